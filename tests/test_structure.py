@@ -92,6 +92,23 @@ def test_nobody_imports_in_a_circle():
     TopologicalSorter(graph).prepare()  # raises CycleError, which names the circle
 
 
+LONG = 450  # lines
+
+
+def test_a_long_file_has_its_reason():
+    """`docs/architecture.md` names every file that is longer, and none that is not."""
+    told = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("## Long files")[1]
+    known = re.findall(r"^\| `(\S+)` \| \S", told, re.MULTILINE)
+    found = [
+        path.relative_to(ROOT).as_posix()
+        for folder in ("losses", "explorer", "benchmarks", "tests")
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".js", ".css") and "vendor" not in path.parts
+        if len(path.read_text(encoding="utf-8").splitlines()) > LONG
+    ]
+    assert sorted(known) == sorted(found)
+
+
 # ---- The browser's modules ---------------------------------------------------------------------
 
 WEB = ROOT / "explorer" / "web"

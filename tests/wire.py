@@ -21,6 +21,7 @@ import numpy as np
 from explorer.web.wire import (
     compare,
     doctor,
+    doctored,
     explore,
     facts,
     finetune,
@@ -31,7 +32,7 @@ from explorer.web.wire import (
 )
 
 DECLARED = Path(inspect.getfile(shared)).parent.parent / "wire.d.ts"
-MODULES = (shared, explore, compare, doctor, program, large, runs, finetune, facts)
+MODULES = (shared, explore, compare, doctored, doctor, program, large, runs, finetune, facts)
 MAPPINGS = (dict, Mapping)
 PLAIN = {
     object: "unknown",

@@ -26,7 +26,7 @@ from explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from losses.geometry import cosine
 from losses.groups import at, lists_of, margins_of, triplets_of
 from losses.labels import Ends, cosine_labels, label_rules, unit_labels
-from losses.spec import READABLE
+from losses.readings import READABLE
 
 # A level of `hierarchical_cosent` reads this share of the dimensions, from the first on.
 LEVELS = (0.25, 0.5, 1.0)
@@ -121,7 +121,7 @@ class Batch:
         return extra if self.rules.extra_negatives else extra[:0]
 
     def read(self, what: str, vectors: Tensor | None, scores: Tensor) -> Tensor | None:
-        """What a loss asks for under this name (`losses.spec.READABLE`).
+        """What a loss asks for under this name (`losses.readings.READABLE`).
 
         `vectors` and `scores` are the ones to differentiate; None answers where the batch has
         nothing of the kind and the loss can do without.
@@ -219,7 +219,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class _Readings:
-    """A method for each name of `losses.spec.READABLE`, of the tensors to differentiate."""
+    """A method for each name of `losses.readings.READABLE`, of the tensors to differentiate."""
 
     batch: Batch
     held: Tensor | None

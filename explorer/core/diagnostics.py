@@ -113,7 +113,7 @@ def order_of(batch: Batch) -> tuple[Order, list[Suspect]]:
 def places_of(given: dict[str, Tensor | None], logits: Tensor | None = None) -> Places | None:
     """Where the right key, class or prototype stands, for a loss that looks for one; else None.
 
-    `given` is what the loss reads, by its names in `losses.spec.READABLE`. Nearness is the
+    `given` is what the loss reads, by its names in `losses.readings.READABLE`. Nearness is the
     cosine; for prototypes it is what the loss itself compares, `logits`.
     """
     classes = given.get("classes", given.get("paired_classes"))

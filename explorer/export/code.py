@@ -26,7 +26,7 @@ from explorer.export.written_out import written_out
 from explorer.runtime.limits import WRITTEN_NUMBERS, WRITTEN_PAIRS
 from explorer.runtime.problem import Problem
 from losses.combined.composed import helpers_of, identifier_of, source_of
-from losses.spec import READABLE
+from losses.readings import READABLE
 
 # Numbers are shortened as long as the loss moves by no more than this, relatively.
 UNMOVED = 1e-11

@@ -15,7 +15,8 @@ from typing import TextIO
 
 from explorer.core.explore import Exploration
 from explorer.export.caption import pair_numbers
-from explorer.export.picture import NAMED_BY_PAIR, PAIRED, picture
+from explorer.export.layout import NAMED_BY_PAIR, PAIRED
+from explorer.export.picture import picture
 from explorer.locale import say
 from explorer.runtime.numbers import csv_number
 from explorer.sources.pairs import Correction, Pairs, corrected

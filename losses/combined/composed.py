@@ -33,7 +33,8 @@ from losses.combined.queued import (
     without_owner,
 )
 from losses.geometry import cosine
-from losses.spec import READABLE, LossSpec, Parameter, ParameterValue, Part, Symbol
+from losses.readings import READABLE
+from losses.spec import LossSpec, Parameter, ParameterValue, Part, Symbol
 
 WIDTH = 100
 LEAST_WEIGHT, MOST_WEIGHT = 0.001, 1000.0

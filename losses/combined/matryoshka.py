@@ -12,7 +12,8 @@ from torch import Tensor
 
 from losses import inputs
 from losses.geometry import cosine, unit
-from losses.spec import READABLE, LossSpec
+from losses.readings import READABLE
+from losses.spec import LossSpec
 
 REDUCTIONS = ("sum", "mean")
 # What a loss takes beside what a batch of pairs has, and is cut as the rest.

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from losses.combined.queued import QUEUED
-from losses.spec import READABLE, LossSpec
+from losses.readings import READABLE
+from losses.spec import LossSpec
 
 MOST_PARTS, MOST_PREFIXES, LONGEST_PREFIX = 4, 6, 65_536
 SHARES: Mapping[float, str] = {1.0: "whole", 0.5: "half", 0.25: "quarter"}

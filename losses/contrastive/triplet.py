@@ -33,11 +33,27 @@ from losses.contrastive.mined_triplets import (
     triplet_unit_smooth_definition,
     triplet_unit_swapped_definition,
 )
+from losses.contrastive.triplet_landmarks import (
+    floor_of_given,
+    floor_of_manhattan,
+    triplet_collapse,
+    triplet_floor,
+)
+from losses.contrastive.triplet_symbols import (
+    EVERY_ANCHOR,
+    GIVEN,
+    GIVEN_NOTE,
+    MINED,
+    OF_GIVEN,
+    OF_GIVEN_HARD,
+    SHIFTED_GIVEN,
+    TRIPLET_SYMBOLS,
+    VIOLATING,
+)
+from losses.contrastive.triplet_twins import twin_of, twin_of_given, twin_of_mined
 from losses.gather import gathered
 from losses.kernels import mean_of, softplus
-from losses.landmarks import softplus_at
 from losses.spec import Convention, LossSpec, Parameter, Symbol
-from losses.twins import Twin
 
 MININGS = ("given", "all", "semi_hard", "hard")
 
@@ -157,253 +173,6 @@ def _mined_densely(anchors, classes, mining, margin, distance):
     )
 
 
-def _has_triplet(classes: Tensor) -> bool:
-    _, sizes = classes.unique(return_counts=True)
-    return len(sizes) > 1 and bool((sizes > 1).any())
-
-
-def _triplet_collapse(
-    given: dict[str, Tensor], margin: float = 1.0, soft_margin: bool = False, **_: object
-) -> float:
-    classes = given.get("classes")
-    if classes is not None and not _has_triplet(classes):
-        return 0.0
-    return softplus_at(margin) if soft_margin else max(margin, 0.0)
-
-
-def _triplet_floor(
-    given: dict[str, Tensor],
-    margin: float = 1.0,
-    distance: str = "euclidean",
-    soft_margin: bool = False,
-    **_: object,
-) -> float | None:
-    """0 where classes of one point each can be a margin apart; soft, as far apart as they go."""
-    if distance != "cosine":
-        return 0.0
-    classes = given.get("classes")
-    if classes is None:
-        return softplus_at(margin - 2) if soft_margin else max(margin - 2.0, 0.0)
-    if soft_margin:
-        return None if _has_triplet(classes) else 0.0
-    groups = len(classes.unique())
-    if not _has_triplet(classes) or margin <= groups / (groups - 1):
-        return 0.0
-    return None
-
-
-# How far apart two unit vectors can be.
-_DIAMETER = {"euclidean": 2.0, "squared_euclidean": 4.0, "cosine": 2.0}
-
-
-def _floor_of_given(
-    given: dict[str, Tensor],
-    margin: float = 1.0,
-    distance: str = "euclidean",
-    soft_margin: bool = False,
-    **_: object,
-) -> float:
-    """0 where vectors may be of any length; unit vectors are no farther apart than a diameter."""
-    if distance != "cosine" and not all(map(geometry.are_unit, given.values())):
-        return 0.0
-    least = margin - _DIAMETER[distance]
-    return softplus_at(least) if soft_margin else max(least, 0.0)
-
-
-def _floor_of_manhattan(given: dict[str, Tensor], margin: float = 5.0) -> float:
-    """As `_floor_of_given`: opposite corners of a cube are 2√D apart by their coordinates."""
-    if not all(map(geometry.are_unit, given.values())):
-        return 0.0
-    return max(margin - 2 * given["anchors"].shape[1] ** 0.5, 0.0)
-
-
-MINED = {"anchors": "embeddings", "classes": "paired_classes"}
-GIVEN_NOTE = (
-    "Takes each positive pair with each other pair of the same first sentence. Of unit vectors the "
-    "floor is the margin less the largest distance they can have; vectors of any length reach 0."
-)
-GIVEN = {
-    "anchors": "triplet_anchors",
-    "positives": "triplet_positives",
-    "negatives": "triplet_negatives",
-}
-
-TRIPLET_SYMBOLS = {
-    "anchors": Symbol("z_i", ("sentence", "dimension")),
-    "directions": Symbol(r"z_i / \lVert z_i \rVert", ("sentence", "dimension")),
-    "classes": Symbol("c_i", ("sentence",)),
-    "distances": Symbol(r"d_{ik} = d(z_i, z_k)", ("sentence", "sentence"), signed=False),
-    "alike": Symbol("c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"),
-    "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
-    "partners": Symbol(
-        r"c_i = c_k,\ i \ne k",
-        ("sentence", "sentence"),
-        r"«classes[r]» = «classes[c]»,\ «r» \ne «c»",
-    ),
-    "anchor": Symbol("a_t", ("triplet",)),
-    "positive": Symbol("p_t", ("triplet",)),
-    "to_positive": Symbol(
-        r"d^+_t = d(a_t, p_t)", ("triplet",), "«distances[anchor[r],positive[r]]»", signed=False
-    ),
-    "to_others": Symbol(
-        r"d_{tk} = d(a_t, z_k)", ("triplet", "sentence"), "«distances[anchor[r],c]»", signed=False
-    ),
-    "strangers": Symbol(
-        r"c_{a_t} \ne c_k", ("triplet", "sentence"), r"«classes[anchor[r]]» \ne «classes[c]»"
-    ),
-    "beyond": Symbol(
-        r"c_{a_t} \ne c_k,\ d_{tk} > d^+_t",
-        ("triplet", "sentence"),
-        r"«classes[anchor[r]]» \ne «classes[c]»,\ «to_others[r,c]» > «to_positive[r]»",
-    ),
-    "place": Symbol("k", ("sentence",)),
-    "nearest_beyond": Symbol(r"\arg\min_{d_{tk} > d^+_t} d_{tk}", ("triplet",)),
-    "farthest": Symbol(r"\arg\max_k d_{tk}", ("triplet",), signed=False),
-    "negative": Symbol("n_t", ("triplet",)),
-    "valid": Symbol(r"(t, k)\ \text{is a triplet}", ("triplet", "sentence")),
-    "differences": Symbol(
-        r"x_{tk} = d^+_t - d_{tk} + m",
-        ("triplet", "sentence"),
-        "«to_positive[r]» - «to_others[r,c]» + «margin»",
-    ),
-    "violations": Symbol(
-        r"v_{tk} = d^+_t - d_{tk} + m\ \text{where}\ (t, k)\ \text{is a triplet}",
-        ("triplet", "sentence"),
-        "«to_positive[r]» - «to_others[r,c]» + «margin»",
-    ),
-    "terms": Symbol(
-        r"t_{tk} = [v_{tk}]_+\ \text{or}\ \log(1 + e^{v_{tk}})",
-        ("triplet", "sentence"),
-        {
-            "soft_margin": r"\log\bigl(1 + e^{«violations[r,c]»}\bigr)",
-            "": "[«violations[r,c]»]_+",
-        },
-        signed=False,
-    ),
-    "loss": Symbol(
-        r"\mathcal L = \overline{t_{tk}}\ \text{over the triplets}",
-        live=r"\frac{«Σ terms»}{«valid.sum().clamp_min(1)»}",
-    ),
-}
-
-VIOLATING = {
-    "loss": Symbol(
-        r"\mathcal L = \text{mean of}\ t_{tk} > 0",
-        live=r"\frac{«Σ terms»}{«(terms > 0).sum().clamp_min(1)»}",
-    )
-}
-
-OF_GIVEN = {
-    "anchors": Symbol("a_t", ("given_triplet", "dimension")),
-    "positives": Symbol("p_t", ("given_triplet", "dimension")),
-    "negatives": Symbol("n_t", ("given_triplet", "dimension")),
-    "to_positive": Symbol(r"d^+_t = d(a_t, p_t)", ("given_triplet",), signed=False),
-    "to_negative": Symbol(r"d^-_t = d(a_t, n_t)", ("given_triplet",), signed=False),
-    "violations": Symbol(
-        r"v_t = d^+_t - d^-_t + m",
-        ("given_triplet",),
-        "«to_positive[r]» - «to_negative[r]» + «margin»",
-    ),
-    "terms": Symbol(
-        r"t_t = [v_t]_+\ \text{or}\ \log(1 + e^{v_t})",
-        ("given_triplet",),
-        {"soft_margin": r"\log\bigl(1 + e^{«violations[r]»}\bigr)", "": "[«violations[r]»]_+"},
-        signed=False,
-    ),
-    "loss": Symbol(
-        r"\mathcal L = \frac{1}{|T|} \sum_t t_t", live=r"\frac{«Σ terms»}{«len(terms)»}"
-    ),
-}
-
-OF_GIVEN_HARD = Symbol("t_t = [v_t]_+", ("given_triplet",), "[«violations[r]»]_+", signed=False)
-
-SHIFTED_GIVEN = {
-    "to_positive": Symbol(
-        r"d^+_t = \lVert a_t - p_t + \varepsilon \rVert", ("given_triplet",), signed=False
-    ),
-    "to_negative": Symbol(
-        r"d^-_t = \lVert a_t - n_t + \varepsilon \rVert", ("given_triplet",), signed=False
-    ),
-}
-
-EVERY_ANCHOR = {
-    "to_positive": Symbol(
-        r"d^+_a = \max_p d(a, p)",
-        ("sentence",),
-        r"\max\bigl(0, «max distances[r] where alike[r] & ~itself[r]»\bigr)",
-        signed=False,
-    ),
-    "farthest": Symbol(
-        r"\max_k d_{ak}",
-        ("sentence",),
-        r"\max\bigl(«max distances[r]»\bigr)",
-        signed=False,
-    ),
-    "to_negative": Symbol(
-        r"d^-_a = \min_n d(a, n)",
-        ("sentence",),
-        r"\min\bigl(«min distances[r] + farthest[r][..., None] * alike[r]»\bigr)",
-        signed=False,
-    ),
-    "violations": Symbol(
-        r"v_a = d^+_a - d^-_a + m",
-        ("sentence",),
-        "«to_positive[r]» - «to_negative[r]» + «margin»",
-    ),
-    "terms": Symbol("t_a = [v_a]_+", ("sentence",), "[«violations[r]»]_+", signed=False),
-    "loss": Symbol(r"\mathcal L = \frac1S \sum_a t_a", live=r"\frac{«Σ terms»}{«len(terms)»}"),
-}
-
-
-def _twin_of_mined(
-    kind: str, *, margin: float, distance: str, soft_margin: bool = False
-) -> Twin | None:
-    """A loss of sentence-transformers that mines by itself."""
-    if soft_margin or distance not in ("euclidean", "cosine"):
-        return None
-    return Twin(
-        f"BatchHardTripletLossDistanceFunction, {kind}",
-        MINED,
-        f"metric = BatchHardTripletLossDistanceFunction.{distance}_distance\n"
-        f"twin = {kind}(None, distance_metric=metric, margin={margin!r})\n"
-        "loss = twin.compute_loss_from_embeddings([anchors], classes)\n",
-    )
-
-
-def _twin(*, mining: str, margin: float, distance: str, soft_margin: bool) -> Twin | None:
-    if soft_margin:
-        return None
-    if mining == "semi_hard":
-        return _twin_of_mined("BatchSemiHardTripletLoss", margin=margin, distance=distance)
-    if mining != "all" or distance not in ("euclidean", "cosine"):
-        return None
-    return Twin(
-        "TripletDistanceMetric, TripletLoss",
-        MINED,
-        "# Every (anchor, positive of its class, negative of another).\n"
-        "alike = classes[:, None] == classes[None, :]\n"
-        "partners = alike & ~torch.eye(len(classes), dtype=torch.bool)\n"
-        "valid = partners[:, :, None] & ~alike[:, None, :]\n"
-        "triplets = [anchors[place] for place in valid.nonzero(as_tuple=True)]\n"
-        f"metric = TripletDistanceMetric.{distance.upper()}\n"
-        f"twin = TripletLoss(None, distance_metric=metric, triplet_margin={margin!r})\n"
-        "loss = twin.compute_loss_from_embeddings(triplets, None)\n",
-        over_triplets=True,
-    )
-
-
-def _twin_of_given(*, margin: float, distance: str, soft_margin: bool) -> Twin | None:
-    if soft_margin or distance not in ("euclidean", "cosine"):
-        return None
-    return Twin(
-        "TripletDistanceMetric, TripletLoss",
-        GIVEN,
-        f"metric = TripletDistanceMetric.{distance.upper()}\n"
-        f"twin = TripletLoss(None, distance_metric=metric, triplet_margin={margin!r})\n"
-        "loss = twin.compute_loss_from_embeddings([anchors, positives, negatives], None)\n",
-    )
-
-
 TRIPLET = LossSpec(
     function=triplet,
     definition=triplet_definition,
@@ -424,12 +193,12 @@ TRIPLET = LossSpec(
     },
     reads=MINED,
     terms="violations",
-    collapse=_triplet_collapse,
+    collapse=triplet_collapse,
     collapse_formula="m",
-    floor=_triplet_floor,
+    floor=triplet_floor,
     floor_formula="0",
     references=("S2", "S1 eq. 35", "Schroff et al. 2015", "Hermans et al. 2017"),
-    twin=_twin,
+    twin=twin_of,
     aliases=(
         "TripletLoss",
         "TripletMarginLoss",
@@ -455,10 +224,10 @@ TRIPLET = LossSpec(
             symbols=OF_GIVEN,
             reads=GIVEN,
             function=triplet_given,
-            twin=_twin_of_given,
+            twin=twin_of_given,
             note=GIVEN_NOTE,
-            collapse=_triplet_collapse,
-            floor=_floor_of_given,
+            collapse=triplet_collapse,
+            floor=floor_of_given,
         ),
         Convention(
             "sentence-transformers 6.2, Manhattan distance (given triplets)",
@@ -480,8 +249,8 @@ TRIPLET = LossSpec(
             note="A sum over dimensions: it grows with their number, about as √D for unit vectors, "
             "and the margin of 5 with it means less. Takes each positive pair with each other pair "
             "of the same first sentence.",
-            collapse=_triplet_collapse,
-            floor=_floor_of_manhattan,
+            collapse=triplet_collapse,
+            floor=floor_of_manhattan,
         ),
         Convention(
             "sentence-transformers BatchAll",
@@ -490,7 +259,7 @@ TRIPLET = LossSpec(
             formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|}",
             symbols=VIOLATING,
             function=triplet_over_violating,
-            twin=partial(_twin_of_mined, "BatchAllTripletLoss"),
+            twin=partial(twin_of_mined, "BatchAllTripletLoss"),
         ),
         Convention(
             "sentence-transformers BatchHard",
@@ -498,7 +267,7 @@ TRIPLET = LossSpec(
             triplet_every_anchor_definition,
             formula=r"\frac1S \sum_a \bigl[\max_p d(a, p) - \min_n d(a, n) + m\bigr]_+",
             symbols=EVERY_ANCHOR,
-            twin=partial(_twin_of_mined, "BatchHardTripletLoss"),
+            twin=partial(twin_of_mined, "BatchHardTripletLoss"),
         ),
         Convention(
             "sentence-transformers 6.2 BatchHardSoftMargin",
@@ -551,8 +320,8 @@ TRIPLET = LossSpec(
             symbols={**OF_GIVEN, **SHIFTED_GIVEN},
             reads=GIVEN,
             note=GIVEN_NOTE,
-            collapse=_triplet_collapse,
-            floor=_floor_of_given,
+            collapse=triplet_collapse,
+            floor=floor_of_given,
         ),
         Convention(
             "torch, swap=True (given triplets)",
@@ -580,8 +349,8 @@ TRIPLET = LossSpec(
             reads=GIVEN,
             note="The negative is held away from whichever is nearer to it, anchor or positive. "
             + GIVEN_NOTE,
-            collapse=_triplet_collapse,
-            floor=_floor_of_given,
+            collapse=triplet_collapse,
+            floor=floor_of_given,
         ),
         Convention(
             "pytorch-metric-learning 2.9, swap=True",
@@ -599,7 +368,7 @@ TRIPLET = LossSpec(
                     signed=False,
                 ),
             },
-            collapse=_triplet_collapse,
+            collapse=triplet_collapse,
         ),
         Convention(
             "pytorch-metric-learning 2.9, smooth_loss=True",
@@ -616,7 +385,7 @@ TRIPLET = LossSpec(
                     signed=False,
                 ),
             },
-            collapse=partial(_triplet_collapse, soft_margin=True),
+            collapse=partial(triplet_collapse, soft_margin=True),
         ),
         Convention(
             "pytorch-metric-learning",

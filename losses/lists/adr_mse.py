@@ -10,7 +10,7 @@ from torch import Tensor
 from losses import inputs
 from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
-from losses.kernels.lists import adr_mse as adr_mse_by_lists
+from losses.kernels.list_pairs import adr_mse as adr_mse_by_lists
 from losses.lists.candidates import (
     LIST_SYMBOLS,
     READS,

@@ -10,7 +10,7 @@ from torch import Tensor
 from losses import inputs
 from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
-from losses.kernels.lists import approx_ndcg as approx_ndcg_by_lists
+from losses.kernels.list_pairs import approx_ndcg as approx_ndcg_by_lists
 from losses.lists.candidates import (
     LIST_SYMBOLS,
     MEAN_OF_LISTS,

@@ -12,7 +12,7 @@ from torch import Tensor
 from losses import inputs
 from losses.kernels import softplus
 from losses.kernels.gradient import with_gradient
-from losses.kernels.lists import lambda_loss as lambda_loss_by_lists
+from losses.kernels.list_pairs import lambda_loss as lambda_loss_by_lists
 from losses.lists.candidates import (
     LIST_SYMBOLS,
     READS,

@@ -22,8 +22,8 @@ SIMILARITIES = {"cosine": geometry.cosine, "dot": geometry.dot}
 class Examples:
     """A batch as the trainer hands it over, read as pairs.
 
-    What a loss reads has a property of its name in `losses.spec.READABLE`; what has none here, the
-    loss learns itself.
+    What a loss reads has a property of its name in `losses.readings.READABLE`; what has none here,
+    the loss learns itself.
 
     `columns` has the vectors [N, D] of each text column (none for a cross-encoder), `outputs` all
     that the model gave for it. `labels` [P] belong to the pairs, which are more than N, the

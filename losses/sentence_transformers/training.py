@@ -15,6 +15,7 @@ from losses import LOSSES, inputs
 from losses.gather import for_mean, gather_rows, processes
 from losses.labels import UNIT, LabelRules
 from losses.modules import Settled
+from losses.readings import READABLE
 from losses.sentence_transformers.examples import (
     SIMILARITIES,
     Examples,
@@ -24,7 +25,6 @@ from losses.sentence_transformers.examples import (
 from losses.sentence_transformers.lists import lists_of_columns, paired, told_of
 from losses.sentence_transformers.rules import BatchRules
 from losses.sentence_transformers.texts import text_numbers, tokens_apart
-from losses.spec import READABLE
 
 
 class CrossEncoder(Protocol):

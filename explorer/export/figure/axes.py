@@ -8,7 +8,7 @@ from functools import cached_property
 from explorer.core.explore import Exploration
 from explorer.export.caption import pair_numbers
 from explorer.export.figure.svg import MARGIN, Pen, Style, clean, clipped, line, width_of
-from explorer.export.picture import NAMED_BY_PAIR, PAIRED
+from explorer.export.layout import NAMED_BY_PAIR, PAIRED
 from explorer.locale import say
 from explorer.runtime.numbers import display_number
 

@@ -23,7 +23,7 @@ from explorer.export.figure.svg import (
     rectangle,
     width_of,
 )
-from explorer.export.picture import value_range
+from explorer.export.thumbnails import value_range
 from explorer.runtime.numbers import display_number, percent
 
 # Beyond this many rows or columns the cells are one embedded image, not a rectangle each.

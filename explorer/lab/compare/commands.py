@@ -15,7 +15,8 @@ from explorer.locale import LANGUAGES, say
 from explorer.runtime.numbers import display_number
 
 if TYPE_CHECKING:  # the command answers --help without torch
-    from explorer.lab.compare.sides import Between, Comparison, Figures, Outcome
+    from explorer.lab.compare.outcome import Between, Figures, Outcome
+    from explorer.lab.compare.sides import Comparison
 
 EXAMPLES = """\
 a loss is named as list_losses and the page's link name it, with what differs from its defaults:

@@ -76,7 +76,7 @@ class Node:
     """One operation, or one leaf.
 
     `operation` is its name, or one of INPUT, PARAMETER and CONSTANT; `says` is what a leaf is: what
-    the input is read as (`losses.spec.READABLE`), the parameter's name, the constant's text.
+    the input is read as (`losses.readings.READABLE`), the parameter's name, the constant's text.
     `slots` are its operands by their place. `step` is the place of the step in whose statement it
     stands, inputs counted first; `result` the step whose value it is, None of what is part of one.
     `value` is None where the trace does not hold all it is made of. `factor`: a parameter that

@@ -12,21 +12,20 @@ import importlib
 import importlib.metadata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
+from explorer.lab.compare import library_calls as calls
+from explorer.lab.compare.library_calls import Call
 from losses import LossSpec
-from losses.contrastive.triplet import GIVEN, MINED
+from losses.contrastive.triplet_symbols import GIVEN, MINED
 from losses.twins import Twin
 
 SENTENCE_TRANSFORMERS = "sentence-transformers"
 METRIC_LEARNING = "pytorch-metric-learning"
-
-Call = Callable[..., Tensor]
 
 
 @dataclass(frozen=True)
@@ -95,271 +94,6 @@ def _of_twin(twin: Twin) -> Peer:
     return Peer(SENTENCE_TRANSFORMERS, called, twin.reads, load, within, because)
 
 
-# ---- sentence-transformers' losses of cross-encoders, which have no twin
-
-
-class _Scorer(nn.Module):
-    """Stands in for a cross-encoder: a document is the place of its score."""
-
-    num_labels = 1
-
-    def __init__(self, scores: Tensor) -> None:
-        nn.Module.__init__(self)
-        self.scores = scores
-        self.device = scores.device
-
-    def preprocess(self, pairs: list[tuple[str, str]], **_: object) -> dict[str, Tensor]:
-        places = [int(document) for _, document in pairs]
-        return {"place": torch.tensor(places, device=self.scores.device)}
-
-    def forward(self, features: dict[str, Tensor]) -> dict[str, Tensor]:
-        return {"scores": self.scores[features["place"]]}
-
-
-def _rank_net() -> Call:
-    from sentence_transformers.cross_encoder.losses import RankNetLoss
-
-    def computed(scores: Tensor, labels: Tensor) -> Tensor:
-        documents = [str(place) for place in range(len(scores))]
-        model: Any = _Scorer(scores)
-        return RankNetLoss(model)((["query"], [documents]), [labels])
-
-    return computed
-
-
-def _cross_entropy_of_cross_encoders() -> Call:
-    from sentence_transformers.cross_encoder import CrossEncoder
-    from sentence_transformers.cross_encoder.losses import BinaryCrossEntropyLoss
-
-    scorer: Any = type("Scorer", (_Scorer, CrossEncoder), {"device": None})
-
-    def computed(scores: Tensor, labels: Tensor) -> Tensor:
-        documents = [str(place) for place in range(len(scores))]
-        return BinaryCrossEntropyLoss(scorer(scores))([["query"] * len(scores), documents], labels)
-
-    return computed
-
-
-def _of_lists(kind: str) -> Callable[[], Call]:
-    """A loss on the candidates of each query."""
-
-    def load() -> Call:
-        from sentence_transformers.cross_encoder import losses
-
-        def computed(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
-            places = torch.arange(scores.numel()).reshape(scores.shape)
-            rows = [(places[row][there].tolist(), labels[row][there]) for row, there in _rows(mask)]
-            documents = [[str(place) for place in found] for found, _ in rows]
-            loss = getattr(losses, kind)(_Scorer(scores.flatten()))
-            return loss((["query"] * len(rows), documents), [own for _, own in rows])
-
-        return computed
-
-    return load
-
-
-def _rows(mask: Tensor) -> Iterator[tuple[int, Tensor]]:
-    return enumerate(mask.bool().cpu())
-
-
-# ---- sentence-transformers' other losses without a twin
-
-
-def _on_vectors(kind: str) -> Any:
-    from sentence_transformers.sentence_transformer import losses
-
-    nothing: Any = nn.Identity()  # vectors are given
-    return getattr(losses, kind)(nothing)
-
-
-def _of_mined(kind: str) -> Callable[[], Call]:
-    def load() -> Call:
-        loss = _on_vectors(kind)
-        return lambda anchors, classes: loss.compute_loss_from_embeddings([anchors], classes)
-
-    return load
-
-
-def _distilled() -> Call:
-    """Its dot products are of vectors with one number, the score: those of a list without gaps."""
-    loss = _on_vectors("DistillKLDivLoss")
-
-    def computed(scores: Tensor, teacher: Tensor) -> Tensor:
-        vectors = [torch.ones_like(scores[:, :1]), *scores.split(1, dim=1)]
-        return loss.compute_loss_from_embeddings(vectors, teacher)
-
-    return computed
-
-
-def _margins() -> Call:
-    """The same; every positive beside every negative is a triplet of its own."""
-    loss = _on_vectors("MarginMSELoss")
-
-    def computed(positive: Tensor, negative: Tensor, teacher: Tensor, mask: Tensor) -> Tensor:
-        there = mask.bool()
-        sides = [positive[:, None].expand_as(negative)[there], negative[there]]
-        vectors = [torch.ones_like(sides[0]), *sides]
-        given = [one[:, None] for one in vectors]
-        return loss.compute_loss_from_embeddings(given, teacher[there])
-
-    return computed
-
-
-# ---- torch
-
-
-def _info_nce(queries: Tensor, keys: Tensor, negatives: Tensor | None = None) -> Tensor:
-    keys = keys if negatives is None else torch.cat((keys, negatives))
-    logits = functional.normalize(queries) @ functional.normalize(keys).T / 0.05
-    return functional.cross_entropy(logits, torch.arange(len(logits), device=logits.device))
-
-
-def _softmax(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
-    return functional.cross_entropy(embeddings @ prototypes.T, classes)
-
-
-def _given_triplets(
-    anchors: Tensor, positives: Tensor, negatives: Tensor, *, swap: bool = False
-) -> Tensor:
-    return nn.TripletMarginLoss(swap=swap)(anchors, positives, negatives)
-
-
-def _triplets_by_coordinates() -> Call:
-    from sentence_transformers.sentence_transformer import losses
-
-    loss = losses.TripletLoss(cast(Any, None), losses.TripletDistanceMetric.MANHATTAN)
-
-    def computed(anchors: Tensor, positives: Tensor, negatives: Tensor) -> Tensor:
-        return loss.compute_loss_from_embeddings([anchors, positives, negatives], anchors)
-
-    return computed
-
-
-def _by_coordinates() -> Call:
-    from sentence_transformers.sentence_transformer import losses
-
-    loss = losses.ContrastiveLoss(cast(Any, None), losses.SiameseDistanceMetric.MANHATTAN)
-
-    def computed(first: Tensor, second: Tensor, labels: Tensor) -> Tensor:
-        return loss.compute_loss_from_embeddings([first, second], labels)
-
-    return computed
-
-
-def _cosine_embedding(first: Tensor, second: Tensor, labels: Tensor) -> Tensor:
-    return functional.cosine_embedding_loss(first, second, 2 * labels - 1)
-
-
-def _every_triplet(anchors: Tensor, classes: Tensor) -> Tensor:
-    alike = classes[:, None] == classes
-    partners = alike & ~torch.eye(len(classes), dtype=torch.bool, device=classes.device)
-    valid = (partners[:, :, None] & ~alike[:, None, :]).nonzero(as_tuple=True)
-    return nn.TripletMarginLoss()(*(anchors[places] for places in valid))
-
-
-# ---- pytorch-metric-learning
-
-
-def _metric_learning(kind: str) -> Any:
-    """A class of the library, which need not be installed."""
-    return getattr(importlib.import_module("pytorch_metric_learning.losses"), kind)
-
-
-def _on_classes(kind: str, **settings: bool) -> Callable[[], Call]:
-    """A loss of embeddings and classes, at its defaults but for these settings."""
-
-    def load() -> Call:
-        loss = _metric_learning(kind)(**settings)
-        return lambda embeddings, classes: loss(embeddings, classes)
-
-    return load
-
-
-def _two_views() -> Call:
-    loss = _metric_learning("NTXentLoss")(
-        temperature=0.5
-    )  # the paper's; the library's own default is 0.07
-
-    def computed(first: Tensor, second: Tensor) -> Tensor:
-        classes = torch.arange(len(first), device=first.device).repeat(2)
-        return loss(torch.cat((first, second)), classes)
-
-    return computed
-
-
-def _pairs() -> Call:
-    loss = _metric_learning("NPairsLoss")()
-
-    def computed(first: Tensor, second: Tensor) -> Tensor:
-        classes = torch.arange(len(first), device=first.device).repeat(2)
-        return loss(torch.cat((first, second)), classes)
-
-    return computed
-
-
-def _vicreg() -> Call:
-    loss = _metric_learning("VICRegLoss")()
-    return lambda first, second: loss(first, ref_emb=second)
-
-
-def _contrastive(**settings: float) -> Call:
-    loss = _metric_learning("ContrastiveLoss")(**settings)
-
-    def computed(first: Tensor, second: Tensor, labels: Tensor) -> Tensor:
-        near, away = ((labels == value).nonzero()[:, 0] for value in (1, 0))
-        indices = (near, near, away, away)
-        return loss(first, ref_emb=second, indices_tuple=indices)
-
-    return computed
-
-
-def _with_prototypes(kind: str) -> Callable[[], Call]:
-    """A loss whose weights give way to the prototypes of the batch."""
-
-    def load() -> Call:
-        made = _metric_learning(kind)
-
-        def computed(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
-            loss = made(*prototypes.shape)
-            if hasattr(loss, "proxies"):
-                del loss.proxies
-                loss.proxies = prototypes
-            else:
-                del loss.W
-                loss.W = prototypes.T
-            return loss(embeddings, classes)
-
-        return computed
-
-    return load
-
-
-# ---- rax
-
-
-def _rax(called: str = "pairwise_logistic_loss") -> Call:
-    jax, rax = (importlib.import_module(name) for name in ("jax", "rax"))
-    slope = jax.value_and_grad(getattr(rax, called))
-
-    class Computed(torch.autograd.Function):
-        """Value and gradient as jax has them."""
-
-        @staticmethod
-        def forward(ctx: Any, scores: Tensor, labels: Tensor) -> Tensor:
-            value, by_scores = slope(scores.detach().numpy(), labels.numpy())
-            ctx.save_for_backward(torch.from_numpy(np.array(by_scores)).to(scores))
-            return torch.from_numpy(np.array(value)).to(scores)
-
-        @staticmethod
-        def backward(ctx: Any, *above: Tensor) -> tuple[Tensor, None]:
-            return ctx.saved_tensors[0] * above[0], None
-
-    def computed(scores: Tensor, labels: Tensor) -> Tensor:
-        return Computed.apply(scores, labels)
-
-    return computed
-
-
 # ---- By loss and convention, "" for our own
 
 SCORES = {"scores": "scores", "labels": "labels"}
@@ -381,16 +115,16 @@ def _torch(called: str, reads: Mapping[str, str], call: Call) -> Peer:
 
 
 def _mined_by(called: str) -> Peer:
-    return Peer(SENTENCE_TRANSFORMERS, called, MINED, _of_mined(called))
+    return Peer(SENTENCE_TRANSFORMERS, called, MINED, calls.of_mined(called))
 
 
 def _ranked(loss: str, called: str) -> dict[tuple[str, str], tuple[Peer, ...]]:
-    peer = _crossed(called, LISTED, _of_lists(called))
+    peer = _crossed(called, LISTED, calls.of_lists(called))
     return {(loss, f"sentence-transformers 6.2 {called}"): (peer,)}
 
 
 def _prototyped(called: str) -> tuple[Peer, ...]:
-    return (_learned(called, PROTOTYPED, _with_prototypes(called)),)
+    return (_learned(called, PROTOTYPED, calls.with_prototypes(called)),)
 
 
 def _crossed(called: str, reads: Mapping[str, str], load: Callable[[], Call]) -> Peer:
@@ -399,9 +133,11 @@ def _crossed(called: str, reads: Mapping[str, str], load: Callable[[], Call]) ->
 
 PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
     ("pairwise_logistic", "sentence-transformers (mean / ln 2)"): (
-        _crossed("RankNetLoss", SCORES, _rank_net),
+        _crossed("RankNetLoss", SCORES, calls.rank_net),
     ),
-    ("pairwise_logistic", "rax"): (Peer("rax", "pairwise_logistic_loss", SCORES, _rax, *_LOWERED),),
+    ("pairwise_logistic", "rax"): (
+        Peer("rax", "pairwise_logistic_loss", SCORES, calls.rax, *_LOWERED),
+    ),
     ("pairwise_logistic", "allRank, TF-Ranking"): (
         Peer("allRank", "rankNet"),
         Peer("tensorflow-ranking", "make_loss_fn"),
@@ -418,7 +154,7 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
             "rax",
             "pairwise_hinge_loss",
             SCORES,
-            functools.partial(_rax, "pairwise_hinge_loss"),
+            functools.partial(calls.rax, "pairwise_hinge_loss"),
             *_LOWERED,
         ),
     ),
@@ -436,82 +172,86 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
         ),
     ),
     ("binary_cross_entropy", "sentence-transformers"): (
-        _crossed("BinaryCrossEntropyLoss", SCORES, _cross_entropy_of_cross_encoders),
+        _crossed("BinaryCrossEntropyLoss", SCORES, calls.cross_entropy_of_cross_encoders),
     ),
     ("cosine_mse", ""): (
         _torch("MSELoss", {"input": "scores", "target": "cosine_labels"}, functional.mse_loss),
     ),
     ("angle", "AnglE (function default)"): (Peer("angle-emb", "angle_loss"),),
-    ("info_nce", ""): (_torch("CrossEntropyLoss", QUERIED, _info_nce),),
+    ("info_nce", ""): (_torch("CrossEntropyLoss", QUERIED, calls.info_nce),),
     ("info_nce", "NeMo Automodel, direction=symmetric"): (Peer("nemo-automodel", "infonce_loss"),),
     ("info_nce", "CLIP (initial temperature)"): (Peer("open-clip-torch", "ClipLoss"),),
     ("focal_info_nce", "puerrrr/Focal-InfoNCE (the authors' code, m = 0.3)"): (
         Peer("puerrrr/Focal-InfoNCE", "sp_logits"),
     ),
     ("decoupled", "lightly 1.6.0"): (Peer("lightly", "DCLLoss"),),
-    ("nt_xent", "SimCLR"): (_learned("NTXentLoss", PAIRED, _two_views),),
+    ("nt_xent", "SimCLR"): (_learned("NTXentLoss", PAIRED, calls.two_views),),
     ("nt_xent", "SimCLR, google-research's code (both directions added)"): (
         Peer("google-research/simclr", "add_contrastive_loss"),
     ),
     ("nt_xent", "pytorch-metric-learning (several positives)"): (
-        _learned("NTXentLoss", CLASSED, _on_classes("NTXentLoss")),
+        _learned("NTXentLoss", CLASSED, calls.on_classes("NTXentLoss")),
     ),
     ("siglip", "open_clip (initial values)"): (Peer("open-clip-torch", "SigLipLoss"),),
     ("supcon", "pytorch-metric-learning"): (
-        _learned("SupConLoss", CLASSED, _on_classes("SupConLoss")),
+        _learned("SupConLoss", CLASSED, calls.on_classes("SupConLoss")),
     ),
     ("supcon", "SupContrast (anchors without a positive count as zeros)"): (
         Peer("HobbitLong/SupContrast", "SupConLoss"),
     ),
     ("circle_self_paced", "pytorch-metric-learning (per anchor)"): (
-        _learned("CircleLoss", CLASSED, _on_classes("CircleLoss")),
+        _learned("CircleLoss", CLASSED, calls.on_classes("CircleLoss")),
     ),
     ("contrastive", "sentence-transformers 6.2, Manhattan distance"): (
-        Peer(SENTENCE_TRANSFORMERS, "ContrastiveLoss", VALUED, _by_coordinates, *_SHIFTED),
+        Peer(SENTENCE_TRANSFORMERS, "ContrastiveLoss", VALUED, calls.by_coordinates, *_SHIFTED),
     ),
     ("contrastive", "torch CosineEmbeddingLoss"): (
-        _torch("CosineEmbeddingLoss", OF_SIDES, _cosine_embedding),
+        _torch("CosineEmbeddingLoss", OF_SIDES, calls.cosine_embedding),
     ),
     ("contrastive", "pytorch-metric-learning 2.9, pos_margin=0.2"): (
-        _learned("ContrastiveLoss", OF_SIDES, functools.partial(_contrastive, pos_margin=0.2)),
+        _learned("ContrastiveLoss", OF_SIDES, functools.partial(calls.contrastive, pos_margin=0.2)),
     ),
     ("contrastive", "pytorch-metric-learning"): (
-        _learned("ContrastiveLoss", OF_SIDES, _contrastive),
+        _learned("ContrastiveLoss", OF_SIDES, calls.contrastive),
     ),
     ("triplet", "sentence-transformers BatchSemiHard"): (_mined_by("BatchSemiHardTripletLoss"),),
     ("triplet", "torch (ε in the distance)"): (
         _torch(
             "TripletMarginLoss",
             MINED,
-            _every_triplet,
+            calls.every_triplet,
         ),
     ),
     ("triplet", "torch TripletMarginLoss (given triplets)"): (
-        _torch("TripletMarginLoss", GIVEN, _given_triplets),
+        _torch("TripletMarginLoss", GIVEN, calls.given_triplets),
     ),
     ("triplet", "sentence-transformers 6.2, Manhattan distance (given triplets)"): (
-        Peer(SENTENCE_TRANSFORMERS, "TripletLoss", GIVEN, _triplets_by_coordinates),
+        Peer(SENTENCE_TRANSFORMERS, "TripletLoss", GIVEN, calls.triplets_by_coordinates),
     ),
     ("triplet", "torch, swap=True (given triplets)"): (
-        _torch("TripletMarginLoss", GIVEN, functools.partial(_given_triplets, swap=True)),
+        _torch("TripletMarginLoss", GIVEN, functools.partial(calls.given_triplets, swap=True)),
     ),
     **{
         ("triplet", f"pytorch-metric-learning 2.9, {option}=True"): (
             _learned(
-                "TripletMarginLoss", CLASSED, _on_classes("TripletMarginLoss", **{option: True})
+                "TripletMarginLoss",
+                CLASSED,
+                calls.on_classes("TripletMarginLoss", **{option: True}),
             ),
         )
         for option in ("swap", "smooth_loss")
     },
     ("triplet", "pytorch-metric-learning"): (
-        _learned("TripletMarginLoss", CLASSED, _on_classes("TripletMarginLoss")),
+        _learned("TripletMarginLoss", CLASSED, calls.on_classes("TripletMarginLoss")),
     ),
-    ("softmax", ""): (_torch("CrossEntropyLoss", PROTOTYPED, _softmax),),
+    ("softmax", ""): (_torch("CrossEntropyLoss", PROTOTYPED, calls.softmax),),
     ("softmax", "pytorch-metric-learning NormalizedSoftmax (τ = 0.05)"): (
-        _learned("NormalizedSoftmaxLoss", PROTOTYPED, _with_prototypes("NormalizedSoftmaxLoss")),
+        _learned(
+            "NormalizedSoftmaxLoss", PROTOTYPED, calls.with_prototypes("NormalizedSoftmaxLoss")
+        ),
     ),
     ("arcface", "pytorch-metric-learning (cos θ − m sin m beyond π − m)"): (
-        _learned("ArcFaceLoss", PROTOTYPED, _with_prototypes("ArcFaceLoss")),
+        _learned("ArcFaceLoss", PROTOTYPED, calls.with_prototypes("ArcFaceLoss")),
     ),
     **_ranked("list_net", "ListNetLoss"),
     **_ranked("list_mle", "ListMLELoss"),
@@ -546,7 +286,7 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
                 "teacher": "teacher_margins",
                 "mask": "margin_mask",
             },
-            _margins,
+            calls.margins,
         ),
     ),
     ("distill_kl", "sentence-transformers 6.2 DistillKLDivLoss (dot products)"): (
@@ -554,7 +294,7 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
             SENTENCE_TRANSFORMERS,
             "DistillKLDivLoss",
             {"scores": "list_scores", "teacher": "list_teacher"},
-            _distilled,
+            calls.distilled,
         ),
     ),
     ("distill_kl", "FlagEmbedding 1.4.2 kl_div (cross-entropy)"): (
@@ -588,19 +328,19 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
         Peer(SENTENCE_TRANSFORMERS, "GISTEmbedLoss"),
     ),
     ("multi_similarity", "pytorch-metric-learning 2.9 MultiSimilarityLoss (every pair)"): (
-        _learned("MultiSimilarityLoss", CLASSED, _on_classes("MultiSimilarityLoss")),
+        _learned("MultiSimilarityLoss", CLASSED, calls.on_classes("MultiSimilarityLoss")),
     ),
     ("multi_similarity", "research-ms-loss (the authors' code)"): (
         Peer("msight-tech/research-ms-loss", "MultiSimilarityLoss"),
     ),
     ("n_pair", "pytorch-metric-learning 2.9 NPairsLoss (unit vectors)"): (
-        _learned("NPairsLoss", PAIRED, _pairs),
+        _learned("NPairsLoss", PAIRED, calls.pairs),
     ),
     ("triplet", "sentence-transformers 6.2 BatchHardSoftMargin"): (
         _mined_by("BatchHardSoftMarginTripletLoss"),
     ),
     ("lifted", "pytorch-metric-learning 2.9 LiftedStructureLoss (unit vectors)"): (
-        _learned("LiftedStructureLoss", CLASSED, _on_classes("LiftedStructureLoss")),
+        _learned("LiftedStructureLoss", CLASSED, calls.on_classes("LiftedStructureLoss")),
     ),
     ("arcface", "insightface arcface_torch (gradient straight through)"): (
         Peer("deepinsight/insightface", "ArcFace"),
@@ -614,7 +354,7 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
     ("proxy_nca", "ProxyNCA++ (temperature 1/9)"): (Peer("euwern/proxynca_pp", "ProxyNCA_prob"),),
     ("proxy_anchor", "pytorch-metric-learning 2.9 ProxyAnchorLoss"): _prototyped("ProxyAnchorLoss"),
     ("vicreg", "pytorch-metric-learning 2.9 VICRegLoss, facebookresearch/vicreg (λ/D, μ/2)"): (
-        _learned("VICRegLoss", PAIRED, _vicreg),
+        _learned("VICRegLoss", PAIRED, calls.vicreg),
         Peer("facebookresearch/vicreg", "VICReg"),
     ),
     ("barlow_twins", "facebookresearch/barlowtwins (batch normalisation with ε, λ = 0.0051)"): (

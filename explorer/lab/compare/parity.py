@@ -20,7 +20,7 @@ from torch import Tensor
 from explorer.core.batch import Batch, batch_of_vectors
 from explorer.core.scenario import Rules
 from explorer.lab.compare.libraries import Peer, peers_of
-from explorer.lab.compare.sides import Sentence, Values
+from explorer.lab.compare.outcome import Sentence, Values
 from explorer.locale import title_word, word
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from explorer.lab.compare.sides import Side, written_value
+from explorer.lab.compare.outcome import Side, written_value
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import quoted
 from losses import LOSSES

@@ -15,7 +15,8 @@ from torch import Tensor
 from explorer.lab.doctor.layouts import MOST_APART, Layout, given_by
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, Parameter
-from losses.spec import READABLE, ParameterValue
+from losses.readings import READABLE
+from losses.spec import ParameterValue
 
 COLLAPSE, START, FLOOR = KINDS = ("collapse", "start", "floor")
 # A definition whose collapse value is not known by a formula is run, on so many pairs; where it

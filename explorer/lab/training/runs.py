@@ -22,27 +22,24 @@ import numpy as np
 from explorer.lab.training import data, quota
 from explorer.lab.training.folder import (
     ENDED,
-    LEAST_FREE,
     LIVE,
     RunFolder,
     all_runs,
     default_root,
 )
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.standing import died, loading, progress, told, without_rows
 from explorer.locale import word
 from explorer.runtime import device, parcels
 from explorer.runtime.arrays import load_array
 from explorer.runtime.budgets import budget
 from explorer.runtime.files import age_of
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import is_hosted, visitor
-from explorer.runtime.wire import Json
+from explorer.runtime.visitors import visitor
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.model_folders import is_path, locate
 
 HOME = Path(__file__).resolve().parents[3]
-# What a plan says of its data on a hosted page, in place of the machine's own paths.
-NO_PLACES = {"file": "", "held_out_file": ""}
 # Between the name of a shared run and the token of its link.
 TOKEN = "~"
 LETTERS = 40  # so many of a loss's name stand in that of its run
@@ -292,7 +289,7 @@ class Runs:
     def _about(self, run: RunFolder) -> dict:
         config = run.read("config.json")
         standing, state = self._standing(run), run.state
-        last, pace = _progress(run)
+        last, pace = progress(run)
         plan, steps = config["plan"], state.get("steps")
         left = steps and pace and max(steps - last["step"], 0) * pace
         ended = standing in ENDED
@@ -300,17 +297,17 @@ class Runs:
         return {
             "id": run.name,
             **{name: plan[name] for name in ("loss", "encoder", "kind")},
-            "plan": {**plan, "data": _without_rows(plan["data"])},
+            "plan": {**plan, "data": without_rows(plan["data"])},
             "created": config["created"],
             "state": standing,
             "shared": run.is_mine and bool(run.token),
-            "loading": _loading(state) if standing == "loading" else None,
+            "loading": loading(state) if standing == "loading" else None,
             "queue_position": None if ended else run.ahead() if standing == "queued" else 0,
             "step": last["step"],
             "steps": steps,
             "seconds": last["seconds"],
             "seconds_left": None if ended else left,
-            "problem": _told(state) or _died(run, standing),
+            "problem": told(state) or died(run, standing),
             "summary": run.read("summary.json") if done.exists() else None,
         }
 
@@ -370,43 +367,6 @@ def one_gpu(device: str | None, visible: str | None) -> dict[str, str]:
         return {}
     known = visible.split(",") if visible else None
     return {"CUDA_VISIBLE_DEVICES": known[int(place or 0)] if known else place or "0"}
-
-
-def _progress(run: RunFolder) -> tuple[dict, float | None]:
-    """The last recorded step and the seconds that a step takes, evaluations included."""
-    steps = [record for record in run.tail() if record["kind"] == "step"]
-    if not steps:
-        return {"step": 0, "seconds": 0.0}, None
-    first, last = steps[0], steps[-1]
-    apart = last["step"] - first["step"]
-    return last, (last["seconds"] - first["seconds"]) / apart if apart > 0 else None
-
-
-def _loading(state: dict) -> Json:
-    """What is being made ready, and for how long all of it has taken so far."""
-    return {"part": state["part"], "seconds": max(time.time() - state["began"], 0.0)}
-
-
-def _without_rows(data: dict) -> dict:
-    """Whoever follows a run asks often; its pairs are in its folder. On a hosted page nobody is
-    told where its files are."""
-    kept = {name: value for name, value in data.items() if name != "rows"}
-    return {**kept, **NO_PLACES} if is_hosted() else kept
-
-
-def _told(state: dict) -> dict | None:
-    """What the run says went wrong, in full: earlier versions wrote less of a problem."""
-    problem = state.get("problem")
-    return Problem.from_json(problem).to_json() if problem else None
-
-
-def _died(run: RunFolder, standing: str) -> dict | None:
-    if standing != "interrupted":
-        return None
-    free = shutil.disk_usage(run.path).free
-    if free < LEAST_FREE:
-        return Problem("training_disk_full", folder=run.path, free=free // 2**20).to_json()
-    return Problem("training_interrupted").to_json()
 
 
 def check_encoder(plan: TrainingPlan) -> None:

@@ -17,7 +17,8 @@ from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.influence import ALL_FIGURES
 from explorer.lab.training.measure import GEOMETRY, MOST_PLACES, HeldOut
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.runs import NO_PLACES, Runs
+from explorer.lab.training.runs import Runs
+from explorer.lab.training.standing import NO_PLACES
 from explorer.runtime.files import atomic_write
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import is_hosted

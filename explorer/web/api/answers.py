@@ -9,8 +9,9 @@ from torch import Tensor
 from explorer.core.diagnostics import Term, order_of
 from explorer.core.explore import Exploration
 from explorer.core.trace import Step
-from explorer.export.picture import Layout
-from explorer.lab.compare.sides import Apart, Between, Comparison, Outcome, Sentence
+from explorer.export.layout import Layout
+from explorer.lab.compare.outcome import Apart, Between, Outcome, Sentence
+from explorer.lab.compare.sides import Comparison
 from explorer.runtime.numbers import json_number, json_numbers
 from explorer.web.wire.program import (
     Answer,

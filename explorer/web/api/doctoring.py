@@ -22,7 +22,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.validation import finite, integer
 from explorer.sources.pairs import POSITIVE, Pairs
 from explorer.web.api.reading import columns_of, read_choice, read_text, rows_of
-from explorer.web.wire.program import DoctoredClasses, DoctoredData, MinedNegatives, MinedTriplet
+from explorer.web.wire.doctored import DoctoredClasses, DoctoredData, MinedNegatives, MinedTriplet
 
 
 def doctor_data(

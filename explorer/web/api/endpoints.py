@@ -54,12 +54,11 @@ from explorer.web.api.reading import (
     table_of,
     whoever_has,
 )
+from explorer.web.wire.doctored import DoctoredRun, ExplainedValue
 from explorer.web.wire.program import (
     Answer,
     ComparedLosses,
-    DoctoredRun,
     DrawnFigure,
-    ExplainedValue,
     Followed,
     ListedLoss,
     StartedTraining,

@@ -9,7 +9,8 @@ from typing import Any
 
 from explorer.core.explore import check_names, spec_for
 from explorer.core.scenario import TWINS, Data, Rules, Scenario
-from explorer.lab.compare.sides import LEAST, MOST, Side
+from explorer.lab.compare.outcome import Side
+from explorer.lab.compare.sides import LEAST, MOST
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem

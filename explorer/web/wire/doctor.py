@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from explorer.web.wire.program import (
+from explorer.web.wire.doctored import (
     CountedClass,
     DoctoredRun,
     ExplainedFinding,

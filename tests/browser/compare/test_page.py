@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.core.scenario import Data, Scenario
-from explorer.lab.compare.sides import Side
+from explorer.lab.compare.outcome import Side
 from explorer.lab.compare.sides import compare as compared
 from tests.browser.compare.steering import (
     AGREEMENT,

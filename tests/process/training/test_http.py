@@ -8,7 +8,7 @@ import pytest
 from gradio_client import Client
 from gradio_client.exceptions import AppError
 
-from tests.unit.web.test_api import training_pairs
+from tests.unit.web.test_api_offered import training_pairs
 
 
 def test_a_training_over_http(address, kept):

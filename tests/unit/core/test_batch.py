@@ -15,7 +15,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs, corrected
 from explorer.sources.random_batch import RandomBatch
 from losses.geometry import cosine
-from losses.spec import READABLE
+from losses.readings import READABLE
 
 ENGLISH = Data(example="graded_english")
 GRADED_LISTS = Data(example="graded_lists")

@@ -13,7 +13,8 @@ import torch
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario, View
-from explorer.export.picture import describe_batch, picture, thumbnails
+from explorer.export.picture import describe_batch, picture
+from explorer.export.thumbnails import thumbnails
 from explorer.runtime.wire import packed
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES

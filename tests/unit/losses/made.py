@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from losses import LOSSES, LossSpec
-from losses.spec import READABLE
+from losses.readings import READABLE
 
 GOLDEN = Path(__file__).parents[2] / "data" / "golden"
 
@@ -176,3 +176,15 @@ def case(**named: object) -> Iterator[None]:
     except Exception as error:
         error.add_note(f"case: {named}")
         raise
+
+
+L = {name: spec.function for name, spec in LOSSES.items()}
+
+
+def close(found, expected, rtol=1e-10, atol=1e-12):
+    torch.testing.assert_close(
+        torch.as_tensor(found, dtype=torch.float64),
+        torch.as_tensor(expected, dtype=torch.float64),
+        rtol=rtol,
+        atol=atol,
+    )

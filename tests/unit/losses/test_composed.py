@@ -17,8 +17,8 @@ from losses.combined.composed import chosen, handed
 from losses.combined.names import MOST_LETTERS, RECIPES, name_of, summands_of, takes_prefixes
 from losses.combined.prefixes import length_of, prefix
 from losses.modules import loss_module
+from losses.readings import READABLE
 from losses.sentence_transformers import training_loss
-from losses.spec import READABLE
 from tests.scenes import data_for
 from tests.unit.losses.test_sentence_transformers import batch as rows_of
 

@@ -10,7 +10,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
 from losses import LOSSES
 from losses.geometry import unit
-from losses.spec import READABLE
+from losses.readings import READABLE
 from tests.unit.losses.made import inputs_for
 
 MADE = torch.Generator().manual_seed(12)

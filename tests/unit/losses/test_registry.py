@@ -15,7 +15,7 @@ import losses
 from losses import GROUPS, LOSSES, SHIPPED, LossSpec, Parameter, spec_of
 from losses.contrastive.directions import DIRECTIONS
 from losses.forms import Largest, Separable
-from losses.spec import READABLE
+from losses.readings import READABLE
 from tests.unit.losses.made import EVERY, call, inputs_for, steps_of
 
 ROOT = Path(losses.__file__).parents[1]

@@ -19,7 +19,7 @@ from torch import nn
 
 import losses.sentence_transformers as adapter
 from losses import LOSSES
-from losses.spec import READABLE
+from losses.readings import READABLE
 from tests.tiny import save_bert, sentence, static_model
 
 STEPS, BATCH = 20, 8

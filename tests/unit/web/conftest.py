@@ -6,6 +6,7 @@ import contextlib
 import io
 
 import pytest
+from gradio_client import Client
 
 from explorer.core.scenario import Scenario
 from explorer.lab.training import folder
@@ -34,3 +35,9 @@ def kept(tmp_path):
     folder.choose_root(tmp_path / "runs")
     yield tmp_path / "runs"
     folder.choose_root(None)
+
+
+@pytest.fixture(scope="module")
+def client(address):
+    """What a program calls the endpoints with."""
+    return Client(address, verbose=False, analytics_enabled=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 import torch
-from gradio_client import Client
 from gradio_client.exceptions import AppError
 
 from explorer.core.explore import explore
@@ -19,11 +18,6 @@ GRADES = [5, 4, 3, 2, 1]
 FIRST = ["A man eats pasta.", "A girl plays.", "Two dogs run.", "It rains.", "A cat sleeps."]
 SECOND = ["Someone eats.", "A child plays.", "A dog runs.", "It is dry.", "The market fell."]
 COMPUTES = ("compute_loss", "loss_from_scores", "trace_loss", "compare_losses")
-
-
-@pytest.fixture(scope="module")
-def client(address):
-    return Client(address, verbose=False, analytics_enabled=False)
 
 
 def given(loss, **rules):

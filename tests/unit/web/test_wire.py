@@ -38,7 +38,17 @@ from explorer.web.pages.finetune import state as finetune_state
 from explorer.web.pages.large import requests as large_requests
 from explorer.web.pages.large import taking as large_taking
 from explorer.web.site import page_data
-from explorer.web.wire import compare, doctor, explore, facts, finetune, large, program, shared
+from explorer.web.wire import (
+    compare,
+    doctor,
+    doctored,
+    explore,
+    facts,
+    finetune,
+    large,
+    program,
+    shared,
+)
 from explorer.web.wire import runs as runs_wire
 from losses import LOSSES
 from losses.sentence_transformers.kept import KeptBatch
@@ -500,7 +510,7 @@ def test_programs_draw():
 def test_programs_are_told_what_a_number_means():
     for asked in ((5.545, "siglip"), (2.0, "info_nce", 64), (-0.8, "info_nce", 8)):
         answer = json.loads(json.dumps(endpoints.explain_loss_value(*asked), allow_nan=False))
-        assert wire.misfits(answer, program.ExplainedValue) == []
+        assert wire.misfits(answer, doctored.ExplainedValue) == []
 
 
 def test_programs_are_told_what_is_the_matter_with_their_data():
@@ -508,16 +518,16 @@ def test_programs_are_told_what_is_the_matter_with_their_data():
     for loss, scores in (("cosine_mse", [5, 0, 3, 2]), ("info_nce", None), ("margin_mse", None)):
         found = endpoints.doctor_data(loss, *rows, scores, batch=3, tokens=1)
         answer = json.loads(json.dumps(found, allow_nan=False))
-        assert wire.misfits(answer, program.DoctoredData) == []
+        assert wire.misfits(answer, doctored.DoctoredData) == []
     seen = endpoints.doctor_data(
         "info_nce", *rows, batch=3, encoder=EMBEDDED, encoded=10, negatives=1, margin=0
     )
-    assert wire.misfits(json.loads(json.dumps(seen)), program.DoctoredData) == []
+    assert wire.misfits(json.loads(json.dumps(seen)), doctored.DoctoredData) == []
     assert seen["encoded"]["pairs"] == 4
     assert seen["mined"]["triplets"]
     table, columns = "id,text,kind\n1,a,x\n2,b,x\n3,b,y\n", {"text": "text", "class": "kind"}
     classes = endpoints.doctor_data(table=table, columns=columns)
-    assert wire.misfits(json.loads(json.dumps(classes)), program.DoctoredClasses) == []
+    assert wire.misfits(json.loads(json.dumps(classes)), doctored.DoctoredClasses) == []
     assert classes["findings"][0]["name"] == "texts_in_classes"
     assert classes["suited"][0]["reasons"] == ["prototypes"]
 
@@ -529,7 +539,7 @@ def test_programs_are_told_what_is_the_matter_with_a_run():
         {"log": "step,loss\n1,2.5\n2,nan\n"},
     ):
         answer = json.loads(json.dumps(endpoints.doctor_run(**asked), allow_nan=False))
-        assert wire.misfits(answer, program.DoctoredRun) == []
+        assert wire.misfits(answer, doctored.DoctoredRun) == []
 
 
 def test_programs_are_told_the_losses_and_their_runs(runs, monkeypatch):

@@ -12,18 +12,8 @@ from explorer.core.scenario import Scenario
 from explorer.export.picture import describe_batch, one_step
 from explorer.lab.compare import parity as parities
 from explorer.lab.compare.difference import Number, ParameterPair, difference, number_of
-from explorer.lab.compare.sides import (
-    LEAST,
-    MOST,
-    Between,
-    Comparison,
-    Figures,
-    Kept,
-    Outcome,
-    Sentence,
-    Side,
-    compare,
-)
+from explorer.lab.compare.outcome import Between, Figures, Outcome, Sentence, Side
+from explorer.lab.compare.sides import LEAST, MOST, Comparison, Kept, compare
 from explorer.runtime import jobs, validation
 from explorer.runtime.cache import Cache, digest
 from explorer.runtime.limits import KEPT_BATCHES

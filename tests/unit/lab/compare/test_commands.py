@@ -10,7 +10,7 @@ import pytest
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
 from explorer.lab.compare.commands import add_to, compare_losses
-from explorer.lab.compare.sides import Side
+from explorer.lab.compare.outcome import Side
 from explorer.lab.compare.syntax import read, written
 from explorer.locale import say
 from explorer.runtime.numbers import display_number

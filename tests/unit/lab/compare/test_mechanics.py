@@ -10,14 +10,8 @@ import torch
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.compare.mechanics import (
-    ABSENT,
-    FELT,
-    SEEN,
-    WAYS,
-    expected_of_parts,
-    mechanics,
-)
+from explorer.lab.compare.cut import ABSENT, FELT, SEEN, WAYS
+from explorer.lab.compare.mechanics import expected_of_parts, mechanics
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES

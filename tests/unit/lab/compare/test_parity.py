@@ -14,9 +14,9 @@ from explorer.core.scenario import Rules
 from explorer.lab.compare import libraries
 from explorer.lab.compare.commands import add_to, write_parity
 from explorer.lab.compare.libraries import PEERS, PRINTED, SENTENCE_TRANSFORMERS, Peer
+from explorer.lab.compare.outcome import Sentence
 from explorer.lab.compare.parity import EQUAL, PRECISIONS, Row, parity, seeded_batch
 from explorer.lab.compare.report import MARKS, report
-from explorer.lab.compare.sides import Sentence
 from explorer.locale import LANGUAGES, say
 from explorer.sources.pairs import Pairs
 from losses import LOSSES

@@ -13,13 +13,14 @@ from scipy import stats
 from explorer.core.batch import batch_of_scores, make_batch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.compare.sides import MOST, Side, compare, kendall
+from explorer.lab.compare.outcome import Side
+from explorer.lab.compare.sides import MOST, compare, kendall
 from explorer.locale import LANGUAGES, catalogue
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
-from losses.spec import READABLE
+from losses.readings import READABLE
 
 RANDOM = Scenario(data=Data(source="random", random=RandomBatch(pairs=12, dimension=6, seed=5)))
 EVERY = [

@@ -12,7 +12,8 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab.compare.collapsed import collapsing
 from explorer.lab.compare.mechanics import mechanics
-from explorer.lab.compare.sides import Kept, Side, compare
+from explorer.lab.compare.outcome import Side
+from explorer.lab.compare.sides import Kept, compare
 from explorer.lab.compare.what_if import Change, what_if
 from explorer.lab.sweep import curves
 from explorer.locale import LANGUAGES, catalogue

@@ -1,0 +1,54 @@
+"""How a run stands, as its folder says."""
+
+from __future__ import annotations
+
+import shutil
+import time
+
+from explorer.lab.training.folder import (
+    LEAST_FREE,
+    RunFolder,
+)
+from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import is_hosted
+from explorer.runtime.wire import Json
+
+# What a plan says of its data on a hosted page, in place of the machine's own paths.
+NO_PLACES = {"file": "", "held_out_file": ""}
+
+
+def progress(run: RunFolder) -> tuple[dict, float | None]:
+    """The last recorded step and the seconds that a step takes, evaluations included."""
+    steps = [record for record in run.tail() if record["kind"] == "step"]
+    if not steps:
+        return {"step": 0, "seconds": 0.0}, None
+    first, last = steps[0], steps[-1]
+    apart = last["step"] - first["step"]
+    return last, (last["seconds"] - first["seconds"]) / apart if apart > 0 else None
+
+
+def loading(state: dict) -> Json:
+    """What is being made ready, and for how long all of it has taken so far."""
+    return {"part": state["part"], "seconds": max(time.time() - state["began"], 0.0)}
+
+
+def without_rows(data: dict) -> dict:
+    """Whoever follows a run asks often; its pairs are in its folder. On a hosted page nobody is
+    told where its files are."""
+    kept = {name: value for name, value in data.items() if name != "rows"}
+    return {**kept, **NO_PLACES} if is_hosted() else kept
+
+
+def told(state: dict) -> dict | None:
+    """What the run says went wrong, in full: earlier versions wrote less of a problem."""
+    problem = state.get("problem")
+    return Problem.from_json(problem).to_json() if problem else None
+
+
+def died(run: RunFolder, standing: str) -> dict | None:
+    if standing != "interrupted":
+        return None
+    free = shutil.disk_usage(run.path).free
+    if free < LEAST_FREE:
+        return Problem("training_disk_full", folder=run.path, free=free // 2**20).to_json()
+    return Problem("training_interrupted").to_json()

@@ -1,0 +1,249 @@
+"""What Doctor answers programs, of a number, of data and of a run."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from explorer.web.wire.shared import Real, Setting
+
+
+class ExplainedLoss(TypedDict):
+    """A loss that has the value, and the counts and parameters at which it does."""
+
+    loss: str
+    convention: str
+    parameters: dict[str, Setting]
+    counts: dict[str, int]
+    kind: str
+    reason: str
+    value: float
+    doubled: float | None
+    other: float | None
+    assumed: float
+    shows: Literal["loss", "floor"]
+    scene: str | None
+
+
+class ExplainedFinding(TypedDict):
+    """One value that the number may be, with the losses that have it."""
+
+    kinds: list[str]
+    value: float
+    gap: float
+    exact: bool
+    said: str
+    copies: int | None
+    losses: list[ExplainedLoss]
+    more: int
+
+
+class ExplainedStanding(TypedDict):
+    """Where the number stands for one loss at counts that are known."""
+
+    loss: str
+    convention: str
+    counts: dict[str, int]
+    floor: float | None
+    collapse: float
+    start: float | None
+    place: Literal["negative", "below", "floor", "between", "collapse", "starting", "above"]
+    share: float | None
+    said: str
+
+
+class ExplainedValue(TypedDict):
+    """What a number means."""
+
+    value: float
+    fits: bool
+    told: list[str]
+    findings: list[ExplainedFinding]
+    standing: ExplainedStanding | None
+    none: str
+    signs: list[str]
+    below_zero: list[str]
+    known: dict[str, Setting]
+
+
+class FoundFault(TypedDict):
+    """What is the matter with a data set: its sentence, the numbers in it, pairs that show it."""
+
+    name: str
+    severity: Literal["severe", "warning", "note"]
+    said: str
+    values: dict[str, int | float | str]
+    pairs: list[int]
+    advice: list[str]
+
+
+class Meeting(TypedDict):
+    """What a batch has on average: pairs of rows that share a text, rows that have one such."""
+
+    pairs: float
+    rows: float
+    floor: float
+    share: float
+
+
+class WeighedLoss(TypedDict):
+    """A loss that can learn from the data: names of reasons for and against it, and sentences."""
+
+    loss: str
+    reasons: list[str]
+    against: list[str]
+    said: list[str]
+
+
+class LeftOut(TypedDict):
+    """A pair that a cleaned table would not have, and the name of the fault."""
+
+    pair: int
+    because: str
+
+
+class FoundCell(TypedDict):
+    """Texts of two pairs with their cosine; of a query and another pair's key that of its `own`."""
+
+    row: int
+    other: int
+    first: str
+    second: str
+    cosine: float
+    own: float | None
+
+
+class SeenFault(FoundFault):
+    """A finding that takes an encoder, with texts of two pairs that show it."""
+
+    cells: list[FoundCell]
+
+
+class SeenBand(TypedDict):
+    """Cosines of the pairs of a label, or of a part of the labels' scale."""
+
+    low: float
+    high: float
+    count: int
+    mean: float
+    tenth: float
+    ninth: float
+    said: str
+
+
+class SeenSharpness(TypedDict):
+    """The temperature at which so many negatives of a batch count."""
+
+    negatives: float
+    temperature: float
+    said: str
+
+
+class SeenData(TypedDict):
+    """What an encoder told of so many pairs."""
+
+    encoder: str
+    pairs: int
+    findings: list[SeenFault]
+    looked: list[str]
+    not_looked: list[str]
+    bands: list[SeenBand]
+    sharpness: list[SeenSharpness]
+
+
+class MinedTriplet(TypedDict):
+    """A pair, and a text of another one that is near it."""
+
+    anchor: str
+    positive: str
+    negative: str
+
+
+class MinedNegatives(TypedDict):
+    """Hard negatives; of so many `pairs` that were looked at, `without` have none."""
+
+    triplets: list[MinedTriplet]
+    pairs: int
+    without: int
+
+
+class DoctoredData(TypedDict):
+    """What is the matter with a data set, the worst first."""
+
+    pairs: int
+    skipped: int
+    columns: dict[str, str]
+    loss: str
+    batch: int
+    severe: bool
+    findings: list[FoundFault]
+    looked_for: list[str]
+    met: Meeting
+    suited: list[WeighedLoss]
+    encoded: SeenData | None
+    mined: MinedNegatives | None
+    kept: int
+    left_out: list[LeftOut]
+
+
+class CountedClass(TypedDict):
+    """A class, and how many texts it has."""
+
+    name: str
+    count: int
+
+
+class ClassFault(TypedDict):
+    """What is the matter with a table of classes; `rows` show it, of those read, from 1."""
+
+    name: str
+    severity: Literal["severe", "warning", "note"]
+    said: str
+    values: dict[str, Setting]
+    advice: list[str]
+    rows: list[int]
+
+
+class DoctoredClasses(TypedDict):
+    """What is the matter with texts and their classes, the worst first."""
+
+    rows: int
+    skipped: int
+    columns: dict[str, str]
+    batch: int
+    severe: bool
+    alone: float
+    classes: list[CountedClass]
+    findings: list[ClassFault]
+    looked_for: list[str]
+    suited: list[WeighedLoss]
+
+
+class RunFinding(TypedDict):
+    """What is the matter with a run."""
+
+    name: str
+    severity: Literal["severe", "warning", "note"]
+    said: str
+    advice: list[str]
+    values: dict[str, Setting]
+    steps: list[int]
+
+
+class DoctoredRun(TypedDict):
+    """A run, and what was found in it."""
+
+    source: str
+    curve: str
+    held_out: str
+    curves: dict[str, int]
+    points: int
+    known: dict[str, Setting]
+    precision: str
+    collapse: float | None
+    floor: float | None
+    logged: bool
+    level: Real | None
+    severe: bool
+    about: list[str]
+    findings: list[RunFinding]
+    link: str | None

@@ -1,0 +1,136 @@
+"""What the steps of the triplet losses are called, and what their cells compare."""
+
+from __future__ import annotations
+
+from losses.spec import Symbol
+
+MINED = {"anchors": "embeddings", "classes": "paired_classes"}
+GIVEN_NOTE = (
+    "Takes each positive pair with each other pair of the same first sentence. Of unit vectors the "
+    "floor is the margin less the largest distance they can have; vectors of any length reach 0."
+)
+GIVEN = {
+    "anchors": "triplet_anchors",
+    "positives": "triplet_positives",
+    "negatives": "triplet_negatives",
+}
+TRIPLET_SYMBOLS = {
+    "anchors": Symbol("z_i", ("sentence", "dimension")),
+    "directions": Symbol(r"z_i / \lVert z_i \rVert", ("sentence", "dimension")),
+    "classes": Symbol("c_i", ("sentence",)),
+    "distances": Symbol(r"d_{ik} = d(z_i, z_k)", ("sentence", "sentence"), signed=False),
+    "alike": Symbol("c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"),
+    "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
+    "partners": Symbol(
+        r"c_i = c_k,\ i \ne k",
+        ("sentence", "sentence"),
+        r"«classes[r]» = «classes[c]»,\ «r» \ne «c»",
+    ),
+    "anchor": Symbol("a_t", ("triplet",)),
+    "positive": Symbol("p_t", ("triplet",)),
+    "to_positive": Symbol(
+        r"d^+_t = d(a_t, p_t)", ("triplet",), "«distances[anchor[r],positive[r]]»", signed=False
+    ),
+    "to_others": Symbol(
+        r"d_{tk} = d(a_t, z_k)", ("triplet", "sentence"), "«distances[anchor[r],c]»", signed=False
+    ),
+    "strangers": Symbol(
+        r"c_{a_t} \ne c_k", ("triplet", "sentence"), r"«classes[anchor[r]]» \ne «classes[c]»"
+    ),
+    "beyond": Symbol(
+        r"c_{a_t} \ne c_k,\ d_{tk} > d^+_t",
+        ("triplet", "sentence"),
+        r"«classes[anchor[r]]» \ne «classes[c]»,\ «to_others[r,c]» > «to_positive[r]»",
+    ),
+    "place": Symbol("k", ("sentence",)),
+    "nearest_beyond": Symbol(r"\arg\min_{d_{tk} > d^+_t} d_{tk}", ("triplet",)),
+    "farthest": Symbol(r"\arg\max_k d_{tk}", ("triplet",), signed=False),
+    "negative": Symbol("n_t", ("triplet",)),
+    "valid": Symbol(r"(t, k)\ \text{is a triplet}", ("triplet", "sentence")),
+    "differences": Symbol(
+        r"x_{tk} = d^+_t - d_{tk} + m",
+        ("triplet", "sentence"),
+        "«to_positive[r]» - «to_others[r,c]» + «margin»",
+    ),
+    "violations": Symbol(
+        r"v_{tk} = d^+_t - d_{tk} + m\ \text{where}\ (t, k)\ \text{is a triplet}",
+        ("triplet", "sentence"),
+        "«to_positive[r]» - «to_others[r,c]» + «margin»",
+    ),
+    "terms": Symbol(
+        r"t_{tk} = [v_{tk}]_+\ \text{or}\ \log(1 + e^{v_{tk}})",
+        ("triplet", "sentence"),
+        {
+            "soft_margin": r"\log\bigl(1 + e^{«violations[r,c]»}\bigr)",
+            "": "[«violations[r,c]»]_+",
+        },
+        signed=False,
+    ),
+    "loss": Symbol(
+        r"\mathcal L = \overline{t_{tk}}\ \text{over the triplets}",
+        live=r"\frac{«Σ terms»}{«valid.sum().clamp_min(1)»}",
+    ),
+}
+VIOLATING = {
+    "loss": Symbol(
+        r"\mathcal L = \text{mean of}\ t_{tk} > 0",
+        live=r"\frac{«Σ terms»}{«(terms > 0).sum().clamp_min(1)»}",
+    )
+}
+OF_GIVEN = {
+    "anchors": Symbol("a_t", ("given_triplet", "dimension")),
+    "positives": Symbol("p_t", ("given_triplet", "dimension")),
+    "negatives": Symbol("n_t", ("given_triplet", "dimension")),
+    "to_positive": Symbol(r"d^+_t = d(a_t, p_t)", ("given_triplet",), signed=False),
+    "to_negative": Symbol(r"d^-_t = d(a_t, n_t)", ("given_triplet",), signed=False),
+    "violations": Symbol(
+        r"v_t = d^+_t - d^-_t + m",
+        ("given_triplet",),
+        "«to_positive[r]» - «to_negative[r]» + «margin»",
+    ),
+    "terms": Symbol(
+        r"t_t = [v_t]_+\ \text{or}\ \log(1 + e^{v_t})",
+        ("given_triplet",),
+        {"soft_margin": r"\log\bigl(1 + e^{«violations[r]»}\bigr)", "": "[«violations[r]»]_+"},
+        signed=False,
+    ),
+    "loss": Symbol(
+        r"\mathcal L = \frac{1}{|T|} \sum_t t_t", live=r"\frac{«Σ terms»}{«len(terms)»}"
+    ),
+}
+OF_GIVEN_HARD = Symbol("t_t = [v_t]_+", ("given_triplet",), "[«violations[r]»]_+", signed=False)
+SHIFTED_GIVEN = {
+    "to_positive": Symbol(
+        r"d^+_t = \lVert a_t - p_t + \varepsilon \rVert", ("given_triplet",), signed=False
+    ),
+    "to_negative": Symbol(
+        r"d^-_t = \lVert a_t - n_t + \varepsilon \rVert", ("given_triplet",), signed=False
+    ),
+}
+EVERY_ANCHOR = {
+    "to_positive": Symbol(
+        r"d^+_a = \max_p d(a, p)",
+        ("sentence",),
+        r"\max\bigl(0, «max distances[r] where alike[r] & ~itself[r]»\bigr)",
+        signed=False,
+    ),
+    "farthest": Symbol(
+        r"\max_k d_{ak}",
+        ("sentence",),
+        r"\max\bigl(«max distances[r]»\bigr)",
+        signed=False,
+    ),
+    "to_negative": Symbol(
+        r"d^-_a = \min_n d(a, n)",
+        ("sentence",),
+        r"\min\bigl(«min distances[r] + farthest[r][..., None] * alike[r]»\bigr)",
+        signed=False,
+    ),
+    "violations": Symbol(
+        r"v_a = d^+_a - d^-_a + m",
+        ("sentence",),
+        "«to_positive[r]» - «to_negative[r]» + «margin»",
+    ),
+    "terms": Symbol("t_a = [v_a]_+", ("sentence",), "[«violations[r]»]_+", signed=False),
+    "loss": Symbol(r"\mathcal L = \frac1S \sum_a t_a", live=r"\frac{«Σ terms»}{«len(terms)»}"),
+}

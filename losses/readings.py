@@ -1,0 +1,211 @@
+"""What a loss may read of a batch: one table for explorer, adapters and training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+POSITIVES, ORDER, SIDES = ("positives",), ("order",), ("order", "sides")
+LISTS, TEACHER = ("lists",), ("teacher",)
+
+
+@dataclass(frozen=True)
+class Readable:
+    """What a batch can hand to a loss under one name, and what it takes to have it.
+
+    `axes` says what its dimensions count, in the names of `Symbol.axes`. `made_of` is what whoever
+    holds the batch makes it from: "scores" and "labels" are there for any scored pairs, "vectors"
+    need embeddings, "classes" need sentences that can be told apart, "texts" are numbers of the
+    sentences, equal for equal texts, "groups" say which pairs share their first sentence, "teacher"
+    is what a teacher gave the pairs. `by_threshold` is whether it depends on which pairs count as
+    positive, `by_range` whether on the ends of the labels' scale (`losses.labels`). A loss learns
+    nothing from it unless there are all of
+    `needs`: "order", two labels that differ; "sides", pairs on both sides of the threshold;
+    "positives", positive pairs; "lists", first sentences that stand in several pairs; "teacher", a
+    teacher's score of each pair. `positives_only`: its rows are the positive pairs, so that without
+    any there is nothing to hand over. What is `optional` may be missing.
+    """
+
+    meaning: str
+    axes: tuple[str, ...]
+    made_of: str
+    by_threshold: bool = False
+    by_range: bool = False
+    needs: tuple[str, ...] = ()
+    positives_only: bool = False
+    optional: bool = False
+
+
+# The only table of what a loss may read: `LossSpec.reads` maps argument names to these names, and
+# whoever provides a batch (the explorer, a trainer, a test) has a method of each of them.
+READABLE: Mapping[str, Readable] = {
+    "scores": Readable("similarity of each pair", ("pair",), "scores"),
+    "labels": Readable("what the user gave each pair", ("pair",), "labels", needs=ORDER),
+    "binary_labels": Readable(
+        "1 at or above the threshold", ("pair",), "labels", by_threshold=True, needs=SIDES
+    ),
+    "unit_labels": Readable(
+        "labels brought to 0..1", ("pair",), "labels", by_range=True, needs=ORDER
+    ),
+    "cosine_labels": Readable(
+        "labels brought to 0..1; from −1 to 1 as they are",
+        ("pair",),
+        "labels",
+        by_range=True,
+        needs=ORDER,
+    ),
+    "level_scores": Readable("similarities at several levels", ("level", "pair"), "vectors"),
+    "pair_logits": Readable("a two-node output for each pair", ("pair", "class"), "scores"),
+    "pair_classes": Readable(
+        "the binary labels as class numbers", ("pair",), "labels", by_threshold=True, needs=SIDES
+    ),
+    "first": Readable("vectors of the first sentences", ("pair", "dimension"), "vectors"),
+    "second": Readable("vectors of the second sentences", ("pair", "dimension"), "vectors"),
+    "queries": Readable(
+        "first sentences of the positive pairs",
+        ("query", "dimension"),
+        "vectors",
+        by_threshold=True,
+        needs=POSITIVES,
+        positives_only=True,
+    ),
+    "keys": Readable(
+        "second sentences of the positive pairs",
+        ("key", "dimension"),
+        "vectors",
+        by_threshold=True,
+        needs=POSITIVES,
+        positives_only=True,
+    ),
+    "negatives": Readable(
+        "second sentences of the other pairs",
+        ("key", "dimension"),
+        "vectors",
+        by_threshold=True,
+        optional=True,
+    ),
+    "guide_queries": Readable(
+        "a guide's vectors of the queries: of a second encoder, or the batch's own held still",
+        ("query", "guide_dimension"),
+        "vectors",
+        by_threshold=True,
+        needs=POSITIVES,
+        positives_only=True,
+    ),
+    "guide_keys": Readable(
+        "the guide's vectors of the keys",
+        ("key", "guide_dimension"),
+        "vectors",
+        by_threshold=True,
+        needs=POSITIVES,
+        positives_only=True,
+    ),
+    "guide_negatives": Readable(
+        "the guide's vectors of the negatives",
+        ("key", "guide_dimension"),
+        "vectors",
+        by_threshold=True,
+        optional=True,
+    ),
+    "targets": Readable(
+        "how much each key is each query's: alike for all keys of its class",
+        ("query", "key"),
+        "classes",
+        by_threshold=True,
+        needs=POSITIVES,
+        positives_only=True,
+    ),
+    "negative_owners": Readable(
+        "which query has the first sentence of each of these pairs, −1 for none",
+        ("key",),
+        "groups",
+        by_threshold=True,
+        optional=True,
+    ),
+    "query_texts": Readable(
+        "which queries and keys hold the same text", ("query",), "texts", True, optional=True
+    ),
+    "key_texts": Readable("the same of the keys", ("key",), "texts", True, optional=True),
+    "negative_texts": Readable("the same of the negatives", ("key",), "texts", True, optional=True),
+    "list_scores": Readable(
+        "similarities of the candidates of each first sentence",
+        ("list", "candidate"),
+        "scores",
+        needs=LISTS,
+    ),
+    "list_labels": Readable(
+        "labels of these candidates", ("list", "candidate"), "labels", needs=(*ORDER, *LISTS)
+    ),
+    "list_mask": Readable(
+        "where there is a candidate", ("list", "candidate"), "groups", needs=LISTS
+    ),
+    "list_teacher": Readable(
+        "what the teacher gives these candidates",
+        ("list", "candidate"),
+        "teacher",
+        needs=(*LISTS, *TEACHER),
+    ),
+    "margin_positives": Readable(
+        "similarity of each positive pair whose first sentence has negatives",
+        ("row",),
+        "scores",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS),
+    ),
+    "margin_negatives": Readable(
+        "similarities of the other pairs of that first sentence",
+        ("row", "candidate"),
+        "scores",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS),
+    ),
+    "teacher_margins": Readable(
+        "how far the teacher has the positive above each of them",
+        ("row", "candidate"),
+        "teacher",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS, *TEACHER),
+    ),
+    "margin_mask": Readable(
+        "where there is a negative", ("row", "candidate"), "groups", by_threshold=True, needs=LISTS
+    ),
+    "triplet_anchors": Readable(
+        "first sentences of the positive pairs beside which others stand, once for each of these",
+        ("given_triplet", "dimension"),
+        "vectors",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS),
+    ),
+    "triplet_positives": Readable(
+        "second sentences of these positive pairs",
+        ("given_triplet", "dimension"),
+        "vectors",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS),
+    ),
+    "triplet_negatives": Readable(
+        "second sentences of the other pairs of the same first sentence",
+        ("given_triplet", "dimension"),
+        "vectors",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS),
+    ),
+    "embeddings": Readable("every distinct sentence", ("sentence", "dimension"), "vectors"),
+    "classes": Readable(
+        "connected components of the positive pairs",
+        ("sentence",),
+        "classes",
+        by_threshold=True,
+        needs=POSITIVES,
+    ),
+    "paired_classes": Readable(
+        "the same, for a loss that forms all pairs within each class",
+        ("sentence",),
+        "classes",
+        by_threshold=True,
+        needs=POSITIVES,
+    ),
+    "prototypes": Readable(
+        "one vector for each class", ("class", "dimension"), "vectors", by_threshold=True
+    ),
+}

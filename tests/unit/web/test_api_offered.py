@@ -1,0 +1,156 @@
+"""What the server offers to programs, over HTTP and as MCP tools."""
+
+from __future__ import annotations
+
+import base64
+import doctest
+import json
+from typing import get_args, get_type_hints
+
+import httpx
+import pytest
+from mcp import ClientSession
+from mcp.client.streamable_http import streamablehttp_client
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario
+from explorer.runtime.problem import Problem
+from explorer.sources.random_batch import RandomBatch
+from explorer.web.api import endpoints as api
+from losses import LOSSES
+from tests.loops import in_loop
+from tests.unit.web.programs import S0_LABELS, S0_LOSS, S0_SCORES, same_as_explored
+
+NAMES = {
+    "compute_loss",
+    "loss_from_scores",
+    "trace_loss",
+    "compare_losses",
+    "explain_loss_value",
+    "doctor_data",
+    "doctor_run",
+    "figure",
+    "list_losses",
+    "start_training",
+    "training_status",
+    "stop_training",
+    "unshare_training",
+}
+
+
+def test_the_api_shows_the_four_and_nothing_of_the_page(client):
+    offered = client.view_api(return_format="dict", print_info=False)
+    assert set(offered["named_endpoints"]) == {f"/{name}" for name in NAMES}
+    assert offered["unnamed_endpoints"] == {}
+    for name in NAMES:
+        served = offered["named_endpoints"][f"/{name}"]
+        function = getattr(api, name)
+        assert function.__doc__.strip().partition("\n")[0] in served["description"]
+        names = [parameter["parameter_name"] for parameter in served["parameters"]]
+        assert names == [n for n in function.__annotations__ if n != "return"]
+        assert all(parameter["type"] for parameter in served["parameters"])
+        told = served["returns"][0]["type"]
+        if name == "list_losses":
+            assert told["type"] == "array"
+            told = told["items"]
+        promised = get_type_hints(function)["return"]
+        kinds = get_args(promised) or (promised,)  # the entries of a list, or one of several
+        shown = told["anyOf"] if len(kinds) > 1 else [told]
+        for one, kind in zip(shown, kinds, strict=True):
+            assert one["properties"].keys() == get_type_hints(kind).keys()
+
+
+def test_its_description_for_programs_names_the_same_calls(address):
+    described = httpx.get(f"{address}/gradio_api/openapi.json").json()["paths"]
+    assert {f"/gradio_api/call/v2/{name}" for name in NAMES} <= set(described)
+
+
+def ask(address, *calls):
+    """The tools of the MCP server, and its answers to these calls."""
+
+    async def talk():
+        async with (
+            streamablehttp_client(f"{address}/gradio_api/mcp/") as (reading, writing, _),
+            ClientSession(reading, writing) as session,
+        ):
+            await session.initialize()
+            tools = (await session.list_tools()).tools
+            return tools, [await session.call_tool(name, given) for name, given in calls]
+
+    return in_loop(talk())
+
+
+def test_mcp_offers_them_as_tools(address):
+    tools, _ = ask(address)
+    assert {tool.name for tool in tools} == NAMES
+    compute = next(tool for tool in tools if tool.name == "compute_loss")
+    assert compute.inputSchema["required"] == ["loss", "sentences1", "sentences2"]
+    fields = compute.inputSchema["properties"]
+    numbers = {"type": "array", "items": {"type": "number"}}
+    assert fields["scores"]["oneOf"] == [{"type": "null"}, numbers]
+    assert all(field["description"] for field in fields.values())
+    assert ">>> answer = compute_loss(" in compute.description
+
+
+OF_NUMBERS = Scenario(data=Data(source="random", random=RandomBatch(pairs=4, dimension=4)))
+
+
+def test_mcp_tools_answer_in_json_and_refuse_in_sentences(address):
+    given = {"loss": "cosent", "scores": S0_SCORES, "labels": S0_LABELS}
+    _, (answered, listed, refused, drawn) = ask(
+        address,
+        ("loss_from_scores", given),
+        ("list_losses", {}),
+        ("loss_from_scores", given | {"loss": "cosnet"}),
+        ("figure", {"scene": OF_NUMBERS.to_link(), "format": "png"}),
+    )
+    assert not answered.isError
+    answer = json.loads(answered.content[0].text)
+    same_as_explored(answer, explore(Scenario(data=Data(example="cosent_batch"))))
+    assert answer["loss"] == pytest.approx(S0_LOSS, rel=1e-6)
+    assert [loss["name"] for loss in json.loads(listed.content[0].text)] == list(LOSSES)
+    assert refused.isError
+    assert refused.content[0].text.startswith("There is no loss called cosnet. Known: cosent,")
+    told, image = drawn.content  # a model looks at an image, and reads no base64
+    assert (image.type, image.mimeType) == ("image", "image/png")
+    assert base64.b64decode(image.data)[:8] == b"\x89PNG\r\n\x1a\n"
+    assert json.loads(told.text)["png"] is None
+
+
+@pytest.mark.encoder
+def test_the_examples_in_the_documentation_are_true():
+    done = doctest.testmod(api)
+    assert done.attempted >= 10
+    assert done.failed == 0
+
+
+def training_pairs(count=24):
+    first = [f"A man eats dish number {i}." for i in range(count)]
+    second = [f"Somebody has meal number {i}." for i in range(count)]
+    return {"sentences1": first, "sentences2": second, "scores": [i % 3 for i in range(count)]}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"own_loss": "/etc/passwd:x"}, "options.own_loss is not an entry"),
+        ({"data": {"file": "/etc/passwd"}}, "options.data is not an entry"),
+        ({"steps": -1}, "steps is -1"),
+        ({"stepps": 1}, "plan.stepps"),
+        ([], "options"),
+    ],
+    ids=str,
+)
+def test_options_that_do_not_fit(options, said, kept):
+    with pytest.raises(Problem, match=said):
+        api.start_training("cosent", **training_pairs(), options=options)
+    assert not kept.exists()
+
+
+def test_no_such_training(kept):
+    with pytest.raises(Problem, match="no run called"):
+        api.training_status("../../etc")
+    with pytest.raises(Problem, match="no run called"):
+        api.stop_training("nobody")
+    with pytest.raises(Problem, match="no run called"):
+        api.unshare_training("nobody")
