@@ -357,6 +357,7 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
         _learned("VICRegLoss", PAIRED, calls.vicreg),
         Peer("facebookresearch/vicreg", "VICReg"),
     ),
+    ("arcface", "easy_margin"): (Peer("speechbrain", "AdditiveAngularMargin"),),
     ("barlow_twins", "facebookresearch/barlowtwins (batch normalisation with ε, λ = 0.0051)"): (
         Peer("facebookresearch/barlowtwins", "BarlowTwins"),
     ),
@@ -367,6 +368,5 @@ PRINTED = {
     ("cosent", "S0 (−10¹²)"),
     ("circle_self_paced", "paper (γ = 256)"),
     ("supcon", "S2 (the anchor is its own positive)"),
-    ("arcface", "easy_margin"),
     ("siglip", "averaged over cells (big_vision #115)"),
 }
