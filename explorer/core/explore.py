@@ -15,7 +15,7 @@ from explorer.core import diagnostics
 from explorer.core.batch import Batch, load_pairs, make_batch
 from explorer.core.diagnostics import Order, Places, SameText, Suspect, Term, Weights
 from explorer.core.disagreement import Disagreement, disagreement
-from explorer.core.named import unknown
+from explorer.core.named import unknown_loss
 from explorer.core.own_loss import own_faults, own_loss, renew
 from explorer.core.positives import refused
 from explorer.core.scenario import Scenario
@@ -236,7 +236,7 @@ def spec_for(scenario: Scenario) -> LossSpec:
 def registered(scenario: Scenario) -> LossSpec:
     """The same, one's own as it was read last. Raises Problem where there is no such one."""
     if scenario.loss not in LOSSES:
-        raise unknown(scenario.loss)
+        raise unknown_loss(scenario.loss)
     spec = LOSSES[scenario.loss]
     known = [convention.name for convention in spec.conventions]
     if scenario.convention and scenario.convention not in known:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec
 from losses.combined.names import MOST_LETTERS
@@ -10,6 +12,8 @@ from losses.sentence_transformers.naming import classes_of, is_class, plain
 # So many letters of a convention's name say which class is meant: BatchHard of
 # BatchHardTripletLoss.
 BEGINNING = 8
+QUOTED = 60  # letters of a name that is no loss's
+ALIKE, CLOSE = 0.7, 3  # from that likeness on, and so many of them, names are offered
 
 
 def losses_called(name: str) -> list[LossSpec]:
@@ -22,8 +26,10 @@ def losses_called(name: str) -> list[LossSpec]:
         Problem: where none does.
     """
     if len(name) > MOST_LETTERS:
-        raise unknown(name)
+        raise unknown_loss(name, by_any=True)
     wanted, specs = plain(name), LOSSES.values()
+    if not any(letter.isalpha() for letter in wanted):  # a word of a convention may be plain too
+        raise unknown_loss(name, by_any=True)
     found = (
         ([LOSSES[name.strip()]] if name.strip() in LOSSES else [])
         or [spec for spec in specs if name.strip() in spec.aliases]
@@ -37,13 +43,40 @@ def losses_called(name: str) -> list[LossSpec]:
         summed = "+".join(one[0].name for one in parts)
         found = [LOSSES[summed]] if summed in LOSSES else []
     if not found:
-        raise unknown(name)
+        raise unknown_loss(name, by_any=True)
     return found
 
 
-def unknown(name: str) -> Problem:
-    """The Problem of a name that no loss has."""
-    return Problem("unknown_loss", about="loss", name=name[:60], known=", ".join(LOSSES))
+def unknown_loss(name: str, *, by_any: bool = False) -> Problem:
+    """That no loss goes by this name: with those that are written much like it, or all that there
+    are. With `by_any`, where all names are understood, these are offered as they are written, else
+    the registry's."""
+    called = name.strip()[:QUOTED]
+    if close := close_names(called) if by_any else close_losses(called):
+        return Problem("unknown_loss_close", about="loss", name=called, close=", ".join(close))
+    return Problem("unknown_loss", about="loss", name=called, known=", ".join(LOSSES))
+
+
+def close_names(name: str) -> list[str]:
+    """Up to three names that are written much like this one, the likest first, each of another
+    loss: of the registry, of papers, of libraries' classes."""
+    return [written for written, _ in _close(name)]
+
+
+def close_losses(name: str) -> list[str]:
+    """The losses of these names, as the registry has them."""
+    return [loss for _, loss in _close(name)]
+
+
+def _close(name: str) -> list[tuple[str, str]]:
+    likest: dict[str, tuple[float, str]] = {}
+    wanted = difflib.SequenceMatcher(b=plain(name))
+    for spec in LOSSES.values():
+        for one in (spec.name, spec.title, *spec.aliases):
+            wanted.set_seq1(plain(one))
+            likest[spec.name] = max(likest.get(spec.name, (0.0, "")), (wanted.ratio(), one))
+    ranked = sorted(((*one, loss) for loss, one in likest.items()), reverse=True)
+    return [(written, loss) for ratio, written, loss in ranked[:CLOSE] if ratio >= ALIKE]
 
 
 def other_names() -> list[tuple[str, str, str]]:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from explorer.core.named import losses_called, other_names, plain
+from explorer.core.named import close_losses, close_names, losses_called, other_names, plain
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 
@@ -43,3 +43,35 @@ def test_other_names_lead_to_a_loss_and_a_convention_of_it():
         assert plain(name)
     meant = {name: convention for name, _, convention in found if convention}
     assert meant["BatchHardSoftMarginTripletLoss"].endswith("BatchHardSoftMargin")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("cosnet", "cosent"),
+        ("inonce", "info_nce"),
+        ("nt-xnet", "nt_xent"),
+        ("MultipleNegativeRankingLoss", "MultipleNegativesRankingLoss"),
+        ("tripplet", "triplet"),
+    ],
+)
+def test_a_name_that_is_written_wrongly_is_met_by_the_one_that_was_meant(written, meant):
+    assert close_names(written)[0] == meant
+    assert close_losses(written)[0] == losses_called(meant)[0].name
+    with pytest.raises(Problem, match=f"Did you mean {meant}"):
+        losses_called(written)
+
+
+def test_one_letter_less_is_understood_of_every_loss():
+    """Names that are other losses' too, such as n_pair without a letter, may mean either."""
+    for name in LOSSES:
+        if len(name) >= 6:
+            assert any(one.name == name for close in close_names(name[:-1])
+                       for one in losses_called(close)), name  # fmt: skip
+
+
+@pytest.mark.parametrize("written", ["nowhere", "xx", "完全", "0.5"])
+def test_a_name_like_no_other_is_met_by_all_that_there_are(written):
+    assert close_names(written) == []
+    with pytest.raises(Problem, match="Known: cosent, "):
+        losses_called(written)

@@ -53,7 +53,7 @@ BAD = {
         {"loss": "cosent", "sentences1": [], "sentences2": [], "scores": []},
         "The lists are empty; at least one pair is needed.",
     ),
-    "loss": ("compute_loss", PAIRS | {"loss": "cosnet"}, "There is no loss called cosnet. Known:"),
+    "loss": ("compute_loss", PAIRS | {"loss": "cosnet"}, "There is no loss called cosnet. Did"),
     "no loss": ("compute_loss", PAIRS | {"loss": None}, "loss is None; text is needed."),
     "parameter": (
         "compute_loss",

@@ -170,7 +170,7 @@ def test_cells_are_what_is_there_and_a_large_matrix_is_cut():
     cells = np.frombuffer(base64.b64decode(one["found"]["cells"]), np.uint8)
     assert cells.reshape(one["found"]["shape"])[:4, 4:].sum() == 0
     assert cells.sum() == one["found"]["comparisons"] == 24
-    assert none["problem"]["key"] == "problem.unknown_loss"
+    assert none["problem"]["key"] == "problem.unknown_loss_close"
     many = Data(source="random", random=RandomBatch(pairs=300, dimension=4))
     wide, _ = pieces("cosent", "cosine_mse", size=300, data=many)
     assert wide["all"] == [300, 300]
@@ -254,7 +254,10 @@ def test_each_way_begins_at_the_loss_and_ends_on_its_line():
     answer = asked("collapse", *losses, "ranknet", points=5, **given_answers())
     shares = numbers(answer["shares"])
     assert (shares[0], shares[-1], len(shares)) == (0, 1, 5)
-    assert answer["sides"][4]["problem"]["key"] == "problem.unknown_loss"
+    unknown = answer["sides"][4]["problem"]
+    assert (unknown["key"], unknown["values"]["close"].partition(",")[0]) == (
+        "problem.unknown_loss_close", "pairwise_logistic"
+    )  # fmt: skip
     ways = [one["found"] for one in answer["sides"][:4]]
     for loss, way in zip(losses, ways, strict=True):
         assert way["start"] == single(loss, **given_answers()).loss
