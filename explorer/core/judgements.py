@@ -101,6 +101,11 @@ def _of_log(key: str, claims: str, evidence: str, test: str, of: Of = "run") -> 
     return Judgement(f"doctor.run.{key}", where, of, claims, evidence, test)
 
 
+_TREND = (
+    "a line through all steps moves by more than three standard errors, and the means of the "
+    "first and the last tenth lie the same way"
+)
+
 _MARKS = (
     f"{_CURVE}; the value at collapse and the least value, as the run logged them or at its counts"
 )
@@ -384,7 +389,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "run",
         "the training loss fell",
         "the loss of every step; the noise of its batches from the differences of successive steps",
-        "first and last tenth differ by more than three standard errors",
+        _TREND,
         "run_loss_flat",
     ),
     _remark(
@@ -393,7 +398,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "run",
         "the training loss rose",
         "the loss of every step; the noise of its batches from the differences of successive steps",
-        "first and last tenth differ by more than three standard errors",
+        _TREND,
         "run_loss_flat",
     ),
     _remark(
@@ -402,7 +407,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "run",
         "it cannot be told whether the training loss fell",
         "the same",
-        "they differ by less",
+        "the line moves by less, or these lie the other way",
     ),
     _remark(
         "run_closer",

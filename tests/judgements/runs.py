@@ -271,7 +271,7 @@ simulated(
 
 @functools.cache
 def curve(height: float) -> Said:
-    """A loss that moves steadily by so many standard errors of what is compared, in noise that is
+    """A loss that moves steadily by so many standard errors of a line through it, in noise that is
     even, heavy-tailed or skewed."""
 
     def said(draw: Source) -> set[str]:
@@ -281,8 +281,7 @@ def curve(height: float) -> Said:
             lambda: draw.standard_t(4, size=steps) / np.sqrt(2),
             lambda: draw.exponential(size=steps),
         ][draw.integers(3)]()
-        window = max(steps // 10, 2)
-        slope = height * np.sqrt(2 / window) / 0.9
+        slope = height * np.sqrt(12 / steps)
         return {one.key for one in on_loss(list(slope * np.linspace(0, 1, steps) + noise))}
 
     return said

@@ -14,6 +14,7 @@ from explorer.lab.training.moved import moved_pairs
 from explorer.lab.training.outcome import has_ended, measured, outcome
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.verdict import Gain, gain
+from explorer.locale import grouped
 from explorer.runtime.numbers import display_number
 
 # A mean cosine that moved by less than this is no news.
@@ -80,17 +81,23 @@ def _on_pairs(runs: Runs, name: str) -> list[Remark]:
 
 
 def on_loss(losses: Sequence[float]) -> list[Remark]:
-    """Whether the loss moved further between the first and the last tenth of the steps than the
-    noise of the batches carries it."""
-    if len(losses) < FEW_STEPS:
+    """Whether a line through the loss of all steps moves further than the noise of the batches
+    carries it, and the first and the last tenth of them lie the same way."""
+    count = len(losses)
+    if count < FEW_STEPS:
         return []
-    window = max(len(losses) // 10, 2)
+    window = max(count // 10, 2)
     first, last = float(np.mean(losses[:window])), float(np.mean(losses[-window:]))
+    # From the first step to the last one by least squares.
+    place = np.linspace(-0.5, 0.5, count)
+    moved = float(place @ np.asarray(losses) / (place @ place))
     # From one step to the next a trend moves little, and two draws of the noise differ.
-    noise = np.sqrt(np.square(np.diff(losses)).mean() / 2) * np.sqrt(2 / window)
-    key = "flat" if abs(last - first) <= SURE * noise else "fell" if last < first else "rose"
+    noise = np.sqrt(np.square(np.diff(losses)).mean() / 2 / (place @ place))
+    is_told = abs(moved) > SURE * noise and moved * (last - first) > 0
+    key = "flat" if not is_told else "fell" if moved < 0 else "rose"
     values = {"first": short(first), "last": short(last), "window": str(window)}
-    return [Remark(f"run_loss_{key}", {**values, "noise": short(SURE * noise)})]
+    values |= {"steps": grouped(count), "noise": short(SURE * noise)}
+    return [Remark(f"run_loss_{key}", {**values, "moved": short(abs(moved) if is_told else moved)})]
 
 
 def _on_space(run: RunFolder) -> list[Remark]:

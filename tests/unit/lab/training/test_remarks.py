@@ -166,9 +166,9 @@ def test_a_trend_is_said_where_there_is_one_and_nowhere_else(trend, steps, noise
     """Of 200 runs at least 90% where it is true, at most 5% where it is not."""
     draw = np.random.default_rng(steps)
     found = Counter()
-    # Six standard errors of the difference of two means over a tenth of the steps.
-    height = 6 * NOISES[noise](draw, 10_000).std() * np.sqrt(2 / max(steps // 10, 2))
-    slope = {"falls": -1, "rises": 1, "stays": 0}[trend] * height / 0.9
+    # Six standard errors of what a line through all steps moves by.
+    height = 6 * NOISES[noise](draw, 10_000).std() * np.sqrt(12 / steps)
+    slope = {"falls": -1, "rises": 1, "stays": 0}[trend] * height
     for _ in range(DRAWS):
         losses = slope * np.linspace(0, 1, steps) + NOISES[noise](draw, steps)
         found.update(r.key for r in on_loss(losses))
@@ -177,6 +177,23 @@ def test_a_trend_is_said_where_there_is_one_and_nowhere_else(trend, steps, noise
     wrong = {"falls": "run_loss_rose", "rises": "run_loss_fell"}.get(trend)
     assert sum(found[key] for key in others) <= 0.05 * DRAWS
     assert found[wrong] == 0
+
+
+def test_the_whole_run_tells_what_its_two_ends_do_not():
+    """A fall from 9 to 6 over 60 steps, in noise of which the means over six steps differ by 3.4
+    by chance alone: the line through all of them falls by more than it would by chance."""
+    steps = 60
+    noise = 1.4 * (-1.0) ** np.arange(steps)
+    [found] = on_loss(list(np.linspace(9, 6, steps) + noise))
+    assert found.key == "run_loss_fell"
+    assert (found.values["moved"], found.values["steps"]) == ("3.14", "60")
+    assert float(str(found.values["first"])) - float(str(found.values["last"])) < 3.4
+    line = np.polyfit(np.linspace(0, 1, steps), np.linspace(9, 6, steps) + noise, 1)[0]
+    assert -line == pytest.approx(3.14, abs=5e-3)
+    [back] = on_loss(list(np.linspace(6, 9, steps) - noise))
+    assert (back.key, back.values["moved"]) == ("run_loss_rose", "3.14")
+    [flat] = on_loss(list(np.linspace(6.5, 6, steps) + noise))
+    assert (flat.key, flat.values["moved"]) == ("run_loss_flat", "−0.638")
 
 
 def test_a_run_that_has_not_begun_has_no_remarks(run):
