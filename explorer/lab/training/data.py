@@ -221,6 +221,8 @@ def split(pairs: Sequence[Pair], share: float, seed: int) -> tuple[list[Pair], l
             held_out.update(group)
     if len(held_out) < LEAST_HELD_OUT or len(pairs) - len(held_out) < LEAST_TRAIN:
         largest = max(map(len, groups))
+        if largest == len(pairs):  # no share would do
+            raise Problem("training_all_joined", count=len(pairs))
         raise Problem("training_joined", count=len(pairs), largest=largest)
     train = [pair for place, pair in enumerate(pairs) if place not in held_out]
     return train, [pair for place, pair in enumerate(pairs) if place in held_out]

@@ -42,6 +42,7 @@ const CHARTS = [
   {
     name: "binary",
     held_out: true,
+    note: "finetune.binary_about",
     high: 1,
     lines: [
       { what: "finetune.accuracy", of: ofEvaluations("accuracy") },

@@ -111,3 +111,13 @@ def _texts(value: object) -> list[str]:
         inner = value.values() if isinstance(value, dict) else value
         return [text for one in inner for text in _texts(one)]
     return [str(value)]
+
+
+def test_accuracy_is_named_for_what_it_is():
+    """Its threshold was chosen on the pairs that it is of."""
+    summary = {**SUMMARY, "after": {"accuracy": 0.605}, "before": {"accuracy": 0.6}}
+    told = section(TrainingPlan(), summary, [])
+    assert (
+        "| Held-out accuracy (at the threshold that is best on these pairs) | 0.6000 → 0.6050"
+        in told
+    )

@@ -32,8 +32,11 @@ def test_no_sentence_stands_on_both_sides(seed):
 
 def test_pairs_that_all_hang_together_cannot_be_split():
     pairs = [("hub", f"spoke {i}", float(i)) for i in range(30)]
-    with pytest.raises(Problem, match="hang together"):
+    with pytest.raises(Problem, match="hang together") as raised:
         split(pairs, 0.2, 0)
+    assert "larger share" not in str(raised.value)  # none would do
+    with pytest.raises(Problem, match="the largest group has 30.*larger share"):
+        split([*pairs, ("lone", "some", 1.0)], 0.2, 0)
 
 
 def test_too_few_pairs():
