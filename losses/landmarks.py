@@ -96,10 +96,10 @@ def _least_in_box(log_weights: Tensor, scale: float, lowest: float, highest: flo
         step = torch.zeros_like(points)
         if len(free) == len(inner):
             solved = torch.linalg.solve(curvature[1:-1, 1:-1], slope[1:-1])
-            step[1:-1] = solved / scale**2
+            step[1:-1] = solved / scale / scale
         else:
             solved = torch.linalg.solve(curvature[free][:, free], slope[free])
-            step[free] = solved / scale**2
+            step[free] = solved / scale / scale
         rounding = 1e-15 * max(abs(value), 1)
         if float(slope.dot(step)) <= rounding:
             return total

@@ -21,6 +21,7 @@ from explorer.runtime.device import all_cores, device, precision
 from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
+from explorer.runtime.validation import quoted
 from explorer.sources import encoders, random_batch, tables, textbook
 from explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from losses.geometry import cosine
@@ -396,13 +397,19 @@ def _even(vectors: Tensor) -> Tensor:
 
 
 def _matrix_from(text: str, count: int, width: int) -> Tensor:
-    rows = [line.replace(",", " ").split() for line in text.strip().splitlines()]
+    lines = text.strip().splitlines()
+    shape = Problem("prototypes_shape", rows=len(lines), count=count, width=width)
+    if len(lines) != count:
+        raise shape
+    rows = [line.replace(",", " ").split(maxsplit=width) for line in lines]
+    if max(map(len, rows)) > width:
+        raise shape
     try:
         matrix = torch.tensor([[float(cell) for cell in row] for row in rows], dtype=torch.float64)
     except ValueError as error:
-        raise Problem("prototypes_numbers", reason=error) from error
+        raise Problem("prototypes_numbers", reason=quoted(error)) from error
     if matrix.shape != (count, width) or not bool(matrix.isfinite().all()):
-        raise Problem("prototypes_shape", rows=len(rows), count=count, width=width)
+        raise shape
     return matrix
 
 

@@ -9,19 +9,23 @@ from __future__ import annotations
 import base64
 import binascii
 import dataclasses
+import itertools
 import json
 import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
 from explorer.runtime import validation
-from explorer.runtime.limits import SCENARIO_BYTES
+from explorer.runtime.budgets import budget
+from explorer.runtime.limits import MIB, SCENARIO_BYTES
 from explorer.runtime.problem import Problem
 from explorer.sources.batches import RANGES, SAMPLERS, Draw
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.pairs import Correction
 from explorer.sources.random_batch import RandomBatch
 
+# That a row takes beside its letters.
+ROW_BYTES = 64
 LINK_VERSION = "1"
 
 SOURCES = ("example", "table", "random")
@@ -133,7 +137,12 @@ class Scenario:
         Raises:
             Problem: naming the first entry that does not fit.
         """
-        return validation.read(cls, chosen, "scenario", _READERS, _unknown)
+        read = validation.read(cls, chosen, "scenario", _READERS, _unknown)
+        rows = (*read.data.rows, *read.data.corrections)
+        size = sum(map(len, itertools.chain.from_iterable(rows))) + ROW_BYTES * len(rows)
+        if size > (most := budget("scene_mib")) * MIB:
+            raise Problem("scene_too_large_here", most=most)
+        return read
 
     def shown(self) -> Scenario:
         """The scene without the rows that were typed or read but are not shown: who passes an

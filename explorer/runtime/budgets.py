@@ -43,9 +43,12 @@ class Budget:
 
 BUDGETS = (
     Budget("body_mib", 32, "MiB", "a request", "what a request sends; files travel in pieces"),
+    # Of two or three bytes each, and many times that in memory.
+    Budget("body_values", 1_000_000, "values", "a request", "of lists and objects that it sends"),
     Budget("body_seconds", 120, "s", "a request", "until all that it sends has arrived"),
     Budget("head_seconds", 20, "s", "a request", "until its first line and headers have arrived"),
     Budget("answer_seconds", 60, "s", "a request", "until it goes on to take what it is answered"),
+    Budget("scene_mib", 4, "MiB", "a request", "of a scene's rows; those of many are kept"),
     Budget("sentence_letters", 20_000, "characters", "a request", "of one sentence to be encoded"),
     Budget("request_mib", 1500, "MiB", "a request", "of memory that it is estimated to take"),
     Budget("heavy_seconds", 300, "s", "a request", "of heavy work, from its turn on"),

@@ -26,6 +26,8 @@ from explorer.web.hosting import Message, Receive, Send, key_of
 UNUSED = ("/upload", "/deep_link", "/process_recording")
 # What is asked for without being sent anything, and made anew each time.
 MADE_ANEW = ("/config", "/openapi.json")
+# A value of a list or an object in JSON comes after one of these, which also stand in texts.
+BEFORE_VALUES = (b",", b"[", b"{")
 VISITORS = 10_000  # that are told from others by how often they ask
 
 
@@ -74,11 +76,11 @@ class Bounded:
         if _announced(scope["headers"]) > most * MIB:
             await _refuse(scope, send, 413, too_much)
             return
-        began, came, whole, answered = time.monotonic(), 0, False, False
+        began, came, values, whole, answered = time.monotonic(), 0, 0, False, False
         refused: tuple[int, Problem] | None = None
 
         async def measured() -> Message:
-            nonlocal came, whole, refused
+            nonlocal came, values, whole, refused
             if whole:  # whoever answers waits for the visitor to leave
                 return await receive()
             left = budget("body_seconds") - (time.monotonic() - began)
@@ -88,9 +90,14 @@ class Bounded:
                 refused = 408, Problem("too_slow", most=budget("body_seconds"))
                 raise _Refused from None
             whole = not message.get("more_body")
-            came += len(message.get("body", b""))
+            body = message.get("body", b"")
+            came += len(body)
+            values += sum(map(body.count, BEFORE_VALUES))
             if came > most * MIB:
                 refused = 413, too_much
+                raise _Refused
+            if values > budget("body_values"):
+                refused = 413, Problem("too_many_values", most=budget("body_values"))
                 raise _Refused
             return message
 

@@ -18,6 +18,7 @@ from losses.sentence_transformers.naming import is_class, plain
 # The counts among what may be known, with the least of each.
 COUNTS = {"batch": 1, "negatives": 0, "classes": 1, "processes": 1, "dimension": 1}
 SETTINGS = ("temperature", "scale", "margin")
+LARGEST = 1e6
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,9 @@ class Known:
             value = getattr(self, name)
             if value is None:
                 continue
-            if not is_number(value) or not abs(value) <= 1e6 or (name != "margin" and value <= 0):
+            # One over a scale is a temperature.
+            least = -LARGEST if name == "margin" else 1 / LARGEST
+            if not is_number(value) or not least <= value <= LARGEST:
                 raise Problem("explain_setting", name=name, value=str(value)[:60])
         if self.temperature is not None and self.scale is not None:
             raise Problem(

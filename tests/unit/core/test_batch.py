@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import time
 
 import numpy as np
 import pytest
@@ -146,9 +147,19 @@ def test_prototypes_may_be_given():
     wrong = make_batch_of(rows, Rules(prototypes="1 2 3"))
     with pytest.raises(Problem, match="3 rows of 8"):
         read(wrong, "prototypes")
-    words = make_batch_of(rows, Rules(prototypes="one two"))
+    words = make_batch_of(rows, Rules(prototypes="one two\n" * 3))
     with pytest.raises(Problem, match="not a number"):
         read(words, "prototypes")
+
+
+@pytest.mark.parametrize("text", ["1 2\n" * 10**6, "1 " * 10**6, "a" * 10**6])
+def test_prototypes_are_not_read_beyond_their_shape(text):
+    wrong = make_batch_of((("a", "b", "1"), ("c", "d", "0")), Rules(prototypes=text))
+    began = time.process_time()
+    with pytest.raises(Problem) as raised:
+        read(wrong, "prototypes")
+    assert time.process_time() - began < 0.5
+    assert len(str(raised.value)) < 500
 
 
 def test_regression_targets_reach_from_end_to_end():

@@ -11,6 +11,7 @@ import pytest
 
 from explorer.core.scenario import Data, Reading, Rules, Scenario, View
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import HOSTED
 from explorer.sources.random_batch import RandomBatch
 from tests.hostile import nested
 
@@ -174,3 +175,18 @@ def test_what_is_not_shown_is_not_passed_on():
     assert passed_on.data.reading == Reading()
     assert passed_on.data.encoder == FULL.data.encoder
     assert passed_on.rules == FULL.rules
+
+
+def test_a_scene_of_a_shared_page_has_so_many_letters_in_its_rows(monkeypatch):
+    rows = [["a" * 1000, "b", "1"]] * 1000
+    for name in ("rows", "corrections"):
+        scene = {"data": {"source": "table", name: rows}}
+        monkeypatch.delenv(HOSTED, raising=False)
+        monkeypatch.delenv("SPACE_ID", raising=False)
+        assert len(getattr(Scenario.from_json(scene).data, name)) == 1000
+        monkeypatch.setenv(HOSTED, "1")
+        assert len(getattr(Scenario.from_json(scene).data, name)) == 1000
+        monkeypatch.setenv("LOSSPRISM_SCENE_MIB", "1")
+        with pytest.raises(Problem, match="at most"):
+            Scenario.from_json(scene)
+        monkeypatch.delenv("LOSSPRISM_SCENE_MIB")

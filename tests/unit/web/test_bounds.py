@@ -97,6 +97,20 @@ def test_a_body_that_is_too_large_is_not_read(application, monkeypatch):
     assert (shown.status_code, shown.json()["error"]["key"]) == (200, "problem.too_much")
 
 
+def test_a_body_of_too_many_values_is_not_read(application, monkeypatch):
+    """A list in a list takes three bytes of a body, and twenty times that in memory."""
+    monkeypatch.setenv("LOSSPRISM_BODY_VALUES", "100")
+    one = as_one(application)
+    for value in (b"[],", b"{},", b"1,"):
+        assert one.post("/length", content=value * 40).json() == 40 * len(value)
+        refused = one.post("/length", content=value * 101)
+        assert refused.status_code == 413
+        assert refused.json()["error"]["key"] == "problem.too_many_values"
+        pieces = one.post("/length", content=(value for _ in range(101)))
+        assert pieces.status_code == 413
+    assert one.post("/length", content=b"a" * 10_000).json() == 10_000
+
+
 def sent_slowly(application, path: str, pieces: list[bytes]) -> list[dict]:
     """What is answered to whoever sends these pieces of a body, and then nothing for ever."""
     messages: list[dict] = []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import sys
+from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -107,7 +109,7 @@ def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:
 
     Raises Problem for a step or value that is none, naming the place, and for too many of them.
     """
-    found: dict[str, dict[float, tuple[float, float]]] = {}
+    found: dict[str, array[float]] = {}
     for count, (name, step, value) in enumerate(points, 1):
         if count > MOST_POINTS:
             raise Problem("run_too_long", most=MOST_POINTS)
@@ -119,15 +121,18 @@ def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:
             raise Problem(
                 "run_value", name=str(name)[:60], step=str(step)[:60], value=str(value)[:60]
             )
-        found.setdefault(str(name), {})[at] = read, _half_unit(value, read)
+        found.setdefault(str(name), array("d")).extend((at, read, _half_unit(value, read)))
         if len(found) > MOST_CURVES:
             raise Problem("run_too_many_curves", most=MOST_CURVES)
-    made = {}
-    for name, at in found.items():
-        steps = np.array(sorted(at), dtype=np.float64)
-        pairs = np.array([at[step] for step in steps.tolist()], dtype=np.float64)
-        made[name] = Curve(name, steps, pairs[:, 0], pairs[:, 1])
-    return made
+    return {name: _curve(name, np.array(given).reshape(-1, 3)) for name, given in found.items()}
+
+
+def _curve(name: str, given: np.ndarray) -> Curve:
+    """The curve of rows of step, value and half a unit, in the order in which they were written."""
+    ordered = given[given[:, 0].argsort(kind="stable")]
+    steps = ordered[:, 0]
+    last = np.append(steps[1:] != steps[:-1], True)
+    return Curve(name, *(np.ascontiguousarray(column) for column in ordered[last].T))
 
 
 def log_of(trained: Given, held: Given | None = None) -> Log:
@@ -135,15 +140,14 @@ def log_of(trained: Given, held: Given | None = None) -> Log:
     of the held-out loss are then spread over them."""
     values, steps = trained
     steps = steps or tuple(range(1, len(values) + 1))
-    points: list[tuple[str, object, object]] = [
-        ("loss", *one) for one in zip(steps, values, strict=True)
-    ]
-    if held is not None:
-        others, at = held
-        last = max(steps)
-        at = at or tuple(last * (place + 1) / len(others) for place in range(len(others)))
-        points += [("eval_loss", *one) for one in zip(at, others, strict=True)]
-    return Log("numbers", curves_of(points))
+    points = (("loss", *one) for one in zip(steps, values, strict=True))
+    if held is None:
+        return Log("numbers", curves_of(points))
+    others, at = held
+    last = max(steps)
+    at = at or tuple(last * (place + 1) / len(others) for place in range(len(others)))
+    of_held = (("eval_loss", *one) for one in zip(at, others, strict=True))
+    return Log("numbers", curves_of(itertools.chain(points, of_held)))
 
 
 def _number(value: object) -> float | None:

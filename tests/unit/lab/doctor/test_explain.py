@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import random
@@ -269,3 +270,12 @@ def test_answers_are_json_in_both_languages():
         plain = json.loads(json.dumps(to_json(answer, language), allow_nan=False))
         assert word in plain["findings"][0]["said"]
         assert plain["findings"][0]["losses"][0]["scene"].startswith("1.")
+
+
+@pytest.mark.parametrize(
+    "known", [{"temperature": 1e-300}, {"scale": 1e300}, {"scale": 1e-300}, {"margin": 1e300}]
+)
+def test_settings_beyond_all_measure_are_computed_with_or_refused(known):
+    """The squares of some leave the range of numbers."""
+    with contextlib.suppress(Problem):
+        assert explain(5.545, Known(**known)).findings is not None

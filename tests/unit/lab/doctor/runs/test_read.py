@@ -329,3 +329,16 @@ def test_so_does_a_place_without_any(tmp_path):
     log = read_run(str(tmp_path / "loss.csv"))
     with pytest.raises(Problem, match="no curve “other”"):
         log.curve("other")
+
+
+def test_a_curve_takes_little_more_than_its_numbers():
+    count = 100_000
+    values, steps = tuple(map(float, range(count))), tuple(map(float, range(count, 0, -1)))
+    tracemalloc.start()
+    try:
+        curve = log.log_of((values, steps), (values, None)).curve("loss")
+        assert tracemalloc.get_traced_memory()[1] < count * 250
+    finally:
+        tracemalloc.stop()
+    assert curve.steps.tolist() == sorted(steps)
+    assert curve.values[0] == count - 1
