@@ -254,6 +254,11 @@ class LossSpec:
         return any(reading.made_of == "texts" for reading in self.readings)
 
     @property
+    def reads_guide(self) -> bool:
+        """Whether a second encoder's vectors have a say in it."""
+        return any(reading.axes[-1] == "guide_dimension" for reading in self.readings)
+
+    @property
     def negatives_of_batch(self) -> bool:
         """Whether its negatives are whatever else stands in the batch."""
         return "positives" in self.needs and "prototypes" not in self.reads.values()

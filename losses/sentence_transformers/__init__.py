@@ -24,7 +24,8 @@ lie within 0..1; the whole data know better:
 Losses on in-batch negatives want a batch in which no sentence stands twice
 (``batch_sampler="no_duplicates"`` keeps such pairs out of the batch), or leave the keys of the
 query's or the own key's text out of the loss (``twins="leave_out"``). A cross-encoder trains with
-losses on pair scores alone.
+losses on pair scores alone. A loss that a guide has a say in takes one (``GistLoss(model,
+guide=encoder)``), which stays as it is.
 
 `PrismCallback` logs, in any trainer of the library, what a loss does to its batches, and keeps
 some of them.

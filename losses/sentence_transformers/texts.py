@@ -25,7 +25,7 @@ def text_numbers(column: Mapping[str, Tensor], apart: Collection[int]) -> Tensor
             "which rows hold the same text is told by their tokens, and a column has none: it "
             f"has {', '.join(column)}, and no input_ids"
         )
-    rows = [_number([one for one in row if one not in apart]) for row in _rows(column)]
+    rows = [_number([one for one in row if one not in apart]) for row in rows_of_tokens(column)]
     return torch.tensor(rows, dtype=torch.int64)
 
 
@@ -37,7 +37,8 @@ def tokens_apart(model: nn.Module) -> set[int]:
     return {token for token in special if token != unknown}
 
 
-def _rows(column: Mapping[str, Tensor]) -> Iterator[list[int]]:
+def rows_of_tokens(column: Mapping[str, Tensor]) -> Iterator[list[int]]:
+    """The tokens of each text of a column, without padding and prompt."""
     tokens = column["input_ids"]
     if tokens.ndim == 1:  # of a static embedding: one text after the other
         starts = column["offsets"].tolist()

@@ -22,6 +22,7 @@ from losses.sentence_transformers.examples import (
     at_least_single,
     given,
 )
+from losses.sentence_transformers.guides import Guide
 from losses.sentence_transformers.lists import lists_of_columns, paired, told_of
 from losses.sentence_transformers.rules import BatchRules
 from losses.sentence_transformers.texts import text_numbers, tokens_apart
@@ -52,6 +53,8 @@ class TrainingLoss(Settled):
             are one text, see `losses.sentence_transformers.texts`.
         similarity: what a bi-encoder's pair scores are, "cosine" or "dot"; of a loss with a
             parameter of that name, that parameter.
+        guide: a second encoder, for a loss that reads its vectors (`losses.gist`). It stays as it
+            is; without one, the model's own vectors are taken, which change as it learns.
         gather: whether the batches of all processes of torch.distributed are one.
         convention: the loss as another library defines it; see `LossSpec.conventions`.
         **settings: the parameters of the loss; an `nn.Parameter` is learned.
@@ -68,6 +71,7 @@ class TrainingLoss(Settled):
         extra_negatives: bool = True,
         twins: str = "keep",
         similarity: str | None = None,
+        guide: nn.Module | None = None,
         gather: bool = False,
         convention: str = "",
         **settings: object,
@@ -101,8 +105,15 @@ class TrainingLoss(Settled):
                 f"similarity is {similarity!r}, and {type(self).__name__} reads no pair scores"
             )
         self.twins, self.similarity = twins, similarity
+        self.guide = None if guide is None else self._guided_by(guide)
         self.settings = self._settings(settings)
         self._shared = False
+
+    def _guided_by(self, encoder: nn.Module) -> Guide:
+        if not self.spec.reads_guide:
+            able = ", ".join(name for name, spec in LOSSES.items() if spec.reads_guide)
+            raise ValueError(f"{type(self).__name__} reads no guide; these do: {able}")
+        return Guide(encoder, self.model)
 
     def _settings(self, chosen: Mapping[str, object]) -> dict[str, object]:
         named = inspect.signature(self.function).parameters
@@ -196,11 +207,13 @@ class TrainingLoss(Settled):
         if embedded:
             if self.twins == "leave_out":
                 texts = self._texts(columns)
+            # The guide first: the model writes into the columns.
+            guide = self.guide.vectors(columns) if self.guide else ()
             outputs = tuple(self.model(column) for column in columns)
             vectors = tuple(at_least_single(output["sentence_embedding"]) for output in outputs)
             count, scores, device = len(vectors[0]), None, vectors[0].device
         else:
-            outputs, vectors = (), ()
+            outputs, vectors, guide = (), (), ()
             count, scores = len(columns[0]), self._cross_scores(columns, prompt, task)
             device = scores.device
         others = max(len(columns) - 1, 1)
@@ -226,6 +239,7 @@ class TrainingLoss(Settled):
             joined=self.gather,
             before=gather_rows(labels)[1].start // others if self.gather else 0,
             texts=None if texts is None else texts.to(device),
+            guide=guide,
             lists=None if apart is None else apart.to(device),
             teacher=None if told.teacher is None else told.teacher.to(device),
             similarity=self.similarity,
@@ -264,6 +278,7 @@ class TrainingLoss(Settled):
         rules: dict[str, object] = {"threshold": self.rules.bound, "label_range": self.rules.ends}
         rules |= {"gather": True} if self.gather else {}
         rules |= {"twins": self.twins} if self.twins == "leave_out" else {}
+        rules |= {"guide": self.guide.name} if self.guide else {}
         rules |= {"similarity": self.similarity} if self.similarity != "cosine" else {}
         convention = {"convention": self.convention} if self.convention else {}
         settled = {n: v for n, v in self.settings.items() if n not in self.given_triplets}

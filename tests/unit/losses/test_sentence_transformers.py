@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import random
 
 import pytest
@@ -10,11 +11,13 @@ from datasets import Dataset
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer
 from sentence_transformers.cross_encoder import CrossEncoder, CrossEncoderTrainer
 from sentence_transformers.cross_encoder import losses as cross
+from sentence_transformers.cross_encoder.losses.lambda_loss import LambdaRankScheme
 from sentence_transformers.cross_encoder.training_args import CrossEncoderTrainingArguments
 from sentence_transformers.sentence_transformer import losses as bi
 from sentence_transformers.sentence_transformer.training_args import (
     SentenceTransformerTrainingArguments,
 )
+from sentence_transformers.util import dot_score
 from torch import nn
 
 import losses.sentence_transformers as adapter
@@ -81,7 +84,11 @@ def trained(model, loss, data, folder, **other):
     weights = {
         name.replace("sentence_embedder.", "model."): w for name, w in loss.named_parameters()
     }
-    return {name: weight.detach().clone() for name, weight in weights.items()}
+    return {
+        name: weight.detach().clone()
+        for name, weight in weights.items()
+        if not name.startswith("guide.")
+    }
 
 
 def agree(one, other):
@@ -90,7 +97,49 @@ def agree(one, other):
         torch.testing.assert_close(one[name], other[name], rtol=1e-4, atol=1e-5, msg=name)
 
 
+def other_encoder():
+    """A second encoder with the tokens of `static_model`, and vectors of its own."""
+    encoder = static_model()
+    turned = torch.randn(6, 6, generator=torch.Generator().manual_seed(7))
+    encoder[0].embedding.weight.data @= torch.eye(6) + 0.5 * turned
+    return encoder
+
+
+def other_transformer(model):
+    """A guide of the same architecture, with vectors of its own."""
+    encoder = copy.deepcopy(model)
+    encoder[0].auto_model.embeddings.word_embeddings.weight.data *= 3
+    return encoder
+
+
+def their_gist(model, **settings):
+    """The library's, which takes no static embedding, past that question."""
+    loss = bi.GISTEmbedLoss.__new__(bi.GISTEmbedLoss)
+    nn.Module.__init__(loss)
+    loss.model = model
+    chosen = {"temperature": 0.01, "margin_strategy": "absolute", "margin": 0.0, **settings}
+    chosen |= {"contrast_anchors": True, "contrast_positives": True, "must_retokenize": False}
+    chosen |= {"gather_across_devices": False, "guide": other_encoder()}
+    chosen |= {"similarity_fct": nn.CosineSimilarity(dim=-1)}
+    vars(loss).update(chosen, cross_entropy_loss=nn.CrossEntropyLoss())
+    return loss
+
+
 TWINS = {
+    "gist": (
+        "positives",
+        lambda m: adapter.GistLoss(m, guide=other_encoder()),
+        their_gist,
+    ),
+    "gist, relative margin and negatives": (
+        "triplets",
+        lambda m: adapter.GistLoss(
+            m,
+            guide=other_encoder(),
+            convention="sentence-transformers 6.2, relative margin of 5 %",
+        ),
+        lambda m: their_gist(m, margin=0.05, margin_strategy="relative"),
+    ),
     "cosent": ("scored", lambda m: adapter.CosentLoss(m), lambda m: bi.CoSENTLoss(m)),
     "angle": ("scored", lambda m: adapter.AngleLoss(m), lambda m: bi.AnglELoss(m)),
     "cosine_mse": (
@@ -154,6 +203,25 @@ TWINS = {
         lambda m: bi.MultipleNegativesRankingLoss(
             m, hardness_mode="hard_negatives", hardness_strength=5.0
         ),
+    ),
+    "info_nce, hardness in the batch": (
+        "triplets",
+        lambda m: adapter.InfoNceLoss(m, hardness=9.0, temperature=0.1),
+        lambda m: bi.MultipleNegativesRankingLoss(
+            m, scale=10, hardness_mode="in_batch_negatives", hardness_strength=9.0
+        ),
+    ),
+    "info_nce, dot products": (
+        "triplets",
+        lambda m: adapter.InfoNceLoss(m, convention="sentence-transformers 6.2, dot products"),
+        lambda m: bi.MultipleNegativesRankingLoss(m, scale=1, similarity_fct=dot_score),
+    ),
+    "info_nce, both directions in one softmax": (
+        "positives",
+        lambda m: adapter.InfoNceLoss(
+            m, convention="sentence-transformers 6.2, both directions in one softmax"
+        ),
+        lambda m: bi.MultipleNegativesRankingLoss(m, directions=("query_to_doc", "doc_to_query")),
     ),
     "mega_batch_margin": (
         "positives",
@@ -223,8 +291,25 @@ TWINS = {
 }
 
 
-# Of the library's own, these want a transformer: they take a batch in pieces.
+# Of the library's own, these want a transformer: they take a batch in pieces, or have a guide.
 OF_TRANSFORMERS = {
+    "gist": (
+        "positives",
+        lambda m: adapter.GistLoss(m, guide=other_transformer(m), temperature=0.05),
+        lambda m: bi.GISTEmbedLoss(m, other_transformer(m), temperature=0.05),
+    ),
+    "gist, cached": (
+        "triplets",
+        lambda m: adapter.GistLoss(m, guide=other_transformer(m), temperature=0.05),
+        lambda m: bi.CachedGISTEmbedLoss(
+            m, other_transformer(m), temperature=0.05, mini_batch_size=3
+        ),
+    ),
+    "info_nce both ways, cached": (
+        "positives",
+        lambda m: adapter.InfoNceLoss(m, symmetric=True),
+        lambda m: bi.CachedMultipleNegativesSymmetricRankingLoss(m, mini_batch_size=3),
+    ),
     "info_nce, cached": (
         "positives",
         lambda m: adapter.InfoNceLoss(m),
@@ -301,6 +386,16 @@ CROSS_TWINS = {
         lambda m: cross.PListMLELoss(m),
     ),
     "lambda_loss": ("ragged", lambda m: adapter.LambdaLoss(m), lambda m: cross.LambdaLoss(m)),
+    "lambda_loss, none: RankNet": (
+        "ragged",
+        lambda m: adapter.LambdaLoss(m, scheme="none"),
+        lambda m: cross.RankNetLoss(m),
+    ),
+    "lambda_loss, lambdarank at k": (
+        "ragged",
+        lambda m: adapter.LambdaLoss(m, scheme="lambdarank", k=2),
+        lambda m: cross.LambdaLoss(m, weighting_scheme=LambdaRankScheme(), k=2),
+    ),
     "adr_mse": ("ragged", lambda m: adapter.AdrMseLoss(m), lambda m: cross.ADRMSELoss(m)),
     "margin_mse": (
         "margins",
@@ -419,6 +514,25 @@ def test_a_cross_encoder_takes_the_losses_on_pair_scores_and_says_no_to_the_rest
     found = value(adapter.TRAINING_LOSSES[name](model), "lists" if name in ON_LISTS else "binary")
     found.backward()
     assert found.isfinite()
+
+
+def test_a_guide_of_other_tokens_reads_the_same_texts(bert):
+    """Texts are put together from the model's tokens, and taken apart by the guide's."""
+    model, guide = SentenceTransformer(bert), other_encoder()
+    loss = adapter.GistLoss(model, guide=guide)
+    texts, _ = batch(model, "positives")
+    found = loss.examples([model.preprocess(column) for column in texts], None, None, None)
+    for column, vectors in zip(texts, found.guide, strict=True):
+        torch.testing.assert_close(vectors, guide.encode(column, convert_to_tensor=True))
+    assert not any(name.startswith("guide") for name, _ in loss.named_parameters())
+    assert loss.get_config_dict()["guide"] == "SentenceTransformer"
+
+
+def test_only_a_loss_that_reads_a_guide_takes_one():
+    with pytest.raises(ValueError, match="InfoNceLoss reads no guide; these do: gist"):
+        adapter.InfoNceLoss(static_model(), guide=static_model())
+    with pytest.raises(ValueError, match="the guide has no tokenizer"):
+        adapter.GistLoss(static_model(), guide=nn.Linear(2, 2))
 
 
 def test_the_rules_are_those_of_the_page():
