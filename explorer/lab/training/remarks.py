@@ -97,7 +97,15 @@ def on_loss(losses: Sequence[float]) -> list[Remark]:
     key = "flat" if not is_told else "fell" if moved < 0 else "rose"
     values = {"first": short(first), "last": short(last), "window": str(window)}
     values |= {"steps": grouped(count), "noise": short(SURE * noise)}
-    return [Remark(f"run_loss_{key}", {**values, "moved": short(abs(moved) if is_told else moved)})]
+    return [
+        Remark(
+            f"run_loss_{key}", {**values, "moved": short(abs(moved)) if is_told else _signed(moved)}
+        )
+    ]
+
+
+def _signed(value: float) -> str:
+    return f"+{short(value)}" if value > 0 else short(value)
 
 
 def _on_space(run: RunFolder) -> list[Remark]:

@@ -194,6 +194,8 @@ def test_the_whole_run_tells_what_its_two_ends_do_not():
     assert (back.key, back.values["moved"]) == ("run_loss_rose", "3.14")
     [flat] = on_loss(list(np.linspace(6.5, 6, steps) + noise))
     assert (flat.key, flat.values["moved"]) == ("run_loss_flat", "−0.638")
+    [flat] = on_loss(list(np.linspace(6, 6.5, steps) - noise))
+    assert (flat.key, flat.values["moved"]) == ("run_loss_flat", "+0.638")
 
 
 def test_a_run_that_has_not_begun_has_no_remarks(run):
