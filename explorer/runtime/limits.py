@@ -68,4 +68,5 @@ ANSWER_S = 0.8
 
 # ---- Training
 QUEUED_AT_ONCE = 24  # plans of one request
+NAMED_RUNS = 500  # of one request, that are followed, compared or shared
 SEEDS = (1, 10)  # of each loss, least and most

@@ -8,7 +8,7 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from explorer.core.scenario import Scenario
 from explorer.export.figure.matrix import matrix_figure
@@ -32,7 +32,7 @@ from explorer.lab.training.verdict import LEVEL, by_chance
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs, parcels
 from explorer.runtime.cache import Cache
-from explorer.runtime.limits import CORPORA, PACES, QUEUED_AT_ONCE, QUOTED_LETTERS
+from explorer.runtime.limits import CORPORA, NAMED_RUNS, PACES, QUEUED_AT_ONCE, QUOTED_LETTERS
 from explorer.runtime.numbers import whole_percent
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
@@ -51,6 +51,8 @@ from explorer.web.wire import finetune as wire
 from explorer.web.wire import runs as wire_runs
 from explorer.web.wire import shared
 from losses import LOSSES
+
+Named = TypeVar("Named", dict[Any, Any], tuple[str, ...])
 
 # Answers
 
@@ -211,7 +213,8 @@ def _repeat(request: dict) -> Json:
 def _watch(request: dict) -> dict[str, object]:
     """{offsets: {name: offset}, list} → how these runs are doing, and, asked to, all runs."""
     answer: Json = {"runs": {}}
-    for name, offset in of_type(dict)(request.get("offsets") or {}, "offsets").items():
+    offsets = of_type(dict)(request.get("offsets") or {}, "offsets")
+    for name, offset in _few(offsets).items():
         begin = max(whole(offset, f"offsets.{quoted(name)}"), 0)
         try:
             answer["runs"][name] = runs().status(name, begin)
@@ -220,6 +223,13 @@ def _watch(request: dict) -> dict[str, object]:
     if request.get("list"):
         answer["listed"] = runs().listed()
     return answer
+
+
+def _few(named: Named) -> Named:
+    """Runs that are named in a request, as they are. Raises Problem where there are too many."""
+    if len(named) > NAMED_RUNS:
+        raise Problem("training_runs_named", most=NAMED_RUNS)
+    return named
 
 
 def _steer(request: dict) -> Json:
@@ -266,7 +276,7 @@ def _remark(request: dict) -> Json:
 def _compare(request: dict) -> Json:
     """{runs, on?: {file, name, columns}} → a table of finished runs with their verdict; and what
     one of them moved: on the held-out pairs, or on those of a file."""
-    names = texts(request.get("runs") or (), "runs")
+    names = _few(texts(request.get("runs") or (), "runs"))
     on = uploaded_pairs(request["on"]) if request.get("on") else None
     answer: Json = compare.table(runs(), names, on)
     ended = [name for name in names if has_ended(runs().folder(name))]
@@ -309,7 +319,7 @@ def _share(request: dict) -> Json:
 
     A run of somebody else, which was shared with the visitor, keeps the name that it came by.
     """
-    names = texts(request.get("runs") or (), "runs")
+    names = _few(texts(request.get("runs") or (), "runs"))
     mine = [runs().folder(name).is_mine for name in names]
     return {"runs": [runs().share(n) if own else n for n, own in zip(names, mine, strict=True)]}
 

@@ -379,3 +379,21 @@ def test_parcels_that_are_made_at_once_are_all_there(tmp_path, monkeypatch):
         with zipfile.ZipFile(path) as packed:
             assert packed.testzip() is None
     assert sorted(paths[0].parent.iterdir()) == paths
+
+
+@pytest.mark.parametrize(
+    ("name", "asked"),
+    [
+        ("watch", lambda names: {"offsets": dict.fromkeys(names, 0)}),
+        ("compare", lambda names: {"runs": names}),
+        ("share", lambda names: {"runs": names}),
+    ],
+)
+def test_one_request_names_so_many_runs(tmp_path, monkeypatch, name, asked):
+    monkeypatch.setattr(requests, "runs", lambda: Runs(tmp_path, device="cpu"))
+    function = getattr(requests, f"_{name}")
+    names = [str(number) for number in range(requests.NAMED_RUNS + 1)]
+    with pytest.raises(Problem, match=f"most {requests.NAMED_RUNS} runs"):
+        function(asked(names))
+    if name == "watch":
+        assert len(function(asked(names[1:]))["runs"]) == requests.NAMED_RUNS
