@@ -96,7 +96,8 @@ class Convention:
     same number for training, checked and fast, is `function`, if there is one. A trainer that
     is given triplets, which a batch of pairs has not, takes the parameters of `given_triplets` in
     place of those. `note` says where the library and this part, in a sentence. `twin`, `collapse`
-    and `floor` are as in `LossSpec`, for a definition of its own.
+    and `floor` are as in `LossSpec`, for a definition of its own. `former` are names that it had,
+    by which links, runs and programs still find it.
     """
 
     name: str
@@ -111,6 +112,7 @@ class Convention:
     twin: Callable[..., Twin | None] | None = None
     collapse: Callable[..., float | None] | None = None
     floor: Callable[..., float | None] | None = None
+    former: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -254,11 +256,6 @@ class LossSpec:
         return any(reading.made_of == "texts" for reading in self.readings)
 
     @property
-    def reads_guide(self) -> bool:
-        """Whether a second encoder's vectors have a say in it."""
-        return any(reading.axes[-1] == "guide_dimension" for reading in self.readings)
-
-    @property
     def negatives_of_batch(self) -> bool:
         """Whether its negatives are whatever else stands in the batch."""
         return "positives" in self.needs and "prototypes" not in self.reads.values()
@@ -279,10 +276,20 @@ class LossSpec:
     def defaults(self) -> dict[str, ParameterValue]:
         return {parameter.name: parameter.default for parameter in self.parameters}
 
+    @property
+    def former_conventions(self) -> dict[str, str]:
+        """What conventions were called before, each with its name of today."""
+        return {old: one.name for one in self.conventions for old in one.former}
+
+    def present(self, convention: str) -> str:
+        """The name of today of a convention; of one that is not known, what was given."""
+        return self.former_conventions.get(convention, convention)
+
     def under(self, convention: str) -> LossSpec:
         """This loss as another library writes it. An empty name is our own convention."""
         if not convention:
             return self
+        convention = self.present(convention)
         for candidate in self.conventions:
             if candidate.name == convention:
                 moved = tuple(

@@ -23,6 +23,7 @@ from explorer.sources.batches import RANGES, SAMPLERS, Draw
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.pairs import Correction
 from explorer.sources.random_batch import RandomBatch
+from losses import LOSSES
 
 # That a row takes beside its letters.
 ROW_BYTES = 64
@@ -114,6 +115,11 @@ class View:
     pinned: tuple[int, int] | None = None
 
 
+def present(loss: str, convention: str) -> str:
+    """The name of today of a convention, which a link or a run may have by a former one."""
+    return LOSSES[loss].present(convention) if convention and loss in LOSSES else convention
+
+
 @dataclass(frozen=True)
 class Scenario:
     """The whole scene."""
@@ -124,6 +130,9 @@ class Scenario:
     convention: str = ""
     parameters: tuple[tuple[str, object], ...] = ()
     view: View = field(default_factory=View)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "convention", present(self.loss, self.convention))
 
     def to_json(self) -> dict[str, object]:
         chosen = dataclasses.asdict(self)

@@ -1073,7 +1073,7 @@ export interface Looked {
   pairs: PairArrays;
 }
 
-/** A loss in its own convention, named "", and in each of the others. `word` is what a sum of losses, its `summands`, is called. */
+/** A loss in its own convention, named "", and in each of the others. `word` is what a sum of losses, its `summands`, is called; `former` has today's names of conventions by former ones. */
 export interface Loss {
   title: string;
   word: Word | null;
@@ -1085,6 +1085,7 @@ export interface Loss {
   about: string;
   references: string[];
   learns_from_positives: boolean;
+  former: Record<string, string>;
   conventions: Record<string, Form>;
 }
 

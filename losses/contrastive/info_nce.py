@@ -614,12 +614,14 @@ INFO_NCE = LossSpec(
     twin=_twin,
     conventions=(
         Convention(
-            "sentence-transformers MultipleNegativesRankingLoss",
+            "sentence-transformers 6.2 MultipleNegativesRankingLoss",
             {"temperature": 0.05, "symmetric": False},
+            former=("sentence-transformers MultipleNegativesRankingLoss",),
         ),
         Convention(
-            "sentence-transformers MultipleNegativesSymmetricRankingLoss",
+            "sentence-transformers 6.2 MultipleNegativesSymmetricRankingLoss",
             {"temperature": 0.05, "symmetric": True},
+            former=("sentence-transformers MultipleNegativesSymmetricRankingLoss",),
         ),
         Convention(
             "NeMo Automodel, direction=symmetric",

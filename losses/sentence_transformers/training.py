@@ -79,6 +79,7 @@ class TrainingLoss(Settled):
         super().__init__()
         self.model = model
         ours = LOSSES[self.name]
+        convention = ours.present(convention)
         self.spec = ours.under(convention)
         self.function = ours.function
         if self.spec.definition is not ours.definition:  # another library's, fast if it can be

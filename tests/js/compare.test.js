@@ -8,6 +8,7 @@ import { coloured, latexOf, plain } from "../../explorer/web/pages/compare/latex
 /** @type {any} */
 const LOSSES = {
   a: {
+    former: { "b; d": "b & c; d" },
     conventions: {
       "": {
         parameters: [
@@ -40,6 +41,15 @@ test("a loss that there is not stays named, and its parameters with it", () => {
     { loss: "a", convention: "", parameters: {} },
   ]);
   assert.equal(formOf(LOSSES, { loss: "gone", convention: "" }), undefined);
+});
+
+test("a convention is found by a name that it had, with its parameters", () => {
+  const said = new URLSearchParams([
+    ["1", "a"],
+    ["1@", "b; d"],
+    ["1.margin", "-3"],
+  ]);
+  assert.deepEqual(read(said, LOSSES), [SIDES[1]]);
 });
 
 test("at most six, and none after a gap", () => {

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from explorer.core.diagnostics import Places
 from explorer.core.remarks import Value
-from explorer.core.scenario import Scenario
+from explorer.core.scenario import Scenario, present
 from explorer.locale import say, title_word
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
@@ -47,6 +47,9 @@ class Side:
     loss: str
     convention: str = ""
     parameters: tuple[tuple[str, object], ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "convention", present(self.loss, self.convention))
 
     def scene(self, scenario: Scenario) -> Scenario:
         """The scenario under this loss: what a row of the comparison is on Explore."""

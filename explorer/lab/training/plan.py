@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.core.explore import parameters_for, spec_for
-from explorer.core.scenario import Scenario
+from explorer.core.scenario import Scenario, present
 from explorer.runtime import validation
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
@@ -112,6 +112,7 @@ class TrainingPlan:
     checkpoint_seconds: float = 30.0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "convention", present(self.loss, self.convention))
         _check(self)
 
     @property

@@ -42,7 +42,8 @@ export function read(said, losses) {
   const found = [];
   for (let at = 1; at <= MOST && said.has(String(at)); at += 1) {
     const loss = said.get(String(at)) ?? "";
-    const convention = said.get(`${at}@`) ?? "";
+    const named = said.get(`${at}@`) ?? "";
+    const convention = losses[loss]?.former[named] ?? named;
     const form = formOf(losses, { loss, convention });
     const kinds = new Map(form?.parameters.map(({ name, kind }) => [name, kind]));
     const chosen = [...said]

@@ -61,7 +61,7 @@ class Summand(TypedDict):
 
 class Loss(TypedDict):
     """A loss in its own convention, named "", and in each of the others. `word` is what a sum of
-    losses, its `summands`, is called."""
+    losses, its `summands`, is called; `former` has today's names of conventions by former ones."""
 
     title: str
     word: Word | None
@@ -73,6 +73,7 @@ class Loss(TypedDict):
     about: str
     references: list[str]
     learns_from_positives: bool
+    former: dict[str, str]
     conventions: dict[str, Form]
 
 

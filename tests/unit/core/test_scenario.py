@@ -9,11 +9,22 @@ import zlib
 
 import pytest
 
+from explorer.core.explore import explore
 from explorer.core.scenario import Data, Reading, Rules, Scenario, View
+from explorer.lab.compare.sides import Side
+from explorer.lab.training.plan import TrainingPlan
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import HOSTED
 from explorer.sources.random_batch import RandomBatch
+from explorer.web.pages.explore.facts import describe_loss
+from losses import LOSSES
 from tests.hostile import nested
+
+FORMER = [
+    (name, former, today)
+    for name, spec in LOSSES.items()
+    for former, today in spec.former_conventions.items()
+]
 
 FULL = Scenario(
     data=Data(
@@ -76,6 +87,24 @@ def test_a_link_of_before_has_the_scale_that_fits():
     old = {"data": {"example": "graded_chinese"}, "rules": {"threshold": 2.0}}
     text = base64.urlsafe_b64encode(zlib.compress(json.dumps(old).encode())).decode()
     assert Scenario.from_link(f"1.{text}").rules == Rules(threshold=2.0)
+
+
+@pytest.mark.parametrize(("loss", "former", "today"), FORMER)
+def test_a_link_with_the_former_name_of_a_convention_opens_it(loss, former, today):
+    text = json.dumps({"loss": loss, "convention": former}).encode()
+    link = f"1.{base64.urlsafe_b64encode(zlib.compress(text)).decode()}"
+    scenario = Scenario.from_link(link)
+    assert scenario == Scenario(loss=loss, convention=today)
+    assert explore(scenario).spec == LOSSES[loss].under(former)
+    assert Side(loss, former) == Side(loss, today)
+    assert TrainingPlan(loss=loss, convention=former).convention == today
+    assert describe_loss(LOSSES[loss])["former"][former] == today
+
+
+def test_a_convention_that_never_was_stays_unknown():
+    scenario = Scenario(loss="info_nce", convention="sentence-transformers 1.0")
+    with pytest.raises(Problem, match=r"sentence-transformers 1\.0"):
+        explore(scenario)
 
 
 def test_the_default_scene_has_a_short_link():

@@ -254,7 +254,7 @@ def test_info_nce_sentence_transformers(st, negatives):
     given = {"queries": FIRST, "keys": SECOND, "negatives": negatives}
     for name in ("MultipleNegativesRankingLoss", "MultipleNegativesSymmetricRankingLoss"):
         expected = on_embeddings(getattr(st, name)(None), columns)
-        same(ours("info_nce", f"sentence-transformers {name}", **given), expected)
+        same(ours("info_nce", f"sentence-transformers 6.2 {name}", **given), expected)
 
 
 LIBRARY = "sentence-transformers 6.2, "

@@ -344,10 +344,19 @@ def test_a_choice_with_a_formula_of_its_own_is_written_by_it():
     assert spec.formula_at() == spec.formula
     assert spec.formula_at(symmetric=True) == spec.variants["symmetric=true"]
     assert LOSSES["pairwise_logistic"].formula_at(reduction="mean").startswith(r"\frac1{|P|}")
-    symmetric = spec.under("sentence-transformers MultipleNegativesSymmetricRankingLoss")
+    symmetric = spec.under("sentence-transformers 6.2 MultipleNegativesSymmetricRankingLoss")
     assert symmetric.formula_at() == spec.variants["symmetric=true"]
     for spec in LOSSES.values():
         for choice in spec.variants:
             name, _, value = choice.partition("=")
             parameter = next(p for p in spec.parameters if p.name == name)
             assert value in (*parameter.choices, "true", "false")
+
+
+@pytest.mark.parametrize("spec", EVERY)
+def test_a_former_name_means_one_convention(spec):
+    today = [convention.name for convention in spec.conventions]
+    former = [old for convention in spec.conventions for old in convention.former]
+    assert len({*today, *former}) == len(today) + len(former)
+    for old, name in spec.former_conventions.items():
+        assert spec.under(old) == spec.under(name)

@@ -516,6 +516,14 @@ def test_a_cross_encoder_takes_the_losses_on_pair_scores_and_says_no_to_the_rest
     assert found.isfinite()
 
 
+def test_a_trainer_takes_the_former_name_of_a_convention():
+    loss = adapter.InfoNceLoss(
+        static_model(), convention="sentence-transformers MultipleNegativesSymmetricRankingLoss"
+    )
+    today = "sentence-transformers 6.2 MultipleNegativesSymmetricRankingLoss"
+    assert (loss.convention, loss.settings["symmetric"]) == (today, True)
+
+
 def test_a_guide_of_other_tokens_reads_the_same_texts(bert):
     """Texts are put together from the model's tokens, and taken apart by the guide's."""
     model, guide = SentenceTransformer(bert), other_encoder()

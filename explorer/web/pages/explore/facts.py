@@ -44,6 +44,7 @@ def describe_loss(spec: LossSpec) -> Json:
             {"loss": one.loss, "prefixes": list(one.prefixes), "queued": one.queued}
             for one in summands_of(spec.name, LOSSES)
         ],
+        "former": spec.former_conventions,
         "conventions": {
             name: _describe_form(spec.under(name))
             for name in ("", *(convention.name for convention in spec.conventions))

@@ -101,7 +101,7 @@ def test_installed_libraries_are_asked_in_both_precisions(rows, library):
 def test_what_is_explained_says_by_what(rows):
     for row in rows:
         assert (row.status == "explained") == bool(row.because)
-    both = "sentence-transformers MultipleNegativesSymmetricRankingLoss"
+    both = "sentence-transformers 6.2 MultipleNegativesSymmetricRankingLoss"
     assert of(rows, "info_nce").status == "equal"
     row = of(rows, "info_nce", both)
     assert row.status == "explained"
