@@ -53,15 +53,21 @@ def soft_info_nce(
             f"queries and a column for each of the {len(keys)} keys is needed"
         )
     targets = targets.to(torch.promote_types(targets.dtype, torch.float32))
-    inputs.must_be_finite("targets", targets)
-    if inputs.may_ask(targets) and targets.min().item() < 0:
-        row, column = (targets < 0).nonzero()[0].tolist()
-        value = float(targets[row, column])
-        raise ValueError(f"targets[{row}][{column}] is {value:g}; it must be 0 or more")
+    if inputs.may_ask(targets):
+        least, most = torch.aminmax(targets.detach())
+        if not 0 <= least.item() <= most.item() < math.inf:
+            _say_what_is_wrong(targets)
     given = (queries, keys, targets, 1 / temperature)
     if targets.requires_grad:
         return _soft_densely(*given)
     return with_gradient(_soft_by_tiles, _soft_densely, *given)
+
+
+def _say_what_is_wrong(targets: Tensor) -> None:
+    inputs.must_be_finite("targets", targets)
+    row, column = (targets < 0).nonzero()[0].tolist()
+    value = float(targets[row, column])
+    raise ValueError(f"targets[{row}][{column}] is {value:g}; it must be 0 or more")
 
 
 def _soft_densely(queries, keys, targets, scale):

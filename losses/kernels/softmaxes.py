@@ -245,11 +245,9 @@ def against_targets(logits: Logits, targets: Tensor) -> Tensor:
     """−Σᵢⱼ targetᵢⱼ log softmaxᵢⱼ; adds the gradient by the logits."""
     value = logits.rows.new_zeros((), dtype=logits.exact)
     for span, tile in logits.tiles():
-        wanted = targets[span].to(tile.dtype)
-        whole = wanted.sum(dim=1)
-        level = tile.logsumexp(dim=1)
-        value += (whole * level).sum() - (wanted * tile).sum()
+        wanted = part_of(targets, span).to(tile.dtype)
+        shares = tile.log_softmax(dim=1)
+        value -= torch.mul(wanted, shares, out=tile).sum()
         if logits.wanted:
-            weights = tile.sub_(level[:, None]).exp_().mul_(whole[:, None]).sub_(wanted)
-            logits.add(span, weights)
+            logits.add(span, shares.exp_().mul_(wanted.sum(dim=1, keepdim=True)).sub_(wanted))
     return value
