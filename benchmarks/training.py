@@ -52,6 +52,8 @@ DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 PARTS = ("pace", "callback", "epoch", "demo", "memory")
 # By encoder, the steps of a turn, which ends with an evaluation; turns of a training; trainings.
 TURNS = {SCRATCH: (100, 4, 21), EMBEDDED: (4, 2, 6)}
+EVERY = 50  # steps of the callback: in each turn of its part it measures as often as in any other
+WATCHED_TURNS = {SCRATCH: (100, 4, 21), EMBEDDED: (EVERY, 2, 4)}
 ROUNDS = 10
 
 
@@ -72,7 +74,7 @@ def pace(encoder: str, root: Path, ours: str) -> list[Row]:
     model and folder, the evaluation at the start) and after its last is in no turn of either side.
     """
     root.mkdir(exist_ok=True)
-    steps, turns, trainings = TURNS[encoder]
+    steps, turns, trainings = (WATCHED_TURNS if ours == "watched" else TURNS)[encoder]
     chosen = plan(encoder, steps=steps * turns, evaluations=turns, checkpoint_seconds=86_400)
     if encoder == SCRATCH:  # its word pieces are learnt once, for all
         set_seed(chosen.seed)
@@ -249,7 +251,7 @@ def _plain(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[Train
 def _watched(chosen: TrainingPlan, corpus: data.Corpus, root: Path) -> tuple[Trainer, Callable]:
     """The same with the callback, as its reader is told to use it."""
     trainer, spearman = _plain(chosen, corpus, root)
-    trainer.add_callback(PrismCallback(every=50, folder=tempfile.mkdtemp(dir=root), texts=True))
+    trainer.add_callback(PrismCallback(every=EVERY, folder=tempfile.mkdtemp(dir=root), texts=True))
     return trainer, spearman
 
 

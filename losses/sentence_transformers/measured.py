@@ -218,7 +218,7 @@ def _under(
     except (ValueError, TypeError, IndexError):  # it reads no batch of this shape, or so set
         return None
     most = SAME_HALF if caught.half else SAME
-    if not math.isclose(float(value), caught.number, rel_tol=most, abs_tol=most * 1e-2):
+    if not math.isclose(float(value.detach()), caught.number, rel_tol=most, abs_tol=most * 1e-2):
         return None
     spec = replica.spec
     wanted = [one for one in given if one.requires_grad]

@@ -54,7 +54,7 @@ def looked_at(texts: Sequence[str], tell: Callable[[int], None] = lambda done: N
         hashes[place] = hash(" ".join(found))
         tokens[place] = TOKENS_OF_WORD * len(found)
         if not text.isascii():
-            other[place] = foreign(text)
+            other[place] = foreign(" ".join(found))  # full-width letters are Latin
             tokens[place] += len(_CHARACTERS.findall(text))
     tell(count)
     return Looked(hashes, tokens, other)

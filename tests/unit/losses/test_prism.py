@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from pathlib import Path
 
 import pytest
 import torch
@@ -56,6 +57,10 @@ def trained(loss, data, folder, *callbacks, steps=4, **other):
         warnings.simplefilter("always")
         trainer.train()
     said = [str(one.message) for one in caught if "PrismCallback" in str(one.message)]
+    ours = [
+        one for one in caught if "/losses/sentence_transformers/" in Path(one.filename).as_posix()
+    ]
+    assert all("PrismCallback" in str(one.message) for one in ours), ours  # none of torch's
     return trainer, said
 
 
