@@ -121,6 +121,14 @@ class Batch:
         extra = (~self.positive).nonzero().flatten()
         return extra if self.rules.extra_negatives else extra[:0]
 
+    @functools.cached_property
+    def negative_owners(self) -> Tensor:
+        """Which query has the first sentence of each of the others, the first of several, −1 for
+        none: [Q]."""
+        first = {int(s): n for n, s in reversed([*enumerate(self.first[self.positives].tolist())])}
+        owners = [first.get(int(s), -1) for s in self.first[self.others].tolist()]
+        return torch.tensor(owners, dtype=torch.int64, device=self.labels.device)
+
     def read(self, what: str, vectors: Tensor | None, scores: Tensor) -> Tensor | None:
         """What a loss asks for under this name (`losses.readings.READABLE`).
 
@@ -305,15 +313,8 @@ class _Readings:
         return alike / alike.sum(dim=1, keepdim=True)
 
     def negative_owners(self) -> Tensor | None:
-        """None where no other pair has the first sentence of a positive one."""
-        batch = self.batch
-        first = {
-            int(s): n for n, s in reversed([*enumerate(batch.first[batch.positives].tolist())])
-        }
-        owners = [first.get(int(s), -1) for s in batch.first[batch.others].tolist()]
-        if max(owners, default=-1) < 0:
-            return None
-        return torch.tensor(owners, device=batch.labels.device)
+        owners = self.batch.negative_owners
+        return owners if bool((owners >= 0).any()) else None
 
     def query_texts(self) -> Tensor:
         return self.batch.texts[self.batch.first[self.batch.positives]]

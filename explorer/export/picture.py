@@ -156,6 +156,7 @@ def describe_batch(batch: Batch) -> Json:
         "label_range": batch.label_range,
         "positives": len(batch.positives),
         "negatives": len(batch.others),
+        "owned": int((batch.negative_owners >= 0).sum()),
         "classes": int(batch.classes.max()) + 1,
         "dimension": 0 if batch.vectors is None else batch.vectors.shape[1],
         "orthogonal": batch.orthogonal,

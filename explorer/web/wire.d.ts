@@ -263,6 +263,7 @@ export interface ComparedBatch {
   label_range: Range;
   positives: number;
   negatives: number;
+  owned: number;
   classes: number;
   dimension: number;
   orthogonal: boolean;
@@ -757,6 +758,7 @@ export interface Form {
   collapse: string;
   floor: string;
   counted: string;
+  knows_owners: boolean;
   asks_guide: boolean;
   asks_teacher: boolean;
   negatives_of_batch: boolean;
@@ -1454,6 +1456,7 @@ export interface ProbeBatch {
   label_range: Range;
   positives: number;
   negatives: number;
+  owned: number;
   classes: number;
   dimension: number;
   orthogonal: boolean;
@@ -1623,6 +1626,7 @@ export interface SceneBatch {
   label_range: Range;
   positives: number;
   negatives: number;
+  owned: number;
   classes: number;
   dimension: number;
   orthogonal: boolean;

@@ -24,6 +24,7 @@ SIMILARITIES = ("cosine", "dot")
 DIRECTIONS = ("query_to_key", "key_to_query", "query_to_query", "key_to_key")
 PARTITIONS = ("joint", "per_direction")
 HARDENED = ("in_batch", "hard", "all")
+SEEN = ("by_all", "by_own")
 BOTH_WAYS = ("query_to_key", "key_to_query")
 
 # One name or several, which the page takes as one text.
@@ -83,6 +84,7 @@ def counted(
     own: Tensor,
     same_text: Tensor | None,
     mask_above: float | None,
+    foreign: Tensor | None = None,
 ) -> Tensor:
     """Which cells [N, K] are negatives: not the row's own in column i, nor what is masked.
 
@@ -92,6 +94,7 @@ def counted(
         own: [N], the similarity of each row's own pair.
         same_text: [N], numbers; rows of the same are no negatives of each other.
         mask_above: a cell above its row's own similarity + this is left out.
+        foreign: [N, N + Q], cells that the row does not see; none of the first N.
     """
     rows, columns = similarities.shape
     negative = ~torch.eye(rows, columns, dtype=torch.bool, device=similarities.device)
@@ -104,6 +107,8 @@ def counted(
         negative = negative & (similarities <= ceiling(own, mask_above)[:, None])
     if its_own is not None:
         negative = negative & ~its_own
+    if foreign is not None:
+        negative = negative & ~foreign[:, :columns]
     return negative
 
 
@@ -124,6 +129,16 @@ def own_cells(queries: Tensor, owners: Tensor | None) -> Tensor | None:
         return None
     place = torch.arange(len(queries), device=queries.device)
     return pad(place[:, None] == owners, (len(queries), 0))
+
+
+def foreign_cells(
+    its_own: Tensor | None, owners: Tensor | None, negatives_seen: str
+) -> Tensor | None:
+    """Which candidates no row looks at: hard negatives [N, N + Q] of another query, where each is
+    seen by its own alone; None where all are seen by all."""
+    if negatives_seen == "by_all" or its_own is None or owners is None:
+        return None
+    return pad(owners >= 0, (len(its_own), 0)) & ~its_own
 
 
 def hardened_cells(others: Tensor, its_own: Tensor | None, hardness_on: str) -> Tensor:
@@ -148,14 +163,20 @@ def gathered_owners(gather: bool, owners: Tensor | None, queries: Tensor) -> Ten
 EXTENDED_SYMBOLS = {
     "negative_owners": Symbol(r"o_n", ("key",)),
     "its_own": Symbol(r"o_j = i", ("query", "key")),
+    "foreign": Symbol(r"o_j \ne i", ("query", "key")),
     "own_negatives": Symbol("h_{ik}", ("query", "negative", "dimension")),
     "same_text": Symbol(r"\text{text}_i", ("query",)),
     "own": Symbol("c_{ii}", ("query",), "«similarities[r,r]»"),
     "weights": Symbol(r"\alpha_{ij}", ("query", "key")),
+    "own_weights": Symbol(r"\log w\, [o_j = i]", ("query", "key")),
     "hardened": Symbol(
-        r"s_{ij} + \alpha_{ij}\, c_{ij}",
+        r"\tilde s_{ij}",
         ("query", "key"),
-        r"«logits[r,c]» + «weights[r,c]» \cdot «similarities[r,c]»",
+        {
+            "log_weight": r"«logits[r,c]» + «weights[r,c]» \cdot «similarities[r,c]»"
+            " + «own_weights[r,c]»",
+            "": r"«logits[r,c]» + «weights[r,c]» \cdot «similarities[r,c]»",
+        },
     ),
     "own_similarities": Symbol("s(q_i, h_{ik})", ("query", "negative")),
     "own_logits": Symbol(r"s(q_i, h_{ik}) / \tau", ("query", "negative")),
@@ -229,6 +250,7 @@ class Plan:
     hardness: float = 0.0
     hardness_on: str = "in_batch"
     log_weight: float = 0.0
+    negatives_seen: str = "by_all"
     unmasked: tuple[str, ...] = ()  # directions that `mask_above` says nothing of
 
     @property
@@ -286,7 +308,8 @@ def by_blocks(
         if limit is not None:
             further.masked_fill_(compared > limit[:, None], -torch.inf)
     place = torch.arange(count, device=queries.device)
-    masks = _Masks(query_texts, key_texts, negative_texts, same_text, place)
+    foreign = None if plan.negatives_seen == "by_all" else owners
+    masks = _Masks(query_texts, key_texts, negative_texts, same_text, place, foreign)
     its_own = _own_cells(points.units, owners, scale, plan, limit, masks)
     blocks = [
         Block(
@@ -390,6 +413,7 @@ class _Masks:
     negative_texts: Tensor | None
     same_text: Tensor | None
     place: Tensor
+    owners: Tensor | None  # of further negatives that each is seen by its own query alone
     last: tuple[int, Tensor] | None = None
 
     def absent(self, way: str, columns: slice) -> Absent | None:
@@ -409,6 +433,8 @@ class _Masks:
             found.append((looked_at, absent_by(looks, partner, seen)))
         if self.same_text is not None and with_keys:
             found.append((slice(0, count), self._alike))
+        if self.owners is not None and columns.stop > 2 * count:
+            found.append((slice(width - len(self.owners), width), self._foreign))
         if len(found) == 1 and found[0][0] == looked_at:
             return found[0][1]
         return partial(self._joined, found, width) if found else None
@@ -418,6 +444,10 @@ class _Masks:
         for columns, absent in found:
             cells[:, columns] |= absent(span)
         return cells
+
+    def _foreign(self, span: slice) -> Tensor:
+        assert self.owners is not None
+        return (self.owners >= 0) & (self.owners != self.place[span, None])
 
     def _alike(self, span: slice) -> Tensor:
         """Made once, for all directions of a span."""

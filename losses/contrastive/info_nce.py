@@ -15,6 +15,7 @@ from losses.contrastive.directions import (
     EXTENDED_SYMBOLS,
     HARDENED,
     PARTITIONS,
+    SEEN,
     SIMILARITIES,
     Plan,
     Ways,
@@ -23,6 +24,7 @@ from losses.contrastive.directions import (
     cells_of_text,
     counted,
     flat_negatives,
+    foreign_cells,
     gathered_owners,
     hardened_cells,
     own_cells,
@@ -74,6 +76,7 @@ def info_nce_definition(
     hardness: float = 0.0,
     hardness_on: str = "in_batch",
     log_weight: float = 0.0,
+    negatives_seen: str = "by_all",
     same_text: Tensor | None = None,
     query_texts: Tensor | None = None,
     key_texts: Tensor | None = None,
@@ -88,7 +91,10 @@ def info_nce_definition(
     logits = similarities / temperature
     positive = logits.diagonal()
     own = similarities.diagonal()
-    negative = partial(counted, own=own, same_text=same_text, mask_above=mask_above)
+    foreign = foreign_cells(its_own, negative_owners, negatives_seen)
+    negative = partial(
+        counted, own=own, same_text=same_text, mask_above=mask_above, foreign=foreign
+    )
     texts, left_out = key_texts, None
     if query_texts is not None and key_texts is not None:
         texts = key_texts if negative_texts is None else torch.cat((key_texts, negative_texts))
@@ -96,11 +102,13 @@ def info_nce_definition(
     others = negative(similarities, left_out)
     if not in_batch:
         others = others & (torch.arange(others.shape[1], device=others.device) >= len(keys))
-    if hardness or (log_weight and its_own is not None):
-        weights = hardness * hardened_cells(others, its_own, hardness_on)
-        hardened = logits + weights * similarities.detach()
-        if its_own is not None:
-            hardened = hardened + log_weight * its_own
+    if hardness or log_weight:
+        weights = hardness * hardened_cells(others, its_own, hardness_on).to(logits)
+        if log_weight:
+            own_weights = log_weight * (others & False if its_own is None else its_own).to(logits)
+            hardened = logits + weights * similarities.detach() + own_weights
+        else:
+            hardened = logits + weights * similarities.detach()
         terms = (hardened - positive[:, None]).masked_fill(~others, -torch.inf)
     else:
         terms = (logits - positive[:, None]).masked_fill(~others, -torch.inf)
@@ -176,6 +184,7 @@ def info_nce(
     hardness: float = 0.0,
     hardness_on: str = "in_batch",
     log_weight: float = 0.0,
+    negatives_seen: str = "by_all",
     same_text: Tensor | None = None,
     query_texts: Tensor | None = None,
     key_texts: Tensor | None = None,
@@ -217,6 +226,8 @@ def info_nce(
             Where it is known whose they are, only its own are hard to a query, and those of others
             are in the batch.
         log_weight: added to the logits of the query's own hard negatives.
+        negatives_seen: "by_all": `negatives` stand in the sum of every query; "by_own": one whose
+            owner is known stands in that of its own query alone, as `own_negatives` do.
         same_text: [N], whole numbers; rows of the same are no negatives of each other.
         query_texts, key_texts, negative_texts: [N], [N], [Q], the texts of the rows as numbers,
             equal for equal texts. What has the text of the row's query, or of its own key, is then
@@ -227,6 +238,7 @@ def info_nce(
     inputs.one_of(SIMILARITIES, similarity=similarity)
     inputs.one_of(PARTITIONS, partition=partition)
     inputs.one_of(HARDENED, hardness_on=hardness_on)
+    inputs.one_of(SEEN, negatives_seen=negatives_seen)
     inputs.not_below_zero(hardness=hardness)
     inputs.plain_number(log_weight=log_weight, mask_above=mask_above)
     ways = _ways(directions, symmetric)
@@ -269,10 +281,12 @@ def info_nce(
         hardness,
         hardness_on,
         log_weight,
+        negatives_seen,
     )
-    plain = plan.is_plain and own_negatives is None and same_text is None
-    if not (hardness or log_weight or "key_to_key" in ways):
+    if not (hardness or log_weight or negatives_seen == "by_own" or "key_to_key" in ways):
         owners = None  # nothing depends on them
+    plain = plan.is_plain and own_negatives is None and same_text is None
+    plain = plain and (owners is None or negatives_seen == "by_all")
     exact = _info_nce_by_tiles if plain else by_blocks
     given = (queries, keys, negatives, own_negatives, 1 / temperature, *texts, owners, plan)
     return with_gradient(exact, _info_nce_densely, *given)
@@ -316,6 +330,7 @@ def _info_nce_densely(
         hardness=plan.hardness,
         hardness_on=plan.hardness_on,
         log_weight=plan.log_weight,
+        negatives_seen=plan.negatives_seen,
         same_text=alike,
         query_texts=of_queries,
         key_texts=of_keys,
@@ -448,6 +463,8 @@ def _twin(
     mask_above: float,
     hardness: float,
     hardness_on: str,
+    log_weight: float,
+    negatives_seen: str,
 ) -> Twin | None:
     """The library masks nothing by similarity; hard negatives are rows there, which a batch of
     pairs has not, and both hardness and keys among each other depend on them."""
@@ -455,6 +472,8 @@ def _twin(
     joint = partition == "joint" and not symmetric
     given = {"queries": "queries", "keys": "keys", "negatives": "negatives"}
     if not in_batch or mask_above < UNMASKED or hardness or "key_to_key" in ways:
+        return None
+    if log_weight or negatives_seen == "by_own":
         return None
     if not joint and "query_to_query" in ways:
         return None
@@ -495,7 +514,7 @@ INFO_NCE = LossSpec(
         "terms": replace(
             QUERY_SYMBOLS["terms"],
             live={
-                "hardness": "«hardened[r,c]» - «positive[r]»",
+                "hardness or log_weight": "«hardened[r,c]» - «positive[r]»",
                 "": "«logits[r,c]» - «positive[r]»",
             },
         ),
@@ -541,6 +560,8 @@ INFO_NCE = LossSpec(
         ),
         Parameter("hardness", 0.0, r"\alpha", 0.0, 20.0, 0.1),
         Parameter("hardness_on", "in_batch", choices=HARDENED),
+        Parameter("log_weight", 0.0, r"\log w", -5.0, 5.0, 0.1),
+        Parameter("negatives_seen", "by_all", choices=SEEN),
     ),
     variants={
         "symmetric=true": r"-\frac{1}{2N} \sum_i \Bigl("
@@ -580,6 +601,7 @@ INFO_NCE = LossSpec(
         **TEXTS,
         "negative_texts": "negative_texts",
     },
+    selectors=("its_own", "foreign"),
     counted=r"j = i \lor \text{text}(k_j) \notin"
     r" \{\text{text}(q_i), \text{text}(k_i)\}",
     form=AgainstOthers(
@@ -625,17 +647,16 @@ INFO_NCE = LossSpec(
         ),
         Convention(
             "NeMo Automodel, direction=symmetric",
-            {"temperature": 0.05, "symmetric": True},
+            {"temperature": 0.05, "symmetric": True, "negatives_seen": "by_own"},
             note="Hard negatives stand in the direction from queries to documents alone, and only "
-            "a query's own (`own_negatives` of the function); direction=d2q is directions="
-            '"key_to_query" of the function. A batch of pairs has none of its own: here all '
-            "other pairs' second sentences stand there.",
+            'a query\'s own; direction=d2q is directions="key_to_query" of the function. '
+            "Second sentences whose first one is no query are seen by all.",
         ),
         Convention(
             "RElbers/info-nce-pytorch 0.1.4, paired negatives",
-            {"in_batch": False, "temperature": 0.1},
-            note="A query is compared with its own negatives alone (`own_negatives` of the "
-            "function). A batch of pairs has none: here all other pairs' second sentences are.",
+            {"in_batch": False, "temperature": 0.1, "negatives_seen": "by_own"},
+            note="A query is compared with its own negatives alone. Second sentences whose first "
+            "one is no query are seen by all.",
         ),
         Convention("CLIP (initial temperature)", {"temperature": 0.07, "symmetric": True}),
         Convention(
@@ -657,8 +678,8 @@ INFO_NCE = LossSpec(
         Convention(
             "sentence-transformers 6.2, hardness_mode hard_negatives (EmbeddingGemma)",
             {"hardness": 5.0, "hardness_on": "hard"},
-            note="It weighs a query's own hard negatives, and no pair of a batch has any: without "
-            "them it is InfoNCE. `negatives` [N, K, D] of the function are such.",
+            note="It weighs a query's own hard negatives: second sentences of other pairs with its "
+            "first one. Where it is not known whose any of them is, it weighs all.",
         ),
         Convention(
             "sentence-transformers 6.2, hardness_mode all_negatives",
@@ -670,9 +691,9 @@ INFO_NCE = LossSpec(
         ),
         Convention(
             "FlagEmbedding 1.3, without in-batch negatives",
-            {"in_batch": False, "temperature": 0.02},
-            note="The library compares a query with its own passages alone (`own_negatives` of the "
-            "function). A batch of pairs has none: here all other pairs' second sentences are.",
+            {"in_batch": False, "temperature": 0.02, "negatives_seen": "by_own"},
+            note="The library compares a query with its own passages alone. Second sentences whose "
+            "first one is no query are seen by all.",
         ),
         Convention(
             "RElbers/info-nce-pytorch 0.1.4, unpaired negatives",

@@ -52,6 +52,11 @@ def _of_each(owners: Tensor, count: int) -> Tensor:
     return owners[owners >= 0].bincount(minlength=count).double()
 
 
+def _of_nobody(owners: Tensor | None) -> float:
+    """How many negatives are no query's own."""
+    return 0.0 if owners is None else float((owners < 0).sum())
+
+
 def info_nce_collapse(
     given: dict[str, Tensor],
     *,
@@ -63,18 +68,19 @@ def info_nce_collapse(
     mask_above: float | None = None,
     hardness: float = 0.0,
     hardness_on: str = "in_batch",
+    log_weight: float = 0.0,
+    negatives_seen: str = "by_all",
     **_: object,
 ) -> float | None:
-    """All logits are equal but for what hardness adds: α, where all cosines are 1."""
+    """All logits are equal but for what hardness adds: α, where all cosines are 1; and for the
+    weight of a query's own hard negatives."""
     if hardness and similarity == "dot":
         return None  # as long as the vectors happen to be
     ways, owners = ways_taken(directions, symmetric), given.get("negative_owners")
     its_own = 0.0 if owners is None else _of_each(owners, len(given["keys"]))
-    if (
-        owners is not None
-        and given.get("query_texts") is not None
-        and (hardness or OTHERS & set(ways))
-    ):
+    by_own = owners is not None and negatives_seen == "by_own"
+    weighed = bool(hardness or log_weight or by_own or OTHERS & set(ways))
+    if owners is not None and given.get("query_texts") is not None and weighed:
         return None  # some of its own may be left out by their text
     totals = []
     for way in ways:
@@ -85,10 +91,12 @@ def info_nce_collapse(
             others = others * math.exp(hardness if hardness_on != "hard" else 0.0)
             hard = further if owners is None else its_own
             lift = math.exp(hardness if hardness_on != "in_batch" else 0.0)
-            further = (further - hard) * math.exp(hardness if hardness_on != "hard" else 0.0)
-            further = further + hard * lift
+            lift *= 1.0 if owners is None else math.exp(log_weight)
+            rest = _of_nobody(owners) if by_own else further - hard
+            rest = rest * math.exp(hardness if hardness_on != "hard" else 0.0)
+            further = rest + hard * lift
         elif way == "key_to_key":
-            further = further - its_own
+            further = further * 0 + _of_nobody(owners) if by_own else further - its_own
         total = others + further
         # Below 0, what is as near as the own is above it.
         totals.append(total * (mask_above is None or mask_above >= 0))
@@ -109,6 +117,8 @@ def info_nce_floor(
     mask_above: float | None = None,
     hardness: float = 0.0,
     hardness_on: str = "in_batch",
+    log_weight: float = 0.0,
+    negatives_seen: str = "by_all",
     **_: object,
 ) -> float | None:
     """Without further negatives a simplex is best in every direction at once."""
@@ -125,9 +135,19 @@ def info_nce_floor(
             beside if way.endswith("key") else 0
         ):
             return None
+    owners = given.get("negative_owners") if beside else None
+    by_own = owners is not None and negatives_seen == "by_own"
     if not in_batch:  # all keys with their queries, all negatives opposite
-        strength = 2 / temperature + (hardness if hardness_on != "in_batch" else 0.0)
-        return softplus_at(math.log(beside) - strength) if beside else 0.0
+        own = torch.full((count,), float(beside)) if owners is None else _of_each(owners, count)
+        rest = _of_nobody(owners) if by_own else beside - own
+        weight = 0.0 if owners is None else log_weight
+        weight -= 2 / temperature + (hardness if hardness_on != "in_batch" else 0.0)
+        other = -2 / temperature - (hardness if hardness_on != "hard" else 0.0)
+        logits = torch.stack([own.double().log() + weight, (own * 0 + rest).double().log() + other])
+        gaps = logits.logsumexp(dim=0).tolist()
+        return sum(map(softplus_at, gaps)) / count
+    if by_own or (owners is not None and log_weight):
+        return None
     if beside:
         plain = ways == ("query_to_key",) or (ways == BOTH_WAYS and not joint)
         both = len(ways) > 1

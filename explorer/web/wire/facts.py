@@ -44,6 +44,7 @@ class Form(TypedDict):
     collapse: str
     floor: str
     counted: str
+    knows_owners: bool
     asks_guide: bool
     asks_teacher: bool
     negatives_of_batch: bool

@@ -384,6 +384,7 @@ class Batch(TypedDict):
     label_range: tuple[float, float]
     positives: int
     negatives: int
+    owned: int
     classes: int
     dimension: int
     orthogonal: bool

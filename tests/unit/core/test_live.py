@@ -23,6 +23,14 @@ from tests.scenes import data_for
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=9, dimension=4, seed=2))
 
+# Here negatives are a query's own.
+LISTS = Data(source="random", random=RandomBatch(pairs=9, dimension=4, candidates=3, seed=2))
+OWN = (
+    {"negatives_seen": "by_own"},
+    {"log_weight": 0.7},
+    {"log_weight": 0.7, "hardness": 2.3, "hardness_on": "hard", "negatives_seen": "by_own"},
+)
+
 WHOLE_VECTORS = "made of whole vectors, number by number"
 PLACES = "names places in the batch; nothing is computed"
 SEARCHED = "says which place a search over the row has found"
@@ -37,6 +45,8 @@ EXCEPTIONS = {
     "info_nce.weights": "is the hardness where a cell is hardened, and 0 elsewhere",
     **dict.fromkeys(("excess", "importance"), "is an estimate from the whole row, with a bound"),
     "proxy_anchor.present": "says whether the batch has the class",
+    "own_weights": "is the weight at the query's own hard negatives, and 0 elsewhere",
+    **dict.fromkeys(("its_own", "foreign"), PLACES),
     "info_nce.others": "which negatives there are: by direction, text, mask and whose they are",
     "other_queries": "the same of queries",
     "all_terms": "the terms of all directions side by side",
@@ -81,6 +91,11 @@ def forms():
                     ),
                     id=f"{name} {said}".strip(),
                 )
+
+    for parameters in OWN:
+        said = " ".join(f"{name}={value}" for name, value in parameters.items())
+        scenario = Scenario(LISTS, loss="info_nce", parameters=tuple(parameters.items()))
+        yield pytest.param(scenario, id=f"info_nce of lists {said}")
 
 
 def array(text, kind, *shape):

@@ -21,6 +21,7 @@ from explorer.sources import encoders
 from explorer.sources.random_batch import RandomBatch, draw
 from explorer.sources.textbook import load_example
 from losses.geometry import cosine_matrix
+from tests.unit.export.explored import run_code
 
 EMBEDDED = encoders.EMBEDDED
 TWINS = Data(example="twins", encoder="all apart")
@@ -114,14 +115,8 @@ def test_a_guide_is_told_in_the_caption():
 def test_exported_code_brings_the_guide_along(write, from_files, tmp_path, capsys):
     found = seen(dataclasses.replace(TWINS, guide=EMBEDDED))
     code = write(found, from_files=from_files)
-    for name, text in code.beside.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
     assert ("guide_queries.csv" in code.beside) == from_files
-    dtype = torch.get_default_dtype()
-    try:
-        exec(compile(code.text, tmp_path / "loss.py", "exec"), {"__file__": tmp_path / "loss.py"})
-    finally:
-        torch.set_default_dtype(dtype)
+    run_code(code, tmp_path)
     assert float(capsys.readouterr().out) == pytest.approx(found.loss, rel=1e-9)
 
 

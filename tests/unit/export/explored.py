@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import functools
 
+import torch
+
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
+from explorer.export.code import Code
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
 from tests.scenes import data_for
@@ -35,3 +38,14 @@ def _explorations():
             yield seen(SMALL, name, convention)
         yield seen(ENGLISH, name)
         yield seen(Data(example="cosent_batch"), name)
+
+
+def run_code(code: Code, folder) -> None:
+    """Run it here, with the files that it reads in this folder; what it prints is printed."""
+    for name, text in code.beside.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    usual = torch.get_default_dtype()
+    try:
+        exec(compile(code.text, "loss.py", "exec"), {"__file__": folder / "loss.py"})
+    finally:
+        torch.set_default_dtype(usual)

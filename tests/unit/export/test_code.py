@@ -199,7 +199,7 @@ def test_a_loss_brings_its_twin_with_it():
 def test_snippets_stay_short():
     for e in explorations():
         for code in (alone(e), with_package(e)):
-            assert len(code.text) < (15_000 if e.spec.name == "info_nce" else 11_000), e.spec.name
+            assert len(code.text) < (17_500 if e.spec.name == "info_nce" else 11_000), e.spec.name
             assert max(map(len, code.text.splitlines())) <= 110
             compile(code.text, "snippet", "exec")
 

@@ -41,6 +41,12 @@ FORMS = [
     {"negatives": NEGATIVES, "negative_owners": OWNERS, "hardness": 2.0, "hardness_on": "hard"},
     {"negatives": NEGATIVES, "negative_owners": OWNERS, "hardness": 2.0, **TEXTS},
     {"negatives": NEGATIVES, "hardness": 2.0, "hardness_on": "hard", **TEXTS},
+    {"negatives": NEGATIVES, "negative_owners": OWNERS, "negatives_seen": "by_own"},
+    {"negatives": HARD, "own_negatives": OWN, "negatives_seen": "by_own", "same_text": TWINS},
+    {
+        **{"negatives": NEGATIVES, "negative_owners": OWNERS, "negatives_seen": "by_own", **TEXTS},
+        **{"log_weight": 0.7, "hardness": 2.0, "hardness_on": "all", "mask_above": 0.3},
+    },
 ]
 
 
@@ -250,3 +256,73 @@ def test_hardness_on_the_textbook_scene_is_what_was_computed_beside():
             Scenario(data=Data(example="hard_negatives"), loss="info_nce", parameters=chosen)
         )
         assert found.loss == pytest.approx(expected, abs=6e-4)
+
+
+SEEN_BY_OWN = [
+    {},
+    {"in_batch": False},
+    {"directions": DIRECTIONS, "partition": "joint"},
+    {"directions": DIRECTIONS, "partition": "per_direction", "mask_above": 0.2},
+    {"hardness": 3.0, "hardness_on": "hard", "log_weight": -0.7},
+    {"hardness": 3.0, "hardness_on": "all", "in_batch": False, "log_weight": 1.5},
+    {"hardness": 3.0, "hardness_on": "in_batch", "similarity": "dot", "temperature": 1.5},
+]
+
+
+@pytest.mark.parametrize("settings", SEEN_BY_OWN)
+@pytest.mark.parametrize("loss", [DEFINITION, info_nce])
+def test_negatives_seen_by_their_own_query_alone_are_its_own(loss, settings):
+    found = []
+    for given in ({"negatives": HARD, "negatives_seen": "by_own"}, {"own_negatives": HARD}):
+        moving = [t.clone().requires_grad_() for t in (QUERIES, KEYS, HARD)]
+        held = {name: moving[2] if value is HARD else value for name, value in given.items()}
+        value = loss(*moving[:2], **held, **settings)
+        found.append((value, *torch.autograd.grad(value, moving)))
+    for mine, other in zip(*found, strict=True):
+        torch.testing.assert_close(mine, other, rtol=1e-10, atol=1e-12)
+
+
+def test_a_negative_of_nobody_is_seen_by_all():
+    nobody = torch.full((len(NEGATIVES),), -1)
+    plain = info_nce(QUERIES, KEYS, negatives=NEGATIVES)
+    seen = {"negatives_seen": "by_own"}
+    for owners in ({}, {"negative_owners": nobody}):
+        torch.testing.assert_close(
+            info_nce(QUERIES, KEYS, negatives=NEGATIVES, **owners, **seen), plain
+        )
+
+
+OWNED = {"negatives": NEGATIVES, "negative_owners": OWNERS}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"negatives_seen": "by_own"},
+        {"negatives_seen": "by_own", "in_batch": False, "log_weight": 0.7},
+        {"log_weight": 0.7},
+        {"negatives_seen": "by_own", "directions": DIRECTIONS, "hardness": 2.0},
+        {"negatives_seen": "by_own", "log_weight": -1.0, "hardness": 2.0, "hardness_on": "hard"},
+        {"directions": DIRECTIONS, "partition": "per_direction", "log_weight": -1.0},
+    ],
+)
+def test_collapse_counts_what_each_query_sees(settings):
+    one = torch.ones(7, 3).double(), torch.ones(7, 3).double()
+    given = {"queries": one[0], "keys": one[1], **OWNED, "negatives": torch.ones(6, 3).double()}
+    expected = info_nce(**given, temperature=0.2, **settings)
+    told = LOSSES["info_nce"].collapse(given, temperature=0.2, **settings)
+    assert told == pytest.approx(float(expected))
+
+
+@pytest.mark.parametrize("on", ["in_batch", "hard", "all"])
+@pytest.mark.parametrize("seen", ["by_own", "by_all"])
+def test_without_the_batch_the_least_has_all_negatives_opposite(seen, on):
+    settings = {"in_batch": False, "negatives_seen": seen, "log_weight": 0.7}
+    settings |= {"hardness": 2.0, "hardness_on": on, "temperature": 0.9}
+    one = torch.zeros(7, 3).double()
+    one[:, 0] = 1
+    given = {"queries": one, "keys": one, **OWNED, "negatives": -one[:6]}
+    least = LOSSES["info_nce"].floor(given, **settings)
+    assert info_nce(**given, **settings).item() == pytest.approx(least)
+    assert info_nce(QUERIES, KEYS, **OWNED, **settings).item() > least
+    assert LOSSES["info_nce"].floor(given, negatives_seen="by_own") is None

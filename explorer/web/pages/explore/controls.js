@@ -163,7 +163,14 @@ export default function controls(root, channel, server) {
     type: "button",
     onclick: () => chooseIn(teacherName),
   });
-  const asked = h("div.lp-panel", {}, guideNow, chooseGuide, teacherNow, chooseTeacher);
+  const noneOwned = worded("p.lp-note", "ui.no_own_negatives");
+  const asked = h("div.lp-panel", {}, guideNow, chooseGuide, teacherNow, chooseTeacher, noneOwned);
+  // What speaks of a query's own hard negatives does nothing where there are none.
+  const speaksOfOwn = () =>
+    channel.form.parameters.some(({ name, default: usual }) => {
+      const value = channel.scenario.parameters[name] ?? usual;
+      return value === "by_own" || (name.startsWith("log_weight") && value !== 0);
+    });
   const hasWords = () => channel.scenario.data.source !== "random" && channel.batch?.editable !== false;
   function aboutAsked() {
     const { form, batch, scenario } = channel;
@@ -172,7 +179,8 @@ export default function controls(root, channel, server) {
     teacherNow.hidden = !form.asks_teacher;
     chooseGuide.hidden = !form.asks_guide || !hasWords();
     chooseTeacher.hidden = !form.asks_teacher || !hasWords();
-    asked.hidden = guideNow.hidden && teacherNow.hidden;
+    noneOwned.hidden = !form.knows_owners || !batch || batch.owned > 0 || !speaksOfOwn();
+    asked.hidden = guideNow.hidden && teacherNow.hidden && noneOwned.hidden;
     guideNow.textContent = batch ? guideWords(data, batch.guided) : "";
     teacherNow.textContent = batch ? teacherWords(data, batch.taught) : "";
     guideField.hidden = !form.asks_guide && !data.guide;
@@ -326,6 +334,7 @@ export default function controls(root, channel, server) {
     const lines = [
       say("rule.positives", { count: batch.positives, all: batch.labels.length, threshold: show(batch.threshold) }),
       say("rule.negatives", { count: batch.negatives }),
+      ...(batch.owned ? [say("rule.owned", { count: batch.owned })] : []),
       say("rule.classes", { count: batch.classes, sentences: batch.sentences.length }),
       say(batch.dimension ? "rule.vectors" : "rule.no_vectors", { dimension: batch.dimension }),
     ];
@@ -401,6 +410,7 @@ export default function controls(root, channel, server) {
     teacherName.value = data.teacher_model;
     words();
   });
+  channel.on("picture", aboutAsked);
   // A parameter pointed at in a formula is lit.
   channel.on("pointed", () => {
     for (const input of parameters.element.querySelectorAll("[data-parameter]")) {

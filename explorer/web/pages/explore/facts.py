@@ -63,6 +63,7 @@ def _describe_form(spec: LossSpec) -> Json:
         "floor": spec.floor_formula if spec.floor else "",
         "note": spec.note,
         "counted": spec.counted if spec.reads_texts else "",
+        "knows_owners": "negative_owners" in spec.reads.values(),
         "asks_guide": spec.reads_guide,
         "asks_teacher": "teacher" in spec.needs,
         "negatives_of_batch": spec.negatives_of_batch,
