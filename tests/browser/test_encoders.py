@@ -125,3 +125,12 @@ def test_a_second_encoder_guides(page: Page, tmp_path: Path) -> None:
         page.click("[data-say='ui.use_encoder']")
     expect(page.locator(PROBLEM)).to_be_hidden()
     expect(page.get_by_text("Teacher: all alike")).to_be_visible()
+    # Its triplets bring each query's own hard negatives, which a batch of pairs has not.
+    page.select_option("#lp-loss", "info_nce")
+    page.evaluate(f"{CHANNEL}.setParameter('negatives_seen', 'by_own')")
+    settle(page)
+    lacking = page.locator("[data-say='ui.no_own_negatives']")
+    expect(lacking).to_be_hidden()
+    with redrawn(page):
+        page.select_option("#lp-example", "graded_english")
+    expect(lacking).to_be_visible()

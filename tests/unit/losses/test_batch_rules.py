@@ -214,3 +214,17 @@ def test_labels_of_any_type_are_read_alike(dtype):
     assert (threshold, ends) == (3, (1, 5))
     counted = BatchRules(LOSSES["contrastive"], "it", None, None)
     assert counted.read(torch.tensor([0, 1])) == (0.5, (0, 1))
+
+
+@pytest.mark.parametrize("settings", [{}, {"in_batch": False}, {"log_weight": 0.7}])
+def test_rows_with_several_negatives_keep_them_from_the_other_anchors(settings):
+    model = static_model()
+    texts = (FIRST, SECOND, [f"no {text}" for text in FIRST], [f"never {text}" for text in SECOND])
+    features = [model.preprocess(column) for column in texts]
+    with torch.no_grad():
+        first, second, *others = (model(column)["sentence_embedding"] for column in features)
+    loss = adapter.InfoNceLoss(model, temperature=0.5, negatives_seen="by_own", **settings)
+    expected = info_nce(
+        first, second, own_negatives=torch.stack(others, dim=1), temperature=0.5, **settings
+    )
+    assert loss(features, None).item() == pytest.approx(expected.item(), rel=1e-5)
