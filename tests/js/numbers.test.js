@@ -56,6 +56,9 @@ test("the ends of an interval differ where they do", () => {
   assert.deepEqual(wide, { difference: "−0.009", low: "−0.032", high: "+0.014" });
   const narrow = signedEnds({ difference: 0.0003, low: 0.00012, high: 0.00048 });
   assert.deepEqual(narrow, { difference: "+0.0003", low: "+0.0001", high: "+0.0005" });
+  // Which side of 0 an end is on is what the interval says.
+  const near = signedEnds({ difference: 0.0174, low: -0.0003, high: 0.0351 });
+  assert.deepEqual(near, { difference: "+0.0174", low: "−0.0003", high: "+0.0351" });
   assert.equal(signedEnds({ difference: 0, low: 0, high: 0 }).low, "0.000");
 });
 

@@ -324,11 +324,17 @@ def interval_values(found: Difference) -> dict[str, Value]:
 
 def signed_ends(difference: float, low: float, high: float) -> dict[str, str]:
     """A difference and the ends of its interval, with as many places as it takes for the ends to
-    differ, where they do."""
-    every = range(LEAST_PLACES, MOST_PLACES + 1)
-    parted = (at for at in every if signed(low, at) != signed(high, at))
-    places = next(parted, LEAST_PLACES)
+    differ and for what is not 0 to have its sign; where no such number does, with the fewest."""
     ends = {"difference": difference, "low": low, "high": high}
+
+    def tell(places: int) -> bool:
+        said = [float(signed(end, places).replace("−", "-")) for end in ends.values()]
+        apart = said[1] != said[2] or low == high
+        return apart and all(
+            one != 0 or end == 0 for one, end in zip(said, ends.values(), strict=True)
+        )
+
+    places = next(filter(tell, range(LEAST_PLACES, MOST_PLACES + 1)), LEAST_PLACES)
     return {name: signed(end, places) for name, end in ends.items()}
 
 

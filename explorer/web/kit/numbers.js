@@ -83,11 +83,16 @@ export function signed(value, places) {
 }
 
 /**
- * A difference and the ends of its interval, to 3 places after the point or as many as tell the ends apart.
+ * A difference and the ends of its interval, to 3 places after the point, or as many as tell the ends apart
+ * and give what is not 0 its sign.
  * @param {{ difference: number, low: number, high: number }} found
  */
 export function signedEnds({ difference, low, high }) {
-  const places = [3, 4, 5, 6].find((at) => signed(low, at) !== signed(high, at)) ?? 3;
+  const ends = [difference, low, high];
+  /** @param {number} at */
+  const tell = (at) =>
+    (signed(low, at) !== signed(high, at) || low === high) && ends.every((end) => !end || Number(end.toFixed(at)));
+  const places = [3, 4, 5, 6].find(tell) ?? 3;
   return { difference: signed(difference, places), low: signed(low, places), high: signed(high, places) };
 }
 

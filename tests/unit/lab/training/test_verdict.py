@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from explorer.lab.training.compare import rounded
+from explorer.lab.training.compare import rounded, signed_ends
 from explorer.lab.training.influence import Measured, spearman
 from explorer.lab.training.verdict import LEAST_SEEDS, difference, gain, judged
 
@@ -92,6 +92,22 @@ def test_a_gain_has_its_two_ends():
     found = gain(by_seed(draw, [0.2, 0.3, 0.4]), by_seed(draw, [0.5, 0.6, 0.7]), PAIRS)
     assert (found.before, found.after) == pytest.approx((0.3, 0.6))
     assert found.difference == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ((0.0174, -0.0003, 0.0351), ["+0.0174", "−0.0003", "+0.0351"]),  # on which side of 0
+        ((0.009, 0.0002, 0.018), ["+0.0090", "+0.0002", "+0.0180"]),
+        ((0.0634, 0.0147, 0.1121), ["+0.063", "+0.015", "+0.112"]),
+        ((0.0003, 0.00012, 0.00048), ["+0.0003", "+0.0001", "+0.0005"]),
+        ((0.0, -0.04, 0.04), ["0.000", "−0.040", "+0.040"]),
+        ((0.0, 0.0, 0.0), ["0.000", "0.000", "0.000"]),
+        ((1e-9, 0.0, 2e-9), ["0.000", "0.000", "0.000"]),
+    ],
+)
+def test_an_end_beside_0_has_its_sign(ends, said):
+    assert list(signed_ends(*ends).values()) == said
 
 
 def test_an_estimate_is_told_with_two_digits():
