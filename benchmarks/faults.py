@@ -62,7 +62,7 @@ class App:
         )
         if "http" not in self.process.stdout.readline():
             raise RuntimeError(f"the app did not start: {self.process.stderr.read()}")
-        self.parts = parts_in(self.client.get("/config").json())
+        self.parts = parts_in(self.client.get("/config").json(), "finetune")
 
     def ask(self, function: str, request: object) -> dict:
         """The answer of a function of the page, which may be a sentence that says why not."""

@@ -198,10 +198,14 @@ async def parts_of(address: str) -> dict[str, int]:
         return parts_in((await client.get("/config")).json())
 
 
-def parts_in(config: dict) -> dict[str, int]:
-    """The same of a page that describes itself so."""
+def parts_in(config: dict, page: str = "main") -> dict[str, int]:
+    """The same of an app that describes itself so; of functions of one name that of this page."""
     found: dict[str, int] = {}
-    for component in config["components"]:
+
+    def is_elsewhere(component: dict) -> bool:
+        return not str(component["props"].get("elem_id")).startswith(f"{page}-")
+
+    for component in sorted(config["components"], key=is_elsewhere):
         for function in component["props"].get("server_fns") or ():
             found.setdefault(function, component["id"])
     return found
