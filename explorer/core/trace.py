@@ -22,6 +22,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from explorer.runtime.parsing import parsed
 from explorer.runtime.problem import Problem
 
 # So many functions' listings are kept: more than there are losses and conventions.
@@ -342,7 +343,7 @@ def _statements(code: CodeType) -> tuple[tuple[int, int, str], ...]:
     if not listing:
         return ()
     try:
-        tree = ast.parse(listing)
+        tree = parsed(listing)
     except SyntaxError:  # a lambda inside a larger expression
         return ()
     spans = [

@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
+from explorer.runtime.parsing import parsed
+
 
 @dataclass(frozen=True)
 class WrittenOut:
@@ -67,7 +69,7 @@ def _collected(
 def _statements(module: ModuleType, source: str) -> Mapping[str, ast.stmt]:
     """By name the statement at the top of a module that makes it, the last one if several do."""
     found: dict[str, ast.stmt] = {}
-    for statement in ast.parse(source).body:
+    for statement in parsed(source).body:
         found.update(dict.fromkeys(_made_by(statement), statement))
     return found
 

@@ -27,6 +27,7 @@ from explorer.core.batch import Batch
 from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import Scenario
 from explorer.core.trace import function_of
+from explorer.runtime.parsing import parsed
 
 # Cells of a matrix that are held at once, for all values together.
 HELD = 2**21
@@ -242,13 +243,13 @@ def _weighed(e: Exploration) -> Callable[..., Tensor] | None:
 @functools.lru_cache(maxsize=256)
 def _with_mass(function: Any, name: str, line: int | None) -> Callable[..., Tensor] | None:
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
+        tree = parsed(textwrap.dedent(inspect.getsource(function)))
     except (OSError, SyntaxError):  # typed at a prompt, or a lambda in a larger expression
         return None
     whole = tree.body[0]
     if not isinstance(whole, ast.FunctionDef):
         return None
-    added = ast.parse(f"{name} = {name} + {MASS}").body
+    added = parsed(f"{name} = {name} + {MASS}").body
     for node in ast.walk(whole):
         body = getattr(node, "body", None)
         for held in (body, getattr(node, "orelse", None)):

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from explorer.core.explore import Exploration
 from explorer.core.trace import Step, function_of
+from explorer.runtime.parsing import parsed
 from losses import Parameter
 
 INPUT, PARAMETER, CONSTANT = "input", "parameter", "constant"
@@ -177,7 +178,7 @@ class _Reader:
         return node
 
     def _of_statement(self, step: Step) -> Node:
-        tree = ast.parse(step.source).body if step.source else []
+        tree = parsed(step.source).body if step.source else []
         statement = tree[0] if tree else None
         match statement:
             case (
@@ -404,7 +405,7 @@ class _Reader:
 
 def _parsed(listing: str) -> ast.AST:
     try:
-        return ast.parse(listing)
+        return parsed(listing)
     except SyntaxError:  # a lambda inside a larger expression
         return ast.Module([], [])
 

@@ -1,0 +1,38 @@
+"""Source is parsed by one thread at a time."""
+
+from __future__ import annotations
+
+import ast
+import threading
+
+import pytest
+
+from explorer.runtime import parsing
+
+
+def test_two_threads_are_never_in_a_parse_at_once(monkeypatch):
+    inside, most, plain = [], [], ast.parse
+
+    def watched(source):
+        inside.append(source)
+        most.append(len(inside))
+        try:
+            pause.wait(0.02)
+            return plain(source)
+        finally:
+            inside.remove(source)
+
+    pause = threading.Event()
+    monkeypatch.setattr(parsing.ast, "parse", watched)
+    threads = [threading.Thread(target=parsing.parsed, args=(f"x = {n}",)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 4
+
+
+def test_what_is_no_python_is_refused_as_ever():
+    assert ast.unparse(parsing.parsed("x=1")) == "x = 1"
+    with pytest.raises(SyntaxError):
+        parsing.parsed("x =")
