@@ -22,6 +22,7 @@ const POLL_MS = 200;
 const PASTED = "pasted.txt"; // what a pasted table is called on the server
 const PASTED_BYTES = 2 ** 22; // of a table in an address, unpacked
 const PASTED_KEPT = 2 ** 19; // letters of a pasted table that the browser's history keeps
+const NO_PAIRS = problem("classes_no_pairs", {}, "");
 const CANCELLED = problem("large_cancelled", {}, "cancelled");
 
 export class DataDoor {
@@ -198,6 +199,7 @@ export class DataDoor {
     else if (answer.largest) {
       this.channel.fail(null);
       [this.classes, this.of, this.found, this.read, this.seen] = [answer, source, null, answer, null];
+      if (this.state.encoder) this.channel.warn(NO_PAIRS);
     } else if (answer.findings) {
       this.channel.fail(null);
       [this.found, this.of, this.read, this.classes] = [answer, source, answer, null];

@@ -13,7 +13,7 @@ import { findingCard, pasteOf } from "../card.js";
 /** @typedef {import("../../../wire").FoundCell} Cell */
 /** @typedef {import("../../../wire").FittingLoss} Fitting */
 
-const TEXTS = ["first", "second", "text", "other_text"]; // columns that hold sentences
+const TEXTS = ["first", "second", "text", "other_text", "called"]; // columns that hold sentences
 const COMPARED = 4; // of the losses that can learn from it
 
 /**
@@ -85,9 +85,9 @@ export default function findings(root, channel) {
     const named = (/** @type {import("../../../wire").CountedClass[]} */ some) =>
       some.map(({ name, count }) => `${name} (${grouped(count)})`).join(say("ui.between"));
     about.textContent = [
-      say(found.findings.length ? "doctor.class.examined" : "doctor.class.examined_none", whole),
-      found.skipped ? say("doctor.class.skipped", { count: found.skipped }) : "",
       say("doctor.about_classes"),
+      found.skipped ? say("doctor.class.skipped", { count: found.skipped }) : "",
+      say(found.findings.length ? "doctor.class.examined" : "doctor.class.examined_none", whole),
     ]
       .filter(Boolean)
       .join(" ");
