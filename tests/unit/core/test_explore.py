@@ -377,7 +377,8 @@ def test_it_is_a_pure_function():
 @pytest.mark.parametrize(
     ("loss", "parameters", "said"),
     [
-        ("cosine", {}, "cosent"),
+        ("cosine", {}, "cosine_mse"),
+        ("perplexity", {}, "cosent"),
         ("cosent", {"tau": 1}, "scale"),
         ("cosent", {"scale": 1e9}, "0.1 to 1000"),
         ("cosent", {"scale": "20"}, "0.1 to 1000"),
