@@ -10,6 +10,7 @@ the columns of the data set:
     two texts and a label       pairs with scores: every loss, by the rules below
     two texts                   positive pairs: losses on in-batch negatives, and mined triplets
     three texts or more         anchor, positive, negatives
+    texts and vectors           another encoder's vectors as labels: `EmbeddingMseLoss` alone
     one text and a label        classes: supcon, mined triplets, and losses against prototypes
 
 The rules, as on the page (`losses.labels`): `label_range` are the ends of the labels' scale, and a
@@ -47,6 +48,7 @@ from losses.sentence_transformers.layers import layer_stack, move_only
 from losses.sentence_transformers.levels import LevelTrainingLoss
 from losses.sentence_transformers.queued import QueuedTrainingLoss
 from losses.sentence_transformers.training import TrainingLoss
+from losses.sentence_transformers.vectors import EmbeddingMseLoss
 from losses.sentence_transformers.weights import (
     ClassifierTrainingLoss,
     PrototypeTrainingLoss,
@@ -118,6 +120,7 @@ globals().update({made.__name__: made for made in TRAINING_LOSSES.values()})
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made for each loss
     "TRAINING_LOSSES",
+    "EmbeddingMseLoss",
     "Examples",
     "PrismCallback",
     "TrainingLoss",

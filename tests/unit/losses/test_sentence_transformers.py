@@ -51,6 +51,8 @@ def rows(kind, count=STEPS * BATCH):
         "binary": lambda: draw.randrange(2),
         "lists": lambda: [draw.randrange(3) for _ in range(3)],
         "margins": lambda: 4 * draw.random() - 2,
+        "vectors": lambda: [draw.gauss(0, 1) for _ in range(6)],
+        "vectors of each": lambda: [[draw.gauss(0, 1) for _ in range(6)] for _ in range(2)],
     }
     if kind in labels:
         columns["label"] = [labels[kind]() for _ in range(count)]
@@ -126,6 +128,14 @@ def their_gist(model, **settings):
 
 
 TWINS = {
+    **{
+        f"embedding_mse, {kind}": (
+            kind,
+            lambda m: adapter.EmbeddingMseLoss(m),
+            lambda m: bi.MSELoss(m),
+        )
+        for kind in ("vectors", "vectors of each")
+    },
     "gist": (
         "positives",
         lambda m: adapter.GistLoss(m, guide=other_encoder()),
@@ -651,3 +661,20 @@ def test_a_batch_without_a_positive_teaches_nothing():
     found.backward()
     assert found == 0
     assert model[0].embedding.weight.grad.abs().sum() == 0
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (None, "learns a teacher's vectors"),
+        (torch.ones(6), r"have the shape \[6\]"),
+        (torch.ones(6, 5), r"\[6, 6\] or \[6, 2, 6\] is needed"),
+        (torch.ones(6, 3, 6), r"have the shape \[6, 3, 6\]; with 2 columns"),
+    ],
+)
+def test_a_teachers_vectors_fit_the_texts(labels, said):
+    model = static_model()
+    texts, _ = batch(model, "positives")
+    columns = [model.preprocess(column) for column in texts]
+    with pytest.raises(ValueError, match=said):
+        adapter.EmbeddingMseLoss(model)(columns, labels)
