@@ -214,9 +214,8 @@ def _download(api: HfApi, name: str, ids: Iterable[str]) -> ModelFolder:
             # The kinds differ with the version of the client's own HTTP library.
             if getattr(getattr(error, "response", None), "status_code", None) in (401, 403):
                 continue
-            raise Problem(
-                "hub_unreachable", about="encoder", encoder=name, embedded=EMBEDDED
-            ) from error
+            key = "hub_unreachable_hosted" if is_hosted() else "hub_unreachable"
+            raise Problem(key, about="encoder", encoder=name, embedded=EMBEDDED) from error
     raise Problem("encoder_not_found", about="encoder", encoder=name)
 
 

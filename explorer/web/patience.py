@@ -16,6 +16,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from explorer.runtime.budgets import budget
 
 HEAD_BYTES = 2**16  # of a request: its first line and its headers
+HEAD_END = b"\r\n\r\n"
 
 
 class BoundedConnection(HttpToolsProtocol):
@@ -24,7 +25,8 @@ class BoundedConnection(HttpToolsProtocol):
     _head: asyncio.TimerHandle | None = None
     _answer: asyncio.TimerHandle | None = None
     _in_head = True
-    _came = 0
+    _came = 0  # bytes of a head
+    _last = b""  # of them those that may begin its end
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         super().connection_made(transport)
@@ -37,13 +39,17 @@ class BoundedConnection(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._in_head:
             self._wait_for_head()
-            self._came += len(data)
+            seen = self._last + data
+            end = seen.find(HEAD_END)
+            self._came += (len(seen) if end < 0 else end) - len(self._last)
+            self._last = seen[1 - len(HEAD_END) :]
+            if self._came > HEAD_BYTES:
+                self._refuse(431, "too_much")
+                return
         super().data_received(data)
-        if self._in_head and self._came > HEAD_BYTES:
-            self._refuse(431, "too_much")
 
     def on_headers_complete(self) -> None:
-        self._in_head, self._came = False, 0
+        self._in_head, self._came, self._last = False, 0, b""
         self._head = _cancelled(self._head)
         super().on_headers_complete()
 

@@ -12,11 +12,16 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from email.message import Message
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests.browser.compare import steering as compare
 from tests.browser.conftest import watched
+from tests.browser.doctor.test_data import PASTED
+from tests.browser.doctor.test_number import opened
+from tests.browser.finetune import steering as finetune
 from tests.browser.reading import choose, sound, still, unfold, visit
 from tests.browser.serving import ROOT, Server, free_port
 
@@ -170,5 +175,36 @@ def test_a_page_below_the_path_works_and_hands_on_its_address(
         large.locator("[data-say='large.take_pairs']").click()
     lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
     assert len(lines) == 1 + 2000
+    context.close()
+    assert not faults, faults
+
+
+def test_the_other_pages_work_below_the_path_with_files_of_ones_own(
+    browser: Browser, public: str, tmp_path: Path
+) -> None:
+    faults: list[str] = []
+    context = browser.new_context(ignore_https_errors=True, locale="en-US")
+    page = watched(context, public, faults)
+    page.goto(f"{public}/compare#1=cosent&2=info_nce", wait_until="domcontentloaded")
+    page.wait_for_function(f"window.lossprism && {compare.CHANNEL} && {compare.STILL}")
+    expect(page.locator(compare.TABLE)).to_have_count(2)
+
+    opened(page, public)
+    page.get_by_role("tab", name="A data set").click()
+    page.get_by_role("tab", name="File").click()
+    file = {"name": "own.tsv", "mimeType": "text/plain", "buffer": PASTED.encode()}
+    page.set_input_files("#lp-doctor-file", file)
+    expect(page.locator("[data-finding=conflicting_labels] tbody")).to_contain_text("8848 m")
+
+    page.goto(f"{public}/finetune", wait_until="domcontentloaded")
+    page.wait_for_function(f"window.lossprism && {finetune.CHANNEL}.checked")
+    page.click("#lp-finetune-source-file")
+    mine = finetune.pairs_file("id,sentence1,sentence2,score,other", 80)
+    page.set_input_files("#lp-finetune-file", mine)
+    expect(page.locator(".lp-finetune_controls")).to_contain_text("80.csv: 80 pairs from 80 rows")
+    finetune.begin(page)
+    finetune.wait_for(page, "finished")
+    page.evaluate(finetune.UNFOLD)
+    assert finetune.taken(page, tmp_path, "Script with its data (ZIP)").stat().st_size > 1000
     context.close()
     assert not faults, faults

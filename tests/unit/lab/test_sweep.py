@@ -80,7 +80,7 @@ def test_what_cannot_be_swept_is_said():
     with pytest.raises(Problem) as refused:
         sweep(Scenario(data=RANDOM, loss="info_nce"), "symmetric")
     assert refused.value.key == "problem.unknown_parameter"
-    assert refused.value.values["known"] == "temperature, mask_above, hardness"
+    assert refused.value.values["known"] == "temperature, mask_above, hardness, log_weight"
     with pytest.raises(Problem) as refused:
         sweep(Scenario(data=RANDOM, loss="softmax"))
     assert refused.value.key == "problem.no_parameter"

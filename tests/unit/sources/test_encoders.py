@@ -17,6 +17,7 @@ from huggingface_hub import constants
 from explorer.runtime import jobs, limits
 from explorer.runtime.cache import Cache
 from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import HOSTED
 from explorer.sources import encoders, model_folders
 from explorer.sources.encoders import EMBEDDED, cross_scores, encode, gives_scores, pair_scores
 from explorer.sources.hub_cache import MARK
@@ -442,6 +443,9 @@ def test_a_hub_that_never_answers_is_given_up(monkeypatch, tiny):
     monkeypatch.setattr(huggingface_hub.HfApi, "model_info", silent)
     monkeypatch.setattr(limits, "HUB_S", -0.5)
     assert problem_key(locate, "someone/model") == "hub_unreachable"
+    monkeypatch.setenv(HOSTED, "1")
+    with pytest.raises(Problem, match="on your own computer"):  # a folder is none of a visitor's
+        locate("someone/model")
     assert answers == []
     given_up.set()
 

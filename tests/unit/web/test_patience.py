@@ -100,6 +100,27 @@ def test_a_head_without_end_is_refused_by_its_length(port, capfd):
     assert capfd.readouterr().err == "refused 431 problem.too_much\n"
 
 
+@pytest.mark.parametrize("ended", [b"", b"\r\n"], ids=["open", "whole"])
+def test_a_long_head_is_refused_also_where_it_comes_at_once(port, capfd, ended):
+    for header in (b"X: " + b"y" * patience.HEAD_BYTES + b"\r\n", b"X: y\r\n" * 12_000):
+        with connected(port) as line:
+            with contextlib.suppress(ConnectionError):
+                line.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n" + header + ended)
+            assert not told(line).startswith(b"HTTP/1.1 200")
+        assert capfd.readouterr().err == "refused 431 problem.too_much\n"
+
+
+@pytest.mark.parametrize("cut", range(1, 4))
+def test_where_a_head_ends_is_seen_across_two_parts(port, cut):
+    size = 2 * patience.HEAD_BYTES
+    head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % size
+    with connected(port) as line:
+        line.sendall(head[:-cut])
+        time.sleep(0.05)
+        line.sendall(head[-cut:] + b"a" * size)
+        assert line.recv(1000).startswith(b"HTTP/1.1 200")
+
+
 def test_a_body_is_another_matter(port, monkeypatch):
     """It has its own time, and any length that `Bounded` allows."""
     monkeypatch.setenv("LOSSPRISM_HEAD_SECONDS", "0.3")

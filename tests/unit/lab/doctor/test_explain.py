@@ -234,7 +234,7 @@ def test_a_batch_too_large_for_the_page_has_no_scene():
         (1.0, {"loss": "nowhere"}, "nowhere"),
         (1.0, {"batch": 0}, "batch is 0; a whole number from 1"),
         (1.0, {"negatives": True}, "negatives is True"),
-        (1.0, {"temperature": 0}, "temperature is 0; a number above 0"),
+        (1.0, {"temperature": 0}, "temperature is 0; a number from 0.000001"),
         (1.0, {"temperature": 1, "scale": 1}, "Give one of them"),
     ],
 )

@@ -78,7 +78,7 @@ def test_a_plan_is_tried_as_it_stands_but_for_its_steps():
     ]
     same = {dataclasses.replace(one, seed=7, parameters=plan.parameters) for one in made}
     assert same == {dataclasses.replace(plan, steps=60)}
-    assert [offer.parameter for offer in offers(plan)] == ["temperature", "hardness"]
+    assert [offer.parameter for offer in offers(plan)] == ["temperature", "hardness", "log_weight"]
     assert tried(dataclasses.replace(plan, steps=9))[0].steps == 9
 
 
