@@ -5,7 +5,7 @@ arrive over the loopback. `--part` chooses what is measured:
 
 * `space`: the start from a clean checkout, as a Space of two cores and 16 GiB
 * `slider`: visitors who move a slider twice a second
-* `crowd`: the same beside one who trains and others who open a million pairs
+* `crowd`: the same beside one who trains MiniLM and others who open a million pairs
 * `hostile`: many connections, some of them hostile (`benchmarks/hostile.py`)
 * `hour`: mixed use for long (`benchmarks/mixed.py`)
 * `faults`: killed, a full disk, spoilt files (`benchmarks/faults.py`)
@@ -17,6 +17,7 @@ import argparse
 import asyncio
 import contextlib
 import json
+import math
 import random
 import sys
 import tempfile
@@ -37,12 +38,16 @@ from benchmarks import report
 from benchmarks.interaction import running
 from benchmarks.machine import describe
 from benchmarks.report import Row
+from explorer.lab.training.folder import RunFolder
 from explorer.runtime.visitors import new_key
+from explorer.sources.model_folders import EMBEDDED
 from explorer.web.hosting import HEADER
+from explorer.web.pages.finetune.state import first_plan
 
 PAIRS = 64
 EVERY_S = 0.5
 WAIT_S = 120.0
+STEPS_ALONE = 20
 IDLE_S = 4.0  # after which a connection is not relied on: the server closes it
 CALL = "/gradio_api/component_server/"
 ALONE, CROWDED = "no error, p50 ≤ 150 ms, p95 ≤ 1 s", "no error, p95 ≤ 2 s"
@@ -151,6 +156,7 @@ class Visitor:
     def __init__(self, address: str, parts: dict[str, int]) -> None:
         self.line = Line(address, new_key())
         self.parts = parts
+        self.runs: list[str] = []
 
     async def ask(self, function: str, request: object) -> dict:
         asked = orjson.dumps(question(self.parts, function, request))
@@ -189,7 +195,13 @@ class Visitor:
                 await asyncio.sleep(0.2)
 
     async def train(self, plan: dict) -> None:
-        await self.ask("start", {"plans": [plan]})
+        answer = await self.ask("start", {"plans": [plan]})
+        self.runs = answer["started"]
+
+    async def stop(self) -> None:
+        """What they train."""
+        for run in self.runs:
+            await self.ask("steer", {"run": run, "what": "stop"})
 
 
 async def parts_of(address: str) -> dict[str, int]:
@@ -223,13 +235,33 @@ async def moved(address: str, visitors: int, seconds: float, crowd: int) -> tupl
     for number, one in enumerate(everyone[visitors : visitors + crowd]):
         work.append(one.open_a_million(losses[number % 2], heavy, until))
     if crowd:
-        from explorer.web.pages.finetune.state import first_plan
-
-        work.append(everyone[-1].train(first_plan()))
+        work.append(everyone[-1].train({**first_plan(), "encoder": EMBEDDED}))
     await asyncio.gather(*work)
+    await everyone[-1].stop()
     for one in everyone:
         one.line.close()
     return light, heavy
+
+
+async def trained_alone(address: str, data: Path) -> float:
+    """The seconds of a step of the same training, as long as nobody else asks for anything."""
+    one = Visitor(address, await parts_of(address))
+    await one.train({**first_plan(), "encoder": EMBEDDED, "steps": STEPS_ALONE})
+    until = time.monotonic() + 10 * WAIT_S
+    while len(steps := steps_in(data)) < STEPS_ALONE and time.monotonic() < until:
+        await asyncio.sleep(0.5)
+    one.line.close()
+    return float(np.median(steps))
+
+
+def steps_in(data: Path) -> list[float]:
+    """The seconds of each step of the run that was begun last, as far as it has come."""
+    runs = sorted(data.glob("runs/*/config.json"))  # their names begin with the time
+    if not runs:
+        return []
+    history = RunFolder(runs[-1].parent).history()
+    ends = [record["seconds"] for record in history if record["kind"] == "step"]
+    return list(np.diff(ends, prepend=0.0))
 
 
 def memory_mib(address: str) -> float:
@@ -310,8 +342,9 @@ def hosted(port: int, **environment: str) -> Iterator[tuple[str, Path]]:
 
 
 def sliders(chosen: argparse.Namespace, crowd: int, target: str) -> list[Row]:
-    with hosted(chosen.port) as (address, _):
+    with hosted(chosen.port) as (address, data):
         (app,) = psutil.Process().children()
+        alone = asyncio.run(trained_alone(address, data)) if crowd else math.nan
         rows = [("memory at rest", f"{memory_mib(address):.0f} MiB", "")]
         began = sum(app.cpu_times()[:2])
         light, heavy = asyncio.run(moved(address, chosen.visitors, chosen.seconds, crowd))
@@ -323,6 +356,9 @@ def sliders(chosen: argparse.Namespace, crowd: int, target: str) -> list[Row]:
             print(error, file=sys.stderr)
         if crowd:
             rows.append(row("10⁶ pairs opened meanwhile", heavy, "no error"))
+            steps = steps_in(data)
+            pace = f"{alone / np.median(steps):.2f} of that alone; {len(steps)} steps"
+            rows.append(("the training's pace meanwhile", pace, "≥ 0.5"))
         else:
             rows.append(("of the processor for an answer", f"{took:.1f} ms", ""))
         rows.append(("memory after it", f"{memory_mib(address):.0f} MiB", ""))

@@ -28,6 +28,7 @@ from benchmarks.report import Row
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = (Path(__file__).with_suffix(".js")).read_text(encoding="utf-8")
 SENTENCES = ROOT.parent / "shared" / "data" / "stsb_en_ccbysa_train.tsv"
+CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser")
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -59,7 +60,9 @@ def running(port: int, *options: str, **environment: str) -> Iterator[str]:
 
 
 def launch(playwright: Playwright) -> Browser:
-    return playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(FLAGS))
+    """A Chromium of the system, else the one that Playwright itself downloaded."""
+    system = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    return playwright.chromium.launch(executable_path=system, args=list(FLAGS))
 
 
 def opened(browser: Browser, address: str) -> Page:

@@ -9,7 +9,6 @@ page until it is painted.
 from __future__ import annotations
 
 import argparse
-import shutil
 import statistics
 import threading
 import time
@@ -22,7 +21,7 @@ import torch
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks import report
-from benchmarks.interaction import FLAGS, running
+from benchmarks.interaction import launch, running
 from benchmarks.machine import describe
 from benchmarks.report import Row
 from explorer.lab.large.batch import drawn, in_order
@@ -213,9 +212,7 @@ def main(arguments: list[str]) -> None:
         for loss in among:
             rows += in_batch(sentences, loss)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=list(FLAGS)
-        )
+        browser = launch(playwright)
         version = browser.version
         with running(chosen.port) as address:
             for count, labels, loss in scored:

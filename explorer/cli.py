@@ -128,6 +128,10 @@ def run(chosen: argparse.Namespace) -> int:
     folder.choose_root(chosen.runs or kept)
     if chosen.hosted:
         os.environ[HOSTED] = "1"
+    if is_hosted():
+        # Read when torch is loaded, here and in a training: threads that wait by spinning take the
+        # cores from whoever they wait for.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     gc.disable()  # what an import makes stays: looking through it again and again finds nothing
     with no_stubs():

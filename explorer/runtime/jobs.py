@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import contextvars
 import math
+import os
+import sys
 import threading
 import time
 from collections import OrderedDict
@@ -26,8 +28,9 @@ from explorer.runtime.limits import HEAVY_FILE_BYTES, JOB_IDLE_S, JOB_RESULTS
 from explorer.runtime.memory import give_back
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import visitor
+from explorer.runtime.visitors import is_hosted, visitor
 
+NICE = 10  # of background work; a training has half as much
 # What work says of itself: what is being done, how much of it is done, and of how much.
 Report = Callable[[str, int, int], None]
 
@@ -77,6 +80,7 @@ class Job:
 
     def _run(self, work: Callable[[Report], Any]) -> None:
         current.set(self)
+        _give_way()
         try:
             with turns.in_turn(self._queues), self.counted():
                 result, error = work(self.report), None
@@ -160,6 +164,15 @@ class Job:
         """What the work returned, or the error it raised."""
         self._failure_told = self._future.exception() is not None
         return self._future.result()
+
+
+def _give_way() -> None:
+    """On a hosted page this thread, and those that compute for it, leave the cores to light answers
+    and to a training, as far as these want them. Linux alone has a priority for each thread."""
+    if is_hosted() and sys.platform == "linux":
+        here = threading.get_native_id()
+        before = os.getpriority(os.PRIO_PROCESS, here)
+        os.setpriority(os.PRIO_PROCESS, here, before + NICE)
 
 
 # ---- The job that the running code belongs to ------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 import time
 from weakref import WeakSet
@@ -276,3 +278,20 @@ def test_work_that_others_wait_for_goes_on_where_one_leaves(monkeypatch):
     go.set()
     assert theirs.wait(PATIENCE)
     assert theirs.result() is True
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="threads have priorities of their own there")
+def test_background_work_of_a_hosted_page_gives_way(monkeypatch):
+    def niceness(_report=None) -> int:
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    def in_the_background() -> int:
+        job = Job.in_background(niceness)
+        assert job.wait(PATIENCE)
+        return job.result()
+
+    usual = niceness()
+    assert in_the_background() == usual
+    monkeypatch.setenv(HOSTED, "1")
+    assert in_the_background() == min(usual + running.NICE, 19)
+    assert niceness() == usual  # who asked keeps theirs
