@@ -7,13 +7,17 @@ import io
 import json
 import math
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 import losses
+from explorer.core.disagreement import TIED
 from explorer.export.template import render
 from explorer.lab.training.data import Pair, classes_of, rules_of
 from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.in_lists import TITLES, list_figures
 from explorer.lab.training.influence import ALL_FIGURES
 from explorer.lab.training.measure import GEOMETRY, MOST_PLACES, HeldOut
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
@@ -23,6 +27,7 @@ from explorer.runtime.files import atomic_write
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import is_hosted
 from explorer.sources.encoders import EMBEDDED
+from losses.labels import LabelRules
 from losses.modules import module_name
 
 _OF_STEPS = ("loss", "gradient_norm", "learning_rate", "seconds")
@@ -145,7 +150,8 @@ def script(runs: Runs, name: str) -> str:
     """Python that trains the model of a run again, outside LossPrism."""
     plan, run = runs.plan(name), runs.folder(name)
     pairs, rules = run.read_pairs("train.jsonl"), rules_of(run, plan)
-    held_out = HeldOut.of(run.read_pairs("held_out.jsonl"), (), rules.threshold)
+    held_out_pairs = run.read_pairs("held_out.jsonl")
+    held_out = HeldOut.of(held_out_pairs, (), rules.threshold)
     classes = classes_of(pairs, rules.threshold) if plan.forms_classes else {}
     examples = len(classes) or len(pairs)
     told = plan.trainer_arguments(plan.steps_for(examples), examples)
@@ -177,20 +183,35 @@ def script(runs: Runs, name: str) -> str:
         layers=plan.layers,
         seed=plan.seed,
         finds_keys=is_bi and held_out.is_positive,
+        lists=_lists(held_out_pairs, rules),
         most_places=MOST_PLACES,
         batch=min(plan.batch_size, examples),
     )
 
 
+def _lists(held_out: Sequence[Pair], rules: LabelRules) -> dict | None:
+    """What the script has to know to measure lists; None where no held-out list can be measured."""
+    found = list_figures(held_out, np.zeros(len(held_out)), rules)
+    if not (found and found["count"]):
+        return None
+    return {"floor": float(found["floor"]), "relevant": float(rules.threshold), "tied": TIED}
+
+
 def _headline(summary: dict | None) -> list[str]:
     """What the run measured on its held-out pairs, where it has ended."""
-    before, after = (summary or {}).get("before", {}), (summary or {}).get("after", {})
-    known = [name for name in ALL_FIGURES if after.get(name) is not None]
+    before, after = (_named(summary[when]) if summary else {} for when in ("before", "after"))
     return [
-        f"held-out {name}: {math.nan if before[name] is None else before[name]:.6f}"
-        f" -> {after[name]:.6f}"
-        for name in known
+        f"held-out {name}: {before.get(name, math.nan):.6f} -> {value:.6f}"
+        for name, value in after.items()
     ]
+
+
+def _named(figures: dict) -> dict[str, float]:
+    """Those of the figures that have a value, by the names that the script prints."""
+    lists = figures.get("lists") or {}
+    named = {name: figures.get(name) for name in ALL_FIGURES}
+    named |= {f"{name}_of_lists": lists.get(name) for name in TITLES}
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def _beside(plan: TrainingPlan) -> list[str]:

@@ -13,10 +13,12 @@ import torch
 from safetensors.torch import load_file
 
 from explorer.lab.training import takeaway
+from explorer.lab.training.data import Corpus
 from explorer.lab.training.influence import ALL_FIGURES, LEADING
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.sources.encoders import EMBEDDED
 from tests.tiny import save_bert
+from tests.unit.lab.training.test_in_lists import drawn, rows
 from tests.unit.lab.training.test_positives import PLAN, positives
 
 SMALL = {"steps": 8, "batch_size": 8, "evaluations": 2}
@@ -64,17 +66,30 @@ def same_weights(one, other, atol=1e-6):
         torch.testing.assert_close(one[key], other[key], rtol=1e-4, atol=atol)
 
 
+def figures_of(measured):
+    """What the page shows of these held-out pairs, by the names of the script."""
+    lists = measured["lists"] or {}
+    figures = {key: measured[key] for key in ALL_FIGURES}
+    figures |= {f"{key}_of_lists": lists.get(key) for key in ("ndcg_at_10", "mrr_at_10")}
+    return {key: value for key, value in figures.items() if value is not None}
+
+
 def must_be_trained_again(runs, name, folder, said):
     summary = runs.status(name)["summary"]
     loss = float(re.search(r"last step is (.*)\.\n", said)[1])
     assert loss == pytest.approx(summary["loss"], rel=1e-5)
     headline = re.findall(r"held-out (\w+): (\S+) -> (\S+)", said)
-    shown = [key for key in ALL_FIGURES if summary["after"][key] is not None]
-    assert [key for key, *_ in headline] == shown
-    assert set(LEADING) & set(shown)
+    before_it, after_it = figures_of(summary["before"]), figures_of(summary["after"])
+    assert [key for key, *_ in headline] == list(after_it)
+    assert set(LEADING) & set(after_it)
+    told = re.findall(r"held-out (\w+): (\S+) -> (\S+)", (folder / "train.py").read_text())
+    assert [(key, float(before), float(after)) for key, before, after in told] == [
+        (key, pytest.approx(before_it[key], abs=1e-6), pytest.approx(after_it[key], abs=1e-6))
+        for key in after_it
+    ]
     for key, before, after in headline:
-        assert float(before) == pytest.approx(summary["before"][key], abs=1e-5)
-        assert float(after) == pytest.approx(summary["after"][key], abs=1e-3)
+        assert float(before) == pytest.approx(before_it[key], abs=1e-5)
+        assert float(after) == pytest.approx(after_it[key], abs=1e-3)
     same_weights(weights_of(runs.folder(name).model), weights_of(folder / "model"))
 
 
@@ -93,6 +108,29 @@ def test_the_script_of_positives_measures_how_queries_find_their_keys(runs, trai
     must_be_trained_again(runs, name, folder, said)
     assert "held-out accuracy_at_1" in said
     assert "held-out accuracy_at_1" in (folder / "train.py").read_text()
+
+
+# Of graded labels; of two labels, as a reranker has them.
+LISTS = {"bi": {}, "cross": {"kind": "cross", "encoder": "bert", "loss": "binary_cross_entropy"}}
+
+
+@pytest.mark.parametrize("kind", LISTS)
+def test_the_script_of_lists_measures_how_they_are_ordered(kind, bert, runs, trained, tmp_path):
+    pairs = drawn()
+    if kind == "cross":
+        pairs = tuple((a, b, float(label >= 3)) for a, b, label in pairs)
+    given = {"encoder": SCRATCH, "dimension": 8, **SMALL, **LISTS[kind]}
+    given["encoder"] = bert if given["encoder"] == "bert" else given["encoder"]
+    # Lists that are left out: of one label throughout, of no relevant candidate, of one pair.
+    held_out = (*pairs[48:], *rows((1, 1, 1), (0, 0), (1,)))
+    name = trained(TrainingPlan(**given), Corpus(pairs[:48], held_out))
+    lists = runs.status(name)["summary"]["after"]["lists"]
+    assert lists["count"] > 4 and lists["alike"] >= 2
+    folder = unpacked(runs, name, tmp_path)
+    said = launched(str(folder / "train.py"), cwd=tmp_path)
+    must_be_trained_again(runs, name, folder, said)
+    assert "held-out ndcg_at_10_of_lists" in said
+    assert "held-out mrr_at_10_of_lists" in said
 
 
 def test_a_script_trains_the_same_model_as_accelerate_launches_it(runs, trained, tmp_path):
