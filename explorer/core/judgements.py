@@ -366,6 +366,15 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         _PAIRS,
         "the interval is 0 alone: every pair has the influence that it had",
     ),
+    _remark(
+        "run_repeats",
+        _COMPARED,
+        "run",
+        "how many pairs repeat another, and that the intervals count them with it",
+        "the sentences of all pairs",
+        "counted, both sentences in either order; said where they make the variance of a mean "
+        "larger by a tenth or more",
+    ),
     _remark("run_chance", _COMPARED, "model", "it cannot be told whether it rose", _PAIRS, _HOLDS),
     _remark(
         "run_no_order",
@@ -559,7 +568,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         ("Fine-tune",),
         "model",
         "within which Spearman a model stays whose similarities say nothing of the labels",
-        "the number of held-out pairs",
+        "the number of held-out pairs, those that share a sentence counted together",
         "Student's t of a rank correlation, at 98%",
     ),
     Judgement(

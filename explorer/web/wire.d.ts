@@ -1790,7 +1790,7 @@ export interface Summand {
   queued: boolean;
 }
 
-/** What a run came to. */
+/** What a run came to; `repeated` of its held-out pairs repeat another, where that matters. */
 export interface Summary {
   loss: number;
   steps: number;
@@ -1804,6 +1804,7 @@ export interface Summary {
   skipped: number;
   shared: number;
   kept_step: number;
+  repeated?: number;
 }
 
 /** A pair whose label its score contradicts: how often, and which label would fit. */

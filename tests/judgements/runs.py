@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from explorer.lab.training.compare import held_out_pairs, of_difference, on_gain
+from explorer.lab.training.compare import held_out_pairs, of_difference, on_gain, on_repeats
 from explorer.lab.training.influence import Measured, accuracy_at_1, spearman
 from explorer.lab.training.measure import own_places
 from explorer.lab.training.remarks import on_loss, on_space
@@ -245,15 +245,50 @@ simulated(
 )
 
 
+@functools.cache
+def repeated(share: float) -> Said:
+    """What is said of held-out pairs of which one stands there again, in either order: so large a
+    share of them are repetitions."""
+
+    def said(draw: Source) -> set[str]:
+        count = int(draw.integers(300, 1200))
+        again = round(share * count)
+        fresh = [(f"a{i}", f"b{i // 2}") for i in range(count - again)]
+        copies = [fresh[0][:: draw.choice([-1, 1])] for _ in range(again)]
+        return {one.key for one in on_repeats([*fresh, *copies], THESE)}
+
+    return said
+
+
+simulated(
+    "remark.run_repeats",
+    true=(
+        "300 to 1,200 pairs, 6% of them one and the same",
+        exactly("run_repeats", repeated(0.06)),
+    ),
+    false=("two of 300 to 1,200 pairs the same, or none", exactly("run_repeats", repeated(0.001))),
+)
+
+
 def by_itself(relation: float) -> Callable[[Source], bool]:
     """Whether the Spearman of few pairs lies within what chance alone would do."""
 
     def said(draw: Source) -> bool:
+        # What a pair stands with: alone, among the candidates of its query, or repeatedly.
         count = int(draw.integers(8, 30))
-        truth = draw.normal(size=count)
-        scores = relation * truth + np.sqrt(1 - relation**2) * draw.normal(size=count)
+        of = [
+            np.arange(count),
+            np.repeat(np.arange(count // 2 + 4), 2),
+            np.concatenate([np.arange(count), np.zeros(3, dtype=int)]),
+        ][draw.integers(3)]
+        repeated = len(of) == count + 3
+        own = np.zeros(len(of)) if repeated else 0.1 * draw.normal(size=len(of))
+        truth = draw.normal(size=of.max() + 1)[of] + own
+        noise = draw.normal(size=of.max() + 1)[of]
+        scores = relation * truth + np.sqrt(1 - relation**2) * noise
+        pairs = [(f"a{q}", f"b{q if repeated else i}") for i, q in enumerate(of)]
         found = spearman(scores, truth if count % 2 else np.digitize(truth, [-0.5, 0.5]))
-        reach = by_chance(count)
+        reach = by_chance(pairs)
         return found is not None and reach is not None and abs(found.value) <= reach
 
     return said
@@ -261,7 +296,11 @@ def by_itself(relation: float) -> Callable[[Source], bool]:
 
 simulated(
     "finetune.few",
-    true=("8 to 29 pairs, scores without any relation to the labels: it holds", by_itself(0.0)),
+    true=(
+        "8 to 34 pairs, alone, two of each query, or one of them four times, scores without any "
+        "relation to the labels: it holds",
+        by_itself(0.0),
+    ),
     false=("the same, scores of correlation 0.99 with them: it holds", by_itself(0.99)),
 )
 

@@ -10,9 +10,10 @@ from typing import Any
 
 from explorer.export.figure.svg import clean, line
 from explorer.lab.training import in_lists
+from explorer.lab.training.compare import held_out_pairs
 from explorer.lab.training.influence import ALL_FIGURES, LEADING
 from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.locale import catalogue
+from explorer.locale import catalogue, say
 from explorer.runtime.numbers import display_number, fixed
 
 # What makes markup, a formula or a link of a text, in Markdown as GitHub and the hub read it.
@@ -90,11 +91,19 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
     measured = f"![Held-out {TITLES[leading]} by step]({leading}.svg)\n{_on_few(summary, history)}"
     if leading != LEADING[0]:
         measured = f"{measured}\n{ON_POSITIVES}\n"
+    if repeated := summary.get("repeated"):
+        measured = f"{measured}\n{on_repeats(summary['pairs']['held_out'], repeated)}\n"
     if lists:
         ends = (display_number(at) for at in (summary["threshold"], lists["floor"]))
         measured = f"{measured}\n{in_lists.told(lists, *ends)}\n"
     curves = f"![Loss by step](loss.svg)\n\n{measured}"
     return f"## Trained with LossPrism\n\n| | |\n|---|---|\n{table}\n{curves}"
+
+
+def on_repeats(held_out: int, repeated: int) -> str:
+    """How many of the held-out pairs repeat another, and what becomes of them."""
+    told = {"pairs": held_out_pairs(held_out), "repeated": repeated}
+    return say("en", "remark.run_repeats", **told)
 
 
 # On other pairs the same threshold gives less.

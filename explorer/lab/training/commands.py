@@ -333,6 +333,10 @@ def _print_figures(status: dict) -> None:
         before, after = summary["before"].get(name), summary["after"].get(name)
         if after is not None:
             print(f"held-out {_title(name)}: {_figure(before)} → {_figure(after)}")
+    if repeated := summary.get("repeated"):
+        from explorer.lab.training import card
+
+        print(card.on_repeats(summary["pairs"]["held_out"], repeated))
     _print_lists(summary)
 
 

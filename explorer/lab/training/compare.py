@@ -13,7 +13,7 @@ import numpy as np
 from explorer.core.remarks import Remark, Value
 from explorer.lab.training import data, quota
 from explorer.lab.training import unseen as measuring
-from explorer.lab.training.influence import ALL_FIGURES, LEADING, Measured
+from explorer.lab.training.influence import ALL_FIGURES, LEADING, Measured, repeats
 from explorer.lab.training.outcome import Outcome, has_ended, outcome
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs
@@ -245,11 +245,13 @@ def _differences(groups: Sequence[_Group]) -> list[Json]:
 def _verdict(groups: Sequence[_Group], unseen: Unseen | None) -> list[Remark]:
     if unseen and len(groups) == 1 and len(groups[0].names) == 1:
         only = groups[0]
-        return [on_gain(_gain(only), pairs_of_file(unseen), only.leading)]
+        tested, pairs = [pair[:2] for pair in unseen.pairs], pairs_of_file(unseen)
+        return [on_gain(_gain(only), pairs, only.leading), *on_repeats(tested, pairs)]
     known = ((figure, _having(groups, figure)) for figure in LEADING)
     figure, having = next((one for one in known if len(one[1]) >= 2), (LEADING[0], []))
-    if not having:
-        return []
+    if not having:  # one way of training, under several seeds
+        tested = _comparable(groups) if sum(len(group.names) for group in groups) > 1 else None
+        return on_repeats(tested.pairs, _pairs_of(groups, unseen)) if tested else []
     tested = _comparable([group for group, _ in having])
     if tested is None:
         return [Remark("verdict_other_pairs")]
@@ -257,8 +259,11 @@ def _verdict(groups: Sequence[_Group], unseen: Unseen | None) -> list[Remark]:
     best, *others = [having[place][0].label for place in found.order]
     pairs = _pairs_of([group for group, _ in having], unseen)
     return [
-        of_difference(best, other, gap, pairs, figure)
-        for other, gap in zip(others, found.beside, strict=True)
+        *(
+            of_difference(best, other, gap, pairs, figure)
+            for other, gap in zip(others, found.beside, strict=True)
+        ),
+        *on_repeats(tested.pairs, pairs),
     ]
 
 
@@ -315,6 +320,12 @@ def on_gain(found: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Remark
     if max(map(abs, (found.low, found.high))) < UNMOVED:  # nothing varies, by which to tell
         return Remark("run_unmoved", values)
     return Remark(key, {**values, **interval_values(found)})
+
+
+def on_repeats(tested: Sequence[tuple[str, str]], pairs: Word) -> list[Remark]:
+    """That pairs stand there repeatedly, where it matters, and what becomes of them."""
+    repeated = repeats(tested)
+    return [Remark("run_repeats", {"pairs": pairs, "repeated": repeated})] if repeated else []
 
 
 def interval_values(found: Difference) -> dict[str, Value]:

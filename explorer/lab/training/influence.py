@@ -9,6 +9,8 @@ of the influences.
 from __future__ import annotations
 
 import functools
+import itertools
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -173,6 +175,27 @@ def witnesses(influence: np.ndarray, pairs: Sequence[tuple[str, str]]) -> float:
     sharing = _sharing(tuple(pairs))
     moved, counted = (_by_sentence(each, sharing) for each in (influence, np.ones(len(influence))))
     return min(map(_weighty, (influence, moved, counted)))
+
+
+# Where pairs that stand there repeatedly make the variance of a mean larger by this factor, it is
+# said: the interval is wider by a twentieth.
+WIDER = 1.1
+
+
+def repeats(pairs: Sequence[tuple[str, str]]) -> int:
+    """How many of the pairs have the two sentences of an earlier one, in either order; 0 where so
+    few do that the intervals would hardly be narrower without."""
+    times = Counter(map(frozenset, pairs))
+    wider = sum(count**2 for count in times.values()) / max(len(pairs), 1)
+    return len(pairs) - len(times) if wider >= WIDER else 0
+
+
+def apart(pairs: Sequence[tuple[str, str]]) -> float:
+    """How many pairs of equal weight without a sentence in common say as much as these of whether
+    similarities go with labels, where all that share a sentence go together."""
+    times = Counter(itertools.chain.from_iterable(map(frozenset, pairs)))
+    together = sum(max(times[first], times[second]) for first, second in pairs)
+    return len(pairs) ** 2 / max(together, 1)
 
 
 def _weighty(values: np.ndarray) -> float:

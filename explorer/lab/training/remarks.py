@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.core.remarks import Remark, short
 from explorer.lab.directions import directions
-from explorer.lab.training.compare import held_out_pairs, on_gain
+from explorer.lab.training.compare import held_out_pairs, on_gain, on_repeats
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.moved import moved_pairs
 from explorer.lab.training.outcome import has_ended, measured, outcome
@@ -43,7 +43,7 @@ def remarks(runs: Runs, name: str, most: int = 5) -> list[Remark]:
     run = runs.folder(name)
     ended = has_ended(run)
     found = [
-        *([_on_held_out(runs, name)] if ended else ()),
+        *(_on_held_out(runs, name) if ended else ()),
         *(_on_pairs(runs, name) if ended else ()),
         *on_loss([record["loss"] for record in steps]),
         *(_on_space(run) if ended else ()),
@@ -51,9 +51,11 @@ def remarks(runs: Runs, name: str, most: int = 5) -> list[Remark]:
     return found[:most]
 
 
-def _on_held_out(runs: Runs, name: str) -> Remark:
-    run = runs.folder(name)
-    return on_gain(gain_of(runs, name), held_out_pairs(_held_out(run)), outcome(run).leading)
+def _on_held_out(runs: Runs, name: str) -> list[Remark]:
+    found = outcome(runs.folder(name))
+    pairs = held_out_pairs(len(found.pairs))
+    gained = on_gain(gain_of(runs, name), pairs, found.leading)
+    return [gained, *on_repeats(found.pairs, pairs)]
 
 
 def _held_out(run: RunFolder) -> int:

@@ -21,6 +21,7 @@ from explorer.lab.training import card, encoders, quota
 from explorer.lab.training.data import Pair, classes_of, rules_of
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.in_lists import list_figures
+from explorer.lab.training.influence import repeats
 from explorer.lab.training.measure import HeldOut, bands_of, live_sample, unnoticed
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.probe import explored
@@ -254,6 +255,7 @@ def _finish(session: Session, recorder: Recorder) -> None:
         "pairs": {"train": len(session.train), "held_out": len(session.held_out)},
         "skipped": config["skipped"],
         "shared": config["shared"],
+        "repeated": repeats([pair[:2] for pair in session.held_out]),
         "kept_step": last["step"],
     }
     save_model(session, summary, history)

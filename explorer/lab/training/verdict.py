@@ -24,12 +24,14 @@ from typing import Literal
 
 import numpy as np
 
-from explorer.lab.training.influence import Measured, sampling_variance, witnesses
+from explorer.lab.training.influence import Measured, apart, sampling_variance, witnesses
 
 # How sure an interval is, for all comparisons that are made at once.
 LEVEL = 0.98
 # Fewer seeds show no spread.
 LEAST_SEEDS = 3
+# With fewer degrees of freedom scores that say nothing may stand in any order.
+LEAST_FREEDOM = 0.1
 # So many pairs are as good as never.
 MOST_NEEDED = 1_000_000
 
@@ -120,16 +122,20 @@ def gain(before: By, after: By, pairs: Pairs) -> Gain | None:
     return Gain(**vars(found), **dict(zip(("before", "after"), sides, strict=True)))
 
 
-def by_chance(pairs: int) -> float | None:
-    """Within which Spearman, above and below 0, scores that say nothing of the labels stay of so
-    many pairs, at LEVEL; None of fewer than three.
+def by_chance(pairs: Pairs) -> float | None:
+    """Within which Spearman, above and below 0, scores that say nothing of the labels stay on these
+    pairs, at LEVEL; None of fewer than three.
 
-    r √(n − 2) / √(1 − r²) is Student's with n − 2 degrees of freedom (Kendall & Stuart 1973).
+    r √(n − 2) / √(1 − r²) is Student's with n − 2 degrees of freedom (Kendall & Stuart 1973), where
+    n are pairs that stand alone: those that share a sentence may go together.
     """
-    if pairs < 3:
+    if len(pairs) < 3:
         return None
-    sure = _quantile(1, pairs - 2)
-    return sure / math.sqrt(pairs - 2 + sure**2)
+    freedom = apart(pairs) - 2
+    if freedom < LEAST_FREEDOM:
+        return 1.0
+    sure = _quantile(1, freedom)
+    return sure / math.sqrt(freedom + sure**2)
 
 
 def _pooled(groups: Sequence[By], seeds: Sequence[int]) -> tuple[float, int]:

@@ -159,9 +159,7 @@ class PairCounts(TypedDict):
     held_out: int
 
 
-class Summary(TypedDict):
-    """What a run came to."""
-
+class _Summary(TypedDict):
     loss: float
     steps: int
     seconds: float
@@ -174,6 +172,12 @@ class Summary(TypedDict):
     skipped: int
     shared: int
     kept_step: int
+
+
+class Summary(_Summary, total=False):
+    """What a run came to; `repeated` of its held-out pairs repeat another, where that matters."""
+
+    repeated: int
 
 
 class Loading(TypedDict):

@@ -125,7 +125,8 @@ def test_the_script_of_lists_measures_how_they_are_ordered(kind, bert, runs, tra
     held_out = (*pairs[48:], *rows((1, 1, 1), (0, 0), (1,)))
     name = trained(TrainingPlan(**given), Corpus(pairs[:48], held_out))
     lists = runs.status(name)["summary"]["after"]["lists"]
-    assert lists["count"] > 4 and lists["alike"] >= 2
+    assert lists["count"] > 4
+    assert lists["alike"] >= 2
     folder = unpacked(runs, name, tmp_path)
     said = launched(str(folder / "train.py"), cwd=tmp_path)
     must_be_trained_again(runs, name, folder, said)

@@ -77,7 +77,7 @@ def _check(request: dict) -> Json:
         "losses": {name: reason and reason.to_json() for name, reason in reasons.items()},
         "train": len(corpus.train),
         "held_out": len(corpus.held_out),
-        "by_chance": by_chance(len(corpus.held_out)) if corpus.labelled else None,
+        "by_chance": by_chance([pair[:2] for pair in corpus.held_out]) if corpus.labelled else None,
         "level": whole_percent(LEVEL),
         "labels": [min(corpus.labels), max(corpus.labels), len(set(corpus.labels))],
         "labelled": corpus.labelled,

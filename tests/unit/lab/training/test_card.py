@@ -121,3 +121,10 @@ def test_accuracy_is_named_for_what_it_is():
         "| Held-out accuracy (at the threshold that is best on these pairs) | 0.6000 → 0.6050"
         in told
     )
+
+
+def test_held_out_pairs_that_repeat_others_are_told():
+    summary = {**SUMMARY, "pairs": {"train": 8, "held_out": 900}, "repeated": 54}
+    told = "Of the 900 held-out pairs, 54 repeat the two sentences of another"
+    assert told in section(TrainingPlan(), summary, [])
+    assert "repeat" not in section(TrainingPlan(), {**summary, "repeated": 0}, [])

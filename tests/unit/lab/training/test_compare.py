@@ -9,9 +9,11 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
-from explorer.lab.training import compare, moved, source
+from explorer.lab.training import commands, compare, moved, source
+from explorer.lab.training.data import Corpus
 from explorer.lab.training.outcome import outcome
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.unseen import Unseen
 from explorer.lab.training.verdict import Difference
 from explorer.locale import say
 from explorer.runtime.problem import Problem
@@ -189,3 +191,23 @@ def test_the_ends_of_an_interval_are_told_apart(low, high, said):
     found = Difference((low + high) / 2, low, high, (0,), 100, "pairs", None)
     told = compare.interval_values(found)
     assert (told["low"], told["high"]) == said
+
+
+def test_pairs_that_stand_there_repeatedly_are_told_wherever_runs_are_judged(runs, trained, capsys):
+    plain = corpus()
+    again = Corpus(plain.train, (*plain.held_out, *plain.held_out[:1] * 12))
+    names = [
+        trained(dataclasses.replace(PLAN, loss=loss, seed=seed), again)
+        for loss, seed in (("cosent", 0), ("cosent", 1), ("cosine_mse", 0))
+    ]
+    told = "Of the 36 held-out pairs, 12 repeat the two sentences of another"
+    for some in (names, names[:2]):  # two ways, one way under two seeds
+        found = compare.table(runs, some)
+        assert [one["key"] for one in found["verdict"]][-1] == "run_repeats"
+        assert told in commands._table(found)
+    assert runs.status(names[0])["summary"]["repeated"] == 12
+    commands._print_figures(runs.status(names[0]))
+    assert told in capsys.readouterr().out
+    assert told in (runs.folder(names[0]).model / "README.md").read_text(encoding="utf-8")
+    file = Unseen("mine.tsv", again.held_out, 36)
+    assert compare.table(runs, names[:1], file)["verdict"][-1]["key"] == "run_repeats"

@@ -219,3 +219,13 @@ def test_pairs_that_kept_their_places():
     found = on_gain(gain({0: before}, {0: after}, pairs), held_out_pairs(4))
     assert found.key == "run_unmoved"
     assert "low" not in found.values
+
+
+def test_pairs_that_stand_there_repeatedly_are_told_beside_the_gain(run):
+    pairs = [(f"a{max(i - 9, 0)}", f"b{max(i - 9, 0)}", float(max(i - 9, 0))) for i in range(COUNT)]
+    run.write_pairs("held_out.jsonl", pairs)
+    labels = np.array([label for *_, label in pairs])
+    ended(run, labels + scores_of(40, 1) - LABELS, labels + scores_of(5, 2) - LABELS)
+    keys = list(said(run))
+    assert keys[:2] == ["run_rose", "run_repeats"]
+    assert said(run)["run_repeats"]["repeated"] == 9

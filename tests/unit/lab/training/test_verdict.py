@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from explorer.lab.training.compare import rounded, signed_ends
-from explorer.lab.training.influence import Measured, spearman
-from explorer.lab.training.verdict import LEAST_SEEDS, difference, gain, judged
+from explorer.lab.training.influence import Measured, apart, repeats, spearman
+from explorer.lab.training.verdict import LEAST_SEEDS, by_chance, difference, gain, judged
 
 PAIRS = [(f"a{i}", f"b{i}") for i in range(400)]
 
@@ -133,3 +133,42 @@ def test_three_queries_with_many_candidates_are_three_witnesses():
         assert -2 <= found.low <= found.high <= 2
         told += found.is_told
     assert told <= 0.05 * 200
+
+
+def test_a_pair_that_stands_there_55_times_is_one_witness():
+    """Two models that are equally good on the whole, one of which happens to rank that pair well:
+    whoever counted its rows would call one better in many a draw."""
+    draw = np.random.default_rng(0)
+    fresh = [(f"a{i}", f"b{i}") for i in range(246)]
+    of = np.concatenate([np.arange(246), np.zeros(54, dtype=int)])
+    pairs = [fresh[place][:: -1 if row > 270 else 1] for row, place in enumerate(of)]
+    apart = [(f"a{row}", f"b{row}") for row in range(300)]
+    told = naive = 0
+    for _ in range(200):
+        truth, labels = draw.normal(size=246), draw.normal(size=246)
+        labels += truth
+        one, other = ({0: spearman((truth + draw.normal(size=246))[of], labels[of])} for _ in "ab")
+        told += gain(one, other, pairs).is_told
+        naive += gain(one, other, apart).is_told
+    assert told <= 0.05 * 200 < naive
+
+
+def test_repetitions_are_counted_where_they_widen_an_interval():
+    fresh = [(f"a{i}", f"b{i}") for i in range(845)]
+    assert repeats([*fresh, *[("b0", "a0")] * 54, ("x", "x")]) == 54
+    assert repeats([*fresh, *fresh]) == 845
+    assert repeats([*fresh, *fresh[:3], ("x", "x"), ("x", "x")]) == 0
+    assert repeats([(f"q{i // 30}", f"d{i}") for i in range(900)]) == 0
+    assert repeats([]) == 0
+
+
+def test_scores_that_say_nothing_stay_within_a_reach_that_grows_as_pairs_go_together():
+    alone = [(f"a{i}", f"b{i}") for i in range(20)]
+    lists = [(f"q{i // 4}", f"d{i}") for i in range(20)]
+    one = [("a", "b")] * 20
+    assert apart(alone) == 20
+    assert apart(lists) == 5
+    assert apart(one) == 1
+    assert apart([("x", "x"), ("y", "z")]) == 2
+    assert by_chance(alone) < by_chance(lists) < by_chance(one) == 1
+    assert by_chance(alone[:2]) is None
