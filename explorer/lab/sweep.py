@@ -48,7 +48,7 @@ class Curves(Sweep):
     """The same, and what losses are compared by.
 
     `effective` is the effective number of terms. `hardest` is the share of the gradient on the
-    tenth of the pairs that feels most, `suspects` that on the pairs whose label looks wrong; None
+    tenth of the pairs that feels most, `suspects` that on the pairs where label and encoder disagree; None
     where no pair feels anything.
 
     `over_scale` is the loss by its scale (of a temperature: times it), None of another parameter.

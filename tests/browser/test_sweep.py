@@ -7,8 +7,12 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.core.scenario import Scenario
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario
 from explorer.lab.sweep import sweep
+from explorer.runtime.numbers import display_number
+from explorer.sources.random_batch import RandomBatch
+from losses import cosent
 from tests.browser.reading import (
     CHANNEL,
     choose,
@@ -18,7 +22,9 @@ from tests.browser.reading import (
     redrawn,
     slider,
     unfold,
+    visit,
 )
+from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
@@ -60,6 +66,47 @@ def test_the_curves_pass_through_what_the_page_shows(page: Page) -> None:
         place = min(range(len(expected.values)), key=lambda i: abs(expected.values[i] - at))
         assert f"{expected.values[place]:.3g}" == f"{at:.3g}"
         assert f"{expected.loss[place]:.3g}" == f"{loss:.3g}"
+
+
+@pytest.mark.parametrize("pairs", [64, 500])
+def test_what_is_read_is_the_value_at_the_setting_that_is_named(
+    page: Page, server: Server, pairs: int
+) -> None:
+    data = Data(source="random", random=RandomBatch(pairs=pairs, seed=3))
+    batch = explore(Scenario(data=data)).batch
+
+    def expected(at: float) -> list[str]:
+        """Of the loss itself, and of the gradient and the terms of a batch explored there."""
+        loss = float(cosent(batch.scores, batch.labels, scale=at))
+        found = explore(Scenario(data=data, parameters=(("scale", at),)))
+        share = found.weights.active / found.weights.terms * 100
+        active = f"{share:.0f}%" if share >= 10 else f"{display_number(share, 2)}%"
+        return [display_number(loss, 3), display_number(found.gradient_norm, 3), active]
+
+    def read() -> tuple[list[str], float]:
+        told = [
+            panel.locator(".lp-value").inner_text().split(" at scale ")
+            for panel in page.locator(PANEL).all()
+        ]
+        assert len({at for _, at in told}) == 1
+        return [value for value, _ in told], number(told[0][1])
+
+    for scale in (0.37, 12.3456, 87.654):
+        scene = Scenario(data=data, parameters=(("scale", scale),))
+        page.goto("about:blank")
+        visit(page, f"{server.address}/#{scene.to_link()}")
+        opened(page)
+        values, at = read()
+        assert at == scale
+        assert values == expected(scale)
+    chart = page.locator(PANEL).first.locator("svg")
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    for share in (0.2, 0.45, 0.62, 0.9):
+        page.mouse.move(box["x"] + share * box["width"], box["y"] + 60)
+        values, at = read()
+        assert at != scale
+        assert values == expected(at)
 
 
 def test_the_two_rules_are_drawn_and_their_contradiction_is_said(page: Page) -> None:

@@ -252,7 +252,7 @@ export default function sweep(root, channel, server) {
     panel.said.textContent = say("sweep.at", {
       value: panel.write(height),
       name: nameOf(parameter),
-      at: show(at, 3),
+      at: show(at, 6), // a value in force may have more digits than those of the curve
     });
     panel.area.element.setAttribute(
       "aria-label",
