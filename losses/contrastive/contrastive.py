@@ -276,12 +276,13 @@ CONTRASTIVE = LossSpec(
     "between as shares of both sides.",
     conventions=(
         Convention(
-            "sentence-transformers",
+            "sentence-transformers 6.2 ContrastiveLoss",
             {"margin": 0.5, "distance": "cosine", "half": True},
             symbols=OF_EITHER_SIGN,
             reads=AS_THEY_ARE,
             twin=partial(_twin, "labels"),
             note=GRADED_NOTE,
+            former=("sentence-transformers",),
         ),
         Convention(
             "sentence-transformers 6.2, Manhattan distance",
@@ -303,7 +304,7 @@ CONTRASTIVE = LossSpec(
             floor=partial(_contrastive_floor, half=True),
         ),
         Convention(
-            "torch CosineEmbeddingLoss",
+            "torch 2.13 CosineEmbeddingLoss",
             {"margin": 0.0},
             cosine_embedding_definition,
             formula=r"\frac1N \sum_i \bigl(y_i (1 - \cos_i) + (1 - y_i)\,[\cos_i - m]_+\bigr)",
@@ -332,6 +333,7 @@ CONTRASTIVE = LossSpec(
             "is a distance above 1 − m. torch takes labels 1 and −1; −1 stands for our 0.",
             collapse=_cosine_embedding_collapse,
             floor=lambda given, **_: 0.0,
+            former=("torch CosineEmbeddingLoss",),
         ),
         Convention(
             "pytorch-metric-learning 2.9, pos_margin=0.2",
@@ -352,12 +354,13 @@ CONTRASTIVE = LossSpec(
             "nearer than it cost nothing, and are no part of the mean.",
         ),
         Convention(
-            "pytorch-metric-learning",
+            "pytorch-metric-learning 2.9 ContrastiveLoss",
             {"margin": 1.0},
             contrastive_unsquared_definition,
             formula=r"\overline{d_i}\,\big|_{y_i = 1,\, d_i > 0}"
             r" + \overline{m - d_i}\,\big|_{y_i = 0,\, d_i < m}",
             symbols=UNSQUARED,
+            former=("pytorch-metric-learning",),
         ),
     ),
 )

@@ -205,7 +205,7 @@ FOCAL_INFO_NCE = LossSpec(
     aliases=("KaLM-Embedding-V2", "focal loss", "Focal-InfoNCE"),
     conventions=(
         Convention(
-            "puerrrr/Focal-InfoNCE (the authors' code, m = 0.3)",
+            "puerrrr/Focal-InfoNCE bba18e4 (the authors' code, m = 0.3)",
             {"temperature": 0.05},
             focal_by_exponents_definition,
             formula=r"-\frac1N \sum_i \log \frac{e^{c_{ii}^2/\tau}}"
@@ -227,6 +227,7 @@ FOCAL_INFO_NCE = LossSpec(
             "a pair below a cosine of 0 pulls the wrong way, and a negative is pushed to −m/2 and "
             "no farther.",
             collapse=_by_exponents_collapse,
+            former=("puerrrr/Focal-InfoNCE (the authors' code, m = 0.3)",),
         ),
     ),
 )

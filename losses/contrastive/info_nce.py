@@ -646,11 +646,12 @@ INFO_NCE = LossSpec(
             former=("sentence-transformers MultipleNegativesSymmetricRankingLoss",),
         ),
         Convention(
-            "NeMo Automodel, direction=symmetric",
+            "NeMo Automodel 0.7.0, direction=symmetric",
             {"temperature": 0.05, "symmetric": True, "negatives_seen": "by_own"},
             note="Hard negatives stand in the direction from queries to documents alone, and only "
             'a query\'s own; direction=d2q is directions="key_to_query" of the function. '
             "Second sentences whose first one is no query are seen by all.",
+            former=("NeMo Automodel, direction=symmetric",),
         ),
         Convention(
             "RElbers/info-nce-pytorch 0.1.4, paired negatives",
@@ -658,7 +659,11 @@ INFO_NCE = LossSpec(
             note="A query is compared with its own negatives alone. Second sentences whose first "
             "one is no query are seen by all.",
         ),
-        Convention("CLIP (initial temperature)", {"temperature": 0.07, "symmetric": True}),
+        Convention(
+            "CLIP (initial temperature), open_clip 3.3.0 ClipLoss",
+            {"temperature": 0.07, "symmetric": True},
+            former=("CLIP (initial temperature)",),
+        ),
         Convention(
             "sentence-transformers 6.2, four directions in one softmax (GTE)",
             {"directions": OF_ALL},

@@ -252,10 +252,11 @@ MULTI_SIMILARITY = LossSpec(
             "loss, MultiSimilarityMiner.",
         ),
         Convention(
-            "research-ms-loss (the authors' code)",
+            "msight-tech/research-ms-loss 8290973 (the authors' code)",
             {"threshold": 0.5},
             note="That code takes every pair at a cosine above 1 − 10⁻⁵ for the anchor itself, so "
             "that a positive with an equal vector does not count; here it does.",
+            former=("research-ms-loss (the authors' code)",),
         ),
     ),
 )

@@ -318,7 +318,7 @@ NT_XENT = LossSpec(
             "this number, and starts from τ = 0.1: it is a convention of its own.",
         ),
         Convention(
-            "SimCLR, google-research's code (both directions added)",
+            "SimCLR, google-research/simclr be133b3 (both directions added)",
             {"temperature": 0.1},
             nt_xent_of_both_directions_definition,
             formula=r"-\frac1N \sum_i \log"
@@ -330,9 +330,10 @@ NT_XENT = LossSpec(
                 )
             },
             function=nt_xent_of_both_directions,
+            former=("SimCLR, google-research's code (both directions added)",),
         ),
         Convention(
-            "pytorch-metric-learning (several positives)",
+            "pytorch-metric-learning 2.9 NTXentLoss (several positives)",
             {"temperature": 0.07},
             nt_xent_of_classes_definition,
             formula=r"-\frac{1}{|P|} \sum_{(i,p) \in P} \log \frac{e^{s_{ip}}}"
@@ -373,6 +374,7 @@ NT_XENT = LossSpec(
             function=nt_xent_of_classes,
             note="The library adds the type's smallest number inside its logarithm: in float32 a "
             "term there never exceeds 87.3, and near it has no gradient. Here it has no such end.",
+            former=("pytorch-metric-learning (several positives)",),
         ),
     ),
 )

@@ -191,7 +191,11 @@ SIGLIP = LossSpec(
     aliases=("SigLipLoss", "sigmoid loss"),
     references=("Zhai et al. 2023",),
     conventions=(
-        Convention("open_clip (initial values)", {"scale": 10.0, "bias": -10.0}),
+        Convention(
+            "open_clip 3.3.0 SigLipLoss (initial values)",
+            {"scale": 10.0, "bias": -10.0},
+            former=("open_clip (initial values)",),
+        ),
         Convention(
             "averaged over cells (big_vision #115)",
             {"scale": 10.0, "bias": -10.0},

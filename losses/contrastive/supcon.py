@@ -263,7 +263,7 @@ SUPCON = LossSpec(
     references=("S2", "Khosla et al. 2020", "Graf et al. 2021"),
     conventions=(
         Convention(
-            "pytorch-metric-learning",
+            "pytorch-metric-learning 2.9 SupConLoss",
             {"temperature": 0.1},
             supcon_over_losses_definition,
             symbols={
@@ -289,6 +289,7 @@ SUPCON = LossSpec(
             "class gives 0. With its memory bank (CrossBatchMemory) the keys are those of the "
             "bank, which hold the batch as well but carry no gradient: an anchor moves towards its "
             "positives, and they do not move towards it.",
+            former=("pytorch-metric-learning",),
         ),
         Convention("S2 (the anchor is its own positive)", {"include_self": True}),
         Convention(

@@ -210,12 +210,13 @@ TRIPLET = LossSpec(
     ),
     conventions=(
         Convention(
-            "sentence-transformers TripletLoss",
+            "sentence-transformers 6.2 TripletLoss",
             {"mining": "all", "margin": 5.0},
             given_triplets={"mining": "given"},
             note="The library's loss takes triplets as they are given. A batch of pairs has none: "
             "here all are mined from the classes. Where a first sentence has a positive and "
             "others, choose the convention of given triplets.",
+            former=("sentence-transformers TripletLoss",),
         ),
         Convention(
             "sentence-transformers 6.2 TripletLoss (given triplets)",
@@ -253,21 +254,23 @@ TRIPLET = LossSpec(
             floor=floor_of_manhattan,
         ),
         Convention(
-            "sentence-transformers BatchAll",
+            "sentence-transformers 6.2 BatchAll",
             {"margin": 5.0},
             triplet_over_violating_definition,
             formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|}",
             symbols=VIOLATING,
             function=triplet_over_violating,
             twin=partial(twin_of_mined, "BatchAllTripletLoss"),
+            former=("sentence-transformers BatchAll",),
         ),
         Convention(
-            "sentence-transformers BatchHard",
+            "sentence-transformers 6.2 BatchHard",
             {"margin": 5.0},
             triplet_every_anchor_definition,
             formula=r"\frac1S \sum_a \bigl[\max_p d(a, p) - \min_n d(a, n) + m\bigr]_+",
             symbols=EVERY_ANCHOR,
             twin=partial(twin_of_mined, "BatchHardTripletLoss"),
+            former=("sentence-transformers BatchHard",),
         ),
         Convention(
             "sentence-transformers 6.2 BatchHardSoftMargin",
@@ -288,13 +291,14 @@ TRIPLET = LossSpec(
             },
         ),
         Convention(
-            "sentence-transformers BatchSemiHard",
+            "sentence-transformers 6.2 BatchSemiHard",
             {"margin": 5.0},
             triplet_semi_hard_or_itself_definition,
             function=triplet_semi_hard_or_itself,
+            former=("sentence-transformers BatchSemiHard",),
         ),
         Convention(
-            "torch (ε in the distance)",
+            "torch 2.13 (ε in the distance)",
             {"margin": 1.0},
             triplet_shifted_definition,
             formula=r"\frac{1}{|T|} \sum_T \bigl[\lVert a - p + \varepsilon \rVert"
@@ -310,9 +314,10 @@ TRIPLET = LossSpec(
                     live=r"\frac{«Σ terms»}{«strangers.sum().clamp_min(1)»}",
                 ),
             },
+            former=("torch (ε in the distance)",),
         ),
         Convention(
-            "torch TripletMarginLoss (given triplets)",
+            "torch 2.13 TripletMarginLoss (given triplets)",
             {"margin": 1.0},
             triplet_given_shifted_definition,
             formula=r"\frac{1}{|T|} \sum_T \bigl[\lVert a - p + \varepsilon \rVert"
@@ -322,9 +327,10 @@ TRIPLET = LossSpec(
             note=GIVEN_NOTE,
             collapse=triplet_collapse,
             floor=floor_of_given,
+            former=("torch TripletMarginLoss (given triplets)",),
         ),
         Convention(
-            "torch, swap=True (given triplets)",
+            "torch 2.13, swap=True (given triplets)",
             {"margin": 1.0},
             triplet_given_swapped_definition,
             formula=r"\frac{1}{|T|} \sum_T \bigl[\lVert a - p + \varepsilon \rVert"
@@ -351,6 +357,7 @@ TRIPLET = LossSpec(
             + GIVEN_NOTE,
             collapse=triplet_collapse,
             floor=floor_of_given,
+            former=("torch, swap=True (given triplets)",),
         ),
         Convention(
             "pytorch-metric-learning 2.9, swap=True",
@@ -388,13 +395,14 @@ TRIPLET = LossSpec(
             collapse=partial(triplet_collapse, soft_margin=True),
         ),
         Convention(
-            "pytorch-metric-learning",
+            "pytorch-metric-learning 2.9 TripletMarginLoss",
             {"margin": 0.05},
             triplet_unit_definition,
             formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|},"
             r"\quad \lVert a \rVert = \lVert p \rVert = \lVert n \rVert = 1",
             symbols=VIOLATING,
             function=triplet_unit,
+            former=("pytorch-metric-learning",),
         ),
     ),
 )

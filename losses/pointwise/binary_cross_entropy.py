@@ -83,12 +83,13 @@ BINARY_CROSS_ENTROPY = LossSpec(
     "between as probabilities.",
     conventions=(
         Convention(
-            "sentence-transformers",
+            "sentence-transformers 6.2 BinaryCrossEntropyLoss",
             symbols={"terms": replace(TERMS, signed=True)},
             reads={"scores": "scores", "labels": "labels"},
             note="Labels are taken as they are, as the library takes them: 0.3 is a probability of "
             "30 %, and above 1 a logit without an end has no least value. Elsewhere a pair is 1 or "
             "0 by the threshold.",
+            former=("sentence-transformers",),
         ),
     ),
 )

@@ -60,5 +60,10 @@ COSINE_MSE = LossSpec(
     aliases=("CosineSimilarityLoss", "cosine regression"),
     references=("Reimers & Gurevych 2019",),
     twin=of_pairs("CosineSimilarityLoss", "cosine_labels"),
-    conventions=(Convention("sentence-transformers"),),
+    conventions=(
+        Convention(
+            "sentence-transformers 6.2 CosineSimilarityLoss",
+            former=("sentence-transformers",),
+        ),
+    ),
 )

@@ -199,7 +199,7 @@ ARCFACE = LossSpec(
     aliases=("additive angular margin", "ArcFaceLoss"),
     conventions=(
         Convention(
-            "pytorch-metric-learning (cos θ − m sin m beyond π − m)",
+            "pytorch-metric-learning 2.9 ArcFaceLoss (cos θ − m sin m beyond π − m)",
             {"margin": math.radians(28.6), "scale": 64.0},
             arcface_monotone_definition,
             symbols={
@@ -209,9 +209,10 @@ ARCFACE = LossSpec(
                     "«either(widened, own - margin * sin(margin), own >= -cos(margin))[r,0]»",
                 )
             },
+            former=("pytorch-metric-learning (cos θ − m sin m beyond π − m)",),
         ),
         Convention(
-            "easy_margin",
+            "speechbrain 1.1.2, easy_margin",
             {},
             arcface_easy_definition,
             symbols={
@@ -221,6 +222,7 @@ ARCFACE = LossSpec(
                     "«either(widened, own, own > 0)[r,0]»",
                 )
             },
+            former=("easy_margin",),
         ),
         Convention(
             "insightface arcface_torch (gradient straight through)",

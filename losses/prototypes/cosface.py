@@ -125,6 +125,10 @@ COSFACE = LossSpec(
     references=("Wang et al. 2018 (CosFace)",),
     conventions=(
         Convention("pytorch-metric-learning 2.9 CosFaceLoss", {"scale": 64.0, "margin": 0.35}),
-        Convention("insightface arcface_torch", {"scale": 64.0, "margin": 0.4}),
+        Convention(
+            "insightface arcface_torch 2e2e8c9",
+            {"scale": 64.0, "margin": 0.4},
+            former=("insightface arcface_torch",),
+        ),
     ),
 )

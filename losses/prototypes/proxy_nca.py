@@ -162,9 +162,10 @@ PROXY_NCA = LossSpec(
             note="A softmax over all prototypes, the own one too, so that the loss stays above 0.",
         ),
         Convention(
-            "ProxyNCA++ (temperature 1/9)",
+            "ProxyNCA++, euwern/proxynca_pp a8e2aa9 (temperature 1/9)",
             {"include_own": True, "scale": 9.0},
             note="A softmax over all prototypes, the own one too, so that the loss stays above 0.",
+            former=("ProxyNCA++ (temperature 1/9)",),
         ),
     ),
 )

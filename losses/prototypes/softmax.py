@@ -157,12 +157,13 @@ SOFTMAX = LossSpec(
     references=("S2", "S3 eq. 1-1"),
     conventions=(
         Convention(
-            "pytorch-metric-learning NormalizedSoftmax (τ = 0.05)",
+            "pytorch-metric-learning 2.9 NormalizedSoftmaxLoss (τ = 0.05)",
             {},
             softmax_of_directions_definition,
             formula=r"-\frac1N \sum_i \log \frac{e^{\cos\theta_{i c_i}/\tau}}"
             r"{\sum_j e^{\cos\theta_{ij}/\tau}},\quad \tau = 0.05",
             symbols={"logits": Symbol(r"z_{ij} = \cos\theta_{ij} / \tau", ("sentence", "class"))},
+            former=("pytorch-metric-learning NormalizedSoftmax (τ = 0.05)",),
         ),
     ),
 )

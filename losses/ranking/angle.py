@@ -166,7 +166,15 @@ ANGLE = LossSpec(
     references=("Li & Li 2023",),
     twin=of_pairs("AnglELoss"),
     conventions=(
-        Convention("sentence-transformers", {"scale": 20.0}),
-        Convention("AnglE (function default)", {"scale": 1.0}),
+        Convention(
+            "sentence-transformers 6.2 AnglELoss",
+            {"scale": 20.0},
+            former=("sentence-transformers",),
+        ),
+        Convention(
+            "AnglE 0.6.1 (function default)",
+            {"scale": 1.0},
+            former=("AnglE (function default)",),
+        ),
     ),
 )

@@ -273,7 +273,7 @@ CIRCLE_SELF_PACED = LossSpec(
     conventions=(
         Convention("paper (γ = 256)", {"scale": 256.0, "margin": 0.25}),
         Convention(
-            "pytorch-metric-learning (per anchor)",
+            "pytorch-metric-learning 2.9 CircleLoss (per anchor)",
             {"scale": 80.0, "margin": 0.4},
             circle_per_anchor_definition,
             formula=r"\frac{1}{|A|} \sum_{a \in A} \log\Bigl(1 +"
@@ -282,6 +282,7 @@ CIRCLE_SELF_PACED = LossSpec(
             symbols=PER_ANCHOR,
             reads={"embeddings": "embeddings", "classes": "classes"},
             function=circle_per_anchor,
+            former=("pytorch-metric-learning (per anchor)",),
         ),
     ),
 )

@@ -115,7 +115,11 @@ COSENT = LossSpec(
     references=("kexue.fm/archives/8847", "S0", "S1 eq. 1", "doi.org/10.1109/TASLP.2024.3402087"),
     twin=of_pairs("CoSENTLoss"),
     conventions=(
-        Convention("sentence-transformers", {"scale": 20.0}),
+        Convention(
+            "sentence-transformers 6.2 CoSENTLoss",
+            {"scale": 20.0},
+            former=("sentence-transformers",),
+        ),
         Convention(
             "S0 (−10¹²)",
             {"scale": 20.0},

@@ -170,15 +170,20 @@ PAIRWISE_LOGISTIC = LossSpec(
     aliases=("RankNet", "RankNetLoss", "BPR", "pairwise logistic loss"),
     references=("S1 eq. 25–27", "Burges et al. 2005"),
     conventions=(
-        Convention("rax", {"scale": 1.0, "reduction": "mean"}),
         Convention(
-            "allRank, TF-Ranking",
+            "rax 0.4.0 pairwise_logistic_loss",
+            {"scale": 1.0, "reduction": "mean"},
+            former=("rax",),
+        ),
+        Convention(
+            "allRank 1.4.3, TF-Ranking 0.5.5",
             {"scale": 1.0, "reduction": "mean"},
             note="TF-Ranking here is its function make_loss_fn. Its Keras loss divides by the "
             "number of items, and is a convention of its own.",
+            former=("allRank, TF-Ranking",),
         ),
         Convention(
-            "sentence-transformers (mean / ln 2)",
+            "sentence-transformers 6.2 RankNetLoss (mean / ln 2)",
             {"scale": 1.0},
             pairwise_logistic_binary_definition,
             formula=r"\frac{1}{|P| \ln 2} \sum_{y_i > y_j}"
@@ -189,6 +194,7 @@ PAIRWISE_LOGISTIC = LossSpec(
                     live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)» \cdot \ln 2}",
                 )
             },
+            former=("sentence-transformers (mean / ln 2)",),
         ),
         Convention(
             "allRank 1.4.3 rankNet_weightByGTDiff",
@@ -240,16 +246,23 @@ PAIRWISE_LOGISTIC = LossSpec(
                     ),
                 },
                 note=note,
+                former=(former,),
             )
-            for name, definition, note in (
+            for name, former, definition, note in (
                 (
+                    "keras-rs 0.4.0 PairwiseLogisticLoss (sum / N)",
                     "keras-rs (sum / N)",
                     pairwise_logistic_still_at_ties_definition,
                     "Written as [d]₊ + log(1 + e^−|d|), of which torch takes the slope to be 0 "
                     "where two scores are exactly equal: a pair that ties is not moved. So it is "
                     "in keras-rs 0.4.0 on torch.",
                 ),
-                ("TF-Ranking, Keras (sum / N)", pairwise_logistic_per_item_definition, ""),
+                (
+                    "TF-Ranking 0.5.5, Keras PairwiseLogisticLoss (sum / N)",
+                    "TF-Ranking, Keras (sum / N)",
+                    pairwise_logistic_per_item_definition,
+                    "",
+                ),
             )
         ),
     ),

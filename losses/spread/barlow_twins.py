@@ -178,11 +178,12 @@ BARLOW_TWINS = LossSpec(
     "dimensions some correlate, and the floor is not known.",
     conventions=(
         Convention(
-            "facebookresearch/barlowtwins (batch normalisation with ε, λ = 0.0051)",
+            "facebookresearch/barlowtwins 046eec3 (batch normalisation with ε, λ = 0.0051)",
             {"off_diagonal_weight": 0.0051},
             barlow_twins_of_batch_norm_definition,
             note="A dimension that hardly varies is drawn towards 0 by ε = 10⁻⁵ in the deviations. "
             "The code multiplies the whole by --scale-loss besides, 1 by default.",
+            former=("facebookresearch/barlowtwins (batch normalisation with ε, λ = 0.0051)",),
         ),
     ),
 )

@@ -29,7 +29,7 @@ a loss is named as list_losses and the page's link name it, with what differs fr
 
 for example:
   python app.py compare-losses info_nce nt_xent:temperature=0.05 cosent
-  python app.py compare-losses contrastive contrastive@sent contrastive@pyt --scenario scene.json
+  python app.py compare-losses contrastive contrastive@torch cosent --scenario scene.json
 """
 
 

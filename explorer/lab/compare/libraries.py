@@ -132,18 +132,20 @@ def _crossed(called: str, reads: Mapping[str, str], load: Callable[[], Call]) ->
 
 
 PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
-    ("pairwise_logistic", "sentence-transformers (mean / ln 2)"): (
+    ("pairwise_logistic", "sentence-transformers 6.2 RankNetLoss (mean / ln 2)"): (
         _crossed("RankNetLoss", SCORES, calls.rank_net),
     ),
-    ("pairwise_logistic", "rax"): (
+    ("pairwise_logistic", "rax 0.4.0 pairwise_logistic_loss"): (
         Peer("rax", "pairwise_logistic_loss", SCORES, calls.rax, *_LOWERED),
     ),
-    ("pairwise_logistic", "allRank, TF-Ranking"): (
+    ("pairwise_logistic", "allRank 1.4.3, TF-Ranking 0.5.5"): (
         Peer("allRank", "rankNet"),
         Peer("tensorflow-ranking", "make_loss_fn"),
     ),
-    ("pairwise_logistic", "keras-rs (sum / N)"): (Peer("keras-rs", "PairwiseLogisticLoss"),),
-    ("pairwise_logistic", "TF-Ranking, Keras (sum / N)"): (
+    ("pairwise_logistic", "keras-rs 0.4.0 PairwiseLogisticLoss (sum / N)"): (
+        Peer("keras-rs", "PairwiseLogisticLoss"),
+    ),
+    ("pairwise_logistic", "TF-Ranking 0.5.5, Keras PairwiseLogisticLoss (sum / N)"): (
         Peer("tensorflow-ranking", "PairwiseLogisticLoss"),
     ),
     ("pairwise_logistic", "allRank 1.4.3 rankNet_weightByGTDiff"): (
@@ -171,64 +173,72 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
             functional.binary_cross_entropy_with_logits,
         ),
     ),
-    ("binary_cross_entropy", "sentence-transformers"): (
+    ("binary_cross_entropy", "sentence-transformers 6.2 BinaryCrossEntropyLoss"): (
         _crossed("BinaryCrossEntropyLoss", SCORES, calls.cross_entropy_of_cross_encoders),
     ),
     ("cosine_mse", ""): (
         _torch("MSELoss", {"input": "scores", "target": "cosine_labels"}, functional.mse_loss),
     ),
-    ("angle", "AnglE (function default)"): (Peer("angle-emb", "angle_loss"),),
+    ("angle", "AnglE 0.6.1 (function default)"): (Peer("angle-emb", "angle_loss"),),
     ("info_nce", ""): (_torch("CrossEntropyLoss", QUERIED, calls.info_nce),),
-    ("info_nce", "NeMo Automodel, direction=symmetric"): (Peer("nemo-automodel", "infonce_loss"),),
-    ("info_nce", "CLIP (initial temperature)"): (Peer("open-clip-torch", "ClipLoss"),),
-    ("focal_info_nce", "puerrrr/Focal-InfoNCE (the authors' code, m = 0.3)"): (
+    ("info_nce", "NeMo Automodel 0.7.0, direction=symmetric"): (
+        Peer("nemo-automodel", "infonce_loss"),
+    ),
+    ("info_nce", "CLIP (initial temperature), open_clip 3.3.0 ClipLoss"): (
+        Peer("open-clip-torch", "ClipLoss"),
+    ),
+    ("focal_info_nce", "puerrrr/Focal-InfoNCE bba18e4 (the authors' code, m = 0.3)"): (
         Peer("puerrrr/Focal-InfoNCE", "sp_logits"),
     ),
     ("decoupled", "lightly 1.6.0"): (Peer("lightly", "DCLLoss"),),
     ("nt_xent", "SimCLR"): (_learned("NTXentLoss", PAIRED, calls.two_views),),
-    ("nt_xent", "SimCLR, google-research's code (both directions added)"): (
+    ("nt_xent", "SimCLR, google-research/simclr be133b3 (both directions added)"): (
         Peer("google-research/simclr", "add_contrastive_loss"),
     ),
-    ("nt_xent", "pytorch-metric-learning (several positives)"): (
+    ("nt_xent", "pytorch-metric-learning 2.9 NTXentLoss (several positives)"): (
         _learned("NTXentLoss", CLASSED, calls.on_classes("NTXentLoss")),
     ),
-    ("siglip", "open_clip (initial values)"): (Peer("open-clip-torch", "SigLipLoss"),),
-    ("supcon", "pytorch-metric-learning"): (
+    ("siglip", "open_clip 3.3.0 SigLipLoss (initial values)"): (
+        Peer("open-clip-torch", "SigLipLoss"),
+    ),
+    ("supcon", "pytorch-metric-learning 2.9 SupConLoss"): (
         _learned("SupConLoss", CLASSED, calls.on_classes("SupConLoss")),
     ),
     ("supcon", "SupContrast (anchors without a positive count as zeros)"): (
         Peer("HobbitLong/SupContrast", "SupConLoss"),
     ),
-    ("circle_self_paced", "pytorch-metric-learning (per anchor)"): (
+    ("circle_self_paced", "pytorch-metric-learning 2.9 CircleLoss (per anchor)"): (
         _learned("CircleLoss", CLASSED, calls.on_classes("CircleLoss")),
     ),
     ("contrastive", "sentence-transformers 6.2, Manhattan distance"): (
         Peer(SENTENCE_TRANSFORMERS, "ContrastiveLoss", VALUED, calls.by_coordinates, *_SHIFTED),
     ),
-    ("contrastive", "torch CosineEmbeddingLoss"): (
+    ("contrastive", "torch 2.13 CosineEmbeddingLoss"): (
         _torch("CosineEmbeddingLoss", OF_SIDES, calls.cosine_embedding),
     ),
     ("contrastive", "pytorch-metric-learning 2.9, pos_margin=0.2"): (
         _learned("ContrastiveLoss", OF_SIDES, functools.partial(calls.contrastive, pos_margin=0.2)),
     ),
-    ("contrastive", "pytorch-metric-learning"): (
+    ("contrastive", "pytorch-metric-learning 2.9 ContrastiveLoss"): (
         _learned("ContrastiveLoss", OF_SIDES, calls.contrastive),
     ),
-    ("triplet", "sentence-transformers BatchSemiHard"): (_mined_by("BatchSemiHardTripletLoss"),),
-    ("triplet", "torch (ε in the distance)"): (
+    ("triplet", "sentence-transformers 6.2 BatchSemiHard"): (
+        _mined_by("BatchSemiHardTripletLoss"),
+    ),
+    ("triplet", "torch 2.13 (ε in the distance)"): (
         _torch(
             "TripletMarginLoss",
             MINED,
             calls.every_triplet,
         ),
     ),
-    ("triplet", "torch TripletMarginLoss (given triplets)"): (
+    ("triplet", "torch 2.13 TripletMarginLoss (given triplets)"): (
         _torch("TripletMarginLoss", GIVEN, calls.given_triplets),
     ),
     ("triplet", "sentence-transformers 6.2, Manhattan distance (given triplets)"): (
         Peer(SENTENCE_TRANSFORMERS, "TripletLoss", GIVEN, calls.triplets_by_coordinates),
     ),
-    ("triplet", "torch, swap=True (given triplets)"): (
+    ("triplet", "torch 2.13, swap=True (given triplets)"): (
         _torch("TripletMarginLoss", GIVEN, functools.partial(calls.given_triplets, swap=True)),
     ),
     **{
@@ -241,16 +251,16 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
         )
         for option in ("swap", "smooth_loss")
     },
-    ("triplet", "pytorch-metric-learning"): (
+    ("triplet", "pytorch-metric-learning 2.9 TripletMarginLoss"): (
         _learned("TripletMarginLoss", CLASSED, calls.on_classes("TripletMarginLoss")),
     ),
     ("softmax", ""): (_torch("CrossEntropyLoss", PROTOTYPED, calls.softmax),),
-    ("softmax", "pytorch-metric-learning NormalizedSoftmax (τ = 0.05)"): (
+    ("softmax", "pytorch-metric-learning 2.9 NormalizedSoftmaxLoss (τ = 0.05)"): (
         _learned(
             "NormalizedSoftmaxLoss", PROTOTYPED, calls.with_prototypes("NormalizedSoftmaxLoss")
         ),
     ),
-    ("arcface", "pytorch-metric-learning (cos θ − m sin m beyond π − m)"): (
+    ("arcface", "pytorch-metric-learning 2.9 ArcFaceLoss (cos θ − m sin m beyond π − m)"): (
         _learned("ArcFaceLoss", PROTOTYPED, calls.with_prototypes("ArcFaceLoss")),
     ),
     **_ranked("list_net", "ListNetLoss"),
@@ -330,7 +340,7 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
     ("multi_similarity", "pytorch-metric-learning 2.9 MultiSimilarityLoss (every pair)"): (
         _learned("MultiSimilarityLoss", CLASSED, calls.on_classes("MultiSimilarityLoss")),
     ),
-    ("multi_similarity", "research-ms-loss (the authors' code)"): (
+    ("multi_similarity", "msight-tech/research-ms-loss 8290973 (the authors' code)"): (
         Peer("msight-tech/research-ms-loss", "MultiSimilarityLoss"),
     ),
     ("n_pair", "pytorch-metric-learning 2.9 NPairsLoss (unit vectors)"): (
@@ -346,21 +356,24 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
         Peer("deepinsight/insightface", "ArcFace"),
     ),
     ("cosface", "pytorch-metric-learning 2.9 CosFaceLoss"): _prototyped("CosFaceLoss"),
-    ("cosface", "insightface arcface_torch"): (Peer("deepinsight/insightface", "CosFace"),),
+    ("cosface", "insightface arcface_torch 2e2e8c9"): (Peer("deepinsight/insightface", "CosFace"),),
     (
         "proxy_nca",
         "pytorch-metric-learning 2.9 ProxyNCALoss (own prototype in the denominator)",
     ): _prototyped("ProxyNCALoss"),
-    ("proxy_nca", "ProxyNCA++ (temperature 1/9)"): (Peer("euwern/proxynca_pp", "ProxyNCA_prob"),),
+    ("proxy_nca", "ProxyNCA++, euwern/proxynca_pp a8e2aa9 (temperature 1/9)"): (
+        Peer("euwern/proxynca_pp", "ProxyNCA_prob"),
+    ),
     ("proxy_anchor", "pytorch-metric-learning 2.9 ProxyAnchorLoss"): _prototyped("ProxyAnchorLoss"),
     ("vicreg", "pytorch-metric-learning 2.9 VICRegLoss, facebookresearch/vicreg (λ/D, μ/2)"): (
         _learned("VICRegLoss", PAIRED, calls.vicreg),
         Peer("facebookresearch/vicreg", "VICReg"),
     ),
-    ("arcface", "easy_margin"): (Peer("speechbrain", "AdditiveAngularMargin"),),
-    ("barlow_twins", "facebookresearch/barlowtwins (batch normalisation with ε, λ = 0.0051)"): (
-        Peer("facebookresearch/barlowtwins", "BarlowTwins"),
-    ),
+    ("arcface", "speechbrain 1.1.2, easy_margin"): (Peer("speechbrain", "AdditiveAngularMargin"),),
+    (
+        "barlow_twins",
+        "facebookresearch/barlowtwins 046eec3 (batch normalisation with ε, λ = 0.0051)",
+    ): (Peer("facebookresearch/barlowtwins", "BarlowTwins"),),
 }
 
 # What stands in an article or in a question, and in no library.

@@ -38,9 +38,13 @@ def read(text: str) -> Side:
 
 
 def _whole(loss: str, begun: str) -> str:
-    """The convention that begins so, if one alone does."""
-    known = [one.name for one in LOSSES[loss].conventions] if loss in LOSSES else []
-    fitting = [name for name in known if begun and name.startswith(begun)]
+    """The convention whose name of today, or a former one, begins so, if one alone does."""
+    known = LOSSES[loss].conventions if loss in LOSSES else ()
+    fitting = [
+        one.name
+        for one in known
+        if begun and any(n.startswith(begun) for n in (one.name, *one.former))
+    ]
     return fitting[0] if len(fitting) == 1 else begun
 
 

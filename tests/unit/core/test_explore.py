@@ -327,8 +327,8 @@ def test_where_the_dimensions_are_too_few_the_floor_is_a_bound(dimension, bound)
 @pytest.mark.parametrize(
     ("loss", "convention", "chosen"),
     [
-        ("supcon", "pytorch-metric-learning", {"include_self": True}),
-        ("triplet", "sentence-transformers BatchSemiHard", {"mining": "hard"}),
+        ("supcon", "pytorch-metric-learning 2.9 SupConLoss", {"include_self": True}),
+        ("triplet", "sentence-transformers 6.2 BatchSemiHard", {"mining": "hard"}),
     ],
 )
 def test_a_link_may_carry_what_a_convention_no_longer_takes(loss, convention, chosen):

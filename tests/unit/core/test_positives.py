@@ -77,7 +77,9 @@ def test_it_follows_from_what_a_loss_reads():
     keys = [(found := refused(spec_of(one))) and found.key for one in (ordered, sided, contrasted)]
     assert keys == ["problem.needs_scores", "problem.needs_negatives", None]
     assert over_positives().name == "info_nce"
-    convention = LOSSES["circle_self_paced"].under("pytorch-metric-learning (per anchor)")
+    convention = LOSSES["circle_self_paced"].under(
+        "pytorch-metric-learning 2.9 CircleLoss (per anchor)"
+    )
     assert refused(convention) is None
     assert refused(LOSSES["circle_self_paced"]) is not None
 

@@ -165,9 +165,9 @@ def test_cells_that_a_spreadsheet_would_run_are_made_harmless():
     [
         ("supcon", ""),
         ("softmax", ""),
-        ("pairwise_logistic", "rax"),
-        ("contrastive", "pytorch-metric-learning"),
-        ("triplet", "pytorch-metric-learning"),
+        ("pairwise_logistic", "rax 0.4.0 pairwise_logistic_loss"),
+        ("contrastive", "pytorch-metric-learning 2.9 ContrastiveLoss"),
+        ("triplet", "pytorch-metric-learning 2.9 TripletMarginLoss"),
     ],
 )
 def test_what_the_library_has_not_has_no_twin(loss, convention):

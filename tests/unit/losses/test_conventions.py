@@ -62,7 +62,10 @@ def on_embeddings(loss, embeddings, labels=None):
 def test_cosent_sentence_transformers(st):
     expected = on_embeddings(st.CoSENTLoss(None), (FIRST, SECOND), GRADES)
     scores = (unit(FIRST) * unit(SECOND)).sum(dim=1)
-    same(ours("cosent", "sentence-transformers", scores=scores, labels=GRADES), expected)
+    same(
+        ours("cosent", "sentence-transformers 6.2 CoSENTLoss", scores=scores, labels=GRADES),
+        expected,
+    )
 
 
 def test_cosent_as_s0_prints_it():
@@ -92,19 +95,24 @@ def test_cosent_as_s0_prints_it():
 def test_angle_sentence_transformers(st):
     expected = on_embeddings(st.AnglELoss(None), (FIRST, SECOND), GRADES)
     given = {"first": FIRST, "second": SECOND, "labels": GRADES}
-    same(ours("angle", "sentence-transformers", **given), expected)
+    same(ours("angle", "sentence-transformers 6.2 AnglELoss", **given), expected)
 
 
 def test_angle_as_its_authors_call_it():
     """As angle_loss of angle_emb prints it."""
     given = {"first": SINES, "second": COSINES, "labels": GRADES}
-    same(ours("angle", "AnglE (function default)", **given), 3.297859138032333)
+    same(ours("angle", "AnglE 0.6.1 (function default)", **given), 3.297859138032333)
 
 
 def test_cosine_mse_sentence_transformers(st):
     expected = on_embeddings(st.CosineSimilarityLoss(None), (FIRST, SECOND), GRADES / 5)
     scores = torch.cosine_similarity(FIRST, SECOND)
-    found = ours("cosine_mse", "sentence-transformers", scores=scores, labels=GRADES / 5)
+    found = ours(
+        "cosine_mse",
+        "sentence-transformers 6.2 CosineSimilarityLoss",
+        scores=scores,
+        labels=GRADES / 5,
+    )
     same(found, expected, rtol=1e-6)  # the library lowers the labels to float32
 
 
@@ -125,7 +133,9 @@ def test_ranknet_sentence_transformers():
     documents = [str(place) for place in range(8)]
     expected = cross.RankNetLoss(Scorer())((["query"], [documents]), [GRADES])
     given = {"scores": SCORES, "labels": GRADES}
-    found = ours("pairwise_logistic", "sentence-transformers (mean / ln 2)", **given)
+    found = ours(
+        "pairwise_logistic", "sentence-transformers 6.2 RankNetLoss (mean / ln 2)", **given
+    )
     same(found, expected, rtol=1e-6)  # the library lowers scores to float32
 
 
@@ -137,10 +147,10 @@ LIST = {
     "labels": torch.tensor([0, 1, 2, 2, 5, 3, 1, 0]),
 }
 PRINTED = {
-    "rax": (1.0121069277385746,),
-    "allRank, TF-Ranking": (1.0121069277385746, 1.0121068954467773),
-    "keras-rs (sum / N)": (3.1628342,),
-    "TF-Ranking, Keras (sum / N)": (3.1628342,),
+    "rax 0.4.0 pairwise_logistic_loss": (1.0121069277385746,),
+    "allRank 1.4.3, TF-Ranking 0.5.5": (1.0121069277385746, 1.0121068954467773),
+    "keras-rs 0.4.0 PairwiseLogisticLoss (sum / N)": (3.1628342,),
+    "TF-Ranking 0.5.5, Keras PairwiseLogisticLoss (sum / N)": (3.1628342,),
 }
 
 
@@ -153,7 +163,11 @@ def test_ranknet_as_libraries_print_it(convention):
 def test_ranknet_rax():
     """Its default, on four documents: the mean over ordered pairs, whatever its docstring says."""
     given = {"scores": torch.tensor([0.0, 3, 1, 2]).double(), "labels": torch.tensor([0, 0, 1, 1])}
-    same(ours("pairwise_logistic", "rax", **given), 0.9700948492805979, rtol=1e-12)
+    same(
+        ours("pairwise_logistic", "rax 0.4.0 pairwise_logistic_loss", **given),
+        0.9700948492805979,
+        rtol=1e-12,
+    )
 
 
 # The same of the pairwise hinge; of TF-Ranking what its doctest prints.
@@ -182,24 +196,41 @@ def test_ranknet_of_keras_rs_moves_no_tie():
     """As keras-rs 0.4.0 on torch prints it: ln 2 with a gradient of 0 at three equal scores."""
     scores = torch.zeros(3).double().requires_grad_()
     given = {"scores": scores, "labels": torch.tensor([0, 1, 2])}
-    found = ours("pairwise_logistic", "keras-rs (sum / N)", **given)
+    found = ours("pairwise_logistic", "keras-rs 0.4.0 PairwiseLogisticLoss (sum / N)", **given)
     same(found, 0.6931471824645996, rtol=1e-7)
     assert torch.autograd.grad(found, scores)[0].tolist() == [0, 0, 0]
-    plain = ours("pairwise_logistic", "TF-Ranking, Keras (sum / N)", **given)
+    plain = ours(
+        "pairwise_logistic", "TF-Ranking 0.5.5, Keras PairwiseLogisticLoss (sum / N)", **given
+    )
     assert torch.autograd.grad(plain, scores)[0].abs().min() == 0
-    assert torch.autograd.grad(ours("pairwise_logistic", "rax", **given), scores)[0][0] > 0.3
+    assert (
+        torch.autograd.grad(
+            ours("pairwise_logistic", "rax 0.4.0 pairwise_logistic_loss", **given), scores
+        )[0][0]
+        > 0.3
+    )
 
 
 def test_ranknet_rax_as_installed():
     rax = pytest.importorskip("rax")
     expected = rax.pairwise_logistic_loss(LIST["scores"].numpy(), LIST["labels"].numpy())
-    same(ours("pairwise_logistic", "rax", **LIST), float(expected), rtol=1e-6)
+    same(
+        ours("pairwise_logistic", "rax 0.4.0 pairwise_logistic_loss", **LIST),
+        float(expected),
+        rtol=1e-6,
+    )
 
 
 def test_ranknet_of_the_doctest_of_tf_ranking():
     """tensorflow_ranking.keras.losses.PairwiseLogisticLoss()([[1., 0.]], [[0.6, 0.8]])."""
     given = {"scores": torch.tensor([0.6, 0.8]).double(), "labels": torch.tensor([1, 0])}
-    same(ours("pairwise_logistic", "TF-Ranking, Keras (sum / N)", **given), 0.39906943, rtol=1e-7)
+    same(
+        ours(
+            "pairwise_logistic", "TF-Ranking 0.5.5, Keras PairwiseLogisticLoss (sum / N)", **given
+        ),
+        0.39906943,
+        rtol=1e-7,
+    )
 
 
 def test_binary_cross_entropy_sentence_transformers():
@@ -212,21 +243,29 @@ def test_binary_cross_entropy_sentence_transformers():
     pairs = [["query"] * 8, [str(place) for place in range(8)]]
     expected = cross.losses.BinaryCrossEntropyLoss(CrossScorer())(pairs, BINARY)
     given = {"scores": SCORES, "labels": BINARY}
-    same(ours("binary_cross_entropy", "sentence-transformers", **given), expected, rtol=1e-6)
+    same(
+        ours("binary_cross_entropy", "sentence-transformers 6.2 BinaryCrossEntropyLoss", **given),
+        expected,
+        rtol=1e-6,
+    )
     graded = cross.losses.BinaryCrossEntropyLoss(CrossScorer())(pairs, GRADES / 4)
     given["labels"] = GRADES / 4  # up to 1.25
-    same(ours("binary_cross_entropy", "sentence-transformers", **given), graded, rtol=1e-6)
+    same(
+        ours("binary_cross_entropy", "sentence-transformers 6.2 BinaryCrossEntropyLoss", **given),
+        graded,
+        rtol=1e-6,
+    )
 
 
 def test_circle_pytorch_metric_learning(pml):
     expected = pml.CircleLoss()(FIRST, CLASSES)
     given = {"embeddings": FIRST, "classes": CLASSES}
-    convention = "pytorch-metric-learning (per anchor)"
+    convention = "pytorch-metric-learning 2.9 CircleLoss (per anchor)"
     same(ours("circle_self_paced", convention, **given), expected)
 
 
 def test_circle_gradient_pytorch_metric_learning(pml):
-    convention = "pytorch-metric-learning (per anchor)"
+    convention = "pytorch-metric-learning 2.9 CircleLoss (per anchor)"
     mine, theirs = (FIRST.clone().requires_grad_() for _ in range(2))
     ours("circle_self_paced", convention, embeddings=mine, classes=CLASSES).backward()
     pml.CircleLoss()(theirs, CLASSES).backward()
@@ -319,7 +358,7 @@ def test_info_nce_of_nemo():
     forwards = torch.nn.functional.cross_entropy(there, place)
     backwards = torch.nn.functional.cross_entropy(keys @ queries.T / 0.05, place)
     given = {"queries": FIRST, "keys": SECOND, "own_negatives": own}
-    convention = "NeMo Automodel, direction=symmetric"
+    convention = "NeMo Automodel 0.7.0, direction=symmetric"
     same(ours("info_nce", convention, **given), (forwards + backwards) / 2)
     spec = LOSSES["info_nce"]
     same(spec.function(**given, temperature=0.05, directions="key_to_query"), backwards)
@@ -331,7 +370,7 @@ def test_focal_info_nce_of_its_authors(margin):
     cosines, own = unit(FIRST) @ unit(SECOND).T, torch.eye(8).double()
     logits = (cosines * own * cosines + (cosines + margin) * (1 - own) * cosines) / 0.05
     expected = torch.nn.functional.cross_entropy(logits, torch.arange(8))
-    convention = "puerrrr/Focal-InfoNCE (the authors' code, m = 0.3)"
+    convention = "puerrrr/Focal-InfoNCE bba18e4 (the authors' code, m = 0.3)"
     given = {"queries": FIRST, "keys": SECOND}
     if margin:
         same(ours("focal_info_nce", convention, **given), expected)
@@ -396,7 +435,12 @@ def test_info_nce_of_swift_masks_no_key_of_another():
 
 def test_info_nce_of_clip():
     """As open_clip's ClipLoss prints it."""
-    found = ours("info_nce", "CLIP (initial temperature)", queries=SINES, keys=COSINES)
+    found = ours(
+        "info_nce",
+        "CLIP (initial temperature), open_clip 3.3.0 ClipLoss",
+        queries=SINES,
+        keys=COSINES,
+    )
     same(found, 10.774346855331096)
 
 
@@ -419,7 +463,7 @@ def test_nt_xent_of_the_code_of_simclr_prints(temperature, printed):
     """add_contrastive_loss of google-research/simclr, run with tensorflow 2.15 on these views."""
     first = torch.tensor([[1, 2], [-1, 1], [0.5, -2], [3, 1]]).double()
     second = torch.tensor([[2, 1], [-1, 2], [1, -1], [-1, -1]]).double()
-    convention = "SimCLR, google-research's code (both directions added)"
+    convention = "SimCLR, google-research/simclr be133b3 (both directions added)"
     ours("nt_xent", convention, first=first, second=second)
     spec = LOSSES["nt_xent"].under(convention)
     assert spec.defaults == {"temperature": 0.1}
@@ -432,7 +476,10 @@ def test_nt_xent_of_the_code_of_simclr_prints(temperature, printed):
 def test_nt_xent_of_several_positives(pml):
     expected = pml.NTXentLoss()(FIRST, CLASSES)
     given = {"embeddings": FIRST, "classes": CLASSES}
-    same(ours("nt_xent", "pytorch-metric-learning (several positives)", **given), expected)
+    same(
+        ours("nt_xent", "pytorch-metric-learning 2.9 NTXentLoss (several positives)", **given),
+        expected,
+    )
 
 
 def test_nt_xent_of_the_library_saturates(pml):
@@ -442,7 +489,7 @@ def test_nt_xent_of_the_library_saturates(pml):
     library = pml.NTXentLoss(temperature=0.01)(away, classes)
     assert library.item() == pytest.approx(-math.log(torch.finfo(torch.float32).tiny), rel=1e-3)
     assert torch.autograd.grad(library, away)[0].abs().max() < 1e-3
-    spec = LOSSES["nt_xent"].under("pytorch-metric-learning (several positives)")
+    spec = LOSSES["nt_xent"].under("pytorch-metric-learning 2.9 NTXentLoss (several positives)")
     found = spec.definition(away, classes, temperature=0.01)
     assert found > 150
     assert torch.autograd.grad(found, away)[0].abs().max() > 0.01
@@ -467,7 +514,7 @@ def test_barlow_twins_of_its_authors():
     on = (c.diagonal() - 1).square().sum()
     off = c.square().sum() - c.diagonal().square().sum()
     given = {"first": FIRST, "second": FIRST + 0.3 * SECOND}
-    convention = "facebookresearch/barlowtwins (batch normalisation with ε, λ = 0.0051)"
+    convention = "facebookresearch/barlowtwins 046eec3 (batch normalisation with ε, λ = 0.0051)"
     same(ours("barlow_twins", convention, **given), on + 0.0051 * off)
 
 
@@ -485,7 +532,7 @@ def test_orthogonal_sentence_transformers(st, count):
 def test_supcon_pytorch_metric_learning(pml):
     given = {"embeddings": FIRST, "classes": CLASSES}
     expected = pml.SupConLoss(temperature=0.1)(FIRST, CLASSES)
-    same(ours("supcon", "pytorch-metric-learning", **given), expected)
+    same(ours("supcon", "pytorch-metric-learning 2.9 SupConLoss", **given), expected)
 
 
 # Six vectors, two of which are given: with classes, and as two views of three.
@@ -514,7 +561,7 @@ def test_supcon_pytorch_metric_learning_of_any_classes(pml, classes):
     """Of one class it is 0, and so it is without a positive."""
     given = {"embeddings": FIRST, "classes": classes}
     same(
-        ours("supcon", "pytorch-metric-learning", **given),
+        ours("supcon", "pytorch-metric-learning 2.9 SupConLoss", **given),
         pml.SupConLoss(temperature=0.1)(FIRST, classes),
     )
 
@@ -522,7 +569,7 @@ def test_supcon_pytorch_metric_learning_of_any_classes(pml, classes):
 def test_supcon_pytorch_metric_learning_leaves_anchors_out_whose_loss_is_zero(pml):
     embeddings = torch.tensor([[1.0, 0], [1, 0], [-1, 0], [-1, 0.3], [0, 1]]).double()
     given = {"embeddings": embeddings, "classes": torch.tensor([0, 0, 1, 1, 1])}
-    spec = LOSSES["supcon"].under("pytorch-metric-learning")
+    spec = LOSSES["supcon"].under("pytorch-metric-learning 2.9 SupConLoss")
     expected = pml.SupConLoss(temperature=0.01)(embeddings, given["classes"])
     same(spec.definition(**given, temperature=0.01), expected)
     assert expected > 1.3 * LOSSES["supcon"].function(**given, temperature=0.01)
@@ -539,7 +586,9 @@ def test_supcon_of_s2_has_the_anchor_among_its_positives():
 
 def test_siglip_open_clip():
     """As its SigLipLoss prints it."""
-    found = ours("siglip", "open_clip (initial values)", queries=SINES, keys=COSINES)
+    found = ours(
+        "siglip", "open_clip 3.3.0 SigLipLoss (initial values)", queries=SINES, keys=COSINES
+    )
     same(found, 11.041561565938764)
 
 
@@ -636,7 +685,9 @@ def test_multi_similarity_of_its_authors():
             expected = expected + (1 + (-2 * (near - 0.5)).exp().sum()).log() / 2
             expected = expected + (1 + (50 * (away - 0.5)).exp().sum()).log() / 50
     given = {"embeddings": FIRST, "classes": classes}
-    found = ours("multi_similarity", "research-ms-loss (the authors' code)", **given)
+    found = ours(
+        "multi_similarity", "msight-tech/research-ms-loss 8290973 (the authors' code)", **given
+    )
     same(found, expected / 8)
 
 
@@ -663,7 +714,7 @@ def test_lifted_pytorch_metric_learning(pml, classes):
 def test_contrastive_sentence_transformers(st):
     expected = on_embeddings(st.ContrastiveLoss(None), (FIRST, SECOND), BINARY)
     given = {"first": FIRST, "second": SECOND, "labels": BINARY}
-    same(ours("contrastive", "sentence-transformers", **given), expected)
+    same(ours("contrastive", "sentence-transformers 6.2 ContrastiveLoss", **given), expected)
 
 
 @pytest.mark.filterwarnings("ignore:ContrastiveLoss expects binary labels")
@@ -672,7 +723,7 @@ def test_contrastive_sentence_transformers_takes_labels_as_they_are(st, labels):
     given = {"first": FIRST, "second": SECOND, "labels": labels}
     loss = st.ContrastiveLoss(None)
     same(
-        ours("contrastive", "sentence-transformers", **given),
+        ours("contrastive", "sentence-transformers 6.2 ContrastiveLoss", **given),
         on_embeddings(loss, (FIRST, SECOND), labels),
         1e-6,
     )
@@ -689,8 +740,8 @@ def test_contrastive_of_torch():
     for margin in (0.0, 0.4):
         loss = torch.nn.CosineEmbeddingLoss(margin=margin)
         given = {"first": FIRST, "second": SECOND, "labels": BINARY}
-        ours("contrastive", "torch CosineEmbeddingLoss", **given)
-        spec = LOSSES["contrastive"].under("torch CosineEmbeddingLoss")
+        ours("contrastive", "torch 2.13 CosineEmbeddingLoss", **given)
+        spec = LOSSES["contrastive"].under("torch 2.13 CosineEmbeddingLoss")
         same(spec.definition(**given, margin=margin), loss(FIRST, SECOND, 2 * BINARY - 1))
     alike = {**given, "second": FIRST}
     same(spec.definition(**alike, margin=0.4), spec.collapse(alike, margin=0.4))
@@ -726,7 +777,7 @@ def test_contrastive_pytorch_metric_learning(pml):
         indices = (pairs[0], pairs[0], pairs[1], pairs[1])
         expected = pml.ContrastiveLoss()(FIRST, ref_emb=second, indices_tuple=indices)
         given = {"first": FIRST, "second": second, "labels": BINARY}
-        same(ours("contrastive", "pytorch-metric-learning", **given), expected)
+        same(ours("contrastive", "pytorch-metric-learning 2.9 ContrastiveLoss", **given), expected)
 
 
 def all_triplets():
@@ -742,7 +793,7 @@ MINED = {"anchors": FIRST, "classes": CLASSES}
 def test_triplet_sentence_transformers(st):
     expected = on_embeddings(st.TripletLoss(None), all_triplets())
     # its distance adds torch's 1e-6 to each coordinate
-    same(ours("triplet", "sentence-transformers TripletLoss", **MINED), expected, rtol=1e-6)
+    same(ours("triplet", "sentence-transformers 6.2 TripletLoss", **MINED), expected, rtol=1e-6)
 
 
 def test_batch_hard_soft_margin_sentence_transformers(st):
@@ -776,7 +827,7 @@ def test_mined_triplets_of_one_class_and_of_none(st, mined, classes):
 
 def test_triplet_torch():
     expected = torch.nn.TripletMarginLoss()(*all_triplets())
-    same(ours("triplet", "torch (ε in the distance)", **MINED), expected)
+    same(ours("triplet", "torch 2.13 (ε in the distance)", **MINED), expected)
 
 
 def test_given_triplets(st):
@@ -789,14 +840,14 @@ def test_given_triplets(st):
         rtol=1e-6,
     )
     expected = torch.nn.TripletMarginLoss()(*triplets)
-    same(ours("triplet", "torch TripletMarginLoss (given triplets)", **given), expected)
+    same(ours("triplet", "torch 2.13 TripletMarginLoss (given triplets)", **given), expected)
 
 
 def test_given_triplets_swapped_and_by_coordinates(st):
     triplets = all_triplets()
     given = dict(zip(("anchors", "positives", "negatives"), triplets, strict=True))
     expected = torch.nn.TripletMarginLoss(swap=True)(*triplets)
-    same(ours("triplet", "torch, swap=True (given triplets)", **given), expected)
+    same(ours("triplet", "torch 2.13, swap=True (given triplets)", **given), expected)
     assert expected > torch.nn.TripletMarginLoss()(*triplets)
     metric = importlib.import_module(st.TripletLoss.__module__).TripletDistanceMetric
     loss = st.TripletLoss(None, distance_metric=metric.MANHATTAN)
@@ -823,7 +874,7 @@ def test_triplet_pytorch_metric_learning_swapped_and_smooth(pml, option, classes
 
 def test_triplet_pytorch_metric_learning(pml):
     expected = pml.TripletMarginLoss()(FIRST, CLASSES)
-    same(ours("triplet", "pytorch-metric-learning", **MINED), expected)
+    same(ours("triplet", "pytorch-metric-learning 2.9 TripletMarginLoss", **MINED), expected)
 
 
 # Losses with prototypes
@@ -839,7 +890,7 @@ def test_arcface_pytorch_metric_learning(pml):
     loss = against_prototypes(pml.ArcFaceLoss(4, 6), prototypes)
     given = {"embeddings": FIRST, "classes": CLASSES, "prototypes": prototypes}
     assert torch.cosine_similarity(FIRST[0], prototypes[0], dim=0) < -math.cos(0.5)
-    convention = "pytorch-metric-learning (cos θ − m sin m beyond π − m)"
+    convention = "pytorch-metric-learning 2.9 ArcFaceLoss (cos θ − m sin m beyond π − m)"
     found = ours("arcface", convention, **given)
     same(found, loss(FIRST, CLASSES))
     assert abs(found - LOSSES["arcface"].function(**given, margin=math.radians(28.6))) > 1e-3
@@ -854,7 +905,7 @@ def test_arcface_with_easy_margin():
     assert (own > 0).any()
     assert (own < 0).any()
     given = {"embeddings": SINES, "classes": classes, "prototypes": prototypes}
-    same(ours("arcface", "easy_margin", **given), 67.92284393310547, rtol=1e-6)
+    same(ours("arcface", "speechbrain 1.1.2, easy_margin", **given), 67.92284393310547, rtol=1e-6)
 
 
 def test_arcface_insightface():
@@ -893,7 +944,7 @@ def test_cosface_insightface():
     cosines = unit(FIRST) @ unit(SECOND[:4]).T
     cosines[torch.arange(8), CLASSES] -= 0.4
     expected = torch.nn.functional.cross_entropy(64 * cosines, CLASSES)
-    same(ours("cosface", "insightface arcface_torch", **given), expected)
+    same(ours("cosface", "insightface arcface_torch 2e2e8c9", **given), expected)
 
 
 def with_proxies(loss, prototypes):
@@ -905,7 +956,7 @@ def test_proxy_nca_pytorch_metric_learning(pml):
     given = {"embeddings": FIRST, "classes": CLASSES, "prototypes": SECOND[:4]}
     conventions = {
         "pytorch-metric-learning 2.9 ProxyNCALoss (own prototype in the denominator)": 1,
-        "ProxyNCA++ (temperature 1/9)": 9,
+        "ProxyNCA++, euwern/proxynca_pp a8e2aa9 (temperature 1/9)": 9,
     }
     for convention, scale in conventions.items():
         loss = with_proxies(pml.ProxyNCALoss(4, 6, softmax_scale=scale), SECOND[:4])
@@ -923,7 +974,7 @@ def test_proxy_anchor_pytorch_metric_learning(pml, count):
 def test_softmax_pytorch_metric_learning(pml):
     loss = against_prototypes(pml.NormalizedSoftmaxLoss(4, 6), SECOND[:4])
     given = {"embeddings": FIRST, "classes": CLASSES, "prototypes": SECOND[:4]}
-    convention = "pytorch-metric-learning NormalizedSoftmax (τ = 0.05)"
+    convention = "pytorch-metric-learning 2.9 NormalizedSoftmaxLoss (τ = 0.05)"
     same(ours("softmax", convention, **given), loss(FIRST, CLASSES))
 
 

@@ -3,8 +3,10 @@
 import ast
 import doctest
 import importlib
+import importlib.metadata
 import inspect
 import pkgutil
+import re
 from pathlib import Path
 
 import pytest
@@ -360,3 +362,44 @@ def test_a_former_name_means_one_convention(spec):
     assert len({*today, *former}) == len(today) + len(former)
     for old, name in spec.former_conventions.items():
         assert spec.under(old) == spec.under(name)
+
+
+# A convention that no version can be told of: it stands in an article, a question or an option,
+# or in code of which it is not known by which commit it came to be as it is.
+OF_NO_RELEASE = {
+    ("cosent", "S0 (−10¹²)"),
+    ("circle_self_paced", "paper (γ = 256)"),
+    ("nt_xent", "SimCLR"),
+    ("siglip", "averaged over cells (big_vision #115)"),
+    ("supcon", "S2 (the anchor is its own positive)"),
+    ("supcon", "SupContrast (anchors without a positive count as zeros)"),
+    ("arcface", "insightface arcface_torch (gradient straight through)"),
+    ("orthogonal", "EmbeddingGemma (second moment alone, summed)"),
+}
+PEOPLES_NAMES = (
+    "sentence-transformers|pytorch-metric-learning|torch|rax|allRank|TF-Ranking|keras-rs|AnglE"
+    "|open_clip|FlagEmbedding|ms-swift|NeMo Automodel|lightly|speechbrain|info-nce-pytorch"
+)
+RELEASED = re.compile(rf"\b(?:{PEOPLES_NAMES}) \d+\.(?:\d+|x)\b")
+COMMIT = re.compile(r"\b[\w-]+[ /][\w-]+ [0-9a-f]{7}\b")
+
+
+def test_a_convention_names_the_version_of_its_library():
+    """And those without a version are the few that have none."""
+    unversioned = {
+        (spec.name, one.name)
+        for spec in SHIPPED
+        for one in spec.conventions
+        if not RELEASED.search(one.name) and not COMMIT.search(one.name)
+    }
+    assert unversioned == OF_NO_RELEASE
+
+
+def test_a_label_has_the_version_that_is_installed_for_the_tests():
+    """What is compared with the library in these tests is compared with the one in the label."""
+    labels = [one.name for spec in SHIPPED for one in spec.conventions]
+    for library in ("sentence-transformers", "pytorch-metric-learning"):
+        version = ".".join(importlib.metadata.version(library).split(".")[:2])
+        named = [label for label in labels if label.startswith(f"{library} ")]
+        assert len(named) > 5
+        assert {label.split()[1].rstrip(",") for label in named} == {version}

@@ -159,12 +159,16 @@ TWINS = {
     ),
     "contrastive": (
         "binary",
-        lambda m: adapter.ContrastiveLoss(m, convention="sentence-transformers"),
+        lambda m: adapter.ContrastiveLoss(
+            m, convention="sentence-transformers 6.2 ContrastiveLoss"
+        ),
         lambda m: bi.ContrastiveLoss(m),
     ),
     "contrastive, graded labels": (
         "scored",
-        lambda m: adapter.ContrastiveLoss(m, convention="sentence-transformers"),
+        lambda m: adapter.ContrastiveLoss(
+            m, convention="sentence-transformers 6.2 ContrastiveLoss"
+        ),
         lambda m: bi.ContrastiveLoss(m),
     ),
     "contrastive, Manhattan": (
@@ -255,7 +259,7 @@ TWINS = {
     ),
     "triplet, by convention": (
         "triplets",
-        lambda m: adapter.TripletLoss(m, convention="sentence-transformers TripletLoss"),
+        lambda m: adapter.TripletLoss(m, convention="sentence-transformers 6.2 TripletLoss"),
         lambda m: bi.TripletLoss(m),
     ),
     "orthogonal": (
@@ -265,12 +269,12 @@ TWINS = {
     ),
     "triplet, all": (
         "classes",
-        lambda m: adapter.TripletLoss(m, convention="sentence-transformers BatchAll"),
+        lambda m: adapter.TripletLoss(m, convention="sentence-transformers 6.2 BatchAll"),
         lambda m: bi.BatchAllTripletLoss(m),
     ),
     "triplet, hard": (
         "classes",
-        lambda m: adapter.TripletLoss(m, convention="sentence-transformers BatchHard"),
+        lambda m: adapter.TripletLoss(m, convention="sentence-transformers 6.2 BatchHard"),
         lambda m: bi.BatchHardTripletLoss(m),
     ),
     "triplet, Manhattan": (
@@ -295,7 +299,7 @@ TWINS = {
     ),
     "triplet, semi-hard": (
         "classes",
-        lambda m: adapter.TripletLoss(m, convention="sentence-transformers BatchSemiHard"),
+        lambda m: adapter.TripletLoss(m, convention="sentence-transformers 6.2 BatchSemiHard"),
         lambda m: bi.BatchSemiHardTripletLoss(m),
     ),
 }
@@ -419,7 +423,9 @@ CROSS_TWINS = {
     ),
     "binary_cross_entropy, graded labels": (
         "scored",
-        lambda m: adapter.BinaryCrossEntropyLoss(m, convention="sentence-transformers"),
+        lambda m: adapter.BinaryCrossEntropyLoss(
+            m, convention="sentence-transformers 6.2 BinaryCrossEntropyLoss"
+        ),
         lambda m: cross.BinaryCrossEntropyLoss(m),
     ),
     "cosine_mse": ("scored", lambda m: adapter.CosineMseLoss(m), lambda m: cross.MSELoss(m)),

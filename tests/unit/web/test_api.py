@@ -223,7 +223,7 @@ def test_what_does_not_exist_is_null():
     assert multitask["collapse_value"] is None
 
 
-CLIP = "CLIP (initial temperature)"
+CLIP = "CLIP (initial temperature), open_clip 3.3.0 ClipLoss"
 NAMED = [
     {"loss": "cosent", "parameters": {"scale": 5}},
     {"loss": "info_nce", "convention": CLIP},
@@ -323,9 +323,9 @@ def test_the_defaults_that_are_listed_are_the_ones_that_are_used():
 @pytest.mark.parametrize(
     ("loss", "convention"),
     [
-        ("pairwise_logistic", "sentence-transformers (mean / ln 2)"),
-        ("pairwise_logistic", "rax"),
-        ("contrastive", "pytorch-metric-learning"),
+        ("pairwise_logistic", "sentence-transformers 6.2 RankNetLoss (mean / ln 2)"),
+        ("pairwise_logistic", "rax 0.4.0 pairwise_logistic_loss"),
+        ("contrastive", "pytorch-metric-learning 2.9 ContrastiveLoss"),
     ],
 )
 def test_every_endpoint_computes_another_librarys_definition(client, loss, convention):

@@ -45,10 +45,10 @@ def test_show_opens_the_page_on_the_pairs(notebook_server):
 
 def test_show_opens_another_librarys_definition(notebook_server):
     shown = explorer.show(
-        FIRST, SECOND, LABELS, loss="triplet", convention="torch (ε in the distance)"
+        FIRST, SECOND, LABELS, loss="triplet", convention="torch 2.13 (ε in the distance)"
     )
     restored = Scenario.from_link(shown.address.split("/#")[1])
-    assert (restored.loss, restored.convention) == ("triplet", "torch (ε in the distance)")
+    assert (restored.loss, restored.convention) == ("triplet", "torch 2.13 (ε in the distance)")
     with pytest.raises(Problem, match="has no convention “numpy”"):
         explorer.show(FIRST, SECOND, LABELS, loss="triplet", convention="numpy")
 

@@ -64,15 +64,15 @@ QUESTIONS: dict[str, Json] = {
         # As sentence-transformers has it, of labels that are 0 or 1.
         _side("contrastive", margin=0.5, distance="cosine", half=True),
         _side("contrastive"),
-        _side("contrastive", "pytorch-metric-learning"),
+        _side("contrastive", "pytorch-metric-learning 2.9 ContrastiveLoss"),
         _side("online_contrastive"),
     ),
     "libraries": _question(
         "graded_english",
         _side("pairwise_logistic", scale=1.0),
-        _side("pairwise_logistic", "TF-Ranking, Keras (sum / N)"),
-        _side("pairwise_logistic", "rax"),
-        _side("pairwise_logistic", "sentence-transformers (mean / ln 2)"),
+        _side("pairwise_logistic", "TF-Ranking 0.5.5, Keras PairwiseLogisticLoss (sum / N)"),
+        _side("pairwise_logistic", "rax 0.4.0 pairwise_logistic_loss"),
+        _side("pairwise_logistic", "sentence-transformers 6.2 RankNetLoss (mean / ln 2)"),
     ),
     "margins": _question(
         "nli_triplets",

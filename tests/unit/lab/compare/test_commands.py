@@ -18,7 +18,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
 
-CLIP = "CLIP (initial temperature)"
+CLIP = "CLIP (initial temperature), open_clip 3.3.0 ClipLoss"
 
 
 @pytest.mark.parametrize(

@@ -149,8 +149,8 @@ def test_supcon_parts_the_logarithm_from_the_pull():
 @pytest.mark.parametrize(
     ("convention", "adds"),
     [
-        ("sentence-transformers (mean / ln 2)", "divide"),
-        ("TF-Ranking, Keras (sum / N)", "count"),
+        ("sentence-transformers 6.2 RankNetLoss (mean / ln 2)", "divide"),
+        ("TF-Ranking 0.5.5, Keras PairwiseLogisticLoss (sum / N)", "count"),
     ],
 )
 def test_another_librarys_reduction_is_what_only_it_has(convention, adds):

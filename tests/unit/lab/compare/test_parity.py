@@ -109,14 +109,14 @@ def test_what_is_explained_says_by_what(rows):
     assert row.ours == of(rows, "info_nce").value != row.value
     said = row.because[0].said()
     assert said.startswith("Here InfoNCE is 2.557 at its defaults; the convention “sentence-")
-    note = of(rows, "triplet", "sentence-transformers TripletLoss").because[-1].said("zh")
+    note = of(rows, "triplet", "sentence-transformers 6.2 TripletLoss").because[-1].said("zh")
     assert note == say("zh", "loss.triplet.note.sentence-transformers TripletLoss")
-    (lowered,) = of(rows, "cosine_mse", "sentence-transformers").because
+    (lowered,) = of(rows, "cosine_mse", "sentence-transformers 6.2 CosineSimilarityLoss").because
     assert lowered.key == "parity.because.float32"
 
 
 def test_libraries_that_are_not_installed_have_their_row(rows):
-    row = of(rows, "siglip", "open_clip (initial values)")
+    row = of(rows, "siglip", "open_clip 3.3.0 SigLipLoss (initial values)")
     if row.version is None:
         assert (row.status, row.library) == ("not_installed", "open-clip-torch")
         assert row.peer == {"float64": None, "float32": None}

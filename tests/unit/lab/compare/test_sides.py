@@ -34,7 +34,7 @@ SIX = [
     Side("pairwise_hinge", parameters=(("margin", 0.1),)),
     Side("triplet"),
     Side("circle"),
-    Side("supcon", "pytorch-metric-learning"),
+    Side("supcon", "pytorch-metric-learning 2.9 SupConLoss"),
 ]
 
 
@@ -172,7 +172,7 @@ def test_the_bars_stand_on_one_axis(equalised):
 def test_one_factor_between_two_conventions_is_found():
     """Both directions added up are twice their mean; SupContrast multiplies by τ/0.07."""
     tau = (("temperature", 0.2),)
-    added = "SimCLR, google-research's code (both directions added)"
+    added = "SimCLR, google-research/simclr be133b3 (both directions added)"
     zeros = "SupContrast (anchors without a positive count as zeros)"
     found = compare(RANDOM, [Side("nt_xent", "", tau), Side("nt_xent", added, tau)])
     assert found.between[0].factor == pytest.approx(2, rel=1e-9)
@@ -186,12 +186,16 @@ def test_one_factor_between_two_conventions_is_found():
 @pytest.mark.parametrize(
     ("first", "second", "expected"),
     [
-        (Side("cosent"), Side("cosent", "sentence-transformers"), []),
+        (Side("cosent"), Side("cosent", "sentence-transformers 6.2 CoSENTLoss"), []),
         (Side("cosent"), Side("cosent", "", (("scale", 5.0),)), ["scale"]),
-        (Side("pairwise_logistic"), Side("pairwise_logistic", "rax"), ["scale", "parameter"]),
         (
-            Side("pairwise_logistic", "rax"),
-            Side("pairwise_logistic", "keras-rs (sum / N)"),
+            Side("pairwise_logistic"),
+            Side("pairwise_logistic", "rax 0.4.0 pairwise_logistic_loss"),
+            ["scale", "parameter"],
+        ),
+        (
+            Side("pairwise_logistic", "rax 0.4.0 pairwise_logistic_loss"),
+            Side("pairwise_logistic", "keras-rs 0.4.0 PairwiseLogisticLoss (sum / N)"),
             ["definition"],
         ),
         (Side("cosent"), Side("circle"), ["loss", "inputs"]),
@@ -345,7 +349,9 @@ def test_nothing_is_encoded_for_sides_none_of_which_can_be_computed():
 
 
 def test_each_side_leads_back_to_explore():
-    side = Side("info_nce", "CLIP (initial temperature)", (("temperature", 0.2),))
+    side = Side(
+        "info_nce", "CLIP (initial temperature), open_clip 3.3.0 ClipLoss", (("temperature", 0.2),)
+    )
     scene = side.scene(RANDOM)
     assert (scene.data, scene.rules) == (RANDOM.data, RANDOM.rules)
     assert Scenario.from_link(scene.to_link()) == scene
@@ -353,7 +359,7 @@ def test_each_side_leads_back_to_explore():
         compare(RANDOM, [side, side])
         .sides[0]
         .named()
-        .endswith(" · CLIP (initial temperature) · temperature=0.2")
+        .endswith(" · CLIP (initial temperature), open_clip 3.3.0 ClipLoss · temperature=0.2")
     )
 
 

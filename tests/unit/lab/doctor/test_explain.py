@@ -78,8 +78,8 @@ def test_what_people_asked_is_answered(written, known, loss, kind, counts):
 
 @pytest.mark.parametrize(
     ("written", "convention"),
-    [("5", "sentence-transformers TripletLoss"), ("1", "torch (ε in the distance)"),
-     (".05", "pytorch-metric-learning")],
+    [("5", "sentence-transformers 6.2 TripletLoss"), ("1", "torch 2.13 (ε in the distance)"),
+     (".05", "pytorch-metric-learning 2.9 TripletMarginLoss")],
 )  # fmt: skip
 def test_a_margin_names_the_library_that_has_it(written, convention):
     fit = found(asked(written), "triplet", COLLAPSE, {}, convention, most=1)

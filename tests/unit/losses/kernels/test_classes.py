@@ -47,8 +47,8 @@ TRIPLETS = {
     "hard": mined("hard"),
     "semi_hard": mined("semi_hard"),
     "all": mined("all"),
-    "over violating": of("triplet", "sentence-transformers BatchAll"),
-    "unit": of("triplet", "pytorch-metric-learning"),
+    "over violating": of("triplet", "sentence-transformers 6.2 BatchAll"),
+    "unit": of("triplet", "pytorch-metric-learning 2.9 TripletMarginLoss"),
 }
 TWO_SIDED = {
     "multi-similarity": (losses.multi_similarity, LOSSES["multi_similarity"].definition),
