@@ -252,6 +252,15 @@ def _teacher_by_name(names: Sequence[str], chosen: Mapping[str, int]) -> int | N
     return None
 
 
+def is_name(column: str) -> bool:
+    """Whether a chosen column is called by a name, and not by its number or NO_SCORE."""
+    return bool(column) and column != NO_SCORE and not _is_number(column)
+
+
+def _is_number(column: str) -> bool:
+    return column.isascii() and column.isdigit() and len(column) < 10
+
+
 def position_of(names: Sequence[str], name: str) -> int:
     """By name, else by its number counted from 1, which is how unnamed columns are called.
 
@@ -259,7 +268,7 @@ def position_of(names: Sequence[str], name: str) -> int:
     """
     if name in names:
         return names.index(name)
-    if name.isascii() and name.isdigit() and len(name) < 10 and 1 <= int(name) <= len(names):
+    if _is_number(name) and 1 <= int(name) <= len(names):
         return int(name) - 1
     raise Problem("column_unknown", about="unknown_column", column=name, columns=listed(names))
 

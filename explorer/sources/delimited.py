@@ -71,10 +71,11 @@ def lines_of(text: str, tell: Tell = to_nobody) -> Iterator[tuple[int, str]]:
 
 
 def delimited(
-    text: str, kind: str, header: bool | None, tell: Tell
+    text: str, kind: str, header: bool | None, tell: Tell, chosen: frozenset[str] = frozenset()
 ) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]], bool]:
     """Columns, what goes through the records, and whether there is a header; `header` None means:
-    find out. Without any column there is nothing in the text but separators.
+    find out, where a first row that has one of the `chosen` names is one. Without any column there is
+    nothing in the text but separators.
 
     Raises Problem if none of the first rows can be read.
     """
@@ -95,7 +96,7 @@ def delimited(
     if isinstance(first, Problem) and all(isinstance(cells, Problem) for _, cells in below):
         raise first
     if header is None:
-        header = _is_header(first, [cells for _, cells in below])
+        header = _has_one(first, chosen) or _is_header(first, [cells for _, cells in below])
     if header and not isinstance(first, Problem):  # an unreadable row names no columns
         columns = distinct(first)
     else:
@@ -262,6 +263,11 @@ def _delimiter(text: str) -> str:
 def _usual_width(records: Iterable[list[str] | Problem]) -> int:
     widths = Counter(len(cells) for cells in records if not isinstance(cells, Problem))
     return widths.most_common(1)[0][0] if widths else 0
+
+
+def _has_one(first: Sequence[str] | Problem, names: frozenset[str]) -> bool:
+    """Whether the row has one of these names; of the others it is then said that it has not."""
+    return not isinstance(first, Problem) and not names.isdisjoint(distinct(first))
 
 
 def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | Problem]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
@@ -11,7 +11,7 @@ from pathlib import PurePath
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import is_blank, is_score
-from explorer.sources.columns import listed
+from explorer.sources.columns import is_name, listed
 from explorer.sources.delimited import SAMPLE, Record, Tell, delimited, to_nobody
 from explorer.sources.encodings import decode
 from explorer.sources.json_rows import filled, is_json, json_records
@@ -104,10 +104,15 @@ def step(done: int, total: int) -> None:
 
 
 def read_grid(
-    data: bytes, name: str, header: bool | None, tell: Tell = step, encoding: str = ""
+    data: bytes,
+    name: str,
+    header: bool | None,
+    tell: Tell = step,
+    encoding: str = "",
+    chosen: Iterable[str] = (),
 ) -> Grid:
-    """The table that the file holds. `header` None means: find out; `encoding` as `decode` takes
-    it.
+    """The table that the file holds. `header` None means: find out, where a first row that has one
+    of the names of `chosen` columns is one; `encoding` as `decode` takes it.
 
     `tell` hears how much of the text is parsed, and of how much, and may raise to stop.
 
@@ -116,10 +121,12 @@ def read_grid(
     large file is read when it is the visitor's turn.
     """
     with jobs.in_turn_to_read(data):
-        return _grid_of(data, name, header, tell, encoding)
+        return _grid_of(data, name, header, tell, encoding, frozenset(filter(is_name, chosen)))
 
 
-def _grid_of(data: bytes, name: str, header: bool | None, tell: Tell, encoding: str) -> Grid:
+def _grid_of(
+    data: bytes, name: str, header: bool | None, tell: Tell, encoding: str, chosen: frozenset[str]
+) -> Grid:
     kind = _kind(data, name)
     if kind == "Parquet":
         return _with_rows(Grid(*parquet_records(data, name), header=True, encoding="Parquet"))
@@ -134,7 +141,7 @@ def _grid_of(data: bytes, name: str, header: bool | None, tell: Tell, encoding: 
     if looks_like_json:
         columns, records = json_records(text, name, tell)
         return _with_rows(Grid(columns, records, True, encoding))
-    columns, records, header = delimited(text, kind, header, tell)
+    columns, records, header = delimited(text, kind, header, tell, chosen)
     if not columns:
         raise Problem("file_empty", name=name)
     return _with_rows(Grid(columns, records, header, encoding))

@@ -142,7 +142,7 @@ def read_table(
     if len(data) > FILE_BYTES:
         raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)
     with in_turn_to_read(data):
-        grid = read_grid(data, name, header, encoding=encoding)
+        grid = read_grid(data, name, header, encoding=encoding, chosen=(columns or {}).values())
         told = (grid.is_score, grid.is_text, grid.may_be_score)
         chosen = choose_columns(grid.columns, columns, *told)
         return _table(grid, chosen, most, seed)

@@ -95,7 +95,7 @@ def undecided(
     content = functools.cache(content)
     nothing = {"undecided": True, "skipped": 0, "told": []}
     try:
-        grid = read_grid(content(), name, header, encoding=encoding)
+        grid = read_grid(content(), name, header, encoding=encoding, chosen=chosen.values())
     except Problem as problem:
         if problem.about != "encoding":
             raise

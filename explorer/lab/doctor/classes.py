@@ -134,7 +134,8 @@ def read_classes(
     """
     if header is None and not encoding:
         header = names_classes(content) or None
-    grid = read_grid(content, name, header, lambda *far: report("parsing", *far), encoding)
+    named = (columns or {}).values()
+    grid = read_grid(content, name, header, lambda *far: report("parsing", *far), encoding, named)
     text, kind = _columns(grid, _chosen(grid, columns or {}))
     texts, of, known, skipped = Texts(), [], {}, 0
     for _, cells in grid.records(lambda *far: report("reading", *far)):

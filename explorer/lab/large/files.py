@@ -95,7 +95,8 @@ def read_pairs(
     Raises Problem if there is no such table.
     """
     name = whole_letters(name)
-    grid = read_grid(content, name, header, lambda *far: report("parsing", *far), encoding)
+    named = (columns or {}).values()
+    grid = read_grid(content, name, header, lambda *far: report("parsing", *far), encoding, named)
     wanted = {
         role: named for role, named in (columns or {}).items() if named or role == "similarity"
     }

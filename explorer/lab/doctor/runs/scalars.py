@@ -2,12 +2,13 @@
 
 wide   a column of steps, and one for each curve
 long   a column of steps, one of names, one of values
+runs   a row for each run with its last values, which is no log: it is refused
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
 from explorer.lab.doctor.runs.log import Log, curves_of
@@ -21,20 +22,28 @@ STEPS = ("step", "global_step", "_step", "train/global_step", "iteration", "iter
 NAMES = ("tag", "metric", "name", "metric_name", "key", "variable", "series")
 VALUES = ("value", "metric_value", "scalar", "val")
 RUNS = ("run", "run_name", "run name", "experiment")
+# Of these wandb's table of runs has some three, whichever columns are shown.
+OF_RUNS, SHOWN = {"name", "state", "created", "runtime"}, 3
+OF_RUN = " - "  # between a run and its curve, as wandb writes it
 # What is no curve: clocks, and wandb's ends of a smoothed one.
 APART = re.compile(
-    r"^(wall[_ ]time|_?timestamp|_runtime|relative time.*|epoch|.*/epoch|.*__(min|max)|.*_step)$",
+    r"^(wall[_ ]time|_?timestamp|_runtime|relative time.*|epoch|.*/epoch|.*__(min|max)|"
+    r".*[_ /]step)$",
     re.I,
 )
 
 
 def read(name: str, content: bytes) -> Log:
-    """Raises Problem where no column has steps or none has values, naming the columns."""
+    """Raises Problem where no column has steps or none has values, naming the columns; and for a
+    table of runs."""
     grid = read_grid(content, name, True)
     heads = {head.strip().lower(): place for place, head in enumerate(grid.columns)}
     step = next((heads[one] for one in STEPS if one in heads), None)
     columns = ", ".join(grid.columns)[:400]
-    if step is None or not grid.header:
+    if _is_of_runs(heads):
+        raise Problem("run_table_of_runs", name=name)
+    own = _own_steps(grid) if step is None else {}
+    if not grid.header or (step is None and not own):
         raise Problem("run_no_steps", name=name, columns=columns, known=", ".join(STEPS))
     named = next((heads[one] for one in NAMES if one in heads), None)
     value = next((heads[one] for one in VALUES if one in heads), None)
@@ -42,18 +51,39 @@ def read(name: str, content: bytes) -> Log:
         run = next((heads[one] for one in RUNS if one in heads), None)
         points = _long(grid, step, named, value, run)
     elif value is not None:  # TensorBoard's export of one curve
-        points = _wide(grid, step, {value: PurePath(name).stem})
+        points = _wide(grid, {value: (PurePath(name).stem, step)})
     else:
         curves = {
-            place: head.strip()
+            place: (head.strip(), own.get(_run_in(head), step))
             for place, head in enumerate(grid.columns)
             if place != step and not _is_apart(head.strip(), place) and _is_numeric(grid, place)
         }
-        points = _wide(grid, step, curves)
+        points = _wide(grid, curves)
     found = curves_of(points)
     if not found:
         raise Problem("run_no_values", name=name, columns=columns)
     return Log("scalars", found)
+
+
+def _is_of_runs(heads: Iterable[str]) -> bool:
+    return len(OF_RUNS & {*heads}) >= SHOWN
+
+
+def _own_steps(grid: Grid) -> dict[str, int]:
+    """The columns of each run's own steps, by the run: in an export of wandb over another axis,
+    "bold-sun-1 - _step" beside "bold-sun-1 - train/loss"."""
+    found: dict[str, int] = {}
+    for wanted in STEPS:
+        for place, head in enumerate(grid.columns):
+            run = _run_in(head)
+            if run and head.strip().lower() == f"{run.lower()}{OF_RUN}{wanted}":
+                found.setdefault(run, place)
+    return found
+
+
+def _run_in(head: str) -> str:
+    """The run that a column is of, "" where none is named."""
+    return head.strip().rpartition(OF_RUN)[0]
 
 
 def _is_apart(head: str, place: int) -> bool:
@@ -68,10 +98,12 @@ def is_scalars(name: str, content: bytes) -> bool:
     except Problem:
         return False
     heads = [head.strip().lower() for head in grid.columns]
+    if _is_of_runs(heads):  # `read` says what it is
+        return True
     texts = sum(grid.is_text(place) for place in range(len(heads)))
     if set(heads) & {*NAMES} and set(heads) & {*VALUES}:
         return bool(set(heads) & {*STEPS})
-    return bool(set(heads) & {*STEPS}) and texts < 2
+    return bool(set(heads) & {*STEPS} or _own_steps(grid)) and texts < 2
 
 
 def _is_numeric(grid: Grid, place: int) -> bool:
@@ -90,12 +122,14 @@ def _rows(grid: Grid) -> Iterator[tuple[int, dict[int, object]]]:
         yield row, dict(filled(cells))
 
 
-def _wide(grid: Grid, step: int, curves: dict[int, str]) -> Iterator[tuple[str, object, object]]:
+def _wide(
+    grid: Grid, curves: dict[int, tuple[str, int | None]]
+) -> Iterator[tuple[str, object, object]]:
+    """Of each column that is a curve its name, and which column has its steps."""
     for _, cells in _rows(grid):
-        at = cells.get(step)
-        for place, name in curves.items():
-            value = cells.get(place)
-            if at is not None and value is not None and not is_blank(value):
+        for place, (name, step) in curves.items():
+            at, value = None if step is None else cells.get(step), cells.get(place)
+            if not is_blank(at) and not is_blank(value):
                 yield name, at, value
 
 

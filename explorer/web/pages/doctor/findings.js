@@ -5,6 +5,7 @@ import { show } from "../../kit/numbers.js";
 import { problemBox } from "../../kit/problem.js";
 import { written } from "../../kit/sides.js";
 import { parameterName, say, titleOf } from "../../kit/words.js";
+import { stackedTable } from "./table.js";
 
 /** @typedef {import("../../wire").ToldFinding} Finding */
 /** @typedef {import("../../wire").ExplainedLoss} Fitting */
@@ -99,41 +100,18 @@ export default function findings(root, channel) {
         const called = parameterName(name);
         return typeof value === "number" ? `${called} ${show(value, 3)}` : `${called} ${value}`;
       });
-    const heads = ["loss", "counts", "kind", "doubled"].map((name) =>
-      h("th", { scope: "col" }, say(`doctor.column.${name}`)),
-    );
-    return h(
-      "div.lp-scroll",
-      { role: "region", tabIndex: 0, "aria-label": say("doctor.all_losses", { count: losses.length }) },
-      h(
-        "table",
-        {},
-        h("thead", {}, h("tr", {}, heads)),
-        h(
-          "tbody",
-          {},
-          losses.map(({ loss, convention, parameters, counts, kind, doubled }) =>
-            h(
-              "tr",
-              {},
-              h(
-                "th",
-                { scope: "row" },
-                [titleOf(loss), convention, ...settingsOf(parameters)].filter(Boolean).join(" · "),
-              ),
-              h(
-                "td",
-                {},
-                Object.entries(counts)
-                  .map(([name, count]) => say(`doctor.count.${name}`, { count }))
-                  .join(say("ui.between")),
-              ),
-              h("td", {}, say(`doctor.kind.${kind}`)),
-              h("td", {}, show(doubled, 5)),
-            ),
-          ),
-        ),
-      ),
+    const heads = ["loss", "counts", "kind", "doubled"].map((name) => ({ head: say(`doctor.column.${name}`) }));
+    return stackedTable(
+      say("doctor.all_losses", { count: losses.length }),
+      heads,
+      losses.map(({ loss, convention, parameters, counts, kind, doubled }) => [
+        [titleOf(loss), convention, ...settingsOf(parameters)].filter(Boolean).join(" · "),
+        Object.entries(counts)
+          .map(([name, count]) => say(`doctor.count.${name}`, { count }))
+          .join(say("ui.between")),
+        say(`doctor.kind.${kind}`),
+        show(doubled, 5),
+      ]),
     );
   }
 

@@ -75,7 +75,8 @@ def _undecided(digest: str, name: str, request: Mapping[str, Any]) -> Json:
     """The columns that there are, to be chosen from, or else the encodings."""
     content, said = uploads.read(digest, name), str(request.get("encoding") or "")
     try:
-        grid = read_grid(content, name, request.get("header"), encoding=said)
+        named = map(str, (request.get("columns") or {}).values())
+        grid = read_grid(content, name, request.get("header"), encoding=said, chosen=named)
     except Problem as problem:
         if problem.about != "encoding":
             raise

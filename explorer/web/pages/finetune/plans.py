@@ -148,7 +148,7 @@ def describe_file(request: dict) -> Json:
             encodings = {"encoding": "", "encodings": previews(content)}
             return {**told, **encodings, "columns": (), "chosen": {}}
         chosen = {**dict.fromkeys(PAIR_ROLES, ""), **columns}
-        grid = read_grid(content, name, None, encoding=said)
+        grid = read_grid(content, name, None, encoding=said, chosen=columns.values())
         encodings = offered(lambda: content, grid.encoding, said)
         found = {"encoding": grid.encoding, "encodings": encodings, "columns": grid.columns}
         return {**told, **found, "chosen": chosen}

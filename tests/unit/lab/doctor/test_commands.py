@@ -70,6 +70,14 @@ def test_the_clean_table_examines_clean(table, tmp_path, capsys):
     assert "Nothing is wrong that texts and labels alone could show." in capsys.readouterr().out
 
 
+def test_columns_are_named_where_no_header_was_known(tmp_path, capsys):
+    path = tmp_path / "odd.csv"
+    path.write_text("how?;that!\nhow tall;deep\nhow old;ten\n", encoding="utf-8")
+    words = ("--column", "first=that!", "--column", "second=how?", "--loss", "info_nce")
+    assert doctor(typed_doctor(str(path), *words)) == 0
+    assert capsys.readouterr().out.startswith("2 pairs for InfoNCE")
+
+
 def test_a_terminal_is_told_how_far_it_is(table, capsys, monkeypatch):
     doctor(typed_doctor(table, "--loss", "cosent"))
     assert capsys.readouterr().err == ""

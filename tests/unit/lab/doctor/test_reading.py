@@ -8,9 +8,10 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
+from explorer.lab.doctor.classes import ClassTable
 from explorer.lab.doctor.cleaning import write_kept, write_left_out
 from explorer.lab.doctor.data import examine
-from explorer.lab.doctor.reading import read_content, read_given, read_path
+from explorer.lab.doctor.reading import read_content, read_given, read_path, read_table
 from explorer.lab.doctor.scenes import finding_places, sample_places, scene_of
 from explorer.runtime.jobs import Cancelled
 from explorer.runtime.problem import Problem
@@ -48,6 +49,23 @@ def test_columns_are_recognised_and_can_be_chosen():
     # A column of similarities says nothing of the data.
     scored = read("a,b,cosine\nx,y,0.5\nu,v,0.25\n", columns={"score": "cosine"})
     assert list(scored.profile.labels) == [0.5, 0.25]
+
+
+def test_columns_that_are_named_make_the_first_row_a_header():
+    """Also where no word of it is one that headers have, and nothing tells it from the rows."""
+    text = "how?;that!\nhow tall;deep\nhow old;ten\n"
+    assert len(read(text).profile) == 3
+    named = read(text, columns={"first": "how?", "second": "that!"})
+    assert (named.file.header, len(named.profile)) == (True, 2)
+    assert list(named.profile.columns.first) == ["how tall", "how old"]
+    # By number the first row is one of the pairs.
+    assert len(read(text, columns={"first": "2", "second": "1"}).profile) == 3
+    with pytest.raises(Problem, match="no column “nowhere”.*“how\\?”, “that!”"):
+        read(text, columns={"first": "how?", "second": "nowhere"})
+    classes = {"text": "that!", "class": "how?"}
+    table = read_table(text.encode(), "t.csv", quiet, columns=classes)
+    assert isinstance(table, ClassTable)
+    assert table.names == ("how tall", "how old")
 
 
 def test_what_stays_reads_as_before(tmp_path):

@@ -8,6 +8,7 @@ import { problemBox } from "../../../kit/problem.js";
 import { written } from "../../../kit/sides.js";
 import { say, titleOf } from "../../../kit/words.js";
 import { findingCard, pasteOf } from "../card.js";
+import { stackedTable } from "../table.js";
 
 /** @typedef {import("../../../wire").DataFinding} Finding */
 /** @typedef {import("../../../wire").FoundCell} Cell */
@@ -171,37 +172,12 @@ export default function findings(root, channel) {
    * @param {string[]} heads
    * @param {string[][]} lines
    */
-  function tableUnder(heads, lines) {
-    return h(
-      "div.lp-scroll",
-      { role: "region", tabIndex: 0, "aria-label": say("doctor.evidence") },
-      h(
-        "table",
-        {},
-        h(
-          "thead",
-          {},
-          h(
-            "tr",
-            {},
-            heads.map((head) => h("th", { scope: "col" }, say(`doctor.column.${head}`))),
-          ),
-        ),
-        h(
-          "tbody",
-          {},
-          lines.map(([begin, ...cells]) =>
-            h(
-              "tr",
-              {},
-              h("th", { scope: "row" }, begin),
-              ...cells.map((cell, at) => h(TEXTS.includes(heads[at + 1]) ? "td.lp-text" : "td", {}, cell)),
-            ),
-          ),
-        ),
-      ),
+  const tableUnder = (heads, lines) =>
+    stackedTable(
+      say("doctor.evidence"),
+      heads.map((name) => ({ head: say(`doctor.column.${name}`), text: TEXTS.includes(name) })),
+      lines,
     );
-  }
 
   function drawLooked() {
     const { looked: made = [], not_looked: unmade = [], findings: all = [] } = door.found ?? {};

@@ -15,7 +15,7 @@ import pytest
 from sentence_transformers.sentence_transformer import losses as bi
 
 from explorer.lab.doctor.runs import events, log, trackio
-from explorer.lab.doctor.runs.read import read_content, read_run
+from explorer.lab.doctor.runs.read import is_run, read_content, read_run
 from explorer.runtime.problem import Problem
 from losses.sentence_transformers import PrismCallback
 from tests.tiny import static_model
@@ -90,6 +90,17 @@ CHART = (
     '"train/global_step","a - train/loss","a - train/loss__MIN","b - train/loss"\n'
     '10,2.5,2,3\n20,"","",2\n'
 )
+# A chart of several runs with the ends of what was averaged, and one over another axis, as the page
+# of wandb writes them: every cell quoted, a run's name before each of its columns.
+AVERAGED = (
+    '"Step","calm-dew-7 - _step","calm-dew-7 - _step__MIN","calm-dew-7 - _step__MAX",'
+    '"calm-dew-7 - train/loss","calm-dew-7 - train/loss__MIN","calm-dew-7 - train/loss__MAX"\n'
+    '"10","10","10","10","2.5","2.25","2.75"\n"20","20","20","20","1.5","1.25","1.75"\n'
+)
+OVER_EPOCHS = (
+    '"train/epoch","calm-dew-7 - _step","calm-dew-7 - eval/loss","a - b - _step",'
+    '"a - b - train/loss"\n"0.5","50","1.5","",""\n"0.6","","","60","3"\n"1","100","1.25","",""\n'
+)
 LONG = "run_name,step,metric,value\na,1,loss,3\na,2,loss,2\nb,1,loss,5\n"
 
 
@@ -105,6 +116,10 @@ LONG = "run_name,step,metric,value\na,1,loss,3\na,2,loss,2\nb,1,loss,5\n"
         ),
         ("history.csv", HISTORY, {"train/loss": [2.5, 1.5]}, "train/loss"),
         ("chart.csv", CHART, {"a - train/loss": [2.5], "b - train/loss": [3, 2]}, "a - train/loss"),
+        ("averaged.csv", AVERAGED, {"calm-dew-7 - train/loss": [2.5, 1.5]},
+         "calm-dew-7 - train/loss"),
+        ("epochs.csv", OVER_EPOCHS,
+         {"calm-dew-7 - eval/loss": [1.5, 1.25], "a - b - train/loss": [3]}, "a - b - train/loss"),
         ("trackio.csv", LONG, {"a · loss": [3, 2], "b · loss": [5]}, "a · loss"),
         ("train_loss.csv", "Wall time,Step,Value\n1.5,1,0.25\n2.5,2,0.125\n",
          {"train_loss": [0.25, 0.125]}, "train_loss"),
@@ -121,6 +136,27 @@ def test_a_table_of_scalars(name, text, curves, trained):
     }
     assert found == curves
     assert log.trained == trained
+
+
+def test_a_curve_has_the_steps_of_its_own_run():
+    log = read_content("epochs.csv", OVER_EPOCHS.encode())
+    assert log.curve("calm-dew-7 - eval/loss").steps.tolist() == [50, 100]
+    assert log.held_out == "calm-dew-7 - eval/loss"
+
+
+def test_a_table_of_runs_is_no_log(tmp_path):
+    """What wandb exports of the table of runs: their settings and their last values."""
+    text = (
+        '"Name","State","Notes","User","Tags","Created","Runtime","Sweep","batch_size","_step",'
+        '"train/loss"\n"calm-dew-7","finished","-","me","","2026-01-02T03:04:05.000Z","120","",'
+        '"64","500","0.25"\n"bold-sun-1","crashed","-","me","","2026-01-02T03:04:05.000Z","12","",'
+        '"64","40","2.5"\n'
+    )
+    with pytest.raises(Problem, match="a table of runs"):
+        read_content("wandb_export.csv", text.encode())
+    path = tmp_path / "wandb_export.csv"
+    path.write_text(text, encoding="utf-8")
+    assert is_run(str(path))  # so that the command says the same
 
 
 def record(content):
