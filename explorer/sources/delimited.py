@@ -74,8 +74,8 @@ def delimited(
     text: str, kind: str, header: bool | None, tell: Tell, chosen: frozenset[str] = frozenset()
 ) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]], bool]:
     """Columns, what goes through the records, and whether there is a header; `header` None means:
-    find out, where a first row that has one of the `chosen` names is one. Without any column there is
-    nothing in the text but separators.
+    find out, where a first row that has one of the `chosen` names is one. Without any column there
+    is nothing in the text but separators.
 
     Raises Problem if none of the first rows can be read.
     """

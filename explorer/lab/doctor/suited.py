@@ -41,8 +41,8 @@ class Suited:
 def suited(profile: Profile, batch: int) -> tuple[Suited, ...]:
     """The losses of the registry whose needs these columns meet, the best reasons first.
 
-    Read off what each `LossSpec` reads and needs; of equal reasons the one that more libraries have
-    comes first.
+    Read off what each `LossSpec` reads and needs; of equal reasons those that sentence-transformers
+    trains a sentence encoder with come first, then those that more libraries have.
     """
     found = [
         _weighed(spec, profile, batch) for spec in LOSSES.values() if spec.needs <= profile.has
@@ -68,8 +68,9 @@ def suited_to_classes(table: ClassTable, batch: int) -> tuple[Suited, ...]:
     return tuple(sorted(found, key=_order))
 
 
-def _order(one: Suited) -> tuple[int, int]:
-    return len(one.against) - len(one.reasons), -len(LOSSES[one.loss].conventions)
+def _order(one: Suited) -> tuple[int, bool, int]:
+    spec = LOSSES[one.loss]
+    return len(one.against) - len(one.reasons), spec.twin is None, -len(spec.conventions)
 
 
 def _weighed(spec: LossSpec, profile: Profile, batch: int) -> Suited:

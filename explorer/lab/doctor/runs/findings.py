@@ -169,6 +169,15 @@ def noise_of(values: np.ndarray) -> float:
     return float(1.4826 * np.median(apart) / math.sqrt(2))
 
 
+def noise_beside_a_trend(values: np.ndarray) -> float:
+    """The same of few values, most of which may lie on a steep way: also from how much each leaves
+    the middle of its neighbours."""
+    if len(values) < 4:
+        return noise_of(values)
+    apart = np.abs(np.diff(values, n=2))
+    return min(noise_of(values), float(1.4826 * np.median(apart) / math.sqrt(6)))
+
+
 def level_of(curve: Curve) -> tuple[float, float]:
     """Where the curve ended: the mean of its last tenth, and its standard error."""
     last = max(len(curve) // 10, min(len(curve), 3))
@@ -377,7 +386,7 @@ def _turned(curve: Curve, sign: float) -> tuple[int, float] | None:
     last = after[-max(len(after) // 3, 2) :]
     rise = float(last.mean() - smooth[best - 1])
     slope, error = _slope(values[best - 1 :])
-    noise = noise_of(values)
+    noise = noise_beside_a_trend(values)
     most = SURE_HELD * noise * math.sqrt(1 / len(last) + 1 / 3)
     return (best, rise) if rise > most and slope > 2 * error else None
 

@@ -4,7 +4,8 @@ import { foldable, labelled, section } from "../../kit/fields.js";
 import { nameOptions } from "../../kit/finder.js";
 import { given } from "../../kit/given.js";
 import { tabbed } from "../../kit/sidebar.js";
-import { say, titleOf } from "../../kit/words.js";
+import { titleOf } from "../../kit/words.js";
+import { exampleButtons } from "./examples.js";
 import runControls from "./run/controls.js";
 import dataControls from "./set/controls.js";
 
@@ -14,7 +15,7 @@ import dataControls from "./set/controls.js";
  * @param {import("../../kit/types").Asking<import("../../wire").DoctorServer>} server
  */
 export default function controls(root, channel, server) {
-  const { counts, settings, examples } = given.doctor;
+  const { counts, settings } = given.doctor;
 
   /** @type {Record<string, HTMLInputElement>} */
   const boxes = {};
@@ -46,21 +47,7 @@ export default function controls(root, channel, server) {
   loss.setAttribute("list", known.id);
 
   const tries = h("div.lp-doctor-tries");
-  function listExamples() {
-    tries.replaceChildren(
-      ...examples.map((example) => {
-        const { value, ...beside } = /** @type {Record<string, string>} */ (example);
-        const more = Object.entries(beside).map(([name, one]) => (name === "loss" ? one : `${wordOf(name)} ${one}`));
-        return h(
-          "button.lp-button",
-          { type: "button", onclick: () => channel.begin(example) },
-          [value, ...more].join(" · "),
-        );
-      }),
-    );
-  }
-  /** @param {string} name */
-  const wordOf = (name) => say(`doctor.known.${name}`);
+  const listExamples = () => tries.replaceChildren(...exampleButtons(channel));
 
   const number = h(
     "div",

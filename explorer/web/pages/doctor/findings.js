@@ -5,6 +5,7 @@ import { show } from "../../kit/numbers.js";
 import { problemBox } from "../../kit/problem.js";
 import { written } from "../../kit/sides.js";
 import { parameterName, say, titleOf } from "../../kit/words.js";
+import { exampleButtons } from "./examples.js";
 import { stackedTable } from "./table.js";
 
 /** @typedef {import("../../wire").ToldFinding} Finding */
@@ -21,7 +22,9 @@ export default function findings(root, channel) {
   const standing = h("div.lp-doctor-standing", { hidden: true });
   const about = h("p.lp-about");
   const list = h("ol.lp-findings", { "aria-live": "polite" });
-  root.append(problem, h("div.lp-head", {}, h("div", {}, worded("h1", "doctor.title"), about)), standing, list);
+  const tries = h("div.lp-row.lp-wrap");
+  const begin = h("section.lp-doctor-begin", {}, worded("h2", "doctor.examples"), tries);
+  root.append(problem, h("div.lp-head", {}, h("div", {}, worded("h1", "doctor.title"), about)), standing, list, begin);
   reword(root);
 
   function draw() {
@@ -29,7 +32,9 @@ export default function findings(root, channel) {
     const told = found ? [...found.signs, ...(found.standing ? [found.standing.said] : [])] : [];
     standing.hidden = !told.length;
     standing.replaceChildren(...[...new Set(told)].map((one) => h("p", {}, one)));
+    begin.hidden = Boolean(found);
     if (!found) {
+      tries.replaceChildren(...exampleButtons(channel));
       about.textContent = say("doctor.about");
       list.replaceChildren();
       return;

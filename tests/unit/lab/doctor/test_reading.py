@@ -60,7 +60,7 @@ def test_columns_that_are_named_make_the_first_row_a_header():
     assert list(named.profile.columns.first) == ["how tall", "how old"]
     # By number the first row is one of the pairs.
     assert len(read(text, columns={"first": "2", "second": "1"}).profile) == 3
-    with pytest.raises(Problem, match="no column “nowhere”.*“how\\?”, “that!”"):
+    with pytest.raises(Problem, match=r"no column “nowhere”.*“how\?”, “that!”"):
         read(text, columns={"first": "how?", "second": "nowhere"})
     classes = {"text": "that!", "class": "how?"}
     table = read_table(text.encode(), "t.csv", quiet, columns=classes)

@@ -1,0 +1,6 @@
+"""Print precision and recall of each finding."""
+
+from tests.planted import lines
+
+if __name__ == "__main__":
+    print("\n".join(lines()))

@@ -1,0 +1,141 @@
+"""Faults that only an encoder tells, among vectors of which it is known what they mean.
+
+The encoder is made up, so that it is known which texts mean the same: two random texts lie at a
+cosine of 0 ± 0.06, as those of 256 dimensions do, and a query at 0.65 ± 0.15 to its own key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from unittest.mock import patch
+
+import numpy as np
+
+from explorer.lab.doctor import encoded
+from explorer.lab.doctor.encoded import Seen, disagrees, examine_encoded, look
+from explorer.lab.doctor.profile import profiled
+from explorer.lab.large.encoding import Encoded
+from explorer.sources.pairs import Pairs
+from losses import LOSSES
+
+DRAWS, COUNT, DIMENSION, BATCH = 20, 200, 256, 32
+FEW_WRONG = "disagreement (5% wrong)"
+
+
+@dataclass(frozen=True)
+class Meant:
+    """Pairs, the vectors of their texts, and the places of those with a fault; `beside` are places
+    at which another finding is right as well."""
+
+    pairs: Pairs
+    queries: np.ndarray
+    keys: np.ndarray
+    has: dict[str, set[int]]
+    beside: frozenset[int] = frozenset()
+
+
+def unit(rows: np.ndarray) -> np.ndarray:
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+def at(draw: np.random.Generator, rows: np.ndarray, cosines: np.ndarray) -> np.ndarray:
+    """Random directions at these cosines to the rows."""
+    other = draw.normal(size=rows.shape)
+    other = unit(other - (other * rows).sum(axis=1, keepdims=True) * rows)
+    return cosines[:, None] * rows + np.sqrt(1 - cosines[:, None] ** 2) * other
+
+
+def own(draw: np.random.Generator, count: int) -> np.ndarray:
+    return np.clip(0.65 + 0.15 * draw.normal(size=count), 0.05, 0.95)
+
+
+def texts(side: str) -> tuple[str, ...]:
+    return tuple(f"{side} {place}" for place in range(COUNT))
+
+
+def positives() -> Pairs:
+    return Pairs(texts("query"), texts("key"), (1.0,) * COUNT, labelled=False)
+
+
+def with_near(draw: np.random.Generator) -> Meant:
+    """Some keys are said again in other words, at a cosine of 0.97 ± 0.01."""
+    keys = unit(draw.normal(size=(COUNT, DIMENSION)))
+    some, again = draw.permutation(COUNT)[: 2 * int(draw.integers(3, 9))].reshape(2, -1)
+    keys[again] = at(draw, keys[some], np.clip(0.97 + 0.01 * draw.normal(size=len(some)), 0, 0.999))
+    both = {*some.tolist(), *again.tolist()}
+    queries = at(draw, keys, own(draw, COUNT))
+    # The key that says the same is right for the other's query, too.
+    return Meant(positives(), queries, keys, {"near_duplicates": both}, frozenset(both))
+
+
+def with_answers(draw: np.random.Generator) -> Meant:
+    """Some queries ask for what another pair's key says, and their own fits less."""
+    keys = unit(draw.normal(size=(COUNT, DIMENSION)))
+    queries = at(draw, keys, own(draw, COUNT))
+    asking, others = draw.permutation(COUNT)[: 2 * int(draw.integers(3, 9))].reshape(2, -1)
+    right = at(draw, keys[others], np.minimum(own(draw, len(asking)) + 0.1, 0.95))
+    queries[asking] = unit(right + 0.3 * keys[asking])
+    return Meant(positives(), queries, keys, {"false_negatives": {*asking.tolist()}})
+
+
+def with_wrong_labels(draw: np.random.Generator) -> Meant:
+    """Grades of 0 to 5 that cosines follow with a correlation of 0.9, 12 to 20% of them turned to
+    the other end; every fourth set has none, and another 5%, which is too few to be told."""
+    truth = draw.normal(size=COUNT)
+    follows = 0.9 * truth + np.sqrt(1 - 0.9**2) * draw.normal(size=COUNT)
+    keys = unit(draw.normal(size=(COUNT, DIMENSION)))
+    queries = at(draw, keys, np.clip(0.5 + 0.2 * follows, -0.3, 0.99))
+    labels = np.round(np.clip(2.5 + 1.2 * truth, 0, 5))
+    kind = draw.integers(4)
+    share = (0.0, 0.05)[kind] if kind < 2 else draw.uniform(0.12, 0.2)
+    ends = np.flatnonzero(np.abs(labels - 2.5) > 1)  # a grade of 2 or 3 has no other end
+    wrong = draw.permutation(ends)[: int(share * COUNT)]
+    labels[wrong] = 5 - labels[wrong]
+    pairs = Pairs(texts("one"), texts("other"), tuple(labels.tolist()))
+    name = "disagreement" if kind != 1 else FEW_WRONG
+    return Meant(pairs, queries, keys, {name: {*wrong.tolist()}})
+
+
+def seen_of(meant: Meant, loss: str) -> tuple[Seen, set[str]]:
+    """What the encoder tells of it, and the names of the findings."""
+    vectors = meant.queries.astype(np.float32), meant.keys.astype(np.float32)
+    cosines = (meant.queries * meant.keys).sum(axis=1)
+    made = Encoded(cosines, cosines, vectors)
+    profile = profiled(meant.pairs)
+    with (
+        patch.object(encoded, "encoded", lambda *_, **__: made),
+        patch.object(encoded, "token_lengths", lambda *_: None),
+    ):
+        seen = look(profile, "made up", COUNT, lambda *far: None)
+    faults, _ = examine_encoded(profile, seen, LOSSES[loss], BATCH)
+    return seen, {fault.name for fault in faults}
+
+
+def told(seen: Seen, names: set[str]) -> dict[str, set[int]]:
+    """The places that each finding counts."""
+    found = {
+        "near_duplicates": set(np.flatnonzero(seen.near).tolist()),
+        "false_negatives": set(np.flatnonzero(seen.above).tolist()),
+        "disagreement": set(),
+    }
+    if seen.contradicted is not None and disagrees(seen.contradicted, seen.usual):
+        found["disagreement"] = set(seen.contradicted.suspects.tolist())
+    return {name: found[name] for name in names}
+
+
+def measured() -> Iterator[tuple[str, set, set]]:
+    """Kind, the places at which it was planted, and those at which it is said."""
+    for number in range(DRAWS):
+        for make, loss in (
+            (with_near, "info_nce"),
+            (with_answers, "info_nce"),
+            (with_wrong_labels, "cosent"),
+        ):
+            meant = make(np.random.default_rng(number))
+            said = told(*seen_of(meant, loss))
+            if FEW_WRONG in meant.has and "disagreement" in said:
+                said[FEW_WRONG] = said.pop("disagreement")
+            for name in {*meant.has, *said}:
+                planted, found = meant.has.get(name, set()), said.get(name, set())
+                yield name, planted, found if name in meant.has else found - meant.beside

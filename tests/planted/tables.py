@@ -1,0 +1,238 @@
+"""Tables of pairs and of classes with a known number of faults of each kind."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from unittest.mock import patch
+
+from explorer.lab.doctor import classes, data
+from explorer.lab.doctor.classes import examine_classes, read_classes
+from explorer.lab.doctor.data import Fault, examine
+from explorer.lab.doctor.profile import profiled
+from explorer.lab.doctor.texts import folded
+from explorer.sources.pairs import Pairs
+from losses import LOSSES
+
+Row = tuple[str, str, float]
+DRAWS, COUNT, BATCH, TOKENS = 6, 300, 32, 256
+WORDS = [
+    "river",
+    "lamp",
+    "seven",
+    "green",
+    "walk",
+    "quiet",
+    "paper",
+    "under",
+    "storm",
+    "bread",
+    "clock",
+    "north",
+]
+
+
+@dataclass
+class Table:
+    """Rows with faults in them, and which rows, counted from 1, have which."""
+
+    rows: list[Row]
+    loss: str = "cosent"
+    labelled: bool = True
+    has: dict[str, set[int]] = field(default_factory=dict)
+
+
+def text(draw: random.Random, place: int) -> str:
+    """Its last word is its own, so that no two are alike."""
+    return " ".join(draw.choices(WORDS, k=draw.randint(3, 12))) + f" w{place}"
+
+
+def base(draw: random.Random) -> list[Row]:
+    return [
+        (text(draw, 2 * place), text(draw, 2 * place + 1), (place % 5) / 4)
+        for place in range(COUNT)
+    ]
+
+
+def dressed(draw: random.Random, text: str) -> str:
+    """The same text after normalisation: other case, blanks, or full-width letters."""
+    wide = "".join(chr(ord(letter) + 0xFEE0) if "!" <= letter <= "~" else letter for letter in text)
+    return draw.choice([text.upper(), text.replace(" ", "  "), wide, f" {text}\t", text])
+
+
+def mixed(draw: random.Random, rows: list[Row], planted: dict[str, list[Row]]) -> Table:
+    """The rows with the planted ones among them, in random order."""
+    marked = [("", row) for row in rows]
+    marked += [(name, row) for name, some in planted.items() for row in some]
+    draw.shuffle(marked)
+    found = Table([row for _, row in marked])
+    for place, (name, _) in enumerate(marked, 1):
+        if name:
+            found.has.setdefault(name, set()).add(place)
+    return found
+
+
+def of_pairs(draw: random.Random) -> Table:
+    """Faults of single rows; copies and contradictions are shown with what they repeat."""
+    rows = base(draw)
+    some = [rows.pop() for _ in range(12)]
+    copied, contradicted = some[: draw.randint(1, 5)], some[6 : 6 + draw.randint(1, 6)]
+    again = [(dressed(draw, a), dressed(draw, b), label) for a, b, label in copied]
+    other = [
+        (dressed(draw, a), dressed(draw, b), (label + 0.5) % 1.25) for a, b, label in contradicted
+    ]
+    rows += some[len(copied) : 6] + some[6 + len(contradicted) :]
+    same = [text(draw, 9000 + place) for place in range(draw.randint(1, 6))]
+    foreign = [f"两个人在第{place}条街上跑步" for place in range(draw.randint(1, 6))]
+    long = [" ".join(draw.choices(WORDS, k=400)) + f" l{p}" for p in range(draw.randint(1, 6))]
+    return mixed(
+        draw,
+        rows,
+        {
+            "copies": [*copied, *again],
+            "conflicting_labels": [*contradicted, *other],
+            "same_on_both_sides": [(one, dressed(draw, one), 1.0) for one in same],
+            "mixed_scripts": [(one, text(draw, 7000 + p), 0.5) for p, one in enumerate(foreign)],
+            "cut_off": [(text(draw, 8000 + p), one, 0.25) for p, one in enumerate(long)],
+        },
+    )
+
+
+def of_twins(draw: random.Random) -> Table:
+    """One key that several queries have, across the whole table; a softmax over the batch."""
+    rows = [(a, b, 1.0) for a, b, _ in base(draw)]
+    key = rows[0][1]
+    sharing = [rows.pop(0)]
+    sharing += [(text(draw, 5000 + p), dressed(draw, key), 1.0) for p in range(draw.randint(2, 5))]
+    found = mixed(draw, rows, {"twins": sharing})
+    found.loss, found.labelled = "info_nce", False
+    return found
+
+
+# Faults of a whole table: rows to begin with → rows, loss, whether there are labels.
+Whole = Callable[[list[Row]], tuple[list[Row], str, bool]]
+
+
+def relabelled(loss: str, label: Callable[[int], float], labelled: bool = True) -> Whole:
+    return lambda rows: (
+        [(a, b, label(place)) for place, (a, b, _) in enumerate(rows)],
+        loss,
+        labelled,
+    )
+
+
+def rewritten(write: Callable[[int, str, str], tuple[str, str]]) -> Whole:
+    return lambda rows: (
+        [(*write(place, a, b), label) for place, (a, b, label) in enumerate(rows)],
+        "cosent",
+        True,
+    )
+
+
+WHOLE: dict[str, Whole] = {
+    "no_labels": relabelled("cosent", lambda place: 1.0, labelled=False),
+    "one_label": relabelled("cosent", lambda place: 1.0),
+    "degrees_lost": relabelled("contrastive", lambda place: (place % 5) / 4),
+    "labels_out_of_reach": relabelled("cosine_mse", lambda place: float(place % 6)),
+    "no_positive": relabelled("info_nce", lambda place: (place % 2) * 0.25),
+    "no_negative": relabelled("contrastive", lambda place: 0.75 + (place % 2) / 4),
+    "batches_without_positive": relabelled("info_nce", lambda place: float(place % 100 == 0)),
+    "lists_of_one": relabelled("list_net", lambda place: (place % 5) / 4),
+    "no_teacher": relabelled("margin_mse", lambda place: (place % 5) / 4),
+    "not_latin": rewritten(lambda p, a, b: (f"第{p}句话在这里", f"第{p}句回答在那里")),
+    "two_scripts": rewritten(lambda p, a, b: (a, f"第{p}句回答在那里")),
+}
+# Of the same table, and no invention: MarginMSE compares candidates, and reads no degrees.
+BESIDE = {"no_teacher": {"lists_of_one", "degrees_lost"}}
+
+
+def of_classes(draw: random.Random) -> tuple[list[tuple[str, str]], dict[str, set[int]]]:
+    plain = [(text(draw, place), f"c{place % 6}") for place in range(COUNT)]
+    twice = [plain.pop() for _ in range(draw.randint(1, 2))]
+    both = [plain.pop() for _ in range(2)]
+    marked = [("", row) for row in plain]
+    marked += [("texts_in_classes", row) for row in both]
+    marked += [("texts_in_classes", (dressed(draw, one), kind + "x")) for one, kind in both[:1]]
+    marked += [("texts_in_classes", (dressed(draw, one), "c0" if kind != "c0" else "c1"))
+               for one, kind in both[1:]]  # fmt: skip
+    marked += [("first", row) for row in twice]
+    marked += [("again", (dressed(draw, one), kind)) for one, kind in twice]
+    marked += [("classes_of_one", (text(draw, 6000 + p), f"lonely {p}"))
+               for p in range(draw.randint(1, 4))]  # fmt: skip
+    draw.shuffle(marked)
+    rows = [(" ".join(one.split()), kind) for _, (one, kind) in marked]
+    has: dict[str, set[int]] = {}
+    kinds = [kind for _, (_, kind) in marked]
+    seen: set[str] = set()
+    for place, (name, (one, kind)) in enumerate(marked, 1):
+        if name in ("first", "again"):  # whichever comes later repeats the other
+            key = folded(one)
+            name = "texts_again" if key in seen else ""
+            seen.add(key)
+        if kinds.count(kind) == 1:
+            has.setdefault("classes_of_one", set()).add(place)
+        if name and name != "classes_of_one":
+            has.setdefault(name, set()).add(place)
+    return rows, has
+
+
+def examined(table: Table) -> dict[str, Fault]:
+    first, second, labels = zip(*table.rows, strict=True)
+    pairs = Pairs(first, second, labels, labelled=table.labelled)
+    found = examine(profiled(pairs), LOSSES[table.loss], BATCH, most_tokens=TOKENS)
+    return {fault.name: fault for fault in found.faults}
+
+
+def examined_classes(rows: list[tuple[str, str]]) -> dict[str, Fault]:
+    content = "text,label\n" + "".join(f"{one},{kind}\n" for one, kind in rows)
+    read = read_classes(content.encode(), "t.csv", lambda *far: None)
+    return {fault.name: fault for fault in examine_classes(read, BATCH).faults}
+
+
+# Faults of a whole table of classes: the place of a row → its class; "" is a table without any.
+WHOLE_CLASSES: dict[str, Callable[[int], str]] = {
+    "": lambda place: f"c{place % 3}",
+    "one_class": lambda place: "c",
+    "rows_alone": lambda place: f"c{place // 2}",
+}
+
+
+def measured() -> Iterator[tuple[str, set, set]]:
+    """Kind, what was planted of it (rows, or tables), and what was said: all rows of a finding, not
+    the first few."""
+    with patch.object(data, "EVIDENCE", COUNT * 2), patch.object(classes, "EVIDENCE", COUNT * 2):
+        yield from _measured()
+
+
+def _measured() -> Iterator[tuple[str, set, set]]:
+    for number in range(DRAWS):
+        draw = random.Random(number)
+        for table in (of_pairs(draw), of_twins(draw)):
+            said = examined(table)
+            for name in {*table.has, *said}:
+                rows = set(said[name].rows) if name in said else set()
+                yield name, table.has.get(name, set()), rows
+        for planted, make in WHOLE.items():
+            rows, loss, labelled = make(base(draw))
+            expected = {planted, *BESIDE.get(planted, ())}
+            for name in {*examined(Table(rows, loss, labelled)), *expected}:
+                said = examined(Table(rows, loss, labelled))
+                there, is_said = name in expected, name in said
+                yield name, {number} if there else set(), {number} if is_said else set()
+        rows, has = of_classes(draw)
+        said = {name: set(fault.rows) for name, fault in examined_classes(rows).items()}
+        # It is of the batches, and shown by no rows: here by the number of the table.
+        has["rows_alone"] = {number} if "classes_of_one" in has else set()
+        said["rows_alone"] = {number} if "rows_alone" in said else set()
+        for name in {*has, *said}:
+            yield name, has.get(name, set()), said.get(name, set())
+        for planted, kind in WHOLE_CLASSES.items():
+            rows = [(text(draw, place), kind(place)) for place in range(COUNT)]
+            said = {*examined_classes(rows)}
+            for name in {planted, *said} - {""}:
+                yield (
+                    name,
+                    {number} if name == planted else set(),
+                    {number} if name in said else set(),
+                )
