@@ -24,6 +24,7 @@ from benchmarks.inputs import (
     graded,
     graded_vectors,
     grades,
+    guided,
     in_order,
     margins,
     prototyped,
@@ -81,6 +82,16 @@ def _with_texts(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
     )
 
 
+def _with_twins(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Every tenth text stands twice."""
+
+    def called(first: Tensor, second: Tensor) -> Tensor:
+        texts = torch.arange(len(first), device=first.device)
+        return loss(first, second, same_text=torch.where(texts % 10 == 9, texts - 1, texts))
+
+    return called
+
+
 def _with_prototypes(name: str, **parameters: object) -> dict[str, Callable[..., Tensor]]:
     def named(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
         return lambda embeddings, classes, prototypes: loss(
@@ -88,6 +99,15 @@ def _with_prototypes(name: str, **parameters: object) -> dict[str, Callable[...,
         )
 
     return {kind: named(loss) for kind, loss in _registered(name).items()}
+
+
+def _gisted() -> dict[str, Callable[..., Tensor]]:
+    def named(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
+        return lambda queries, keys, of_queries, of_keys: loss(
+            queries, keys, guide_queries=of_queries, guide_keys=of_keys, temperature=0.05
+        )
+
+    return {kind: named(loss) for kind, loss in _registered("gist").items()}
 
 
 def _mined(mining: str) -> dict[str, Callable[..., Tensor]]:
@@ -199,6 +219,16 @@ CHOSEN: Mapping[str, tuple[Case, ...]] = {
             dense=2048,
         ),
         Case(
+            "info_nce, four directions in one softmax, some texts twice",
+            **{
+                kind: _with_twins(loss)
+                for kind, loss in _registered("info_nce", directions=DIRECTIONS).items()
+            },
+            inputs=vectors,
+            sizes=ON_VECTORS,
+            dense=2048,
+        ),
+        Case(
             "info_nce, bfloat16, D = 768",
             **_registered("info_nce"),
             inputs=partial(vectors, width=768, dtype=torch.bfloat16),
@@ -207,6 +237,16 @@ CHOSEN: Mapping[str, tuple[Case, ...]] = {
             peers=65536,
             rivals="info_nce",
             on="cuda",
+        ),
+    ),
+    "gist": (
+        Case(
+            "gist",
+            **_gisted(),
+            inputs=guided,
+            sizes=(*SMALL, 256, 512, 2048, 4096),
+            dense=4096,
+            peers=512,
         ),
     ),
     "nt_xent": (

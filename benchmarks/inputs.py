@@ -33,6 +33,13 @@ def graded_vectors(count: int) -> tuple[Tensor, ...]:
     return *vectors(count), grades(count, 6)
 
 
+def guided(count: int) -> tuple[Tensor, ...]:
+    """Two sides, farther apart than elsewhere, and the same by a second encoder."""
+    queries = torch.randn(count, WIDTH)
+    keys = queries + 2 * torch.randn(count, WIDTH)
+    return queries, keys, *(one + torch.randn(count, WIDTH) / 2 for one in (queries, keys))
+
+
 def triples(count: int) -> tuple[Tensor, ...]:
     return *vectors(count), torch.randn(count, WIDTH)
 

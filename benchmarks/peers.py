@@ -100,6 +100,7 @@ def _sentence_transformers() -> dict[str, Callable[..., Tensor]]:
         "info_nce, symmetric": of_vectors(both),
         "info_nce, four directions in one softmax, texts masked": of_vectors(every_way),
         "online_contrastive": of_vectors(theirs.OnlineContrastiveLoss(nothing)),
+        "gist": _guided(theirs.GISTEmbedLoss),
         "mega_batch_margin": lambda first, second: mega.calculate_loss([[first], [second]]),
         "orthogonal": lambda *sides: sum(
             orthogonal.compute_loss_from_embeddings([*sides]).values()
@@ -109,6 +110,39 @@ def _sentence_transformers() -> dict[str, Callable[..., Tensor]]:
         "triplet, semi-hard": of_classes(semi_hard),
         "triplet, all": of_classes(every),
     }
+
+
+class _Vectors(nn.Module):
+    """Stands in for an encoder: its columns are vectors already."""
+
+    def forward(self, column: dict[str, Tensor]) -> dict[str, Tensor]:
+        return column
+
+
+def _guided(kind: type[nn.Module]) -> Callable[..., Tensor]:
+    """GISTEmbedLoss at τ = 0.05, past the question for tokenizers that its beginning asks."""
+    loss = kind.__new__(kind)
+    nn.Module.__init__(loss)
+    settled = {"temperature": 0.05, "margin_strategy": "absolute", "margin": 0.0}
+    settled |= {"contrast_anchors": True, "contrast_positives": True}
+    settled |= {"must_retokenize": False, "gather_across_devices": False}
+    settled |= {"similarity_fct": nn.CosineSimilarity(dim=-1)}
+    vars(loss).update(settled)
+    loss.model, loss.guide = _Vectors(), _Guide()
+    loss.cross_entropy_loss = nn.CrossEntropyLoss()
+
+    def called(queries: Tensor, keys: Tensor, of_queries: Tensor, of_keys: Tensor) -> Tensor:
+        sides = ((queries, of_queries), (keys, of_keys))
+        return loss([{"sentence_embedding": a, "guided": b} for a, b in sides], None)
+
+    return called
+
+
+class _Guide(nn.Module):
+    """The same of a second encoder."""
+
+    def forward(self, column: dict[str, Tensor]) -> dict[str, Tensor]:
+        return {"sentence_embedding": column["guided"]}
 
 
 class _Scorer(nn.Module):

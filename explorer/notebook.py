@@ -43,6 +43,7 @@ def show(
     prototypes: Sequence[Sequence[float]] | None = None,
     guide: str = "",
     teacher: str = "",
+    teacher_scores: Iterable[float] | None = None,
     **parameters: Any,
 ) -> EmbeddedPage:
     """Open the page on these pairs under this loss; in a notebook, inside the cell.
@@ -64,6 +65,7 @@ def show(
             the vectors of the first one still.
         teacher: an encoder or cross-encoder whose cosines or scores are the teacher's, for a loss
             that learns from one.
+        teacher_scores: [N], what a teacher gave each pair, in place of a model.
         parameters: of the loss, by name.
 
     Raises:
@@ -73,6 +75,7 @@ def show(
     labels = None if scores is None else _plain(scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes)
     asked = {"convention": convention, "rules": rules, "guide": guide, "teacher": teacher}
+    asked["teacher_scores"] = None if teacher_scores is None else _plain(teacher_scores)
     scenario = scenario_of(loss, first, second, labels, parameters, **asked)
     parameters_for(spec_for(scenario), dict(scenario.parameters))
     _, address = _server()

@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from explorer.runtime.problem import Problem
 
 PAIR_ROLES = ("first", "second", "score")
-# A further column of pairs, where there is one: what another model gave each.
+# A further column, where there is one: what another model gave each pair, or of a triplet each of
+# its candidates, or by how much it preferred the positive to each negative.
 TEACHER = "teacher"
 POSITIVE_ROLES = PAIR_ROLES[:2]
 # In place of a column for the score: there is none, and all pairs are positives.
@@ -123,7 +124,13 @@ TEACHER_NAMES = (
     "教师得分",
     "重排分数",
 )
-_ALL_NAMES = frozenset(SCORE_NAMES + TEACHER_NAMES).union(
+# Of triplets: the margins, or scores in a column that tells nothing else there; or the positive's
+# score, beside those of the negatives.
+MARGIN_NAMES = ("margin", "margins", "teachermargin", "teachermargins", "边际", "教师边际")
+_OF_TRIPLET = (*TEACHER_NAMES, *MARGIN_NAMES, "label", "labels", "score", "scores")
+_OF_POSITIVE = re.compile(r"pos(itive)?s?(teacher)?scores?|正例分数")
+_OF_NEGATIVES = re.compile(r"neg(ative)?s?(teacher)?scores?[0-9]*|负例分数[0-9]*")
+_ALL_NAMES = frozenset(SCORE_NAMES + TEACHER_NAMES + MARGIN_NAMES).union(
     *PAIR_NAMES, *POSITIVE_NAMES, *ANCHOR_NAMES
 )
 
@@ -150,7 +157,7 @@ def choose_columns(
     may_be_score: Callable[[int], bool],
 ) -> dict[str, int]:
     """The position of the column that serves each role: PAIR_ROLES, POSITIVE_ROLES where there is
-    no score, or TRIPLET_ROLES; of pairs also TEACHER, if one is chosen or has such a name.
+    no score, or TRIPLET_ROLES; also TEACHER, if one is chosen or has such a name.
 
     What the user wants comes first (for the score also NO_SCORE), then the names, then the
     contents: where the names leave exactly one way to read two text columns and one column of
@@ -172,7 +179,9 @@ def choose_columns(
     if teacher is None and not without:
         teacher = _teacher_by_name(names, chosen)
     found = _choose(names, chosen, unscored, teacher, is_score, is_text, may_be_score)
-    return found if teacher is None or "anchor" in found else {**found, TEACHER: teacher}
+    if "anchor" in found and TEACHER not in given and not without:
+        teacher = _teacher_of_triplets(names, found)
+    return found if teacher is None else {**found, TEACHER: teacher}
 
 
 def _choose(
@@ -259,6 +268,24 @@ def is_name(column: str) -> bool:
 
 def _is_number(column: str) -> bool:
     return column.isascii() and column.isdigit() and len(column) < 10
+
+
+def _teacher_of_triplets(names: Sequence[str], chosen: Mapping[str, int]) -> int | None:
+    plain = {plain_name(name): place for place, name in enumerate(names)}
+    free = {name: place for name, place in plain.items() if place not in chosen.values()}
+    positive = [place for name, place in free.items() if _OF_POSITIVE.fullmatch(name)]
+    if positive and any(map(_OF_NEGATIVES.fullmatch, free)):
+        return positive[0]
+    return next((free[name] for name in _OF_TRIPLET if name in free), None)
+
+
+def teacher_columns(names: Sequence[str], teacher: int) -> tuple[int, ...]:
+    """The columns that hold what a teacher gave the candidates of a triplet: the chosen one, and
+    where its name says that it is the positive's, those of the negatives after it."""
+    if not _OF_POSITIVE.fullmatch(plain_name(names[teacher])):
+        return (teacher,)
+    others = (p for p, name in enumerate(names) if _OF_NEGATIVES.fullmatch(plain_name(name)))
+    return (teacher, *others)
 
 
 def position_of(names: Sequence[str], name: str) -> int:

@@ -33,6 +33,7 @@ from explorer.sources.columns import (
     TRIPLET_ROLES,
     choose_columns,
     negative_columns,
+    teacher_columns,
 )
 from explorer.sources.delimited import Record
 from explorer.sources.grids import Grid, read_grid, step
@@ -57,8 +58,10 @@ class Table:
     """What was read, and what the user has to be told about it.
 
     `chosen` maps each role to the name of its column: first, second, score (NO_SCORE where there
-    is none), and teacher where there is one; or anchor, positive, negative, whose rows give a pair
-    (anchor, positive, 1) and for each negative a pair (anchor, negative, 0).
+    is none); or anchor, positive, negative, whose rows give a pair (anchor, positive, 1) and for
+    each negative a pair (anchor, negative, 0). Both have teacher where there is one: of a triplet a
+    number or a list of them, one for each candidate, the positive first, or, of one positive, by
+    how much the teacher preferred it to each negative.
     `total` counts the rows that are not empty, `limited` says that there were more pairs than
     asked for, `encoding` how the bytes were read (one of `encodings.ENCODINGS`, "Parquet", or ""
     for a typed table). `left_out` counts the rows that could not be used; the first of them, up to
@@ -104,9 +107,9 @@ def read_file(
     """The pairs of a file of at most 64 MB.
 
     `name` is what the user calls the file (an upload's path is not that); its extension and the
-    contents decide the kind together. `columns` maps roles (first, second, score, teacher; or
-    anchor, positive, negative) to names of columns, or to their numbers counted from 1; roles left
-    out are recognised, and NO_SCORE for the score takes all pairs as positives. `header` says
+    contents decide the kind together. `columns` maps roles (first, second, score; or anchor,
+    positive, negative; and teacher) to names of columns, or to their numbers counted from 1; roles
+    left out are recognised, and NO_SCORE for the score takes all pairs as positives. `header` says
     whether the first row of a CSV or TSV names the columns; None finds out; `encoding` in which
     encoding the text is, one of `encodings.ENCODINGS`; "" finds out. Of more than `most` pairs the
     first ones are taken, or, with a `seed`, a random sample of the rows in the order of the file.
@@ -220,6 +223,8 @@ class RowReader:
         scored = "score" in chosen and not grid.is_blank(chosen["score"])
         self.labelled = self.is_triplet or scored
         self.negatives = negative_columns(grid.columns, chosen) if self.is_triplet else ()
+        taught = self.is_triplet and TEACHER in chosen
+        self.taught = teacher_columns(grid.columns, chosen[TEACHER]) if taught else ()
         named = {role: grid.columns[position] for role, position in chosen.items()}
         self.chosen = named if self.is_triplet else {**named, "score": named.get("score", NO_SCORE)}
 
@@ -234,10 +239,27 @@ class RowReader:
         anchor = self.sentence(cells, self.positions["anchor"])
         positives = self._sentences(cells, (self.positions["positive"],))
         negatives = self._sentences(cells, self.negatives)
-        return (
-            *((anchor, text, POSITIVE, math.nan) for text in positives),
-            *((anchor, text, NEGATIVE, math.nan) for text in negatives),
-        )
+        texts = [*positives, *negatives]
+        labels = [POSITIVE] * len(positives) + [NEGATIVE] * len(negatives)
+        given = self._taught_candidates(cells, len(positives), len(negatives))
+        return tuple(zip([anchor] * len(texts), texts, labels, given, strict=True))
+
+    def _taught_candidates(self, cells: Cells, positives: int, negatives: int) -> list[float]:
+        """What the teacher gave each of them, where it is margins 0 to the positive."""
+        given = [
+            read_score(one, self.names[position])
+            for position in self.taught
+            for one in listed_in(cells[position])
+            if not is_blank(one)
+        ]
+        if not given:
+            return [math.nan] * (positives + negatives)
+        if len(given) == positives + negatives:
+            return given
+        if positives == 1 and len(given) == negatives and len(self.taught) == 1:
+            return [0.0, *(-margin for margin in given)]
+        counts = {"count": len(given), "candidates": positives + negatives, "negatives": negatives}
+        raise Problem("teacher_count", column=self.names[self.taught[0]], **counts)
 
     def _taught(self, cells: Cells) -> float:
         """What the teacher gave the pair; NaN where no column has it, or the cell is empty."""

@@ -53,7 +53,7 @@ from losses.kernels.tiled import (
     against_others,
     both_ways,
 )
-from losses.same_text import Absent, absent_by
+from losses.same_text import Absent, absent_by, all_differ
 from losses.same_text import same_text as holds_same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 from losses.twins import Twin
@@ -265,6 +265,8 @@ def info_nce(
     inputs.must_be_texts(same_text=(same_text, queries))
     owners = negative_owners if flat is None else gathered_owners(gather, negative_owners, queries)
     queries, keys, negatives, own_negatives = gathered(gather, queries, keys, flat, own_negatives)
+    if same_text is not None and not gather and all_differ(same_text):
+        same_text = None
     texts = gathered(gather, query_texts, key_texts, negative_texts, same_text)
     least = inputs.for_products(queries) if own_negatives is None else torch.float32
     queries, keys, negatives = inputs.with_negatives(least, negatives, queries=queries, keys=keys)

@@ -179,7 +179,7 @@ def _choose(grid: Grid, wanted: dict[str, str]) -> dict[str, int]:
         chosen = {"score": (named or scores)[0]}
     if set(chosen) - {TEACHER} == set(POSITIVE_ROLES) and wanted.get("score") != NO_SCORE:
         return choose_columns(*whole)
-    if set(chosen) == set(TRIPLET_ROLES):
+    if set(chosen) - {TEACHER} == set(TRIPLET_ROLES):
         return chosen  # a triplet has two pairs, and one number would not do
     return {**chosen, "similarity": similarity}
 

@@ -87,6 +87,7 @@ def compute_loss(
     twins: str = "keep",
     guide: str = "",
     teacher: str = "",
+    teacher_scores: list[float] | None = None,
 ) -> Answer:
     """Encode up to 512 sentence pairs, compute a loss on them, and say what drives it.
 
@@ -110,6 +111,8 @@ def compute_loss(
             of the first one still
         teacher: an encoder or a cross-encoder whose cosines or scores are the teacher's, for a loss
             that learns from one ("distill_kl", "margin_mse"); "" for none
+        teacher_scores: what a teacher gave each pair, in place of a model; a pair of the same two
+            sentences has one score
 
     Returns:
         An object with
@@ -147,8 +150,9 @@ def compute_loss(
     """
     pairs = (sentences1, sentences2, scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
+    asked = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
     return answer_of(
-        explore(scenario_of(loss, *pairs, parameters, encoder, convention, rules, guide, teacher))
+        explore(scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked))
     )
 
 
@@ -224,6 +228,7 @@ def trace_loss(
     twins: str = "keep",
     guide: str = "",
     teacher: str = "",
+    teacher_scores: list[float] | None = None,
 ) -> Traced:
     """Like compute_loss, for up to 64 pairs, with every step of the computation written out.
 
@@ -248,6 +253,8 @@ def trace_loss(
             of the first one still
         teacher: an encoder or a cross-encoder whose cosines or scores are the teacher's, for a loss
             that learns from one ("distill_kl", "margin_mse"); "" for none
+        teacher_scores: what a teacher gave each pair, in place of a model; a pair of the same two
+            sentences has one score
 
     Returns:
         The object of compute_loss and, in it, steps: first what the loss reads, then what each
@@ -268,7 +275,8 @@ def trace_loss(
     """
     pairs = (sentences1, sentences2, scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
-    scenario = scenario_of(loss, *pairs, parameters, encoder, convention, rules, guide, teacher)
+    asked = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
+    scenario = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked)
     count = len(scenario.data.rows)
     if count > TRACED_PAIRS:
         raise Problem("api_too_many", count=count, name="trace_loss", most=TRACED_PAIRS)
@@ -297,6 +305,7 @@ def compare_losses(
     twins: str = "keep",
     guide: str = "",
     teacher: str = "",
+    teacher_scores: list[float] | None = None,
 ) -> ComparedLosses:
     """Two to six losses, or one under several libraries' conventions, on up to 512 same pairs.
 
@@ -320,6 +329,8 @@ def compare_losses(
             of the first one still
         teacher: an encoder or a cross-encoder whose cosines or scores are the teacher's, for a loss
             that learns from one ("distill_kl", "margin_mse"); "" for none
+        teacher_scores: what a teacher gave each pair, in place of a model; a pair of the same two
+            sentences has one score
 
     Returns:
         An object with
@@ -355,7 +366,7 @@ def compare_losses(
     """
     sides = sides_of("losses", losses)
     rows = rows_of("compare_losses", EXPLORED_PAIRS, sentences1, sentences2, scores)
-    data = table_of(rows, encoder, guide, teacher)
+    data = table_of(rows, encoder, guide, teacher, teacher_scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
     scenario, batch = Scenario(data=data, rules=rules), None
     if similarities is not None:
@@ -555,6 +566,7 @@ def figure(
     format: str = "svg",
     guide: str = "",
     teacher: str = "",
+    teacher_scores: list[float] | None = None,
 ) -> DrawnFigure:
     """The figure of a scene, SVG or PNG, with legend and caption: of a link, or of up to 512 pairs.
 
@@ -576,7 +588,7 @@ def figure(
         language: "en" or "zh"
         dark: drawn for a dark page
         format: "svg" or "png", two pixels to a unit
-        guide, teacher: further models, as compute_loss has them
+        guide, teacher, teacher_scores: as compute_loss has them
 
     Returns:
         An object with svg, the text of the figure, or png, the file in base64 (as a tool of MCP:
@@ -603,9 +615,8 @@ def figure(
         scenario = Scenario.from_link(scene.strip().rpartition("#")[2])
     else:
         pairs = (sentences1 or [], sentences2 or [], scores)
-        scenario = scenario_of(
-            loss, *pairs, parameters, encoder, convention, guide=guide, teacher=teacher
-        )
+        asked = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
+        scenario = scenario_of(loss, *pairs, parameters, encoder, convention, **asked)
     shown, in_view = looking_at(explore(scenario), read_text("step", step), facet)
     drawn = draw(shown, language=language, dark=dark)
     raster = None

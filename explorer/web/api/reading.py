@@ -32,6 +32,7 @@ def scenario_of(
     rules: Rules | None = None,
     guide: str = "",
     teacher: str = "",
+    teacher_scores: Sequence[float] | None = None,
 ) -> Scenario:
     """The scene of these pairs, as if they had been typed into the page's table; without scores
     all are positives.
@@ -40,17 +41,33 @@ def scenario_of(
     are checked by `explore`.
     """
     rows = rows_of("compute_loss", EXPLORED_PAIRS, sentences1, sentences2, scores)
-    data = table_of(rows, encoder, guide, teacher)
+    data = table_of(rows, encoder, guide, teacher, teacher_scores)
     return scenario_under(loss, parameters, convention, rules, data)
 
 
 def table_of(
-    rows: tuple[tuple[str, str, str], ...], encoder: object, guide: object, teacher: object
+    rows: tuple[tuple[str, str, str], ...],
+    encoder: object,
+    guide: object,
+    teacher: object,
+    teacher_scores: object = None,
 ) -> Data:
-    """These rows, and the models that are asked of them."""
+    """These rows, the models that are asked of them, and what a teacher gave each already.
+
+    Raises Problem where there is a teacher twice, or not a number for each row.
+    """
+    given: tuple[float, ...] = ()
+    if teacher_scores is not None:
+        given = read_numbers("teacher_scores", teacher_scores)
+        lists = {"sentences1": rows, "teacher_scores": given}
+        check_lengths("teacher_scores", len(rows), lists)
+        if teacher:
+            raise Problem("api_teacher_twice")
+    taught = zip(rows, map(typed, given), strict=False)
     return Data(
         source="table",
         rows=rows,
+        teacher=tuple((first, second, score) for (first, second, _), score in taught),
         encoder=read_text("encoder", encoder),
         guide=read_text("guide", guide).strip(),
         teacher_model=read_text("teacher", teacher).strip(),

@@ -174,6 +174,20 @@ def test_what_is_kept_does_not_grow_with_the_square_of_the_batch():
     assert saved_bytes(info_nce, queries, keys, **settings) <= 4 * count * width * 4 + 8 * count
 
 
+def test_where_no_text_stands_twice_nothing_is_kept_of_the_texts():
+    """Both sides and their gradients, and not a byte beside them; of twins also their numbers."""
+    count, width = 2048, 16
+    queries, keys = (torch.randn(count, width).requires_grad_() for _ in range(2))
+    kept = {}
+    for name, texts in (("apart", torch.arange(count)), ("twins", torch.arange(count) // 2)):
+        asked = {"directions": DIRECTIONS, "same_text": texts.flip(0)}
+        kept[name] = saved_bytes(info_nce, queries, keys, **asked)
+    assert kept == {"apart": 4 * count * width * 4, "twins": 4 * count * width * 4 + 8 * count}
+    plain = info_nce(queries, keys, directions=DIRECTIONS)
+    told = info_nce(queries, keys, directions=DIRECTIONS, same_text=torch.arange(count))
+    assert plain == told
+
+
 def test_half_precision_and_large_logits():
     for dtype in (torch.float16, torch.bfloat16):
         queries, keys = QUERIES.to(dtype), KEYS.to(dtype)

@@ -136,6 +136,11 @@ TWINS = {
         )
         for kind in ("vectors", "vectors of each")
     },
+    "embedding_mse, EmbedDistill": (
+        "vectors",
+        lambda m: adapter.EmbeddingMseLoss(m),
+        lambda m: bi.EmbedDistillLoss(m, distance_metric="mse"),
+    ),
     "gist": (
         "positives",
         lambda m: adapter.GistLoss(m, guide=other_encoder()),
@@ -328,6 +333,11 @@ OF_TRANSFORMERS = {
         "positives",
         lambda m: adapter.InfoNceLoss(m),
         lambda m: bi.CachedMultipleNegativesRankingLoss(m, mini_batch_size=3),
+    ),
+    "mega_batch_margin, in pieces": (
+        "positives",
+        lambda m: adapter.MegaBatchMarginLoss(m),
+        lambda m: bi.MegaBatchMarginLoss(m, mini_batch_size=3),
     ),
 }
 

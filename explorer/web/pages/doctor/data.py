@@ -318,8 +318,8 @@ def _file(read: Read, source: Source) -> Json | None:
     if read.file is None:
         return None
     told = described(read.file, source.content, source.encoding)
-    if "anchor" not in told["chosen"]:  # a column of a teacher may be chosen, too
-        told["chosen"] = {**told["chosen"], TEACHER: told["chosen"].get(TEACHER, NO_SCORE)}
+    # A column of a teacher may be chosen, too.
+    told["chosen"] = {**told["chosen"], TEACHER: told["chosen"].get(TEACHER, NO_SCORE)}
     return told
 
 

@@ -65,9 +65,7 @@ def read_file(request: Any) -> Json:
 
 
 def _offered(chosen: Mapping[str, str]) -> dict[str, str]:
-    """The columns that are read, and for pairs that a teacher's may be chosen."""
-    if "anchor" in chosen:
-        return dict(chosen)
+    """The columns that are read, and that a teacher's may be chosen."""
     return {**chosen, TEACHER: chosen.get(TEACHER, NO_SCORE)}
 
 

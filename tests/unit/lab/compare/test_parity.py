@@ -110,7 +110,7 @@ def test_what_is_explained_says_by_what(rows):
     said = row.because[0].said()
     assert said.startswith("Here InfoNCE is 2.557 at its defaults; the convention “sentence-")
     note = of(rows, "triplet", "sentence-transformers 6.2 TripletLoss").because[-1].said("zh")
-    assert note == say("zh", "loss.triplet.note.sentence-transformers TripletLoss")
+    assert note == say("zh", "loss.triplet.note.sentence-transformers 6.2 TripletLoss")
     (lowered,) = of(rows, "cosine_mse", "sentence-transformers 6.2 CosineSimilarityLoss").because
     assert lowered.key == "parity.because.float32"
 
