@@ -47,7 +47,10 @@ def losses_of(module) -> set[str]:
     return {
         name
         for name, kind in made.items()
-        if inspect.isclass(kind) and issubclass(kind, nn.Module) and "Loss" in name
+        if inspect.isclass(kind)
+        and issubclass(kind, nn.Module)
+        and "Loss" in name
+        and "Scheme" not in name
     }
 
 
@@ -95,9 +98,9 @@ def sharp_cross_encoder(folder):
     """A cross-encoder that tells texts apart from the start: a fresh one hardly does."""
     model = cross_encoder(folder)
     with torch.no_grad():
-        for name, weight in model.named_parameters():
-            if "word_embeddings" in name or "classifier" in name:
-                weight.mul_(30)
+        for weight in model.parameters():
+            if weight.ndim == 2:
+                weight.mul_(10)
     return model
 
 
@@ -132,7 +135,7 @@ def test_all_second_sentences_as_negatives_are_lists_of_a_cross_encoder(theirs, 
     one = stepped(models[0], adapter.SoftmaxRankLoss(models[0]), lists)
     other = stepped(models[1], theirs(models[1]), [(columns, None) for columns in pairs])
     agree(one, other)
-    assert max(float((one[n] - before[n]).abs().max()) for n in before) > 0.01
+    assert max(float((one[n] - before[n]).abs().max()) for n in before) > 1e-3
 
 
 @pytest.mark.trains

@@ -164,3 +164,32 @@ def test_a_training_takes_them_as_options(monkeypatch):
     assert (plan.threshold, plan.label_range, plan.extra_negatives) == (2.5, (0, 10), False)
     with pytest.raises(Problem, match="cannot run from 5 to 1"):
         api.start_training("cosine_mse", FIRST, SECOND, GRADES, options={"label_range": [5, 1]})
+
+
+TAUGHT = (["a", "a"], ["b", "c"], [1, 0])
+
+
+def test_a_teachers_scores_come_with_the_pairs():
+    data = scenario_of("margin_mse", *TAUGHT, teacher_scores=[3, 1.5]).data
+    assert data.teacher == (("a", "b", "3"), ("a", "c", "1.5"))
+    asked = {"similarities": [0.5, 0.25], "teacher_scores": [3, 1.5]}
+    answer = api.trace_loss("margin_mse", *TAUGHT, **asked)
+    assert answer["loss"] == pytest.approx((0.25 - 1.5) ** 2)
+    sides = [{"loss": "margin_mse"}, {"loss": "distill_kl"}]
+    compared = api.compare_losses(sides, *TAUGHT, **asked)
+    assert compared["losses"][0]["loss"] == pytest.approx((0.25 - 1.5) ** 2)
+    assert compared["losses"][1]["loss"] > 0
+
+
+@pytest.mark.parametrize(
+    ("given", "key"),
+    [
+        ({"teacher_scores": [3]}, "api_lengths"),
+        ({"teacher_scores": [3, "x"]}, "api_number"),
+        ({"teacher_scores": [3, 1], "teacher": "org/model"}, "api_teacher_twice"),
+    ],
+)
+def test_a_teacher_is_told_once_and_for_every_pair(given, key):
+    with pytest.raises(Problem) as caught:
+        scenario_of("margin_mse", *TAUGHT, **given)
+    assert caught.value.key == f"problem.{key}"
