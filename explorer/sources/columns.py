@@ -38,6 +38,10 @@ PAIR_NAMES = (
     ("query", "passage"),
     ("query", "document"),
     ("query", "doc"),
+    ("query", "docs"),
+    ("query", "documents"),
+    ("query", "passages"),
+    ("query", "candidates"),
     ("question", "answer"),
     ("句子1", "句子2"),
     ("句子一", "句子二"),
@@ -93,6 +97,7 @@ _NEGATIVE = re.compile(r"(hard)?neg(ative)?s?[0-9]*|难?负例[0-9]*")
 _COUNTS_ROWS = re.compile(r"(.*[\s_\-])?(id|idx|index)|[a-z]id|docid|unnamed: ?0|.*(编号|序号)")
 SCORE_NAMES = (
     "score",
+    "scores",
     "similarityscore",
     "similarity",
     "relatednessscore",

@@ -28,7 +28,7 @@ _BATCH_CELLS = 2**16
 def parquet_records(
     data: bytes, name: str
 ) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]]]:
-    """Columns, and what goes through the records. Words, lists of words, numbers and truths are
+    """Columns, and what goes through the records. Words, numbers, lists of either, and truths are
     read; what is of another kind is `Foreign`.
 
     Raises Problem if the file is damaged, or says that it unpacks to too much; going through the
@@ -124,8 +124,9 @@ def _cells(column: Any) -> list[object]:
     kind, types = column.type, pyarrow.types
     if types.is_dictionary(kind) and not types.is_binary(kind.value_type):
         return _words(column)
-    is_number = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
-    if is_number or types.is_boolean(kind) or types.is_null(kind):
+    if _is_number(kind) or types.is_boolean(kind) or types.is_null(kind):
+        return column.to_pylist()
+    if _is_list(kind) and _is_number(kind.value_type):
         return column.to_pylist()
     if _lists_words(kind):
         words, start = _words(column.flatten()), 0
@@ -138,11 +139,22 @@ def _cells(column: Any) -> list[object]:
     return [foreign if there else None for there in column.is_valid().to_pylist()]
 
 
-def _lists_words(kind: Any) -> bool:
-    import pyarrow
+def _is_number(kind: Any) -> bool:
+    from pyarrow import types
 
-    is_list = pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind)
-    return is_list and pyarrow.types.is_dictionary(kind.value_type)
+    return types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
+
+
+def _is_list(kind: Any) -> bool:
+    from pyarrow import types
+
+    return types.is_list(kind) or types.is_large_list(kind)
+
+
+def _lists_words(kind: Any) -> bool:
+    from pyarrow import types
+
+    return _is_list(kind) and types.is_dictionary(kind.value_type)
 
 
 def _words(column: Any) -> list[object]:

@@ -211,8 +211,9 @@ def _sample(grid: Grid, read: RowReader, usable: int, most: int, seed: int) -> l
 
 
 class RowReader:
-    """Makes the pairs of each row of a grid: one, or of a triplet one for each sentence beside the
-    anchor. `labelled` says whether there are any scores, `chosen` which columns are read."""
+    """Makes the pairs of each row of a grid: one, or of a list of candidates one for each, or of a
+    triplet one for each sentence beside the anchor. `labelled` says whether there are any scores,
+    `chosen` which columns are read."""
 
     def __init__(self, grid: Grid, chosen: Mapping[str, int]) -> None:
         self.grid = grid
@@ -233,6 +234,8 @@ class RowReader:
         if isinstance(cells, Problem):
             raise cells
         if not self.is_triplet:
+            if (candidates := self._candidates(cells)) is not None:
+                return candidates
             first, second = (self.sentence(cells, self.positions[r]) for r in ("first", "second"))
             label = self.score(cells) if self.labelled else POSITIVE
             return ((first, second, label, self._taught(cells)),)
@@ -260,6 +263,38 @@ class RowReader:
             return [0.0, *(-margin for margin in given)]
         counts = {"count": len(given), "candidates": positives + negatives, "negatives": negatives}
         raise Problem("teacher_count", column=self.names[self.taught[0]], **counts)
+
+    def _candidates(self, cells: Cells) -> tuple[Pair, ...] | None:
+        """The pairs of a text with a list of candidates, which a list as long of each label and of
+        each teacher's score stands beside; None where the row has one candidate.
+
+        Beside a list of labels that of candidates may be written as JSON.
+        """
+        position = self.positions["second"]
+        if not isinstance(cells[position], list) and not self._written_list(cells):
+            return None
+        texts, name = listed_in(cells[position]), self.names[position]
+        columns = [[POSITIVE] * len(texts), [math.nan] * len(texts)]
+        for at, role in enumerate(("score", TEACHER)):
+            if role not in self.positions or (role == "score" and not self.labelled):
+                continue
+            other = self.names[self.positions[role]]
+            values = listed_in(cells[self.positions[role]])
+            if len(values) != len(texts):
+                counts = {"count": len(texts), "values": len(values)}
+                raise Problem("candidates_values", column=name, other=other, **counts)
+            columns[at] = [read_score(value, other) for value in values]
+        first = self.sentence(cells, self.positions["first"])
+        seconds = [read_sentence(text, name) for text in texts]
+        return tuple((first, *pair) for pair in zip(seconds, *columns, strict=True))
+
+    def _written_list(self, cells: Cells) -> bool:
+        """Whether both candidates and labels are lists that are written as JSON."""
+        if not self.labelled:
+            return False
+        both = [cells[self.positions[role]] for role in ("second", "score")]
+        written = all(isinstance(cell, str) and cell.lstrip()[:1] == "[" for cell in both)
+        return written and all(listed_in(cell) != [cell] for cell in both)
 
     def _taught(self, cells: Cells) -> float:
         """What the teacher gave the pair; NaN where no column has it, or the cell is empty."""

@@ -22,7 +22,9 @@ from losses import LossSpec
 
 SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")
 EVIDENCE = 5  # rows that are shown of each finding
+# To paste beside `from sentence_transformers.sentence_transformer import losses`.
 NO_DUPLICATES = "batch_sampler=BatchSamplers.NO_DUPLICATES"
+POSITIVES_ALONE = "loss = losses.MultipleNegativesRankingLoss(model)"
 # From this share of a batch's rows on, copies are the first thing to put right; from that on, said.
 MANY_MET, SOME_MET = 0.1, 0.001
 MANY_FOREIGN = 0.5
@@ -222,7 +224,7 @@ def _same_on_both_sides(profile: Profile) -> Iterator[Fault]:
 def _labels(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
     """What the labels cannot teach this loss."""
     if not profile.labelled:
-        yield Fault("no_labels", SEVERE, {}, (), ("loss=info_nce",))
+        yield Fault("no_labels", SEVERE, {}, (), (POSITIVES_ALONE,))
         return
     levels = profile.levels
     if len(levels) == 1 and "order" in spec.needs:
@@ -237,8 +239,10 @@ def _reach(profile: Profile) -> Iterator[Fault]:
     labels, (least, most) = profile.labels, profile.label_range
     beyond = np.flatnonzero((labels < -1) | (labels > 1))
     if len(beyond):
-        from_zero = f"(label - {least:g})" if least else "label"
-        paste = f"label = {from_zero} / {most - least:g}"
+        cell = f'row["{profile.label_column}"]'
+        from_zero = f"({cell} - {least:g})" if least else cell
+        rescaled = f'{{"{profile.label_column}": {from_zero} / {most - least:g}}}'
+        paste = f"dataset = dataset.map(lambda row: {rescaled})"
         share = percent(len(beyond) / len(labels))
         low, high = profile.levels[0], profile.levels[-1]
         ends = {"low": display_number(float(low)), "high": display_number(float(high))}

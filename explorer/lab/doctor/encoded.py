@@ -50,6 +50,7 @@ FEW_LEVELS = 8
 # Of how many queries, and among how many negatives, a temperature's sharpness is measured.
 SHARP_QUERIES, SHARP_NEGATIVES = 64, 2048
 WANTED = (1.5, 4.0, 16.0, 64.0)  # negatives that count
+WITH_GUIDE = "loss = losses.GISTEmbedLoss(model, guide=guide)"
 SHORT = {"minilm": EMBEDDED}
 
 
@@ -351,7 +352,7 @@ def _above_faults(profile: Profile, seen: Seen, batch: int) -> Iterator[Fault]:
     }
     severity = WARNING if share >= MANY_MET else NOTE
     rows = tuple(dict.fromkeys(row for cell in seen.above_cells for row in (cell.row, cell.other)))
-    yield Fault("false_negatives", severity, values, rows, ("loss=gist",), seen.above_cells)
+    yield Fault("false_negatives", severity, values, rows, (WITH_GUIDE,), seen.above_cells)
 
 
 def _disagreement(seen: Seen) -> Iterator[Fault]:

@@ -12,6 +12,7 @@ import numpy as np
 from explorer.lab.doctor.meetings import Meetings, meetings, partners
 from explorer.lab.doctor.texts import looked_at, numbered, together
 from explorer.runtime import jobs
+from explorer.sources.columns import is_name
 from losses.labels import Ends, label_rules
 
 
@@ -74,6 +75,12 @@ class Profile:
     @property
     def labelled(self) -> bool:
         return self.columns.labelled
+
+    @property
+    def label_column(self) -> str:
+        """What the column of labels is called, "score" where it has no name."""
+        name = getattr(self.columns, "chosen", {}).get("score", "")
+        return name if is_name(name) else "score"
 
     @property
     def has_teacher(self) -> bool:

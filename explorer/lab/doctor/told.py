@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from explorer.lab.doctor.axes import Counts
 from explorer.lab.doctor.data import Examined
 from explorer.lab.doctor.explain import Explained, Finding, Fitting, Standing
+from explorer.lab.doctor.known import sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, START, Settings, sharpening
 from explorer.lab.doctor.reading import Read
 from explorer.lab.doctor.suited import Suited
@@ -108,6 +110,13 @@ def named(fit: Fitting | Standing, language: str) -> str:
 
 
 def none_said(found: Explained, language: str = "en") -> str:
+    if found.known.loss and not found.nearest:
+        taught = list(dict.fromkeys(side.loss for side in sides_for(found.known)))
+        told = say(language, "doctor.none.taught", losses=_losses(taught, language))
+        if taught == ["margin_mse"] and found.value > 0:
+            root = display_number(math.sqrt(found.value), 4)
+            told += " " + say(language, "doctor.none.margin", value=typed(found.value), root=root)
+        return told
     losses: Word | list[Word] = word("doctor.none.all", "any loss here")
     if found.known.loss:
         names = dict.fromkeys(fit.loss for one in found.nearest for fit in one.fits)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.data import SEVERE, examine, is_softmax
+from explorer.lab.doctor.classes import BY_CLASS
+from explorer.lab.doctor.data import NO_DUPLICATES, POSITIVES_ALONE, SEVERE, examine, is_softmax
+from explorer.lab.doctor.encoded import WITH_GUIDE
 from explorer.lab.doctor.meetings import meetings, partners
 from explorer.lab.doctor.profile import profiled
+from explorer.lab.doctor.reading import read_content
 from explorer.lab.doctor.texts import folded, looked_at, numbered
 from explorer.locale import say
 from explorer.sources.pairs import Pairs
@@ -74,14 +78,40 @@ def test_what_was_planted_is_found_and_nothing_else(name, many):
     assert faults[name].rows == before + added
 
 
+def test_advice_runs_as_it_is_pasted():
+    """With the installed sentence-transformers and datasets."""
+    from datasets import Dataset
+    from sentence_transformers.sentence_transformer import losses
+    from sentence_transformers.sentence_transformer.training_args import BatchSamplers
+
+    assert all(BatchSamplers(eval(one.partition("=")[2])) for one in (NO_DUPLICATES, BY_CLASS))
+    for loss in (POSITIVES_ALONE, WITH_GUIDE):
+        assert hasattr(losses, loss.partition("losses.")[2].partition("(")[0])
+    assert "guide" in inspect.signature(losses.GISTEmbedLoss).parameters
+    shifted = clean_pairs(tuple(float(1 + place % 5) for place in range(COUNT)))
+    (paste,) = found(shifted, "cosine_mse")["labels_out_of_reach"].advice
+    names = {"dataset": Dataset.from_dict({"score": list(shifted.labels)})}
+    exec(paste, names)
+    assert {*names["dataset"]["score"]} == {0.0, 0.25, 0.5, 0.75, 1.0}
+
+
+def test_the_column_of_labels_is_called_as_in_the_file():
+    text = "query,doc,grade\n" + "".join(f"q {n},d {n},{n % 6}\n" for n in range(20))
+    read = read_content(text.encode(), "t.csv", lambda *far: None, columns={"score": "grade"})
+    (fault,) = examine(read.profile, LOSSES["cosine_mse"], 8).faults
+    assert 'row["grade"] / 5' in fault.advice[0]
+
+
 def test_what_labels_cannot_teach():
     five = clean_pairs(tuple(float(place % 6) for place in range(COUNT)))
     faults = found(five, "cosine_mse")
     assert faults["labels_out_of_reach"].severity == SEVERE
-    assert faults["labels_out_of_reach"].advice == ("label = label / 5",)
+    assert faults["labels_out_of_reach"].advice == (
+        'dataset = dataset.map(lambda row: {"score": row["score"] / 5})',
+    )
     shifted = clean_pairs(tuple(float(1 + place % 5) for place in range(COUNT)))
     assert found(shifted, "cosine_mse")["labels_out_of_reach"].advice == (
-        "label = (label - 1) / 4",
+        'dataset = dataset.map(lambda row: {"score": (row["score"] - 1) / 4})',
     )
     assert found(five, "cosent") == {}
     assert found(clean_pairs((1.0,) * COUNT))["one_label"].severity == SEVERE

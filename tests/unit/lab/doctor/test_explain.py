@@ -171,6 +171,16 @@ def test_a_loss_that_is_zero_at_collapse(name):
     assert found(asked("0", loss=name), name, COLLAPSE) is not None
 
 
+def test_a_loss_on_a_teacher_is_told_by_the_scale_of_both():
+    """Its value is the mean square of what two differences are apart."""
+    said = list(lines(asked("200", loss="MarginMSE")))
+    assert len(said) == 1
+    assert "Margin-MSE" in said[0]
+    assert "14.14" in said[0]
+    assert "any loss here" not in said[0]
+    assert asked("200", loss="MarginMSE").findings == ()
+
+
 @pytest.mark.parametrize("count", [37, 300])
 def test_unnamed_the_loss_is_among_the_first_three(count):
     values = {
