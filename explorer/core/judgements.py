@@ -101,6 +101,38 @@ def _of_log(key: str, claims: str, evidence: str, test: str, of: Of = "run") -> 
     return Judgement(f"doctor.run.{key}", where, of, claims, evidence, test)
 
 
+_DOCTOR = ("Doctor", "CLI", "API")
+
+
+def _of_data(key: str, claims: str, evidence: str = "the texts and labels of all rows"):
+    return Judgement(f"doctor.data.{key}", _DOCTOR, "batch", claims, evidence, "counted")
+
+
+def _suited(names: str, claims: str) -> tuple[Judgement, ...]:
+    """For and against a loss, on a table of pairs or of classes."""
+    evidence = "the columns of the table, counts of its labels and texts; what the loss reads"
+    return tuple(
+        Judgement(f"doctor.suited.{name}", _DOCTOR, "batch", claims, evidence, "counted")
+        for name in names.split()
+    )
+
+
+def _of_number(names: str, claims: str) -> tuple[Judgement, ...]:
+    """What a number may be, or where it stands, of a loss at these counts."""
+    evidence = "the number, to its last digit, and the landmarks of every loss at the counts told"
+    test = "they are one number to the digits that were written; which it is, stays a possibility"
+    return tuple(
+        Judgement(f"doctor.{name}", _DOCTOR, "rule", claims, evidence, test)
+        for name in names.split()
+    )
+
+
+def _of_sides(key: str, claims: str, evidence: str) -> Judgement:
+    return _counted(f"compare.{key}", "Compare", "loss on batch", claims, evidence)
+
+
+_APART = "the share of the gradient that each pair has under both losses, with its sign"
+
 _TREND = (
     "a line through all steps moves by more than three standard errors, and the means of the "
     "first and the last tenth lie the same way"
@@ -571,6 +603,24 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "the number of held-out pairs, those that share a sentence counted together",
         "Student's t of a rank correlation, at 98%",
     ),
+    *(
+        Judgement(
+            f"finetune.{key}",
+            ("Fine-tune",),
+            "run",
+            claims,
+            f"the scores of these pairs{more}",
+            "all within 0.02 of each other",
+        )
+        for key, claims, more in (
+            (
+                "alarm",
+                "the encoder tells none of the pairs apart that are measured while it trains",
+                ", of positives those of all their queries and keys",
+            ),
+            ("alarm_cross", "the same of a cross-encoder", ""),
+        )
+    ),
     Judgement(
         "finetune.alarm_at",
         ("Fine-tune",),
@@ -611,6 +661,152 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "why the loss leaves this pair as it is, which the other moves",
         "the similarities that the loss compares, the label, the threshold",
         "none is of these two sentences, and the label is below the threshold",
+    ),
+    *(
+        _of_sides(f"apart.{one}.{other}", "on which pair two losses disagree most", _APART)
+        for one in ("pulls", "pushes")
+        for other in ("nothing", "pulls", "pushes")
+    ),
+    *(
+        _of_sides(key, claims, "the definitions, what they read, and the parameters of both")
+        for key, claims in (
+            ("comparable_of", "the values of two losses may be compared"),
+            ("not_beside", "the values of two losses must not be compared"),
+            ("other.definition", "why: two definitions"),
+            ("other.inputs", "why: they read different things"),
+            ("other.kind", "why: two kinds"),
+            ("other.loss", "why: two losses"),
+            ("other.parameter", "why: another parameter"),
+            ("other.scale", "why: another factor of the similarities"),
+            ("same_formula", "two losses are one formula with the same parameters"),
+        )
+    ),
+    _of_sides("factor", "one gradient is the other times a number", "both gradients, every entry"),
+    _of_sides("value_ratio", "how one value relates to the other", "both values"),
+    *(
+        _of_sides(f"vary.{key}", claims, "the loss at every step of the way to one point")
+        for key, claims in (
+            ("falls", "by its value one point for everything is better than this batch"),
+            ("dips", "the loss falls on the way and ends no lower than it started"),
+            ("none_falls", "no loss is lower anywhere on the way than at its start"),
+        )
+    ),
+    _of_sides(
+        "vary.limit",
+        "what the loss over its scale tends to, and between which values it lies",
+        "the largest violation of an ordered pair and the count of terms",
+    ),
+    *(
+        _of_sides(f"vary.{key}", claims, "the loss before and after the change")
+        for key, claims in (
+            ("noticing", "the change gives the loss another value"),
+            ("not_noticing", "the loss keeps its value but for rounding"),
+        )
+    ),
+    *(
+        Judgement(f"compare.vary.{key}", ("Compare",), "rule", claims, evidence, test)
+        for key, claims, evidence, test in (
+            (
+                "within",
+                "where the norm lies in the band",
+                "the gradient norm at every value of λ",
+                "where it crosses the band, between two of them by their logarithms",
+            ),
+            (
+                "never",
+                "the norm is nowhere in the band",
+                "the gradient norm at every value of λ",
+                "none inside, and no crossing between two",
+            ),
+            (
+                "advised",
+                "which λ the rule of the annotated derivation gives here",
+                "the standard deviation of the similarities",
+                "λ = α/σ, for α from 10 to 30",
+            ),
+        )
+    ),
+    *(
+        _counted(f"ui.parts.{key}", "Explore", "loss on batch", claims, "each part's gradient")
+        for key, claims in (
+            ("cosine", "how far the gradients of two parts agree"),
+            ("no_cosine", "the gradient of one of two parts is 0"),
+            ("opposed", "on how many pairs the parts pull against each other, what cancels"),
+            ("none_opposed", "on no pair the parts pull against each other"),
+        )
+    ),
+    *(
+        _of_data(key, claims)
+        for key, claims in (
+            ("batches_without_positive", "which share of random batches has no positive pair"),
+            ("classes_of_one", "how many classes have a single text"),
+            ("conflicting_labels", "how many pairs stand with several labels"),
+            ("copies", "how many pairs repeat one that stood before"),
+            ("degrees_lost", "of how many degrees the loss reads two"),
+            ("labels_out_of_reach", "which share of the labels no cosine can reach"),
+            ("lists_of_one", "how many pairs are the only candidate of their first text"),
+            ("mixed_scripts", "how many pairs hold a text in another script than the others"),
+            ("no_labels", "there are no labels, and the loss compares by them"),
+            ("no_negative", "all pairs are positive, and the loss needs others"),
+            ("no_positive", "no pair is positive, and the loss needs some"),
+            ("no_teacher", "there are no scores of a teacher, and the loss needs them"),
+            ("not_latin", "how many pairs hold a text in another script than Latin"),
+            ("one_class", "all rows are of one class"),
+            ("one_label", "all labels are equal"),
+            ("rows_alone", "which share of the rows of a random batch has no other of its class"),
+            ("same_on_both_sides", "how many pairs hold one text twice"),
+            ("texts_again", "how many rows repeat a text in the same class"),
+            ("texts_in_classes", "how many texts stand in several classes"),
+            ("twins", "how many pairs share a text, and how many of a random batch meet"),
+            ("twins_met", "the same, of a loss that takes them for negatives"),
+            ("two_scripts", "in how many pairs the scripts of both texts differ"),
+        )
+    ),
+    _of_data(
+        "cut_off",
+        "about how many texts are longer than what the encoder reads; an estimate, and says so",
+        "the words and letters of all texts: 1.3 tokens a word",
+    ),
+    _of_data(
+        "tokens_cut_off",
+        "how many texts are longer than what the encoder reads",
+        "all texts, by its own tokenizer",
+    ),
+    *(
+        Judgement(
+            f"doctor.{key}",
+            _DOCTOR,
+            "batch",
+            f"nothing is wrong that {seen} could show; of the rest it says nothing",
+            evidence,
+            "none of the findings above is made",
+        )
+        for key, seen, evidence in (
+            ("none_found", "texts and labels alone", "all findings of the table"),
+            ("examined_none", "texts and labels alone", "all findings of the table"),
+            ("class.examined_none", "texts and classes alone", "all findings of the table"),
+            ("none_found_encoded", "these cosines", "all findings by an encoder"),
+        )
+    ),
+    *_suited(
+        "classes degrees hard_negatives lists mostly_positive positives prototypes teacher "
+        "yes_or_no",
+        "why a loss can learn from these columns",
+    ),
+    *_suited(
+        "alike alone degrees_lost few_in_order few_lists labels_unread nothing_to_learn twins",
+        "what speaks against a loss on these columns",
+    ),
+    *_suited("none none_classes", "no loss here can learn from these columns"),
+    *_of_number(
+        "collapse collapse_start start floor copies below_zero below_zero_fault "
+        "nothing.no_positive nothing.no_relevant nothing.one_class nothing.one_label nothing.one_pair",
+        "what a value of a loss may be",
+    ),
+    *_of_number(
+        "standing.above standing.below standing.between standing.collapse standing.floor "
+        "standing.negative standing.starting standing.under",
+        "where a value of a loss stands between its landmarks",
     ),
     _of_log(
         "at_collapse",

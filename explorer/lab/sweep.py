@@ -48,8 +48,8 @@ class Curves(Sweep):
     """The same, and what losses are compared by.
 
     `effective` is the effective number of terms. `hardest` is the share of the gradient on the
-    tenth of the pairs that feels most, `suspects` that on the pairs where label and encoder disagree; None
-    where no pair feels anything.
+    tenth of the pairs that feels most, `suspects` that on the pairs where label and encoder
+    disagree; None where no pair feels anything.
 
     `over_scale` is the loss by its scale (of a temperature: times it), None of another parameter.
     For a loss log(1 + Σ w e^{λ(s_j − s_i)}) it tends to the largest violation, `limit`, for λ → ∞

@@ -19,7 +19,9 @@ LANGUAGES = ("en", "zh")
 # Values that count something are grouped: 1 048 576. A seed or the end of a range stays as typed.
 COUNTS = frozenset(
     {"count", "part", "all", "used", "total", "done", "terms", "sentences"}
-    | {"step", "steps", "kept", "train", "held_out"}
+    | {"step", "steps", "kept", "train", "held_out", "since", "points"}
+    | {"rows", "columns", "cells", "pairs", "classes", "comparisons", "seen", "positives", "most"}
+    | {"alike", "without", "repeated", "present", "candidates", "batches", "below", "drawn"}
 )
 _PLURAL = re.compile(r"\{(\w+):([^|}]*)\|([^}]*)\}")
 _PREFIXED = re.compile(r"(\w+)_(whole|half|quarter|\d+)")

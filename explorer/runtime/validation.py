@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import MOST_WHOLE
 
@@ -115,7 +116,7 @@ def label_range(value: Any, where: str) -> tuple[float, float]:
         raise misfit(where, value)
     low, high = found
     if not low < high:
-        raise Problem("label_range", low=f"{low:g}", high=f"{high:g}")
+        raise Problem("label_range", low=display_number(low), high=display_number(high))
     return low, high
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from fnmatch import fnmatchcase
 
 import pytest
 
@@ -18,9 +20,15 @@ from tests.judgements import (
     silent_where_false,
 )
 from tests.judgements.__main__ import DOCUMENT
+from tests.unit.described import DESCRIBED
 
 load()
 TEXT = DOCUMENT.read_text(encoding="utf-8")
+
+
+def of_prefix(prefix, test):
+    return {key: test for key in BY_KEY if key.startswith(prefix)}
+
 
 # What only repeats what was counted or quotes a rule has nothing to be drawn; these tests hold it.
 ELSEWHERE = {
@@ -45,6 +53,72 @@ ELSEWHERE = {
     "sweep.never": "test_sweep.py",
     "ui.suggested_scale": "test_remarks.py",
     "finetune.alarm_at": "test_recorder.py",
+    "finetune.alarm": "test_recorder.py",
+    "finetune.alarm_cross": "test_recorder.py",
+    **of_prefix(
+        "compare.apart.", "test_sides.py::test_the_pair_is_the_one_whose_shares_differ_most"
+    ),
+    **of_prefix("compare.other.", "test_sides.py::test_what_must_not_be_compared_says_why"),
+    "compare.comparable_of": "test_sides.py::test_what_must_not_be_compared_says_why",
+    "compare.not_beside": "test_sides.py::test_what_must_not_be_compared_says_why",
+    "compare.same_formula": "test_difference.py",
+    "compare.factor": "test_sides.py::test_one_factor_between_two_conventions_is_found",
+    "compare.value_ratio": "test_sides.py::test_one_factor_between_two_conventions_is_found",
+    **dict.fromkeys(
+        ("compare.vary.falls", "compare.vary.dips", "compare.vary.none_falls"),
+        "test_what_if.py::test_on_the_way_each_value_is_that_of_the_moved_batch",
+    ),
+    "compare.vary.limit": (
+        "test_experiments.py::test_a_loss_by_its_scale_runs_to_the_largest_violation"
+    ),
+    **dict.fromkeys(
+        ("compare.vary.noticing", "compare.vary.not_noticing"),
+        "test_experiments.py::test_all_cosines_shifted_are_noticed_by_who_does_not_rank",
+    ),
+    **dict.fromkeys(
+        ("compare.vary.within", "compare.vary.never", "compare.vary.advised"), "test_sweep.py"
+    ),
+    **of_prefix("ui.parts.", "test_parts.py"),
+    **of_prefix("doctor.suited.", "test_suited.py"),
+    **of_prefix("doctor.standing.", "test_explain.py::test_where_a_number_stands"),
+    **of_prefix("doctor.nothing.", "test_explain.py::test_a_loss_that_is_zero_at_collapse"),
+    **dict.fromkeys(
+        ("doctor.collapse", "doctor.collapse_start", "doctor.start", "doctor.floor"),
+        "test_explain.py::test_what_people_asked_is_answered",
+    ),
+    "doctor.copies": (
+        "test_explain.py::test_a_positive_that_stands_three_times_among_its_candidates"
+    ),
+    "doctor.below_zero": "test_explain.py::test_below_zero",
+    "doctor.below_zero_fault": "test_explain.py::test_below_zero",
+    "doctor.none_found": "test_data.py::test_nothing_is_invented",
+    "doctor.examined_none": "test_data.py::test_nothing_is_invented",
+    "doctor.class.examined_none": "test_classes.py::test_nothing_is_invented",
+    "doctor.none_found_encoded": "test_encoded.py",
+    **{
+        f"doctor.data.{name}": f"test_{test}"
+        for test, names in {
+            "data.py::test_meetings_are_what_batches_have": (
+                "twins twins_met batches_without_positive"
+            ),
+            "classes.py::test_rows_without_another_of_their_class_are_what_batches_have": (
+                "rows_alone"
+            ),
+            "classes.py::test_what_was_planted_is_found_and_nothing_else": (
+                "classes_of_one one_class texts_again texts_in_classes"
+            ),
+            "encoded.py": "tokens_cut_off",
+            "data.py::test_what_labels_cannot_teach": (
+                "degrees_lost labels_out_of_reach no_labels no_negative no_positive no_teacher "
+                "one_label lists_of_one"
+            ),
+            "data.py::test_what_was_planted_is_found_and_nothing_else": (
+                "conflicting_labels copies cut_off mixed_scripts not_latin same_on_both_sides "
+                "two_scripts"
+            ),
+        }.items()
+        for name in names.split()
+    },
     "compare.because.none_lower": "test_sides.py::test_what_the_lowest_label_cannot_do_is_told",
     "compare.because.none_higher": "test_sides.py::test_what_the_highest_label_cannot_do_is_told",
     "compare.because.no_weight": "test_sides.py::test_terms_without_weight_are_counted",
@@ -122,3 +196,60 @@ def test_the_document_tells_of_it(key):
     assert f"> {catalogue('en')[key]}\n" in part, "run python -m tests.judgements"
     assert BY_KEY[key].evidence in part
     assert ("**Said where true**" in part) == (key in SIMULATIONS)
+
+
+# Where what is said depends on what was found, a sentence judges without a value in it, too.
+OF_FINDINGS = (
+    "remark.",
+    "doctor.",
+    "compare.because.",
+    "compare.other.",
+    "compare.vary.",
+    "sweep.",
+    "finetune.alarm",
+    "finetune.verdict",
+    "finetune.unseen_",
+    "ui.suspects",
+    "ui.no_",
+    "ui.parts.",
+    "large.no_",
+    "large.suspects",
+)
+# What cannot be used is refused, which `test_locale` holds; questions and answers of Compare are
+# of scenes that ship.
+NOT_OF_DATA = ("problem.", "compare.answer.", "compare.question.", "doctor.data.do.")
+
+
+def judging() -> list[str]:
+    """The keys of all sentences that are said of what was found."""
+    return [
+        key
+        for key, sentence in catalogue("en").items()
+        if re.search(r"[.!?](\s|$)", sentence)
+        and ("{" in sentence or key.startswith(OF_FINDINGS))
+        and not key.startswith(NOT_OF_DATA)
+    ]
+
+
+def reasons(key: str) -> list[str]:
+    return [why for why, some in DESCRIBED.items() if any(fnmatchcase(key, one) for one in some)]
+
+
+@pytest.mark.parametrize("key", judging())
+def test_a_sentence_of_what_was_found_is_listed_or_judges_nothing(key):
+    assert (key in BY_KEY) + len(reasons(key)) == 1, "neither listed nor described, or both"
+
+
+def test_nothing_is_described_that_is_not_said():
+    keys = judging()
+    for one in itertools.chain.from_iterable(DESCRIBED.values()):
+        assert any(fnmatchcase(key, one) for key in keys), one
+
+
+def test_what_is_held_elsewhere_names_tests_that_there_are():
+    known = {}
+    for file in (DOCUMENT.parents[1] / "tests").rglob("*test*.[pj][ys]"):
+        known[file.name] = known.get(file.name, "") + file.read_text(encoding="utf-8")
+    for where in set(ELSEWHERE.values()):
+        file, _, test = where.partition("::")
+        assert f"def {test}(" in known[file] if test else file in known

@@ -23,6 +23,7 @@ from explorer.runtime import device, jobs
 from explorer.runtime.cache import digest
 from explorer.runtime.files import atomic_write
 from explorer.runtime.limits import TRAINED_PAIRS
+from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import tables
 
@@ -75,7 +76,7 @@ def read(
     if len(pairs) < LEAST_HELD_OUT:
         raise Problem("unseen_few", name=name, count=len(pairs), least=LEAST_HELD_OUT)
     if pairs.labelled and len(set(pairs.labels)) < 2:
-        raise Problem("unseen_one_label", name=name, label=f"{pairs.labels[0]:g}")
+        raise Problem("unseen_one_label", name=name, label=display_number(pairs.labels[0]))
     rows = tuple(zip(pairs.first, pairs.second, pairs.labels, strict=True))
     return Unseen(name, rows, table.total, table.left_out, table.limited)
 

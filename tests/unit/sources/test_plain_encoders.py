@@ -29,7 +29,7 @@ def test_what_is_no_plain_encoder(name):
     [
         (f"{ALIKE} 1", 3, "a number of dimensions from 2 to 4096"),
         (f"{APART} 8", 3, "names no plain encoder"),
-        (APART, 2049, "for at most 2048 sentences"),
+        (APART, 2049, "for at most 2\u202f048 sentences"),
     ],
 )
 def test_what_they_cannot_do_is_said(name, count, said):

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from explorer.lab.doctor.data import Fault
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
 from explorer.lab.doctor.runs.findings import ExaminedRun, side_of
-from explorer.locale import say, spelled, title_word, word
+from explorer.locale import grouped, say, spelled, title_word, word
 from explorer.runtime.numbers import display_number, json_number
 from losses import LOSSES
 
@@ -27,9 +27,14 @@ def lines(found: ExaminedRun, language: str = "en") -> Iterator[str]:
         yield say(language, "doctor.run.none_found")
 
 
+def _step(step: float) -> str:
+    """A step is counted; some logs have them by epochs."""
+    return grouped(int(step)) if step == int(step) else display_number(float(step))
+
+
 def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
     curve = found.log.curve(found.curve)
-    steps = {"first": f"{curve.steps[0]:g}", "last": f"{curve.steps[-1]:g}"}
+    steps = {"first": _step(curve.steps[0]), "last": _step(curve.steps[-1])}
     yield say(language, "doctor.run.read", points=len(curve), curve=found.curve, **steps)
     known = [*_known(found, language)]
     if known:
