@@ -10,7 +10,7 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
-from explorer.locale import LANGUAGES, catalogue, say, title_word, word
+from explorer.locale import COUNTS, LANGUAGES, catalogue, say, title_word, word
 from explorer.runtime.problem import Problem
 from losses import LOSSES, SHIPPED
 from tests.scenes import data_for
@@ -289,3 +289,14 @@ def test_a_value_with_words_of_its_own_is_said_in_the_language_of_the_sentence()
 
 def test_what_is_put_into_a_sentence_is_not_read_as_one():
     assert "“{pairs}”" in say("en", "problem.training_no_run", name="{pairs}", pairs="b")
+
+
+def test_what_has_a_plural_is_grouped_as_a_count():
+    few = {"epochs", "found", "room", "runs", "seeds", "uploads"}  # never a thousand
+    plural = {
+        name for text in catalogue("en").values() for name in re.findall(r"\{(\w+):[^|}]*\|", text)
+    }
+    assert plural - COUNTS == few
+    assert say("en", "remark.run_repeats", pairs="p", repeated=1234).startswith("Of p, 1\u202f234")
+    said = say("en", "compare.vary.cells_of", rows=1234, columns=2000)
+    assert said == "Rows: 1\u202f234; columns: 2\u202f000."
