@@ -37,11 +37,11 @@ class Judgement:
     otherwise: str = ""
 
 
-_EXPLORE = ("Explore", "API")
+_EXPLORE = ("Explore",)
 # What a large batch, too, knows enough for.
-_BATCHES = ("Explore", "Large", "API")
+_BATCHES = ("Explore", "Large")
 _RUN = ("Fine-tune",)
-_SIDES = ("API", "CLI")
+_SIDES = ("Compare", "API", "CLI")
 _COMPARED = ("Fine-tune", "CLI")
 
 

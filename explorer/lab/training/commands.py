@@ -368,7 +368,7 @@ def _figure(value: float | None) -> str:
 
 def _table(found: dict) -> str:
     from explorer.lab.training.compare import signed_ends
-    from explorer.locale import say, spelled
+    from explorer.locale import grouped, say, spelled
 
     lines = [f"On {spelled('en', 'pairs', found['pairs'])}:"]
     for group in found["groups"]:
@@ -386,7 +386,8 @@ def _table(found: dict) -> str:
         lines.append(f"{named}: {said}; {trained}")
     for one in found["differences"]:
         between = one["between"]
-        seeds = f"{len(between['seeds'])} seeds, {between['pairs']} pairs"
+        count = len(between["seeds"])
+        seeds = f"{count} {'seed' if count == 1 else 'seeds'}, {grouped(between['pairs'])} pairs"
         told = signed_ends(between["difference"], between["low"], between["high"])
         ends = f"{found['level']}: {told['low']} to {told['high']}, {seeds}"
         compared = f"{one['b']} − {one['a']}, {_title(one['figure'])}"

@@ -61,6 +61,8 @@ def test_differences_are_written_as_the_sentences_write_them():
     assert _table(found).splitlines()[1:] == [
         "contrastive − cosent, spearman: −0.009 (98%: −0.032 to +0.014, 3 seeds, 200 pairs)"
     ]
+    found["differences"] = [{**gap, "between": {**told, "seeds": [0], "pairs": 4927}}]
+    assert _table(found).endswith("(98%: −0.032 to +0.014, 1 seed, 4\u202f927 pairs)")
 
 
 # Told in other ways: typed rows and the name of an upload belong to the page.
