@@ -19,8 +19,9 @@ from tests import interpreters
 
 # The one without windows opens a page in half the time.
 CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser")
-# Three files at a time: much of a test of the page is waiting, on two cores a fifth of it.
-PARALLEL = ["-n", "3"]
+# Three files at a time: much of a test of the page is waiting, on two cores a fifth of it. Tests
+# that wait for nothing go two at a time: a third process would collect them once more.
+PARALLEL, PARALLEL_FAST = ["-n", "3"], ["-n", "2"]
 SLOWEST = "--durations=10"
 SLOW = ("browser", "process", "compiled")
 FAST = [*(f"--ignore=tests/{folder}" for folder in SLOW), "-m", "not draws and not trains"]
@@ -79,7 +80,7 @@ def main(*arguments: str) -> int:
         return interpreters.main(*(one for one in arguments if one != "--interpreters"))
     asked = [one for one in arguments if one not in ("--fast", "--coverage")]
     if "--fast" in arguments:
-        asked = [*FAST, *asked]  # of two choices of marks the last counts
+        asked = [*PARALLEL_FAST, *FAST, *asked]  # of two choices of marks the last counts
     elif not browser_present():
         try:
             install_browser()

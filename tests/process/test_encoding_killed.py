@@ -12,18 +12,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.lab.large.encoding import PART
 from tests import warm
 from tests.tiny import save_bert, sentence
 
-PARTS, AT_MOST = 6, 5
-COUNT = PARTS * PART - 100  # the last part is a shorter one
+PART, PARTS, AT_MOST = 32, 6, 5  # parts are as large as they take to write, not to encode
+COUNT = PARTS * PART - 10  # the last part is a shorter one
 PATIENCE = 900  # seconds, on a machine that has other things to do
 ENCODE = """
 import sys
 import numpy as np
-from explorer.lab.large.encoding import encoded
+from explorer.lab.large import encoding
 
+encoding.PART = int(sys.argv[4])
 lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
 half = len(lines) // 2
 
@@ -31,7 +31,7 @@ def heard(done, total):
     print(done, flush=True)
     sys.stdin.readline()  # it goes on when it is told to
 
-found = encoded(lines[:half], lines[half:], sys.argv[2], heard, with_vectors=False)
+found = encoding.encoded(lines[:half], lines[half:], sys.argv[2], heard, with_vectors=False)
 np.save(sys.argv[3], np.stack([found.cosines, found.angles]))
 """
 
@@ -49,7 +49,7 @@ def work(tmp_path_factory) -> Path:
 
 def start(work: Path, cache: str) -> subprocess.Popen:
     """Encode into this cache folder, saying how far it is."""
-    arguments = [work / "sentences.txt", work / "model", work / f"{cache}.npy"]
+    arguments = [work / "sentences.txt", work / "model", work / f"{cache}.npy", PART]
     return subprocess.Popen(
         [warm.python(), "-c", ENCODE, *map(str, arguments)],
         env={**os.environ, "LOSSPRISM_CACHE": str(work / cache)},

@@ -20,6 +20,7 @@ from explorer.export.picture import picture
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES, SHIPPED
 from tests.scenes import data_for
+from tests.unit.losses.made import case
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=9, dimension=4, seed=2))
 
@@ -69,6 +70,14 @@ EXCEPTIONS = {
 }
 
 
+def of_each_loss():
+    """The forms of each loss in one test."""
+    by_loss = {}
+    for said, scenario in forms():
+        by_loss.setdefault(scenario.loss, []).append((said, scenario))
+    return pytest.mark.parametrize("told", by_loss.values(), ids=by_loss)
+
+
 def forms():
     """Every loss with every choice of its switches, and so every definition of a convention; a
     convention that is no more than other parameters with these."""
@@ -81,21 +90,19 @@ def forms():
                 if p.kind in ("choice", "switch") and not moved
             ]
             for parameters in itertools.product(*picked):
-                said = " ".join([convention, *(f"{k}={v}" for k, v in parameters)]).strip()
-                yield pytest.param(
-                    Scenario(
-                        data_for(name, RANDOM, convention),
-                        loss=name,
-                        convention=convention,
-                        parameters=parameters,
-                    ),
-                    id=f"{name} {said}".strip(),
+                said = " ".join([convention, *(f"{k}={v}" for k, v in parameters)])
+                scenario = Scenario(
+                    data_for(name, RANDOM, convention),
+                    loss=name,
+                    convention=convention,
+                    parameters=parameters,
                 )
+                yield said.strip(), scenario
 
     for parameters in OWN:
         said = " ".join(f"{name}={value}" for name, value in parameters.items())
         scenario = Scenario(LISTS, loss="info_nce", parameters=tuple(parameters.items()))
-        yield pytest.param(scenario, id=f"info_nce of lists {said}")
+        yield f"of lists {said}", scenario
 
 
 def array(text, kind, *shape):
@@ -228,8 +235,14 @@ def excepted(loss, name):
 explored = functools.cache(explore)
 
 
-@pytest.mark.parametrize("scenario", forms())
-def test_the_numbers_of_every_step_give_the_value_of_the_cell(scenario):
+@of_each_loss()
+def test_the_numbers_of_every_step_give_the_value_of_the_cell(told):
+    for said, scenario in told:
+        with case(form=said):
+            numbers_give_the_values_of_their_cells(scenario)
+
+
+def numbers_give_the_values_of_their_cells(scenario):
     found = explored(scenario)
     first = len(found.trace.inputs)
     for place, step in enumerate(found.trace.steps, first):
@@ -249,21 +262,22 @@ def test_the_numbers_of_every_step_give_the_value_of_the_cell(scenario):
             assert given == wanted or near, (step.name, cell, given, wanted, formula)
 
 
-@pytest.mark.parametrize("scenario", forms())
-def test_nothing_is_felt_where_a_term_is_masked(scenario):
-    found = explored(scenario)
-    step = found.trace.last(found.spec.terms)
-    mask = None if step is None else found.trace.mask_of(step)
-    if mask is not None and step.gradient is not None:
-        assert not step.gradient[~mask].any()
-        assert found.weights.active <= found.weights.terms
+@of_each_loss()
+def test_nothing_is_felt_where_a_term_is_masked(told):
+    for said, scenario in told:
+        with case(form=said):
+            found = explored(scenario)
+            step = found.trace.last(found.spec.terms)
+            mask = None if step is None else found.trace.mask_of(step)
+            if mask is not None and step.gradient is not None:
+                assert not step.gradient[~mask].any()
+                assert found.weights.active <= found.weights.terms
 
 
 def test_the_exceptions_are_steps_without_a_formula():
     """And each is needed: it names a step of some loss."""
     bare = set()
-    for parameter in forms():
-        (scenario,) = parameter.values
+    for _, scenario in forms():
         found = explored(scenario)
         for step in found.trace.steps:
             symbol = found.spec.symbols[step.name]

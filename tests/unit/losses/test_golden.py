@@ -1,5 +1,6 @@
 """Every loss against values computed by explicit loops over pairs, without torch."""
 
+import itertools
 import json
 
 import pytest
@@ -9,12 +10,13 @@ import losses
 from losses import LOSSES, SHIPPED
 from tests.unit.losses import by_loops
 from tests.unit.losses.by_loops.__main__ import FILE, SEED, Draws, recipes
+from tests.unit.losses.made import case as told
 from tests.unit.losses.made import golden_cases
 
 CASES = golden_cases()
-NAMED = [pytest.param(case, id=f"{case['loss']}-{n}") for n, case in enumerate(CASES)]
-WITH_GRADIENT = [case for case in NAMED if case.values[0]["grad_scores"] is not None]
-WITH_GRADIENTS = [case for case in NAMED if "gradients" in case.values[0]]
+NUMBERS = range(len(CASES))
+WITH_GRADIENT = [n for n in NUMBERS if CASES[n]["grad_scores"] is not None]
+WITH_GRADIENTS = [n for n in NUMBERS if "gradients" in CASES[n]]
 OF_ITS_OWN = {"classes": torch.int64, "queue_classes": torch.int64, "same_text": torch.int64}
 OF_ITS_OWN |= {"mask": torch.bool}
 
@@ -32,38 +34,55 @@ def form(case, written):
     return getattr(LOSSES[name], written) if name in LOSSES else getattr(losses, name)
 
 
-@pytest.mark.parametrize("written", ["function", "definition"])
-@pytest.mark.parametrize("case", NAMED)
-def test_value(case, written):
-    loss = form(case, written)(**tensors(case), **case["params"])
-    assert loss.shape == ()
-    assert loss.item() == pytest.approx(case["value"], rel=1e-10, abs=1e-14)
+def of_each_loss(numbers):
+    """The cases of each loss in one test."""
+    by_loss = {}
+    for number in numbers:
+        by_loss.setdefault(CASES[number]["loss"], []).append(number)
+    return pytest.mark.parametrize("numbers", by_loss.values(), ids=by_loss)
 
 
-@pytest.mark.parametrize("written", ["function", "definition"])
-@pytest.mark.parametrize("case", WITH_GRADIENT)
-def test_gradient_of_the_scores(case, written):
-    given = tensors(case)
-    scores = given["scores" if "scores" in given else "level_scores"].requires_grad_()
-    getattr(LOSSES[case["loss"]], written)(**given, **case["params"]).backward()
-    expected = torch.tensor(case["grad_scores"], dtype=torch.float64)
-    # Central differences lose digits in proportion to the loss: 1e-16 · loss / 1e-6.
-    torch.testing.assert_close(
-        scores.grad.reshape(expected.shape), expected, rtol=1e-5, atol=1e-9 * abs(case["value"])
-    )
+WRITTEN = ("function", "definition")
 
 
-@pytest.mark.parametrize("written", ["function", "definition"])
-@pytest.mark.parametrize("case", WITH_GRADIENTS)
-def test_gradients(case, written):
-    given = tensors(case)
-    moving = [given[name].requires_grad_() for name in case["gradients"]]
-    loss = form(case, written)(**given, **case["params"])
-    found = torch.autograd.grad(loss, moving, allow_unused=True, materialize_grads=True)
-    for name, one in zip(case["gradients"], found, strict=True):
-        expected = torch.tensor(case["gradients"][name], dtype=torch.float64)
+@of_each_loss(NUMBERS)
+def test_value(numbers):
+    for number, written in itertools.product(numbers, WRITTEN):
+        case = CASES[number]
+        with told(number=number, written=written):
+            loss = form(case, written)(**tensors(case), **case["params"])
+            assert loss.shape == ()
+            assert loss.item() == pytest.approx(case["value"], rel=1e-10, abs=1e-14)
+
+
+@of_each_loss(WITH_GRADIENT)
+def test_gradient_of_the_scores(numbers):
+    for number, written in itertools.product(numbers, WRITTEN):
+        case = CASES[number]
+        with told(number=number, written=written):
+            given = tensors(case)
+            scores = given["scores" if "scores" in given else "level_scores"].requires_grad_()
+            getattr(LOSSES[case["loss"]], written)(**given, **case["params"]).backward()
+            expected = torch.tensor(case["grad_scores"], dtype=torch.float64)
+            found = scores.grad.reshape(expected.shape)
+            # Central differences lose digits in proportion to the loss: 1e-16 · loss / 1e-6.
+            atol = 1e-9 * abs(case["value"])
+            torch.testing.assert_close(found, expected, rtol=1e-5, atol=atol)
+
+
+@of_each_loss(WITH_GRADIENTS)
+def test_gradients(numbers):
+    for number, written in itertools.product(numbers, WRITTEN):
+        case = CASES[number]
         largest = max(1.0, abs(case["value"]))
-        torch.testing.assert_close(one, expected, rtol=1e-5, atol=1e-9 * largest, msg=name)
+        given = tensors(case)
+        moving = [given[name].requires_grad_() for name in case["gradients"]]
+        with told(number=number, written=written):
+            loss = form(case, written)(**given, **case["params"])
+            found = torch.autograd.grad(loss, moving, allow_unused=True, materialize_grads=True)
+            for name, one in zip(case["gradients"], found, strict=True):
+                expected = torch.tensor(case["gradients"][name], dtype=torch.float64)
+                torch.testing.assert_close(one, expected, rtol=1e-5, atol=1e-9 * largest, msg=name)
 
 
 def test_the_file_is_what_the_loops_give():

@@ -1,6 +1,7 @@
 """Losses from classes in their forms for large batches: the definition's value and gradient."""
 
 import inspect
+import itertools
 from functools import cache
 
 import pytest
@@ -161,26 +162,26 @@ def defined(definition, batch, classes):
     return value_and_gradients(definition, BATCHES[batch], classes=CLASSES[classes])
 
 
-@pytest.mark.parametrize("batch", BATCHES)
 @pytest.mark.parametrize(("function", "definition"), EVERY)
-def test_any_classes_any_batch(each_way, function, definition, batch):
-    # A gradient of 0 comes out of cancellation where all embeddings are equal.
-    atol = 1e-8 if batch == "all equal" else 1e-10
-    for name, classes in CLASSES.items():
-        with case(classes=name):
-            found = value_and_gradients(function, BATCHES[batch], classes=classes)
+def test_any_classes_any_batch(each_way, function, definition):
+    for batch, name in itertools.product(BATCHES, CLASSES):
+        # A gradient of 0 comes out of cancellation where all embeddings are equal.
+        atol = 1e-8 if batch == "all equal" else 1e-10
+        with case(batch=batch, classes=name):
+            found = value_and_gradients(function, BATCHES[batch], classes=CLASSES[name])
             agree(found, defined(definition, batch, name), rtol=1e-10, atol=atol)
 
 
-@pytest.mark.parametrize("distance", ["euclidean", "squared_euclidean", "cosine"])
-@pytest.mark.parametrize("margin", [0.0, 0.05, 2.0])
+DISTANCES = ("euclidean", "squared_euclidean", "cosine")
+
+
 @pytest.mark.parametrize("mining", ["hard", "semi_hard", "all", "over violating"])
-def test_any_distance_any_margin(each_way, mining, margin, distance):
-    function, definition = TRIPLETS[mining]
-    for classes in CLASSES.values():
-        same(
-            function, definition, normal(SIZE, 5), classes=classes, margin=margin, distance=distance
-        )
+def test_any_distance_any_margin(each_way, mining):
+    every = itertools.product(CLASSES, DISTANCES, (0.0, 0.05, 2.0))
+    for name, distance, margin in every:
+        chosen = {"classes": CLASSES[name], "margin": margin, "distance": distance}
+        with case(**{**chosen, "classes": name}):
+            same(*TRIPLETS[mining], normal(SIZE, 5), **chosen)
 
 
 @pytest.mark.parametrize("few", [0, 1000])
@@ -270,17 +271,19 @@ def test_multi_similarity_of_other_pairs(each_way, changed):
         same(*TWO_SIDED["multi-similarity"], normal(SIZE, 5), classes=classes, **changed)
 
 
-@pytest.mark.parametrize("size", [1, 2, 5, 6, 7, 12, 13])
 @pytest.mark.parametrize(("function", "definition"), EVERY)
-def test_ragged_sizes(each_way, function, definition, size):
-    same(function, definition, normal(size, 4), classes=torch.arange(size) % 3)
+def test_ragged_sizes(each_way, function, definition):
+    for size in (1, 2, 5, 6, 7, 12, 13):
+        with case(size=size):
+            same(function, definition, normal(size, 4), classes=torch.arange(size) % 3)
 
 
-@pytest.mark.parametrize("size", [23, 24, 25, 48, 49, 63, 64, 255, 256, 600])
 @pytest.mark.parametrize(("function", "definition"), EVERY)
-def test_where_the_path_changes(function, definition, size):
+def test_where_the_path_changes(function, definition):
     """As it is called, without made-up blocks: at once below, in blocks above."""
-    same(function, definition, normal(size, 8), classes=torch.arange(size) % (size // 2))
+    for size in (23, 24, 25, 48, 49, 63, 64, 255, 256, 600):
+        with case(size=size):
+            same(function, definition, normal(size, 8), classes=torch.arange(size) % (size // 2))
 
 
 @pytest.mark.parametrize(("function", "definition"), EVERY)

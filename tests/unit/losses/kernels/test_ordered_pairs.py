@@ -1,5 +1,6 @@
 """The fast forms of the losses on ordered pairs: equal to their definitions, at every size."""
 
+import itertools
 from functools import cache
 
 import pytest
@@ -8,7 +9,7 @@ import torch
 from losses import LOSSES, cosent, pairwise_hinge, weighted_cosent
 from losses.kernels import log1p_ordered_sum_exp, ordered, pairwise
 from losses.kernels.ordered import few_levels, levels_in_order, sort_keys
-from tests.unit.losses.made import saved_bytes
+from tests.unit.losses.made import case, saved_bytes
 
 SIZES = (1, 2, 3, 7, 64, 193, 500, 1030)
 PAIRED = {
@@ -41,11 +42,11 @@ BY_PAIR = {
 def on_every_path(cases):
     """Each case as it comes, and on each path that its loss may take."""
     listed = []
-    for case in cases:
-        name = case if isinstance(case, str) else case[0]
+    for one in cases:
+        name = one if isinstance(one, str) else one[0]
         others = BY_PAIR if name.startswith("pairwise") else IN_LOGARITHM
         for path, moved in {"as it comes": {}, **others}.items():
-            given = (case,) if isinstance(case, str) else case
+            given = (one,) if isinstance(one, str) else one
             listed.append(pytest.param(*given, moved, id=f"{name}, {path}"))
     return listed
 
@@ -111,21 +112,22 @@ def same(found, expected, tolerance=1e-10):
         torch.testing.assert_close(ours, theirs, rtol=tolerance, atol=tolerance * largest)
 
 
-@pytest.mark.parametrize("kind", LABELS)
 @each_case
-def test_a_fast_form_is_its_definition(name, settings, kind, path):
-    for count in SIZES:
+def test_a_fast_form_is_its_definition(name, settings, path):
+    for kind, count in itertools.product(LABELS, SIZES):
         labels = labels_of(kind, count).double()
         found = value_and_gradient(LOSSES[name].function, scores_of(count), labels, **settings)
-        same(found, defined(name, tuple(settings.items()), kind, count))
+        with case(labels=kind, count=count):
+            same(found, defined(name, tuple(settings.items()), kind, count))
 
 
-@pytest.mark.parametrize("spread", [1e-6, 30.0, 350.0, 700.0, 1e4])
 @each_loss
-def test_scores_may_lie_any_distance_apart(name, spread, path):
-    for kind in ("continuous", "binary", "grades"):
+def test_scores_may_lie_any_distance_apart(name, path):
+    spreads, kinds = (1e-6, 30.0, 350.0, 700.0, 1e4), ("continuous", "binary", "grades")
+    for spread, kind in itertools.product(spreads, kinds):
         labels = labels_of(kind, 250).double()
-        same(*both(LOSSES[name], scores_of(250, spread=spread), labels, **PAIRED[name]))
+        with case(spread=spread, labels=kind):
+            same(*both(LOSSES[name], scores_of(250, spread=spread), labels, **PAIRED[name]))
 
 
 @pytest.mark.parametrize("spread", [1.0, 30.0, 1e4])
@@ -171,16 +173,17 @@ def test_a_far_outlier_does_not_drown_the_rest():
     torch.testing.assert_close(found, torch.tensor(1.0).double().exp().log1p())
 
 
-@pytest.mark.parametrize("levels", [1, 2, 3, 10, 50, 299, 300])
 @each_loss
-def test_from_one_level_to_as_many_as_there_are_pairs(name, levels, path):
-    place = torch.arange(300)
-    labels = (place % levels)[torch.randperm(300, generator=torch.Generator().manual_seed(3))]
-    found, expected = both(LOSSES[name], scores_of(300), labels.double(), **PAIRED[name])
-    same(found, expected)
-    if levels == 1:
-        assert found[0] == 0
-        assert not found[1].any()
+def test_from_one_level_to_as_many_as_there_are_pairs(name, path):
+    place, mixed = torch.arange(300), torch.Generator()
+    for levels in (1, 2, 3, 10, 50, 299, 300):
+        labels = (place % levels)[torch.randperm(300, generator=mixed.manual_seed(3))]
+        found, expected = both(LOSSES[name], scores_of(300), labels.double(), **PAIRED[name])
+        with case(levels=levels):
+            same(found, expected)
+            if levels == 1:
+                assert found[0] == 0
+                assert not found[1].any()
 
 
 @each_loss
