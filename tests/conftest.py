@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
 
 from explorer.web.stubs import no_stubs
 from tests.warm import VARIABLE, Warm
@@ -53,6 +55,22 @@ FIRST = (
     *("unit/lab", "unit/losses"),
 )
 HERE = Path(__file__).parent
+
+
+# Folders whose files share what takes long to make, and so a process: a server with its runs, the
+# map of a large batch, processes that answer together.
+SHARING = ("tests/browser/finetune/", "tests/browser/large/", "tests/process/gather/")
+
+
+class BySharing(LoadFileScheduling):
+    def _split_scope(self, nodeid: str) -> str:
+        shared = (folder for folder in SHARING if nodeid.startswith(folder))
+        return next(shared, super()._split_scope(nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> BySharing | None:
+    return BySharing(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 # The fixtures that train.
