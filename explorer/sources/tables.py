@@ -281,8 +281,10 @@ class RowReader:
             other = self.names[self.positions[role]]
             values = listed_in(cells[self.positions[role]])
             if len(values) != len(texts):
-                counts = {"count": len(texts), "values": len(values)}
-                raise Problem("candidates_values", column=name, other=other, **counts)
+                count, found = len(texts), len(values)
+                raise Problem(
+                    "candidates_values", column=name, other=other, count=count, values=found
+                )
             columns[at] = [read_score(value, other) for value in values]
         first = self.sentence(cells, self.positions["first"])
         seconds = [read_sentence(text, name) for text in texts]

@@ -47,10 +47,10 @@ def read(name: str, content: bytes) -> Log:
         raise Problem("run_no_steps", name=name, columns=columns, known=", ".join(STEPS))
     named = next((heads[one] for one in NAMES if one in heads), None)
     value = next((heads[one] for one in VALUES if one in heads), None)
-    if named is not None and value is not None:
+    if step is not None and named is not None and value is not None:
         run = next((heads[one] for one in RUNS if one in heads), None)
         points = _long(grid, step, named, value, run)
-    elif value is not None:  # TensorBoard's export of one curve
+    elif step is not None and value is not None:  # TensorBoard's export of one curve
         points = _wide(grid, {value: (PurePath(name).stem, step)})
     else:
         curves = {

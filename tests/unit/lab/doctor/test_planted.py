@@ -23,7 +23,7 @@ def test_in_tables_each_kind_is_found_and_none_is_invented():
 
 @pytest.mark.parametrize(
     ("name", "precision", "recall"),
-    [("near_duplicates", 0.99, 0.95), ("false_negatives", 0.8, 0.95), ("disagreement", 0.8, 0.9)],
+    [("near_duplicates", 0.99, 0.95), ("false_negatives", 0.8, 0.95), ("disagreement", 0.9, 0.8)],
 )
 def test_an_encoder_tells_most_of_them(told, name, precision, recall):
     """A key may stand above a query's own by chance, and a label may be wrong by little."""

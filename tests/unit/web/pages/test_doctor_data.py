@@ -73,7 +73,7 @@ def test_a_file_is_read_once_and_examined_for_any_loss(monkeypatch):
     assert first["file"]["chosen"]["teacher"] == "none"
     second = examined(source, loss="cosine_mse", batch=2, language="zh")
     assert named(second)["labels_out_of_reach"]["advice"] == (
-        'dataset = dataset.map(lambda row: {"score": row["score"] / 5})',
+        'dataset = dataset.map(lambda row: {"label": row["label"] / 5})',
     )
     assert "标签" in named(second)["labels_out_of_reach"]["said"]
     assert read == [1]
