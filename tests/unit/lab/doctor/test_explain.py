@@ -175,7 +175,7 @@ def test_a_loss_on_a_teacher_is_told_by_the_scale_of_both():
     """Its value is the mean square of what two differences are apart."""
     said = list(lines(asked("200", loss="MarginMSE")))
     assert len(said) == 1
-    assert "Margin-MSE" in said[0]
+    assert "MarginMSE" in said[0]
     assert "14.14" in said[0]
     assert "any loss here" not in said[0]
     assert asked("200", loss="MarginMSE").findings == ()
