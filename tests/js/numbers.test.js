@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import {
   apart,
+  counted,
   fixed,
   grouped,
   percent,
@@ -33,6 +34,12 @@ for (const [name, write] of Object.entries({ show, grouped, percent, fixed, sign
     test(`${name}(${given}) is ${said}`, () => assert.equal(write(...given), said));
   }
 }
+test("what stands beside the number of all is written like it", () => {
+  const said = [112275, "inf", 1487320.4, 99999, 1234.5, 12.345, 0, null].map((one) => counted(one));
+  const expected = ["112\u202f275", "∞", "1\u202f487\u202f320", "99\u202f999"];
+  assert.deepEqual(said, [...expected, "1\u202f235", "12.35", "0", "—"]);
+  assert.equal(counted(12.345, 3), show(12.345, 3));
+});
 test("what is not known is a dash", () => assert.equal(show(undefined), "—"));
 
 test("a mean and its deviation end at the second digit of the deviation", () => {

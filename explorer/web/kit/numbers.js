@@ -45,6 +45,18 @@ export function show(number, digits = 4) {
 }
 
 /**
+ * How many of what is counted, a fraction perhaps, as it stands beside the number of all: never with a
+ * power of ten.
+ * @param {import("../wire").Real | null | undefined} number
+ */
+export function counted(number, digits = 4) {
+  const value = read(number);
+  return typeof value === "number" && Number.isFinite(value) && value >= LARGE
+    ? grouped(Math.round(value))
+    : show(value, digits);
+}
+
+/**
  * A number with so many digits after the point, so that those beside it stand alike.
  * @param {number | null | undefined} value
  * @param {number} places

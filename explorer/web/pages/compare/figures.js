@@ -1,6 +1,6 @@
 // The head of the page: every side's figures in one table, and which values say nothing beside each other.
 import { h, reword, worded } from "../../kit/dom.js";
-import { percent, read, show } from "../../kit/numbers.js";
+import { counted, percent, read, show } from "../../kit/numbers.js";
 import { problemBox } from "../../kit/problem.js";
 import { landmarkScale } from "../../kit/scale.js";
 import { has, language, say } from "../../kit/words.js";
@@ -15,7 +15,7 @@ import { downloads } from "./taking.js";
  */
 const COLUMNS = [
   { key: "figure.gradient", cell: ({ gradient_norm }) => show(gradient_norm, 3) },
-  { key: "figure.effective", cell: ({ effective }) => (effective === null ? "" : show(effective, 3)) },
+  { key: "figure.effective", cell: ({ effective }) => (effective === null ? "" : counted(effective, 3)) },
   { key: "compare.moving", cell: ({ moving, terms }) => ofAll(moving, terms) },
   { key: "compare.order", cell: rightly },
 ];

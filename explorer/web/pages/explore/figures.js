@@ -1,7 +1,7 @@
 // The head of the page: the loss with its formula, the strip of figures, and what went wrong.
 import { h, reword, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
-import { percent, read, show } from "../../kit/numbers.js";
+import { counted, percent, read, show } from "../../kit/numbers.js";
 import { problemBox } from "../../kit/problem.js";
 import { landmarkScale } from "../../kit/scale.js";
 import { aboutOf } from "../../kit/sums.js";
@@ -110,8 +110,8 @@ export default function figures(root, channel, server) {
     marks.replaceChildren(...landmarkScale(found));
     rank(found);
     tellPositives(batch, found.by_threshold);
-    put("active", show(found.active), found.terms === null ? "" : say("figure.of_terms", { all: found.terms }));
-    put("effective", show(found.effective, 3));
+    put("active", counted(found.active), found.terms === null ? "" : say("figure.of_terms", { all: found.terms }));
+    put("effective", counted(found.effective, 3));
     put("gradient", show(found.gradient_norm, 3), say(`figure.by_${found.gradient_of}`));
     const size = Number(read(found.gradient_norm));
     band.hidden = !found.banded;

@@ -1,7 +1,7 @@
 // A sum of losses, part by part: what each weighs, how far they agree, and on which pairs they do not.
 import { h, reword, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
-import { percent, read, show } from "../../kit/numbers.js";
+import { counted, percent, read, show } from "../../kit/numbers.js";
 import { said, say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").PartSeen} PartSeen */
@@ -57,7 +57,7 @@ export default function parts(root, channel) {
       part.floor === null ? "" : say("ui.parts.floor", { value: show(part.floor, 3) }),
     ].filter(Boolean);
     const effective =
-      part.effective === null ? "—" : say("ui.parts.of", { count: show(part.effective, 3), all: part.terms ?? 0 });
+      part.effective === null ? "—" : say("ui.parts.of", { count: counted(part.effective, 3), all: part.terms ?? 0 });
     return h(
       "tr",
       {},

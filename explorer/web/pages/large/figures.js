@@ -3,7 +3,7 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { formulaOf } from "../../kit/form.js";
 import { tex } from "../../kit/formula.js";
 import { given } from "../../kit/given.js";
-import { grouped, percent, read, show } from "../../kit/numbers.js";
+import { counted, grouped, percent, show } from "../../kit/numbers.js";
 import { say, titleOf } from "../../kit/words.js";
 
 /**
@@ -112,10 +112,9 @@ export default function figures(root, channel) {
     figures.get("violated")?.call(places ? `figure.first_${places.kind}` : "large.figure.violated");
     const [part, all] = places ? [places.first, places.anchors] : [violated, compared];
     put("violated", all ? percent(Number(part) / all) : "—", all ? say("figure.of", { part, all }) : "");
-    const count = read(effective);
     put(
       "effective",
-      count === null ? "—" : show(count),
+      counted(effective),
       say("figure.of_terms", { all: grouped(terms) }) + (error ? ` · ± ${percent(error)}` : ""),
     );
   }
