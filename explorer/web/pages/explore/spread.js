@@ -3,7 +3,7 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { s } from "../../kit/drawing.js";
 import { download } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
-import { percent, read, show } from "../../kit/numbers.js";
+import { counted, percent, read, show } from "../../kit/numbers.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").Real} Real */
@@ -149,7 +149,8 @@ export function spreadPart(channel, server, boxes) {
     if (!all) return;
     const now = valuesOf(here);
     for (const [name, values] of Object.entries(all)) {
-      const part = drawn(values, now[name], name === "violated" ? percent : (value) => show(value, 3));
+      const write = name === "active" || name === "effective" ? counted : show;
+      const part = drawn(values, now[name], name === "violated" ? percent : (value) => write(value, 3));
       if (name !== "collapse") places[name]?.append(...part);
       else if (part.length)
         places.loss.append(h("div.lp-spread.lp-collapse", {}, h("span", {}, say("figure.collapse")), part));
