@@ -789,7 +789,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         )
     ),
     *_suited(
-        "classes degrees hard_negatives lists mostly_positive positives prototypes teacher "
+        "classes degrees guide hard_negatives lists mostly_positive positives prototypes teacher "
         "yes_or_no",
         "why a loss can learn from these columns",
     ),

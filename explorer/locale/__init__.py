@@ -21,7 +21,17 @@ COUNTS = frozenset(
     {"count", "part", "all", "used", "total", "done", "terms", "sentences"}
     | {"step", "steps", "kept", "train", "held_out", "since", "points"}
     | {"rows", "columns", "cells", "pairs", "classes", "comparisons", "seen", "positives", "most"}
-    | {"alike", "without", "repeated", "present", "candidates", "batches", "below", "drawn"}
+    | {
+        "values",
+        "alike",
+        "without",
+        "repeated",
+        "present",
+        "candidates",
+        "batches",
+        "below",
+        "drawn",
+    }
 )
 _PLURAL = re.compile(r"\{(\w+):([^|}]*)\|([^}]*)\}")
 _PREFIXED = re.compile(r"(\w+)_(whole|half|quarter|\d+)")

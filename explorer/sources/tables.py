@@ -261,8 +261,13 @@ class RowReader:
             return given
         if positives == 1 and len(given) == negatives and len(self.taught) == 1:
             return [0.0, *(-margin for margin in given)]
-        counts = {"count": len(given), "candidates": positives + negatives, "negatives": negatives}
-        raise Problem("teacher_count", column=self.names[self.taught[0]], **counts)
+        raise Problem(
+            "teacher_count",
+            column=self.names[self.taught[0]],
+            count=len(given),
+            candidates=positives + negatives,
+            negatives=negatives,
+        )
 
     def _candidates(self, cells: Cells) -> tuple[Pair, ...] | None:
         """The pairs of a text with a list of candidates, which a list as long of each label and of

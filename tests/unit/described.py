@@ -72,6 +72,8 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.collapses",
         "doctor.doubled",
         "doctor.starts",
+        "doctor.none.margin",
+        "doctor.none.taught",
         "doctor.run.marks_*",
     ),
     "how an experiment is made": (
