@@ -14,8 +14,9 @@ from explorer.runtime.sendable import whole_letters
 from explorer.sources.cells import Cells, is_score, shortened
 from explorer.sources.columns import recognised
 
-# Rows that are looked at to find out what kind of table it is.
-SAMPLE = 200
+# Rows that are looked at to find out what kind of table it is; of wide ones fewer, as more cells or
+# letters than these tell no more.
+SAMPLE, SAMPLE_CELLS, SAMPLE_LETTERS = 200, 2**17, 2**18
 # Of fewer rows the shortest may well be the first.
 LEAST_BELOW = 5
 # No name of a column is longer, or ends like a sentence.
@@ -89,7 +90,7 @@ def delimited(
         )
         return (record for record in records if _has_content(record[1]))
 
-    beginning = list(itertools.islice(split(to_nobody), SAMPLE + 1))
+    beginning = list(_first_records(split(to_nobody)))
     if not beginning:
         return (), lambda tell: iter(()), False
     (first_row, first), *below = beginning
@@ -109,6 +110,16 @@ def delimited(
             yield row - offset, _fitted(cells, width)
 
     return columns, rows, header
+
+
+def _first_records(records: Iterable[Split]) -> Iterator[Split]:
+    """A header and a sample below it."""
+    seen = 0
+    for count, (number, cells) in enumerate(itertools.islice(records, SAMPLE + 1)):
+        yield number, cells
+        seen += 0 if isinstance(cells, Problem) else len(cells)
+        if seen >= SAMPLE_CELLS and count >= LEAST_BELOW:
+            return
 
 
 def _has_content(cells: Sequence[str] | Problem) -> bool:
@@ -241,7 +252,7 @@ def _consistent(records: Iterable[Split]) -> bool:
 
 def _delimiter(text: str) -> str:
     """The separator under which the first rows look most like a table."""
-    beginning = "\n".join(line for _, line in itertools.islice(lines_of(text), SAMPLE))
+    beginning = "\n".join(_first_lines(text))
 
     def evidence(delimiter: str) -> tuple[float, ...]:
         records = [c for _, c in _quoted_records(beginning, delimiter) if _has_content(c)]
@@ -258,6 +269,15 @@ def _delimiter(text: str) -> str:
 
     # On a tie the semicolon wins: sentences contain commas far more often.
     return max("\t;,", key=evidence)
+
+
+def _first_lines(text: str) -> Iterator[str]:
+    seen = 0
+    for count, (_, line) in enumerate(itertools.islice(lines_of(text), SAMPLE), 1):
+        yield line
+        seen += len(line)
+        if seen >= SAMPLE_LETTERS and count > LEAST_BELOW:
+            return
 
 
 def _usual_width(records: Iterable[list[str] | Problem]) -> int:

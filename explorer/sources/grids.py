@@ -12,7 +12,15 @@ from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import is_blank, is_score
 from explorer.sources.columns import is_name, listed
-from explorer.sources.delimited import SAMPLE, Record, Tell, delimited, to_nobody
+from explorer.sources.delimited import (
+    LEAST_BELOW,
+    SAMPLE,
+    SAMPLE_CELLS,
+    Record,
+    Tell,
+    delimited,
+    to_nobody,
+)
 from explorer.sources.encodings import decode
 from explorer.sources.json_rows import filled, is_json, json_records
 from explorer.sources.parquet import parquet_records
@@ -62,10 +70,13 @@ class Grid:
         """Of the first rows, as far as they are readable, the cells of each column that are not
         blank."""
         found: dict[int, list[object]] = {}
-        for _, cells in itertools.islice(self.records(to_nobody), SAMPLE):
-            if not isinstance(cells, Problem):
-                for position, cell in filled(cells):
-                    found.setdefault(position, []).append(cell)
+        seen = 0
+        for count, (_, cells) in enumerate(itertools.islice(self.records(to_nobody), SAMPLE), 1):
+            for position, cell in () if isinstance(cells, Problem) else filled(cells):
+                found.setdefault(position, []).append(cell)
+                seen += 1
+            if seen >= SAMPLE_CELLS and count >= LEAST_BELOW:
+                break
         return found
 
     def column(self, position: int) -> Sequence[object]:

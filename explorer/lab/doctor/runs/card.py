@@ -12,7 +12,7 @@ from explorer.runtime.problem import Problem
 
 _LOSS = re.compile(
     r"^\* Loss: (?:\[<code>(?P<linked>[\w.]+)</code>\]|<code>(?P<plain>[\w.]+)</code>)"
-    r"[^\n]*(?:\n\s*```json\n(?P<settings>.*?)\n\s*```)?",
+    r"[^\n]*(?:\n[ \t]*```json\n(?P<settings>.*?)\n[ \t]*```)?",
     re.M | re.S,
 )
 _COLUMNS = re.compile(r"^\* Columns: (.+)$", re.M)
@@ -66,7 +66,7 @@ def _negatives(text: str) -> int | None:
     found = _COLUMNS.search(text)
     if not found:
         return None
-    columns = re.findall(r"<code>(.*?)</code>", found[1])
+    columns = re.findall(r"<code>([^<]*+)</code>", found[1])
     texts = [one for one in columns if one.lower() not in ("label", "labels", "score", "scores")]
     return max(len(texts) - 2, 0) if len(texts) == len(columns) else None
 
