@@ -8,6 +8,7 @@ arrive over the loopback. `--part` chooses what is measured:
 * `crowd`: the same beside one who trains MiniLM and others who open a million pairs
 * `hostile`: many connections, some of them hostile (`benchmarks/hostile.py`)
 * `hour`: mixed use for long (`benchmarks/mixed.py`)
+* `fuzz`: whatever a stranger sends (`benchmarks/fuzz.py`)
 * `faults`: killed, a full disk, spoilt files (`benchmarks/faults.py`)
 """
 
@@ -17,7 +18,6 @@ import argparse
 import asyncio
 import contextlib
 import json
-import math
 import random
 import sys
 import tempfile
@@ -47,7 +47,7 @@ from explorer.web.pages.finetune.state import first_plan
 PAIRS = 64
 EVERY_S = 0.5
 WAIT_S = 120.0
-STEPS_ALONE = 20
+STEPS_ALONE, COLD = 40, 10  # of which the first are slower: memory and caches are made then
 IDLE_S = 4.0  # after which a connection is not relied on: the server closes it
 CALL = "/gradio_api/component_server/"
 ALONE, CROWDED = "no error, p50 ≤ 150 ms, p95 ≤ 1 s", "no error, p95 ≤ 2 s"
@@ -223,9 +223,11 @@ def parts_in(config: dict, page: str = "main") -> dict[str, int]:
     return found
 
 
-async def moved(address: str, visitors: int, seconds: float, crowd: int) -> tuple[Told, Told]:
+async def moved(
+    address: str, visitors: int, seconds: float, crowd: int
+) -> tuple[Told, Told, list[str]]:
     """What visitors feel who move a slider, beside a `crowd` that opens a million pairs each and
-    one that trains."""
+    one that trains; the run of that one."""
     parts = await parts_of(address)
     light, heavy = Told(), Told()
     until = time.monotonic() + seconds
@@ -240,26 +242,23 @@ async def moved(address: str, visitors: int, seconds: float, crowd: int) -> tupl
     await everyone[-1].stop()
     for one in everyone:
         one.line.close()
-    return light, heavy
+    return light, heavy, everyone[-1].runs
 
 
-async def trained_alone(address: str, data: Path) -> float:
-    """The seconds of a step of the same training, as long as nobody else asks for anything."""
+async def trained_alone(address: str, data: Path) -> list[float]:
+    """The seconds of each warm step of the same training, while nobody else asks for anything."""
     one = Visitor(address, await parts_of(address))
     await one.train({**first_plan(), "encoder": EMBEDDED, "steps": STEPS_ALONE})
     until = time.monotonic() + 10 * WAIT_S
-    while len(steps := steps_in(data)) < STEPS_ALONE and time.monotonic() < until:
+    while len(steps_in(data, one.runs)) < STEPS_ALONE and time.monotonic() < until:
         await asyncio.sleep(0.5)
     one.line.close()
-    return float(np.median(steps))
+    return steps_in(data, one.runs)[COLD:]
 
 
-def steps_in(data: Path) -> list[float]:
-    """The seconds of each step of the run that was begun last, as far as it has come."""
-    runs = sorted(data.glob("runs/*/config.json"))  # their names begin with the time
-    if not runs:
-        return []
-    history = RunFolder(runs[-1].parent).history()
+def steps_in(data: Path, runs: list[str]) -> list[float]:
+    """The seconds of each step of the run that was begun, as far as it has come."""
+    history = RunFolder(data / "runs" / runs[0]).history()
     ends = [record["seconds"] for record in history if record["kind"] == "step"]
     return list(np.diff(ends, prepend=0.0))
 
@@ -344,10 +343,10 @@ def hosted(port: int, **environment: str) -> Iterator[tuple[str, Path]]:
 def sliders(chosen: argparse.Namespace, crowd: int, target: str) -> list[Row]:
     with hosted(chosen.port) as (address, data):
         (app,) = psutil.Process().children()
-        alone = asyncio.run(trained_alone(address, data)) if crowd else math.nan
+        alone = asyncio.run(trained_alone(address, data)) if crowd else []
         rows = [("memory at rest", f"{memory_mib(address):.0f} MiB", "")]
         began = sum(app.cpu_times()[:2])
-        light, heavy = asyncio.run(moved(address, chosen.visitors, chosen.seconds, crowd))
+        light, heavy, runs = asyncio.run(moved(address, chosen.visitors, chosen.seconds, crowd))
         took = 1000 * (sum(app.cpu_times()[:2]) - began) / max(len(light.seconds), 1)
         beside = f", beside one training and {crowd} opening 10⁶ pairs" if crowd else ""
         what = f"{chosen.visitors} visitors, each moving a slider twice a second at N = {PAIRS}"
@@ -356,8 +355,10 @@ def sliders(chosen: argparse.Namespace, crowd: int, target: str) -> list[Row]:
             print(error, file=sys.stderr)
         if crowd:
             rows.append(row("10⁶ pairs opened meanwhile", heavy, "no error"))
-            steps = steps_in(data)
-            pace = f"{alone / np.median(steps):.2f} of that alone; {len(steps)} steps"
+            steps = steps_in(data, runs)[COLD:]
+            alone += asyncio.run(trained_alone(address, data))  # before, and again after
+            pace = f"{np.median(alone) / np.median(steps):.2f} of that alone before and after; "
+            pace += f"{len(steps)} steps beside {len(alone)}, the first {COLD} of each left out"
             rows.append(("the training's pace meanwhile", pace, "≥ 0.5"))
         else:
             rows.append(("of the processor for an answer", f"{took:.1f} ms", ""))
@@ -386,6 +387,14 @@ def hour(chosen: argparse.Namespace) -> list[Row]:
         return part.rows(address, data, chosen.minutes)
 
 
+def fuzz(chosen: argparse.Namespace) -> list[Row]:
+    from benchmarks import fuzz as part
+
+    with hosted(chosen.port, **part.ENVIRONMENT) as (address, _):
+        (app,) = psutil.Process().children()
+        return part.rows(address, app.pid)
+
+
 def faults(chosen: argparse.Namespace) -> list[Row]:
     from benchmarks import faults as part
 
@@ -398,5 +407,6 @@ PARTS: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "crowd": lambda chosen: sliders(chosen, chosen.crowd, CROWDED),
     "hostile": hostile,
     "hour": hour,
+    "fuzz": fuzz,
     "faults": faults,
 }
