@@ -13,6 +13,7 @@ from typing import Any
 
 import gradio as gr
 import torch
+from fastapi.exceptions import RequestValidationError
 from fastapi.middleware import Middleware
 from fastapi.routing import APIRoute
 from gradio.components import Navbar
@@ -212,6 +213,7 @@ def open_page(
                 "routes": [*assets.routes(page_data(first)), HEALTH],
                 "exception_handlers": {
                     404: missing.answer([page[:2] for page in PAGES]),
+                    RequestValidationError: missing.unfit,
                     KeyError: missing.unheard_of,
                     FnIndexInferError: missing.unheard_of,
                 },

@@ -112,6 +112,14 @@ def test_a_call_with_too_few_arguments_says_so(address):
     assert said.endswith("but 1 came.")
 
 
+@pytest.mark.parametrize("values", ["a text", {"a": float("nan")}, {HALF: 1}, {"a": 10**400}])
+def test_a_call_whose_values_are_no_list_is_answered_by_a_sentence(address, capfd, values):
+    answer = sent(address, "/gradio_api/run/list_losses", {"data": values})
+    assert answer.status_code == 422
+    assert answer.json() == {"detail": str(Problem("call_unfit"))}
+    assert "Error" not in capfd.readouterr().err
+
+
 def test_no_file_of_this_computer_is_handed_out(address):
     file = {"path": "/etc/passwd", "meta": {"_type": "gradio.FileData"}}
     rest = [[0, 1], {}, "", None, None, True, None, "keep"]

@@ -39,6 +39,11 @@ async def unheard_of(request: Request, error: Exception) -> Response:
     return JSONResponse({"detail": say("en", "problem.call_unknown")}, status_code=404)
 
 
+async def unfit(request: Request, error: Exception) -> Response:
+    """The answer to a call that is none. FastAPI's own quotes what came, which may be no JSON."""
+    return JSONResponse({"detail": say("en", "problem.call_unfit")}, status_code=422)
+
+
 def page(request: Request, pages: Sequence[tuple[str, str]]) -> str:
     """A page that leads to those there are. Nothing of the address that was asked for is in it."""
     asked = request.query_params.get("lang")

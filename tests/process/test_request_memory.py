@@ -1,0 +1,125 @@
+"""What one request takes of memory is no more than it was estimated to take, or may take at all.
+
+Each is asked in a process of its own that has answered a small one of its kind before.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from explorer.lab.large.batch import TAKEN
+from explorer.lab.large.methods import offered, wanted_by
+from explorer.runtime.budgets import BUDGETS
+from explorer.runtime.limits import EXPLORED_PAIRS, MIB
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/clear_refs").exists(), reason="the system tells no peak"
+)
+# How many pairs of a large batch, by what of them is kept: enough for their own to be what counts.
+PAIRS = {"cosines": 2**18, "angles": 2**14, "vectors": 2**12}
+# Of all that is opened beside its pairs: the map and its heaviest cells.
+BESIDE_MIB = 24
+
+MEASURED = """
+import gc, json, sys
+from pathlib import Path
+import torch
+from explorer.runtime.memory import give_back
+torch.set_num_threads(1)
+
+def held(what):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(what))
+
+def rise(work):
+    gc.collect()
+    give_back()
+    Path("/proc/self/clear_refs").write_text("5")
+    before = held("VmRSS")
+    work()
+    return held("VmHWM") - before
+
+"""
+LARGE = """
+from explorer.lab.large.batch import drawn
+from explorer.lab.large.drawing import details, look
+from explorer.lab.large.methods import wanted_by
+from explorer.lab.large.opened import checked, open_batch
+from explorer.sources.random_batch import RandomBatch
+from explorer.web.pages.large.requests import read_window
+
+def opened(loss, pairs):
+    settings = RandomBatch(pairs=pairs, dimension=384, labels="graded")
+    batch = drawn(settings, wanted_by(loss))
+    found = open_batch(batch, loss, checked(loss, {}), lambda done, total: None)
+    look(found, read_window(None, found.shape))
+    details(found)
+
+found = {}
+for loss, pairs in json.loads(sys.argv[1]).items():
+    opened(loss, 500)
+    found[loss] = rise(lambda: opened(loss, pairs))
+print(json.dumps(found))
+"""
+ASKED = """
+from tests import wire
+served = wire.served_functions()
+
+def ask(page, name, request):
+    answer = served[page][name](request)
+    assert "error" not in answer, answer
+
+found = {}
+for what, (page, name, small, large) in json.loads(sys.argv[1]).items():
+    ask(page, name, small)
+    found[what] = rise(lambda: ask(page, name, large))
+print(json.dumps(found))
+"""
+
+
+def measured(code: str, asked: object) -> dict[str, float]:
+    """By what was asked for, how many MiB it took at its most."""
+    command = [sys.executable, "-c", MEASURED + code, json.dumps(asked)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_large_batch_takes_no_more_than_is_estimated():
+    """One loss of each kind of form, and of each that is kept of pairs."""
+    asked = {}
+    for loss in ("cosent", "pairwise_hinge", "angle", "info_nce", "siglip"):
+        assert loss in offered()
+        asked[loss] = PAIRS[wanted_by(loss)]
+    assert {wanted_by(loss) for loss in asked} == TAKEN.keys()
+    for loss, mib in measured(LARGE, asked).items():
+        estimated = asked[loss] * TAKEN[wanted_by(loss)] / MIB
+        assert mib < estimated + BESIDE_MIB, loss
+
+
+def test_the_most_pairs_of_other_pages_take_less_than_a_request_may():
+    """Of these there are few enough for no estimate to be needed."""
+
+    def scene(pairs: int, loss: str) -> dict:
+        drawn = {"pairs": pairs, "dimension": 64, "labels": "graded"}
+        return {"loss": loss, "data": {"source": "random", "random": drawn}}
+
+    def both(page: str, name: str, loss: str, **more: object) -> tuple:
+        few, many = ({"scenario": scene(n, loss), **more} for n in (8, EXPLORED_PAIRS))
+        return page, name, few, many
+
+    losses = ("cosent", "info_nce", "triplet", "siglip", "arcface", "supcon", "circle")
+    sides = [{"loss": loss, "convention": "", "parameters": {}} for loss in losses[:6]]
+    asked = {f"explore {loss}": both("explore", "explore", loss) for loss in losses}
+    asked["compare"] = both("compare", "compare", "cosent", sides=sides)
+    asked["figure"] = both("explore", "take", "cosent", what="matrix_svg", dark=False)
+    asked["csv"] = both("explore", "take", "cosent", what="matrix_csv", dark=False)
+    (most,) = (one.default for one in BUDGETS if one.name == "request_mib")
+    found = measured(ASKED, asked)
+    assert found.keys() == asked.keys()
+    assert {what: mib for what, mib in found.items() if mib > most / 2} == {}
