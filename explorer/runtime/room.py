@@ -15,18 +15,18 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import is_hosted
 
 
-def check_memory(pairs: int = 0, bytes_a_pair: int = 0) -> None:
-    """Refuse heavy work on so many pairs that would take more memory than a request may have, or
-    than is left.
+def check_memory(pairs: int = 0, bytes_a_pair: int = 0, beside_mib: int = 0) -> None:
+    """Refuse heavy work on so many pairs, and with so much beside them, that would take more memory
+    than a request may have, or than is left.
 
     Raises:
         Problem: with the number of pairs that would fit where these are too many.
     """
     if not is_hosted():
         return
-    need, most = pairs * bytes_a_pair / MIB, budget("request_mib")
+    need, most = beside_mib + pairs * bytes_a_pair / MIB, budget("request_mib")
     if need > most:
-        fits = grouped(int(most * MIB // bytes_a_pair))
+        fits = grouped(max(int((most - beside_mib) * MIB // max(bytes_a_pair, 1)), 0))
         told = {"count": pairs, "need": grouped(math.ceil(need)), "most": grouped(int(most))}
         raise Problem("request_memory", about="size", **told, fits=fits)
     if left() / MIB - need < budget("memory_left_mib"):

@@ -187,17 +187,27 @@ def angles(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 # What opening a batch takes at most, in bytes a pair: measured at the largest batches of every loss
-# (192 … 382 without vectors, 2,556 and 19,831 with those of 64 and 384 dimensions).
+# (192 … 382 without vectors, 2,556 and 19,831 with those of 64 and 384 dimensions), and beside its
+# pairs; of vectors that are drawn in bytes for each of their numbers, which are the pairs' own.
 TAKEN: Mapping[Wanted, int] = {"cosines": 400, "angles": 2_600, "vectors": 20_000}
+TAKEN_BESIDE_MIB = 280
+TAKEN_DRAWN = 80
 
 
-def must_fit(count: int, most: int, loss: str, wanted: Wanted = "cosines") -> None:
+def must_fit(
+    count: int, most: int, loss: str, wanted: Wanted = "cosines", drawn_in: int = 0
+) -> None:
     """Refuse more pairs than the loss takes, or than a hosted page has memory for, saying how many
-    that is."""
+    that is. `drawn_in` is how many dimensions vectors are drawn in, 0 where none are."""
     if count > most:
         of = "_sentences" if most == LARGE_IN_BATCH_PAIRS else ""
         title = title_word(LOSSES[loss])
         raise Problem(
             f"large_too_many{of}", about="size", loss=title, count=count, most=grouped(most)
         )
-    check_memory(count, TAKEN[wanted])
+    check_memory(count, taken(wanted, drawn_in), TAKEN_BESIDE_MIB)
+
+
+def taken(wanted: Wanted, drawn_in: int = 0) -> int:
+    """How many bytes a pair takes at most, beside TAKEN_BESIDE_MIB for all of them."""
+    return TAKEN_DRAWN * drawn_in if drawn_in and wanted != "cosines" else TAKEN[wanted]

@@ -28,7 +28,7 @@ def with_memory(monkeypatch, mib):
 @pytest.mark.parametrize("wanted", ["cosines", "angles", "vectors"])
 def test_what_is_refused_says_how_many_pairs_fit(hosted, monkeypatch, wanted):
     with_memory(monkeypatch, 10**6)
-    monkeypatch.setenv("LOSSPRISM_REQUEST_MIB", "10")
+    monkeypatch.setenv("LOSSPRISM_REQUEST_MIB", "290")
     with pytest.raises(Problem) as refused:
         must_fit(10**6, 10**6, "cosent", wanted)
     fits = int(refused.value.values["fits"].replace("\u202f", ""))

@@ -242,7 +242,8 @@ def _make(asked: Asked, report: Report) -> LargeBatch:
     source = asked.source
     if source.kind == "random":
         most = most_pairs(asked.loss, drawn=True)
-        must_fit(source.random.pairs, most, asked.loss, asked.wanted)
+        drawn_in = source.random.dimension
+        must_fit(source.random.pairs, most, asked.loss, asked.wanted, drawn_in)
         return drawn(source.random, asked.wanted)
     if source.kind == "explore":
         return _from_link(source.link, asked.wanted)
