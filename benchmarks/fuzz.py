@@ -165,9 +165,8 @@ class Stranger:
 
     def _try(self, one: Asked, found: Found) -> None:
         what = f"{one.name}, {one.odd}"
-        answer: object = {"working": True}
         until = time.monotonic() + WAIT_S
-        while isinstance(answer, dict) and "working" in answer and time.monotonic() < until:
+        while True:
             before, spent, began = self._peak_begins(), self._spent(), time.monotonic()
             try:
                 said = self._sent(one.path, one.body)
@@ -180,15 +179,19 @@ class Stranger:
                 found.slowest = max(found.slowest, (took, what))
                 found.of_processor = max(found.of_processor, (spent, what))
                 found.most_mib = max(found.most_mib, (rose - before, what))
-            if isinstance(answer, dict) and "working" in answer:
-                time.sleep(WAITED)
+            works = isinstance(answer, dict) and "working" in answer
+            if not works or time.monotonic() > until:
+                break
+            time.sleep(WAITED)
         found.calls += 1
         if answer is None or INSIDE in str(answer) or "problem.internal" in str(answer):
             found.wrong.append(f"{what}: status {said.status_code}, {said.text[:200]!r}")
         elif isinstance(answer, dict):
             found.sentences += bool(answer.keys() & {"error", "detail"})
-            begun = answer.get("started") or [answer["id"]] if "key" in answer else []
-            for run in begun:
+            begun = answer.get(
+                "started", [answer["id"]] if "key" in answer and "id" in answer else []
+            )
+            for run in begun if isinstance(begun, list) else ():
                 self._of_page("finetune", "steer", {"run": run, "what": "stop"})
 
     def _spent(self) -> float:
