@@ -74,7 +74,8 @@ def show(
     first, second = (_plain(column) for column in (sentences1, sentences2))
     labels = None if scores is None else _plain(scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes)
-    asked = {"convention": convention, "rules": rules, "guide": guide, "teacher": teacher}
+    asked: dict[str, Any] = {"convention": convention, "rules": rules}
+    asked |= {"guide": guide, "teacher": teacher}
     asked["teacher_scores"] = None if teacher_scores is None else _plain(teacher_scores)
     scenario = scenario_of(loss, first, second, labels, parameters, **asked)
     parameters_for(spec_for(scenario), dict(scenario.parameters))

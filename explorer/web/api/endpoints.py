@@ -150,7 +150,8 @@ def compute_loss(
     """
     pairs = (sentences1, sentences2, scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
-    asked = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
+    asked: dict[str, Any] = {"guide": guide, "teacher": teacher}
+    asked["teacher_scores"] = teacher_scores
     return answer_of(
         explore(scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked))
     )
@@ -275,7 +276,8 @@ def trace_loss(
     """
     pairs = (sentences1, sentences2, scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
-    asked = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
+    asked: dict[str, Any] = {"guide": guide, "teacher": teacher}
+    asked["teacher_scores"] = teacher_scores
     scenario = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked)
     count = len(scenario.data.rows)
     if count > TRACED_PAIRS:
@@ -615,7 +617,8 @@ def figure(
         scenario = Scenario.from_link(scene.strip().rpartition("#")[2])
     else:
         pairs = (sentences1 or [], sentences2 or [], scores)
-        asked = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
+        asked: dict[str, Any] = {"guide": guide, "teacher": teacher}
+        asked["teacher_scores"] = teacher_scores
         scenario = scenario_of(loss, *pairs, parameters, encoder, convention, **asked)
     shown, in_view = looking_at(explore(scenario), read_text("step", step), facet)
     drawn = draw(shown, language=language, dark=dark)
