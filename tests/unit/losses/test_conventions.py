@@ -805,9 +805,9 @@ def test_batch_hard_soft_margin_sentence_transformers(st):
 def test_mined_triplets_sentence_transformers(st, mined):
     loss = getattr(st, f"{mined}TripletLoss")(None)
     expected = on_embeddings(loss, [FIRST], CLASSES)
-    same(ours("triplet", f"sentence-transformers {mined}", **MINED), expected)
+    same(ours("triplet", f"sentence-transformers 6.2 {mined}", **MINED), expected)
     loss = getattr(st, f"{mined}TripletLoss")(None, margin=0.3)
-    spec = LOSSES["triplet"].under(f"sentence-transformers {mined}")
+    spec = LOSSES["triplet"].under(f"sentence-transformers 6.2 {mined}")
     found = spec.definition(**MINED, **{**spec.defaults, "margin": 0.3})
     same(found, on_embeddings(loss, [FIRST], CLASSES))
 
@@ -818,7 +818,7 @@ def test_mined_triplets_of_one_class_and_of_none(st, mined, classes):
     """Of one class BatchSemiHard takes the anchor itself for its negative."""
     loss = getattr(st, f"{mined}TripletLoss")(None)
     expected = on_embeddings(loss, [FIRST], classes)
-    name = f"sentence-transformers {mined}"
+    name = f"sentence-transformers 6.2 {mined}"
     same(ours("triplet", name, anchors=FIRST, classes=classes), expected)
     fast = next(c.function for c in LOSSES["triplet"].conventions if c.name == name)
     if fast:
