@@ -333,7 +333,7 @@ NT_XENT = LossSpec(
             former=("SimCLR, google-research's code (both directions added)",),
         ),
         Convention(
-            "pytorch-metric-learning 2.9 NTXentLoss (several positives)",
+            "pytorch-metric-learning 2.9 (several positives)",
             {"temperature": 0.07},
             nt_xent_of_classes_definition,
             formula=r"-\frac{1}{|P|} \sum_{(i,p) \in P} \log \frac{e^{s_{ip}}}"

@@ -192,7 +192,7 @@ SIGLIP = LossSpec(
     references=("Zhai et al. 2023",),
     conventions=(
         Convention(
-            "open_clip 3.3.0 SigLipLoss (initial values)",
+            "open_clip 3.3.0 (initial values)",
             {"scale": 10.0, "bias": -10.0},
             former=("open_clip (initial values)",),
         ),

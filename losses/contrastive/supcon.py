@@ -263,7 +263,7 @@ SUPCON = LossSpec(
     references=("S2", "Khosla et al. 2020", "Graf et al. 2021"),
     conventions=(
         Convention(
-            "pytorch-metric-learning 2.9 SupConLoss",
+            "pytorch-metric-learning 2.9",
             {"temperature": 0.1},
             supcon_over_losses_definition,
             symbols={

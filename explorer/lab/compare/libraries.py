@@ -195,13 +195,11 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
     ("nt_xent", "SimCLR, google-research/simclr be133b3 (both directions added)"): (
         Peer("google-research/simclr", "add_contrastive_loss"),
     ),
-    ("nt_xent", "pytorch-metric-learning 2.9 NTXentLoss (several positives)"): (
+    ("nt_xent", "pytorch-metric-learning 2.9 (several positives)"): (
         _learned("NTXentLoss", CLASSED, calls.on_classes("NTXentLoss")),
     ),
-    ("siglip", "open_clip 3.3.0 SigLipLoss (initial values)"): (
-        Peer("open-clip-torch", "SigLipLoss"),
-    ),
-    ("supcon", "pytorch-metric-learning 2.9 SupConLoss"): (
+    ("siglip", "open_clip 3.3.0 (initial values)"): (Peer("open-clip-torch", "SigLipLoss"),),
+    ("supcon", "pytorch-metric-learning 2.9"): (
         _learned("SupConLoss", CLASSED, calls.on_classes("SupConLoss")),
     ),
     ("supcon", "SupContrast (anchors without a positive count as zeros)"): (

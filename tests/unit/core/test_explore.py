@@ -329,7 +329,7 @@ def test_where_the_dimensions_are_too_few_the_floor_is_a_bound(dimension, bound)
 @pytest.mark.parametrize(
     ("loss", "convention", "chosen"),
     [
-        ("supcon", "pytorch-metric-learning 2.9 SupConLoss", {"include_self": True}),
+        ("supcon", "pytorch-metric-learning 2.9", {"include_self": True}),
         ("triplet", "sentence-transformers 6.2 BatchSemiHard", {"mining": "hard"}),
     ],
 )

@@ -34,7 +34,7 @@ SIX = [
     Side("pairwise_hinge", parameters=(("margin", 0.1),)),
     Side("triplet"),
     Side("circle"),
-    Side("supcon", "pytorch-metric-learning 2.9 SupConLoss"),
+    Side("supcon", "pytorch-metric-learning 2.9"),
 ]
 
 

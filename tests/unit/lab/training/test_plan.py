@@ -83,7 +83,7 @@ SAMPLED = {
     ("info_nce", ""): {"apart": (True, False), "leave_out": (False, True), "keep": (False, False)},
     # It reads no texts, so that they are still kept out of the batch.
     ("supcon", ""): {"apart": (True, False), "leave_out": (True, False), "keep": (False, False)},
-    ("nt_xent", "pytorch-metric-learning 2.9 NTXentLoss (several positives)"): {
+    ("nt_xent", "pytorch-metric-learning 2.9 (several positives)"): {
         "apart": (True, False),
         "leave_out": (True, False),
         "keep": (False, False),
