@@ -105,7 +105,7 @@ BAD = {
     "no batch": (
         "explain_loss_value",
         {"value": 5.545, "batch": 0},
-        "batch is 0; a whole number from 1 to 1048576 is needed.",
+        "batch is 0; a whole number from 1 to 1\u202f048\u202f576 is needed.",
     ),
     "two temperatures": (
         "explain_loss_value",
@@ -125,12 +125,12 @@ BAD = {
     "too many encoded": (
         "doctor_data",
         PAIRS | {"encoder": "all-MiniLM-L6-v2", "encoded": 10**6},
-        "encoded is 1000000; from 10 to 16384 pairs can be read by an encoder.",
+        "encoded is 1000000; from 10 to 16\u202f384 pairs can be read by an encoder.",
     ),
     "too few rows": (
         "doctor_data",
         {"hub": "sentence-transformers/stsb", "rows": 1},
-        "1 rows were asked for; from 10 to 1048576",
+        "1 rows were asked for; from 10 to 1\u202f048\u202f576",
     ),
     "classes for an encoder": (
         "doctor_data",
