@@ -263,7 +263,7 @@ class RowReader:
             return [0.0, *(-margin for margin in given)]
         raise Problem(
             "teacher_count",
-            column=self.names[self.taught[0]],
+            column=self.names[self.positions[TEACHER]],
             count=len(given),
             candidates=positives + negatives,
             negatives=negatives,
