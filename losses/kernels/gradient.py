@@ -57,10 +57,11 @@ class _WithGradient(torch.autograd.Function):
     @staticmethod
     def forward(ctx, known, *given):
         value, gradients, ctx.definition = known
-        tensors = [one if isinstance(one, Tensor) and savable(one) else None for one in given]
+        tensors = [one if isinstance(one, Tensor) and _to_save(one) else None for one in given]
         ctx.save_for_backward(*tensors, *gradients)
         pairs = zip(given, tensors, strict=True)
         ctx.others = [one if kept is None else None for one, kept in pairs]
+        ctx.versions = [_version(one) for one in ctx.others]
         return value
 
     @staticmethod
@@ -76,6 +77,20 @@ class _WithGradient(torch.autograd.Function):
         return None, *[None if one is None else one * outer for one in gradients]
 
 
+def _to_save(tensor: Tensor) -> bool:
+    """Whether autograd keeps it. Whole numbers and truth values have no graph that would have to be
+    let go: they stay the caller's, and are looked at again only for a gradient of the gradient.
+    """
+    return tensor.is_floating_point() and savable(tensor)
+
+
+def _version(one: object) -> int:
+    """How often it was changed in place, where that is counted."""
+    if not isinstance(one, Tensor) or torch.compiler.is_compiling() or not savable(one):
+        return 0
+    return one._version
+
+
 def _is_one(outer: Tensor) -> bool:
     """Whether it can be read, which several at once (`is_grads_batched`) cannot, and is 1."""
     if not may_ask(outer) or is_batch_of_gradients(outer):
@@ -84,6 +99,11 @@ def _is_one(outer: Tensor) -> bool:
 
 
 def _differentiable(ctx, tensors: Gradients) -> list[Tensor | None]:
+    if ctx.versions != [_version(one) for one in ctx.others]:
+        raise RuntimeError(
+            "a gradient of the gradient is taken of a loss whose labels, classes or texts were "
+            "changed in place since it was computed; compute it again, or change a copy"
+        )
     given = [
         other if tensor is None else tensor
         for other, tensor in zip(ctx.others, tensors, strict=True)
