@@ -72,10 +72,10 @@ def triplets(written: Writer, rows: int) -> Iterator[tuple[object, ...]]:
 
 
 def passages(written: Writer, rows: int) -> Iterator[tuple[object, ...]]:
-    """Questions with passages of 30 words."""
+    """Questions with passages of 20 words."""
     yield "question", "answer"
     for _ in range(rows):
-        yield written.text(), written.text(30)
+        yield written.text(), written.text(20)
 
 
 def lists(written: Writer, rows: int) -> Iterator[tuple[object, ...]]:
@@ -100,7 +100,7 @@ CASES: dict[str, tuple[Callable[[Writer, int], Iterator[tuple[object, ...]]], st
     "the same, in-batch negatives": (repeated, "info_nce"),
     "Chinese pairs, 0 or 1": (chinese, "contrastive"),
     "triplets": (triplets, "info_nce"),
-    "questions with passages of 30 words": (passages, "info_nce"),
+    "questions with passages of 20 words": (passages, "info_nce"),
     "lists of ten": (lists, "list_net"),
     "classes": (classes, "supcon"),
 }
