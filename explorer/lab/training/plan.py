@@ -30,7 +30,8 @@ TWINS = ("apart", "leave_out", "keep")
 class TrainingData:
     """Which pairs to learn from, and which to hold out.
 
-    `rows` are typed (sentence, sentence, score) as text; `file` is a path, `name` what the user
+    `rows` are typed (sentence, sentence, score) as text, `teacher` what another model gave them, in
+    the same form; `file` is a path, `name` what the user
     calls it, or else the name of the file, `columns` its roles and `encoding` how its text is
     written, as `read_file` takes them;
     `example` a textbook example; `hub` the id of a data set on the hub, `split` its part. A
@@ -45,6 +46,7 @@ class TrainingData:
     source: str = "example"
     example: str = "graded_english"
     rows: tuple[tuple[str, str, str], ...] = ()
+    teacher: tuple[tuple[str, str, str], ...] = ()
     file: str = ""
     name: str = ""
     columns: tuple[tuple[str, str], ...] = ()
@@ -264,6 +266,7 @@ _READERS: validation.Readers = {
         if type(entry.default) in _BY_TYPE
     },
     (TrainingData, "rows"): validation.rows(),
+    (TrainingData, "teacher"): validation.rows(3),
     (TrainingData, "columns"): _columns,
     (TrainingPlan, "parameters"): validation.parameters,
     (TrainingPlan, "threshold"): validation.optional(validation.finite),

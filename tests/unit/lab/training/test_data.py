@@ -8,8 +8,9 @@ import random
 import pytest
 
 from explorer.lab.training import data
-from explorer.lab.training.data import Corpus, augmented, classes_of, cut_off, reordered, split
+from explorer.lab.training.data import Corpus, augmented, cut_off, reordered, split
 from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.lab.training.rows import classes_of, sentences_of
 from explorer.locale import title_word
 from explorer.runtime.problem import Problem
 from losses import LOSSES
@@ -25,7 +26,7 @@ def chained(count, joined=()):
 def test_no_sentence_stands_on_both_sides(seed):
     pairs = chained(100, joined=set(range(1, 60, 2)))
     train, held_out = split(pairs, 0.2, seed)
-    assert not data.sentences_of(train) & data.sentences_of(held_out)
+    assert not sentences_of(train) & sentences_of(held_out)
     assert sorted([*train, *held_out]) == sorted(pairs)
     assert 15 <= len(held_out) <= 20
 
