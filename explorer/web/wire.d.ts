@@ -132,6 +132,7 @@ export interface ChangedState {
 export interface Checked {
   refused: Problem | null;
   examples: number;
+  form: "pairs" | "classes" | "triplets" | "lists";
   steps: number;
   pace: string;
   repetition: Repetition;
@@ -1554,6 +1555,7 @@ export interface Remarked {
 export interface Repetition {
   refused: Problem | null;
   examples: number;
+  form: "pairs" | "classes" | "triplets" | "lists";
   steps: number;
   pace: string;
   count: number;

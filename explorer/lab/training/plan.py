@@ -15,7 +15,7 @@ from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import EMBEDDED
-from losses import LossSpec
+from losses import LOSSES, LossSpec
 from losses.spec import ParameterValue
 
 SCRATCH = "scratch"
@@ -184,7 +184,14 @@ class TrainingPlan:
         rules["extra_negatives"] = self.extra_negatives
         if self.leaves_twins_out:
             rules["twins"] = self.twins
-        return {**own, **named, **rules, **self.settings}
+        # What a convention has otherwise for given triplets it decides by the columns.
+        by_columns = next(
+            (c.given_triplets for c in LOSSES[self.loss].conventions if c.name == self.convention),
+            {},
+        )
+        left = set(by_columns) - set(dict(self.parameters))
+        settings = {name: v for name, v in self.settings.items() if name not in left}
+        return {**own, **named, **rules, **settings}
 
     def to_json(self) -> Json:
         return {**dataclasses.asdict(self), "parameters": dict(self.parameters)}
