@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import math
 import random
-import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, TypeVar, cast
 
 from explorer.core.batch import has_words, load_pairs
 from explorer.core.labels import beyond_scale
@@ -19,7 +17,8 @@ from explorer.core.positives import over_positives, refused
 from explorer.core.scenario import Data
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.lab.training.rows import Material, Pair, by_first, components, sentences_of
+from explorer.lab.training.rows import AnyPair, Material, Pair, Taught, components, sentences_of
+from explorer.lab.training.varied import augmented
 from explorer.locale import title_word
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
@@ -30,18 +29,11 @@ from losses.combined.names import RECIPES
 from losses.labels import LabelRules, label_rules
 from losses.sentence_transformers import trains_as_one
 
-# A pair, and what a teacher gave it, NaN for nothing.
-Taught = tuple[str, str, float, float]
-AnyPair = TypeVar("AnyPair", Pair, Taught)
-
 # What is drawn from the data (a sample of many rows, the pairs held out, the varied copies) is the
 # same for every run on it: the seed of a run moves its order and its first weights.
 DRAW = 0
 # Fewer pairs than these leave nothing to learn from, or nothing to measure by.
 LEAST_TRAIN, LEAST_HELD_OUT = 4, 4
-# What a word cut-off leaves out, and the shortest sentence it touches.
-CUT_SHARE, SHORTEST = 0.15, 4
-_CLAUSES = re.compile(r"[^,;:.!?，；：。！？、]+[,;:.!?，；：。！？、]*\s*")
 
 
 @dataclass(frozen=True)
@@ -287,58 +279,6 @@ def _reworded(data: TrainingData, held_out: set[str]) -> list[Taught]:
     return [pair for pair in added if pair[1] not in held_out]
 
 
-def augmented(pairs: Sequence[AnyPair], kinds: Sequence[str], seed: int) -> list[AnyPair]:
-    """For each kind and pair a copy with one of its sentences varied, where it can be; pairs of one
-    first sentence are copied together, under that one varied, so that they stay a list."""
-    draw = random.Random(seed)
-    added: list[AnyPair] = []
-    for kind in kinds:
-        for places in by_first(pairs):
-            turn = len(places) > 1 or draw.random() < 0.5
-            first, second, *_ = pairs[places[0]]
-            old = first if turn else second
-            new = _VARIED[kind](old, draw)
-            if new != old:
-                side = int(not turn)
-                copies = [[*pairs[place]] for place in places]
-                for copy in copies:
-                    copy[side] = new
-                added += [cast("AnyPair", tuple(copy)) for copy in copies]
-    return added
-
-
-def cut_off(sentence: str, draw: random.Random) -> str:
-    """The sentence without some of its words (characters, where it has no spaces)."""
-    words, between = _words(sentence)
-    if len(words) < SHORTEST:
-        return sentence
-    count = max(round(CUT_SHARE * len(words)), 1)
-    gone = set(draw.sample(range(len(words)), count))
-    return between.join(word for place, word in enumerate(words) if place not in gone)
-
-
-def reordered(sentence: str, draw: random.Random) -> str:
-    """The sentence with its clauses in another order; of a single clause, its two parts."""
-    clauses = [clause.strip() for clause in _CLAUSES.findall(sentence)]
-    words, between = _words(sentence)
-    if len(clauses) < 2:
-        if len(words) < SHORTEST:
-            return sentence
-        middle = draw.randrange(1, len(words))
-        return between.join([*words[middle:], *words[:middle]])
-    shuffled = clauses[:]
-    while shuffled == clauses and len(set(clauses)) > 1:
-        draw.shuffle(shuffled)
-    return between.join(shuffled)
-
-
-def _words(sentence: str) -> tuple[list[str], str]:
-    return (sentence.split(), " ") if " " in sentence.strip() else (list(sentence.strip()), "")
-
-
-_VARIED = {"cutoff": cut_off, "reorder": reordered}
-
-
 # What a loss can do with them
 
 
@@ -359,7 +299,8 @@ def rules_of(run: RunFolder, plan: TrainingPlan) -> LabelRules:
     return LabelRules(highest / 2 if plan.threshold is None else plan.threshold, ends)
 
 
-class Facts(NamedTuple):
+@dataclass(frozen=True)
+class Facts:
     """What decides which losses can learn: how many different `labels` there are, of one which, how
     many of the pairs are positives, and, with and without a teacher, how many lists there are and
     how many of these have candidates on both sides of the threshold."""

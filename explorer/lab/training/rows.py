@@ -17,6 +17,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from explorer.lab.training.plan import TrainingPlan
 from explorer.sources.pairs import NEGATIVE
@@ -24,6 +25,9 @@ from losses import LossSpec
 from losses.labels import LabelRules
 
 Pair = tuple[str, str, float]
+# A pair, and what a teacher gave it, NaN for nothing.
+Taught = tuple[str, str, float, float]
+AnyPair = TypeVar("AnyPair", Pair, Taught)
 
 FORMS = PAIRS, CLASSES, TRIPLETS, LISTS = "pairs", "classes", "triplets", "lists"
 LEAST_CANDIDATES = 2
