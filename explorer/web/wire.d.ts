@@ -132,6 +132,7 @@ export interface ChangedState {
 export interface Checked {
   refused: Problem | null;
   examples: number;
+  form: "pairs" | "classes" | "triplets" | "lists";
   steps: number;
   pace: string;
   repetition: Repetition;
@@ -563,6 +564,12 @@ export interface ExaminedRunLog {
 /** A textbook example. */
 export interface Example {
   note: string | null;
+}
+
+/** What a run learnt from, row by row of its data set. */
+export interface ExampleCount {
+  form: "pairs" | "classes" | "triplets" | "lists";
+  count: number;
 }
 
 /** What a number means, as `explain_loss_value` answers it. */
@@ -1554,6 +1561,7 @@ export interface Remarked {
 export interface Repetition {
   refused: Problem | null;
   examples: number;
+  form: "pairs" | "classes" | "triplets" | "lists";
   steps: number;
   pace: string;
   count: number;
@@ -1790,7 +1798,7 @@ export interface Summand {
   queued: boolean;
 }
 
-/** What a run came to; `repeated` of its held-out pairs repeat another, where that matters. */
+/** What a run came to; `repeated` of its held-out pairs repeat another, where that matters; runs of earlier versions do not say their `examples`. */
 export interface Summary {
   loss: number;
   steps: number;
@@ -1805,6 +1813,7 @@ export interface Summary {
   shared: number;
   kept_step: number;
   repeated?: number;
+  examples?: ExampleCount;
 }
 
 /** A pair whose label its score contradicts: how often, and which label would fit. */

@@ -12,6 +12,8 @@ the columns of the data set:
     three texts or more         anchor, positive, negatives
     texts and vectors           another encoder's vectors as labels: `EmbeddingMseLoss` alone
     one text and a label        classes: supcon, mined triplets, and losses against prototypes
+    one text, a list of texts   lists: losses on lists, and a teacher's (`whole_lists` for a
+    and a list of labels        bi-encoder, as it is for a cross-encoder)
 
 The rules, as on the page (`losses.labels`): `label_range` are the ends of the labels' scale, and a
 pair whose label reaches `threshold`, by default its middle, is positive; the other pairs' second
@@ -46,6 +48,7 @@ from losses.modules import module_name
 from losses.sentence_transformers.examples import Examples
 from losses.sentence_transformers.layers import layer_stack, move_only
 from losses.sentence_transformers.levels import LevelTrainingLoss
+from losses.sentence_transformers.lists import whole_lists
 from losses.sentence_transformers.queued import QueuedTrainingLoss
 from losses.sentence_transformers.training import TrainingLoss
 from losses.sentence_transformers.vectors import EmbeddingMseLoss
@@ -127,5 +130,6 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made fo
     "layer_stack",
     "move_only",
     "training_loss",
+    "whole_lists",
     *(made.__name__ for made in TRAINING_LOSSES.values()),
 ]

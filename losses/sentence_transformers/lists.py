@@ -4,15 +4,17 @@
     one text and K texts, and a      a list a row; the label of a row is a list, a number for each
     label that is a list             candidate
     one text and a list of texts,    the same for a cross-encoder, of any lengths, as
-    and a label that is a list       sentence-transformers has it
+    and a label that is a list       sentence-transformers has it; for a bi-encoder `whole_lists`
+                                     makes a batch of it
 
 For a loss that learns from a teacher the label is what the teacher gave; of an anchor, a positive
-and negatives it may be the margins instead, one for each negative.
+and negatives it may be the margins instead, one for each negative. Beside lists of texts it may be
+two numbers for each candidate, its label and what the teacher gave it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -41,13 +43,8 @@ def told_of(
     learns = "teacher" in spec.needs
     if labels is None:
         return Told(None, None)
-    if is_ragged(columns):
-        flat = torch.cat([torch.as_tensor(one).view(-1) for one in labels])
-        given = [len(torch.as_tensor(one).view(-1)) for one in labels]
-        if given != (wanted := [len(one) for one in columns[1]]):
-            raise ValueError(f"there are {given} labels for lists of {wanted} texts")
-        return Told(None if learns else flat, flat if learns else None)
-    assert isinstance(labels, Tensor)
+    if is_ragged(columns) or not isinstance(labels, Tensor):
+        return _told_of_lists([torch.as_tensor(one) for one in labels], columns, learns)
     others = len(columns) - 1
     if others < 2 or "lists" not in spec.needs:
         # Of three texts or more it is the columns that say what is positive.
@@ -66,12 +63,61 @@ def told_of(
     return Told(None if learns else flat, flat if learns else None)
 
 
-def lists_of_columns(columns: Sequence[Any], model: nn.Module, spec: LossSpec) -> Tensor | None:
+def _told_of_lists(labels: Sequence[Tensor], columns: Sequence[Any], learns: bool) -> Told:
+    """The same of labels list by list, [K] or [K, 2] each."""
+    given = [len(one) if one.ndim == 2 else one.numel() for one in labels]
+    if is_ragged(columns):
+        wanted = [len(one) for one in columns[1]]
+        if given != wanted:
+            raise ValueError(f"there are {given} labels for lists of {wanted} texts")
+    elif [len(given), sum(given)] != (wanted := [rows_in(column) for column in columns]):
+        raise ValueError(
+            f"there are {len(given)} lists of {sum(given)} labels for columns of {wanted} texts"
+        )
+    if learns and all(one.ndim == 2 for one in labels):
+        both = torch.cat(list(labels)).float()
+        return Told(both[:, 0], both[:, 1])
+    flat = torch.cat([one.view(-1) for one in labels])
+    return Told(None if learns else flat, flat if learns else None)
+
+
+def sizes_of(labels: Any, columns: Sequence[Any]) -> Tensor | None:
+    """How many candidates each row has, where a row is a list; None where it is not."""
+    if is_ragged(columns):
+        return torch.tensor([len(one) for one in columns[1]])
+    if isinstance(labels, list | tuple) and len(columns) == 2:
+        return torch.tensor([len(one) for one in labels])
+    return None
+
+
+def whole_lists(collate: Callable[[list[dict]], dict]) -> Callable[[list[dict]], dict]:
+    """The collator of a bi-encoder's trainer, for rows of one text, a list of texts, and a label
+    that is a list.
+
+    Each first text is read once, and the label becomes a tensor for each list, by which the loss
+    knows where a list ends::
+
+        trainer.data_collator = whole_lists(trainer.data_collator)
+    """
+
+    def of_lists(rows: list[dict]) -> dict:
+        first, second = (name for name in rows[0] if name != "label")
+        batch = collate([{first: row[first]} for row in rows])
+        batch |= collate([{second: text} for row in rows for text in row[second]])
+        return {**batch, "label": [torch.tensor(row["label"]) for row in rows]}
+
+    # The library's trainers ask their collator which columns are labels.
+    of_lists.__dict__.update(vars(collate))
+    return of_lists
+
+
+def lists_of_columns(
+    columns: Sequence[Any], sizes: Tensor | None, model: nn.Module, spec: LossSpec
+) -> Tensor | None:
     """The pairs of each list [L, K], for a loss on lists; None for any other."""
     if "lists" not in spec.needs:
         return None
-    if is_ragged(columns):
-        sizes = torch.tensor([len(one) for one in columns[1]])
+    if sizes is not None:
         starts = sizes.cumsum(0) - sizes
         places = torch.arange(int(sizes.max()))
         return torch.where(places < sizes[:, None], starts[:, None] + places, -1)

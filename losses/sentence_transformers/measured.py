@@ -68,15 +68,16 @@ class Caught:
 
         Raises ValueError where they are not one for each text.
         """
-        rows, found = self.rows, []
-        wanted = len(self.columns) * rows
+        found: list[Tensor] = []
+        sizes = [rows_in(column) for column in self.columns]  # where rows are lists, they differ
+        wanted = sum(sizes)
         for output in self.outputs:  # what is shrunk comes again after these
             if sum(map(len, found)) < wanted:
                 found.append(output.float())
         whole = torch.cat(found)
         if len(whole) != wanted:
             raise ValueError(f"the model gave {len(whole)} vectors for {wanted} texts")
-        return list(whole.split(rows))
+        return list(whole.split(sizes))
 
     def scores(self) -> Tensor:
         return torch.cat([output.float().flatten() for output in self.outputs])

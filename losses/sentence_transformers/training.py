@@ -23,7 +23,7 @@ from losses.sentence_transformers.examples import (
     given,
 )
 from losses.sentence_transformers.guides import Guide
-from losses.sentence_transformers.lists import lists_of_columns, paired, told_of
+from losses.sentence_transformers.lists import lists_of_columns, paired, sizes_of, told_of
 from losses.sentence_transformers.rules import BatchRules
 from losses.sentence_transformers.texts import text_numbers, tokens_apart
 
@@ -204,14 +204,16 @@ class TrainingLoss(Settled):
                 f"{type(self).__name__} needs two columns of text; one column and a class for "
                 "each row suffice for losses that read classes only, with a bi-encoder"
             )
-        apart = lists_of_columns(columns, self.model, self.spec)
+        sizes = sizes_of(labels, columns)
+        apart = lists_of_columns(columns, sizes, self.model, self.spec)
         if embedded:
             if self.twins == "leave_out":
-                texts = self._texts(columns)
+                texts = torch.cat(_by_pair(self._texts(columns), sizes))
             # The guide first: the model writes into the columns.
-            guide = self.guide.vectors(columns) if self.guide else ()
+            guide = _by_pair(self.guide.vectors(columns), sizes) if self.guide else ()
             outputs = tuple(self.model(column) for column in columns)
             vectors = tuple(at_least_single(output["sentence_embedding"]) for output in outputs)
+            vectors = _by_pair(vectors, sizes)
             count, scores, device = len(vectors[0]), None, vectors[0].device
         else:
             outputs, vectors, guide = (), (), ()
@@ -246,10 +248,10 @@ class TrainingLoss(Settled):
             similarity=self.similarity,
         )
 
-    def _texts(self, columns: Sequence[Mapping[str, Tensor]]) -> Tensor:
-        """The numbers of the texts of all columns, one below the other."""
+    def _texts(self, columns: Sequence[Mapping[str, Tensor]]) -> tuple[Tensor, ...]:
+        """The numbers of the texts of each column."""
         apart = tokens_apart(self.model)
-        return torch.cat([text_numbers(column, apart) for column in columns])
+        return tuple(text_numbers(column, apart) for column in columns)
 
     def _cross_scores(self, columns: list, prompt: str | None, task: str | None) -> Tensor:
         """The score of the first text of each row with each of its others."""
@@ -284,6 +286,14 @@ class TrainingLoss(Settled):
         convention = {"convention": self.convention} if self.convention else {}
         settled = {n: v for n, v in self.settings.items() if n not in self.given_triplets}
         return {**settled, **rules, **convention}
+
+
+def _by_pair(columns: tuple[Tensor, ...], sizes: Tensor | None) -> tuple[Tensor, ...]:
+    """A row for each pair: where rows are lists, the first text's stands beside each candidate."""
+    if sizes is None:
+        return columns
+    first, *others = columns
+    return (first.repeat_interleave(sizes.to(first.device), dim=0), *others)
 
 
 def _mean_of_processes(gradient: Tensor) -> Tensor:

@@ -58,7 +58,8 @@ computes any loss on the probe batch as it stood at a recorded step, as `explore
 summary.json: loss (of the last step), steps, seconds, steps_per_second, before and after (the
 figures of the held-out pairs), threshold, label_range, pairs (train, held_out), skipped, shared
 (sentences that stand in both, only with a held-out file of one's own), repeated (how many of the
-held-out pairs are told to repeat another, see `influence.repeats`), kept_step.
+held-out pairs are told to repeat another, see `influence.repeats`), examples (their `form` and
+`count`: pairs, classes, triplets or lists, see `rows`), kept_step.
 
 On a Space, which strangers share (`quota`): `start`, `compare.start_all` and a `resume` that
 begins again raise Problem where a run would be too large, or its visitor has too many under way;

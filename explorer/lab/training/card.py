@@ -13,6 +13,7 @@ from explorer.lab.training import in_lists
 from explorer.lab.training.compare import held_out_pairs
 from explorer.lab.training.influence import ALL_FIGURES, LEADING
 from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.lab.training.rows import CLASSES, PAIRS
 from explorer.locale import catalogue, say
 from explorer.runtime.numbers import display_number, fixed
 
@@ -63,7 +64,8 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
         ("Labels", "read as {} to {}".format(*map(display_number, summary["label_range"]))),
         ("Positive from", display_number(summary["threshold"])),
         ("Encoder", f"{shown(plan.encoder)} ({KINDS[plan.kind]})"),
-        ("Steps", f"{summary['steps']} of {plan.batch_size} pairs"),
+        *_examples(summary),
+        ("Steps", f"{summary['steps']} of {plan.batch_size} {_form(summary)}"),
         *([("The same text twice", TWINS[_twins(plan)])] if plan.spec.negatives_of_batch else []),
         ("Learning rate", f"{rate}, {plan.schedule}, warm-up {display_number(plan.warmup)}"),
         ("Seed", f"{plan.seed}"),
@@ -104,6 +106,19 @@ def on_repeats(held_out: int, repeated: int) -> str:
     """How many of the held-out pairs repeat another, and what becomes of them."""
     told = {"pairs": held_out_pairs(held_out), "repeated": repeated}
     return say("en", "remark.run_repeats", **told)
+
+
+def _form(summary: Mapping) -> str:
+    """What a batch counts; runs of earlier versions do not say."""
+    form = summary.get("examples", {}).get("form", PAIRS)
+    return "sentences" if form == CLASSES else form
+
+
+def _examples(summary: Mapping) -> list[tuple[str, str]]:
+    """How many rows were learnt from, where these are no pairs."""
+    if _form(summary) == PAIRS:
+        return []
+    return [("Examples", f"{summary['examples']['count']} {_form(summary)}")]
 
 
 # On other pairs the same threshold gives less.

@@ -52,7 +52,7 @@ _KNOBS: dict[str, dict[str, tuple[object, str]]] = {
     "how": {
         "steps": (0, "0: as many as --epochs makes"),
         "epochs": (1.0, "times through the training pairs"),
-        "batch_size": (16, "examples in a step"),
+        "batch_size": (16, "examples in a step: pairs, triplets, or, for a loss on lists, lists"),
         "learning_rate": (0.0, "0: what suits the encoder"),
         "schedule": (
             "linear",
@@ -102,7 +102,7 @@ def _add_plan(parser: argparse.ArgumentParser, required: bool = True) -> None:
         "--data",
         dest="file",
         metavar="FILE",
-        help="a file of pairs with scores, of positives without, or of triplets",
+        help="a file of pairs with scores, of lists, of positives without scores, or of triplets",
     )
     source.add_argument("--hub", metavar="ID", help="id of a data set on the hub")
     source.add_argument(
@@ -110,7 +110,7 @@ def _add_plan(parser: argparse.ArgumentParser, required: bool = True) -> None:
     )
     repeated: dict[str, Any] = {"action": "append", "default": argparse.SUPPRESS}
     columns = "which column of the file is what: first, second, score (none: all are positives); "
-    columns += "anchor, positive, negative"
+    columns += "anchor, positive, negative; teacher (what another model gave; none: nothing)"
     data.add_argument("--column", dest="columns", metavar="ROLE=NAME", help=columns, **repeated)
     written = "how the text of the file is written, such as KOI8-R; left out, it is found out"
     data.add_argument("--encoding", metavar="NAME", help=written, default="")

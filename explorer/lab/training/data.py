@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import json
+import math
 import random
-import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from explorer.core.batch import has_words, load_pairs
@@ -17,26 +17,23 @@ from explorer.core.positives import over_positives, refused
 from explorer.core.scenario import Data
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.lab.training.rows import AnyPair, Material, Pair, Taught, components, sentences_of
+from explorer.lab.training.varied import augmented
 from explorer.locale import title_word
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import hub_cache, hub_sets, tables, textbook
-from explorer.sources.pairs import Pairs
+from explorer.sources.pairs import Pairs, taught
 from losses import LOSSES, LossSpec
 from losses.combined.names import RECIPES
 from losses.labels import LabelRules, label_rules
 from losses.sentence_transformers import trains_as_one
-
-Pair = tuple[str, str, float]
 
 # What is drawn from the data (a sample of many rows, the pairs held out, the varied copies) is the
 # same for every run on it: the seed of a run moves its order and its first weights.
 DRAW = 0
 # Fewer pairs than these leave nothing to learn from, or nothing to measure by.
 LEAST_TRAIN, LEAST_HELD_OUT = 4, 4
-# What a word cut-off leaves out, and the shortest sentence it touches.
-CUT_SHARE, SHORTEST = 0.15, 4
-_CLAUSES = re.compile(r"[^,;:.!?，；：。！？、]+[,;:.!?，；：。！？、]*\s*")
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,9 @@ class Corpus:
 
     Pairs to learn from that nobody gave labels (not `labelled`) are positives. `skipped` counts
     rows that could not be read, `shared` the sentences that stand on both sides (only a held-out
-    file of the user's own can do that).
+    file of the user's own can do that). `teacher` is what another model gave each pair of `train`,
+    NaN for nothing, `held_out_teacher` each of `held_out`; None where it gave none. Whether they
+    came as `triplets` says how they make lists (`Material`).
     """
 
     train: tuple[Pair, ...]
@@ -53,6 +52,13 @@ class Corpus:
     skipped: int = 0
     shared: int = 0
     labelled: bool = True
+    teacher: tuple[float, ...] | None = None
+    held_out_teacher: tuple[float, ...] | None = None
+    triplets: bool = False
+
+    @cached_property
+    def material(self) -> Material:
+        return Material(self.train, self.teacher, self.triplets)
 
     @property
     def labels(self) -> list[float]:
@@ -73,7 +79,7 @@ def read(plan: TrainingPlan) -> Corpus:
     Raises Problem with a sentence for whatever the user can put right.
     """
     data = plan.data
-    found, skipped = _pairs(data)
+    found, skipped, triplets = _pairs(data)
     if data.held_out_file:
         train, held_out = _on_one_scale(found, _held_out(data).pairs)
         if len(held_out) < LEAST_HELD_OUT:
@@ -82,12 +88,27 @@ def read(plan: TrainingPlan) -> Corpus:
         train, held_out = split(_rows(found), data.held_out_share, DRAW)
     shared = len(sentences_of(train) & sentences_of(held_out))
     added = _reworded(data, sentences_of(held_out))
-    train += added if found.labelled else [(*pair[:2], train[0][2]) for pair in added]
+    train += added if found.labelled else [(*p[:2], train[0][2], p[3]) for p in added]
     train += augmented(train, data.augment, DRAW)
-    return Corpus(tuple(train), tuple(held_out), skipped, shared, found.labelled)
+    return Corpus(
+        tuple(pair[:3] for pair in train),
+        tuple(pair[:3] for pair in held_out),
+        skipped,
+        shared,
+        found.labelled,
+        _given(train),
+        _given(held_out),
+        triplets,
+    )
 
 
-def _on_one_scale(train: Pairs, held_out: Pairs) -> tuple[list[Pair], list[Pair]]:
+def _given(pairs: Sequence[Taught]) -> tuple[float, ...] | None:
+    """What a teacher gave each of them; None where it gave nothing."""
+    given = tuple(pair[3] for pair in pairs)
+    return None if all(map(math.isnan, given)) else given
+
+
+def _on_one_scale(train: Pairs, held_out: Pairs) -> tuple[list[Taught], list[Taught]]:
     """Both as rows; where one has no labels, its pairs get the highest of the other."""
     if train.labelled == held_out.labelled or not len(held_out):
         return _rows(train), _rows(held_out)
@@ -99,11 +120,12 @@ def _on_one_scale(train: Pairs, held_out: Pairs) -> tuple[list[Pair], list[Pair]
     return one, other
 
 
-def _pairs(data: TrainingData) -> tuple[Pairs, int]:
+def _pairs(data: TrainingData) -> tuple[Pairs, int, bool]:
+    """The pairs, how many rows were left out, and whether they came as triplets."""
     if data.source == "example":
         if not textbook.EXAMPLES.get(data.example, textbook.EXAMPLES["graded_english"]).encodable:
             raise Problem("training_no_words", name=data.example)
-        return textbook.load_example(data.example), 0
+        return textbook.load_example(data.example), 0, False
     if data.source == "hub":
         return _from_hub(data)
     if data.source == "rows":
@@ -123,7 +145,12 @@ def _pairs(data: TrainingData) -> tuple[Pairs, int]:
         )
     if not table.pairs:
         raise Problem("no_pairs")
-    return table.pairs, table.left_out
+    pairs = taught(table.pairs, data.teacher) if data.teacher else table.pairs
+    return pairs, table.left_out, _are_triplets(table)
+
+
+def _are_triplets(table: tables.Table) -> bool:
+    return "anchor" in table.chosen
 
 
 def _held_out(data: TrainingData) -> tables.Table:
@@ -154,11 +181,12 @@ def _json_lines(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(json.dumps(row) for row in named)
 
 
-def _rows(pairs: Pairs) -> list[Pair]:
-    return list(zip(pairs.first, pairs.second, pairs.labels, strict=True))
+def _rows(pairs: Pairs) -> list[Taught]:
+    given = pairs.teacher or (math.nan,) * len(pairs)
+    return list(zip(pairs.first, pairs.second, pairs.labels, given, strict=True))
 
 
-def _from_hub(data: TrainingData) -> tuple[Pairs, int]:
+def _from_hub(data: TrainingData) -> tuple[Pairs, int, bool]:
     """A data set of the hub, read as the same rows in a file would be."""
     from datasets import disable_progress_bars, load_dataset
 
@@ -177,7 +205,7 @@ def _from_hub(data: TrainingData) -> tuple[Pairs, int]:
         path = Path(folder) / "hub.jsonl"
         held.to_json(path, force_ascii=False)
         table = tables.read_file(path, most=data.most, columns=dict(data.columns) or None)
-    return table.pairs, table.left_out
+    return table.pairs, table.left_out, _are_triplets(table)
 
 
 def data_of_scene(scene: Data) -> TrainingData:
@@ -188,22 +216,14 @@ def data_of_scene(scene: Data) -> TrainingData:
     if not has_words(scene):
         raise Problem("training_no_words", name=scene.source)
     pairs = load_pairs(scene)
-    return TrainingData(source="rows", name=scene.file or scene.example, rows=pairs.rows)
-
-
-def sentences_of(pairs: Sequence[Pair]) -> set[str]:
-    return {sentence for first, second, _ in pairs for sentence in (first, second)}
-
-
-def examples(plan: TrainingPlan, train: Sequence[Pair]) -> int:
-    """How many rows a run learns from: pairs, or, with classes, sentences."""
-    return len(sentences_of(train)) if plan.forms_classes else len(train)
+    name = scene.file or scene.example
+    return TrainingData(source="rows", name=name, rows=pairs.rows, teacher=pairs.taught_rows)
 
 
 # Splitting
 
 
-def split(pairs: Sequence[Pair], share: float, seed: int) -> tuple[list[Pair], list[Pair]]:
+def split(pairs: Sequence[AnyPair], share: float, seed: int) -> tuple[list[AnyPair], list[AnyPair]]:
     """Hold out about `share` of the pairs so that no sentence stands on both sides.
 
     Pairs that hang together by a sentence stay together; of these groups as many are held out,
@@ -228,96 +248,35 @@ def split(pairs: Sequence[Pair], share: float, seed: int) -> tuple[list[Pair], l
     return train, [pair for place, pair in enumerate(pairs) if place in held_out]
 
 
-def _groups(pairs: Sequence[Pair]) -> list[list[int]]:
+def _groups(pairs: Sequence[AnyPair]) -> list[list[int]]:
     """Places of the pairs, grouped by shared sentences."""
-    numbers = components((first, second) for first, second, _ in pairs)
+    numbers = components((first, second) for first, second, *_ in pairs)
     groups: dict[int, list[int]] = {}
-    for place, (first, _, _) in enumerate(pairs):
+    for place, (first, *_) in enumerate(pairs):
         groups.setdefault(numbers[first], []).append(place)
     return list(groups.values())
-
-
-def components(joined: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """A number for each sentence, the same for all that are joined: 0, 1, … by appearance."""
-    leader: dict[str, str] = {}
-
-    def lead(sentence: str) -> str:
-        leader.setdefault(sentence, sentence)
-        while leader[sentence] != sentence:
-            leader[sentence] = sentence = leader[leader[sentence]]
-        return sentence
-
-    for first, second in joined:
-        leader[lead(second)] = lead(first)
-    numbers: dict[str, int] = {}
-    return {sentence: numbers.setdefault(lead(sentence), len(numbers)) for sentence in leader}
 
 
 # More of the same
 
 
-def _reworded(data: TrainingData, held_out: set[str]) -> list[Pair]:
+def _reworded(data: TrainingData, held_out: set[str]) -> list[Taught]:
     """The pairs of the file with another column in place of the first sentence."""
     if not data.alternatives:
         return []
     place, name = data.file, data.name
     chosen, encoding = dict(data.columns) or None, data.encoding
     known = tables.read_file(place, name, columns=chosen, most=1, encoding=encoding).chosen
-    added: list[Pair] = []
+    added: list[Taught] = []
+    role = "anchor" if "anchor" in known else "first"
     for column in data.alternatives:
-        columns = {**known, "first": column}
+        columns = {**known, role: column}
         table = tables.read_file(
             place, name, columns=columns, most=data.most, seed=DRAW, encoding=encoding
         )
         # The other wording of a held-out pair still has its second sentence.
         added += [pair for pair in _rows(table.pairs) if pair[0] not in held_out | {pair[1]}]
     return [pair for pair in added if pair[1] not in held_out]
-
-
-def augmented(pairs: Sequence[Pair], kinds: Sequence[str], seed: int) -> list[Pair]:
-    """For each kind and pair a copy with one of its sentences varied, where it can be."""
-    draw = random.Random(seed)
-    added: list[Pair] = []
-    for kind in kinds:
-        for first, second, label in pairs:
-            turn = draw.random() < 0.5
-            old = first if turn else second
-            new = _VARIED[kind](old, draw)
-            if new != old:
-                added.append((new, second, label) if turn else (first, new, label))
-    return added
-
-
-def cut_off(sentence: str, draw: random.Random) -> str:
-    """The sentence without some of its words (characters, where it has no spaces)."""
-    words, between = _words(sentence)
-    if len(words) < SHORTEST:
-        return sentence
-    count = max(round(CUT_SHARE * len(words)), 1)
-    gone = set(draw.sample(range(len(words)), count))
-    return between.join(word for place, word in enumerate(words) if place not in gone)
-
-
-def reordered(sentence: str, draw: random.Random) -> str:
-    """The sentence with its clauses in another order; of a single clause, its two parts."""
-    clauses = [clause.strip() for clause in _CLAUSES.findall(sentence)]
-    words, between = _words(sentence)
-    if len(clauses) < 2:
-        if len(words) < SHORTEST:
-            return sentence
-        middle = draw.randrange(1, len(words))
-        return between.join([*words[middle:], *words[:middle]])
-    shuffled = clauses[:]
-    while shuffled == clauses and len(set(clauses)) > 1:
-        draw.shuffle(shuffled)
-    return between.join(shuffled)
-
-
-def _words(sentence: str) -> tuple[list[str], str]:
-    return (sentence.split(), " ") if " " in sentence.strip() else (list(sentence.strip()), "")
-
-
-_VARIED = {"cutoff": cut_off, "reorder": reordered}
 
 
 # What a loss can do with them
@@ -340,61 +299,98 @@ def rules_of(run: RunFolder, plan: TrainingPlan) -> LabelRules:
     return LabelRules(highest / 2 if plan.threshold is None else plan.threshold, ends)
 
 
-def classes_of(pairs: Sequence[Pair], threshold: float) -> dict[str, int]:
-    """The class of each sentence: connected by positive pairs, over the whole data set."""
-    joined = ((a, b if label >= threshold else a) for a, b, label in pairs)
-    alone = ((b, b) for _, b, _ in pairs)
-    return components(itertools.chain(joined, alone))
+@dataclass(frozen=True)
+class Facts:
+    """What decides which losses can learn: how many different `labels` there are, of one which, how
+    many of the pairs are positives, and, with and without a teacher, how many lists there are and
+    how many of these have candidates on both sides of the threshold."""
+
+    kind: str
+    labelled: bool
+    labels: int
+    label: float
+    threshold: float
+    positives: int
+    count: int
+    taught: bool
+    lists: tuple[int, int]
+    sided: tuple[int, int]
 
 
-def why_not(plan: TrainingPlan, corpus: Corpus, spec: LossSpec | None = None) -> Problem | None:
+def _facts(plan: TrainingPlan, corpus: Corpus) -> Facts:
+    material, threshold = corpus.material, rules_for(plan, corpus.labels).threshold
+    labels = [label for *_, label in corpus.train]
+
+    def on_both_sides(places: Sequence[int]) -> bool:
+        return len({labels[place] >= threshold for place in places}) == 2
+
+    both = material.lists, material.taught_lists
+    return Facts(
+        kind=plan.kind,
+        labelled=corpus.labelled,
+        labels=len(set(labels)),
+        label=labels[0],
+        threshold=threshold,
+        positives=sum(label >= threshold for label in labels),
+        count=len(labels),
+        taught=corpus.teacher is not None,
+        lists=(len(both[0]), len(both[1])),
+        sided=(sum(map(on_both_sides, both[0])), sum(map(on_both_sides, both[1]))),
+    )
+
+
+def why_not(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
     """Why the loss cannot learn from this data with this kind of encoder; None if it can."""
-    spec = spec or plan.spec
-    labels = [label for _, _, label in corpus.train]
-    threshold, label_range = rules_for(plan, corpus.labels)
-    positives = sum(label >= threshold for label in labels)
-    facts = (plan.kind, corpus.labelled, sorted(set(labels)), threshold, positives, len(labels))
-    able = [title_word(one) for one in LOSSES.values() if not _obstacle(one, "—", *facts)]
-    outside = beyond_scale(corpus.labels, label_range) if spec.by_range else None
-    return _obstacle(spec, able or "—", *facts) or outside
+    return _why_not(plan.spec, plan, corpus, _facts(plan, corpus))
 
 
-def _obstacle(
-    spec: LossSpec,
-    known: object,
-    kind: str,
-    labelled: bool,
-    labels: Sequence[float],
-    threshold: float,
-    positives: int,
-    count: int,
-) -> Problem | None:
-    """What keeps a loss from learning from pairs of these labels; `known` are losses that can."""
+def _why_not(spec: LossSpec, plan: TrainingPlan, corpus: Corpus, facts: Facts) -> Problem | None:
+    able = [title_word(one) for one in LOSSES.values() if not _obstacle(one, "—", facts)]
+    label_range = rules_for(plan, corpus.labels).label_range if spec.by_range else None
+    outside = beyond_scale(corpus.labels, label_range) if label_range else None
+    return _obstacle(spec, able or "—", facts) or outside
+
+
+def _obstacle(spec: LossSpec, known: object, facts: Facts) -> Problem | None:
+    """What keeps a loss from learning from these pairs; `known` are losses that can."""
     said = {"loss": title_word(spec), "known": known}
     if not trains_as_one(spec):
         return Problem("training_sum_apart", about="loss", **said)
-    if not labelled and not spec.needs & {"lists", "teacher"}:
-        if kind == "cross":
+    learns = "teacher" in spec.needs
+    if not facts.labelled:
+        if facts.kind == "cross" and not learns:
             such = title_word(over_positives())
             return Problem("training_cross_positives", about="scores", known=such)
         if reason := refused(spec):
             return reason
-    if spec.needs & {"lists", "teacher"}:
-        key = "training_needs_teacher" if "teacher" in spec.needs else "training_needs_lists"
-        return Problem(key, about="loss", **said)
-    if kind == "cross" and not spec.reads_scores_only:
+    if facts.kind == "cross" and not spec.reads_scores_only:
         return Problem("training_needs_vectors", **said)
-    if "order" in spec.needs and len(labels) < 2:
-        return Problem("training_one_label", label=display_number(labels[0]), **said)
-    said["threshold"] = display_number(threshold)
-    if "sides" in spec.needs and positives in (0, count):
-        return Problem("training_one_side", **said)
-    if "positives" in spec.needs and positives < 2:
-        return Problem("training_no_positives", count=positives, **said)
+    if learns and not facts.taught:
+        return Problem("training_needs_teacher", about="loss", **said)
+    if "lists" in spec.needs and not facts.lists[learns]:
+        key = "training_teacher_gaps" if facts.lists[0] else "training_needs_lists"
+        return Problem(key, about="loss", **said)
+    if "order" in spec.needs and facts.labels < 2:
+        return Problem("training_one_label", label=display_number(facts.label), **said)
+    said["threshold"] = display_number(facts.threshold)
+    if "sides" in spec.needs:
+        if facts.positives in (0, facts.count):
+            return Problem("training_one_side", **said)
+        if "lists" in spec.needs and not facts.sided[learns]:
+            return Problem("training_lists_one_side", **said)
+    if "positives" in spec.needs and facts.positives < 2:
+        return Problem("training_no_positives", count=facts.positives, **said)
     return None
 
 
 def losses_for(plan: TrainingPlan, corpus: Corpus) -> dict[str, Problem | None]:
     """Every loss, and the sums that are trained with, with the reason where one cannot learn from
     this data."""
-    return {name: why_not(plan, corpus, LOSSES[name]) for name in (*LOSSES, *RECIPES)}
+    facts = _facts(plan, corpus)
+    return {name: _why_not(LOSSES[name], plan, corpus, facts) for name in (*LOSSES, *RECIPES)}
+
+
+def material_of(run: RunFolder) -> Material:
+    """What a run learns from; one of an earlier version knows of no teacher and no triplets."""
+    triplets = bool(run.read("config.json").get("triplets"))
+    return Material(run.read_pairs("train.jsonl"), run.read_teacher("train.jsonl"), triplets)

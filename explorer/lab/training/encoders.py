@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from explorer.lab.training.data import Pair, sentences_of
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.rows import Pair, sentences_of
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import CALLED
 from explorer.sources.model_folders import locate

@@ -3,7 +3,8 @@
 A run is its folder and the process that works in it. Nothing here loads torch: a worker that
 waits for its turn, or a command that asks how a run is doing, stays small.
 
-    config.json  plan.json's resolved form   train.jsonl, held_out.jsonl  the pairs
+    config.json  plan.json's resolved form   train.jsonl, held_out.jsonl  the pairs, and what a
+                                                                          teacher gave each
     state.json   the state, replaced whole   log.jsonl                    one record a line
     control      a word for the worker       checkpoints/, model/         the weights
     owner.json   whose it is: on a hosted page the visitor, and the token of its link, if any
@@ -156,18 +157,43 @@ class RunFolder:
 
     # Pairs
 
-    def write_pairs(self, name: str, pairs: Iterable[tuple[str, str, float]]) -> None:
-        lines = (json.dumps(pair, ensure_ascii=False) for pair in pairs)
+    def write_pairs(
+        self,
+        name: str,
+        pairs: Iterable[tuple[str, str, float]],
+        teacher: Iterable[float] | None = None,
+    ) -> None:
+        rows: Iterable[tuple] = pairs
+        if teacher is not None:  # NaN is nothing, which JSON calls null
+            given = (None if math.isnan(score) else score for score in teacher)
+            rows = ((*pair, score) for pair, score in zip(pairs, given, strict=True))
+        lines = (json.dumps(row, ensure_ascii=False) for row in rows)
         _write_text(self.path / name, "".join(f"{line}\n" for line in lines))
 
     def read_pairs(self, name: str) -> list[tuple[str, str, float]]:
         """Raises Problem where the file is damaged."""
+        return [(first, second, label) for first, second, label, *_ in self._rows(name)]
+
+    def read_teacher(self, name: str) -> list[float] | None:
+        """What a teacher gave each pair, NaN for nothing; None where there was none.
+
+        Raises Problem where the file is damaged.
+        """
+        rows = self._rows(name)
+        if not any(len(row) > 3 for row in rows):
+            return None
+        return [math.nan if row[3:] in ((), (None,)) else row[3] for row in rows]
+
+    def _rows(self, name: str) -> list[tuple]:
         try:
             text = (self.path / name).read_text(encoding="utf-8")
             # JSON escapes every line break of its own kind but not U+2028: split at \n only.
-            return [tuple(json.loads(line)) for line in text.split("\n") if line]
+            rows = [tuple(json.loads(line)) for line in text.split("\n") if line]
         except (ValueError, TypeError):
             raise self._damaged(name) from None
+        if any(not 3 <= len(row) <= 4 for row in rows):
+            raise self._damaged(name)
+        return rows
 
     # State
 

@@ -23,9 +23,8 @@ import numpy as np
 from explorer.core.disagreement import TIED
 from explorer.lab.training.data import Pair
 from explorer.lab.training.measure import MOST_PLACES, reciprocal
+from explorer.lab.training.rows import LEAST_CANDIDATES, by_first
 from losses.labels import LabelRules
-
-LEAST_CANDIDATES = 2
 
 
 def list_figures(pairs: Sequence[Pair], scores: np.ndarray, rules: LabelRules) -> dict | None:
@@ -63,10 +62,7 @@ def list_figures(pairs: Sequence[Pair], scores: np.ndarray, rules: LabelRules) -
 
 def lists_among(pairs: Sequence[Pair]) -> list[np.ndarray]:
     """The places of the pairs of each list, in order of appearance."""
-    found: dict[str, list[int]] = {}
-    for place, (first, _, _) in enumerate(pairs):
-        found.setdefault(first, []).append(place)
-    return [np.array(places) for places in found.values() if len(places) >= LEAST_CANDIDATES]
+    return [np.array(places) for places in by_first(pairs) if len(places) >= LEAST_CANDIDATES]
 
 
 def ndcg(scores: np.ndarray, gains: np.ndarray) -> float:

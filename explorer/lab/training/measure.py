@@ -15,6 +15,7 @@ from torch import Tensor
 
 from explorer.core.diagnostics import TIED
 from explorer.lab.training.data import DRAW, Pair
+from explorer.lab.training.rows import LEAST_CANDIDATES, by_first
 
 if TYPE_CHECKING:
     from explorer.lab.training.encoders import Encoder
@@ -282,15 +283,23 @@ def bands_of(labels: Sequence[float]) -> tuple[tuple[float, float], ...]:
     return tuple(zip(lows, edges[1:], strict=True))
 
 
-def live_sample(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
+def live_sample(pairs: Sequence[Pair], in_lists: bool = False) -> tuple[list[Pair], int]:
     """The pairs that are measured during a run, and how many of the first are the probe batch.
 
-    They are the same ones for every run on these pairs. No sentence stands twice in the probe
-    batch, as far as the pairs allow it.
+    They are the same ones for every run on these pairs, and a list (pairs with one first sentence)
+    is among them whole or not at all. For a loss on lists the probe batch is lists too, where there
+    are any; else no sentence stands twice in it, as far as the pairs allow it.
     """
-    chosen = list(pairs)
-    random.Random(DRAW).shuffle(chosen)
-    chosen = chosen[:MOST_LIVE]
+    groups = by_first(pairs)
+    random.Random(DRAW).shuffle(groups)
+    kept = _within(groups, MOST_LIVE)
+    if in_lists:
+        listed = [places for places in kept if len(places) >= LEAST_CANDIDATES]
+        probe = [place for places in _within(listed, MOST_PROBE) for place in places]
+        if probe:
+            others = [p for places in kept for p in places if p not in set(probe)]
+            return [pairs[place] for place in (*probe, *others)], len(probe)
+    chosen = [pairs[place] for places in kept for place in places]
     seen: set[str] = set()
     apart, again = [], []
     for pair in chosen:
@@ -298,3 +307,15 @@ def live_sample(pairs: Sequence[Pair]) -> tuple[list[Pair], int]:
         (apart if fresh else again).append(pair)
         seen.update(pair[:2])
     return [*apart, *again], min(len(apart) or 1, MOST_PROBE)
+
+
+def _within(groups: Sequence[list[int]], most: int) -> list[list[int]]:
+    """The first of them that make no more than so many pairs together; of one that is too long by
+    itself its first pairs, where there is no other."""
+    kept: list[list[int]] = []
+    room = most
+    for places in groups:
+        if len(places) <= room:
+            kept.append(places)
+            room -= len(places)
+    return kept or [places[:most] for places in groups[:1]]

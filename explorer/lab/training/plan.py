@@ -15,7 +15,7 @@ from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import EMBEDDED
-from losses import LossSpec
+from losses import LOSSES, LossSpec
 from losses.spec import ParameterValue
 
 SCRATCH = "scratch"
@@ -30,7 +30,8 @@ TWINS = ("apart", "leave_out", "keep")
 class TrainingData:
     """Which pairs to learn from, and which to hold out.
 
-    `rows` are typed (sentence, sentence, score) as text; `file` is a path, `name` what the user
+    `rows` are typed (sentence, sentence, score) as text, `teacher` what another model gave them, in
+    the same form; `file` is a path, `name` what the user
     calls it, or else the name of the file, `columns` its roles and `encoding` how its text is
     written, as `read_file` takes them;
     `example` a textbook example; `hub` the id of a data set on the hub, `split` its part. A
@@ -45,6 +46,7 @@ class TrainingData:
     source: str = "example"
     example: str = "graded_english"
     rows: tuple[tuple[str, str, str], ...] = ()
+    teacher: tuple[tuple[str, str, str], ...] = ()
     file: str = ""
     name: str = ""
     columns: tuple[tuple[str, str], ...] = ()
@@ -182,7 +184,14 @@ class TrainingPlan:
         rules["extra_negatives"] = self.extra_negatives
         if self.leaves_twins_out:
             rules["twins"] = self.twins
-        return {**own, **named, **rules, **self.settings}
+        # What a convention has otherwise for given triplets it decides by the columns.
+        by_columns = next(
+            (c.given_triplets for c in LOSSES[self.loss].conventions if c.name == self.convention),
+            {},
+        )
+        left = set(by_columns) - set(dict(self.parameters))
+        settings = {name: v for name, v in self.settings.items() if name not in left}
+        return {**own, **named, **rules, **settings}
 
     def to_json(self) -> Json:
         return {**dataclasses.asdict(self), "parameters": dict(self.parameters)}
@@ -264,6 +273,7 @@ _READERS: validation.Readers = {
         if type(entry.default) in _BY_TYPE
     },
     (TrainingData, "rows"): validation.rows(),
+    (TrainingData, "teacher"): validation.rows(3),
     (TrainingData, "columns"): _columns,
     (TrainingPlan, "parameters"): validation.parameters,
     (TrainingPlan, "threshold"): validation.optional(validation.finite),

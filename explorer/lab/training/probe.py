@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -42,6 +43,7 @@ def explored(
         tuple(probe["second"]),
         tuple(map(float, probe["labels"])),
         labelled=probe.get("labelled", True),
+        teacher=_teacher(probe),
     )
     if len(pairs) == 0:
         raise Problem("training_no_probe")
@@ -49,3 +51,8 @@ def explored(
         scored = dataclasses.replace(pairs, scores=tuple(map(float, scores[: len(pairs)])))
         return explore(scenario, batch_of_scores(scored, rules))
     return explore(scenario, batch_of_vectors(pairs, vectors[: len(pairs.sentences)], rules))
+
+
+def _teacher(probe: Mapping) -> tuple[float, ...] | None:
+    given = probe.get("teacher")
+    return given and tuple(math.nan if score is None else float(score) for score in given)

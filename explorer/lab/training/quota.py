@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
-from explorer.lab.training.data import Corpus, examples
+from explorer.lab.training.data import Corpus
 from explorer.lab.training.folder import all_runs
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.rows import examples, pairs_in
 from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
 from explorer.runtime.room import check_disk, check_memory
@@ -21,16 +23,19 @@ def why_not(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
     """Why a run is too large for a hosted page; None if it is not, or this is none."""
     if not is_hosted():
         return None
-    pairs, count = len(corpus.train) + len(corpus.held_out), examples(plan, corpus.train)
+    pairs, count = len(corpus.train) + len(corpus.held_out), examples(plan, corpus.material)
+    each, widest = pairs_in(plan, corpus.material)
     steps, numbers = plan.steps_for(count), plan.vocabulary * plan.dimension
     if pairs > (most := budget("training_pairs")):
         return Problem("training_shared_pairs", count=pairs, most=most)
-    if plan.batch_size > (most := budget("training_batch")):
-        return Problem("training_shared_batch", batch=plan.batch_size, most=most)
-    seen = steps * plan.batch_size
+    largest = plan.batch_size * widest
+    if largest > (most := budget("training_batch")):
+        return Problem("training_shared_batch", batch=largest, most=most)
+    batch = math.ceil(plan.batch_size * each)
+    seen = steps * batch
     if seen > (most := budget("training_seen")):
-        told = {"steps": steps, "batch": plan.batch_size, "count": seen, "most": most}
-        fits = max(int(most // plan.batch_size), 1)
+        told = {"steps": steps, "batch": batch, "count": seen, "most": most}
+        fits = max(int(most // batch), 1)
         return Problem("training_shared_length", **told, fits=fits)
     if plan.encoder == SCRATCH and numbers > (most := budget("training_numbers")):
         return Problem("training_shared_encoder", about="encoder", count=numbers, most=most)

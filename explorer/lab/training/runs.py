@@ -28,6 +28,7 @@ from explorer.lab.training.folder import (
     default_root,
 )
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.rows import examples
 from explorer.lab.training.standing import died, loading, progress, told, without_rows
 from explorer.locale import word
 from explorer.runtime import device, parcels
@@ -101,11 +102,11 @@ class Runs:
         check_encoder(plan)
         run = RunFolder(self._new_folder(plan))
         try:
-            run.write_pairs("train.jsonl", corpus.train)
-            run.write_pairs("held_out.jsonl", corpus.held_out)
+            run.write_pairs("train.jsonl", corpus.train, corpus.teacher)
+            run.write_pairs("held_out.jsonl", corpus.held_out, corpus.held_out_teacher)
             rules = data.rules_for(plan, corpus.labels)._asdict()
             about = {"skipped": corpus.skipped, "shared": corpus.shared, "rules": rules}
-            about |= {"labelled": corpus.labelled}
+            about |= {"labelled": corpus.labelled, "triplets": corpus.triplets}
             config = {"plan": plan.to_json(), "device": self.device, "created": time.time()}
             run.write("config.json", sendable({**config, **about}))
             run.write("owner.json", {"visitor": visitor()})
@@ -408,7 +409,7 @@ def estimate(
     steps = [r for r in status["records"] if r["kind"] == "step"]
     measured = [r["seconds"] for r in status["records"] if r["kind"] == "evaluation"]
     each, evaluation = steps[-1]["seconds"] - steps[0]["seconds"], min(measured)
-    total = plan.steps_for(data.examples(plan, corpus.train))
+    total = plan.steps_for(examples(plan, corpus.material))
     loading = max(whole - steps[-1]["seconds"] - measured[-1], 0.0)
     return {
         "seconds_to_load": loading,

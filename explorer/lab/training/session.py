@@ -18,7 +18,7 @@ from transformers.utils import logging
 
 from explorer.core.own_loss import add_own_loss
 from explorer.lab.training import card, encoders, quota
-from explorer.lab.training.data import Pair, classes_of, rules_of
+from explorer.lab.training.data import Pair, material_of, rules_of
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.in_lists import list_figures
 from explorer.lab.training.influence import repeats
@@ -26,13 +26,14 @@ from explorer.lab.training.measure import HeldOut, bands_of, live_sample, unnoti
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.probe import explored
 from explorer.lab.training.recorder import Recorder, load_own_weights
+from explorer.lab.training.rows import LISTS, Material, columns_for, form_of
 from explorer.runtime import device
 from explorer.runtime.files import atomic_write
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from losses.inputs import NotFinite
 from losses.labels import LabelRules
-from losses.sentence_transformers import TrainingLoss, training_loss
+from losses.sentence_transformers import TrainingLoss, training_loss, whole_lists
 
 if TYPE_CHECKING:
     from explorer.lab.training.encoders import Encoder
@@ -46,13 +47,17 @@ class Session:
 
     run: RunFolder
     plan: TrainingPlan
-    train: list[Pair]
+    material: Material
     held_out: list[Pair]
     rules: LabelRules
     model: Encoder
     loss: TrainingLoss
     dataset: Dataset
     steps: int
+
+    @property
+    def form(self) -> str:
+        return form_of(self.plan, self.material)
 
 
 def train(run: RunFolder, trial: bool = False) -> None:
@@ -108,16 +113,16 @@ def prepared(run: RunFolder) -> Session:
     if config["plan"].get("own_loss"):
         add_own_loss(config["plan"]["own_loss"])
     plan = TrainingPlan.from_json(config["plan"])
-    train, held_out = run.read_pairs("train.jsonl"), run.read_pairs("held_out.jsonl")
+    material, held_out = material_of(run), run.read_pairs("held_out.jsonl")
     rules = rules_of(run, plan)
     set_seed(plan.seed)
-    model = encoders.starting_model(plan, train, run.start, str(device.device()))
+    model = encoders.starting_model(plan, material.pairs, run.start, str(device.device()))
     set_seed(plan.seed)  # so that the loss's own weights do not depend on how the model was made
-    loss, dataset = loss_and_data(plan, model, train, rules)
+    loss, dataset = loss_and_data(plan, model, material, rules)
     return Session(
         run=run,
         plan=plan,
-        train=train,
+        material=material,
         held_out=held_out,
         rules=rules,
         model=model,
@@ -128,16 +133,11 @@ def prepared(run: RunFolder) -> Session:
 
 
 def loss_and_data(
-    plan: TrainingPlan, model: Encoder, pairs: list[Pair], rules: LabelRules
+    plan: TrainingPlan, model: Encoder, material: Material, rules: LabelRules
 ) -> tuple[TrainingLoss, Dataset]:
     """The loss around the model, and the columns that it learns from."""
-    classes = classes_of(pairs, rules.threshold) if plan.forms_classes else {}
-    if classes:
-        columns = {"sentence": list(classes), "label": list(classes.values())}
-    else:
-        first, second, labels = zip(*pairs, strict=True)
-        columns = {"sentence1": first, "sentence2": second, "label": labels}
-    count = len(set(classes.values()))
+    columns = columns_for(plan, material, rules)
+    count = len(set(columns["label"])) if plan.forms_classes else 0
     given = plan.loss_arguments(rules.threshold, rules.label_range, count)
     return training_loss(plan.loss)(model, **given), Dataset.from_dict(columns)
 
@@ -178,17 +178,23 @@ def _trainer(
         loss=session.loss,
     )
     made.remove_callback(PrinterCallback)
+    if session.form == LISTS and session.plan.kind == "bi":
+        made.data_collator = whole_lists(made.data_collator)
     return made
 
 
 def make_recorder(session: Session) -> Recorder:
     plan, rules = session.plan, session.rules
-    chosen, probe = live_sample(session.held_out)
+    chosen, probe = live_sample(session.held_out, "lists" in plan.spec.needs)
     bands = bands_of([label for *_, label in session.held_out])
     first, second, labels = zip(*chosen[:probe], strict=True)
     about = {"first": first, "second": second, "labels": labels, "bands": bands}
     about |= {"live": len(chosen), **rules._asdict()}
     about |= {"labelled": session.run.read("config.json").get("labelled", True)}
+    if given := session.run.read_teacher("held_out.jsonl"):
+        by_pair = {pair[:2]: score for pair, score in zip(session.held_out, given, strict=True)}
+        scores = [by_pair[pair[:2]] for pair in chosen[:probe]]
+        about |= {"teacher": [None if math.isnan(score) else score for score in scores]}
     session.run.write("probe.json", about)
 
     def at_collapse(scores: np.ndarray, vectors: np.ndarray | None) -> tuple:
@@ -252,7 +258,8 @@ def _finish(session: Session, recorder: Recorder) -> None:
         "after": _without(measured["after"]),
         "threshold": session.rules.threshold,
         "label_range": session.rules.label_range,
-        "pairs": {"train": len(session.train), "held_out": len(session.held_out)},
+        "pairs": {"train": len(session.material.pairs), "held_out": len(session.held_out)},
+        "examples": {"form": session.form, "count": len(session.dataset)},
         "skipped": config["skipped"],
         "shared": config["shared"],
         "repeated": repeats([pair[:2] for pair in session.held_out]),
@@ -371,9 +378,21 @@ def loss_of(session: Session, rows: list[dict]) -> torch.Tensor:
     """The loss of these rows of the data set."""
     from sentence_transformers.util import batch_to_device
 
-    labels = torch.tensor([row["label"] for row in rows], device=session.model.device)
+    device = session.model.device
+    labels = _labels_of(rows, device)
     texts = [[row[name] for row in rows] for name in rows[0] if name != "label"]
     if session.plan.kind == "cross":
         return session.loss(texts, labels)
+    if session.form == LISTS:
+        texts[1] = [text for candidates in texts[1] for text in candidates]
     columns = [session.model.preprocess(column) for column in texts]
-    return session.loss([batch_to_device(one, session.model.device) for one in columns], labels)
+    return session.loss([batch_to_device(one, device) for one in columns], labels)
+
+
+def _labels_of(rows: list[dict], device: torch.device) -> torch.Tensor | list[torch.Tensor] | None:
+    """As the trainer's collator has them."""
+    if "label" not in rows[0]:
+        return None
+    if isinstance(rows[0]["label"], list):
+        return [torch.tensor(row["label"], device=device) for row in rows]
+    return torch.tensor([row["label"] for row in rows], device=device)

@@ -35,7 +35,7 @@ def loading(state: dict) -> Json:
 def without_rows(data: dict) -> dict:
     """Whoever follows a run asks often; its pairs are in its folder. On a hosted page nobody is
     told where its files are."""
-    kept = {name: value for name, value in data.items() if name != "rows"}
+    kept = {name: value for name, value in data.items() if name not in ("rows", "teacher")}
     return {**kept, **NO_PLACES} if is_hosted() else kept
 
 

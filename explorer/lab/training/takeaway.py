@@ -15,12 +15,13 @@ import numpy as np
 import losses
 from explorer.core.disagreement import TIED
 from explorer.export.template import render
-from explorer.lab.training.data import Pair, classes_of, rules_of
+from explorer.lab.training.data import Pair, material_of, rules_of
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.in_lists import TITLES, list_figures
 from explorer.lab.training.influence import ALL_FIGURES
 from explorer.lab.training.measure import GEOMETRY, MOST_PLACES, HeldOut
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.rows import LISTS, columns_for, form_of
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.standing import NO_PLACES
 from explorer.runtime.files import atomic_write
@@ -131,11 +132,9 @@ def _zipped(path: Path, parts: Iterable[tuple[str, str | bytes]]) -> Path:
 
 def _examples(plan: TrainingPlan, run: RunFolder) -> str:
     """The rows that the trainer is given."""
-    pairs = run.read_pairs("train.jsonl")
-    if plan.forms_classes:
-        named = classes_of(pairs, rules_of(run, plan).threshold).items()
-        return _lines({"sentence": text, "label": number} for text, number in named)
-    return _rows(pairs)
+    columns = columns_for(plan, material_of(run), rules_of(run, plan))
+    rows = zip(*columns.values(), strict=True)
+    return _lines(dict(zip(columns, row, strict=True)) for row in rows)
 
 
 def _rows(pairs: Iterable[Pair]) -> str:
@@ -149,11 +148,13 @@ def _lines(rows: Iterable[dict]) -> str:
 def script(runs: Runs, name: str) -> str:
     """Python that trains the model of a run again, outside LossPrism."""
     plan, run = runs.plan(name), runs.folder(name)
-    pairs, rules = run.read_pairs("train.jsonl"), rules_of(run, plan)
+    material, rules = material_of(run), rules_of(run, plan)
     held_out_pairs = run.read_pairs("held_out.jsonl")
     held_out = HeldOut.of(held_out_pairs, (), rules.threshold)
-    classes = classes_of(pairs, rules.threshold) if plan.forms_classes else {}
-    examples = len(classes) or len(pairs)
+    columns = columns_for(plan, material, rules)
+    examples = len(next(iter(columns.values())))
+    classes = len(set(columns["label"])) if plan.forms_classes else 0
+    in_lists = form_of(plan, material) == LISTS
     told = plan.trainer_arguments(plan.steps_for(examples), examples)
     del told["per_device_train_batch_size"]
     is_bi = plan.kind == "bi"
@@ -171,10 +172,14 @@ def script(runs: Runs, name: str) -> str:
         headline=_headline(runs.status(name)["summary"]),
         own_loss=plan.loss if plan.own_loss else "",
         loss=f'{loss}("{plan.loss}")' if by_name else loss,
-        loss_imports=[loss, *(["move_only"] if moves_some else [])],
-        loss_arguments=plan.loss_arguments(
-            rules.threshold, rules.label_range, len(set(classes.values()))
-        ),
+        loss_imports=[
+            loss,
+            *(["move_only"] if moves_some else []),
+            *(["whole_lists"] if in_lists and is_bi else []),
+        ],
+        loss_arguments=plan.loss_arguments(rules.threshold, rules.label_range, classes),
+        in_lists=in_lists,
+        taught="teacher" in plan.spec.needs,
         trainer_arguments=told,
         encoder=plan.encoder,
         from_scratch=plan.encoder == SCRATCH,

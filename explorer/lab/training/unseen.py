@@ -14,11 +14,12 @@ import numpy as np
 import torch
 
 from explorer.lab.training import quota
-from explorer.lab.training.data import DRAW, LEAST_HELD_OUT, Pair, sentences_of
+from explorer.lab.training.data import DRAW, LEAST_HELD_OUT
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.measure import HeldOut, unnoticed
 from explorer.lab.training.outcome import Outcome, measured_at
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.rows import Pair, sentences_of
 from explorer.runtime import device, jobs
 from explorer.runtime.cache import digest
 from explorer.runtime.files import atomic_write

@@ -12,11 +12,12 @@ from explorer.web.wire.shared import Batch, Encoded, LabelRules, Picture, Proble
 
 
 class Outlook(TypedDict):
-    """Why a plan cannot be trained, or in how many steps on how many examples; `pace` names the
-    time that a step takes."""
+    """Why a plan cannot be trained, or in how many steps on how many examples, of which `form`;
+    `pace` names the time that a step takes."""
 
     refused: Problem | None
     examples: int
+    form: Literal["pairs", "classes", "triplets", "lists"]
     steps: int
     pace: str
 

@@ -174,10 +174,19 @@ class _Summary(TypedDict):
     kept_step: int
 
 
+class ExampleCount(TypedDict):
+    """What a run learnt from, row by row of its data set."""
+
+    form: Literal["pairs", "classes", "triplets", "lists"]
+    count: int
+
+
 class Summary(_Summary, total=False):
-    """What a run came to; `repeated` of its held-out pairs repeat another, where that matters."""
+    """What a run came to; `repeated` of its held-out pairs repeat another, where that matters; runs
+    of earlier versions do not say their `examples`."""
 
     repeated: int
+    examples: ExampleCount
 
 
 class Loading(TypedDict):

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.runs import Runs
+from tests.browser.finetune.steering import CHANNEL, TINY, begin, plan, read, wait_for
 from tests.unit.lab.training.test_in_lists import PLAN, drawn, rows
 
 pytestmark = pytest.mark.browser
@@ -32,3 +33,33 @@ def test_lists_before_and_after(open_page: Callable[..., Page], folder: Path) ->
         assert float(shown) == pytest.approx(found[key], abs=6e-4)
     told = f"left out: {found['alike']} with equal labels throughout, {found['without']} with no"
     expect(page.locator(".lp-lists-about")).to_contain_text(told)
+
+
+def test_a_run_learns_from_lists_with_the_teacher_that_was_chosen(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page()
+    rows = [
+        f"what is {q}?,answer {q} {k},{(q + k) % 3},{q - 2 * k}\n"
+        for q in range(24)
+        for k in range(3)
+    ]
+    content = f"query,passage,score,reranker\n{''.join(rows)}".encode()
+    page.click("#lp-finetune-source-file")
+    file = {"name": "lists.csv", "mimeType": "text/csv", "buffer": content}
+    page.set_input_files("#lp-finetune-file", file)
+    teacher = page.locator(".lp-finetune_controls select[name=teacher]")
+    expect(teacher).to_have_value("none")
+    plan(page, **TINY, loss="distill_kl")
+    refused = page.locator(".lp-finetune_controls .lp-wrong", has_text="no teacher's score").first
+    expect(refused).to_be_attached()
+    teacher.select_option("reranker")
+    page.wait_for_function(f"{CHANNEL}.checked?.form === 'lists' && !{CHANNEL}.checked.refused")
+    lists = page.evaluate(f"{CHANNEL}.checked.examples")
+    assert 15 < lists < 24
+    note = page.locator("#lp-finetune-rows")
+    expect(note).to_contain_text(f"There are {lists} lists to learn from")
+    begin(page, steps=3, batch_size=8, loss="distill_kl")
+    wait_for(page, "finished")
+    expect(page.locator(".lp-gain-box", has_text="NDCG@10 of lists")).to_be_visible()
+    assert read(page, "about.summary.examples") == {"form": "lists", "count": lists}

@@ -18,9 +18,12 @@ from explorer.lab.training.influence import ALL_FIGURES, LEADING
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.sources.encoders import EMBEDDED
 from tests.tiny import save_bert
+from tests.unit.lab.training.taught import corpus as whole_lists
+from tests.unit.lab.training.taught import triplets
 from tests.unit.lab.training.test_in_lists import drawn, rows
 from tests.unit.lab.training.test_positives import PLAN, positives
 
+GIVEN = "sentence-transformers 6.2 TripletLoss"
 SMALL = {"steps": 8, "batch_size": 8, "evaluations": 2}
 
 RUNS = {
@@ -134,6 +137,29 @@ def test_the_script_of_lists_measures_how_they_are_ordered(kind, bert, runs, tra
     assert "held-out mrr_at_10_of_lists" in said
 
 
+LEARNT = {
+    "lists": ({"loss": "list_net"}, whole_lists()),
+    "teacher": ({"loss": "margin_mse"}, whole_lists()),
+    "cross": ({"loss": "distill_kl", "kind": "cross", "encoder": "bert"}, whole_lists()),
+    "triplets": ({"loss": "info_nce"}, triplets((2,))),
+    "given": ({"loss": "triplet", "convention": GIVEN}, triplets((3,))),
+}
+
+
+@pytest.mark.parametrize("case", LEARNT)
+def test_the_script_learns_from_lists_a_teacher_and_given_negatives(
+    case, bert, runs, trained, tmp_path
+):
+    chosen, pairs = LEARNT[case]
+    given = {"encoder": SCRATCH, "dimension": 8, **SMALL, "batch_size": 4, **chosen}
+    given["encoder"] = bert if given["encoder"] == "bert" else given["encoder"]
+    name = trained(TrainingPlan(**given), pairs)
+    folder = unpacked(runs, name, tmp_path)
+    said = launched(str(folder / "train.py"), cwd=tmp_path)
+    must_be_trained_again(runs, name, folder, said)
+    assert "held-out ndcg_at_10_of_lists" in said
+
+
 def test_a_script_trains_the_same_model_as_accelerate_launches_it(runs, trained, tmp_path):
     """As for several devices, on the one that there is."""
     name = trained(TrainingPlan(**SMALL, encoder=SCRATCH, dimension=8, schedule="source"))
@@ -146,13 +172,15 @@ def test_a_script_trains_the_same_model_as_accelerate_launches_it(runs, trained,
 SHARED = {
     "transformer": {"loss": "multitask_cosent", "learning_rate": 0.01},
     "scratch": {"loss": "info_nce", "encoder": SCRATCH, "dimension": 8},
+    "lists": {"loss": "list_net", "encoder": SCRATCH, "dimension": 8, "batch_size": 4},
 }
 
 
 @pytest.mark.parametrize("kind", SHARED)
 def test_two_processes_share_the_batches_of_one(kind, runs, trained, tmp_path):
     still = save_bert(tmp_path)  # each process would draw its own dropout
-    name = trained(TrainingPlan(**{"encoder": still, **SMALL, **SHARED[kind]}))
+    pairs = whole_lists() if kind == "lists" else None
+    name = trained(TrainingPlan(**{"encoder": still, **SMALL, **SHARED[kind]}), pairs)
     folder = unpacked(runs, name, tmp_path)
     two = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "train.py")
     assert launched(*two, cwd=folder).count("last step") == 1

@@ -192,6 +192,7 @@ export default function controls(root, channel, server) {
   const scratchOnly = h("div", {}, number("vocabulary"), number("dimension"));
   const layersOnly = h("div", {}, number("layers"), number("lora"));
   const rateNote = h("p.lp-note");
+  const rowsNote = h("p.lp-note", { id: "lp-finetune-rows" });
 
   // ---- Together ----------------------------------------------------------------------------
 
@@ -229,6 +230,7 @@ export default function controls(root, channel, server) {
         numbers.box("epochs", (epochs) => set({ epochs, steps: 0 })),
         ["steps", "batch_size", "learning_rate"].map(number),
       ),
+      rowsNote,
       rateNote,
       labelled("finetune.schedule", schedule),
       h("div.lp-pair-of-fields", {}, ["warmup", "weight_decay", "clipping", "evaluations", "seed"].map(number)),
@@ -302,6 +304,9 @@ export default function controls(root, channel, server) {
         .join(" ")
         .trim();
       rateNote.textContent = channel.plan.learning_rate ? "" : say("finetune.usual_rate", { rate: show(checked.rate) });
+      const { form, examples: count = 0 } = checked;
+      rowsNote.hidden = !form || form === "pairs";
+      rowsNote.textContent = form && form !== "pairs" ? say(`finetune.rows.${form}`, { count }) : "";
       labels.tell(checked.rules);
       targets.textContent = targetsOf(checked.rules.label_range);
       listLosses();

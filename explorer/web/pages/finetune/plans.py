@@ -19,7 +19,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit, of_type, one_of
 from explorer.runtime.wire import Json
 from explorer.sources import tables
-from explorer.sources.columns import CHOOSE_COLUMNS, PAIR_ROLES, TEACHER
+from explorer.sources.columns import CHOOSE_COLUMNS, NO_SCORE, PAIR_ROLES, TEACHER
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.encodings import offered, previews
 from explorer.sources.grids import read_grid
@@ -74,7 +74,8 @@ def _found(known: TrainingData, given: dict) -> TrainingData:
         return dataclasses.replace(known, source="rows", name=name, rows=rows)
     if where == "link":
         linked = data_of_scene(scene_of(given).data)
-        return dataclasses.replace(known, source="rows", name=linked.name, rows=linked.rows)
+        taken = {"name": linked.name, "rows": linked.rows, "teacher": linked.teacher}
+        return dataclasses.replace(known, source="rows", **taken)
     if where == "file":
         files = {"file": _uploaded(known.file, "file")}
         if known.held_out_file:
@@ -155,7 +156,7 @@ def describe_file(request: dict) -> Json:
     return {
         **known,
         "columns": table.columns,
-        "chosen": {role: name for role, name in table.chosen.items() if role != TEACHER},
+        "chosen": {**table.chosen, TEACHER: table.chosen.get(TEACHER, NO_SCORE)},
         "used": len(table.pairs),
         "labelled": table.pairs.labelled,
         "total": table.total,

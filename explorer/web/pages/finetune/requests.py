@@ -25,6 +25,7 @@ from explorer.lab.training import (
 )
 from explorer.lab.training.outcome import has_ended, outcome
 from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.lab.training.rows import Pair, examples, form_of
 from explorer.lab.training.runs import check_encoder, estimate
 from explorer.lab.training.runs import default_runs as runs
 from explorer.lab.training.trials import LEAST_RUNS, offers, tried, twins_of
@@ -100,10 +101,11 @@ def _rules(plan: TrainingPlan, corpus: data.Corpus) -> Json:
 def _outlook(plan: TrainingPlan, corpus: data.Corpus) -> Json:
     """Why the plan cannot be trained, or on how many examples, in how many steps of which pace."""
     refused = data.why_not(plan, corpus) or quota.why_not(plan, corpus)
-    count = data.examples(plan, corpus.train)
+    count = examples(plan, corpus.material)
     return {
         "refused": refused and refused.to_json(),
         "examples": count,
+        "form": form_of(plan, corpus.material),
         "steps": plan.steps_for(count),
         "pace": _pace_key(plan),
     }
@@ -133,7 +135,7 @@ def _chosen_in(given: dict) -> Json | None:
     return {**form, "parameters": dict(scene.parameters), **rules}
 
 
-def _sample(pairs: Sequence[data.Pair]) -> list[data.Pair]:
+def _sample(pairs: Sequence[Pair]) -> list[Pair]:
     """A pair of the highest label, one from the middle, and one of the lowest."""
     ordered = sorted(pairs, key=lambda pair: -pair[2])
     places = sorted({0, len(ordered) // 2, len(ordered) - 1})

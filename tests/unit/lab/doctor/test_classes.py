@@ -25,7 +25,7 @@ from explorer.lab.doctor.scenes import (
     paired,
 )
 from explorer.lab.doctor.suited import suited_to_classes
-from explorer.lab.training.data import classes_of
+from explorer.lab.training.rows import classes_of
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 from tests.unit.lab.doctor.test_commands import typed_doctor

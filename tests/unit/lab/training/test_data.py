@@ -8,8 +8,10 @@ import random
 import pytest
 
 from explorer.lab.training import data
-from explorer.lab.training.data import Corpus, augmented, classes_of, cut_off, reordered, split
+from explorer.lab.training.data import Corpus, split
 from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.lab.training.rows import classes_of, sentences_of
+from explorer.lab.training.varied import augmented, cut_off, reordered
 from explorer.locale import title_word
 from explorer.runtime.problem import Problem
 from losses import LOSSES
@@ -25,7 +27,7 @@ def chained(count, joined=()):
 def test_no_sentence_stands_on_both_sides(seed):
     pairs = chained(100, joined=set(range(1, 60, 2)))
     train, held_out = split(pairs, 0.2, seed)
-    assert not data.sentences_of(train) & data.sentences_of(held_out)
+    assert not sentences_of(train) & sentences_of(held_out)
     assert sorted([*train, *held_out]) == sorted(pairs)
     assert 15 <= len(held_out) <= 20
 
@@ -81,6 +83,15 @@ def test_augmented_pairs_keep_their_label_and_one_sentence():
         ((first, second, label),) = augmented(pairs, (kind,), 3)
         assert label == 2.0
         assert (first == pairs[0][0]) != (second == pairs[0][1])
+
+
+def test_a_list_is_varied_whole_under_one_query():
+    query = "one two three four five"
+    pairs = [(query, f"answer {i} of these", float(i)) for i in range(3)]
+    for kind in ("cutoff", "reorder"):
+        copies = augmented(pairs, (kind,), 3)
+        assert [pair[1:] for pair in copies] == [pair[1:] for pair in pairs]
+        assert len({pair[0] for pair in copies} - {query}) == 1
 
 
 def table(tmp_path, heads, rows):

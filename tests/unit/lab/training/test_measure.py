@@ -77,7 +77,9 @@ def test_no_sentence_stands_twice_in_the_probe_batch():
     draw = random.Random(0)
     pairs = [(f"a{draw.randrange(60)}", f"b{i}", float(i % 2)) for i in range(300)]
     chosen, probe = live_sample(pairs)
-    assert len(chosen) == 128
+    assert 120 < len(chosen) <= 128
+    for first in {pair[0] for pair in chosen}:  # a list is measured whole or not at all
+        assert {p for p in pairs if p[0] == first} == {p for p in chosen if p[0] == first}
     assert 0 < probe <= 64
     sentences = [text for pair in chosen[:probe] for text in pair[:2]]
     assert len(set(sentences)) == len(sentences)
@@ -100,3 +102,15 @@ def test_vectors_that_are_no_numbers_have_no_figures():
     assert figures["effective_rank"] is None
     assert figures["spearman"] is None
     assert figures["histogram"] is None
+
+
+def test_the_probe_batch_of_a_loss_on_lists_is_lists():
+    pairs = [(f"a{i // 3}", f"b{i}", float(i % 3)) for i in range(240)]
+    pairs += [(f"lone {i}", f"c{i}", 1.0) for i in range(40)]
+    chosen, probe = live_sample(pairs, in_lists=True)
+    assert {*chosen} == {*live_sample(pairs)[0]}  # measured by the same pairs as any other loss
+    assert 60 < probe <= 64
+    listed = [pair[0] for pair in chosen[:probe]]
+    assert {listed.count(first) for first in listed} == {3}
+    alone = [(f"a{i}", f"b{i}", 1.0) for i in range(9)]
+    assert live_sample(alone, in_lists=True) == live_sample(alone)

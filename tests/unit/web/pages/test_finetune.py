@@ -16,6 +16,7 @@ import pytest
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab.training import data, source
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.rows import examples
 from explorer.lab.training.runs import Runs
 from explorer.runtime import jobs, parcels
 from explorer.runtime.cache import Cache, cache_folder
@@ -262,7 +263,7 @@ def test_the_time_of_the_experiment_of_the_source_is_that_of_its_runs(machine):
     plan = plans.read_plan({**FIRST, "epochs": 2, "steps": 0})
     runs = source.experiment(plan)
     found = requests._check({"plan": {**FIRST, "epochs": 2, "steps": 0}})["repetition"]
-    count = data.examples(runs[0], data.read(plan).train)
+    count = examples(runs[0], data.read(plan).material)
     assert (found["count"], found["steps"]) == (len(runs), runs[0].steps_for(count))
     assert found["refused"] is None
     requests._estimate({"plan": FIRST, "repetition": True})
