@@ -24,6 +24,8 @@ SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")
 EVIDENCE = 5  # rows that are shown of each finding
 # To paste beside `from sentence_transformers.sentence_transformer import losses`.
 NO_DUPLICATES = "batch_sampler=BatchSamplers.NO_DUPLICATES"
+# And beside `from losses.sentence_transformers import training_loss`, which has the mask.
+MASKED = 'loss = training_loss("{loss}")(model, twins="leave_out")'
 POSITIVES_ALONE = "loss = losses.MultipleNegativesRankingLoss(model)"
 # From this share of a batch's rows on, copies are the first thing to put right; from that on, said.
 MANY_MET, SOME_MET = 0.1, 0.001
@@ -153,8 +155,9 @@ def checks_of(profile: Profile, spec: LossSpec, most_tokens: int | None) -> tupl
 
 
 def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
-    """Rows whose text another positive pair has: they meet as each other's negatives."""
-    met, rows = profile.met(batch), np.flatnonzero(profile.partners)
+    """Rows whose text another positive pair has, on the same side or on the other one: they meet as
+    each other's negatives."""
+    met, rows = profile.met(batch), profile.sharing
     share = met.rows / batch
     if not len(rows) or share < SOME_MET:
         return
@@ -168,12 +171,17 @@ def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
         "gradient": percent(met.share),
     }
     severity = SEVERE if share >= MANY_MET else WARNING
-    yield Fault(name, severity, values, _sharing(profile, int(rows[0])), (NO_DUPLICATES,))
+    pastes = (
+        (NO_DUPLICATES, MASKED.format(loss=spec.name)) if spec.reads_texts else (NO_DUPLICATES,)
+    )
+    yield Fault(name, severity, values, _sharing(profile, int(rows[0])), pastes)
 
 
 def _sharing(profile: Profile, place: int) -> tuple[int, ...]:
     """This pair, and those that have one of its texts."""
-    shares = (profile.first == profile.first[place]) | (profile.second == profile.second[place])
+    first, second = profile.first[place], profile.second[place]
+    shares = (profile.first == first) | (profile.second == second)
+    shares |= (profile.second == first) | (profile.first == second)
     return _evidence(np.flatnonzero(shares & profile.positive))
 
 

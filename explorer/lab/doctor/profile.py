@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from explorer.lab.doctor.meetings import Meetings, meetings, partners
+from explorer.lab.doctor.meetings import Meetings, encounters, meetings, partners, touching
 from explorer.lab.doctor.texts import looked_at, numbered, together
 from explorer.runtime import jobs
 from explorer.sources.columns import is_name
@@ -139,13 +139,28 @@ class Profile:
 
     @cached_property
     def partners(self) -> np.ndarray:
-        """How many other positive pairs share a text with each pair; none with one that is not
-        positive [N]."""
+        """How many other positive pairs have a text of each pair, or its first as their second;
+        none of one that is not positive [N]."""
         found, places = np.zeros(len(self), dtype=np.int64), np.flatnonzero(self.positive)
         if len(places):
-            numbers = (one[places] for one in (self.first, self.second, self.pair))
-            found[places] = partners(*numbers)
+            found[places] = partners(*self._of_positives)
         return found
+
+    @property
+    def _of_positives(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        first, second, pair = (one[self.positive] for one in (self.first, self.second, self.pair))
+        return first, second, pair
+
+    @cached_property
+    def sharing(self) -> np.ndarray:
+        """The places of positive pairs that share a text with another one, on the same side or
+        across both."""
+        places = np.flatnonzero(self.positive)
+        return places[touching(*self._of_positives)] if len(places) else places
+
+    @cached_property
+    def _encounters(self) -> float:
+        return encounters(*self._of_positives)
 
     def met(self, batch: int) -> Meetings:
         """How often positive pairs of one text meet in a batch."""
@@ -157,7 +172,7 @@ class Profile:
     def _meetings(self, batch: int) -> Meetings:
         if not self.positives:
             return meetings(np.zeros(0, dtype=np.int64), batch)
-        met, count = meetings(self.partners, batch), self.positives
+        met, count = meetings(self.partners, batch, self._encounters), self.positives
         # Only positive pairs are rows of the loss.
         share = float(self.partners.sum()) / max(count * (count - 1), 1)
         return Meetings(met.pairs, met.rows, met.floor * len(self) / count, share)
@@ -186,7 +201,8 @@ class Profile:
 
     def prepared(self) -> Profile:
         """With everything worked out that no loss and no batch size changes."""
-        _ = self.has, self.partners, self.cleaned, self.in_order, self.commonest
+        _ = self.has, self.partners, self.sharing, self._encounters, self.cleaned
+        _ = self.in_order, self.commonest
         return self
 
 
