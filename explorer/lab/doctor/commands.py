@@ -341,8 +341,8 @@ def _print_faults(found: Examined, read: Read, language: str) -> None:
         if fault.rows:
             rows = ", ".join(map(str, fault.rows))
             print(f"   {say(language, 'doctor.rows', rows=rows)}")
-        for paste in fault.advice:
-            print(f"   {paste}")
+        for one in (fault.advised(language), *fault.advice):
+            print(f"   {one}")
     if not found.faults:
         print(say(language, "doctor.none_found"))
     for key, made in (("doctor.looked_for", True), ("doctor.not_looked_for", False)):

@@ -50,7 +50,8 @@ class Cell:
 @dataclass(frozen=True)
 class Fault:
     """One finding: its stable name, how bad it is, the numbers of its sentence, the pairs that
-    show it (of those read, counted from 1; of a run, its steps), what to paste, and texts of two
+    show it (of those read, counted from 1; of a run, its steps), what to paste (`advised` says what
+    to do), and texts of two
     pairs that show it. `room` is what it is a finding of: "data" or a "run"."""
 
     name: str
@@ -64,6 +65,10 @@ class Fault:
     def said(self, language: str = "en") -> str:
         return say(language, f"doctor.{self.room}.{self.name}", **self.values)
 
+    def advised(self, language: str = "en") -> str:
+        """What to do about it."""
+        return say(language, f"doctor.{self.room}.do.{self.name}")
+
     def to_json(self, language: str = "en") -> dict[str, Any]:
         """As programs are told of it; the pairs that show it stand beside it."""
         return {
@@ -71,7 +76,7 @@ class Fault:
             "severity": self.severity,
             "said": self.said(language),
             "values": self.values,
-            "advice": list(self.advice),
+            "advice": [self.advised(language), *self.advice],
         }
 
 
@@ -171,10 +176,9 @@ def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
         "gradient": percent(met.share),
     }
     severity = SEVERE if share >= MANY_MET else WARNING
-    pastes = (
-        (NO_DUPLICATES, MASKED.format(loss=spec.name)) if spec.reads_texts else (NO_DUPLICATES,)
-    )
-    yield Fault(name, severity, values, _sharing(profile, int(rows[0])), pastes)
+    masked = (MASKED.format(loss=spec.name),) if spec.reads_texts else ()
+    shown = _sharing(profile, int(rows[0]))
+    yield Fault(name, severity, values, shown, (NO_DUPLICATES, *masked))
 
 
 def _sharing(profile: Profile, place: int) -> tuple[int, ...]:

@@ -75,7 +75,7 @@ def doctor_data(
         An object with
         findings, the worst first, each with name (which stays the same), severity ("severe",
         "warning" or "note"), said (a sentence), values (the numbers in it), pairs (the first that
-        show it, counted from 1) and advice (what to paste); severe, whether any is;
+        show it, counted from 1) and advice (what to do, and what to paste); severe, whether any is;
         looked_for, the names of what these columns and this loss allow to be looked for;
         met, what a batch has on average: pairs of rows that share a text and meet as negatives,
         rows that have such a partner, floor, below which no softmax over the batch can then fall,

@@ -39,8 +39,8 @@ class EvidentRow(TypedDict):
 
 
 class DataFinding(TypedDict):
-    """What is the matter with a data set: in a sentence, rows that show it, what to paste, and the
-    link of a scene of Explore with these rows ("" where none fits)."""
+    """What is the matter with a data set: in a sentence, what to do and to paste, rows that show it,
+    and the link of a scene of Explore with these rows ("" where none fits)."""
 
     name: str
     severity: Literal["severe", "warning", "note"]

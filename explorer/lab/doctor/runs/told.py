@@ -75,13 +75,8 @@ def _known(found: ExaminedRun, language: str) -> Iterator[str]:
 def of_fault(fault: Fault, language: str = "en") -> Iterator[str]:
     yield f"{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}"
     yield f"   {fault.said(language)}"
-    yield f"   {advised(fault, language)}"
+    yield f"   {fault.advised(language)}"
     yield from (f"   {paste}" for paste in fault.advice)
-
-
-def advised(fault: Fault, language: str = "en") -> str:
-    """What to do about it."""
-    return say(language, f"doctor.run.do.{fault.name}")
 
 
 def to_json(found: ExaminedRun, language: str = "en") -> dict[str, Any]:
@@ -112,14 +107,7 @@ def _of_known(known: Known) -> dict[str, Any]:
 
 def finding(fault: Fault, language: str) -> dict[str, Any]:
     """A finding of a run, with what to do about it."""
-    return {
-        "name": fault.name,
-        "severity": fault.severity,
-        "said": fault.said(language),
-        "advice": [advised(fault, language), *fault.advice],
-        "values": fault.values,
-        "steps": list(fault.rows),
-    }
+    return {**fault.to_json(language), "steps": list(fault.rows)}
 
 
 def link_of(found: ExaminedRun) -> str | None:

@@ -245,10 +245,7 @@ def _examined_classes(table: ClassTable, source: Source, batch: int, language: s
         "smallest": sizes[NAMED:][-NAMED:],
         "findings": [
             {
-                "name": fault.name,
-                "severity": fault.severity,
-                "said": fault.said(language),
-                "advice": fault.advice,
+                **_told(fault, language),
                 "rows": [_class_row(table, row) for row in fault.rows],
                 "scene": _class_scene(table, fault),
             }
@@ -327,13 +324,16 @@ def _fault(read: Read, fault: Fault, loss: str, language: str) -> Json:
     profile = read.profile
     scene = scene_of(profile, finding_places(profile, fault.rows), loss) if fault.rows else ""
     return {
-        "name": fault.name,
-        "severity": fault.severity,
-        "said": fault.said(language),
-        "advice": fault.advice,
+        **_told(fault, language),
         "rows": [_row(read, pair) for pair in fault.rows],
         "scene": scene,
     }
+
+
+def _told(fault: Fault, language: str) -> Json:
+    told = fault.to_json(language)
+    del told["values"]
+    return told
 
 
 def _row(read: Read, pair: int) -> Json:

@@ -5,7 +5,7 @@ import { clip, h, reword, worded } from "../../../kit/dom.js";
 import { grouped } from "../../../kit/numbers.js";
 import { problemBox } from "../../../kit/problem.js";
 import { say } from "../../../kit/words.js";
-import { findingCard, pasteOf } from "../card.js";
+import { adviceOf, findingCard } from "../card.js";
 
 /** @typedef {import("../../../wire").RunFinding} Finding */
 
@@ -126,8 +126,7 @@ export default function findings(root, channel) {
 
   /** @param {Finding} finding */
   function cardOf(finding) {
-    const [told, ...pastes] = finding.advice;
-    return findingCard(finding, h("p", {}, told), ...pastes.map(pasteOf));
+    return findingCard(finding, ...adviceOf(finding.advice));
   }
 
   channel.on("state", () => {
