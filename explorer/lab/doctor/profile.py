@@ -124,12 +124,22 @@ class Profile:
     @cached_property
     def alone(self) -> np.ndarray:
         """The places of pairs whose first text stands in no other."""
-        return np.flatnonzero(np.bincount(self.first)[self.first] == 1)
+        return np.flatnonzero(~self.listed)
 
     @cached_property
+    def varied(self) -> np.ndarray:
+        """Whether the first text of each pair stands with another label too [N]."""
+        return self._of_several_labels(self.first)
+
+    @property
     def in_order(self) -> float:
         """The share of pairs whose first text stands with another label too."""
-        return float(self._of_several_labels(self.first).mean()) if len(self) else 0.0
+        return float(self.varied.mean()) if len(self) else 0.0
+
+    @cached_property
+    def listed(self) -> np.ndarray:
+        """Whether the first text of each pair stands in another pair too [N]."""
+        return np.bincount(self.first)[self.first] > 1
 
     @cached_property
     def commonest(self) -> float:
@@ -202,7 +212,7 @@ class Profile:
     def prepared(self) -> Profile:
         """With everything worked out that no loss and no batch size changes."""
         _ = self.has, self.partners, self.sharing, self._encounters, self.cleaned
-        _ = self.in_order, self.commonest
+        _ = self.varied, self.listed, self.commonest
         return self
 
 
