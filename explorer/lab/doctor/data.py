@@ -95,9 +95,11 @@ class Check:
 
 @dataclass(frozen=True)
 class Examined:
-    """What was found in so many `rows` for a loss at a batch size, the worst first, and what was
-    looked for. `met` are the meetings of the rows that the loss compares with each other."""
+    """What was found in so many `pairs` of so many `rows` for a loss at a batch size, the worst
+    first, and what was looked for. `met` are the meetings of the rows that the loss compares with
+    each other."""
 
+    pairs: int
     rows: int
     loss: str
     batch: int
@@ -137,7 +139,8 @@ def examine(
     faults = [fault for name, find in finders.items() if name in made for fault in find()]
     faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
     met = profile.met(batch) if spec.negatives_of_batch else NONE_MEET
-    return Examined(len(profile), spec.name, batch, tuple(faults), checks, met, profile.cleaned)
+    size = len(profile), len(profile.heads)
+    return Examined(*size, spec.name, batch, tuple(faults), checks, met, profile.cleaned)
 
 
 def checks_of(profile: Profile, spec: LossSpec, most_tokens: int | None) -> tuple[Check, ...]:
@@ -263,14 +266,14 @@ def _reach(profile: Profile) -> Iterator[Fault]:
 
 
 def _positives(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
-    count, positives = len(profile), profile.positives
-    size = min(batch, count)
-    if positives == 0:
+    if profile.positives == 0:
         yield Fault("no_positive", SEVERE)
         return
-    if positives == count and "sides" in spec.needs and len(profile.levels) > 1:
+    if profile.positives == len(profile) and "sides" in spec.needs and len(profile.levels) > 1:
         threshold = display_number(profile.threshold)
         yield Fault("no_negative", SEVERE, {"threshold": threshold})
+    count, positives = len(profile.heads), len(profile.positive_heads)
+    size = min(batch, count)
     if count - positives < size:
         return
     # The chance that a batch has none: C(n − p, N) / C(n, N).

@@ -264,7 +264,8 @@ def data_to_json(
     """What is the matter with a data set as plain JSON: of the command, and as `doctor_data`
     answers it, with what an encoder told where one was asked. Pairs count from 1."""
     return {
-        "pairs": found.rows,
+        "pairs": found.pairs,
+        "rows": found.rows,
         "skipped": read.file.skipped[0] if read.file else 0,
         "columns": read.file.chosen if read.file else {},
         "loss": found.loss,

@@ -88,7 +88,8 @@ def doctor_data(
         mined, null where no negatives were asked for, else triplets, each with anchor, positive and
         negative; pairs, how many were looked at; and without, how many of these have none;
         kept, how many pairs a cleaned table has, and left_out, the others, each with because;
-        pairs and skipped, how many were read and how many rows could not be; columns, those of the
+        pairs and skipped, how many were read and how many rows could not be; rows, those that the
+        pairs stand in, and of which batches are made (of triplets and lists fewer); columns, those of the
         table that were read; loss and batch, as they were taken.
         Of texts with classes: rows, skipped, columns, batch and severe as above; classes, each with
         name and count, the largest first; alone, the share of a batch's rows that have no other of

@@ -219,7 +219,8 @@ def _examined(
         found = examine(profile, LOSSES[loss], batch, most_tokens=tokens)
         fitting = suited(profile, batch)
         return {
-            "pairs": found.rows,
+            "pairs": found.pairs,
+            "rows": found.rows,
             "findings": [_fault(read, fault, loss, language) for fault in found.faults],
             "looked": [check.said(language) for check in found.checks if check.made],
             "not_looked": [check.said(language) for check in found.checks if not check.made],

@@ -166,3 +166,18 @@ def test_every_loss_that_can_learn_from_lists_opens_on_whole_ones(text, name):
     assert all(len(graded[first]) > 1 for first in lists)
     shown = finding_places(profile, (5,), "list_net")
     assert explore(Scenario.from_link(scene_of(profile, shown, "list_net"))).loss is not None
+
+
+def test_of_triplets_a_batch_is_of_rows():
+    """Each row has a positive pair, so that no batch is without one; and rows meet, not pairs."""
+    profile = read(TRIPLETS, "t.tsv").profile
+    found = examine(profile, LOSSES["info_nce"], 16)
+    assert (found.pairs, found.rows, found.faults) == (180, 60, ())
+    shared = TRIPLETS.replace("p 7\t", "p 3\t")
+    met = examine(read(shared, "t.tsv").profile, LOSSES["info_nce"], 60).met
+    # All rows are in the batch: the two that share a key have each other.
+    assert (met.rows, met.pairs) == (pytest.approx(2), pytest.approx(1))
+    assert met.floor == pytest.approx(2 * math.log(2) / 60)
+    # A list of several right answers is one row, and no twin of itself.
+    lists = LISTS.replace("[0, 0, 1, 0]", "[0, 1, 1, 0]")
+    assert examine(read(lists, "l.jsonl").profile, LOSSES["info_nce"], 60).met.pairs == 0

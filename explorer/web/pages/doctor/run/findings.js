@@ -64,6 +64,7 @@ export default function findings(root, channel) {
     if (!found.findings.length) list.append(h("li.lp-finding", {}, h("p", {}, say("doctor.run.none_found"))));
     further.replaceChildren(
       ...(found.link ? [h("a.lp-button", { href: found.link }, say("doctor.what_is_its_value"))] : []),
+      ...(found.scene ? [h("a.lp-button", { href: `./#${found.scene}` }, say("doctor.run.open"))] : []),
     );
   }
 

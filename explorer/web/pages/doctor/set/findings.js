@@ -55,7 +55,8 @@ export default function findings(root, channel) {
     const { loss, batch } = door.state;
     const whole = { count: found.pairs, loss: titleOf(loss), batch };
     const key = found.findings.length ? "doctor.examined" : "doctor.examined_none";
-    about.textContent = say(key, whole);
+    const inRows = found.rows < found.pairs ? say("doctor.in_rows", { rows: found.rows, batch }) : "";
+    about.textContent = [say(key, whole), inRows].filter(Boolean).join(" ");
     list.replaceChildren(...found.findings.map(cardOf));
     drawLooked();
     drawEncoded();
