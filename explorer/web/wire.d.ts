@@ -341,7 +341,7 @@ export interface Data {
   corrections: [string, string, string][];
 }
 
-/** What is the matter with a data set: in a sentence, what to do and to paste, rows that show it, and the link of a scene of Explore with these rows ("" where none fits). */
+/** What is the matter with a data set: in a sentence, what to do and paste, rows that show it, and the link of a scene of Explore with these rows ("" where none fits). */
 export interface DataFinding {
   name: string;
   severity: "severe" | "warning" | "note";
@@ -527,7 +527,7 @@ export interface ExaminedClasses {
   file: LargeFile;
 }
 
-/** What is the matter with a data set, pairs in so many rows, for a loss in batches of so many of these rows, the worst first; what was looked for, and what was not; the losses that can learn from it (the first, and how many more); how many pairs a cleaned table keeps; and how a file was read. */
+/** What is the matter with a data set, pairs in so many rows, for a loss in batches of so many of these, the worst first; what was looked for, and what was not; the losses that can learn from it (the first, and how many more); how many pairs a cleaned table keeps; and how a file was read. */
 export interface ExaminedData {
   pairs: number;
   rows: number;

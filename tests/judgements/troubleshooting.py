@@ -1,5 +1,5 @@
-"""Write docs/troubleshooting.md from what Doctor can say of a run and of data: the symptom as people
-describe it, the finding, what to do, a link that shows it, and how it is told."""
+"""Write docs/troubleshooting.md from what Doctor can say of a run and of data: the symptom as
+people describe it, the finding, what to do, a link that shows it, and how it is told."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ SAMPLES: dict[str, tuple[str, int, str]] = {
     "twins": ("info_nce", 4, "how tall\t8848 m\nhow high\t8848 m\nhow old\tten\nwhy\tso\n"),
     "twins_met": ("siglip", 4, "how tall\t8848 m\nhow high\t8848 m\nhow old\tten\nwhy\tso\n"),
     "two_scripts": ("info_nce", 4, "one\t第一句\ntwo\t第二句\n"),
-    "disagreement": ("cosent", 16, ""),
+    "disagreement": ("cosent", 16, ""),  # the door alone: it takes many rows
     "false_negatives": ("info_nce", 16, ""),
     "near_duplicates": ("info_nce", 4, "A man is running.\tHe runs.\nA man is running!\tHe is "
                         "running.\nA cat sleeps.\tIt is asleep.\nIt rains.\tThe rain falls.\n"),
     "tokens_cut_off": ("info_nce", 2, f"one\t{LONG}\ntwo\tthree\n"),
 }  # fmt: skip
 ENCODED = ("disagreement", "false_negatives", "near_duplicates", "tokens_cut_off")
-SET = {"disagreement": "graded_english", "false_negatives": "twins"}
+SET = {"false_negatives": "twins"}
 ABOUT = """# Troubleshooting
 
 What people describe, what Doctor finds in a run or in data, and what to do about it. A link that
 begins with `/doctor` is one of the page, after the address at which it is served: it opens on
-something that has this finding. A run is read from
+something that has this finding, or on the door to bring it to. A run is read from
 `trainer_state.json`, a model's folder or its `README.md`, a run folder of LossPrism, a table of
 scalars (exports of wandb, trackio, TensorBoard), an event file of TensorBoard or a trackio
 project's database:

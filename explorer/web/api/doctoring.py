@@ -89,8 +89,8 @@ def doctor_data(
         negative; pairs, how many were looked at; and without, how many of these have none;
         kept, how many pairs a cleaned table has, and left_out, the others, each with because;
         pairs and skipped, how many were read and how many rows could not be; rows, those that the
-        pairs stand in, and of which batches are made (of triplets and lists fewer); columns, those of the
-        table that were read; loss and batch, as they were taken.
+        pairs stand in, and of which batches are made (of triplets and lists fewer); columns, those
+        of the table that were read; loss and batch, as they were taken.
         Of texts with classes: rows, skipped, columns, batch and severe as above; classes, each with
         name and count, the largest first; alone, the share of a batch's rows that have no other of
         their class in it; findings, with rows in place of pairs; looked_for; suited, as above, of

@@ -78,10 +78,10 @@ class FittingLoss(TypedDict):
 
 
 class ExaminedData(TypedDict):
-    """What is the matter with a data set, pairs in so many rows, for a loss in batches of so many of
-    these rows, the worst first; what was
-    looked for, and what was not; the losses that can learn from it (the first, and how many more);
-    how many pairs a cleaned table keeps; and how a file was read."""
+    """What is the matter with a data set, pairs in so many rows, for a loss in batches of so many
+    of these, the worst first; what was looked for, and what was not; the losses that can learn from
+    it (the first, and how many more); how many pairs a cleaned table keeps; and how a file was
+    read."""
 
     pairs: int
     rows: int
