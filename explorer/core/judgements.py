@@ -799,7 +799,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     *_suited("none none_classes", "no loss here can learn from these columns"),
     *_of_number(
-        "collapse collapse_start start floor copies below_zero below_zero_fault "
+        "collapse collapse_start start floor copies copied below_zero below_zero_fault "
         "nothing.no_positive nothing.no_relevant nothing.one_class nothing.one_label "
         "nothing.one_pair",
         "what a value of a loss may be",

@@ -342,7 +342,7 @@ export interface Data {
   corrections: [string, string, string][];
 }
 
-/** What is the matter with a data set: in a sentence, rows that show it, what to paste, and the link of a scene of Explore with these rows ("" where none fits). */
+/** What is the matter with a data set: in a sentence, what to do and paste, rows that show it, and the link of a scene of Explore with these rows ("" where none fits). */
 export interface DataFinding {
   name: string;
   severity: "severe" | "warning" | "note";
@@ -528,9 +528,10 @@ export interface ExaminedClasses {
   file: LargeFile;
 }
 
-/** What is the matter with a data set for a loss in batches of a size, the worst first; what was looked for, and what was not; the losses that can learn from it (the first, and how many more); how many pairs a cleaned table keeps; and how a file was read. */
+/** What is the matter with a data set, pairs in so many rows, for a loss in batches of so many of these, the worst first; what was looked for, and what was not; the losses that can learn from it (the first, and how many more); how many pairs a cleaned table keeps; and how a file was read. */
 export interface ExaminedData {
   pairs: number;
+  rows: number;
   findings: DataFinding[];
   looked: string[];
   not_looked: string[];
@@ -557,6 +558,7 @@ export interface ExaminedRunLog {
   about: string[];
   findings: RunFinding[];
   link: string | null;
+  scene: string | null;
   drawn: DrawnCurve[];
   beside: OtherRun | null;
 }

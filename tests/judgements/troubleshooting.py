@@ -1,19 +1,67 @@
-"""Write docs/troubleshooting.md from what Doctor can say of a run: the symptom as people describe
-it, the finding, what to do, and how it is told."""
+"""Write docs/troubleshooting.md from what Doctor can say of a run and of data: the symptom as
+people describe it, the finding, what to do, a link that shows it, and how it is told."""
 
 from __future__ import annotations
 
+import base64
+import zlib
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from urllib.parse import urlencode
 
 from explorer.core.judgements import JUDGEMENTS
+from explorer.lab.doctor.runs.examples import EXAMPLES, MNRL
+from explorer.lab.doctor.runs.findings import examine_run
 from explorer.locale import catalogue
+from explorer.sources.encoders import EMBEDDED
 from tests import planted
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "troubleshooting.md"
-ROOM = "doctor.run."
+ROOMS = {"run": "A training run", "data": "A data set"}
+# Of each finding about data a table that shows it, under a loss in batches of a size; with an
+# encoder where only that can tell.
+LONG = " ".join(["word"] * 300)
+GRADED = "".join(f"first {n}\tsecond {n}\t{n % 5}\n" for n in range(10))
+SAMPLES: dict[str, tuple[str, int, str]] = {
+    "batches_without_positive": ("info_nce", 2, "".join(
+        f"first {n}\tsecond {n}\t{int(n == 0)}\n" for n in range(8))),
+    "classes_of_one": ("supcon", 4, "text\tclass\none\ta\ntwo\ta\nthree\tb\nfour\tb\nfive\tc\n"),
+    "conflicting_labels": ("cosent", 4, "one\ttwo\t1\none\ttwo\t0\nthree\tfour\t1\n"),
+    "copies": ("cosent", 4, "one\ttwo\t1\nOne\ttwo\t1\nthree\tfour\t0\n"),
+    "cut_off": ("info_nce", 2, f"one\t{LONG}\ntwo\tthree\n"),
+    "degrees_lost": ("info_nce", 4, GRADED),
+    "labels_out_of_reach": ("cosine_mse", 4, GRADED),
+    "lists_of_one": ("list_net", 4, GRADED),
+    "mixed_scripts": ("info_nce", 4, "one\ttwo\nthree\tfour\nfive\tsix\n两个人\t在跑步\n"),
+    "no_labels": ("cosent", 4, "one\ttwo\nthree\tfour\n"),
+    "no_negative": ("contrastive", 4, "one\ttwo\t0.8\nthree\tfour\t1\n"),
+    "no_positive": ("info_nce", 4, "one\ttwo\t0\nthree\tfour\t0.2\n"),
+    "no_teacher": ("margin_mse", 4, GRADED),
+    "not_latin": ("info_nce", 4, "第一句话\t第一句回答\n第二句话\t第二句回答\n"),
+    "one_class": ("supcon", 4, "text\tclass\none\ta\ntwo\ta\n"),
+    "one_label": ("cosent", 4, "one\ttwo\t1\nthree\tfour\t1\n"),
+    "rows_alone": ("supcon", 4, "text\tclass\n" + "".join(
+        f"text {n}\tclass {n // 2}\n" for n in range(20))),
+    "same_on_both_sides": ("info_nce", 4, "One\tone\ntwo\tthree\n"),
+    "texts_again": ("supcon", 4, "text\tclass\none\ta\nOne\ta\ntwo\tb\nthree\tb\n"),
+    "texts_in_classes": ("supcon", 4, "text\tclass\none\ta\none\tb\ntwo\ta\nthree\tb\n"),
+    "twins": ("info_nce", 4, "how tall\t8848 m\nhow high\t8848 m\nhow old\tten\nwhy\tso\n"),
+    "twins_met": ("siglip", 4, "how tall\t8848 m\nhow high\t8848 m\nhow old\tten\nwhy\tso\n"),
+    "two_scripts": ("info_nce", 4, "one\t第一句\ntwo\t第二句\n"),
+    "disagreement": ("cosent", 16, ""),  # the door alone: it takes many rows
+    "false_negatives": ("info_nce", 16, ""),
+    "near_duplicates": ("info_nce", 4, "A man is running.\tHe runs.\nA man is running!\tHe is "
+                        "running.\nA cat sleeps.\tIt is asleep.\nIt rains.\tThe rain falls.\n"),
+    "tokens_cut_off": ("info_nce", 2, f"one\t{LONG}\ntwo\tthree\n"),
+}  # fmt: skip
+ENCODED = ("disagreement", "false_negatives", "near_duplicates", "tokens_cut_off")
+SET = {"false_negatives": "twins"}
 ABOUT = """# Troubleshooting
 
-What people describe, what Doctor finds in a run, and what to do about it. A run is read from
+What people describe, what Doctor finds in a run or in data, and what to do about it. A link that
+begins with `/doctor` is one of the page, after the address at which it is served: it opens on
+something that has this finding, or on the door to bring it to. A run is read from
 `trainer_state.json`, a model's folder or its `README.md`, a run folder of LossPrism, a table of
 scalars (exports of wandb, trackio, TensorBoard), an event file of TensorBoard or a trackio
 project's database:
@@ -42,27 +90,61 @@ measures it anew.
 """
 
 
-def findings() -> list[str]:
-    """The names of all findings of a run, in the order of the registry."""
-    keys = [one.key for one in JUDGEMENTS if one.key.startswith(ROOM)]
-    return [key.removeprefix(ROOM) for key in keys]
+def findings(room: str) -> list[str]:
+    """The names of all findings of a run, or of data, in the order of the registry."""
+    start = f"doctor.{room}."
+    return [one.key.removeprefix(start) for one in JUDGEMENTS if one.key.startswith(start)]
+
+
+@cache
+def made_up() -> dict[str, str]:
+    """By its finding the first log of the page that has it."""
+    found: dict[str, str] = {}
+    for log, make in EXAMPLES.items():
+        for fault in examine_run(make(), MNRL).faults:
+            found.setdefault(fault.name, log)
+    return found
+
+
+def link(room: str, name: str) -> str:
+    """The end of an address of the page that shows the finding, or the door to bring it to."""
+    if room == "run":
+        log = made_up().get(name)
+        return f"/doctor#{urlencode({'door': room} | ({'log': log} if log else {}))}"
+    loss, batch, table = SAMPLES[name]
+    said = {"door": "data", "for": loss, "n": str(batch)}
+    if name in ENCODED:
+        said["encoder"] = EMBEDDED
+    if name in SET:
+        said["set"] = SET[name]
+    if table:
+        said |= {"from": "typed", "t": packed(table)}
+    return f"/doctor#{urlencode(said)}"
+
+
+def packed(table: str) -> str:
+    """As the page puts a pasted table into its address."""
+    made = zlib.compressobj(9, zlib.DEFLATED, -15)
+    content = made.compress(table.encode()) + made.flush()
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
 def document() -> str:
     """All but what is measured."""
-    words = catalogue("en")
-    lines = [ABOUT]
-    for name in findings():
-        anchor = f"{ROOM}{name}".replace(".", "")
-        lines += [
-            f"## {words[f'{ROOM}symptom.{name}']}",
-            "",
-            f"* **Finding** `{name}`: {words[f'{ROOM}{name}']}",
-            f"* **What to do**: {words[f'{ROOM}do.{name}']}",
-            f"* [How it is told](judgements.md#{anchor})",
-            "",
-        ]
-    return "\n".join(lines)
+    return "\n".join([ABOUT, *(line for room in ROOMS for line in _of_room(room))])
+
+
+def _of_room(room: str) -> Iterator[str]:
+    words, start = catalogue("en"), f"doctor.{room}."
+    yield from (f"## {ROOMS[room]}", "")
+    for name in findings(room):
+        anchor = f"{start}{name}".replace(".", "")
+        yield f"### {words[f'{start}symptom.{name}']}"
+        yield ""
+        yield f"* **Finding** `{name}`: {words[f'{start}{name}']}"
+        yield f"* **What to do**: {words[f'{start}do.{name}']}"
+        yield f"* `{link(room, name)}` · [How it is told](judgements.md#{anchor})"
+        yield ""
 
 
 def measured() -> str:

@@ -241,7 +241,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
     else:
         _print_faults(found, read, chosen.language)
         if seen:
-            print("\n".join(encoded_lines(seen, found.rows, chosen.batch, chosen.language)))
+            print("\n".join(encoded_lines(seen, found.pairs, chosen.batch, chosen.language)))
         if chosen.losses:
             _print_suited(suited(read.profile, chosen.batch), chosen.language)
         if wrote:
@@ -332,7 +332,9 @@ def _print_faults(found: Examined, read: Read, language: str) -> None:
     from losses import LOSSES
 
     loss = title_word(LOSSES[found.loss])
-    print(say(language, "doctor.examined", count=found.rows, loss=loss, batch=found.batch))
+    print(say(language, "doctor.examined", count=found.pairs, loss=loss, batch=found.batch))
+    if found.rows < found.pairs:
+        print(say(language, "doctor.in_rows", rows=found.rows, batch=found.batch))
     for line in _skipped(read, language):
         print(line)
     for fault in found.faults:
@@ -341,8 +343,8 @@ def _print_faults(found: Examined, read: Read, language: str) -> None:
         if fault.rows:
             rows = ", ".join(map(str, fault.rows))
             print(f"   {say(language, 'doctor.rows', rows=rows)}")
-        for paste in fault.advice:
-            print(f"   {paste}")
+        for one in (fault.advised(language), *fault.advice):
+            print(f"   {one}")
     if not found.faults:
         print(say(language, "doctor.none_found"))
     for key, made in (("doctor.looked_for", True), ("doctor.not_looked_for", False)):
@@ -350,8 +352,8 @@ def _print_faults(found: Examined, read: Read, language: str) -> None:
         print(f"\n{say(language, key)}")
         print("\n".join(f"   {one}" for one in told))
     kept = len(found.cleaned.kept)
-    if kept < found.rows:
-        print(f"\n{say(language, 'doctor.cleaned', kept=kept, total=found.rows)}")
+    if kept < found.pairs:
+        print(f"\n{say(language, 'doctor.cleaned', kept=kept, total=found.pairs)}")
 
 
 def _print_suited(found: tuple[Suited, ...], language: str) -> None:

@@ -24,6 +24,8 @@ SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")
 EVIDENCE = 5  # rows that are shown of each finding
 # To paste beside `from sentence_transformers.sentence_transformer import losses`.
 NO_DUPLICATES = "batch_sampler=BatchSamplers.NO_DUPLICATES"
+# And beside `from losses.sentence_transformers import training_loss`, which has the mask.
+MASKED = 'loss = training_loss("{loss}")(model, twins="leave_out")'
 POSITIVES_ALONE = "loss = losses.MultipleNegativesRankingLoss(model)"
 # From this share of a batch's rows on, copies are the first thing to put right; from that on, said.
 MANY_MET, SOME_MET = 0.1, 0.001
@@ -48,7 +50,8 @@ class Cell:
 @dataclass(frozen=True)
 class Fault:
     """One finding: its stable name, how bad it is, the numbers of its sentence, the pairs that
-    show it (of those read, counted from 1; of a run, its steps), what to paste, and texts of two
+    show it (of those read, counted from 1; of a run, its steps), what to paste (`advised` says what
+    to do), and texts of two
     pairs that show it. `room` is what it is a finding of: "data" or a "run"."""
 
     name: str
@@ -62,6 +65,10 @@ class Fault:
     def said(self, language: str = "en") -> str:
         return say(language, f"doctor.{self.room}.{self.name}", **self.values)
 
+    def advised(self, language: str = "en") -> str:
+        """What to do about it."""
+        return say(language, f"doctor.{self.room}.do.{self.name}")
+
     def to_json(self, language: str = "en") -> dict[str, Any]:
         """As programs are told of it; the pairs that show it stand beside it."""
         return {
@@ -69,7 +76,7 @@ class Fault:
             "severity": self.severity,
             "said": self.said(language),
             "values": self.values,
-            "advice": list(self.advice),
+            "advice": [self.advised(language), *self.advice],
         }
 
 
@@ -88,9 +95,11 @@ class Check:
 
 @dataclass(frozen=True)
 class Examined:
-    """What was found in so many `rows` for a loss at a batch size, the worst first, and what was
-    looked for. `met` are the meetings of the rows that the loss compares with each other."""
+    """What was found in so many `pairs` of so many `rows` for a loss at a batch size, the worst
+    first, and what was looked for. `met` are the meetings of the rows that the loss compares with
+    each other."""
 
+    pairs: int
     rows: int
     loss: str
     batch: int
@@ -130,7 +139,8 @@ def examine(
     faults = [fault for name, find in finders.items() if name in made for fault in find()]
     faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
     met = profile.met(batch) if spec.negatives_of_batch else NONE_MEET
-    return Examined(len(profile), spec.name, batch, tuple(faults), checks, met, profile.cleaned)
+    size = len(profile), len(profile.heads)
+    return Examined(*size, spec.name, batch, tuple(faults), checks, met, profile.cleaned)
 
 
 def checks_of(profile: Profile, spec: LossSpec, most_tokens: int | None) -> tuple[Check, ...]:
@@ -153,8 +163,9 @@ def checks_of(profile: Profile, spec: LossSpec, most_tokens: int | None) -> tupl
 
 
 def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
-    """Rows whose text another positive pair has: they meet as each other's negatives."""
-    met, rows = profile.met(batch), np.flatnonzero(profile.partners)
+    """Rows whose text another positive pair has, on the same side or on the other one: they meet as
+    each other's negatives."""
+    met, rows = profile.met(batch), profile.sharing
     share = met.rows / batch
     if not len(rows) or share < SOME_MET:
         return
@@ -168,12 +179,16 @@ def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
         "gradient": percent(met.share),
     }
     severity = SEVERE if share >= MANY_MET else WARNING
-    yield Fault(name, severity, values, _sharing(profile, int(rows[0])), (NO_DUPLICATES,))
+    masked = (MASKED.format(loss=spec.name),) if spec.reads_texts else ()
+    shown = _sharing(profile, int(rows[0]))
+    yield Fault(name, severity, values, shown, (NO_DUPLICATES, *masked))
 
 
 def _sharing(profile: Profile, place: int) -> tuple[int, ...]:
     """This pair, and those that have one of its texts."""
-    shares = (profile.first == profile.first[place]) | (profile.second == profile.second[place])
+    first, second = profile.first[place], profile.second[place]
+    shares = (profile.first == first) | (profile.second == second)
+    shares |= (profile.second == first) | (profile.first == second)
     return _evidence(np.flatnonzero(shares & profile.positive))
 
 
@@ -251,14 +266,14 @@ def _reach(profile: Profile) -> Iterator[Fault]:
 
 
 def _positives(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
-    count, positives = len(profile), profile.positives
-    size = min(batch, count)
-    if positives == 0:
+    if profile.positives == 0:
         yield Fault("no_positive", SEVERE)
         return
-    if positives == count and "sides" in spec.needs and len(profile.levels) > 1:
+    if profile.positives == len(profile) and "sides" in spec.needs and len(profile.levels) > 1:
         threshold = display_number(profile.threshold)
         yield Fault("no_negative", SEVERE, {"threshold": threshold})
+    count, positives = len(profile.heads), len(profile.positive_heads)
+    size = min(batch, count)
     if count - positives < size:
         return
     # The chance that a batch has none: C(n − p, N) / C(n, N).

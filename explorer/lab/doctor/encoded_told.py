@@ -50,7 +50,7 @@ def encoded_lines(found: dict[str, Any], total: int, batch: int, language: str) 
             yield f"   {display_number(cell['cosine'], 3)}  {cell['first']}  ·  {cell['second']}"
         if not fault["cells"]:
             yield f"   {say(language, 'doctor.rows', rows=', '.join(map(str, fault['pairs'])))}"
-        yield from (f"   {paste}" for paste in fault["advice"])
+        yield from (f"   {one}" for one in fault["advice"])
     if not found["findings"]:
         yield say(language, "doctor.none_found_encoded")
     yield f"\n{say(language, 'doctor.bands')}"

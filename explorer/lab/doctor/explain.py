@@ -27,6 +27,7 @@ from explorer.lab.doctor.landmarks import (
     Side,
     landmark,
     run_apart_and_alike,
+    sides_of,
 )
 from explorer.lab.doctor.layouts import Layout
 from explorer.runtime.problem import Problem
@@ -49,6 +50,8 @@ NEARBY = {"level": 2.0, "count": 1.0}
 KIND_COST = {COLLAPSE: 0.0, START: 0.2, NOTHING: 0.1, FLOOR: 0.6}
 # A loss as one library alone defines it, where nobody said that it is that.
 OTHER_CONVENTION = 0.5
+# And one that is another by more than a setting or two takes that much more to be meant.
+OTHER_SETTING = 0.01
 # A loss that several libraries have is asked about more often than one that none has.
 LIBRARY = 0.03
 MARGINS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 0.75, 0.8, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -148,7 +151,9 @@ class Standing:
 class Explained:
     """All that a number may be, likeliest first; where nothing fits, the `nearest`.
 
-    `below_zero` are the losses that can be below 0, for a number that is.
+    `below_zero` are the losses that can be below 0, for a number that is. `copied`: the least of
+    the loss that was named, where every positive stands so many times among its own candidates, if
+    that is the number and no finding says so.
     """
 
     value: float
@@ -158,6 +163,7 @@ class Explained:
     nearest: tuple[Finding, ...]
     standing: Standing | None
     below_zero: tuple[str, ...] = ()
+    copied: tuple[str, int] | None = None
 
 
 def explain(value: float, known: Known | None = None, written: str = "") -> Explained:
@@ -180,8 +186,9 @@ def explain(value: float, known: Known | None = None, written: str = "") -> Expl
     findings = _grouped(_fits(sides, asked), asked)
     nearest = () if findings else _grouped(_nearest(sides, asked), asked)[:NEAREST]
     below = tuple(name for name in LOSSES if _below_zero(name)) if value < -tolerance else ()
+    copied = None if any(one.copies for one in findings) else _copied(sides, asked)
     return Explained(
-        asked.value, tolerance, known, findings, nearest, _standing(sides, asked), below
+        asked.value, tolerance, known, findings, nearest, _standing(sides, asked), below, copied
     )
 
 
@@ -260,6 +267,8 @@ def _curves(sides: tuple[Side, ...], known: Known) -> tuple[tuple[str, _Curve], 
         for kind in _kinds(side, known):
             seen: set[tuple] = set()
             for axis in axes_of(side, known):
+                if kind == FLOOR and axis.counted and not _has_floor(side, known):
+                    continue
                 level, marks = _marks(side, kind, axis)
                 # Along a second axis of its own it would only be found a second time.
                 told = ("level", level) if level is not None else marks
@@ -277,9 +286,12 @@ def _kinds(side: Side, known: Known) -> Iterator[str]:
     yield COLLAPSE
     if not _starts_collapsed(side):
         yield START
-    # Of a loss that nobody named, at counts that nobody told, any value is somebody's floor.
-    if known.loss or known.batch is not None or _level(side, FLOOR) is not None:
-        yield FLOOR
+    yield FLOOR
+
+
+def _has_floor(side: Side, known: Known) -> bool:
+    """Of a loss that nobody named, at counts that nobody told, any value is somebody's floor."""
+    return bool(known.loss) or known.batch is not None or _level(side, FLOOR) is not None
 
 
 def _admitted(side: Side, kind: str, axis: Axis, known: Known) -> bool:
@@ -398,12 +410,20 @@ def _fitting(
         doubled=landmark(side, kind, _twice(layout, axis, count)),
         cost=cost
         + KIND_COST[kind]
-        + OTHER_CONVENTION * bool(side.convention)
+        + _of_convention(side)
         + _not_taken(side, asked.known)
         - LIBRARY * min(conventions, 12),
         layout=layout,
         other=_other(side, kind, layout),
     )
+
+
+def _of_convention(side: Side) -> float:
+    """What is assumed by a convention: that it is meant, and each of its settings."""
+    for one in LOSSES[side.loss].conventions:
+        if one.name == side.convention:
+            return OTHER_CONVENTION + OTHER_SETTING * len(one.parameters)
+    return 0.0
 
 
 def _share(side: Side, kind: str) -> Counts:
@@ -565,12 +585,31 @@ def _copies(fits: Sequence[Fitting], value: float) -> int | None:
         return None
     for fit in fits:
         side = _whole(Side(fit.loss, fit.convention, (), LOSSES[fit.loss].function), fit)
-        if "negatives" in side.spec.reads.values():
-            for copies in range(2, MOST_COPIES + 1):
-                found = landmark(side, COLLAPSE, Layout(1, copies - 1))
-                if found is not None and _figures(found) == _figures(value):
-                    return copies
+        for copies, least in _with_copies(side):
+            if _figures(least) == _figures(value):
+                return copies
     return None
+
+
+def _copied(sides: Sequence[Side], asked: _Asked) -> tuple[str, int] | None:
+    """The same of the one loss that was named, whatever its batch."""
+    if not asked.known.loss:
+        return None
+    for loss in dict.fromkeys(side.loss for side in sides):
+        for copies, least in _with_copies(next(sides_of(LOSSES[loss]))):
+            if abs(least - asked.value) <= asked.tolerance:
+                return loss, copies
+    return None
+
+
+def _with_copies(side: Side) -> Iterator[tuple[int, float]]:
+    """The least of a softmax over candidates whose positive stands 2, 3 … times among them: that of
+    as many candidates which are all alike."""
+    if "negatives" in side.spec.reads.values():
+        for copies in range(2, MOST_COPIES + 1):
+            found = landmark(side, COLLAPSE, Layout(1, copies - 1))
+            if found is not None:
+                yield copies, found
 
 
 def _whole(side: Side, fit: Fitting) -> Side:

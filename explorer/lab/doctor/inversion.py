@@ -12,6 +12,8 @@ ValueAt = Callable[[int], float | None]
 PROBES = (2, 3, 7)
 # Of a longer row of counts that all fit, these many are looked at for the roundest.
 MOST_FITS = 4096
+# So short a row of counts is looked at whole: what it has may rise and fall again.
+SHORT = 16
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,10 @@ class Fit:
 
 
 def steps(most: int, least: int = 1) -> tuple[int, ...]:
-    """`least`, the powers of four above it up to `most`, and that itself."""
+    """`least`, the powers of four above it up to `most`, and that itself; every count of a short
+    row."""
+    if most - least < SHORT:
+        return tuple(range(least, most + 1))
     powers = [4**power for power in range(most.bit_length() // 2 + 1)]
     return (least, *(power for power in powers if least < power < most), *([most] * (most > least)))
 
@@ -131,7 +136,7 @@ def roundness(count: int) -> float:
         return 0.0
     if count <= 12 or count % 64 == 0:
         return 0.4
-    if count % 16 == 0 or count % 100 == 0 or (count < 100 and count % 10 == 0):
+    if (count % 16 == 0 and count < 512) or count % 100 == 0 or (count < 100 and count % 10 == 0):
         return 0.6
     return 1.5
 

@@ -1,7 +1,8 @@
 """How often rows that hold the same text meet in a batch, by closed forms.
 
 A batch is `size` of `count` rows, drawn without putting back; the partners of a row are the other
-rows that share a text with it.
+rows whose key it cannot tell from a right one: they share its query or its key, or their key is its
+query.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Meetings:
-    """What a batch has on average: `pairs` of rows that share a text; `rows` that have a partner;
-    `floor`, the mean of ln(1 + partners) over its rows, which no softmax over the batch can go
-    below; `share` of all its pairs of rows that share a text."""
+    """What a batch has on average: `pairs` of rows of which one is a partner of the other; `rows`
+    that have a partner; `floor`, the mean of ln(1 + partners) over its rows, which no softmax over
+    the batch can go below; `share` of all its negatives that are a partner's key."""
 
     pairs: float
     rows: float
@@ -25,13 +26,55 @@ class Meetings:
 
 
 def partners(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
+    """How many other rows have the first or the second text of each row, or its first as their
+    second [N]."""
+    return _sharing(first, second, pair) + _asked_by(first, second)
+
+
+def touching(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
+    """Whether each row is a partner of another or has one [N]."""
+    beside = _sharing(first, second, pair) + _asked_by(first, second) + _asked_by(second, first)
+    return beside > 0
+
+
+def encounters(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> float:
+    """Of how many pairs of rows one is a partner of the other; two whose texts stand the other way
+    round are one such pair."""
+    turned = _turned(first, second)
+    alike, asked = _sharing(first, second, pair).sum(), _asked_by(first, second).sum()
+    return float(alike / 2 + asked - turned.sum() / 2)
+
+
+def _sharing(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
     """How many other rows have the first or the second text of each row [N]."""
     sizes = [np.bincount(numbers)[numbers] for numbers in (first, second, pair)]
     return sizes[0] + sizes[1] - sizes[2] - 1
 
 
-def meetings(partners: np.ndarray, size: int) -> Meetings:
-    """Of a batch of `size` of the rows that have so many partners [N], or of all of fewer."""
+def _asked_by(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """How many others have the first text of each row as their second, and share neither text with
+    it where it stands [N]: none of a row whose two texts are one."""
+    count = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
+    as_second = np.bincount(second, minlength=count)
+    on_both = np.bincount(first[first == second], minlength=count)
+    return np.where(first == second, 0, as_second[first] - on_both[first])
+
+
+def _turned(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """How many others have the texts of each row the other way round [N]."""
+    count = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
+    numbers, sizes = np.unique(first * count + second, return_counts=True)
+    wanted = second * count + first
+    places = np.minimum(np.searchsorted(numbers, wanted), max(len(numbers) - 1, 0))
+    there = (numbers[places] == wanted) & (first != second) if len(numbers) else np.zeros(0, bool)
+    return np.where(there, sizes[places] if len(sizes) else 0, 0)
+
+
+def meetings(partners: np.ndarray, size: int, pairs: float | None = None) -> Meetings:
+    """Of a batch of `size` of the rows that have so many partners [N], or of all of fewer.
+
+    `pairs`: of how many pairs of all rows one is a partner of the other; left out, both always are.
+    """
     count = len(partners)
     size = min(size, count)
     if size < 2:
@@ -43,8 +86,11 @@ def meetings(partners: np.ndarray, size: int) -> Meetings:
             none, mean = _of_one(number, count - 1, size - 1)
             met += many * (1 - none)
             floor += many * mean
-    share = float(partners.sum()) / (count * (count - 1))
-    return Meetings(share * size * (size - 1) / 2, met * size / count, floor / count, share)
+    found = float(partners.sum())
+    share = found / (count * (count - 1))
+    pairs = found / 2 if pairs is None else pairs
+    drawn = size * (size - 1) / (count * (count - 1))
+    return Meetings(pairs * drawn, met * size / count, floor / count, share)
 
 
 def _of_one(partners: int, others: int, drawn: int) -> tuple[float, float]:

@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from explorer.lab.doctor.meetings import Meetings, meetings, partners
+from explorer.lab.doctor.meetings import Meetings, encounters, meetings, partners, touching
 from explorer.lab.doctor.texts import looked_at, numbered, together
 from explorer.runtime import jobs
 from explorer.sources.columns import is_name
@@ -55,7 +55,9 @@ class Cleaned:
 class Profile:
     """Numbers for the texts of both sides and for the pair, equal for texts that fold to the same;
     `tokens`, about how many the longer text of each pair has; `foreign`, whether a text of either
-    side is mostly in another script than Latin. Without labels all pairs are positive."""
+    side is mostly in another script than Latin. Without labels all pairs are positive. `rows` are
+    those of the table that the pairs stood in, and of which batches are made: of triplets and lists
+    each has several pairs. None where each pair is a row."""
 
     columns: Columns
     labels: np.ndarray
@@ -67,6 +69,7 @@ class Profile:
     foreign: tuple[np.ndarray, np.ndarray]
     threshold: float
     label_range: Ends
+    rows: np.ndarray | None = None
     _met: dict[int, Meetings] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
@@ -124,12 +127,22 @@ class Profile:
     @cached_property
     def alone(self) -> np.ndarray:
         """The places of pairs whose first text stands in no other."""
-        return np.flatnonzero(np.bincount(self.first)[self.first] == 1)
+        return np.flatnonzero(~self.listed)
 
     @cached_property
+    def varied(self) -> np.ndarray:
+        """Whether the first text of each pair stands with another label too [N]."""
+        return self._of_several_labels(self.first)
+
+    @property
     def in_order(self) -> float:
         """The share of pairs whose first text stands with another label too."""
-        return float(self._of_several_labels(self.first).mean()) if len(self) else 0.0
+        return float(self.varied.mean()) if len(self) else 0.0
+
+    @cached_property
+    def listed(self) -> np.ndarray:
+        """Whether the first text of each pair stands in another pair too [N]."""
+        return np.bincount(self.first)[self.first] > 1
 
     @cached_property
     def commonest(self) -> float:
@@ -138,14 +151,43 @@ class Profile:
         return float(counts.max() / len(self)) if len(self) else 1.0
 
     @cached_property
+    def heads(self) -> np.ndarray:
+        """The place of the pair that stands for each row [R]: its first positive one, or its first
+        where none is."""
+        if self.rows is None:
+            return np.arange(len(self))
+        order = np.lexsort((~self.positive, self.rows))
+        return np.sort(order[np.unique(self.rows[order], return_index=True)[1]])
+
+    @cached_property
+    def positive_heads(self) -> np.ndarray:
+        """The places of those that are positive."""
+        return self.heads[self.positive[self.heads]]
+
+    @cached_property
     def partners(self) -> np.ndarray:
-        """How many other positive pairs share a text with each pair; none with one that is not
-        positive [N]."""
-        found, places = np.zeros(len(self), dtype=np.int64), np.flatnonzero(self.positive)
-        if len(places):
-            numbers = (one[places] for one in (self.first, self.second, self.pair))
-            found[places] = partners(*numbers)
+        """How many positive pairs of other rows have a text of that of each row, or its first as
+        their second; none of a row without a positive pair [R]."""
+        found = np.zeros(len(self.heads), dtype=np.int64)
+        if len(self.positive_heads):
+            found[self.positive[self.heads]] = partners(*self._of_positives)
         return found
+
+    @property
+    def _of_positives(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        places = self.positive_heads
+        return self.first[places], self.second[places], self.pair[places]
+
+    @cached_property
+    def sharing(self) -> np.ndarray:
+        """The places of positive pairs that share a text with that of another row, on the same side
+        or across both."""
+        places = self.positive_heads
+        return places[touching(*self._of_positives)] if len(places) else places
+
+    @cached_property
+    def _encounters(self) -> float:
+        return encounters(*self._of_positives)
 
     def met(self, batch: int) -> Meetings:
         """How often positive pairs of one text meet in a batch."""
@@ -155,12 +197,13 @@ class Profile:
         return known
 
     def _meetings(self, batch: int) -> Meetings:
-        if not self.positives:
+        count = len(self.positive_heads)
+        if not count:
             return meetings(np.zeros(0, dtype=np.int64), batch)
-        met, count = meetings(self.partners, batch), self.positives
+        met = meetings(self.partners, batch, self._encounters)
         # Only positive pairs are rows of the loss.
         share = float(self.partners.sum()) / max(count * (count - 1), 1)
-        return Meetings(met.pairs, met.rows, met.floor * len(self) / count, share)
+        return Meetings(met.pairs, met.rows, met.floor * len(self.heads) / count, share)
 
     @cached_property
     def has(self) -> frozenset[str]:
@@ -186,13 +229,15 @@ class Profile:
 
     def prepared(self) -> Profile:
         """With everything worked out that no loss and no batch size changes."""
-        _ = self.has, self.partners, self.cleaned, self.in_order, self.commonest
+        _ = self.has, self.partners, self.sharing, self._encounters, self.cleaned
+        _ = self.varied, self.listed, self.commonest
         return self
 
 
 def profiled(
     columns: Columns,
     report: Callable[[str, int, int], None] = jobs.step,
+    rows: np.ndarray | None = None,
 ) -> Profile:
     """Fold, number and measure all texts once; whatever is asked about them then is arithmetic.
 
@@ -218,4 +263,5 @@ def profiled(
         foreign=(one.foreign, other.foreign),
         threshold=rules.threshold,
         label_range=rules.label_range,
+        rows=rows if rows is not None and (rows[1:] == rows[:-1]).any() else None,
     )

@@ -50,7 +50,7 @@ def read_content(
     """
     wanted = {**(columns or {}), "similarity": ""}
     found = read_pairs(content, name, wanted, header, report, encoding, taught=True)
-    return Read(profiled(found, report).prepared(), found)
+    return Read(profiled(found, report, found.rows).prepared(), found)
 
 
 def read_table(

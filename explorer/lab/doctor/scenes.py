@@ -14,6 +14,7 @@ from explorer.lab.doctor.classes import ClassTable
 from explorer.lab.doctor.profile import Profile
 from explorer.runtime.limits import EXPLORED_PAIRS, TRAINED_PAIRS
 from explorer.runtime.numbers import typed
+from losses import LOSSES
 from losses.labels import UNIT
 
 # A link of more is unhandy in an issue; of long texts fewer rows are shown.
@@ -21,6 +22,8 @@ SCENE_LETTERS = 6000
 BESIDE = 8  # pairs of a scene that shows a finding: those of its evidence, and others
 SAMPLE = 24  # pairs, or texts with classes, of a scene that shows the data
 A_CLASS = 4  # texts of a class in such a scene
+A_LIST = 8  # candidates of a first text in such a scene
+MOSTLY_LISTS = 0.5  # of the pairs from which on lists stay whole, whatever the loss
 
 
 def scene_of(profile: Profile, places: Iterable[int], loss: str) -> str:
@@ -93,21 +96,43 @@ def class_sample(table: ClassTable, count: int = SAMPLE) -> list[int]:
     return found[:count]
 
 
-def finding_places(profile: Profile, rows: Iterable[int]) -> list[int]:
+def finding_places(profile: Profile, rows: Iterable[int], loss: str) -> list[int]:
     """The places of a finding's rows, counted from 1, and of some other pairs for them to be
-    compared with."""
-    return [*(row - 1 for row in rows), *sample_places(profile, BESIDE)][:BESIDE]
+    compared with under this loss."""
+    return [*(row - 1 for row in rows), *sample_places(profile, loss, BESIDE)][:BESIDE]
 
 
-def sample_places(profile: Profile, count: int = SAMPLE) -> list[int]:
+def sample_places(profile: Profile, loss: str, count: int = SAMPLE) -> list[int]:
     """The places of so many pairs that a frozen random stream picks; half of them are positive, if
-    there are as many."""
+    there are as many. Candidates of one first text stay together for a loss that compares them, or
+    where most pairs are such."""
+    compares = "lists" in LOSSES[loss].needs
+    if profile.listed.any() and (compares or profile.listed.mean() >= MOSTLY_LISTS):
+        return _whole_lists(profile, count)
     draw = np.random.RandomState(0)
     order = draw.permutation(len(profile))[: 64 * count]
     positive = profile.positive[order]
     found = [*order[positive][: -(-count // 2)], *order[~positive][: count // 2]]
     rest = [place for place in order[: 2 * count] if place not in set(found)]
     return [int(place) for place in (*found, *rest)][:count]
+
+
+def _whole_lists(profile: Profile, count: int) -> list[int]:
+    """The places of the candidates of some first texts, those first that stand with several
+    labels."""
+    order = np.random.RandomState(0).permutation(np.flatnonzero(profile.listed))
+    order = order[np.argsort(~profile.varied[order], kind="stable")]
+    found: dict[int, None] = {}
+    for place in order.tolist():
+        if len(found) + 2 > count:
+            break
+        if place not in found:
+            candidates = np.flatnonzero(profile.first == profile.first[place])
+            # Of each label one, then the others as they stand.
+            ones = np.unique(profile.labels[candidates], return_index=True)[1]
+            kept = [*candidates[ones[::-1]].tolist(), *candidates.tolist()]
+            found |= dict.fromkeys(list(dict.fromkeys(kept))[:A_LIST])
+    return list(found)[:count]
 
 
 def _scene(profile: Profile, places: list[int], loss: str) -> Scenario:

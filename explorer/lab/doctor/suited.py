@@ -89,7 +89,7 @@ def _weighed(spec: LossSpec, profile: Profile, batch: int) -> Suited:
         "mostly_positive": mostly_positive and spec.negatives_of_batch,
         "hard_negatives": (levels == 2 and "negatives" in reads and profile.in_order >= MOSTLY),
         "teacher": "teacher" in spec.needs,
-        "guide": spec.reads_guide and met > 0,
+        "guide": spec.reads_guide and met >= MANY_MET,
         "lists": of_lists and listed >= MOSTLY,
     }
     against = {

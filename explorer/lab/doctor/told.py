@@ -30,12 +30,12 @@ OPEN = (
 )
 
 
-def lines(found: Explained, language: str = "en", most: int = 5) -> Iterator[str]:
+def lines(found: Explained, language: str = "en", most: int = LISTED) -> Iterator[str]:
     """What a person reads: a sentence for each finding, the likeliest first, and why."""
     if found.standing is not None and found.standing.place != "negative":
         yield standing_said(found.standing, found.value, language)
         yield ""
-    yield from _below_zero(found, language)
+    yield from _signs(found, language)
     if not found.findings:
         yield none_said(found, language)
     shown = (found.findings or found.nearest)[:most]
@@ -124,6 +124,16 @@ def none_said(found: Explained, language: str = "en") -> str:
     return say(language, "doctor.none", value=typed(found.value), losses=losses)
 
 
+def _signs(found: Explained, language: str) -> Iterator[str]:
+    """What the number says by itself, whatever landmark it is near."""
+    if found.copied is not None:
+        loss, count = found.copied
+        titled = title_word(LOSSES[loss])
+        value = typed(found.value)
+        yield say(language, "doctor.copied", value=value, loss=titled, count=count)
+    yield from _below_zero(found, language)
+
+
 def _below_zero(found: Explained, language: str) -> Iterator[str]:
     if not found.below_zero:
         return
@@ -188,7 +198,7 @@ def to_json(found: Explained, language: str = "en") -> dict[str, Any]:
         "findings": [_finding(one, language) for one in shown],
         "standing": found.standing and _standing(found.standing, found.value, language),
         "none": "" if found.findings else none_said(found, language),
-        "signs": list(_below_zero(found, language)),
+        "signs": list(_signs(found, language)),
         "below_zero": list(found.below_zero),
         "known": {
             name: value for name, value in vars(found.known).items() if value not in (None, "")
@@ -254,7 +264,8 @@ def data_to_json(
     """What is the matter with a data set as plain JSON: of the command, and as `doctor_data`
     answers it, with what an encoder told where one was asked. Pairs count from 1."""
     return {
-        "pairs": found.rows,
+        "pairs": found.pairs,
+        "rows": found.rows,
         "skipped": read.file.skipped[0] if read.file else 0,
         "columns": read.file.chosen if read.file else {},
         "loss": found.loss,

@@ -75,7 +75,7 @@ def doctor_data(
         An object with
         findings, the worst first, each with name (which stays the same), severity ("severe",
         "warning" or "note"), said (a sentence), values (the numbers in it), pairs (the first that
-        show it, counted from 1) and advice (what to paste); severe, whether any is;
+        show it, counted from 1) and advice (what to do, and what to paste); severe, whether any is;
         looked_for, the names of what these columns and this loss allow to be looked for;
         met, what a batch has on average: pairs of rows that share a text and meet as negatives,
         rows that have such a partner, floor, below which no softmax over the batch can then fall,
@@ -88,8 +88,9 @@ def doctor_data(
         mined, null where no negatives were asked for, else triplets, each with anchor, positive and
         negative; pairs, how many were looked at; and without, how many of these have none;
         kept, how many pairs a cleaned table has, and left_out, the others, each with because;
-        pairs and skipped, how many were read and how many rows could not be; columns, those of the
-        table that were read; loss and batch, as they were taken.
+        pairs and skipped, how many were read and how many rows could not be; rows, those that the
+        pairs stand in, and of which batches are made (of triplets and lists fewer); columns, those
+        of the table that were read; loss and batch, as they were taken.
         Of texts with classes: rows, skipped, columns, batch and severe as above; classes, each with
         name and count, the largest first; alone, the share of a batch's rows that have no other of
         their class in it; findings, with rows in place of pairs; looked_for; suited, as above, of

@@ -506,7 +506,9 @@ def doctor_run(
         of the last tenth of the curve; severe, whether any finding is; about, what was read and is
         known, in sentences; findings, the worst first, each with name, severity ("severe",
         "warning" or "note"), said, advice, values and the steps that show it; link, the end of an
-        address that opens the Doctor page on the value, null where the loss is not known.
+        address that opens the Doctor page on the value, null where the loss is not known; scene,
+        the link of a scene of Explore at these counts, whose loss and floor are both ends, null
+        where the counts are not known.
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.

@@ -39,8 +39,8 @@ class EvidentRow(TypedDict):
 
 
 class DataFinding(TypedDict):
-    """What is the matter with a data set: in a sentence, rows that show it, what to paste, and the
-    link of a scene of Explore with these rows ("" where none fits)."""
+    """What is the matter with a data set: in a sentence, what to do and paste, rows that show it,
+    and the link of a scene of Explore with these rows ("" where none fits)."""
 
     name: str
     severity: Literal["severe", "warning", "note"]
@@ -78,11 +78,13 @@ class FittingLoss(TypedDict):
 
 
 class ExaminedData(TypedDict):
-    """What is the matter with a data set for a loss in batches of a size, the worst first; what was
-    looked for, and what was not; the losses that can learn from it (the first, and how many more);
-    how many pairs a cleaned table keeps; and how a file was read."""
+    """What is the matter with a data set, pairs in so many rows, for a loss in batches of so many
+    of these, the worst first; what was looked for, and what was not; the losses that can learn from
+    it (the first, and how many more); how many pairs a cleaned table keeps; and how a file was
+    read."""
 
     pairs: int
+    rows: int
     findings: list[DataFinding]
     looked: list[str]
     not_looked: list[str]

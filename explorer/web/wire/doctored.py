@@ -170,6 +170,7 @@ class DoctoredData(TypedDict):
     """What is the matter with a data set, the worst first."""
 
     pairs: int
+    rows: int
     skipped: int
     columns: dict[str, str]
     loss: str
@@ -247,3 +248,4 @@ class DoctoredRun(TypedDict):
     about: list[str]
     findings: list[RunFinding]
     link: str | None
+    scene: str | None

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
 
+from explorer.lab.doctor.axes import axes_of
 from explorer.lab.doctor.data import Fault
+from explorer.lab.doctor.explain import Fitting
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
+from explorer.lab.doctor.landmarks import COLLAPSE, landmark
 from explorer.lab.doctor.runs.findings import ExaminedRun, side_of
 from explorer.locale import grouped, say, spelled, title_word, word
 from explorer.runtime.numbers import display_number, json_number
@@ -15,6 +19,8 @@ from losses import LOSSES
 
 # What ends a link to Doctor's first door with everything filled in.
 DOOR = "doctor"
+USUAL_COUNT = 4  # of a batch whose count changes nothing
+SAME = 1e-3  # within which a value at collapse that a run logged is that of a scene
 
 
 def lines(found: ExaminedRun, language: str = "en") -> Iterator[str]:
@@ -75,13 +81,8 @@ def _known(found: ExaminedRun, language: str) -> Iterator[str]:
 def of_fault(fault: Fault, language: str = "en") -> Iterator[str]:
     yield f"{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}"
     yield f"   {fault.said(language)}"
-    yield f"   {advised(fault, language)}"
+    yield f"   {fault.advised(language)}"
     yield from (f"   {paste}" for paste in fault.advice)
-
-
-def advised(fault: Fault, language: str = "en") -> str:
-    """What to do about it."""
-    return say(language, f"doctor.run.do.{fault.name}")
 
 
 def to_json(found: ExaminedRun, language: str = "en") -> dict[str, Any]:
@@ -103,6 +104,7 @@ def to_json(found: ExaminedRun, language: str = "en") -> dict[str, Any]:
         "about": [*about(found, language)],
         "findings": [finding(fault, language) for fault in found.faults],
         "link": link_of(found),
+        "scene": scene_of(found),
     }
 
 
@@ -112,14 +114,23 @@ def _of_known(known: Known) -> dict[str, Any]:
 
 def finding(fault: Fault, language: str) -> dict[str, Any]:
     """A finding of a run, with what to do about it."""
-    return {
-        "name": fault.name,
-        "severity": fault.severity,
-        "said": fault.said(language),
-        "advice": [advised(fault, language), *fault.advice],
-        "values": fault.values,
-        "steps": list(fault.rows),
-    }
+    return {**fault.to_json(language), "steps": list(fault.rows)}
+
+
+def scene_of(found: ExaminedRun) -> str | None:
+    """The link of a scene whose loss is the run's value at collapse, and whose floor is its least;
+    None where the counts are not known, or Explore shows no batch so large."""
+    side, collapse = side_of(found.known), found.marks.collapse
+    axis = None if side is None else next(axes_of(side, found.known), None)
+    if side is None or axis is None or collapse is None:
+        return None
+    layout = axis.layout_of(max(axis.least, min(axis.most, USUAL_COUNT)))
+    value = landmark(side, COLLAPSE, layout)
+    if value is None or not math.isclose(value, collapse, rel_tol=SAME):
+        return None
+    fit = Fitting(side.loss, side.convention, side.moved, (), COLLAPSE, value, None, 0.0, layout)
+    scene = fit.scene()
+    return None if scene is None else scene.to_link()
 
 
 def link_of(found: ExaminedRun) -> str | None:

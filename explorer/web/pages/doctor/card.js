@@ -23,6 +23,12 @@ export function findingCard({ name, severity, said }, ...more) {
 }
 
 /**
+ * What to do: a sentence, and arguments to paste.
+ * @param {string[]} advice
+ */
+export const adviceOf = ([told, ...pastes]) => [h("p.lp-finding-do", {}, told), ...pastes.map(pasteOf)];
+
+/**
  * An argument to paste.
  * @param {string} text
  */

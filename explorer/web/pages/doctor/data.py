@@ -183,7 +183,7 @@ def _encode(request: Json) -> Json:
         read, seen = found
         answer = encoded_to_json(read.profile, seen, LOSSES[loss], batch, language)
         for fault in answer["findings"]:
-            places = finding_places(read.profile, fault["pairs"])
+            places = finding_places(read.profile, fault["pairs"], loss)
             fault["scene"] = scene_of(read.profile, places, loss)
             fault["rows"] = [] if fault["cells"] else [_row(read, pair) for pair in fault["pairs"]]
             for cell in fault["cells"]:
@@ -218,13 +218,13 @@ def _examined(
     with one_by_one(len(profile)):
         found = examine(profile, LOSSES[loss], batch, most_tokens=tokens)
         fitting = suited(profile, batch)
-        places = sample_places(profile)
         return {
-            "pairs": found.rows,
+            "pairs": found.pairs,
+            "rows": found.rows,
             "findings": [_fault(read, fault, loss, language) for fault in found.faults],
             "looked": [check.said(language) for check in found.checks if check.made],
             "not_looked": [check.said(language) for check in found.checks if not check.made],
-            "suited": [_suited(read, one, places, language) for one in fitting[:LISTED]],
+            "suited": [_suited(read, one, language) for one in fitting[:LISTED]],
             "more": max(0, len(fitting) - LISTED),
             "kept": len(found.cleaned.kept),
             "file": _file(read, source),
@@ -245,10 +245,7 @@ def _examined_classes(table: ClassTable, source: Source, batch: int, language: s
         "smallest": sizes[NAMED:][-NAMED:],
         "findings": [
             {
-                "name": fault.name,
-                "severity": fault.severity,
-                "said": fault.said(language),
-                "advice": fault.advice,
+                **_told(fault, language),
                 "rows": [_class_row(table, row) for row in fault.rows],
                 "scene": _class_scene(table, fault),
             }
@@ -325,15 +322,19 @@ def _file(read: Read, source: Source) -> Json | None:
 
 def _fault(read: Read, fault: Fault, loss: str, language: str) -> Json:
     profile = read.profile
-    scene = scene_of(profile, finding_places(profile, fault.rows), loss) if fault.rows else ""
+    places = finding_places(profile, fault.rows, loss)
+    scene = scene_of(profile, places, loss) if fault.rows else ""
     return {
-        "name": fault.name,
-        "severity": fault.severity,
-        "said": fault.said(language),
-        "advice": fault.advice,
+        **_told(fault, language),
         "rows": [_row(read, pair) for pair in fault.rows],
         "scene": scene,
     }
+
+
+def _told(fault: Fault, language: str) -> Json:
+    told = fault.to_json(language)
+    del told["values"]
+    return told
 
 
 def _row(read: Read, pair: int) -> Json:
@@ -343,7 +344,8 @@ def _row(read: Read, pair: int) -> Json:
     return {"row": read.row(pair), **sides, "label": None if label is None else json_number(label)}
 
 
-def _suited(read: Read, one: Suited, places: list[int], language: str) -> Json:
+def _suited(read: Read, one: Suited, language: str) -> Json:
+    places = sample_places(read.profile, one.loss)
     return {
         "loss": one.loss,
         "reasons": one.said(language),

@@ -9,7 +9,7 @@ import numpy as np
 from explorer.lab.doctor.runs.examples import EXAMPLES, MNRL
 from explorer.lab.doctor.runs.findings import ExaminedRun, compare_runs, examine_run
 from explorer.lab.doctor.runs.log import Curve, Log
-from explorer.lab.doctor.runs.read import must_fit, read_content
+from explorer.lab.doctor.runs.read import must_fit, read_content, read_run
 from explorer.lab.doctor.runs.told import finding, to_json
 from explorer.lab.kept import Opened, files_in, opened_in
 from explorer.locale import language_of
@@ -26,8 +26,8 @@ from explorer.web.serving import served
 from explorer.web.wire import doctor as wire
 from explorer.web.wire import shared
 
-KINDS = ("example", "file")
-DOORS = (*KINDS, "kept")  # batches of a training are no log
+KINDS = ("example", "file", "folder")
+DOORS = ("example", "file", "kept")  # a folder has batches of a training, or its log
 LOGS = tuple(EXAMPLES)
 BESIDE = ("none", *LOGS, "file")
 OF_OTHER = ("loss", "batch", "temperature", "scale")  # what may be known of another run
@@ -74,9 +74,12 @@ def _all_drawn(found: ExaminedRun) -> list[Json]:
 
 
 def _log_in(source: Json) -> Log:
-    if one_of(KINDS)(source.get("kind", KINDS[0]), "source.kind") == "example":
+    kind = one_of(KINDS)(source.get("kind", KINDS[0]), "source.kind")
+    if kind == "example":
         name = one_of(LOGS)(source.get("example", LOGS[0]), "source.example")
         return replace(EXAMPLES[name](), known=MNRL)
+    if kind == "folder":
+        return read_run(_folder_in(source))
     name = uploads.name_in(source)
     content = uploads.read(of_type(str)(source.get("file", ""), "source.file"), name)
     must_fit(name, len(content))
@@ -100,11 +103,7 @@ def _kept(request: Json) -> Json:
     """{folder, language} → the batches that PrismCallback kept there, each with its scene; or how
     far reading them is."""
     language = language_of(request.get("language"))
-    folder = of_type(str)(request.get("folder"), "folder").strip()
-    if is_hosted():
-        raise Problem("kept_hosted")
-    if not folder:
-        raise Problem("kept_no_folder")
+    folder = _folder_in(request)
 
     def told(opened: list[Opened]) -> Json:
         return {"batches": [_batch(one, language) for one in opened]}
@@ -112,6 +111,16 @@ def _kept(request: Json) -> Json:
     there = tuple(path.name for path in files_in(folder))  # a training adds more
     job = _listed.start((folder, there), lambda report: opened_in(folder, report))
     return answer_when_done(job, told)
+
+
+def _folder_in(request: Json) -> str:
+    """A folder of this computer, which the page of a visitor does not read."""
+    folder = of_type(str)(request.get("folder"), "folder").strip()
+    if is_hosted():
+        raise Problem("kept_hosted")
+    if not folder:
+        raise Problem("kept_no_folder")
+    return folder
 
 
 def _batch(one: Opened, language: str) -> Json:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections import Counter
 
 import pytest
 
@@ -13,6 +15,7 @@ from explorer.lab.doctor.cleaning import write_kept, write_left_out
 from explorer.lab.doctor.data import examine
 from explorer.lab.doctor.reading import read_content, read_given, read_path, read_table
 from explorer.lab.doctor.scenes import finding_places, sample_places, scene_of
+from explorer.lab.doctor.suited import suited
 from explorer.runtime.jobs import Cancelled
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs
@@ -104,7 +107,7 @@ def test_a_finding_stands_in_its_scene():
     profile = read_given(pairs, quiet).profile
     fault = next(one for one in examine(profile, LOSSES["cosent"], 16).faults)
     assert fault.name == "conflicting_labels"
-    link = scene_of(profile, finding_places(profile, fault.rows), "cosent")
+    link = scene_of(profile, finding_places(profile, fault.rows, "cosent"), "cosent")
     scene = Scenario.from_link(link)
     assert scene.loss == "cosent"
     rows = [row for row in scene.data.rows if row[0] == "question 7"]
@@ -120,9 +123,61 @@ def test_long_texts_make_small_scenes():
         f"{place} " + " ".join(str(hash((place, i))) for i in range(60)) for place in range(50)
     )
     profile = read_given(Pairs(texts, texts[::-1], (1.0,) * 50, labelled=False), quiet).profile
-    link = scene_of(profile, sample_places(profile), "info_nce")
+    link = scene_of(profile, sample_places(profile, "info_nce"), "info_nce")
     assert 0 < len(link) <= 6000
     assert len(Scenario.from_link(link).data.rows) >= 2
     huge = tuple(text * 20 for text in texts)
     profile = read_given(Pairs(huge, texts[::-1], (1.0,) * 50, labelled=False), quiet).profile
-    assert isinstance(scene_of(profile, sample_places(profile), "info_nce"), str)
+    assert isinstance(scene_of(profile, sample_places(profile, "info_nce"), "info_nce"), str)
+
+
+LISTS = "".join(
+    json.dumps(
+        {"query": f"q {n}", "docs": [f"d {n} {m}" for m in range(4)], "labels": [0, 0, 1, 0]}
+    )
+    + "\n"
+    for n in range(60)
+)
+TRIPLETS = "anchor\tpositive\tnegative_1\tnegative_2\n" + "".join(
+    f"a {n}\tp {n}\tn {n}\tm {n}\n" for n in range(60)
+)
+FEW_LISTS = "a\tb\tscore\n" + "".join(
+    f"first {n - n % 2 if n < 6 else n}\tsecond {n}\t{n % 5}\n" for n in range(60)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [(LISTS, "l.jsonl"), (TRIPLETS, "t.tsv"), (FEW_LISTS, "p.tsv")]
+)
+def test_every_loss_that_can_learn_from_lists_opens_on_whole_ones(text, name):
+    """Of rows that were picked one by one no two would share their first text."""
+    profile = read(text, name).profile
+    fitting = suited(profile, 16)
+    assert {"list_net", "info_nce", "cosent"} <= {one.loss for one in fitting}
+    for one in fitting:
+        scene = Scenario.from_link(scene_of(profile, sample_places(profile, one.loss), one.loss))
+        assert explore(scene).loss is not None
+    scene = Scenario.from_link(scene_of(profile, sample_places(profile, "list_net"), "list_net"))
+    by_first = Counter(first for first, *_ in scene.data.rows)
+    # A list in which all labels are one has nothing to be learned from.
+    graded = {first: {row[2] for row in scene.data.rows if row[0] == first} for first in by_first}
+    lists = [first for first, count in by_first.items() if count > 1]
+    assert lists
+    assert all(len(graded[first]) > 1 for first in lists)
+    shown = finding_places(profile, (5,), "list_net")
+    assert explore(Scenario.from_link(scene_of(profile, shown, "list_net"))).loss is not None
+
+
+def test_of_triplets_a_batch_is_of_rows():
+    """Each row has a positive pair, so that no batch is without one; and rows meet, not pairs."""
+    profile = read(TRIPLETS, "t.tsv").profile
+    found = examine(profile, LOSSES["info_nce"], 16)
+    assert (found.pairs, found.rows, found.faults) == (180, 60, ())
+    shared = TRIPLETS.replace("p 7\t", "p 3\t")
+    met = examine(read(shared, "t.tsv").profile, LOSSES["info_nce"], 60).met
+    # All rows are in the batch: the two that share a key have each other.
+    assert (met.rows, met.pairs) == (pytest.approx(2), pytest.approx(1))
+    assert met.floor == pytest.approx(2 * math.log(2) / 60)
+    # A list of several right answers is one row, and no twin of itself.
+    lists = LISTS.replace("[0, 0, 1, 0]", "[0, 1, 1, 0]")
+    assert examine(read(lists, "l.jsonl").profile, LOSSES["info_nce"], 60).met.pairs == 0

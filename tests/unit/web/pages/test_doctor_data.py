@@ -9,6 +9,7 @@ import pytest
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.lab.doctor import reading
+from explorer.locale import say
 from explorer.runtime import parcels, uploads
 from explorer.runtime.jobs import Jobs
 from explorer.web import large_files
@@ -72,9 +73,9 @@ def test_a_file_is_read_once_and_examined_for_any_loss(monkeypatch):
     assert (first["kept"], first["file"]["skipped"]) == (2, 1)
     assert first["file"]["chosen"]["teacher"] == "none"
     second = examined(source, loss="cosine_mse", batch=2, language="zh")
-    assert named(second)["labels_out_of_reach"]["advice"] == (
-        'dataset = dataset.map(lambda row: {"label": row["label"] / 5})',
-    )
+    do, paste = named(second)["labels_out_of_reach"]["advice"]
+    assert do == say("zh", "doctor.data.do.labels_out_of_reach")
+    assert paste == 'dataset = dataset.map(lambda row: {"label": row["label"] / 5})'
     assert "标签" in named(second)["labels_out_of_reach"]["said"]
     assert read == [1]
 

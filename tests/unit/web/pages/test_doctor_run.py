@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import torch
 
+from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.web import large_files
 from explorer.web.pages.doctor import run
@@ -38,6 +41,38 @@ def test_two_runs_are_told_what_they_can_say_about_each_other(known, name):
     assert ASK["examine_run"](COLLAPSED)["beside"] is None
     for odd in ([], {"source": 1}):
         assert "error" in ASK["examine_run"]({**COLLAPSED, "beside": odd})
+
+
+def test_the_scene_of_a_run_has_both_its_ends():
+    found = ASK["examine_run"](COLLAPSED)
+    shown = explore(Scenario.from_link(found["scene"]))
+    assert len(shown.batch.pairs) == 32
+    assert shown.loss == pytest.approx(found["collapse"], rel=1e-4)
+    assert shown.floor == pytest.approx(found["floor"], rel=1e-4)
+    assert ASK["examine_run"]({**COLLAPSED, "loss": "cosent"})["scene"] is None
+    assert ASK["examine_run"]({**COLLAPSED, "batch": "4096"})["scene"] is None
+
+
+def test_a_folder_of_a_model_is_read_with_its_card(tmp_path, monkeypatch):
+    """The curve of its last checkpoint, the loss of its card."""
+    for step in (10, 20):
+        at = tmp_path / f"checkpoint-{step}"
+        at.mkdir()
+        history = [{"step": one, "loss": 2.7726} for one in range(1, step + 1)]
+        state = {"global_step": step, "log_history": history, "train_batch_size": 16}
+        (at / "trainer_state.json").write_text(json.dumps(state))
+    card = "* Loss: [<code>MultipleNegativesRankingLoss</code>](https://x) with these parameters:\n"
+    (tmp_path / "README.md").write_text(f'{card}  ```json\n  {{"scale": 20.0}}\n  ```\n')
+    source = {"kind": "folder", "folder": str(tmp_path)}
+    assert ASK["kept"]({"folder": str(tmp_path)})["error"]["key"] == "problem.kept_none"
+    found = ASK["examine_run"]({"source": source})
+    assert found["points"] == 20
+    assert found["known"]["loss"] == "MultipleNegativesRankingLoss"
+    assert found["findings"][0]["name"] == "at_collapse"
+    empty = {"kind": "folder", "folder": str(tmp_path / "checkpoint-10" / "none")}
+    assert ASK["examine_run"]({"source": empty})["error"]["key"] == "problem.run_missing"
+    monkeypatch.setattr(run, "is_hosted", lambda: True)
+    assert ASK["examine_run"]({"source": source})["error"]["key"] == "problem.kept_hosted"
 
 
 def batch(step, loss="cosent"):

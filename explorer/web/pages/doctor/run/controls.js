@@ -147,14 +147,14 @@ export default function runControls(channel, names) {
     for (const [one, input] of Object.entries(boxes))
       if (document.activeElement !== input) input.value = door.state[one];
     if (document.activeElement !== folder) folder.value = door.state.folder;
-    for (const one of [beside, knownPart, countsPart]) one.hidden = kind === "kept";
+    for (const one of [beside, knownPart, countsPart]) one.hidden = kind === "kept" && !door.found;
     other.value = door.state.other;
     otherFile.hidden = door.state.other !== "file";
     otherKnown.hidden = door.state.other === "none";
     otherNote.textContent = door.state.other_name ? clip(door.state.other_name) : "";
     const { found } = door;
     const named = Object.keys(found?.curves ?? {});
-    curves.hidden = named.length < 2 || kind === "kept";
+    curves.hidden = named.length < 2;
     if (!found) return;
     list(trained, named, found.curve);
     list(held, named, found.held_out);

@@ -9,6 +9,7 @@ import { language } from "../../../kit/words.js";
 
 const TYPING_MS = 250;
 const POLL_MS = 200;
+const NO_BATCHES = "problem.kept_none";
 
 export class RunDoor {
   /** @param {import("../state.js").DoctorPage} channel */
@@ -45,8 +46,9 @@ export class RunDoor {
   }
 
   get question() {
-    const { kind, example, file, name, curve, held_out, loss } = this.state;
-    const source = kind === "example" ? { kind, example } : { kind, file, name };
+    const { kind, example, file, name, folder, curve, held_out, loss } = this.state;
+    const source =
+      kind === "example" ? { kind, example } : kind === "kept" ? { kind: "folder", folder } : { kind, file, name };
     const known = Object.fromEntries(
       [...given.doctor.counts, ...given.doctor.settings].map((one) => [one, this.state[one]]),
     );
@@ -114,6 +116,7 @@ export class RunDoor {
   /** @param {import("../../../kit/types").Answer<DoctorServer, "kept">} answer */
   hear(answer) {
     this.channel.tell(null);
+    if (answer.error?.key === NO_BATCHES) return this.requests.ask(); // then it may have a log
     this.channel.fail(answer.error ?? null);
     if (answer.batches) [this.found, this.batches] = [null, answer.batches];
     this.publish();

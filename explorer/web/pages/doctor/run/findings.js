@@ -5,7 +5,7 @@ import { clip, h, reword, worded } from "../../../kit/dom.js";
 import { grouped } from "../../../kit/numbers.js";
 import { problemBox } from "../../../kit/problem.js";
 import { say } from "../../../kit/words.js";
-import { findingCard, pasteOf } from "../card.js";
+import { adviceOf, findingCard } from "../card.js";
 
 /** @typedef {import("../../../wire").RunFinding} Finding */
 
@@ -64,6 +64,7 @@ export default function findings(root, channel) {
     if (!found.findings.length) list.append(h("li.lp-finding", {}, h("p", {}, say("doctor.run.none_found"))));
     further.replaceChildren(
       ...(found.link ? [h("a.lp-button", { href: found.link }, say("doctor.what_is_its_value"))] : []),
+      ...(found.scene ? [h("a.lp-button", { href: `./#${found.scene}` }, say("doctor.run.open"))] : []),
     );
   }
 
@@ -126,8 +127,7 @@ export default function findings(root, channel) {
 
   /** @param {Finding} finding */
   function cardOf(finding) {
-    const [told, ...pastes] = finding.advice;
-    return findingCard(finding, h("p", {}, told), ...pastes.map(pasteOf));
+    return findingCard(finding, ...adviceOf(finding.advice));
   }
 
   channel.on("state", () => {

@@ -7,7 +7,7 @@ import { grouped, show } from "../../../kit/numbers.js";
 import { problemBox } from "../../../kit/problem.js";
 import { written } from "../../../kit/sides.js";
 import { say, titleOf } from "../../../kit/words.js";
-import { findingCard, pasteOf } from "../card.js";
+import { adviceOf, findingCard, pasteOf } from "../card.js";
 import { stackedTable } from "../table.js";
 
 /** @typedef {import("../../../wire").DataFinding} Finding */
@@ -55,7 +55,8 @@ export default function findings(root, channel) {
     const { loss, batch } = door.state;
     const whole = { count: found.pairs, loss: titleOf(loss), batch };
     const key = found.findings.length ? "doctor.examined" : "doctor.examined_none";
-    about.textContent = say(key, whole);
+    const inRows = found.rows < found.pairs ? say("doctor.in_rows", { rows: found.rows, batch }) : "";
+    about.textContent = [say(key, whole), inRows].filter(Boolean).join(" ");
     list.replaceChildren(...found.findings.map(cardOf));
     drawLooked();
     drawEncoded();
@@ -68,7 +69,7 @@ export default function findings(root, channel) {
     const { severity, advice, rows, scene, cells = [] } = finding;
     return findingCard(
       finding,
-      ...advice.map(pasteOf),
+      ...adviceOf(advice),
       toRows(scene),
       rows.length + cells.length
         ? evidence(severity === "severe" || cells.length > 0, cells.length ? tableOfCells(cells) : tableOf(rows))
@@ -96,7 +97,7 @@ export default function findings(root, channel) {
       ...found.findings.map((finding) =>
         findingCard(
           finding,
-          ...finding.advice.map(pasteOf),
+          ...adviceOf(finding.advice),
           toRows(finding.scene),
           finding.rows.length ? evidence(finding.severity === "severe", classTable(finding.rows)) : null,
         ),

@@ -2,8 +2,22 @@
 
 from __future__ import annotations
 
+from explorer.lab.doctor.classes import ClassTable, examine_classes
+from explorer.lab.doctor.data import examine
+from explorer.lab.doctor.reading import read_table
 from explorer.locale import LANGUAGES, catalogue
-from tests.judgements.troubleshooting import DOCUMENT, RATES, document, findings
+from losses import LOSSES
+from tests.judgements.troubleshooting import (
+    DOCUMENT,
+    ENCODED,
+    RATES,
+    ROOMS,
+    SAMPLES,
+    document,
+    findings,
+    link,
+    made_up,
+)
 from tests.planted import HEAD, curves, tables
 
 
@@ -26,14 +40,32 @@ def test_it_tells_how_often_each_planted_kind_was_found():
 
 
 def test_every_finding_has_a_symptom_and_advice_in_every_language():
-    assert len(findings()) > 15
+    assert min(len(findings(room)) for room in ROOMS) > 15
     for language in LANGUAGES:
         words = catalogue(language)
-        for name in findings():
-            assert all(words[f"doctor.run.{part}{name}"] for part in ("", "do.", "symptom."))
+        for room in ROOMS:
+            for name in findings(room):
+                parts = ("", "do.", "symptom.")
+                assert all(words[f"doctor.{room}.{part}{name}"] for part in parts)
 
 
 def test_its_links_lead_to_the_judgements():
     judgements = DOCUMENT.with_name("judgements.md").read_text(encoding="utf-8")
-    for name in findings():
-        assert f"### `doctor.run.{name}`\n" in judgements
+    for room in ROOMS:
+        for name in findings(room):
+            assert f"### `doctor.{room}.{name}`\n" in judgements
+
+
+def test_a_link_shows_its_finding():
+    assert {"at_collapse", "overfits", "jump", "plateau"} <= set(made_up())
+    assert set(SAMPLES) == set(findings("data"))
+    for name, (loss, batch, table) in SAMPLES.items():
+        assert len(link("data", name)) < 1000
+        if name in ENCODED:
+            continue
+        read = read_table(table.encode(), "pasted.txt", lambda *far: None)
+        if isinstance(read, ClassTable):
+            found = examine_classes(read, batch)
+        else:
+            found = examine(read.profile, LOSSES[loss], batch, most_tokens=256)
+        assert name in {fault.name for fault in found.faults}
