@@ -131,11 +131,14 @@ export function unseenPairs(channel, changed) {
     columns.append(
       ...encodingField(known, (encoding) => reread({ encoding })),
       // A teacher measures nothing.
-      ...columnFields({ ...known, roles: Object.keys(known.chosen).filter((one) => one !== "teacher") }, (role, column) => {
-        known.chosen = { ...known.chosen, [role]: column }; // the next choice may come before the answer
-        const roles = Object.entries(known.chosen).filter(([, one]) => one);
-        reread({ columns: Object.fromEntries(roles), encoding: saidOf(known) });
-      }),
+      ...columnFields(
+        { ...known, roles: Object.keys(known.chosen).filter((one) => one !== "teacher") },
+        (role, column) => {
+          known.chosen = { ...known.chosen, [role]: column }; // the next choice may come before the answer
+          const roles = Object.entries(known.chosen).filter(([, one]) => one);
+          reread({ columns: Object.fromEntries(roles), encoding: saidOf(known) });
+        },
+      ),
     );
     reword(columns);
     /** @type {HTMLElement | null} */
