@@ -304,9 +304,9 @@ export default function controls(root, channel, server) {
         .join(" ")
         .trim();
       rateNote.textContent = channel.plan.learning_rate ? "" : say("finetune.usual_rate", { rate: show(checked.rate) });
-      const { form, examples: count = 0 } = checked;
+      const { form, examples } = checked;
       rowsNote.hidden = !form || form === "pairs";
-      rowsNote.textContent = form && form !== "pairs" ? say(`finetune.rows.${form}`, { count }) : "";
+      rowsNote.textContent = form && form !== "pairs" ? say(`finetune.rows.${form}`, { count: examples }) : "";
       labels.tell(checked.rules);
       targets.textContent = targetsOf(checked.rules.label_range);
       listLosses();

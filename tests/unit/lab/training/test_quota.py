@@ -109,3 +109,15 @@ def test_a_run_ends_when_its_time_is_up(paused, runs, monkeypatch):
     assert (status["state"], status["step"]) == ("stopped", 1)
     assert status["problem"]["key"] == "problem.training_time_up"
     assert (run.model / "modules.json").exists()
+
+
+def test_a_batch_of_lists_is_bounded_by_its_pairs(monkeypatch):
+    monkeypatch.setenv("SPACE_ID", "somebody/lossprism")
+    pairs = tuple((f"a {i // 16}", f"b {i}", float(i % 2)) for i in range(320))
+    of_lists = Corpus(pairs, corpus().held_out)
+    plan = dataclasses.replace(PLAN, loss="list_net", batch_size=9)
+    reason = quota.why_not(plan, of_lists)
+    assert reason is not None
+    assert (reason.key, reason.values["batch"]) == ("problem.training_shared_batch", 144)
+    assert quota.why_not(dataclasses.replace(plan, batch_size=8), of_lists) is None
+    assert quota.why_not(dataclasses.replace(plan, loss="cosent"), of_lists) is None

@@ -29,7 +29,7 @@ def of_kind(records, kind):
     return [record for record in records if record["kind"] == kind]
 
 
-# Fine-tune draws pairs, not lists.
+# On lists and from a teacher: test_taught.py.
 ON_PAIRS = [n for n, spec in LOSSES.items() if not spec.needs & {"lists", "teacher"}]
 SUMS = [*RECIPES, "matryoshka(cosent,8,4)+supcon"]
 
