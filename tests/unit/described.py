@@ -10,6 +10,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.class.read",
         "doctor.class.skipped",
         "doctor.cleaned",
+        "doctor.in_rows",
         "doctor.mined",
         "doctor.run.known",
         "doctor.run.other_curves",
@@ -115,6 +116,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
     "what to do about a finding that is listed, and how it shows": (
         "doctor.run.do.*",
         "doctor.run.symptom.*",
+        "doctor.data.symptom.*",
     ),
     "how long something takes, by what was measured": (
         "finetune.takes",

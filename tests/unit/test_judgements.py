@@ -90,6 +90,7 @@ ELSEWHERE = {
     "doctor.copies": (
         "test_explain.py::test_a_positive_that_stands_three_times_among_its_candidates"
     ),
+    "doctor.copied": "test_explain.py::test_copies_are_told_of_a_loss_that_is_named",
     "doctor.below_zero": "test_explain.py::test_below_zero",
     "doctor.below_zero_fault": "test_explain.py::test_below_zero",
     "doctor.none_found": "test_data.py::test_nothing_is_invented",
