@@ -45,7 +45,6 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
     ),
     "how a picture, table or figure is to be read": (
         "compare.vary.curve",
-        "doctor.in_rows",
         "finetune.beside",
         "finetune.rows.*",
         "finetune.chart_says",
@@ -142,6 +141,5 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
     ),
     "a source, quoted": ("cite.equation", "finetune.source_note", "parity.because.convention"),
     "an end of a list": ("finetune.verdict_end",),
-    "what one looks up, for a finding that is listed": ("doctor.data.symptom.*",),
     "the gradient is 0 at every term": ("ui.no_terms",),
 }

@@ -32,7 +32,6 @@ def of_prefix(prefix, test):
 
 # What only repeats what was counted or quotes a rule has nothing to be drawn; these tests hold it.
 ELSEWHERE = {
-    "doctor.copied": "test_explain.py::test_copies_are_told_of_a_loss_that_is_named",
     "doctor.data.near_duplicates": "test_encoded.py::test_what_was_planted_is_counted",
     "doctor.data.false_negatives": "test_encoded.py::test_what_was_planted_is_counted",
     "remark.same_text": "test_same_text.py::test_the_shares_are_those_of_the_softmax",

@@ -72,7 +72,7 @@ def of_large(data, name):
 def of_training(data, name):
     path = of_training.folder / "file"
     path.write_bytes(data)
-    pairs, _ = training._pairs(TrainingData(source="file", file=str(path), name=name))
+    pairs, *_ = training._pairs(TrainingData(source="file", file=str(path), name=name))
     return pairs.first + pairs.second, (), ()
 
 
