@@ -66,6 +66,13 @@ def one_step(exploration: Exploration, step: int | None) -> Json:
     }
 
 
+def shown(exploration: Exploration) -> Json:
+    """The step in view in full: a part of `picture`."""
+    steps = exploration.trace.tensors
+    chosen = _chosen_step(exploration, steps, exploration.scenario.view.step)
+    return _shown(exploration, Layout(exploration), steps, chosen)
+
+
 def looking_at(
     exploration: Exploration, step: str = "", facet: str = ""
 ) -> tuple[Exploration, str]:

@@ -86,6 +86,28 @@ def _made_by(statement: ast.stmt) -> Iterator[str]:
             yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
 
 
+@dataclass(frozen=True)
+class _Names:
+    """Of a statement: the names it makes inside itself, and where it uses names and attributes of
+    them."""
+
+    own: frozenset[str]
+    used: tuple[ast.Name | ast.Attribute, ...]
+
+
+@functools.cache
+def _names_in(statement: ast.stmt) -> _Names:
+    nodes = list(ast.walk(statement))
+    stored = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    used = (
+        n
+        for n in nodes
+        if isinstance(n, ast.Name)
+        or (isinstance(n, ast.Attribute) and isinstance(n.value, ast.Name))
+    )
+    return _Names(frozenset(stored | {n.arg for n in nodes if isinstance(n, ast.arg)}), tuple(used))
+
+
 @dataclass
 class _Collected:
     """What was found so far: a statement follows those that make the names in it."""
@@ -96,13 +118,20 @@ class _Collected:
     imports: set[str] = field(default_factory=set)
     pieces: list[str] = field(default_factory=list)
     _called: dict[tuple[str, str], str] = field(default_factory=dict)
+    _read: dict[str, str] = field(default_factory=dict)
+
+    def _source(self, module: ModuleType) -> str:
+        """The module's text, read once."""
+        if module.__name__ not in self._read:
+            self._read[module.__name__] = inspect.getsource(module)
+        return self._read[module.__name__]
 
     def take(self, module: ModuleType, name: str) -> str | None:
         """Write out what makes a name of a module; what it is called here, None if nothing does."""
         key = module.__name__, name
         if key in self._called:
             return self._called[key]
-        source = inspect.getsource(module)
+        source = self._source(module)
         statement = _statements(module, source).get(name)
         if statement is None:
             return None
@@ -137,23 +166,21 @@ class _Collected:
     def _written(self, module: ModuleType, source: str, statement: ast.stmt) -> str:
         """The statement's own text, with the names that its parts have here."""
         lines = source.splitlines(keepends=True)
-        own = {n.arg for n in ast.walk(statement) if isinstance(n, ast.arg)}
-        own |= {
-            n.id
-            for n in ast.walk(statement)
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-        }
+        names = _names_in(statement)
+        own = names.own
         self.local |= own - set(_made_by(statement))
         edits: dict[tuple[int, int], tuple[int, str]] = {}
-        for node in ast.walk(statement):
+        for node in names.used:
             new = None
-            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-                new = self._of_module(module, source, node) if node.value.id not in own else None
-            elif isinstance(node, ast.Name) and node.id not in own:
+            if isinstance(node, ast.Attribute):
+                assert isinstance(node.value, ast.Name)
+                if node.value.id not in own:
+                    new = self._of_module(module, source, node)
+            elif node.id not in own:
                 new = self._part(module, source, node.id)
-            elif isinstance(node, ast.Name):
-                new = self._called.get((module.__name__, node.id)) if _is_top(statement) else None
-            if isinstance(node, ast.expr) and new is not None and new != ast.unparse(node):
+            elif _is_top(statement):
+                new = self._called.get((module.__name__, node.id))
+            if new is not None and new != ast.unparse(node):
                 edits[node.lineno, node.col_offset] = (int(node.end_col_offset or 0), new)
         first = min([statement, *getattr(statement, "decorator_list", [])], key=lambda n: n.lineno)
         for (line, start), (end, new) in sorted(edits.items(), reverse=True):
