@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -30,4 +31,24 @@ def _templates_are_compiled_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         compiled = functools.lru_cache(jinja2.Environment.from_string)
         patch.setattr(jinja2.Environment, "from_string", compiled)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _certificates_are_read_once() -> Iterator[None]:
+    """Every client of a page reads those of all authorities, and then asks this machine alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", functools.cache(ssl.create_default_context))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _garbage_of_a_training_waits() -> Iterator[None]:
+    """Every training collects garbage to give memory of an accelerator back, and goes through all
+    that the tests before it have left."""
+    from accelerate.utils import memory
+
+    with pytest.MonkeyPatch.context() as patch:
+        plain = memory.clear_device_cache
+        patch.setattr(memory, "clear_device_cache", lambda garbage_collection=False: plain())
         yield

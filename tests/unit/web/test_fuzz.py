@@ -104,9 +104,13 @@ def here(tmp_path_factory):
     torch.set_num_threads(threads)
 
 
+@pytest.fixture(scope="module")
+def functions(here):
+    return wire.served_functions()
+
+
 @pytest.mark.parametrize("page", ["explore", "compare", "doctor", "large", "finetune"])
-def test_what_a_page_may_be_sent(page, here, capsys):
-    functions = wire.served_functions()
+def test_what_a_page_may_be_sent(page, here, functions, capsys):
     assert page in functions
     file = functions["explore"]["read_file"](FILE)["file"]
     known = known_requests(file, here)
