@@ -40,15 +40,3 @@ def _certificates_are_read_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ssl, "create_default_context", functools.cache(ssl.create_default_context))
         yield
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _garbage_of_a_training_waits() -> Iterator[None]:
-    """Every training collects garbage to give memory of an accelerator back, and goes through all
-    that the tests before it have left."""
-    from accelerate.utils import memory
-
-    with pytest.MonkeyPatch.context() as patch:
-        plain = memory.clear_device_cache
-        patch.setattr(memory, "clear_device_cache", lambda garbage_collection=False: plain())
-        yield
