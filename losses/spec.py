@@ -285,6 +285,11 @@ class LossSpec:
         """The name of today of a convention; of one that is not known, what was given."""
         return self.former_conventions.get(convention, convention)
 
+    def for_given_triplets(self, convention: str) -> Mapping[str, object]:
+        """The parameters that a convention has otherwise where it is given triplets."""
+        apart = (one.given_triplets for one in self.conventions if one.name == convention)
+        return next(apart, {})
+
     def under(self, convention: str) -> LossSpec:
         """This loss as another library writes it. An empty name is our own convention."""
         if not convention:

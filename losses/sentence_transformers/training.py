@@ -86,7 +86,7 @@ class TrainingLoss(Settled):
             fast = {other.name: other.function for other in ours.conventions}[convention]
             self.function = fast or self.spec.definition
         self.convention = convention
-        apart = {o.name: o.given_triplets for o in ours.conventions}.get(convention, {})
+        apart = ours.for_given_triplets(convention)
         self.given_triplets = {n: v for n, v in apart.items() if n not in settings}
         self.rules = BatchRules(self.spec, type(self).__name__, threshold, label_range)
         self.extra_negatives, self.gather = extra_negatives, gather

@@ -31,9 +31,8 @@ class TrainingData:
     """Which pairs to learn from, and which to hold out.
 
     `rows` are typed (sentence, sentence, score) as text, `teacher` what another model gave them, in
-    the same form; `file` is a path, `name` what the user
-    calls it, or else the name of the file, `columns` its roles and `encoding` how its text is
-    written, as `read_file` takes them;
+    the same form; `file` is a path, `name` what the user calls it, or else the name of the file,
+    `columns` its roles and `encoding` how its text is written, as `read_file` takes them;
     `example` a textbook example; `hub` the id of a data set on the hub, `split` its part. A
     `held_out_file` (`held_out_name` to the user) has its roles in the same columns where it has
     those; without one, the `held_out_share` of the pairs is held out, so that no sentence stands
@@ -185,10 +184,7 @@ class TrainingPlan:
         if self.leaves_twins_out:
             rules["twins"] = self.twins
         # What a convention has otherwise for given triplets it decides by the columns.
-        by_columns = next(
-            (c.given_triplets for c in LOSSES[self.loss].conventions if c.name == self.convention),
-            {},
-        )
+        by_columns = LOSSES[self.loss].for_given_triplets(self.convention)
         left = set(by_columns) - set(dict(self.parameters))
         settings = {name: v for name, v in self.settings.items() if name not in left}
         return {**own, **named, **rules, **settings}
