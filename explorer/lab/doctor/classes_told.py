@@ -31,7 +31,7 @@ def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Ite
         if fault.rows:
             rows = ", ".join(map(str, fault.rows))
             yield f"   {say(language, 'doctor.class.rows', rows=rows)}"
-        yield from (f"   {one}" for one in (fault.advised(language), *fault.advice))
+        yield from (f"   {one}" for one in fault.advised(language))
     if not found.faults:
         yield say(language, "doctor.none_found")
     yield f"\n{say(language, 'doctor.looked_for')}"

@@ -343,7 +343,7 @@ def _print_faults(found: Examined, read: Read, language: str) -> None:
         if fault.rows:
             rows = ", ".join(map(str, fault.rows))
             print(f"   {say(language, 'doctor.rows', rows=rows)}")
-        for one in (fault.advised(language), *fault.advice):
+        for one in fault.advised(language):
             print(f"   {one}")
     if not found.faults:
         print(say(language, "doctor.none_found"))

@@ -50,8 +50,7 @@ class Cell:
 @dataclass(frozen=True)
 class Fault:
     """One finding: its stable name, how bad it is, the numbers of its sentence, the pairs that
-    show it (of those read, counted from 1; of a run, its steps), what to paste (`advised` says what
-    to do), and texts of two
+    show it (of those read, counted from 1; of a run, its steps), what to paste, and texts of two
     pairs that show it. `room` is what it is a finding of: "data" or a "run"."""
 
     name: str
@@ -65,9 +64,9 @@ class Fault:
     def said(self, language: str = "en") -> str:
         return say(language, f"doctor.{self.room}.{self.name}", **self.values)
 
-    def advised(self, language: str = "en") -> str:
-        """What to do about it."""
-        return say(language, f"doctor.{self.room}.do.{self.name}")
+    def advised(self, language: str = "en") -> list[str]:
+        """What to do about it, and what to paste."""
+        return [say(language, f"doctor.{self.room}.do.{self.name}"), *self.advice]
 
     def to_json(self, language: str = "en") -> dict[str, Any]:
         """As programs are told of it; the pairs that show it stand beside it."""
@@ -76,7 +75,7 @@ class Fault:
             "severity": self.severity,
             "said": self.said(language),
             "values": self.values,
-            "advice": [self.advised(language), *self.advice],
+            "advice": self.advised(language),
         }
 
 

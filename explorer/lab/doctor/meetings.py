@@ -62,12 +62,11 @@ def _asked_by(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 def _turned(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """How many others have the texts of each row the other way round [N]."""
-    count = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
-    numbers, sizes = np.unique(first * count + second, return_counts=True)
-    wanted = second * count + first
-    places = np.minimum(np.searchsorted(numbers, wanted), max(len(numbers) - 1, 0))
-    there = (numbers[places] == wanted) & (first != second) if len(numbers) else np.zeros(0, bool)
-    return np.where(there, sizes[places] if len(sizes) else 0, 0)
+    count, size = len(first), int(max(first.max(initial=-1), second.max(initial=-1))) + 1
+    both = np.concatenate([first * size + second, second * size + first])
+    numbers = np.unique(both, return_inverse=True)[1]
+    sizes = np.bincount(numbers[:count], minlength=2 * count)
+    return np.where(first == second, 0, sizes[numbers[count:]])
 
 
 def meetings(partners: np.ndarray, size: int, pairs: float | None = None) -> Meetings:

@@ -102,12 +102,18 @@ def finding_places(profile: Profile, rows: Iterable[int], loss: str) -> list[int
     return [*(row - 1 for row in rows), *sample_places(profile, loss, BESIDE)][:BESIDE]
 
 
-def sample_places(profile: Profile, loss: str, count: int = SAMPLE) -> list[int]:
-    """The places of so many pairs that a frozen random stream picks; half of them are positive, if
-    there are as many. Candidates of one first text stay together for a loss that compares them, or
-    where most pairs are such."""
+def keeps_lists(profile: Profile, loss: str) -> bool:
+    """Whether candidates of one first text stay together in a scene: for a loss that compares them,
+    or where most pairs are such."""
     compares = "lists" in LOSSES[loss].needs
-    if profile.listed.any() and (compares or profile.listed.mean() >= MOSTLY_LISTS):
+    return bool(profile.listed.any() and (compares or profile.listed.mean() >= MOSTLY_LISTS))
+
+
+def sample_places(profile: Profile, loss: str, count: int = SAMPLE) -> list[int]:
+    """The places of so many pairs that a frozen random stream picks, the same for all losses that
+    keep lists (`keeps_lists`), and for all others; half of them are positive, if there are as
+    many."""
+    if keeps_lists(profile, loss):
         return _whole_lists(profile, count)
     draw = np.random.RandomState(0)
     order = draw.permutation(len(profile))[: 64 * count]

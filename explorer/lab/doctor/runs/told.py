@@ -81,8 +81,7 @@ def _known(found: ExaminedRun, language: str) -> Iterator[str]:
 def of_fault(fault: Fault, language: str = "en") -> Iterator[str]:
     yield f"{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}"
     yield f"   {fault.said(language)}"
-    yield f"   {fault.advised(language)}"
-    yield from (f"   {paste}" for paste in fault.advice)
+    yield from (f"   {one}" for one in fault.advised(language))
 
 
 def to_json(found: ExaminedRun, language: str = "en") -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from explorer.lab.doctor.scenes import (
     class_sample,
     class_scene_of,
     finding_places,
+    keeps_lists,
     paired,
     sample_places,
     scene_of,
@@ -224,7 +225,7 @@ def _examined(
             "findings": [_fault(read, fault, loss, language) for fault in found.faults],
             "looked": [check.said(language) for check in found.checks if check.made],
             "not_looked": [check.said(language) for check in found.checks if not check.made],
-            "suited": [_suited(read, one, language) for one in fitting[:LISTED]],
+            "suited": [*_suited(read, fitting[:LISTED], language)],
             "more": max(0, len(fitting) - LISTED),
             "kept": len(found.cleaned.kept),
             "file": _file(read, source),
@@ -322,8 +323,9 @@ def _file(read: Read, source: Source) -> Json | None:
 
 def _fault(read: Read, fault: Fault, loss: str, language: str) -> Json:
     profile = read.profile
-    places = finding_places(profile, fault.rows, loss)
-    scene = scene_of(profile, places, loss) if fault.rows else ""
+    scene = ""
+    if fault.rows:
+        scene = scene_of(profile, finding_places(profile, fault.rows, loss), loss)
     return {
         **_told(fault, language),
         "rows": [_row(read, pair) for pair in fault.rows],
@@ -344,13 +346,14 @@ def _row(read: Read, pair: int) -> Json:
     return {"row": read.row(pair), **sides, "label": None if label is None else json_number(label)}
 
 
-def _suited(read: Read, one: Suited, language: str) -> Json:
-    places = sample_places(read.profile, one.loss)
-    return {
-        "loss": one.loss,
-        "reasons": one.said(language),
-        "scene": scene_of(read.profile, places, one.loss),
-    }
+def _suited(read: Read, fitting: Sequence[Suited], language: str) -> Iterator[Json]:
+    samples: dict[bool, list[int]] = {}
+    for one in fitting:
+        kind = keeps_lists(read.profile, one.loss)
+        if kind not in samples:
+            samples[kind] = sample_places(read.profile, one.loss)
+        scene = scene_of(read.profile, samples[kind], one.loss)
+        yield {"loss": one.loss, "reasons": one.said(language), "scene": scene}
 
 
 # ---- What can be taken away ----------------------------------------------------------------------
