@@ -107,6 +107,12 @@ def text_numbers(sentences: Iterable[str]) -> np.ndarray:
     return np.array([numbers.setdefault(text, len(numbers)) for text in texts], dtype=np.int64)
 
 
+def given_by(teacher: Iterable[float]) -> tuple[float, ...] | None:
+    """What a teacher gave each pair, NaN for nothing; None where it gave nothing to any."""
+    scores = tuple(teacher)
+    return None if all(map(math.isnan, scores)) else scores
+
+
 def taught(pairs: Pairs, teacher: Iterable[Correction]) -> Pairs:
     """The pairs with what a teacher gave them, (sentence, sentence, score as text) each; a pair
     that it says nothing of has NaN, and where it says nothing of any there is no teacher.
@@ -115,11 +121,8 @@ def taught(pairs: Pairs, teacher: Iterable[Correction]) -> Pairs:
         Problem: where a score is no number.
     """
     known = {(a, b): read_score(score, "teacher") for a, b, score in teacher}
-    scores = tuple(
-        known.get(pair, math.nan) for pair in zip(pairs.first, pairs.second, strict=True)
-    )
-    there = any(not math.isnan(score) for score in scores)
-    return dataclasses.replace(pairs, teacher=scores if there else None)
+    scores = (known.get(pair, math.nan) for pair in zip(pairs.first, pairs.second, strict=True))
+    return dataclasses.replace(pairs, teacher=given_by(scores))
 
 
 def corrected(pairs: Pairs, corrections: Iterable[Correction]) -> Pairs:

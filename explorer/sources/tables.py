@@ -37,7 +37,7 @@ from explorer.sources.columns import (
 )
 from explorer.sources.delimited import Record
 from explorer.sources.grids import Grid, read_grid, step
-from explorer.sources.pairs import NEGATIVE, POSITIVE, Pairs
+from explorer.sources.pairs import NEGATIVE, POSITIVE, Pairs, given_by
 
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")
 
@@ -341,11 +341,10 @@ class RowReader:
 
 def _pairs(pairs: Sequence[Pair], labelled: bool) -> Pairs:
     first, second, labels, teacher = zip(*pairs, strict=True) if pairs else ((), (), (), ())
-    taught = any(not math.isnan(score) for score in teacher)
     return Pairs(
         first=first,
         second=second,
         labels=labels,
         labelled=labelled,
-        teacher=teacher if taught else None,
+        teacher=given_by(teacher),
     )

@@ -23,7 +23,7 @@ from explorer.locale import title_word
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import hub_cache, hub_sets, tables, textbook
-from explorer.sources.pairs import Pairs, taught
+from explorer.sources.pairs import Pairs, given_by, taught
 from losses import LOSSES, LossSpec
 from losses.combined.names import RECIPES
 from losses.labels import LabelRules, label_rules
@@ -96,16 +96,10 @@ def read(plan: TrainingPlan) -> Corpus:
         skipped,
         shared,
         found.labelled,
-        _given(train),
-        _given(held_out),
+        given_by(pair[3] for pair in train),
+        given_by(pair[3] for pair in held_out),
         triplets,
     )
-
-
-def _given(pairs: Sequence[Taught]) -> tuple[float, ...] | None:
-    """What a teacher gave each of them; None where it gave nothing."""
-    given = tuple(pair[3] for pair in pairs)
-    return None if all(map(math.isnan, given)) else given
 
 
 def _on_one_scale(train: Pairs, held_out: Pairs) -> tuple[list[Taught], list[Taught]]:
@@ -310,6 +304,7 @@ class Facts:
     labels: int
     label: float
     threshold: float
+    label_range: tuple[float, float]
     positives: int
     count: int
     taught: bool
@@ -318,7 +313,7 @@ class Facts:
 
 
 def _facts(plan: TrainingPlan, corpus: Corpus) -> Facts:
-    material, threshold = corpus.material, rules_for(plan, corpus.labels).threshold
+    material, (threshold, label_range) = corpus.material, rules_for(plan, corpus.labels)
     labels = [label for *_, label in corpus.train]
 
     def on_both_sides(places: Sequence[int]) -> bool:
@@ -331,6 +326,7 @@ def _facts(plan: TrainingPlan, corpus: Corpus) -> Facts:
         labels=len(set(labels)),
         label=labels[0],
         threshold=threshold,
+        label_range=label_range,
         positives=sum(label >= threshold for label in labels),
         count=len(labels),
         taught=corpus.teacher is not None,
@@ -341,14 +337,19 @@ def _facts(plan: TrainingPlan, corpus: Corpus) -> Facts:
 
 def why_not(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
     """Why the loss cannot learn from this data with this kind of encoder; None if it can."""
-    return _why_not(plan.spec, plan, corpus, _facts(plan, corpus))
+    (reason,) = _reasons(plan, corpus, [plan.spec])
+    return reason
 
 
-def _why_not(spec: LossSpec, plan: TrainingPlan, corpus: Corpus, facts: Facts) -> Problem | None:
+def _reasons(plan: TrainingPlan, corpus: Corpus, specs: Sequence[LossSpec]) -> list[Problem | None]:
+    """Why each of these losses cannot; what is the same for all is found once."""
+    facts = _facts(plan, corpus)
     able = [title_word(one) for one in LOSSES.values() if not _obstacle(one, "—", facts)]
-    label_range = rules_for(plan, corpus.labels).label_range if spec.by_range else None
-    outside = beyond_scale(corpus.labels, label_range) if label_range else None
-    return _obstacle(spec, able or "—", facts) or outside
+    outside = beyond_scale(corpus.labels, facts.label_range)
+    return [
+        _obstacle(spec, able or "—", facts) or (outside if spec.by_range else None)
+        for spec in specs
+    ]
 
 
 def _obstacle(spec: LossSpec, known: object, facts: Facts) -> Problem | None:
@@ -386,11 +387,11 @@ def _obstacle(spec: LossSpec, known: object, facts: Facts) -> Problem | None:
 def losses_for(plan: TrainingPlan, corpus: Corpus) -> dict[str, Problem | None]:
     """Every loss, and the sums that are trained with, with the reason where one cannot learn from
     this data."""
-    facts = _facts(plan, corpus)
-    return {name: _why_not(LOSSES[name], plan, corpus, facts) for name in (*LOSSES, *RECIPES)}
+    names = (*LOSSES, *RECIPES)
+    return dict(zip(names, _reasons(plan, corpus, [LOSSES[name] for name in names]), strict=True))
 
 
 def material_of(run: RunFolder) -> Material:
     """What a run learns from; one of an earlier version knows of no teacher and no triplets."""
     triplets = bool(run.read("config.json").get("triplets"))
-    return Material(run.read_pairs("train.jsonl"), run.read_teacher("train.jsonl"), triplets)
+    return Material(*run.read_taught("train.jsonl"), triplets)

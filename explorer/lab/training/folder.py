@@ -66,6 +66,16 @@ def _write_text(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
+def nulled(scores: Iterable[float]) -> list[float | None]:
+    """As JSON has them: NaN, which is nothing, is null there."""
+    return [None if math.isnan(score) else score for score in scores]
+
+
+def from_nulls(given: Iterable[float | None]) -> list[float]:
+    """What `nulled` was made of."""
+    return [math.nan if score is None else float(score) for score in given]
+
+
 class RunFolder:
     """One run on disk."""
 
@@ -164,25 +174,28 @@ class RunFolder:
         teacher: Iterable[float] | None = None,
     ) -> None:
         rows: Iterable[tuple] = pairs
-        if teacher is not None:  # NaN is nothing, which JSON calls null
-            given = (None if math.isnan(score) else score for score in teacher)
-            rows = ((*pair, score) for pair, score in zip(pairs, given, strict=True))
+        if teacher is not None:
+            rows = ((*pair, score) for pair, score in zip(pairs, nulled(teacher), strict=True))
         lines = (json.dumps(row, ensure_ascii=False) for row in rows)
         _write_text(self.path / name, "".join(f"{line}\n" for line in lines))
 
     def read_pairs(self, name: str) -> list[tuple[str, str, float]]:
         """Raises Problem where the file is damaged."""
-        return [(first, second, label) for first, second, label, *_ in self._rows(name)]
+        return self.read_taught(name)[0]
 
-    def read_teacher(self, name: str) -> list[float] | None:
-        """What a teacher gave each pair, NaN for nothing; None where there was none.
+    def read_taught(self, name: str) -> tuple[list[tuple[str, str, float]], list[float] | None]:
+        """The pairs, and what a teacher gave each, NaN for nothing; None where there was none.
 
         Raises Problem where the file is damaged.
         """
         rows = self._rows(name)
+        pairs = [(first, second, label) for first, second, label, *_ in rows]
         if not any(len(row) > 3 for row in rows):
-            return None
-        return [math.nan if row[3:] in ((), (None,)) else row[3] for row in rows]
+            return pairs, None
+        try:
+            return pairs, from_nulls(row[3] if len(row) > 3 else None for row in rows)
+        except (ValueError, TypeError):
+            raise self._damaged(name) from None
 
     def _rows(self, name: str) -> list[tuple]:
         try:

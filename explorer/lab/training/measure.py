@@ -295,9 +295,9 @@ def live_sample(pairs: Sequence[Pair], in_lists: bool = False) -> tuple[list[Pai
     kept = _within(groups, MOST_LIVE)
     if in_lists:
         listed = [places for places in kept if len(places) >= LEAST_CANDIDATES]
-        probe = [place for places in _within(listed, MOST_PROBE) for place in places]
-        if probe:
-            others = [p for places in kept for p in places if p not in set(probe)]
+        if probe := [place for places in _within(listed, MOST_PROBE) for place in places]:
+            probed = set(probe)
+            others = [p for places in kept for p in places if p not in probed]
             return [pairs[place] for place in (*probe, *others)], len(probe)
     chosen = [pairs[place] for places in kept for place in places]
     seen: set[str] = set()

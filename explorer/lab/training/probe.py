@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from explorer.core.batch import batch_of_scores, batch_of_vectors
 from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import Rules, Scenario
+from explorer.lab.training.folder import from_nulls
 from explorer.lab.training.plan import TrainingPlan
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs
@@ -43,7 +43,7 @@ def explored(
         tuple(probe["second"]),
         tuple(map(float, probe["labels"])),
         labelled=probe.get("labelled", True),
-        teacher=_teacher(probe),
+        teacher=tuple(from_nulls(probe["teacher"])) if probe.get("teacher") else None,
     )
     if len(pairs) == 0:
         raise Problem("training_no_probe")
@@ -51,8 +51,3 @@ def explored(
         scored = dataclasses.replace(pairs, scores=tuple(map(float, scores[: len(pairs)])))
         return explore(scenario, batch_of_scores(scored, rules))
     return explore(scenario, batch_of_vectors(pairs, vectors[: len(pairs.sentences)], rules))
-
-
-def _teacher(probe: Mapping) -> tuple[float, ...] | None:
-    given = probe.get("teacher")
-    return given and tuple(math.nan if score is None else float(score) for score in given)

@@ -19,7 +19,7 @@ from transformers.utils import logging
 from explorer.core.own_loss import add_own_loss
 from explorer.lab.training import card, encoders, quota
 from explorer.lab.training.data import Pair, material_of, rules_of
-from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.folder import RunFolder, nulled
 from explorer.lab.training.in_lists import list_figures
 from explorer.lab.training.influence import repeats
 from explorer.lab.training.measure import HeldOut, bands_of, live_sample, unnoticed
@@ -49,6 +49,7 @@ class Session:
     plan: TrainingPlan
     material: Material
     held_out: list[Pair]
+    held_out_teacher: list[float] | None
     rules: LabelRules
     model: Encoder
     loss: TrainingLoss
@@ -113,7 +114,7 @@ def prepared(run: RunFolder) -> Session:
     if config["plan"].get("own_loss"):
         add_own_loss(config["plan"]["own_loss"])
     plan = TrainingPlan.from_json(config["plan"])
-    material, held_out = material_of(run), run.read_pairs("held_out.jsonl")
+    material, (held_out, held_out_teacher) = material_of(run), run.read_taught("held_out.jsonl")
     rules = rules_of(run, plan)
     set_seed(plan.seed)
     model = encoders.starting_model(plan, material.pairs, run.start, str(device.device()))
@@ -124,6 +125,7 @@ def prepared(run: RunFolder) -> Session:
         plan=plan,
         material=material,
         held_out=held_out,
+        held_out_teacher=held_out_teacher,
         rules=rules,
         model=model,
         loss=loss,
@@ -191,10 +193,9 @@ def make_recorder(session: Session) -> Recorder:
     about = {"first": first, "second": second, "labels": labels, "bands": bands}
     about |= {"live": len(chosen), **rules._asdict()}
     about |= {"labelled": session.run.read("config.json").get("labelled", True)}
-    if given := session.run.read_teacher("held_out.jsonl"):
+    if given := session.held_out_teacher:
         by_pair = {pair[:2]: score for pair, score in zip(session.held_out, given, strict=True)}
-        scores = [by_pair[pair[:2]] for pair in chosen[:probe]]
-        about |= {"teacher": [None if math.isnan(score) else score for score in scores]}
+        about |= {"teacher": nulled(by_pair[pair[:2]] for pair in chosen[:probe])}
     session.run.write("probe.json", about)
 
     def at_collapse(scores: np.ndarray, vectors: np.ndarray | None) -> tuple:
@@ -378,21 +379,21 @@ def loss_of(session: Session, rows: list[dict]) -> torch.Tensor:
     """The loss of these rows of the data set."""
     from sentence_transformers.util import batch_to_device
 
-    device = session.model.device
-    labels = _labels_of(rows, device)
+    at = session.model.device
+    labels = _labels_of(rows, at)
     texts = [[row[name] for row in rows] for name in rows[0] if name != "label"]
     if session.plan.kind == "cross":
         return session.loss(texts, labels)
     if session.form == LISTS:
         texts[1] = [text for candidates in texts[1] for text in candidates]
     columns = [session.model.preprocess(column) for column in texts]
-    return session.loss([batch_to_device(one, device) for one in columns], labels)
+    return session.loss([batch_to_device(one, at) for one in columns], labels)
 
 
-def _labels_of(rows: list[dict], device: torch.device) -> torch.Tensor | list[torch.Tensor] | None:
+def _labels_of(rows: list[dict], at: torch.device) -> torch.Tensor | list[torch.Tensor] | None:
     """As the trainer's collator has them."""
     if "label" not in rows[0]:
         return None
     if isinstance(rows[0]["label"], list):
-        return [torch.tensor(row["label"], device=device) for row in rows]
-    return torch.tensor([row["label"] for row in rows], device=device)
+        return [torch.tensor(row["label"], device=at) for row in rows]
+    return torch.tensor([row["label"] for row in rows], device=at)

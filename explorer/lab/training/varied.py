@@ -26,11 +26,9 @@ def augmented(pairs: Sequence[AnyPair], kinds: Sequence[str], seed: int) -> list
             old = first if turn else second
             new = _VARIED[kind](old, draw)
             if new != old:
-                side = int(not turn)
-                copies = [[*pairs[place]] for place in places]
-                for copy in copies:
-                    copy[side] = new
-                added += [cast("AnyPair", tuple(copy)) for copy in copies]
+                for first, second, *rest in (pairs[place] for place in places):
+                    copy = (new, second, *rest) if turn else (first, new, *rest)
+                    added.append(cast("AnyPair", copy))
     return added
 
 
