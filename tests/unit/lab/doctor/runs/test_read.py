@@ -368,7 +368,7 @@ def test_so_does_a_place_without_any(tmp_path):
 
 
 def test_a_curve_takes_little_more_than_its_numbers():
-    count = 100_000
+    count = 20_000
     values, steps = tuple(map(float, range(count))), tuple(map(float, range(count, 0, -1)))
     tracemalloc.start()
     try:
