@@ -29,6 +29,7 @@ from benchmarks.inputs import (
     margins,
     prototyped,
     scored,
+    told_apart,
     triples,
     vectors,
 )
@@ -201,6 +202,13 @@ CHOSEN: Mapping[str, tuple[Case, ...]] = {
     ),
     "info_nce": (
         plain(LOSSES["info_nce"]),
+        Case(
+            "info_nce, τ = 0.01, pairs that are told apart",
+            **_registered("info_nce", temperature=0.01),
+            inputs=told_apart,
+            sizes=(64, 1024),
+            dense=1024,
+        ),
         Case(
             "info_nce, symmetric",
             **_registered("info_nce", symmetric=True),

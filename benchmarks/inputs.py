@@ -29,6 +29,15 @@ def vectors(count: int, width: int = WIDTH, dtype: torch.dtype = torch.float32) 
     return queries.to(dtype), (queries + torch.randn(count, width)).to(dtype)
 
 
+def told_apart(count: int) -> tuple[Tensor, ...]:
+    """As a trained model has them: at a low temperature the others hardly count, but for one pair
+    in eight, whose key is near another's query."""
+    queries = torch.randn(count, WIDTH)
+    meant = queries.clone()
+    meant[::8] = queries[1::8]
+    return queries, meant + 0.3 * torch.randn(count, WIDTH)
+
+
 def graded_vectors(count: int) -> tuple[Tensor, ...]:
     return *vectors(count), grades(count, 6)
 

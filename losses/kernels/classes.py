@@ -18,7 +18,7 @@ from torch import Tensor
 
 from losses.geometry import dot_matrix, unit_and_pull
 from losses.inputs import may_ask
-from losses.kernels.plain import softplus
+from losses.kernels.plain import exp_, flush_, softplus
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
@@ -71,12 +71,12 @@ def supervised(
 
     def weights_of(rows: slice, columns: slice, similarities: Tensor) -> Tensor:
         logits = logits_of(rows, columns, similarities)
-        return (logits - level[rows, None]).exp_() + (logits - level[columns]).exp_()
+        return exp_(logits - level[rows, None]) + exp_(logits - level[columns])
 
     to_units = pairs.pulled(weights_of)
     to_queue = torch.zeros_like(queued)
     for rows, columns, similarities in blocks_against(units, queued):
-        weights = (similarities / temperature - level[rows, None]).exp_()
+        weights = exp_(similarities / temperature - level[rows, None])
         to_units[rows].addmm_(weights, queued[columns])
         to_queue[columns].addmm_(weights.T, units[rows])
     per_positive = share / positives.clamp_min(1)
@@ -127,7 +127,7 @@ def several_positives(
 
     def weights_of(rows: slice, columns: slice, similarities: Tensor) -> Tensor:
         logits = similarities / temperature
-        weights = (logits - spread[rows, None]).exp_() + (logits - spread[columns]).exp_()
+        weights = exp_(logits - spread[rows, None]) + exp_(logits - spread[columns])
         if pairs.may_meet(rows, columns):
             pull = (level[rows, None] - logits).sigmoid_() + (level[columns] - logits).sigmoid_()
             pull = without_self(rows, columns, pull.neg_(), 0)
@@ -182,8 +182,8 @@ def paced_circle(
         return weights
 
     def slopes(slope: Tensor, logits: Tensor, by_row: Tensor, by_column: Tensor) -> Tensor:
-        shares = (logits - by_row).exp_()
-        return shares.add_(logits.sub_(by_column).exp_()).mul_(slope)
+        shares = exp_(logits - by_row)
+        return shares.add_(exp_(logits.sub_(by_column))).mul_(slope)
 
     return loss, (pull(pairs.pulled(weights_of)), None, None, None)
 
@@ -256,9 +256,9 @@ def two_sided(
     def weights_of(rows: slice, columns: slice, similarities: Tensor) -> Tensor:
         both = torch.zeros_like(similarities)
         for here, near, away in views(rows, columns, similarities):
-            weights = away.sub_(negative[here, None]).exp_()
+            weights = exp_(away.sub_(negative[here, None]))
             if near is not None:
-                weights.sub_(near.sub_(positive[here, None]).exp_())
+                weights.sub_(exp_(near.sub_(positive[here, None])))
             both += weights if here == rows else weights.T
             if rows == columns:
                 both += weights.T
@@ -319,7 +319,7 @@ class PairBlocks:
         """Σ_k (G_ik + G_ki) u_k, the gradient of row i; `weights_of` gives a block of G + Gᵀ."""
         gradient = torch.zeros_like(self.units)
         for rows, columns, similarities in self.blocks():
-            weights = weights_of(rows, columns, similarities)
+            weights = flush_(weights_of(rows, columns, similarities))
             gradient[rows].addmm_(weights, self.units[columns])
             if rows != columns:
                 gradient[columns].addmm_(weights.T, self.units[rows])

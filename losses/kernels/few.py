@@ -19,7 +19,7 @@ from losses.geometry import unit_and_pull
 from losses.inputs import may_ask
 from losses.kernels.classes import temperature_gradient
 from losses.kernels.mining import TERMS, Distances, Rows, number_of_terms
-from losses.kernels.plain import softplus
+from losses.kernels.plain import exp_, flush_, softplus
 from losses.kernels.tiled import SAFE
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
@@ -34,12 +34,12 @@ def softmax(
     own = classes[:, None]
     weights = (embeddings @ prototypes.T).log_softmax(dim=1)
     logarithms = weights.gather(1, own)
-    weights.exp_().scatter_(1, own, 0)
+    exp_(weights).scatter_(1, own, 0)
     others = weights.sum(dim=1, keepdim=True).neg_()
     # The digits of a small loss are in what the others have, those of a large one in its logarithm.
     # Each one's share is summed: the mean may fit where the sum would overflow.
     loss = torch.where(others > -0.5, others.log1p(), logarithms).mul_(-1 / len(embeddings)).sum()
-    weights.scatter_(1, own, others).div_(len(embeddings))
+    flush_(weights.scatter_(1, own, others).div_(len(embeddings)))
     by_embeddings = weights @ prototypes if wanted[0] else None
     by_prototypes = weights.T @ embeddings if wanted[1] else None
     return loss, (by_embeddings, by_prototypes, None)
@@ -77,7 +77,7 @@ def supervised(
     loss = -(weights * logarithms).sum()  # a dot product would add up less exactly
     if not any(wanted):
         return loss, ()
-    slopes = logarithms.exp_().mul_(weights.sum(dim=1, keepdim=True)).sub_(weights)
+    slopes = flush_(exp_(logarithms).mul_(weights.sum(dim=1, keepdim=True)).sub_(weights))
     to_keys = slopes.T @ units
     to_units = to_keys[:count].addmm(slopes, keys).div_(temperature)
     by_queue, pulls = None, [(units, to_units)]
@@ -108,7 +108,7 @@ def several_positives(
     if not any(wanted):
         return loss, ()
     missed = excess.sigmoid_().div_(count)
-    slopes = noise.sub_(level).exp_().mul_(missed.sum(dim=1, keepdim=True)).sub_(missed)
+    slopes = flush_(exp_(noise.sub_(level)).mul_(missed.sum(dim=1, keepdim=True)).sub_(missed))
     to_units = ((slopes + slopes.T) @ units).div_(temperature)
     by_temperature = temperature_gradient(temperature, (units, to_units))
     return loss, (pull(to_units), None, by_temperature)
@@ -137,7 +137,7 @@ def paced_circle(
         return loss, ()
     shares = totals.sigmoid_().div_(anchors)
     level = torch.where(alike, positive, negative).clamp_min_(torch.finfo(units.dtype).min)
-    slopes.mul_(logits.sub_(level).exp_()).mul_(shares)
+    slopes.mul_(exp_(logits.sub_(level))).mul_(shares)
     slopes = torch.where(alike, -slopes, slopes)
     return loss, (pull((slopes + slopes.T) @ units), None, None, None)
 
@@ -177,7 +177,7 @@ def two_sided(
     loss = (positive / positive_scale + negative / negative_scale).mean()
     if not any(wanted):
         return loss, ()
-    slopes = logits.sub_(torch.where(alike, positive, negative)).exp_()
+    slopes = exp_(logits.sub_(torch.where(alike, positive, negative)))
     slopes.mul_(signs.sign_().div_(count))
     gradient = pull((slopes + slopes.T) @ units)
     return loss, (gradient, *[None] * 6)

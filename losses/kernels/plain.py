@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -39,6 +41,32 @@ def log_add_exp(first: Tensor, second: Tensor) -> Tensor:
 def softplus(x: Tensor) -> Tensor:
     """log(1 + exp(x)), to the last digit for large |x| (torch's own cuts off at 20)."""
     return -torch.nn.functional.logsigmoid(-x)
+
+
+# A weight below this is 0: 10⁻³¹ in float32, 10⁻²⁹² in float64.
+LEAST = {
+    dtype: torch.finfo(dtype).tiny / torch.finfo(dtype).eps
+    for dtype in (torch.float32, torch.float64, torch.bfloat16)
+}
+LOG_LEAST = {dtype: math.log(least) for dtype, least in LEAST.items()}
+
+
+def exp_(logarithms: Tensor) -> Tensor:
+    """e to each of them, in their place; 0 below `LEAST`.
+
+    A processor takes some twenty times as long for a product of matrices in which subnormal numbers
+    stand or arise, and they would in every softmax whose logits lie 90 apart (InfoNCE at τ = 0.01).
+    """
+    if not logarithms.is_cpu:
+        return logarithms.exp_()
+    return torch.threshold_(logarithms, LOG_LEAST[logarithms.dtype], -torch.inf).exp_()
+
+
+def flush_(weights: Tensor) -> Tensor:
+    """What is nearer to 0 than `LEAST` becomes 0, in its place (`exp_`)."""
+    if not weights.is_cpu:
+        return weights
+    return torch.hardshrink(weights, LEAST[weights.dtype], out=weights)
 
 
 def mean_of(terms: Tensor, chosen: Tensor) -> Tensor:

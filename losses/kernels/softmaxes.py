@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from losses.kernels.plain import exp_, flush_
 from losses.kernels.tiled import (
     CELLS,
     CELLS_OF_AN_ACCELERATOR,
@@ -153,7 +154,7 @@ def over_blocks(
                 most = cells.amax(dim=1).clamp_min_(torch.finfo(cells.dtype).min)
                 cells.sub_(most[:, None])
                 level = level - most
-            total = cells.exp_().sum(dim=1)
+            total = exp_(cells).sum(dim=1)
             costs, slopes = shape(total.log().sub_(level), span)
             value += costs.sum()
             part_of(pulls, span).add_(slopes)
@@ -167,7 +168,8 @@ def over_blocks(
             pulled = columns.new_empty(len(weights), columns.shape[1], dtype=own.dtype)
             multiply(weights, columns, pulled, 0)
             part_of(gradient[block.rows], span).addcmul_(pulled, by_row)
-            moved = (part_of(rows, span) * by_row).to(rows.dtype)
+            moved = part_of(rows, span) * by_row
+            moved = (flush_(moved) if largest > SAFE else moved).to(rows.dtype)
             multiply(weights.T, moved, gradient[block.columns])
     return value, pulls, by_further
 
@@ -228,7 +230,7 @@ def noise_of_views(
             weights = torch.exp(tile * (1 + beta) - heavy[:, None]).mul_(1 + beta)
             weights.sub_(tile.mul_(beta).sub_(light[:, None]).exp_().mul_(beta))
         else:
-            weights = tile.sub_(noise.clamp_min(torch.finfo(tile.dtype).min)[:, None]).exp_()
+            weights = exp_(tile.sub_(noise.clamp_min(torch.finfo(tile.dtype).min)[:, None]))
         weights.mul_(by_noise[:, None])
         weights.scatter_(1, columns, by_positive[:, None])
         logits.add(span, weights)
@@ -249,5 +251,5 @@ def against_targets(logits: Logits, targets: Tensor) -> Tensor:
         shares = tile.log_softmax(dim=1)
         value -= torch.mul(wanted, shares, out=tile).sum()
         if logits.wanted:
-            logits.add(span, shares.exp_().mul_(wanted.sum(dim=1, keepdim=True)).sub_(wanted))
+            logits.add(span, exp_(shares).mul_(wanted.sum(dim=1, keepdim=True)).sub_(wanted))
     return value

@@ -18,6 +18,7 @@ from torch.nn.functional import softplus
 
 from losses.geometry import SHORTEST, length
 from losses.inputs import may_ask
+from losses.kernels.plain import exp_, flush_
 from losses.same_text import Absent
 
 # Logits up to this size need no shift before exp: neither e⁶⁵, nor the sum of 10⁹ of them, nor
@@ -125,7 +126,7 @@ class Logits:
     def weights(self, tile: Tensor) -> Tensor:
         """exp of the tile, in its place unless it will be multiplied in another type."""
         if tile.dtype == self.rows.dtype:
-            return tile.exp_()
+            return tile.exp_() if self.bounded else exp_(tile)
         return torch.exp(tile, out=torch.empty_like(tile, dtype=self.rows.dtype))
 
     def add(self, span: slice, weights: Tensor, factors: Tensor | None = None) -> None:
@@ -134,6 +135,8 @@ class Logits:
         weights = weights.to(rows.dtype)
         if factors is not None and len(columns) <= columns.shape[1]:  # the weights are fewer
             weights, factors = weights.mul_(factors), None
+        if not self.bounded:
+            flush_(weights)
         if factors is None:
             if self.by_rows is not None:
                 multiply(weights, columns, part_of(self.by_rows, span))
@@ -144,7 +147,9 @@ class Logits:
             part = torch.empty_like(rows, dtype=self.exact)
             part_of(self.by_rows, span).addcmul_(multiply(weights, columns, part, 0), factors)
         if self.by_columns is not None:
-            multiply(weights.T, (rows * factors).to(rows.dtype), self.by_columns)
+            moved = rows * factors
+            moved = (moved if self.bounded else flush_(moved)).to(rows.dtype)
+            multiply(weights.T, moved, self.by_columns)
 
 
 def directions_and_logits(
@@ -221,7 +226,7 @@ def against_members(logits: Logits, columns: Tensor, distance: float) -> Tensor:
         here = softplus(here.clamp_min_(torch.finfo(here.dtype).min), threshold=STRAIGHT)
         pushes.append(here.sum())
         if logits.wanted:
-            weights = tile.sub_(here[:, None]).exp_().div_(count)
+            weights = exp_(tile.sub_(here[:, None])).div_(count)
             _put_members(weights, *members, slopes)
             logits.add(span, weights)
     return pulls.sum() / present + reduce(torch.add, pushes) / count
@@ -284,9 +289,9 @@ def both_ways(
     pulls = gaps.sigmoid_().sum(dim=0)
     of_rows, of_columns = torch.logaddexp(of_rows, own), torch.logaddexp(of_columns, own)
     for span, tile in (in_one or logits.tiles()) if logits.wanted else ():
-        by_columns = (_without(tile[:, :count], span, left_out_back) - of_columns).exp_()
+        by_columns = exp_(_without(tile[:, :count], span, left_out_back) - of_columns)
         _leave_out(tile, span, left_out)
-        tile.sub_(of_rows[span, None]).exp_()
+        exp_(tile.sub_(of_rows[span, None]))
         tile[:, :count] += by_columns
         _put(tile, span, None, -pulls[span])
         logits.add(span, tile)
