@@ -6,16 +6,16 @@ import math
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus
 
 from losses import inputs
 from losses.contrastive.in_batch import QUERY_SYMBOLS, temperature_parameter
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.kernels import log1p_sum_exp
+from losses.kernels.cells import logistic_terms, share_of_others
 from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import Block, over_blocks
-from losses.kernels.tiled import STRAIGHT, Directions
+from losses.kernels.tiled import Directions
 from losses.landmarks import least_in_batch, softplus_at
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -89,7 +89,8 @@ def _focal_by_tiles(wanted, queries, keys, negatives, scale, gamma):
     own = (looking.to(exact) * looked_for).sum(dim=1) * scale
 
     def focal(gaps: Tensor, _rows: slice) -> tuple[Tensor, Tensor]:
-        costs, missed = softplus(gaps, threshold=STRAIGHT), gaps.sigmoid()
+        costs = logistic_terms(gaps)
+        missed = share_of_others(costs)
         weights = missed**gamma
         return weights * costs, weights * (gamma * (1 - missed) * costs + missed)
 
@@ -164,7 +165,8 @@ def _focal_floor(
     gap = math.log(math.expm1(least))
     missed = 1 / (1 + math.exp(-gap))
     slope = missed**gamma * (gamma * (1 - missed) * least + missed)
-    every = softplus(gaps, threshold=STRAIGHT) * gaps.sigmoid() ** gamma
+    every = logistic_terms(gaps)
+    every = every * share_of_others(every) ** gamma
     tangent = _at(least, gamma) + slope * (gaps - gap)
     return _at(least, gamma) if bool((every >= tangent - 1e-9).all()) else None
 

@@ -697,10 +697,11 @@ INFO_NCE = LossSpec(
             {"similarity": "dot", "temperature": 1.0},
         ),
         Convention(
-            "FlagEmbedding 1.3, without in-batch negatives",
+            "FlagEmbedding 1.4.2, without in-batch negatives",
             {"in_batch": False, "temperature": 0.02, "negatives_seen": "by_own"},
             note="The library compares a query with its own passages alone. Second sentences whose "
             "first one is no query are seen by all.",
+            former=("FlagEmbedding 1.3, without in-batch negatives",),
         ),
         Convention(
             "RElbers/info-nce-pytorch 0.1.4, unpaired negatives",

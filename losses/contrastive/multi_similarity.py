@@ -253,7 +253,7 @@ MULTI_SIMILARITY = LossSpec(
         ),
         Convention(
             "msight-tech/research-ms-loss 8290973 (the authors' code)",
-            {"threshold": 0.5},
+            {"threshold": 0.5, "negative_scale": 40.0},
             note="That code takes every pair at a cosine above 1 − 10⁻⁵ for the anchor itself, so "
             "that a positive with an equal vector does not count; here it does.",
             former=("research-ms-loss (the authors' code)",),

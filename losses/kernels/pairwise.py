@@ -13,9 +13,9 @@ from functools import partial
 
 import torch
 from torch import Tensor
-from torch.nn.functional import logsigmoid, softplus
 
 from losses.inputs import may_ask
+from losses.kernels.cells import logistic_terms, logistic_weights_
 from losses.kernels.gradient import with_gradient
 from losses.kernels.ordered import accurate, levels_in_order
 from losses.torch_internals import in_torch_func
@@ -24,7 +24,6 @@ from losses.torch_internals import in_torch_func
 LOGISTIC_BELOW, LARGEST_BELOW = 512, 288
 TREE_ABOVE = 1024  # rows; up to here the hinge is faster in a matrix than in a tree
 TILE_ROWS, TILE = 128, 2**18  # at most so many rows, and terms, at a time
-FLAT = 40.0  # above it softplus(x) is x to the last digit of float64
 
 Summed = tuple[Tensor, tuple[Tensor | None, ...]]
 
@@ -155,11 +154,6 @@ def _dense_logistic(labels: Tensor, scores: Tensor, scale: float | Tensor, *, me
     return total / (~unordered).sum().clamp_min(1) if mean else total
 
 
-def logistic_terms(scaled: Tensor) -> Tensor:
-    """log(1 + e^x) of each scaled difference x."""
-    return -logsigmoid(-scaled)
-
-
 def _logistic_of_few(
     wanted: list[bool], labels: Tensor, scores: Tensor, scale: float | Tensor, *, mean: bool
 ) -> Summed:
@@ -237,8 +231,8 @@ def _tile(
     The difference comes before λ: of two scores near each other it is exact.
     """
     differences = (lower.unsqueeze(1) - higher).mul_(scale)
-    terms = softplus(differences, threshold=FLAT)
-    slopes = differences.sigmoid_() if wanted else None
+    terms = logistic_terms(differences)
+    slopes = logistic_weights_(differences) if wanted else None
     if unordered is not None:
         terms.masked_fill_(unordered, 0)
         if slopes is not None:

@@ -14,15 +14,14 @@ from typing import Protocol
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus
 
+from losses.kernels.cells import logistic_terms, share_of_others
 from losses.kernels.plain import exp_, flush_
 from losses.kernels.tiled import (
     CELLS,
     CELLS_OF_AN_ACCELERATOR,
     FEWEST,
     SAFE,
-    STRAIGHT,
     Logits,
     multiply,
     part_of,
@@ -84,7 +83,8 @@ class Block:
 
 def log1p(gaps: Tensor, _rows: slice) -> tuple[Tensor, Tensor]:
     """InfoNCE: log(1 + exp(gap))."""
-    return softplus(gaps, threshold=STRAIGHT), gaps.sigmoid()
+    per_row = logistic_terms(gaps)
+    return per_row, share_of_others(per_row)
 
 
 def over_blocks(

@@ -14,19 +14,22 @@ from typing import Any
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus
 
 from losses.geometry import SHORTEST, length
 from losses.inputs import may_ask
+from losses.kernels.cells import (
+    logistic_terms,
+    logistic_weights_,
+    mistaken_,
+    only_others_,
+    share_of_others,
+)
 from losses.kernels.plain import exp_, flush_
 from losses.same_text import Absent
 
 # Logits up to this size need no shift before exp: neither e⁶⁵, nor the sum of 10⁹ of them, nor
 # e⁻⁶⁵ leaves the range of float32 and bfloat16.
 SAFE = 65.0
-
-# From here on torch's softplus answers x itself, which is exact in float64 too.
-STRAIGHT = 40.0
 
 # Cells of a tile: on a processor what its caches hold, on an accelerator what keeps it busy. A
 # tile has `FEWEST` rows or more, since fewer would starve the matrix product.
@@ -184,10 +187,10 @@ def against_others(
     gaps = []
     for span, tile in logits.tiles():
         own_here = _taken(tile, span, columns) if own is None else part_of(own, span)
-        _put(tile, span, columns, -torch.inf)
-        if absent is not None:
-            _put(tile, span, absent, -torch.inf)
-        _leave_out(tile, span, left_out)
+        for given in (columns, absent):
+            if given is not None:
+                _put(tile, span, given, -torch.inf)
+        only_others_(tile, (span.start,) if columns is None else (), _cells(left_out, span))
         if not logits.bounded:
             largest = tile.amax(dim=1).clamp_min(torch.finfo(tile.dtype).min)
             tile.sub_(largest[:, None])
@@ -201,7 +204,7 @@ def against_others(
             factors = factors.reciprocal()
             logits.add(span, weights, (factors if share == 1 else factors.mul_(share)).unsqueeze(1))
     gaps = torch.cat(gaps)
-    return (softplus(gaps, threshold=STRAIGHT) if beside_own else gaps).sum(), gaps
+    return (logistic_terms(gaps) if beside_own else gaps).sum(), gaps
 
 
 def against_members(logits: Logits, columns: Tensor, distance: float) -> Tensor:
@@ -223,7 +226,7 @@ def against_members(logits: Logits, columns: Tensor, distance: float) -> Tensor:
         tile.add_(distance)
         _put_members(tile, *members, -torch.inf)
         here = tile.logsumexp(dim=1)
-        here = softplus(here.clamp_min_(torch.finfo(here.dtype).min), threshold=STRAIGHT)
+        here = logistic_terms(here.clamp_min_(torch.finfo(here.dtype).min))
         pushes.append(here.sum())
         if logits.wanted:
             weights = exp_(tile.sub_(here[:, None])).div_(count)
@@ -237,11 +240,10 @@ def against_own(logits: Logits, distance: float, left_out: Absent | None = None)
     by the logits."""
     values = []
     for span, tile in logits.tiles():
-        tile.sub_(_taken(tile, span, None).sub_(distance)[:, None])
-        _leave_out(tile, span, left_out)
-        values.append(_softplus_sum(tile, span))
-        weights = tile.sigmoid_()
-        _put(weights, span, None, 0)
+        own = _taken(tile, span, None).sub_(distance)
+        terms = only_others_(tile, (span.start,), _cells(left_out, span), own)
+        values.append(logistic_terms(terms).sum())
+        weights = logistic_weights_(terms)
         _put(weights, span, None, -weights.sum(dim=1))
         logits.add(span, weights)
     return reduce(torch.add, values)
@@ -256,12 +258,10 @@ def against_threshold(
     """
     values, slopes = [], []
     for span, tile in logits.tiles():
-        tile.sub_(threshold)
-        own = _taken(tile, span, None)
-        _leave_out(tile, span, left_out)
-        values.append(_softplus_sum(tile, span) + softplus(-own, threshold=STRAIGHT).sum())
-        weights = tile.sigmoid_()
-        _put(weights, span, None, own.sigmoid_().sub_(1))
+        mistaken = mistaken_(tile.sub_(threshold), span.start, _cells(left_out, span))
+        values.append(logistic_terms(mistaken).sum())
+        weights = logistic_weights_(mistaken)
+        weights.diagonal(span.start).neg_()
         slopes.append(-weights.sum())
         logits.add(span, weights)
     return reduce(torch.add, values), reduce(torch.add, slopes)
@@ -280,17 +280,17 @@ def both_ways(
     of_columns = torch.full_like(own, -torch.inf)
     for span, tile in in_one or logits.tiles():
         own[span] = tile.diagonal(span.start)
-        _put(tile, span, None, -torch.inf)
+        only_others_(tile, (span.start,), None)
         of_rows[span] = _without(tile, span, left_out).logsumexp(dim=1)
         by_columns = _without(tile[:, :count], span, left_out_back)
         of_columns = torch.logaddexp(of_columns, by_columns.logsumexp(dim=0))
     gaps = torch.stack((of_rows, of_columns)).sub_(own)
-    value = softplus(gaps, threshold=STRAIGHT).sum()
-    pulls = gaps.sigmoid_().sum(dim=0)
+    per_row = logistic_terms(gaps)
+    value, pulls = per_row.sum(), share_of_others(per_row).sum(dim=0)
     of_rows, of_columns = torch.logaddexp(of_rows, own), torch.logaddexp(of_columns, own)
     for span, tile in (in_one or logits.tiles()) if logits.wanted else ():
         by_columns = exp_(_without(tile[:, :count], span, left_out_back) - of_columns)
-        _leave_out(tile, span, left_out)
+        only_others_(tile, (), _cells(left_out, span))
         exp_(tile.sub_(of_rows[span, None]))
         tile[:, :count] += by_columns
         _put(tile, span, None, -pulls[span])
@@ -303,22 +303,14 @@ def _without(tile: Tensor, span: slice, left_out: Absent | None) -> Tensor:
     return tile if left_out is None else tile.masked_fill(left_out(span), -torch.inf)
 
 
-def _leave_out(tile: Tensor, span: slice, left_out: Absent | None) -> None:
-    """The same in its place."""
-    if left_out is not None:
-        tile.masked_fill_(left_out(span), -torch.inf)
+def _cells(left_out: Absent | None, span: slice) -> Tensor | None:
+    """Which cells of a span are left out, if any are."""
+    return None if left_out is None else left_out(span)
 
 
 def part_of(tensor: Tensor, span: slice) -> Tensor:
     """The rows of a span; of all rows no view is made, which in a small batch takes its time."""
     return tensor if span.stop - span.start == len(tensor) else tensor[span]
-
-
-def _softplus_sum(tile: Tensor, span: slice) -> Tensor:
-    """Σ log(1 + exp(sᵢⱼ)) over all i ≠ j."""
-    terms = softplus(tile, threshold=STRAIGHT)
-    _put(terms, span, None, 0)
-    return terms.sum()
 
 
 def _taken(tile: Tensor, span: slice, columns: Tensor | None) -> Tensor:

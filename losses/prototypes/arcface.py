@@ -225,11 +225,12 @@ ARCFACE = LossSpec(
             former=("easy_margin",),
         ),
         Convention(
-            "insightface arcface_torch (gradient straight through)",
+            "insightface arcface_torch 657ae30 (gradient straight through)",
             {},
             arcface_straight_definition,
             note="The same number with another gradient: arccos, + m and cos stand under no_grad, "
             "so the own cosine is drawn with slope 1, and not with sin(θ + m) / sin θ.",
+            former=("insightface arcface_torch (gradient straight through)",),
         ),
     ),
 )

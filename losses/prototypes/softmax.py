@@ -6,13 +6,13 @@ import math
 
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus
 
 from losses import inputs
 from losses.geometry import cosine_matrix, dot_matrix
 from losses.kernels import few, log1p_sum_exp
+from losses.kernels.cells import logistic_terms
 from losses.kernels.gradient import with_gradient
-from losses.kernels.tiled import STRAIGHT, Logits, against_others, directions_and_logits
+from losses.kernels.tiled import Logits, against_others, directions_and_logits
 from losses.spec import Convention, LossSpec, Symbol
 
 FEW = 2**15  # logits, up to which one matrix is faster than tiles
@@ -67,7 +67,7 @@ def _softmax_by_tiles(wanted, embeddings, prototypes, classes):
         None if g is None else g.to(embeddings.dtype) for g in (by_embeddings, by_prototypes)
     )
     # Each one's share is summed: the mean may fit where the sum would overflow.
-    return softplus(gaps, threshold=STRAIGHT).mul_(share).sum(), (*gradient, None)
+    return logistic_terms(gaps).mul_(share).sum(), (*gradient, None)
 
 
 def moved_by_tiles(wanted, embeddings, prototypes, classes, scale, move):

@@ -182,7 +182,7 @@ BARLOW_TWINS = LossSpec(
             {"off_diagonal_weight": 0.0051},
             barlow_twins_of_batch_norm_definition,
             note="A dimension that hardly varies is drawn towards 0 by ε = 10⁻⁵ in the deviations. "
-            "The code multiplies the whole by --scale-loss besides, 1 by default.",
+            "Before that commit the code multiplied the whole by --scale-loss besides.",
             former=("facebookresearch/barlowtwins (batch normalisation with ε, λ = 0.0051)",),
         ),
     ),

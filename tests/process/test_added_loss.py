@@ -14,8 +14,19 @@ from explorer.web.api.endpoints import list_losses
 from tests import warm
 from tests.test_readme import BLOCKS, ROOT
 
-# Where there are tests that run over the registry.
-REGISTRY_TESTS = ("losses", "core", "locale", "export", "web")
+# Where there are tests that run over the registry, and those of them that do not name the loss.
+REGISTRY_TESTS = ("losses", "core", "locale", "export", "web", "lab")
+OVER_ALL = (
+    "registry",
+    "of_the_package",
+    "in_both_languages",
+    "that_a_loss_reads",
+    "every_loss_on_classes",
+    "every_loss_says_what_it_makes",
+    "every_reason_names",
+    "is_learnt_from",
+    "what_was_looked_for",
+)
 
 
 def with_its_loss(folder):
@@ -60,7 +71,7 @@ def test_the_tests_over_the_registry_hold_for_the_file_it_adds(tmp_path):
     """Those of the loss itself, and those that ask something of all losses together."""
     with_its_loss(tmp_path)
     folders = [f"tests/unit/{name}" for name in REGISTRY_TESTS]
-    named = "soft_rank or registry or of_the_package or in_both_languages"
+    named = " or ".join(("soft_rank", *OVER_ALL))
     said = run(
         tmp_path,
         "-m",
@@ -77,6 +88,9 @@ def test_the_tests_over_the_registry_hold_for_the_file_it_adds(tmp_path):
     )
     assert "test_the_definition_and_the_function_agree[soft_rank]" in said
     assert said.count("soft_rank") > 50
+    for part in ("compare", "doctor", "training", "test_sweep"):
+        assert f"PASSED tests/unit/lab/{part}" in said
+    assert all(name in said for name in OVER_ALL)
 
 
 NEW_LOSS = """

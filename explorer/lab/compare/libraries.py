@@ -320,7 +320,7 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
             "hardness_mode all_negatives",
         )
     },
-    ("info_nce", "FlagEmbedding 1.3, without in-batch negatives"): (
+    ("info_nce", "FlagEmbedding 1.4.2, without in-batch negatives"): (
         Peer("FlagEmbedding", "_compute_no_in_batch_neg_loss"),
     ),
     **{
@@ -350,8 +350,8 @@ PEERS: Mapping[tuple[str, str], tuple[Peer, ...]] = {
     ("lifted", "pytorch-metric-learning 2.9 LiftedStructureLoss (unit vectors)"): (
         _learned("LiftedStructureLoss", CLASSED, calls.on_classes("LiftedStructureLoss")),
     ),
-    ("arcface", "insightface arcface_torch (gradient straight through)"): (
-        Peer("deepinsight/insightface", "ArcFace"),
+    ("arcface", "insightface arcface_torch 657ae30 (gradient straight through)"): (
+        Peer("deepinsight/insightface", "CombinedMarginLoss"),
     ),
     ("cosface", "pytorch-metric-learning 2.9 CosFaceLoss"): _prototyped("CosFaceLoss"),
     ("cosface", "insightface arcface_torch 2e2e8c9"): (Peer("deepinsight/insightface", "CosFace"),),

@@ -28,7 +28,15 @@ from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 from losses.forms import AgainstOthers, Decisions, HingeSum, LogisticSum, Separable
-from losses.kernels.pairwise import hinge_terms, logistic_terms, sum_of_gaps
+from losses.kernels.cells import (
+    log_logistic_weights,
+    logistic_terms,
+    logistic_weights_,
+    mistaken_,
+    only_others_,
+    share_of_others,
+)
+from losses.kernels.pairwise import hinge_terms, sum_of_gaps
 from losses.same_text import same_text
 from losses.spec import Parameter
 
@@ -94,7 +102,7 @@ def _logistic(form: LogisticSum, batch: LargeBatch, parameters: Mapping[str, obj
     def terms(differences: Tensor, gaps: Tensor) -> tuple[Tensor, Tensor]:
         scaled = scale * differences
         values = logistic_terms(scaled)
-        return scaled - values, values  # log σ(x) = x − log(1 + e^x)
+        return log_logistic_weights(scaled, values), values
 
     count = np.searchsorted(batch.labels, batch.labels, "left").sum()
     return _ordered_pairs(batch, terms, max(count, 1) if form.mean(**parameters) else 1.0, scale)
@@ -165,42 +173,36 @@ def _in_batch(
     positive, count = (queries * keys[own_columns]).sum(dim=1), len(rows)
 
     def cells(part: Window) -> tuple[Tensor, None, Tensor | None]:
-        terms = _products(queries, keys, part)
-        other = back(terms, part) if symmetric else None
-        terms -= positive[part.top : part.bottom]
-        for beyond in masked:
-            terms.diagonal(part.left - part.top - beyond).fill_(-torch.inf)
+        terms, left_out = _products(queries, keys, part), None
+        other = back(terms.clone(), part) if symmetric else None
+        seen, some = slice(part.top, part.bottom), slice(part.left, part.right)
         if texts is not None:
             of_rows, of_columns = texts
-            seen, some = slice(part.top, part.bottom), slice(part.left, part.right)
-            positives = of_columns[own_columns[seen]]
-            left_out = same_text(of_rows[seen], positives, of_columns[some])
-            terms.masked_fill_(left_out.T, -torch.inf)
+            left_out = same_text(of_rows[seen], of_columns[own_columns[seen]], of_columns[some])
+        offsets = [part.top - part.left + beyond for beyond in masked]
+        only_others_(terms.T, offsets, left_out, positive[seen])
         return terms, None, other
 
-    def back(logits: Tensor, part: Window) -> Tensor:
+    def back(terms: Tensor, part: Window) -> Tensor:
         # Further keys, which belong to no query, look for none: their terms are −∞.
         compared = torch.nn.functional.pad(positive, (0, len(keys) - count), value=torch.inf)
-        terms = logits - compared[part.left : part.right, None]
-        terms.diagonal(part.left - part.top).fill_(-torch.inf)
+        some, left_out = slice(part.left, part.right), None
         if texts is not None:
             of_rows, of_columns = texts
             # What further keys look for is −∞ already, so that any text does for them.
             positives = torch.nn.functional.pad(of_rows, (0, len(keys) - count))
-            some = slice(part.left, part.right)
             seen = of_rows[part.top : part.bottom]
-            terms.masked_fill_(same_text(of_columns[some], positives[some], seen), -torch.inf)
-        return terms
+            left_out = same_text(of_columns[some], positives[some], seen)
+        return only_others_(terms, [part.left - part.top], left_out, compared[some])
 
     def loss(found: Survey) -> float:
         forward = float(found.added.mean())
         return (forward + float(found.column_norms[:count].mean())) / 2 if symmetric else forward
 
     def gradient(found: Survey) -> np.ndarray:
-        """Each row takes from its own cell what its weights, 1 − e^−norm, give to the others."""
-        taken = -np.expm1(-found.norms)
-        if symmetric:
-            taken = (taken - np.expm1(-found.column_norms[:count])) / 2
+        """Each row takes from its own cell what its weights give to the others."""
+        norms = [found.norms, found.column_norms[:count]] if symmetric else [found.norms]
+        taken = share_of_others(torch.from_numpy(np.stack(norms))).mean(dim=0).numpy()
         felt = np.full(len(batch), np.nan)
         felt[places[0]] = 0.0
         np.subtract.at(felt, places[0], taken * (scale / count))
@@ -254,37 +256,28 @@ def _decisions(form: Decisions, batch: LargeBatch, parameters: Mapping[str, obje
         if texts is None:
             return None
         (of_queries, of_keys), seen = texts, slice(part.top, part.bottom)
-        found = same_text(of_queries[seen], of_keys[seen], of_keys[part.left : part.right]).T
-        found.diagonal(part.left - part.top).fill_(False)
-        return found
+        return same_text(of_queries[seen], of_keys[seen], of_keys[part.left : part.right])
 
     def cells(part: Window) -> tuple[Tensor, Tensor, None]:
-        wrong = (scale * _products(queries, keys, part)).add_(bias)
-        wrong.diagonal(part.left - part.top).neg_()
-        values = logistic_terms(wrong)
-        logs, absent = wrong.sub_(values), left_out(part)
-        if absent is not None:
-            logs.masked_fill_(absent, -torch.inf)
-            values.masked_fill_(absent, 0)
-        return logs, values, None
+        logits = (scale * _products(queries, keys, part)).add_(bias)
+        mistaken = mistaken_(logits.T, part.top - part.left, left_out(part)).T
+        values = logistic_terms(mistaken)
+        return log_logistic_weights(mistaken, values), values, None
 
     def nearest(found: Survey) -> int:
         mine = (queries * keys).sum(dim=1)
         is_nearest = torch.ones_like(mine, dtype=torch.bool)
         for part in tiles_of(Window(0, len(own), 0, len(own))):
             seen = slice(part.top, part.bottom)
-            cosines = _products(queries, keys, part)
-            cosines.diagonal(part.left - part.top).fill_(-torch.inf)
-            absent = left_out(part)
-            if absent is not None:
-                cosines.masked_fill_(absent, -torch.inf)
-            is_nearest[seen] &= cosines.amax(dim=0) < mine[seen] - TIED * scale
+            cosines = _products(queries, keys, part).T
+            others = only_others_(cosines, [part.top - part.left], left_out(part))
+            is_nearest[seen] &= others.amax(dim=1) < mine[seen] - TIED * scale
         return int(is_nearest.sum())
 
     def gradient(found: Survey) -> np.ndarray:
         logits = scale * (queries * keys).sum(dim=1).cpu().double() + bias
         felt = np.full(len(batch), np.nan)
-        felt[own] = -scale * torch.sigmoid(-logits).numpy() / len(own)
+        felt[own] = logistic_weights_(logits.neg_()).mul_(-scale / len(own)).numpy()
         return felt
 
     return Streamed(

@@ -12,7 +12,8 @@ from functools import cached_property
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn.functional import softplus
+
+from losses.kernels.cells import log_logistic_weights, logistic_terms, logistic_weights_
 
 ERROR = 1e-6
 # Bins of the scaled score, and the nodes of each: enough for ERROR.
@@ -46,7 +47,7 @@ class Nodes:
     @cached_property
     def weights(self) -> np.ndarray:
         """σ of every node against every node."""
-        return torch.from_numpy(self.places[:, None] - self.places).sigmoid_().numpy()
+        return logistic_weights_(torch.from_numpy(self.places[:, None] - self.places)).numpy()
 
     def spread(self, places: np.ndarray, owner: np.ndarray, owners: int) -> np.ndarray:
         """What the pairs at these places come to at the nodes, summed by owner: [owners, n]."""
@@ -56,17 +57,17 @@ class Nodes:
         return found.reshape(owners, len(self))
 
 
-def kernels(differences: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Of each difference x the weight σ(x), what the term adds to the loss, log(1 + e^x), and to
-    the entropy, −σ(x) log σ(x)."""
-    weights = differences.sigmoid()
-    addends, log_weights = (softplus(x, threshold=40.0) for x in (differences, -differences))
-    return weights, addends, weights * log_weights
+def of_differences_(differences: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Of each difference the weight w of its term, in its place, and what the term adds to the loss
+    and to the entropy, −w log w."""
+    addends, logs = logistic_terms(differences), log_logistic_weights(differences)
+    weights = logistic_weights_(differences)
+    return weights, addends, logs.mul_(weights).neg_()
 
 
-def log_weight(differences: np.ndarray) -> np.ndarray:
-    """log σ(x)."""
-    return -np.logaddexp(0, -differences)
+def log_weights(differences: np.ndarray) -> np.ndarray:
+    """The logarithms of the weights; −inf where there is no term."""
+    return log_logistic_weights(torch.from_numpy(differences)).numpy()
 
 
 def chebyshev_points() -> np.ndarray:

@@ -21,10 +21,11 @@ from torch.nn.functional import embedding_bag
 
 from explorer.lab.large.blocks import Blocks, Window, listed
 from explorer.lab.large.heaviest import Heaviest, heaviest_terms
-from explorer.lab.large.nodes import NODES, Nodes, kernels, log_weight
+from explorer.lab.large.nodes import NODES, Nodes, log_weights, of_differences_
 from explorer.lab.large.split import Split, largest_terms
 from explorer.lab.large.summed import Summable
 from explorer.lab.large.tiles import Progress
+from losses.kernels.cells import logistic_weights_
 
 # How far apart scaled scores may lie: beyond, there would be too many nodes.
 MOST_SPREAD = 150.0
@@ -160,7 +161,7 @@ class Smooth(Summable[Found]):
     def survey(self, progress: Progress) -> Found:
         """Go through the whole matrix. `progress` hears of pairs done and may raise to stop."""
         nodes = torch.from_numpy(self.nodes.places)
-        weights, addends, surprises = kernels(nodes[:, None] - nodes)
+        weights, addends, surprises = of_differences_(nodes[:, None] - nodes)
         chunks, count = self._chunks, len(self._chunks) - 1
         first, last = (labels[:count] for labels in self._ends)
         moments = torch.from_numpy(self._moments[:count])
@@ -186,7 +187,7 @@ class Smooth(Summable[Found]):
             mixed = start + np.flatnonzero(first[some] < last[some])
             if len(mixed):
                 differences, there = self._stretches(chunks[mixed], chunks[mixed + 1])
-                found = [kernel.mul_(there) for kernel in kernels(differences)]
+                found = [cells.mul_(there) for cells in of_differences_(differences)]
                 within[mixed] = found[0].sum(dim=(1, 2)).numpy()
                 inside = np.arange(there.shape[1]) < np.diff(chunks)[mixed, None]
                 at = (chunks[mixed, None] + np.arange(there.shape[1]))[inside]
@@ -216,7 +217,7 @@ class Smooth(Summable[Found]):
             columns,
             total,
             weights / max(found.weight, 1e-300),
-            log_weight(largest),
+            log_weights(largest),
             self.differences.counted(window),
         )
 
@@ -226,7 +227,7 @@ class Smooth(Summable[Found]):
         differences = self.differences.cells(
             np.arange(window.top, window.bottom), np.arange(window.left, window.right)
         )
-        weights = torch.from_numpy(differences).sigmoid_().numpy()
+        weights = logistic_weights_(torch.from_numpy(differences)).numpy()
         by_row = np.add.reduceat(weights, rows[:-1] - rows[0], axis=0)
         return np.add.reduceat(by_row, columns[:-1] - columns[0], axis=1)
 
@@ -393,7 +394,7 @@ class Smooth(Summable[Found]):
 
     def heaviest(self, found: Found) -> Heaviest:
         top = heaviest_terms(self.differences)
-        logs = log_weight(top.values)
+        logs = log_weights(top.values)
         return Heaviest(top.rows, top.columns, logs, np.exp(logs) / max(found.weight, 1e-300))
 
     @property

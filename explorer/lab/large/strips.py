@@ -18,6 +18,7 @@ from torch import Tensor
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.heaviest import MOST_TERMS
 from explorer.runtime.device import device
+from losses.kernels.cells import logistic_terms
 
 # Cells of one tile, four times as wide as it is high: few enough to stay in a processor's cache,
 # and so near a square that the products of vectors, where most of the time goes, read each of them
@@ -166,7 +167,7 @@ def strip_of(tiles: Tiles, rows: Window, block: tuple[int, int], known: Norms | 
     else:
         norms = found.sums.new_zeros(rows.bottom - rows.top)
         if tiles.by_row:
-            norms = torch.logaddexp(found.log_totals(), norms)
+            norms = logistic_terms(found.log_totals())
     of_weights = _Bands.joined(both) if both else found._replace(largest=found.largest - norms)
     powers = of_weights.largest.exp()
     weights = powers * of_weights.sums

@@ -29,6 +29,7 @@ from explorer.lab.large.strips import (
     tiles_across,
 )
 from explorer.runtime.device import device
+from losses.kernels.cells import logistic_terms
 
 # Strips that are worked on at the same time: each of them takes some 30 MB.
 MOST_WORKERS = 8
@@ -161,15 +162,17 @@ def _norms(tiles: Tiles, progress: Callable[[int], None]) -> Norms:
             of_columns.append(as_numbers(back.logsumexp(dim=1)))
         return strip, np.logaddexp.reduce(of_rows), np.concatenate(of_columns)
 
-    rows, columns = np.zeros(tiles.rows), np.zeros(tiles.columns)
+    rows, columns = np.zeros(tiles.rows), np.full(tiles.columns, -np.inf)
     progress(0)
     for strip, of_rows, of_columns in _in_turn(
         work, strips_of(Window(0, tiles.rows, 0, tiles.columns))
     ):
-        rows[strip.top : strip.bottom] = np.logaddexp(0.0, of_rows)
+        rows[strip.top : strip.bottom] = of_rows
         columns = np.logaddexp(columns, of_columns)
         progress(strip.bottom)
-    return rows, columns
+    sums = (torch.from_numpy(side) for side in (rows, columns))
+    of_rows, of_columns = (as_numbers(logistic_terms(side)) for side in sums)
+    return of_rows, of_columns
 
 
 # ---- Gathered from all strips --------------------------------------------------------------------

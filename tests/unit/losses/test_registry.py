@@ -373,7 +373,6 @@ OF_NO_RELEASE = {
     ("siglip", "averaged over cells (big_vision #115)"),
     ("supcon", "S2 (the anchor is its own positive)"),
     ("supcon", "SupContrast (anchors without a positive count as zeros)"),
-    ("arcface", "insightface arcface_torch (gradient straight through)"),
     ("orthogonal", "EmbeddingGemma (second moment alone, summed)"),
 }
 PEOPLES_NAMES = (
