@@ -1,7 +1,9 @@
 // The losses of Compare in its address, and what its bars are made of.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { formOf, read, stepsAt, written } from "../../explorer/web/kit/sides.js";
+import { numbered, read } from "../../explorer/web/kit/link.js";
+import { formOf, kindsIn, renamed, stepsAt } from "../../explorer/web/kit/sides.js";
+import { Store } from "../../explorer/web/kit/store.js";
 import { barsPath, equalised, orderOf, placeAt, reachOf } from "../../explorer/web/pages/compare/bars.js";
 import { coloured, latexOf, plain } from "../../explorer/web/pages/compare/latex.js";
 
@@ -29,14 +31,15 @@ const SIDES = [
   { loss: "a", convention: "", parameters: {} },
 ];
 
+const { table } = new Store([{ name: "sides", default: [], kind: "losses", high: 6, link: "1" }]);
+const sidesOf = (text) => read(table, text, kindsIn(LOSSES)).sides;
+
 test("what is written reads back, whatever a convention is called", () => {
-  const text = new URLSearchParams(written(SIDES)).toString();
-  assert.deepEqual(read(new URLSearchParams(text), LOSSES), SIDES);
+  assert.deepEqual(sidesOf(new URLSearchParams(numbered(SIDES)).toString()), SIDES);
 });
 
 test("a loss that there is not stays named, and its parameters with it", () => {
-  const said = new URLSearchParams("1=gone&1.scale=3&2=a&2.gone=1");
-  assert.deepEqual(read(said, LOSSES), [
+  assert.deepEqual(sidesOf("1=gone&1.scale=3&2=a&2.gone=1"), [
     { loss: "gone", convention: "", parameters: { scale: 3 } },
     { loss: "a", convention: "", parameters: {} },
   ]);
@@ -49,13 +52,14 @@ test("a convention is found by a name that it had, with its parameters", () => {
     ["1@", "b; d"],
     ["1.margin", "-3"],
   ]);
-  assert.deepEqual(read(said, LOSSES), [SIDES[1]]);
+  const [side] = sidesOf(said.toString());
+  assert.deepEqual(renamed(LOSSES, side), SIDES[1]);
 });
 
 test("at most six, and none after a gap", () => {
   const many = new URLSearchParams(Array.from({ length: 9 }, (_, i) => [String(i + 1), "a"]));
-  assert.equal(read(many, LOSSES).length, 6);
-  assert.equal(read(new URLSearchParams("1=a&3=a"), LOSSES).length, 1);
+  assert.equal(sidesOf(many.toString()).length, 6);
+  assert.equal(sidesOf("1=a&3=a").length, 1);
 });
 
 test("steps are as many as sides, and stay where none is named", () => {
