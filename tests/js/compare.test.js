@@ -1,11 +1,14 @@
 // The losses of Compare in its address, and what its bars are made of.
 import assert from "node:assert/strict";
 import test from "node:test";
+import "./page.js"; // first: what draws makes elements
 import { numbered, read } from "../../explorer/web/kit/link.js";
 import { formOf, kindsIn, renamed, stepsAt } from "../../explorer/web/kit/sides.js";
 import { Store } from "../../explorer/web/kit/store.js";
-import { barsPath, equalised, orderOf, placeAt, reachOf } from "../../explorer/web/pages/compare/bars.js";
+import { equalised, orderOf, reachOf } from "../../explorer/web/pages/compare/bars.js";
 import { coloured, latexOf, plain } from "../../explorer/web/pages/compare/latex.js";
+
+const { barsPath } = await import("../../explorer/web/kit/plot.js");
 
 /** @type {any} */
 const LOSSES = {
@@ -80,13 +83,14 @@ test("bars stand in one order for all strips", () => {
   assert.deepEqual(orderOf("base", { count: 3, labels: [0, 1, 2], base }), [1, 0, 2]);
   assert.deepEqual(orderOf("label", { count: 3, labels: [0, 2, 2], base }), [1, 2, 0]);
   assert.deepEqual(orderOf("base", { count: 3, labels: [], base: null }), [0, 1, 2]);
-  const across = { left: 10, width: 30, places: [1, 0, 2] };
-  assert.equal(placeAt(12, across), 1);
-  assert.equal(placeAt(39, across), 2);
-  assert.equal(placeAt(5, across), null);
-  // A bar each, none for 0, above the middle for what is positive.
-  const path = barsPath([0, 1, -2], across, 20, 10, 2);
-  assert.deepEqual(path.match(/v-?[\d.]+/g), ["v-5.00", "v10.00"]);
+});
+
+test("a bar stands by itself, none where there is no height, or all are one outline", () => {
+  const bars = { look: {}, from: [0, 1, 2, 3], to: [1, 2, 3, 4], heights: [0, 1, -2, Number.NaN], base: 0 };
+  const [toX, toY] = [(v) => 10 + 10 * v, (v) => 20 - 5 * v];
+  assert.equal(barsPath({ ...bars, gap: 2 }, toX, toY), "M20.00 20.00h8.00V15.00H20.00zM30.00 20.00h8.00V30.00H30.00z");
+  const outline = barsPath({ ...bars, heights: [0, 1, 2, 0] }, toX, toY);
+  assert.equal(outline, "M10.00 20.00L10.00 20.00H20.00L20.00 15.00H30.00L30.00 10.00H40.00L40.00 20.00H50.00V20.00");
 });
 
 test("a formula is taken away in its inks, its braces in order", () => {
