@@ -1,6 +1,6 @@
 // A table that its reader sorts, by a click or Enter on a column's name, and walks with the arrow
 // keys. It knows nothing of what it lists.
-import { h, walkable, worded } from "./dom.js";
+import { h, setText, walkable, worded } from "./dom.js";
 import { say } from "./words.js";
 
 /**
@@ -169,10 +169,10 @@ export function sortableTable(root, { columns, key, sorted = null, most = 8, pic
     heads.forEach((head, place) => {
       const sort = order?.column === place ? (order.down ? "descending" : "ascending") : "none";
       head.setAttribute("aria-sort", sort);
-      marks[place].textContent = { descending: "▼", ascending: "▲", none: "" }[sort];
+      setText(marks[place], { descending: "▼", ascending: "▲", none: "" }[sort]);
     });
     more.hidden = rows.length <= most;
-    more.textContent = whole ? say("ui.fewer_rows") : say("ui.all_rows", { count: rows.length });
+    setText(more, whole ? say("ui.fewer_rows") : say("ui.all_rows", { count: rows.length }));
     light();
   }
 

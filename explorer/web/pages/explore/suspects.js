@@ -1,7 +1,7 @@
 // Where label and encoder disagree: both sentences whole, a second opinion, and what the reader makes of it.
 
 import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/corrections.js";
-import { h, reword, worded } from "../../kit/dom.js";
+import { h, reword, setText, worded } from "../../kit/dom.js";
 import { percent, show } from "../../kit/numbers.js";
 import { GONE } from "../../kit/server.js";
 import { sortableTable } from "../../kit/table.js";
@@ -117,12 +117,12 @@ export function suspectsPart(channel, server) {
     const { suspects, disagreement: usual } = picture;
     doubtful.hidden = !batch.foreign;
     none.hidden = suspects.length > 0;
-    none.textContent = say(whyNone(picture.figures, "ui.no_suspects"));
+    setText(none, say(whyNone(picture.figures, "ui.no_suspects")));
     note.hidden = !none.hidden;
     list.hidden = !none.hidden;
     form.hidden = !none.hidden || !batch.editable;
     expected.hidden = !usual;
-    if (usual) expected.textContent = expectedWords(suspects.length, usual);
+    if (usual) setText(expected, expectedWords(suspects.length, usual));
     table.update({ data: suspects });
     corrections.fill(channel.scenario.data.corrections);
   }

@@ -1,7 +1,7 @@
 // What if a parameter were different: the loss, its gradient and its active terms along the range,
 // with the two rules of thumb drawn in; and short trainings, which settle what rules cannot. Worked
 // out when asked for.
-import { h, roomOf, worded } from "../../kit/dom.js";
+import { h, roomOf, setText, worded } from "../../kit/dom.js";
 import { percent, read, show } from "../../kit/numbers.js";
 import { plotArea, ticksOf } from "../../kit/plot.js";
 import { GONE } from "../../kit/server.js";
@@ -100,7 +100,7 @@ export default function sweep(root, channel, server) {
     if (String(Array.from(choice.options, ({ value }) => value)) !== String(names)) {
       choice.replaceChildren(...names.map((name) => h("option", { value: name })));
     }
-    for (const option of choice.options) option.textContent = nameOf(option.value);
+    for (const option of choice.options) setText(option, nameOf(option.value));
     choiceField.hidden = known.length < 2;
   }
 
