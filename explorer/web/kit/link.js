@@ -133,8 +133,8 @@ const textOf = (value) => (Array.isArray(value) ? value.join("-") : String(value
 function ofKind(kind, text) {
   if (kind === "choice" || kind === "text") return text;
   if (kind === "switch") return text === "true";
-  // A hyphen stands between numbers; after none it is the sign of one. Compare once wrote "_" there, and Large ",".
-  return kind === "list" ? text.split(/[_,]|(?<=\d)-/).map(Number) : Number(text);
+  // A hyphen stands between numbers; after none it is the sign of one. Compare once wrote "_" there.
+  return kind === "list" ? text.split(/_|(?<=\d)-/).map(Number) : Number(text);
 }
 
 // ---- A text of many lines ------------------------------------------------------------------------
