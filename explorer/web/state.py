@@ -12,7 +12,10 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-KINDS = ("number", "whole", "text", "choice", "switch", "list", "parameters", "map", "object")
+KINDS = (
+    *("number", "whole", "text", "choice", "switch", "list"),
+    *("parameters", "map", "losses", "object"),
+)
 # What a change of the entry asks for: to compute anew, to draw anew, or nothing.
 EFFECTS = ("compute", "redraw", "nothing")
 
@@ -25,7 +28,9 @@ class Entry:
     choice. `link` is its name in the address, None where it does not stand there. Another value
     of an entry with `history` begins a step of the browser's history. `when` names another entry
     and the value that it must have for this one to count. "parameters" are those of the loss that
-    is chosen, by name; the `LossSpec` has their kinds and ranges.
+    is chosen, by name; the `LossSpec` has their kinds and ranges. "losses" are several of them
+    with their conventions and parameters, from `low` to `high` of them; in an address each stands
+    by its number.
     """
 
     name: str

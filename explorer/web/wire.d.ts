@@ -1736,7 +1736,7 @@ export interface Started {
 export interface StateEntry {
   name: string;
   default: unknown;
-  kind: "number" | "whole" | "text" | "choice" | "switch" | "list" | "parameters" | "map" | "object";
+  kind: "number" | "whole" | "text" | "choice" | "switch" | "list" | "parameters" | "map" | "losses" | "object";
   low?: number;
   high?: number;
   choices?: string[];

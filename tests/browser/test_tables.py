@@ -81,12 +81,23 @@ def test_all_rows_can_be_shown(page: Page) -> None:
     expect(page.locator("#main-terms .lp-more-rows").last).to_be_hidden()
 
 
+# Counts how often what stands in heads and on buttons is written.
+WRITINGS = """() => {
+  window.writings = 0;
+  const counting = new MutationObserver((all) => { window.writings += all.length; });
+  for (const one of document.querySelectorAll("#main-terms th, #main-terms button"))
+    counting.observe(one, { childList: true, subtree: true, characterData: true });
+}"""
+
+
 def test_the_chosen_order_outlives_a_movement_of_the_slider(page: Page) -> None:
     head(page, TERMS, "Value").get_by_role("button").click()
     head(page, TERMS, "Value").get_by_role("button").click()
     before = numbers(page, TERMS, 2)
+    page.evaluate(WRITINGS)
     with redrawn(page):
         slider(page, "scale")[1].fill("40")
+    assert page.evaluate("window.writings") == 0  # to write what stands there lays the page out
     after = numbers(page, TERMS, 2)
     assert after == sorted(after)
     assert after != before

@@ -1,9 +1,14 @@
 // The losses of Compare in its address, and what its bars are made of.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { formOf, read, stepsAt, written } from "../../explorer/web/kit/sides.js";
-import { barsPath, equalised, orderOf, placeAt, reachOf } from "../../explorer/web/pages/compare/bars.js";
+import "./page.js"; // first: what draws makes elements
+import { numbered, read } from "../../explorer/web/kit/link.js";
+import { formOf, kindsIn, renamed, stepsAt } from "../../explorer/web/kit/sides.js";
+import { Store } from "../../explorer/web/kit/store.js";
+import { equalised, orderOf, reachOf } from "../../explorer/web/pages/compare/bars.js";
 import { coloured, latexOf, plain } from "../../explorer/web/pages/compare/latex.js";
+
+const { barsPath } = await import("../../explorer/web/kit/plot.js");
 
 /** @type {any} */
 const LOSSES = {
@@ -29,14 +34,15 @@ const SIDES = [
   { loss: "a", convention: "", parameters: {} },
 ];
 
+const { table } = new Store([{ name: "sides", default: [], kind: "losses", high: 6, link: "1" }]);
+const sidesOf = (text) => read(table, text, kindsIn(LOSSES)).sides;
+
 test("what is written reads back, whatever a convention is called", () => {
-  const text = new URLSearchParams(written(SIDES)).toString();
-  assert.deepEqual(read(new URLSearchParams(text), LOSSES), SIDES);
+  assert.deepEqual(sidesOf(new URLSearchParams(numbered(SIDES)).toString()), SIDES);
 });
 
 test("a loss that there is not stays named, and its parameters with it", () => {
-  const said = new URLSearchParams("1=gone&1.scale=3&2=a&2.gone=1");
-  assert.deepEqual(read(said, LOSSES), [
+  assert.deepEqual(sidesOf("1=gone&1.scale=3&2=a&2.gone=1"), [
     { loss: "gone", convention: "", parameters: { scale: 3 } },
     { loss: "a", convention: "", parameters: {} },
   ]);
@@ -49,13 +55,14 @@ test("a convention is found by a name that it had, with its parameters", () => {
     ["1@", "b; d"],
     ["1.margin", "-3"],
   ]);
-  assert.deepEqual(read(said, LOSSES), [SIDES[1]]);
+  const [side] = sidesOf(said.toString());
+  assert.deepEqual(renamed(LOSSES, side), SIDES[1]);
 });
 
 test("at most six, and none after a gap", () => {
   const many = new URLSearchParams(Array.from({ length: 9 }, (_, i) => [String(i + 1), "a"]));
-  assert.equal(read(many, LOSSES).length, 6);
-  assert.equal(read(new URLSearchParams("1=a&3=a"), LOSSES).length, 1);
+  assert.equal(sidesOf(many.toString()).length, 6);
+  assert.equal(sidesOf("1=a&3=a").length, 1);
 });
 
 test("steps are as many as sides, and stay where none is named", () => {
@@ -76,13 +83,14 @@ test("bars stand in one order for all strips", () => {
   assert.deepEqual(orderOf("base", { count: 3, labels: [0, 1, 2], base }), [1, 0, 2]);
   assert.deepEqual(orderOf("label", { count: 3, labels: [0, 2, 2], base }), [1, 2, 0]);
   assert.deepEqual(orderOf("base", { count: 3, labels: [], base: null }), [0, 1, 2]);
-  const across = { left: 10, width: 30, places: [1, 0, 2] };
-  assert.equal(placeAt(12, across), 1);
-  assert.equal(placeAt(39, across), 2);
-  assert.equal(placeAt(5, across), null);
-  // A bar each, none for 0, above the middle for what is positive.
-  const path = barsPath([0, 1, -2], across, 20, 10, 2);
-  assert.deepEqual(path.match(/v-?[\d.]+/g), ["v-5.00", "v10.00"]);
+});
+
+test("a bar stands by itself, none where there is no height, or all are one outline", () => {
+  const bars = { look: {}, from: [0, 1, 2, 3], to: [1, 2, 3, 4], heights: [0, 1, -2, Number.NaN], base: 0 };
+  const [toX, toY] = [(v) => 10 + 10 * v, (v) => 20 - 5 * v];
+  assert.equal(barsPath({ ...bars, gap: 2 }, toX, toY), "M20.00 20.00h8.00V15.00H20.00zM30.00 20.00h8.00V30.00H30.00z");
+  const outline = barsPath({ ...bars, heights: [0, 1, 2, 0] }, toX, toY);
+  assert.equal(outline, "M10.00 20.00L10.00 20.00H20.00L20.00 15.00H30.00L30.00 10.00H40.00L40.00 20.00H50.00V20.00");
 });
 
 test("a formula is taken away in its inks, its braces in order", () => {

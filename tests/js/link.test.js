@@ -1,7 +1,7 @@
 // A state as the text of an address: addresses of before still open, and what is written is read.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { read, written } from "../../explorer/web/kit/link.js";
+import { packed, read, unpacked, written } from "../../explorer/web/kit/link.js";
 import { Store } from "../../explorer/web/kit/store.js";
 
 const LARGE = [
@@ -20,7 +20,7 @@ const LARGE = [
   { name: "window", default: null, kind: "list", link: "window" },
   { name: "cell", default: null, kind: "list", link: "cell", affects: "nothing" },
 ];
-const kinds = () => ({ scale: "number", symmetric: "switch", mining: "choice" });
+const kinds = () => ({ scale: "number", symmetric: "switch", mining: "choice", weights: "list" });
 const opened = (text) => {
   const store = new Store(LARGE);
   store.reset(read(store.table, text, kinds));
@@ -47,6 +47,7 @@ test("addresses of before are read", () => {
       [3, 4],
     ],
   );
+  assert.deepEqual(opened("loss=a&p.weights=1_-0.5_2e-7").state.parameters.weights, [1, -0.5, 2e-7]);
   const file = opened(
     "loss=cosent&source=file&file=ab12&name=a%26b.csv&encoder=x%2Fy&c.first=left+one&header=false",
   ).state;
@@ -68,7 +69,7 @@ test("the ends of a scale may lie below 0", () => {
 test("what is written is read as it was", () => {
   const patch = {
     loss: "circle",
-    parameters: { scale: 1e-6, symmetric: false },
+    parameters: { scale: 1e-6, symmetric: false, weights: [1, -0.5, 2e-7] },
     source: { kind: "file", file: "ab", columns: { "first & second": "列=1" }, header: true, encoder: "a b" },
     window: [0, 5, 2, 9],
   };
@@ -94,4 +95,21 @@ test("an address that is names alone", () => {
   assert.equal(written(store), "run-1,run-2");
   assert.deepEqual(read(store.table, "run-1,run%202,"), { shown: ["run-1", "run 2"] });
   assert.deepEqual(read(store.table, ""), { shown: [] });
+});
+
+test("a text comes back as it was, shorter than an address would write it", async () => {
+  const rows = Array.from({ length: 40 }, (_, i) => `how tall is it\t${i} 米 🙂\t${i % 5}`).join("\n");
+  for (const text of ["", "a", rows]) {
+    const short = await packed(text);
+    assert.match(short, /^[A-Za-z0-9_-]*$/);
+    assert.equal(await unpacked(short, 10_000), text);
+  }
+  assert.ok((await packed(rows)).length < encodeURIComponent(rows).length / 4);
+});
+
+test("what is damaged or too large is no text", async () => {
+  const short = await packed("x".repeat(5000));
+  assert.equal(await unpacked(short, 4999), null);
+  assert.equal(await unpacked("!!", 100), null);
+  assert.equal(await unpacked(short.slice(0, -4), 10_000), null);
 });

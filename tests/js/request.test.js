@@ -1,7 +1,7 @@
 // Asking: a deadline, giving up, and no late answer over a newer one.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { answerTo, Requests } from "../../explorer/web/kit/request.js";
+import { answerTo, newestOf, Requests } from "../../explorer/web/kit/request.js";
 
 const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 const never = new Promise(() => {});
@@ -121,4 +121,22 @@ test("a question waits until it has settled", async () => {
   assert.equal(open.length, 0);
   await pause(30);
   assert.equal(open.length, 1);
+});
+
+test("of questions that differ the newest alone is answered", async () => {
+  const newest = newestOf();
+  const [open, told] = [[], []];
+  const ask = async (name) => told.push([name, await newest(() => new Promise((done) => open.push(done)))]);
+  ask("first");
+  ask("second");
+  open[0]("of the first");
+  await pause(0);
+  assert.deepEqual(told, []);
+  open[1]("of the second");
+  await pause(0);
+  assert.deepEqual(told, [["second", "of the second"]]);
+  ask("third");
+  open[2](null);
+  await pause(0);
+  assert.deepEqual(told.at(-1), ["third", null]);
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./page.js";
 import { given } from "../../explorer/web/kit/given.js";
-import { lossesIn } from "../../explorer/web/kit/sides.js";
+import { lossesIn } from "../../explorer/web/kit/link.js";
 import { carriedOver, learn, lengthsIn, nameOfSum, summandsOf } from "../../explorer/web/kit/sums.js";
 
 /** @param {string[]} names */
@@ -70,8 +70,5 @@ test("only sums that are not known yet are asked for", async () => {
 });
 
 test("an address of Compare names its losses", () => {
-  assert.deepEqual(lossesIn(new URLSearchParams("1=cosent%2Bangle&1.scale=3&2=info_nce&base=1")), [
-    "cosent+angle",
-    "info_nce",
-  ]);
+  assert.deepEqual(lossesIn("1=cosent%2Bangle&1.scale=3&2=info_nce&base=1"), ["cosent+angle", "info_nce"]);
 });

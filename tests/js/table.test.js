@@ -11,23 +11,31 @@ const ROWS = [
 ];
 
 function made(options = {}) {
-  const table = sortableTable({
-    key: "cities",
-    columns: [
-      { key: "name", cell: (row) => row.name, by: (row) => row.name },
-      { key: "size", cell: (row) => [String(row.size), "km²"], by: (row) => row.size, spare: true },
-    ],
-    ...options,
-  });
-  table.fill(ROWS);
-  document.body.replaceChildren(table.element);
-  const lines = () => [...table.element.querySelectorAll("tbody tr")].filter((line) => !line.hidden);
+  const root = document.createElement("div");
+  const said = [];
+  const table = sortableTable(
+    root,
+    {
+      key: "cities",
+      columns: [
+        { key: "name", cell: (row) => row.name, by: (row) => row.name },
+        { key: "size", cell: (row) => [String(row.size), "km²"], by: (row) => row.size, spare: true },
+      ],
+      ...options,
+    },
+    (what, row) => said.push(row ? [what, row.name] : [what]),
+  );
+  table.update({ data: ROWS });
+  document.body.replaceChildren(root);
+  const lines = () => [...root.querySelectorAll("tbody tr")].filter((line) => !line.hidden);
   return {
+    root,
     table,
+    said,
     lines,
     names: () => lines().map((line) => line.children[0].textContent),
-    heads: [...table.element.querySelectorAll("th")],
-    sort: (place) => happen(table.element.querySelectorAll("th button")[place], "click"),
+    heads: [...root.querySelectorAll("th")],
+    sort: (place) => happen(root.querySelectorAll("th button")[place], "click"),
   };
 }
 
@@ -58,8 +66,8 @@ test("numbers come largest first, and what has none stays at the end", () => {
 });
 
 test("more rows than are shown wait behind a button", () => {
-  const { table, names } = made({ most: 2 });
-  const more = table.element.querySelector(".lp-more-rows");
+  const { root, names } = made({ most: 2 });
+  const more = root.querySelector(".lp-more-rows");
   assert.deepEqual([names().length, more.hidden], [2, false]);
   happen(more, "click");
   assert.equal(names().length, 3);
@@ -70,18 +78,12 @@ test("more rows than are shown wait behind a button", () => {
 test("a spare column is hidden while no row has a number for it", () => {
   const { table, heads } = made();
   assert.equal(heads[1].hidden, false);
-  table.fill([ROWS[1]]);
+  table.update({ data: [ROWS[1]] });
   assert.equal(heads[1].hidden, true);
 });
 
 test("a line says which row is reached, left, picked", () => {
-  const said = [];
-  const { lines } = made({
-    sorted: { column: 0, down: false },
-    reach: (row) => said.push(["reach", row.name]),
-    leave: () => said.push(["leave"]),
-    pick: (row) => said.push(["pick", row.name]),
-  });
+  const { lines, said } = made({ sorted: { column: 0, down: false }, picks: true });
   happen(lines()[0], "mouseenter");
   happen(lines()[0], "mouseleave");
   happen(lines()[1].children[0], "click");
@@ -90,16 +92,8 @@ test("a line says which row is reached, left, picked", () => {
 });
 
 test("a box is ticked for its row, and does not pick it", () => {
-  const said = [];
-  const box = {
-    label: (row) => `take ${row.name}`,
-    checked: (row) => row.name === "c",
-    toggle: (row) => said.push(row.name),
-  };
-  const { lines } = made({
-    columns: [{ key: "take", by: () => 0, box }],
-    pick: () => said.push("picked"),
-  });
+  const box = { label: (row) => `take ${row.name}`, checked: (row) => row.name === "c" };
+  const { lines, said } = made({ columns: [{ key: "take", by: () => 0, box }], picks: true });
   const boxes = lines().map((line) => line.querySelector("input"));
   assert.deepEqual(
     boxes.map(({ checked }) => checked),
@@ -107,12 +101,12 @@ test("a box is ticked for its row, and does not pick it", () => {
   );
   happen(boxes[1], "click");
   happen(boxes[1], "change");
-  assert.deepEqual(said, ["a"]);
+  assert.deepEqual(said, [["tick", "a"]]);
 });
 
 test("what is pointed at elsewhere is lit, also after sorting", () => {
   const { table, lines, sort } = made();
-  table.light((row) => row.name === "a");
+  table.update({ state: { lit: (row) => row.name === "a" } });
   const lit = () => lines().map((line) => line.classList.contains("lp-lit"));
   assert.deepEqual(lit(), [false, true, false]);
   sort(0);

@@ -74,7 +74,7 @@ export function cellCard(emit) {
    */
   function tell(step, at, pinned) {
     const key = JSON.stringify([at, pinned, language()]);
-    if (key === told && toldOf === step) return;
+    if (key === told && (toldOf === step || !at)) return;
     if (toldOf?.picture !== step.picture) scores = gradients = null;
     [told, toldOf] = [key, step];
     if (!at) {

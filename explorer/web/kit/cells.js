@@ -1,7 +1,7 @@
 // Cells as colours: what a matrix, a map of blocks and a thumbnail are drawn with. Plain arrays in;
 // it knows nothing of what they mean.
 import { hatching, packed, palette, rampTable } from "./colours.js";
-import { contextOf, h } from "./dom.js";
+import { contextOf, h, setText } from "./dom.js";
 
 /** @typedef {"diverging" | "sequential" | "mask"} Ramp */
 /** @typedef {{ top: number, left: number, rows: number, columns: number }} View the cells in sight */
@@ -9,6 +9,13 @@ import { contextOf, h } from "./dom.js";
 
 /** @param {number} value */
 const isBroken = (value) => Number.isNaN(value) || value === Infinity;
+
+/** @type {(one: ArrayLike<number>, other: ArrayLike<number>) => boolean} */
+function isAlike(one, other) {
+  if (one.length !== other.length) return false;
+  for (let i = 0; i < one.length; i += 1) if (one[i] !== other[i]) return false;
+  return true;
+}
 
 /**
  * The pixels of rows × columns values: −∞ is left out, what is no number has a colour of its own.
@@ -88,6 +95,8 @@ export function cellStage({ role, pins = false, thin = 2 }) {
   const element = h("div.lp-stage", {}, canvas, Object.values(overlays), lasso);
   const offscreen = h("canvas");
   const hatched = h("canvas");
+  // What is hatched there, and how: while a slider moves it is the same.
+  let hatchedOf = { key: "", any: false, present: /** @type {ArrayLike<number>} */ ([]) };
   /** @type {View} */
   let view = { top: 0, left: 0, rows: 1, columns: 1 };
   let size = { width: 0, height: 0 };
@@ -123,6 +132,19 @@ export function cellStage({ role, pins = false, thin = 2 }) {
    */
   function hatch(context, { rows, columns, present }, ratio) {
     if (!present) return false;
+    const { width, height } = canvas;
+    const key = [rows, columns, ...Object.values(view), width, height, ratio, palette().hatch].join();
+    const same = key === hatchedOf.key && isAlike(present, hatchedOf.present);
+    if (!same) hatchedOf = { key, present, any: hatchAnew({ rows, columns, present }, ratio) };
+    if (hatchedOf.any) context.drawImage(hatched, 0, 0);
+    return hatchedOf.any;
+  }
+
+  /**
+   * @param {{ rows: number, columns: number, present: ArrayLike<number> }} cells
+   * @param {number} ratio
+   */
+  function hatchAnew({ rows, columns, present }, ratio) {
     const image = new ImageData(columns, rows);
     const pixels = new Uint32Array(image.data.buffer);
     let any = false;
@@ -141,7 +163,6 @@ export function cellStage({ role, pins = false, thin = 2 }) {
     over.globalCompositeOperation = "source-in";
     over.fillStyle = hatching(over, ratio) ?? "";
     over.fillRect(0, 0, width, height);
-    context.drawImage(hatched, 0, 0);
     return true;
   }
 
@@ -217,6 +238,7 @@ export function legendBar() {
   const canvas = h("canvas.lp-legend", { width: 1, height: 128 });
   const numbers = [h("span"), h("span"), h("span")];
   const element = h("div.lp-legend-box", {}, canvas, h("div.lp-scale", {}, numbers));
+  let painted = "";
 
   /**
    * `texts`: largest, middle, least. With `two` only the ends of the ramp are shown, for yes and no.
@@ -224,10 +246,14 @@ export function legendBar() {
    * @param {string[]} texts
    */
   function draw(ramp, texts, two = false) {
-    const values = Array.from({ length: 128 }, (_, y) => (two ? Number(y < 64) : 1 - (2 * y) / 255));
-    paint(canvas, { rows: 128, columns: 1, values, least: 0, largest: 1, ramp });
+    const key = `${palette()[ramp]}|${two}`;
+    if (key !== painted) {
+      painted = key;
+      const values = Array.from({ length: 128 }, (_, y) => (two ? Number(y < 64) : 1 - (2 * y) / 255));
+      paint(canvas, { rows: 128, columns: 1, values, least: 0, largest: 1, ramp });
+    }
     numbers.forEach((number, i) => {
-      number.textContent = texts[i] ?? "";
+      setText(number, texts[i] ?? "");
     });
   }
 

@@ -20,52 +20,44 @@ const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -
 /** @typedef {ReturnType<typeof lineChart>} LineChart */
 
 /**
- * `point` hears which step is pointed at, `choose` which is clicked.
- * @param {{ key: string, logarithmic?: boolean, band?: Span | null, low?: number | null,
- *   high?: number | null, height?: number, point?: (step: number | null) => void,
- *   choose?: (step: number | null) => void }} options
+ * Series over the steps of `span`; `note` is what is to be known of them, under them and in the file.
+ * @typedef {{ series: Series[], span: Span, note?: string }} ChartData
  */
-export function lineChart(options) {
-  const {
-    key,
-    logarithmic = false,
-    band = null,
-    low = null,
-    high = null,
-    height: usual = 190,
-    point = () => {},
-    choose = () => {},
-  } = options;
+
+/**
+ * `emit` hears which step is pointed at and which is clicked, null for none. The state is the step at
+ * which the values are read, null for the last ones.
+ * @param {HTMLElement} root a figure
+ * @param {{ key: string, logarithmic?: boolean, band?: Span | null, low?: number | null,
+ *   high?: number | null, height?: number }} options
+ * @param {(what: "point" | "choose", step: number | null) => void} [emit]
+ */
+export function lineChart(root, options, emit = () => undefined) {
+  const { key, logarithmic = false, band = null, low = null, high = null, height: usual = 190 } = options;
   const MARGINS = { left: 46, right: 10, top: 8, bottom: 22 },
     WIDE = 460;
   const EXPORTED = [720, 320],
     FAINT = 0.32;
   const dashes = ["", "5 3", "1.5 3", "9 3 2 3"];
 
-  const area = plotArea(
-    { margins: MARGINS, attributes: { tabindex: 0, style: "font-family: inherit" } },
-    (what, value) => {
-      if (what === "reach") point(value === null ? null : nearest(value));
-      else if (what === "click") choose(nearest(value));
-    },
-  );
-  const svg = area.element;
   const legend = h("div.lp-chart-legend");
   const spoken = h("div.lp-spoken", { "aria-live": "polite" });
   const note = h("figcaption.lp-note", { hidden: true });
   const tableBox = h("div.lp-chart-table", { hidden: true });
   const unfolded = asTable("button.lp-quiet", tableBox, fillTable);
   const title = worded("h3", key, { id: `lp-chart-${key.replace(/\W/g, "-")}` });
-  const element = h(
-    "figure.lp-chart",
-    {},
-    h("div.lp-chart-head", {}, title, unfolded.button),
-    svg,
-    legend,
-    tableBox,
-    note,
-    spoken,
+  root.classList.add("lp-chart");
+  root.append(h("div.lp-chart-head", {}, title, unfolded.button));
+  const area = plotArea(
+    root,
+    { margins: MARGINS, attributes: { tabindex: 0, style: "font-family: inherit" } },
+    (what, value) => {
+      if (what === "reach") emit("point", value === null ? null : nearest(value));
+      else if (what === "click") emit("choose", nearest(value));
+    },
   );
+  const svg = area.element;
+  root.append(legend, tableBox, note, spoken);
 
   /** @type {Series[]} */
   let series = [];
@@ -118,18 +110,20 @@ export function lineChart(options) {
     /** @type {Span} */
     const ends = [unwarp(reach[0]), unwarp(reach[1])];
     const up = logarithmic ? ticksOf(ends, 4, true) : scaled(ends, height > 120 ? 4 : 3);
-    area.draw({
-      width,
-      height,
-      x: {
-        span,
-        ticks: ticksOf(span, Math.max(2, Math.floor(width / 90))),
-        write: (v) => show(v, 6),
-        name: say("finetune.axis.step"),
+    area.update({
+      data: {
+        width,
+        height,
+        x: {
+          span,
+          ticks: ticksOf(span, Math.max(2, Math.floor(width / 90))),
+          write: (v) => show(v, 6),
+          name: say("finetune.axis.step"),
+        },
+        y: { span: ends, logarithmic, ticks: up, write: (v) => show(v, 3) },
+        bands: band ? [{ y: band, look: { fill: "var(--lp-floor)", opacity: 0.13 } }] : [],
+        curves: series.map((one) => ({ x: one.x, y: one.y, look: lookOf(one) })),
       },
-      y: { span: ends, logarithmic, ticks: up, write: (v) => show(v, 3) },
-      bands: band ? [{ y: band, look: { fill: "var(--lp-floor)", opacity: 0.13 } }] : [],
-      curves: series.map((one) => ({ x: one.x, y: one.y, look: lookOf(one) })),
     });
     read();
     summarise();
@@ -164,12 +158,14 @@ export function lineChart(options) {
   // The values at the step that is read, or the last ones.
   function read() {
     const step = at;
-    area.mark({
-      lines: step === null ? [] : [{ x: step, look: { stroke: "var(--lp-faint)", "stroke-dasharray": "2 2" } }],
-      dots: told().flatMap((one) => {
-        const i = step === null ? -1 : place(one, step);
-        return i < 0 ? [] : [{ x: one.x[i], y: one.y[i], look: { r: 3, fill: `var(--lp-${one.colour})` } }];
-      }),
+    area.update({
+      state: {
+        lines: step === null ? [] : [{ x: step, look: { stroke: "var(--lp-faint)", "stroke-dasharray": "2 2" } }],
+        dots: told().flatMap((one) => {
+          const i = step === null ? -1 : place(one, step);
+          return i < 0 ? [] : [{ x: one.x[i], y: one.y[i], look: { r: 3, fill: `var(--lp-${one.colour})` } }];
+        }),
+      },
     });
     legend.replaceChildren(
       ...(at === null ? [] : [h("span.lp-chart-step", {}, say("finetune.at_step", { step: at }))]),
@@ -244,7 +240,7 @@ export function lineChart(options) {
     const next = one.x[i + 1];
     return next !== undefined && next - wanted < wanted - one.x[i] ? next : one.x[i];
   }
-  svg.addEventListener("blur", () => point(null));
+  svg.addEventListener("blur", () => emit("point", null));
   svg.addEventListener("keydown", (event) => {
     const [one] = told().filter(({ x }) => x.length);
     const by = STEPS[event.key];
@@ -252,7 +248,7 @@ export function lineChart(options) {
     event.preventDefault();
     const from = at === null ? one.x.length - 1 : place(one, at);
     const i = Math.max(0, Math.min(one.x.length - 1, from + by));
-    point(one.x[i]);
+    emit("point", one.x[i]);
     spoken.textContent = Array.from(legend.children, (entry) => entry.textContent).join(", ");
   });
 
@@ -275,12 +271,13 @@ export function lineChart(options) {
         };
         columns.push({ key: name, cell: (step) => show(value(step), 4), by: value });
       });
-      table = sortableTable({ columns, key, most: 8 });
-      tableBox.replaceChildren(table.element);
+      const box = h("div");
+      table = sortableTable(box, { columns, key, most: 8 });
+      tableBox.replaceChildren(box);
     }
     const steps = Array.from(shown[0]?.x ?? []);
     const every = Math.max(1, Math.ceil(steps.length / 200));
-    table?.fill(steps.filter((_step, i) => i % every === 0 || i === steps.length - 1));
+    table?.update({ data: steps.filter((_step, i) => i % every === 0 || i === steps.length - 1) });
   }
 
   // ---- Taking it away ----------------------------------------------------------------------
@@ -313,39 +310,21 @@ export function lineChart(options) {
       width = next;
       draw();
     }
-  }).observe(element);
+  }).observe(root);
 
-  return {
-    element,
-    key,
-    file,
-    /**
-     * Draw these series over the steps from `from` to `to`.
-     * @param {Series[]} next
-     * @param {number} from
-     * @param {number} to
-     */
-    draw(next, from, to) {
-      series = next;
-      span = [from, Math.max(to, from + 1)];
-      draw();
-    },
-    /**
-     * What is to be known of these series, under them and in the file; "" for nothing.
-     * @param {string} words
-     */
-    note(words) {
-      note.hidden = !words;
-      note.textContent = words;
-    },
-    /**
-     * Read the values at this step; null for the last ones.
-     * @param {number | null} step
-     */
-    at(step) {
-      if (step === at) return;
-      at = step;
-      read();
-    },
-  };
+  /** @param {{ data?: ChartData, state?: { at: number | null } }} next */
+  function update({ data, state }) {
+    if (state && state.at !== at) {
+      at = state.at;
+      if (!data) read();
+    }
+    if (!data) return;
+    const [from, to] = data.span;
+    [series, span] = [data.series, [from, Math.max(to, from + 1)]];
+    note.hidden = !data.note;
+    note.textContent = data.note ?? "";
+    draw();
+  }
+
+  return { key, file, update };
 }

@@ -50,12 +50,17 @@ export function rampTable(ramp) {
   }
   return table;
 }
+/** @type {Map<string, CanvasPattern | null>} */
+const hatchings = new Map();
 /**
  * What is absent is hatched: lines of one width at any pixel ratio.
  * @param {CanvasRenderingContext2D} context
  * @param {number} ratio
  */
 export function hatching(context, ratio) {
+  const key = `${ratio}|${palette().hatch}`;
+  const known = hatchings.get(key);
+  if (known) return known;
   const side = Math.round(6 * ratio);
   const tile = h("canvas", { width: side, height: side });
   const line = contextOf(tile);
@@ -67,7 +72,9 @@ export function hatching(context, ratio) {
     line.lineTo(shift + side, 0);
   }
   line.stroke();
-  return context.createPattern(tile, "repeat");
+  const made = context.createPattern(tile, "repeat");
+  hatchings.set(key, made);
+  return made;
 }
 
 /** @param {string} hex */

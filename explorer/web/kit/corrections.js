@@ -1,5 +1,5 @@
 // Pairs that the reader relabels or leaves out where they are judged, and the list of what was changed.
-import { h, worded } from "./dom.js";
+import { h, setText, worded } from "./dom.js";
 import { grouped, show } from "./numbers.js";
 import { say } from "./words.js";
 
@@ -50,8 +50,8 @@ export function verdictOf({ pair, label: labelOf, fitting, editable, correct }) 
   box.addEventListener("lp-row", () => {
     label.value = String(labelOf());
     label.setAttribute("aria-label", say("ui.correct_label"));
-    fit.textContent = say("ui.correct_fit", { value: show(fitting()) });
-    out.textContent = say("ui.correct_out");
+    setText(fit, say("ui.correct_fit", { value: show(fitting()) }));
+    setText(out, say("ui.correct_out"));
     box.hidden = !editable();
   });
   return box;
@@ -83,7 +83,7 @@ export function correctionsList({ note, undo, take }) {
   /** @param {Correction[]} made */
   function fill(made) {
     element.hidden = !made.length;
-    count.textContent = say("ui.corrections", { count: made.length });
+    setText(count, say("ui.corrections", { count: made.length }));
     list.replaceChildren(
       ...made.map(([a, b, label]) =>
         h(

@@ -26,6 +26,16 @@ export function h(kind, attributes = {}, ...children) {
 }
 
 /**
+ * The text of an element, which is written only where it is another: to write the same again has the page laid
+ * out again.
+ * @param {Element} element
+ * @param {string} text
+ */
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/**
  * An element that is known to be there.
  * @param {ParentNode} root
  * @param {string} selector
@@ -106,7 +116,7 @@ export function asTable(kind, table, fill) {
 export function reword(root) {
   /** @type {NodeListOf<HTMLElement>} */
   const spoken = root.querySelectorAll("[data-say]");
-  for (const element of spoken) element.textContent = say(element.dataset.say ?? "");
+  for (const element of spoken) setText(element, say(element.dataset.say ?? ""));
   /** @type {NodeListOf<HTMLElement>} */
   const entitled = root.querySelectorAll("[data-title]");
   for (const element of entitled) entitle(element);

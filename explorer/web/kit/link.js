@@ -1,6 +1,16 @@
 // A state as the text of an address, entry by entry as the table says: loss=cosent&p.scale=20. What
 // is as usual is left out; `always` names what is written all the same. An entry with the empty name
-// is the whole text: names, with commas between them.
+// is the whole text: names, with commas between them. Losses stand there by their numbers, each with its
+// convention and its parameters: 1=cosent&2=info_nce&2@=MoCo&2.temperature=0.1. Of a list numbers stand with
+// hyphens between them. A long text is packed.
+
+/** @typedef {import("../wire").StateEntry} Entry */
+/** @typedef {import("../wire").Setting} Setting */
+/** @typedef {{ loss: string, convention: string, parameters: Record<string, Setting> }} Side */
+/**
+ * The kinds of the parameters of a loss in a convention, by their names; null where there is no such loss.
+ * @typedef {(of: { loss: string, convention: string }) => Record<string, string> | null} Kinds
+ */
 
 /** @type {(value: unknown, usual: unknown) => boolean} */
 const isUsual = (value, usual) => JSON.stringify(value) === JSON.stringify(usual);
@@ -18,19 +28,37 @@ export function written(store, always = []) {
     if (entry.link === "") return value.join(",");
     if (isUsual(value, entry.default) && !always.includes(entry.name)) continue;
     if (entry.kind === "parameters" || entry.kind === "map") {
-      for (const [name, one] of Object.entries(value)) said.set(`${entry.link}.${name}`, one);
-    } else said.set(entry.link, entry.kind === "list" ? value.join("-") : value);
+      for (const [name, one] of Object.entries(value)) said.set(`${entry.link}.${name}`, textOf(one));
+    } else if (entry.kind === "losses") for (const [name, one] of numbered(value)) said.set(name, one);
+    else said.set(entry.link, textOf(value));
   }
   return said.toString();
 }
 
 /**
- * What a text says, as a patch. `kinds(said)` are the kinds of a loss's parameters by their names.
- * @param {Map<string, import("../wire").StateEntry>} table
- * @param {string} text
- * @param {(said: URLSearchParams) => Record<string, string>} [kinds]
+ * The entries of an address for these losses, in their order.
+ * @param {Side[]} sides
+ * @returns {[string, string][]}
  */
-export function read(table, text, kinds = () => ({})) {
+export function numbered(sides) {
+  return sides.flatMap(({ loss, convention, parameters }, place) => {
+    const at = String(place + 1);
+    /** @type {[string, string][]} */
+    const chosen = Object.entries(parameters).map(([name, value]) => [`${at}.${name}`, textOf(value)]);
+    /** @type {[string, string][]} */
+    const own = [[at, loss]];
+    if (convention) own.push([`${at}@`, convention]);
+    return [...own, ...chosen];
+  });
+}
+
+/**
+ * What a text says, as a patch. A loss that stands by its number has no parameters but those of `kinds`.
+ * @param {Map<string, Entry>} table
+ * @param {string} text
+ * @param {Kinds} [kinds]
+ */
+export function read(table, text, kinds = () => null) {
   const said = new URLSearchParams(text);
   /** @type {Record<string, any>} */
   const found = {};
@@ -40,33 +68,124 @@ export function read(table, text, kinds = () => ({})) {
     const last = keys.pop() ?? "";
     keys.reduce((part, key) => (part[key] ??= {}), found)[last] = value;
   };
-  for (const { name, kind, link } of table.values()) {
+  for (const { name, kind, link, high } of table.values()) {
     if (link === undefined) continue;
-    if (link === "") {
-      put(name, text.split(",").filter(Boolean).map(decodeURIComponent));
-      continue;
-    }
-    if (kind === "parameters" || kind === "map") {
-      const below = [...said]
-        .filter(([key]) => key.startsWith(`${link}.`))
-        .map(([key, value]) => [key.slice(link.length + 1), value]);
-      const known = kind === "parameters" ? kinds(said) : {};
-      put(
-        name,
-        Object.fromEntries(below.map(([key, value]) => [key, kind === "map" ? value : ofKind(known[key], value)])),
-      );
+    if (link === "") put(name, text.split(",").filter(Boolean).map(decodeURIComponent));
+    else if (kind === "losses") put(name, sidesIn(said, high ?? Infinity, kinds));
+    else if (kind === "map") put(name, Object.fromEntries(below(said, link)));
+    else if (kind === "parameters") {
+      const of = { loss: found.loss ?? table.get("loss")?.default ?? "", convention: found.convention ?? "" };
+      put(name, settings(below(said, link), kinds(of)));
     } else if (said.has(link)) put(name, ofKind(kind, said.get(link) ?? ""));
   }
   return found;
 }
 
 /**
- * @param {string} kind
+ * The losses that an address names.
+ * @param {string} text
+ */
+export const lossesIn = (text) =>
+  [...new URLSearchParams(text)].filter(([key]) => /^\d+$/.test(key)).map(([, loss]) => loss);
+
+/**
+ * Those that stand by the numbers from 1 on, none after a gap.
+ * @param {URLSearchParams} said
+ * @param {number} most
+ * @param {Kinds} kinds
+ */
+function sidesIn(said, most, kinds) {
+  /** @type {Side[]} */
+  const found = [];
+  for (let at = 1; at <= most && said.has(String(at)); at += 1) {
+    const of = { loss: said.get(String(at)) ?? "", convention: said.get(`${at}@`) ?? "" };
+    const known = kinds(of);
+    const chosen = below(said, String(at)).filter(([name]) => !known || name in known);
+    found.push({ ...of, parameters: settings(chosen, known) });
+  }
+  return found;
+}
+
+/**
+ * What an address says below a name: of "p.scale" the scale, with its text.
+ * @param {URLSearchParams} said
+ * @param {string} link
+ * @returns {[string, string][]}
+ */
+const below = (said, link) =>
+  [...said].filter(([key]) => key.startsWith(`${link}.`)).map(([key, value]) => [key.slice(link.length + 1), value]);
+
+/**
+ * @param {[string, string][]} chosen
+ * @param {Record<string, string> | null} known
+ * @returns {Record<string, Setting>}
+ */
+const settings = (chosen, known) =>
+  Object.fromEntries(chosen.map(([name, text]) => [name, ofKind(known?.[name], text)]));
+
+/** @param {any} value */
+const textOf = (value) => (Array.isArray(value) ? value.join("-") : String(value));
+
+/**
+ * @param {string | undefined} kind
  * @param {string} text
  */
 function ofKind(kind, text) {
   if (kind === "choice" || kind === "text") return text;
   if (kind === "switch") return text === "true";
-  // A hyphen stands between numbers; after none it is the sign of one.
-  return kind === "list" ? text.split(/(?<=\d)-/).map(Number) : Number(text);
+  // A hyphen stands between numbers; after none it is the sign of one. Compare once wrote "_" there.
+  return kind === "list" ? text.split(/_|(?<=\d)-/).map(Number) : Number(text);
+}
+
+// ---- A text of many lines ------------------------------------------------------------------------
+
+/**
+ * A text as short as it goes into an address: deflated, in base64 of the letters that an address takes.
+ * @param {string} text
+ * @returns {Promise<string>}
+ */
+export async function packed(text) {
+  const bytes = await through(new Blob([text]).stream(), new CompressionStream("deflate-raw"));
+  const letters = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
+  return btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+}
+
+/**
+ * The text again, of at most so many bytes; null where it is damaged, or larger.
+ * @param {string} letters
+ * @param {number} most
+ * @returns {Promise<string | null>}
+ */
+export async function unpacked(letters, most) {
+  try {
+    const plain = atob(letters.replaceAll("-", "+").replaceAll("_", "/"));
+    const bytes = Uint8Array.from(plain, (letter) => letter.charCodeAt(0));
+    const whole = await through(new Blob([bytes]).stream(), new DecompressionStream("deflate-raw"), most);
+    return new TextDecoder("utf-8", { fatal: true }).decode(whole);
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * @param {ReadableStream<Uint8Array<ArrayBuffer>>} stream
+ * @param {CompressionStream | DecompressionStream} way
+ * @param {number} most
+ */
+async function through(stream, way, most = Infinity) {
+  /** @type {Uint8Array<ArrayBuffer>[]} */
+  const parts = [];
+  let size = 0;
+  const reader = stream.pipeThrough(way).getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    size += value.length;
+    if (size > most) {
+      await reader.cancel();
+      throw new RangeError(String(most));
+    }
+    parts.push(value);
+  }
+  return new Uint8Array(await new Blob(parts).arrayBuffer());
 }

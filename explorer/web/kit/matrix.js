@@ -1,7 +1,7 @@
 // A matrix, cell by cell: layers to choose from, what its rows and columns are called, a scale, a part
 // to look at closely, and the same as a table. It gets plain arrays and tells what was pointed at or
 // chosen; it knows neither a loss nor a server, and several may stand beside each other.
-import { asTable, clip, h, roomOf, worded } from "./dom.js";
+import { asTable, clip, h, roomOf, setText, worded } from "./dom.js";
 import { tex } from "./formula.js";
 import { cellFrame } from "./frame.js";
 import { percent, show } from "./numbers.js";
@@ -182,7 +182,7 @@ export function matrix(root, { layers, orders, words, orderId = null }, emit) {
     const found = frame.draw({ rows, columns, layer, present, view: seen, size, write: scaleOf(layer) });
     swatches.masked.hidden = !found.masked;
     swatches.broken.hidden = !found.broken;
-    measured.textContent = say(words.scale(layer.of ?? layerNow(data)));
+    setText(measured, say(words.scale(layer.of ?? layerNow(data))));
     frame.choosable(layerNow(data), (name) => Boolean(known[name]));
     canvas.dataset.drawn = String(state.drawn ?? 0);
     whole.hidden = seen.rows === rows && seen.columns === columns;
@@ -237,13 +237,14 @@ export function matrix(root, { layers, orders, words, orderId = null }, emit) {
       title.dataset.formula = of.title + language();
       tex(title, of.title);
     }
-    frame.names.row.textContent = of.rowAxis.title;
-    frame.names.column.textContent = of.columnAxis.title;
+    setText(frame.names.row, of.rowAxis.title);
+    setText(frame.names.column, of.columnAxis.title);
     const [allRows, allColumns] = of.all;
     note.hidden = of.rows === allRows && of.columns === allColumns;
-    note.textContent = note.hidden
-      ? ""
-      : say("ui.cut", { rows: of.rows, columns: of.columns, all: `${allRows} × ${allColumns}` });
+    setText(
+      note,
+      note.hidden ? "" : say("ui.cut", { rows: of.rows, columns: of.columns, all: `${allRows} × ${allColumns}` }),
+    );
     const called = { name: of.name, rows: allRows, columns: allColumns };
     canvas.setAttribute("aria-label", say("ui.matrix_label", { ...called, facet: say(words.layer(layerNow(of))) }));
   }

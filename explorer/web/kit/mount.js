@@ -1,8 +1,9 @@
-// Where the page begins: what it needs to know is fetched once, then each instrument is built.
+// Where the page begins: what it needs to know is fetched once, then each of its parts is built.
 //
-// An instrument is a module whose default export is a function (root, page, server): it fills its
-// own element, listens to the page, and calls the server's functions that came with it. `page` is
-// what all instruments of one name share: the page's state, and the topics it is told by.
+// A part is a module whose default export is a function (root, page, server): it fills its own
+// element, listens to the page, and calls the server's functions that came with it. `page` is what
+// all parts of one name share: the page's state, and the topics it is told by. What it draws with
+// are the instruments of the kit, which know neither.
 //
 // The one global is for whoever looks in from outside (tests, benchmarks, the console):
 // `window.lossprism.page(name)` is that shared state, by default Explore's; `given` is what the
@@ -39,7 +40,7 @@ async function start(folder) {
 }
 
 /**
- * Build the instrument `module` in this element, on the page state `name` that `state` makes.
+ * Build the part `module` in this element, on the page state `name` that `state` makes.
  * @param {HTMLElement} element
  * @param {object} server
  * @param {{ folder: string, name: string, state: string, module: string }} place

@@ -1,4 +1,4 @@
-// A drawing with two axes: bands, curves and marks over a grid, as an SVG. It is given numbers and how
+// A drawing with two axes: bands, bars, curves and marks over a grid, as an SVG. It is given numbers and how
 // they look, and tells the value under the pointer.
 import { s } from "./drawing.js";
 
@@ -6,10 +6,11 @@ import { s } from "./drawing.js";
 /** @typedef {import("./types").Look} Look SVG attributes */
 
 /**
- * An axis: where it begins and ends, its marks and how they are written; of the lower one also `name`
- * and `stems`, a short line at each mark.
- * @typedef {{ span: Span, logarithmic?: boolean, ticks: number[], write: (value: number) => string,
- *   name?: string, stems?: boolean }} Axis
+ * An axis: where it begins and ends, its marks and how they are written, with a `look` of their own; its
+ * `name`. Of the upright one words may stand so many pixels above (`lift`) their lines; of the lower one the
+ * outer words inside the ends (`inside`), and a short line at each mark (`stems`).
+ * @typedef {{ span: Span, logarithmic?: boolean, ticks: number[], write: (value: number) => string, name?: string,
+ *   look?: (value: number) => Look, lift?: number, inside?: boolean, stems?: boolean }} Axis
  */
 
 /**
@@ -17,6 +18,26 @@ import { s } from "./drawing.js";
  * both sides.
  * @typedef {{ look: Look, x?: Span, y?: Span, foot?: number }} Band
  */
+
+/**
+ * Bars over stretches of the lower axis, from `base` to `heights` of the upright one: each by itself, `gap`
+ * pixels narrower than its stretch, or without a gap all of them in one outline.
+ * @typedef {{ look: Look, from: ArrayLike<number>, to: ArrayLike<number>, heights: ArrayLike<number>, base: number,
+ *   gap?: number | null }} Bars
+ */
+
+/**
+ * What is drawn. Of a curve `x` rises; `left` is a margin that depends on what is written there.
+ * @typedef {{ width: number, height: number, left?: number, x: Axis, y: Axis, bands?: Band[], bars?: Bars[],
+ *   curves?: { look: Look, x: ArrayLike<number>, y: ArrayLike<number> }[] }} Figure
+ */
+
+/**
+ * What moves with the hand: bands under it all, lines and dots over it.
+ * @typedef {{ bands?: Band[], lines?: { look: Look, x: number }[], dots?: { look: Look, x: number, y: number }[] }} Over
+ */
+
+/** @typedef {["reach", number | null] | ["press" | "drag" | "click", number]} Told values of the lower axis */
 
 /**
  * How far along an axis a value lies, from 0 to 1, and back.
@@ -95,37 +116,71 @@ export function outlineOf({ x, y }, width, toX, toY, isDrawn = Number.isFinite) 
   return words.join("");
 }
 
+const LEAST = 0.6; // pixels of a bar, however many there are
+
 /**
- * `margins` in pixels. `emit` hears of the pointer ("reach", value or null), ("press", value),
- * ("drag", value) and ("click", value), all values of the x axis.
- * @param {{ margins: { left: number, right: number, top: number, bottom: number }, attributes?: Look }} options
- * @param {(...told: ["reach", number | null] | ["press" | "drag" | "click", number]) => void} [emit]
+ * The bars as a path; what has no height, or is no number, has no bar of its own.
+ * @param {Bars} bars
+ * @param {(value: number) => number} toX
+ * @param {(value: number) => number} toY
  */
-export function plotArea({ margins, attributes = {} }, emit = () => undefined) {
-  const { left, right, top, bottom } = margins;
-  const groups = { axes: s("g"), bands: s("g"), curves: s("g"), marks: s("g") };
+export function barsPath({ from, to, heights, base, gap = null }, toX, toY) {
+  const ground = toY(base).toFixed(2);
+  /** @type {string[]} */
+  const words = [];
+  for (let i = 0; i < heights.length; i += 1) {
+    const [left, right, top] = [toX(from[i]), toX(to[i]), toY(heights[i]).toFixed(2)];
+    if (gap === null)
+      words.push(
+        `${words.length ? "L" : `M${left.toFixed(2)} ${ground}L`}${left.toFixed(2)} ${top}H${right.toFixed(2)}`,
+      );
+    else if (Number.isFinite(heights[i]) && top !== ground)
+      words.push(
+        `M${left.toFixed(2)} ${ground}h${Math.max(right - left - gap, LEAST).toFixed(2)}V${top}H${left.toFixed(2)}z`,
+      );
+  }
+  if (gap === null && words.length) words.push(`V${ground}`);
+  return words.join("");
+}
+
+/**
+ * `margins` in pixels. `emit` hears of the pointer.
+ * @param {Element} root
+ * @param {{ margins: { left: number, right: number, top: number, bottom: number }, attributes?: Look }} options
+ * @param {(...told: Told) => void} [emit]
+ */
+export function plotArea(root, { margins, attributes = {} }, emit = () => undefined) {
+  const { right, top, bottom } = margins;
+  const groups = { lit: s("g"), bars: s("g"), axes: s("g"), bands: s("g"), curves: s("g"), marks: s("g") };
   for (const [name, value] of Object.entries({ "font-size": 11, fill: "var(--lp-faint)" }))
     groups.axes.setAttribute(name, String(value));
   const svg = s("svg", { role: "img", ...attributes }, ...Object.values(groups));
+  root.append(svg);
   const still = scaleOf([0, 1]);
-  let drawn = { width: 0, height: 0, across: still, up: still }; // nothing, before it is drawn
+  let drawn = { width: 0, height: 0, left: margins.left, across: still, up: still }; // nothing, before it is drawn
+  /** @type {Over} */
+  let over = {};
 
   /** @param {number} v */
-  const toX = (v) => left + drawn.across.to(v) * (drawn.width - left - right);
+  const toX = (v) => drawn.left + drawn.across.to(v) * (drawn.width - drawn.left - right);
   /** @param {number} v */
   const toY = (v) => top + (1 - drawn.up.to(v)) * (drawn.height - top - bottom);
 
-  /**
-   * Of a curve `x` rises.
-   * @param {{ width: number, height: number, x: Axis, y: Axis, bands?: Band[],
-   *   curves?: { look: Look, x: ArrayLike<number>, y: ArrayLike<number> }[] }} figure
-   */
-  function draw({ width, height, x, y, bands = [], curves = [] }) {
-    drawn = { width, height, across: scaleOf(x.span, x.logarithmic), up: scaleOf(y.span, y.logarithmic) };
+  /** @param {{ data?: Figure, state?: Over }} next */
+  function update({ data, state }) {
+    if (data) draw(data);
+    if (state) over = state;
+    mark();
+  }
+
+  /** @param {Figure} figure */
+  function draw({ width, height, left = margins.left, x, y, bands = [], bars = [], curves = [] }) {
+    drawn = { width, height, left, across: scaleOf(x.span, x.logarithmic), up: scaleOf(y.span, y.logarithmic) };
     for (const [name, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }))
       svg.setAttribute(name, String(value));
-    groups.bands.replaceChildren(...bands.flatMap(bandOf));
-    groups.axes.replaceChildren(...y.ticks.flatMap((v) => rungOf(v, y)), ...footOf(x));
+    groups.bands.replaceChildren(...bands.flatMap((band) => bandOf(band)));
+    groups.axes.replaceChildren(...y.ticks.flatMap((v) => rungOf(v, y)), ...namedAt(10, y.name), ...footOf(x));
+    groups.bars.replaceChildren(...bars.map((one) => s("path", { ...one.look, d: barsPath(one, toX, toY) })));
     /** @param {number} v */
     const isDrawn = (v) => Number.isFinite(v) && (!y.logarithmic || v > 0);
     /** @param {number} v */
@@ -143,48 +198,57 @@ export function plotArea({ margins, attributes = {} }, emit = () => undefined) {
     );
   }
 
-  /** @param {Band} band */
-  function bandOf({ look, x, y, foot }) {
+  /**
+   * @param {Band} band
+   * @param {number} least pixels that it is wide
+   */
+  function bandOf({ look, x, y, foot }, least = 0) {
     const base = drawn.height - bottom;
-    const [from, to] = x ? x.map(toX) : [left, drawn.width - right];
+    const [from, to] = x ? x.map(toX) : [drawn.left, drawn.width - right];
     const [high, low] = foot ? [base - foot, base + foot] : y ? [toY(y[1]), toY(y[0])] : [top, base];
-    return to > from ? [s("rect", { ...look, x: from, y: high, width: to - from, height: low - high })] : [];
+    const width = Math.max(to - from, least);
+    return width > 0 ? [s("rect", { ...look, x: from, y: high, width, height: low - high })] : [];
   }
+
+  /** @type {(x: number, y: number, anchor: string, said: string, look?: Look) => SVGElement} */
+  const text = (x, y, anchor, said, look = {}) => s("text", { x, y, "text-anchor": anchor, ...look }, said);
+  /** @type {(y: number, name?: string) => SVGElement[]} */
+  const namedAt = (y, name) => (name ? [text(drawn.left - 10, y, "end", name)] : []);
 
   /**
    * @param {number} v
    * @param {Axis} axis
    */
-  function rungOf(v, { write }) {
+  function rungOf(v, { write, look, lift = 0 }) {
     const at = toY(v);
     return [
-      s("line", { x1: left, x2: drawn.width - right, y1: at, y2: at, stroke: "var(--lp-line)" }),
-      s("text", { x: left - 6, y: at + 4, "text-anchor": "end" }, write(v)),
+      s("line", { x1: drawn.left, x2: drawn.width - right, y1: at, y2: at, stroke: "var(--lp-line)" }),
+      text(drawn.left - 6, at + 4 - lift, "end", write(v), look?.(v)),
     ];
   }
 
   /** @param {Axis} axis */
-  function footOf({ ticks, write, name, stems }) {
+  function footOf({ ticks, write, name, stems, inside, look }) {
     const { width, height } = drawn;
     const base = height - bottom;
     /** @param {number} v */
     const stem = (v) => s("line", { x1: toX(v), x2: toX(v), y1: base, y2: base + 4, stroke: "var(--lp-line)" });
-    /** @type {(x: number, anchor: string, said: string) => SVGElement} */
-    const text = (x, anchor, said) => s("text", { x, y: height - 6, "text-anchor": anchor }, said);
+    /** @param {number} i */
+    const anchorOf = (i) => (!inside ? "middle" : i === 0 ? "start" : i === ticks.length - 1 ? "end" : "middle");
     return [
-      ...(name ? [text(left - 10, "end", name)] : []),
+      ...namedAt(height - 6, name),
       ...(stems ? ticks.map(stem) : []),
-      ...ticks.map((v) => text(Math.min(toX(v), width - 14), "middle", write(v))),
+      ...ticks.map((v, i) =>
+        text(inside ? toX(v) : Math.min(toX(v), width - 14), height - 6, anchorOf(i), write(v), look?.(v)),
+      ),
     ];
   }
 
-  /**
-   * What lies over it and moves with the hand.
-   * @param {{ lines?: { look: Look, x: number }[], dots?: { look: Look, x: number, y: number }[] }} over
-   */
-  function mark({ lines = [], dots = [] }) {
+  function mark() {
     if (!drawn.width) return;
+    const { bands = [], lines = [], dots = [] } = over;
     const [y1, y2] = [top, drawn.height - bottom];
+    groups.lit.replaceChildren(...bands.flatMap((band) => bandOf(band, 2)));
     groups.marks.replaceChildren(
       ...lines.map(({ look, x }) => s("line", { ...look, x1: toX(x), x2: toX(x), y1, y2 })),
       ...dots
@@ -199,7 +263,7 @@ export function plotArea({ margins, attributes = {} }, emit = () => undefined) {
   function valueUnder({ clientX }) {
     const box = svg.getBoundingClientRect();
     const across = ((clientX - box.left) * drawn.width) / box.width; // the page may be enlarged
-    const share = (across - left) / (drawn.width - left - right);
+    const share = (across - drawn.left) / (drawn.width - drawn.left - right);
     return drawn.across.back(Math.max(0, Math.min(1, share)));
   }
 
@@ -225,5 +289,13 @@ export function plotArea({ margins, attributes = {} }, emit = () => undefined) {
       pressed = false;
     });
 
-  return { element: svg, draw, mark };
+  return {
+    element: svg,
+    update,
+    // As it is taken away, see `standalone`: without what moves with the hand.
+    taken() {
+      update({ state: {} });
+      return { drawn: svg, wide: drawn.width, tall: drawn.height };
+    },
+  };
 }

@@ -138,3 +138,23 @@ export class Requests {
     this.changed();
   }
 }
+
+/**
+ * Questions that differ, of which the newest alone counts: `ask(question)` promises its answer, and what
+ * was asked before is given up. The promise of a question that was given up is never kept: what follows
+ * its `await` is not done.
+ * @returns {<Answer>(question: () => Promise<Answer>) => Promise<Answer>}
+ */
+export function newestOf() {
+  /** @type {() => Promise<any>} */
+  let question;
+  /** @type {(answer: any) => void} */
+  let hear;
+  const requests = new Requests({ ask: () => question(), take: (answer) => hear(answer) });
+  return (next) =>
+    new Promise((done) => {
+      requests.drop();
+      [question, hear] = [next, done];
+      requests.ask();
+    });
+}

@@ -1,71 +1,32 @@
-// Losses beside each other as they stand in the address of Compare, 1=cosent&2=info_nce&2.temperature=0.1,
-// and the scene that another page leaves for it.
+// Losses beside each other, and the scene that another page leaves for Compare.
+import { numbered } from "./link.js";
 import { store, stored } from "./storage.js";
 
 /** @typedef {import("../wire").Setting} Setting */
-/** @typedef {{ loss: string, convention: string, parameters: Record<string, Setting> }} Side */
+/** @typedef {import("./link.js").Side} Side */
 /** @typedef {Record<string, import("../wire").Loss>} Losses */
 
-const MOST = 6;
-
 /**
- * The entries of an address for these sides, in their order.
- * @param {Side[]} sides
- * @returns {[string, string][]}
- */
-export function written(sides) {
-  return sides.flatMap(({ loss, convention, parameters }, place) => {
-    const at = String(place + 1);
-    /** @type {[string, string][]} */
-    const chosen = Object.entries(parameters).map(([name, value]) => [`${at}.${name}`, [value].flat().join("_")]);
-    /** @type {[string, string][]} */
-    const own = [[at, loss]];
-    if (convention) own.push([`${at}@`, convention]);
-    return [...own, ...chosen];
-  });
-}
-
-/**
- * The losses that an address names.
- * @param {URLSearchParams} said
- */
-export const lossesIn = (said) => [...said].filter(([key]) => /^\d+$/.test(key)).map(([, loss]) => loss);
-
-/**
- * The sides that an address names; a parameter that its loss does not have is let go.
- * @param {URLSearchParams} said
+ * A side by the name that its convention has now.
+ * @template {Pick<Side, "loss" | "convention">} One
  * @param {Losses} losses
- * @returns {Side[]}
+ * @param {One} side
+ * @returns {One}
  */
-export function read(said, losses) {
-  /** @type {Side[]} */
-  const found = [];
-  for (let at = 1; at <= MOST && said.has(String(at)); at += 1) {
-    const loss = said.get(String(at)) ?? "";
-    const named = said.get(`${at}@`) ?? "";
-    const convention = losses[loss]?.former[named] ?? named;
-    const form = formOf(losses, { loss, convention });
-    const kinds = new Map(form?.parameters.map(({ name, kind }) => [name, kind]));
-    const chosen = [...said]
-      .filter(([key]) => key.startsWith(`${at}.`))
-      .map(([key, value]) => [key.slice(key.indexOf(".") + 1), value])
-      .filter(([name]) => !form || kinds.has(name))
-      .map(([name, value]) => [name, settingOf(kinds.get(name), value)]);
-    found.push({ loss, convention, parameters: Object.fromEntries(chosen) });
-  }
-  return found;
+export function renamed(losses, side) {
+  const { loss, convention } = side;
+  return { ...side, convention: losses[loss]?.former[convention] ?? convention };
 }
 
 /**
- * @param {string | undefined} kind of the parameter
- * @param {string} text
- * @returns {Setting}
+ * The kinds of the parameters of a loss, as an address is read by.
+ * @param {Losses} losses
+ * @returns {import("./link.js").Kinds}
  */
-function settingOf(kind, text) {
-  if (kind === "choice") return text;
-  if (kind === "switch") return text === "true";
-  return kind === "list" ? text.split("_").map(Number) : Number(text);
-}
+export const kindsIn = (losses) => (of) => {
+  const form = formOf(losses, renamed(losses, of));
+  return form ? Object.fromEntries(form.parameters.map(({ name, kind }) => [name, kind])) : null;
+};
 
 /**
  * A loss in one convention, its own where that is not known; undefined where there is no such loss.
@@ -116,7 +77,7 @@ export const KEPT = "kept"; // in place of a scene that is too large for an addr
  * @param {{ link: string, most: number, scene: Scene }} of
  */
 export function addressFor(sides, { link, most, scene }) {
-  const said = new URLSearchParams(written(sides));
+  const said = new URLSearchParams(numbered(sides));
   if (link.length > most) store("carried", JSON.stringify({ data: scene.data, rules: scene.rules }));
   said.set("scene", link.length > most ? KEPT : link);
   return `compare#${said}`;

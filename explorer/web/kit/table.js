@@ -1,29 +1,35 @@
 // A table that its reader sorts, by a click or Enter on a column's name, and walks with the arrow
 // keys. It knows nothing of what it lists.
-import { h, walkable, worded } from "./dom.js";
+import { h, setText, walkable, worded } from "./dom.js";
 import { say } from "./words.js";
 
 /**
  * `cell` makes the text of a row, or its lines, and `by` what it is sorted by; a `spare` column is
- * hidden while no row has a number for it. With a `box` it is a column of boxes to tick; with
+ * hidden while no row has a number for it. With a `box` it is a column of boxes to tick ("tick"); with
  * `acts` controls stand under its words, made once for each line and told by an "lp-row" event that they
  * stand for another row.
  * @template Row
  * @typedef {{ key: string, by: (row: Row) => number | string, cell?: (row: Row) => string | string[],
  *   wide?: boolean, spare?: boolean, acts?: (row: () => Row) => HTMLElement, box?: { label: (row: Row) => string,
- *   checked: (row: Row) => boolean, toggle: (row: Row) => void } }} Column
+ *   checked: (row: Row) => boolean } }} Column
  */
 
 /**
- * `sorted` is null for the order the rows come in. `reach` and `leave` are told the row that the
- * pointer or the focus comes to, `pick` the one that is clicked or entered.
+ * The row that the pointer or the focus comes to, that it has left it, the one that is clicked or entered
+ * where rows are to be picked, the one whose box is ticked or not.
  * @template Row
- * @param {{ columns: Column<Row>[], key?: string, most?: number,
- *   sorted?: { column: number, down: boolean } | null, reach?: (row: Row) => void,
- *   leave?: () => void, pick?: ((row: Row) => void) | null }} options
+ * @typedef {["reach", Row] | ["leave"] | ["pick", Row] | ["tick", Row]} Told
  */
-export function sortableTable(options) {
-  const { columns, key, sorted = null, most = 8, reach = () => {}, leave = () => {}, pick = null } = options;
+
+/**
+ * `sorted` is null for the order the rows come in; `picks`: whether rows are to be picked.
+ * @template Row
+ * @param {HTMLElement} root
+ * @param {{ columns: Column<Row>[], key?: string, most?: number,
+ *   sorted?: { column: number, down: boolean } | null, picks?: boolean }} options
+ * @param {(...told: Told<Row>) => void} [emit]
+ */
+export function sortableTable(root, { columns, key, sorted = null, most = 8, picks = false }, emit = () => undefined) {
   /** @type {Row[]} */
   let rows = [];
   /** @type {(row: Row) => boolean} */
@@ -88,25 +94,22 @@ export function sortableTable(options) {
   function lineAt(place, row) {
     if (place === lines.length) {
       const cells = columns.map(({ wide }) => h(wide ? "td.lp-wide" : "td"));
-      const line = h(pick ? "tr.lp-pickable" : "tr", { tabIndex: -1 }, cells);
+      const line = h(picks ? "tr.lp-pickable" : "tr", { tabIndex: -1 }, cells);
       const entry = { line, cells, row };
       columns.forEach(({ box, acts }, i) => {
-        if (box) cells[i].append(h("input", { type: "checkbox", onchange: () => box.toggle(entry.row) }));
+        if (box) cells[i].append(h("input", { type: "checkbox", onchange: () => emit("tick", entry.row) }));
         if (acts)
           cells[i].append(
             h("div"),
             acts(() => entry.row),
           );
       });
-      if (pick)
+      if (picks)
         line.addEventListener("click", (event) => {
-          if (!(event.target instanceof HTMLInputElement)) pick(entry.row);
+          if (!(event.target instanceof HTMLInputElement)) emit("pick", entry.row);
         });
-      const point = () => reach(entry.row);
-      line.addEventListener("mouseenter", point);
-      line.addEventListener("mouseleave", () => leave());
-      line.addEventListener("focus", point);
-      line.addEventListener("blur", () => leave());
+      for (const event of ["mouseenter", "focus"]) line.addEventListener(event, () => emit("reach", entry.row));
+      for (const event of ["mouseleave", "blur"]) line.addEventListener(event, () => emit("leave"));
       lines.push(entry);
       body.append(line);
     }
@@ -114,10 +117,10 @@ export function sortableTable(options) {
   }
 
   walkable(body);
-  if (pick) {
+  if (picks) {
     body.addEventListener("keydown", (event) => {
       const entry = lines.find(({ line }) => line === event.target);
-      if (event.key === "Enter" && entry) pick(entry.row);
+      if (event.key === "Enter" && entry) emit("pick", entry.row);
     });
   }
 
@@ -166,10 +169,10 @@ export function sortableTable(options) {
     heads.forEach((head, place) => {
       const sort = order?.column === place ? (order.down ? "descending" : "ascending") : "none";
       head.setAttribute("aria-sort", sort);
-      marks[place].textContent = { descending: "▼", ascending: "▲", none: "" }[sort];
+      setText(marks[place], { descending: "▼", ascending: "▲", none: "" }[sort]);
     });
     more.hidden = rows.length <= most;
-    more.textContent = whole ? say("ui.fewer_rows") : say("ui.all_rows", { count: rows.length });
+    setText(more, whole ? say("ui.fewer_rows") : say("ui.all_rows", { count: rows.length }));
     light();
   }
 
@@ -177,24 +180,22 @@ export function sortableTable(options) {
     for (const { line, row } of lines) line.classList.toggle("lp-lit", !line.hidden && lit(row));
   }
 
-  return {
-    element: h("div.lp-scroll", {}, table, more),
-    /**
-     * The rows in the order they come in; words are made anew, as after a change of language.
-     * @param {Row[]} next
-     */
-    fill(next) {
-      rows = next;
+  root.classList.add("lp-scroll");
+  root.append(table, more);
+
+  /**
+   * `data` are the rows in the order they come in; their words are made anew, as after a change of
+   * language. `lit`: which rows show what is pointed at elsewhere.
+   * @param {{ data?: Row[], state?: { lit: (row: Row) => boolean } }} next
+   */
+  function update({ data, state }) {
+    if (state) lit = state.lit;
+    if (data) {
+      rows = data;
       if (key) table.setAttribute("aria-label", say(key));
       draw();
-    },
-    /**
-     * Which rows are lit: those that show what is pointed at elsewhere.
-     * @param {(row: Row) => boolean} which
-     */
-    light(which) {
-      lit = which;
-      light();
-    },
-  };
+    } else light();
+  }
+
+  return { update };
 }

@@ -101,7 +101,16 @@ class NamedEntry(TypedDict):
     name: str
     default: object
     kind: Literal[
-        "number", "whole", "text", "choice", "switch", "list", "parameters", "map", "object"
+        "number",
+        "whole",
+        "text",
+        "choice",
+        "switch",
+        "list",
+        "parameters",
+        "map",
+        "losses",
+        "object",
     ]
 
 

@@ -2,13 +2,13 @@
 // that are held against each other disagree most, in words.
 import { floats } from "../../kit/arrays.js";
 import { clip, h, reword, roomOf, worded } from "../../kit/dom.js";
-import { s } from "../../kit/drawing.js";
 import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
+import { plotArea } from "../../kit/plot.js";
 import { check } from "../../kit/sidebar.js";
 import { say } from "../../kit/words.js";
 import { agreementTable } from "./agreement.js";
-import { barsPath, equalised, orderOf, placeAt, reachOf } from "./bars.js";
+import { equalised, orderOf, reachOf } from "./bars.js";
 import { chip, colourOf, letterOf } from "./legend.js";
 import { downloads } from "./taking.js";
 
@@ -29,13 +29,19 @@ export default function gradients(root, channel) {
   );
   const equal = check("compare.equalised", true, (on) => channel.set({ equalised: on }));
   const equalBox = /** @type {HTMLInputElement} */ (equal.querySelector("input"));
-  const svg = s("svg", { role: "img", tabindex: 0 });
   const told = h("p.lp-atom", { "aria-live": "polite" });
   const note = h("p.lp-note");
   const apart = h("ul.lp-remarks");
   const agreement = agreementTable(channel);
   const taking = downloads(channel, { name: "gradients", figure: picture, csv: asCsv });
-  const chart = h("div.lp-strips", {}, svg);
+  const chart = h("div.lp-strips");
+  const margins = { left: LEFT, right: 0, top: 0, bottom: 0 };
+  const area = plotArea(chart, { margins, attributes: { tabindex: 0 } }, (what, value) => {
+    if (what !== "reach") return;
+    const pair = value === null ? undefined : places[Math.min(Math.floor(value), places.length - 1)];
+    channel.point(pair === undefined ? [] : [pair]);
+  });
+  const svg = area.element;
   root.append(
     h("div.lp-bar", {}, worded("h2", "compare.gradients"), taking.element),
     h("div.lp-row.lp-wrap", {}, h("label.lp-inline", {}, worded("span", "ui.sorted_by"), order), equal),
@@ -50,9 +56,6 @@ export default function gradients(root, channel) {
   let plain = [];
   /** @type {number[]} */
   let places = [];
-  /** @type {SVGElement[]} */
-  let parts = [];
-  const mark = s("rect", { fill: "var(--lp-pointed)", visibility: "hidden" });
 
   function take() {
     const { compared, batch } = channel;
@@ -83,28 +86,37 @@ export default function gradients(root, channel) {
 
   function draw() {
     if (!room.width || !values.length) return;
-    const wide = Math.max(room.width, 160);
-    for (const [name, value] of Object.entries({ width: wide, height: tall(), viewBox: `0 0 ${wide} ${tall()}` }))
-      svg.setAttribute(name, String(value));
     const reach = reachOf(values);
-    if (parts.length !== values.length) {
-      parts = values.map((_one, place) => s("path", { fill: colourOf(place) }));
-      svg.replaceChildren(
-        mark,
-        ...values.flatMap((_one, place) => [
-          s(
-            "text",
-            { x: 2, y: middle(place) + 4, "font-size": 13, "font-weight": 700, fill: colourOf(place) },
-            letterOf(place),
-          ),
-          s("line", { x1: LEFT, x2: "100%", y1: middle(place), y2: middle(place), stroke: "var(--lp-line)" }),
-          parts[place],
-        ]),
-      );
-    }
-    const across = { left: LEFT, width: wide - LEFT, places };
-    values.forEach((one, place) => {
-      parts[place].setAttribute("d", one ? barsPath(one, across, middle(place), STRIP / 2, reach) : "");
+    const bins = places.map((_pair, place) => place);
+    /** @param {number} y */
+    const stripAt = (y) => values.findIndex((_one, place) => middle(place) === y);
+    area.update({
+      data: {
+        width: Math.max(room.width, 160),
+        height: tall(),
+        x: { span: [0, Math.max(places.length, 1)], ticks: [], write: String },
+        // The strips by their pixels, from the bottom up.
+        y: {
+          span: [tall(), 0],
+          ticks: values.map((_one, place) => middle(place)),
+          write: (y) => letterOf(stripAt(y)),
+          look: (y) => ({
+            x: 2,
+            "text-anchor": "start",
+            "font-size": 13,
+            "font-weight": 700,
+            fill: colourOf(stripAt(y)),
+          }),
+        },
+        bars: values.map((one, place) => ({
+          look: { fill: colourOf(place) },
+          from: bins.map((bin) => bin + 0.12),
+          to: bins.map((bin) => bin + 0.88),
+          heights: one ? places.map((pair) => middle(place) - (one[pair] / reach) * (STRIP / 2)) : [],
+          base: middle(place),
+          gap: 0,
+        })),
+      },
     });
     const count = places.length;
     svg.setAttribute("aria-label", say("compare.bars_label", { count, sides: values.length }));
@@ -117,12 +129,8 @@ export default function gradients(root, channel) {
   function light() {
     const { pairs } = channel.pointed;
     const at = pairs.length ? places.indexOf(pairs[pairs.length - 1]) : -1;
-    mark.setAttribute("visibility", at < 0 ? "hidden" : "visible");
-    const width = (room.width - LEFT) / Math.max(places.length, 1);
-    if (at >= 0) {
-      const box = { x: LEFT + at * width, y: 0, width: Math.max(width, 2), height: tall() };
-      for (const [name, value] of Object.entries(box)) mark.setAttribute(name, String(value));
-    }
+    const lit = { x: /** @type {[number, number]} */ ([at, at + 1]), look: { fill: "var(--lp-pointed)" } };
+    area.update({ state: { bands: at < 0 ? [] : [lit] } });
     told.textContent = at < 0 ? say("compare.bars_hint") : saidOf(places[at]);
   }
 
@@ -171,13 +179,6 @@ export default function gradients(root, channel) {
 
   // ---- The hand ------------------------------------------------------------------------------
 
-  svg.addEventListener("mousemove", (event) => {
-    const box = svg.getBoundingClientRect();
-    const share = (event.clientX - box.left) / box.width;
-    const at = placeAt(share * room.width, { left: LEFT, width: room.width - LEFT, places });
-    channel.point(at === null ? [] : [at]);
-  });
-  svg.addEventListener("mouseleave", () => channel.point());
   svg.addEventListener("blur", () => channel.point());
   svg.addEventListener("keydown", (event) => {
     const by = Number(event.key === "ArrowRight") - Number(event.key === "ArrowLeft");
@@ -191,9 +192,8 @@ export default function gradients(root, channel) {
 
   /** @returns {import("./taking.js").Figure} */
   function picture() {
-    mark.setAttribute("visibility", "hidden");
     const note = channel.store.state.equalised ? say("compare.equalised.about") : "";
-    return { drawn: svg, wide: room.width, tall: tall(), title: say("compare.gradients"), note };
+    return { ...area.taken(), title: say("compare.gradients"), note };
   }
 
   function asCsv() {

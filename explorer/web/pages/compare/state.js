@@ -7,7 +7,7 @@ import { LookedAt } from "../../kit/looked_at.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
 import { SentRows } from "../../kit/rows.js";
 import { GONE, problem } from "../../kit/server.js";
-import { carried, formOf, KEPT, lossesIn, read, stepsAt, written } from "../../kit/sides.js";
+import { carried, formOf, KEPT, kindsIn, renamed, stepsAt } from "../../kit/sides.js";
 import { Store } from "../../kit/store.js";
 import { learn } from "../../kit/sums.js";
 
@@ -164,8 +164,7 @@ export class ComparePage extends LookedAt {
 
   async written() {
     const { data, rules } = this.store.state;
-    const said = new URLSearchParams(link.written(this.store));
-    for (const [name, value] of written(this.sides)) said.set(name, value);
+    const said = new URLSearchParams(link.written(this.store, ["sides"]));
     const { link: scene = "" } = (await this.server?.link(this.sceneOf())) ?? {};
     this.tooLong = scene.length > given.limits.link;
     if (scene) said.set("scene", this.tooLong ? KEPT : scene);
@@ -179,16 +178,16 @@ export class ComparePage extends LookedAt {
    */
   async open(text, kept, isCurrent) {
     const said = new URLSearchParams(text);
-    const patch = link.read(this.store.table, text);
-    await learn(this.server?.loss, lossesIn(said));
-    const sides = read(said, given.losses);
-    if (sides.length >= given.compare.least) patch.sides = sides;
+    await learn(this.server?.loss, link.lossesIn(text));
+    const patch = link.read(this.store.table, text, kindsIn(given.losses));
+    /** @type {Side[]} */
+    const sides = patch.sides.map((/** @type {Side} */ side) => renamed(given.losses, side));
     const scene = said.get("scene");
     /** @type {Scenario | import("../../kit/sides.js").Scene | null} */
     const came = kept ?? (scene === KEPT ? carried() : scene ? await this.opened(scene) : given.defaults);
     if (!isCurrent()) return false;
     const whole = scene && came && "loss" in came ? [/** @type {Scenario} */ (came)] : [];
-    patch.sides ??= this.beside([...sides, ...whole]);
+    patch.sides = sides.length >= given.compare.least ? sides : this.beside([...sides, ...whole]);
     this.warn(scene && !came ? problem("scene_not_kept") : null);
     const { data, rules } = came ?? given.defaults;
     this.store.reset({ ...this.store.known(patch), data, rules });

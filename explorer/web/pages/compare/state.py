@@ -1,13 +1,14 @@
 """The state of the Compare page, entry by entry, with the names it has in the address.
 
 Data and rules are those of a scene of Explore, and stand in the address as its link; the losses
-stand there one by one, `1=cosent&2=info_nce&2.temperature=0.1` (`sides.js`).
+stand there one by one, `1=cosent&2=info_nce&2.temperature=0.1` (`kit/link.js`).
 """
 
 from __future__ import annotations
 
 from explorer.core.scenario import FACETS, ORDERS
 from explorer.lab.compare.cut import WAYS
+from explorer.lab.compare.sides import LEAST, MOST
 from explorer.lab.compare.what_if import KINDS
 from explorer.web.pages.explore.state import scenario_table
 from explorer.web.state import Entry, table
@@ -31,7 +32,6 @@ def compare_table() -> list[dict[str, object]]:
     redraw = {"affects": "redraw"}
     found = [
         Entry("question", "", "text", link="q"),
-        Entry("sides", FIRST, "object"),
         Entry("base", 0, "whole", low=0, high=5, link="base"),
         Entry("other", 1, "whole", low=0, high=5, link="other"),
         Entry("at", [], "list", link="at"),
@@ -47,6 +47,7 @@ def compare_table() -> list[dict[str, object]]:
         Entry("change", "duplicate", "choice", choices=KINDS, link="change"),
         Entry("pair", 0, "whole", low=0, high=511, link="pair"),
         Entry("by", 0.2, "number", low=-10, high=10, link="by"),
+        Entry("sides", FIRST, "losses", low=LEAST, high=MOST, link="1"),
     ]
     own = table(
         found,

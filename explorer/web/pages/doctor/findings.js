@@ -1,9 +1,9 @@
 // What the number may be, the likeliest first: in a sentence, what tells it from the next, all losses that
 // have it there, and the scene in which it stands.
 import { h, reword, worded } from "../../kit/dom.js";
+import { numbered } from "../../kit/link.js";
 import { show } from "../../kit/numbers.js";
 import { problemBox } from "../../kit/problem.js";
-import { written } from "../../kit/sides.js";
 import { parameterName, say, titleOf } from "../../kit/words.js";
 import { exampleButtons } from "./examples.js";
 import { stackedTable } from "./table.js";
@@ -93,7 +93,7 @@ export default function findings(root, channel) {
     const [{ scene }] = losses;
     const distinct = losses.filter(({ loss }, i) => losses.findIndex((one) => one.loss === loss) === i).slice(0, 6);
     if (scene === null || distinct.length < 2) return null;
-    const said = new URLSearchParams([...written(distinct), ["scene", scene]]);
+    const said = new URLSearchParams([...numbered(distinct), ["scene", scene]]);
     return h("a.lp-button", { href: `compare#${said}` }, say("doctor.compare"));
   }
 

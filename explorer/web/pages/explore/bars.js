@@ -1,6 +1,6 @@
 // The gradient of every pair as bars, and the pairs that feel most in words.
 import { floats } from "../../kit/arrays.js";
-import { clip, contextOf, h, reword, roomOf, walkable } from "../../kit/dom.js";
+import { clip, contextOf, h, reword, roomOf, setText, walkable } from "../../kit/dom.js";
 import { show } from "../../kit/numbers.js";
 import { tabbed } from "../../kit/sidebar.js";
 import { say } from "../../kit/words.js";
@@ -91,8 +91,8 @@ export default function bars(root, channel) {
     which.set(shown);
     gradient = both ? both[shown].map((g) => (Number.isNaN(g) ? 0 : g)) : floats(felt);
     const kind = picture.figures.projected ? shown : "score";
-    title.textContent = say(`ui.gradient_per_pair.${kind}`);
-    note.textContent = `${say(`ui.gradient_note.${kind}`)} ${say("ui.gradient_sign")}`;
+    setText(title, say(`ui.gradient_per_pair.${kind}`));
+    setText(note, `${say(`ui.gradient_note.${kind}`)} ${say("ui.gradient_sign")}`);
     order = displayOrder(picture.shown.column_axis);
     draw();
     const ranked = Array.from(gradient.keys())
@@ -106,7 +106,7 @@ export default function bars(root, channel) {
       const g = gradient[pair];
       bar.style.width = `${(50 * Math.abs(g)) / most}%`;
       bar.className = g > 0 ? "lp-up" : "lp-down";
-      value.textContent = show(g, 3);
+      setText(value, show(g, 3));
       value.title = besides(pair);
       if (line.pair !== pair || first.textContent === "") {
         line.pair = pair;
@@ -130,9 +130,11 @@ export default function bars(root, channel) {
   function draw() {
     const ratio = (window.devicePixelRatio || 1) * room.magnified;
     const [wide, tall] = [room.width, 120];
-    canvas.width = Math.round(wide * ratio);
-    canvas.height = Math.round(tall * ratio);
+    const size = { width: Math.round(wide * ratio), height: Math.round(tall * ratio) };
+    if (canvas.width !== size.width || canvas.height !== size.height) Object.assign(canvas, size);
     const context = contextOf(canvas);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, size.width, size.height);
     context.scale(ratio, ratio);
     let most = 0;
     for (const g of gradient) most = Math.max(most, Math.abs(g));

@@ -2,7 +2,7 @@
 // nothing else.
 
 import { combiner } from "../../kit/combination.js";
-import { h, reword, worded } from "../../kit/dom.js";
+import { h, reword, setText, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
 import { lossFinder } from "../../kit/finder.js";
 import { given } from "../../kit/given.js";
@@ -181,8 +181,8 @@ export default function controls(root, channel, server) {
     chooseTeacher.hidden = !form.asks_teacher || !hasWords();
     noneOwned.hidden = !form.knows_owners || !batch || batch.owned > 0 || !speaksOfOwn();
     asked.hidden = guideNow.hidden && teacherNow.hidden && noneOwned.hidden;
-    guideNow.textContent = batch ? guideWords(data, batch.guided) : "";
-    teacherNow.textContent = batch ? teacherWords(data, batch.taught) : "";
+    setText(guideNow, batch ? guideWords(data, batch.guided) : "");
+    setText(teacherNow, batch ? teacherWords(data, batch.taught) : "");
     guideField.hidden = !form.asks_guide && !data.guide;
     teacherField.hidden = !form.asks_teacher && !data.teacher_model;
     random.element("guide").hidden = !form.asks_guide && !data.random.guide;
@@ -323,7 +323,7 @@ export default function controls(root, channel, server) {
     scaleAdvice.hidden = !range || !box;
     if (!range || !box) return;
     const [low, high] = range.map((value) => show(value, 3));
-    scaleAdvice.textContent = say("ui.suggested_scale", { low, high, sigma: show(channel.batch?.sigma, 3) });
+    setText(scaleAdvice, say("ui.suggested_scale", { low, high, sigma: show(channel.batch?.sigma, 3) }));
     box.closest(".lp-slider")?.append(scaleAdvice);
   }
 
@@ -374,15 +374,18 @@ export default function controls(root, channel, server) {
   function aboutData() {
     const { data } = channel.scenario;
     const { note } = examples[data.example] ?? {};
-    exampleAbout.textContent = [say(`example.${data.example}.about`), note ? say(note) : ""].join(" ").trim();
+    setText(exampleAbout, [say(`example.${data.example}.about`), note ? say(note) : ""].join(" ").trim());
     const count = data.rows.length;
     const entered = say(channel.limited ? "ui.table_limited" : "ui.rows_entered", { count, most: limits.pairs });
-    tableNote.textContent = count ? [entered, channel.madeOf()].filter(Boolean).join(" ") : "";
+    setText(tableNote, count ? [entered, channel.madeOf()].filter(Boolean).join(" ") : "");
     file.words();
     embedded.hidden = data.encoder === limits.encoder && !data.cross_encoder;
-    encoderNow.textContent = say(data.cross_encoder ? "ui.cross_now" : "ui.encoder_now", {
-      name: data.cross_encoder || data.encoder,
-    });
+    setText(
+      encoderNow,
+      say(data.cross_encoder ? "ui.cross_now" : "ui.encoder_now", {
+        name: data.cross_encoder || data.encoder,
+      }),
+    );
   }
 
   channel.on("scenario", () => {

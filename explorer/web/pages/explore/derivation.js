@@ -1,10 +1,11 @@
 // The derivation: the definition's own lines, each with its formula, its value and a thumbnail.
 import { bytes } from "../../kit/arrays.js";
 import { paint } from "../../kit/cells.js";
-import { h, reword, worded } from "../../kit/dom.js";
+import { h, reword, setText, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
 import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
+import { isDark } from "../../kit/theme.js";
 import { has, language, said, say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").Step} Step */
@@ -45,7 +46,7 @@ export default function derivation(root, channel) {
   let built = "";
   /** @type {HTMLElement | null} */
   let current = null; // the row of the chosen step
-  /** @type {{ row: HTMLElement, thumbnail: HTMLCanvasElement, value: HTMLElement }[]} */
+  /** @type {{ row: HTMLElement, thumbnail: HTMLCanvasElement, drawn: string, value: HTMLElement }[]} */
   let parts = [];
 
   /** @param {number} to */
@@ -111,7 +112,7 @@ export default function derivation(root, channel) {
         h("div.lp-thumb-box", {}, h("div.lp-thumb-wrap", {}, thumbnail), value),
         h("div.lp-words", {}, name ? h("small.lp-part-name", {}, said(name)) : null, formula, line, about),
       );
-      return { row, thumbnail, value };
+      return { row, thumbnail, drawn: "", value };
     });
     rows.replaceChildren(...parts.map((part) => part.row));
   }
@@ -158,13 +159,18 @@ export default function derivation(root, channel) {
   }
 
   /**
-   * @param {HTMLCanvasElement} canvas
+   * What a slider does not move, scores and masks, is drawn once.
+   * @param {(typeof parts)[number]} part
    * @param {import("../../wire").Thumbnail} thumb
    */
-  function drawThumbnail(canvas, thumb) {
+  function drawThumbnail(part, thumb) {
     const { rows, columns } = thumb;
-    canvas.classList.toggle("lp-strip", rows === 1);
     const ramp = thumb.boolean ? "mask" : thumb.signed ? "diverging" : "sequential";
+    const key = [isDark(), rows, columns, ramp, thumb.data].join();
+    if (key === part.drawn) return;
+    part.drawn = key;
+    const canvas = part.thumbnail;
+    canvas.classList.toggle("lp-strip", rows === 1);
     const values = Float32Array.from(bytes(thumb.data), (byte) =>
       byte === 255 ? -Infinity : byte === 254 ? Number.NaN : byte,
     );
@@ -185,9 +191,9 @@ export default function derivation(root, channel) {
       const { thumbnail, value } = parts[index];
       const drawn = step.thumbnail && step.thumbnail.rows * step.thumbnail.columns > 0;
       thumbnail.hidden = !drawn;
-      if (step.thumbnail && drawn) drawThumbnail(thumbnail, step.thumbnail);
+      if (step.thumbnail && drawn) drawThumbnail(parts[index], step.thumbnail);
       const text = "value" in step ? show(step.value, 6) : "";
-      if (value.textContent !== text) value.textContent = text;
+      setText(value, text);
     });
     if (current !== parts[chosen].row) choose(chosen);
   }

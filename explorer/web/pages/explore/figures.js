@@ -1,5 +1,5 @@
 // The head of the page: the loss with its formula, the strip of figures, and what went wrong.
-import { h, reword, worded } from "../../kit/dom.js";
+import { h, reword, setText, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
 import { counted, percent, read, show } from "../../kit/numbers.js";
 import { problemBox } from "../../kit/problem.js";
@@ -98,15 +98,15 @@ export default function figures(root, channel, server) {
    */
   function put(key, value, extra = "") {
     const { value: strong, extra: small } = figures[key];
-    if (strong.textContent !== value) strong.textContent = value;
-    if (small.textContent !== extra) small.textContent = extra;
+    setText(strong, value);
+    setText(small, extra);
   }
 
   function draw() {
     const { picture, batch } = channel;
     if (!picture || !batch) return;
     const found = picture.figures;
-    loss.value.textContent = show(found.loss, 6);
+    setText(loss.value, show(found.loss, 6));
     marks.replaceChildren(...landmarkScale(found));
     rank(found);
     tellPositives(batch, found.by_threshold);
@@ -141,7 +141,7 @@ export default function figures(root, channel, server) {
    */
   function tellPositives({ positives: count, labels, threshold }, matters) {
     basis.hidden = !matters;
-    positives.textContent = say("ui.positives_are", { count, all: labels.length, threshold: show(threshold) });
+    setText(positives, say("ui.positives_are", { count, all: labels.length, threshold: show(threshold) }));
   }
 
   /** @param {import("../../wire").Remark[]} found */

@@ -3,6 +3,7 @@ import { clip, h, worded } from "../../kit/dom.js";
 import { labelled, numberField } from "../../kit/fields.js";
 import { sent, tooLarge } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
+import { newestOf } from "../../kit/request.js";
 import { check, columnFields, encodingField, filePicker } from "../../kit/sidebar.js";
 import { say } from "../../kit/words.js";
 
@@ -27,7 +28,7 @@ export function filePanel(channel, server) {
   /** @type {File | null} */
   let file = null;
   let undecided = ""; // a file that was read, but whose columns or encoding the user has yet to choose
-  let turns = 0;
+  const newest = newestOf();
   // What else could be read from the file: other columns, and other batches of its pairs.
   /** @type {[File, Offered, Options] | null} */
   let offered = null;
@@ -62,11 +63,8 @@ export function filePanel(channel, server) {
       offered = null;
     }
     file = next;
-    turns += 1;
-    const turn = turns;
     channel.setBusy(true);
-    const answer = await asked(next, options);
-    if (turn !== turns) return; // another file, or other pairs of it, were chosen meanwhile
+    const answer = await newest(() => asked(next, options)); // unless other pairs are chosen meanwhile
     channel.setBusy(false);
     if (answer === undefined) return;
     if (answer?.columns) offer(next, answer, options);

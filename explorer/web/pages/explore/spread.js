@@ -1,5 +1,5 @@
 // How the figures of the strip vary over many batches of the same data; this batch is marked.
-import { h, reword, worded } from "../../kit/dom.js";
+import { h, reword, setText, worded } from "../../kit/dom.js";
 import { s } from "../../kit/drawing.js";
 import { download } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
@@ -141,7 +141,7 @@ export function spreadPart(channel, server, boxes) {
   function draw() {
     element.hidden = !canDraw();
     toggle.setAttribute("aria-pressed", String(on));
-    toggle.textContent = on ? say("ui.spread_off") : say("ui.spread", { count });
+    setText(toggle, on ? say("ui.spread_off") : say("ui.spread", { count }));
     const here = channel.picture?.figures;
     const all = here && found;
     note.hidden = !all;

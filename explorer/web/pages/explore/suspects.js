@@ -1,7 +1,7 @@
 // Where label and encoder disagree: both sentences whole, a second opinion, and what the reader makes of it.
 
 import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/corrections.js";
-import { h, reword, worded } from "../../kit/dom.js";
+import { h, reword, setText, worded } from "../../kit/dom.js";
 import { percent, show } from "../../kit/numbers.js";
 import { GONE } from "../../kit/server.js";
 import { sortableTable } from "../../kit/table.js";
@@ -30,37 +30,38 @@ export function suspectsPart(channel, server) {
   /** @param {Suspect} suspect */
   const second = ({ pair }) => (opinionOf === channel.batch?.key ? (opinion?.fitting[pair] ?? NaN) : NaN);
 
-  const table = sortableTable({
-    key: "ui.suspects",
-    columns: [
-      {
-        key: "ui.pair",
-        wide: true,
-        cell: (/** @type {Suspect} */ one) => {
-          const [a, b] = textsOf(one);
-          return [`${channel.numberOf(one.pair)} · ${a}`, b];
+  const list = h("div.lp-whole-words", { hidden: true }); // until there is something to say
+  const table = sortableTable(
+    list,
+    {
+      key: "ui.suspects",
+      columns: [
+        {
+          key: "ui.pair",
+          wide: true,
+          cell: (/** @type {Suspect} */ one) => {
+            const [a, b] = textsOf(one);
+            return [`${channel.numberOf(one.pair)} · ${a}`, b];
+          },
+          by: ({ pair }) => channel.numberOf(pair),
+          acts: (row) =>
+            verdictOf({
+              pair: () => textsOf(row()),
+              label: () => labelOf(row()),
+              fitting: () => row().fitting,
+              editable: () => Boolean(channel.batch?.editable),
+              correct: (a, b, label) => channel.correct(a, b, label),
+            }),
         },
-        by: ({ pair }) => channel.numberOf(pair),
-        acts: (row) =>
-          verdictOf({
-            pair: () => textsOf(row()),
-            label: () => labelOf(row()),
-            fitting: () => row().fitting,
-            editable: () => Boolean(channel.batch?.editable),
-            correct: (a, b, label) => channel.correct(a, b, label),
-          }),
-      },
-      { key: "ui.label", cell: (one) => show(labelOf(one)), by: labelOf },
-      { key: "ui.would_fit", cell: ({ fitting }) => show(fitting), by: ({ fitting }) => fitting },
-      { key: "ui.second_opinion", cell: (one) => show(second(one)), by: second, spare: true },
-      { key: "ui.contradicts", cell: ({ rate }) => percent(rate), by: ({ rate }) => rate },
-    ],
-    sorted: { column: 4, down: true },
-    reach: ({ pair }) => channel.point([pair]),
-    leave: () => channel.point(),
-  });
-  table.element.classList.add("lp-whole-words");
-  table.element.hidden = true; // until there is something to say
+        { key: "ui.label", cell: (one) => show(labelOf(one)), by: labelOf },
+        { key: "ui.would_fit", cell: ({ fitting }) => show(fitting), by: ({ fitting }) => fitting },
+        { key: "ui.second_opinion", cell: (one) => show(second(one)), by: second, spare: true },
+        { key: "ui.contradicts", cell: ({ rate }) => percent(rate), by: ({ rate }) => rate },
+      ],
+      sorted: { column: 4, down: true },
+    },
+    (...told) => channel.point(told[0] === "reach" ? [told[1].pair] : []),
+  );
 
   // ---- A second opinion --------------------------------------------------------------------
 
@@ -105,7 +106,7 @@ export function suspectsPart(channel, server) {
     note,
     expected,
     none,
-    table.element,
+    list,
     form,
     corrections.element,
   );
@@ -116,13 +117,13 @@ export function suspectsPart(channel, server) {
     const { suspects, disagreement: usual } = picture;
     doubtful.hidden = !batch.foreign;
     none.hidden = suspects.length > 0;
-    none.textContent = say(whyNone(picture.figures, "ui.no_suspects"));
+    setText(none, say(whyNone(picture.figures, "ui.no_suspects")));
     note.hidden = !none.hidden;
-    table.element.hidden = !none.hidden;
+    list.hidden = !none.hidden;
     form.hidden = !none.hidden || !batch.editable;
     expected.hidden = !usual;
-    if (usual) expected.textContent = expectedWords(suspects.length, usual);
-    table.fill(suspects);
+    if (usual) setText(expected, expectedWords(suspects.length, usual));
+    table.update({ data: suspects });
     corrections.fill(channel.scenario.data.corrections);
   }
 
@@ -131,6 +132,6 @@ export function suspectsPart(channel, server) {
     draw,
     reword: () => reword(element),
     /** @param {(pairs: number[]) => boolean} all whether these pairs are pointed at */
-    light: (all) => table.light(({ pair }) => all([pair])),
+    light: (all) => table.update({ state: { lit: ({ pair }) => all([pair]) } }),
   };
 }

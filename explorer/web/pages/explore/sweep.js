@@ -1,7 +1,7 @@
 // What if a parameter were different: the loss, its gradient and its active terms along the range,
 // with the two rules of thumb drawn in; and short trainings, which settle what rules cannot. Worked
 // out when asked for.
-import { h, roomOf, worded } from "../../kit/dom.js";
+import { h, roomOf, setText, worded } from "../../kit/dom.js";
 import { percent, read, show } from "../../kit/numbers.js";
 import { plotArea, ticksOf } from "../../kit/plot.js";
 import { GONE } from "../../kit/server.js";
@@ -43,13 +43,9 @@ export default function sweep(root, channel, server) {
   const key = h("p.lp-sweep-key");
   const panels = PANELS.map((panel) => {
     const said = h("span.lp-value");
-    const area = plotArea({ margins: MARGINS, attributes: { height: TALL } }, hear);
-    const box = h(
-      "div.lp-sweep-panel",
-      {},
-      h("div.lp-sweep-head", {}, worded("span", `sweep.${panel.name}`), said),
-      area.element,
-    );
+    const head = h("div.lp-sweep-head", {}, worded("span", `sweep.${panel.name}`), said);
+    const box = h("div.lp-sweep-panel", {}, head);
+    const area = plotArea(box, { margins: MARGINS, attributes: { height: TALL } }, hear);
     return { ...panel, said, area, box, room: roomOf(box, () => draw()) };
   });
   const charts = h(
@@ -104,7 +100,7 @@ export default function sweep(root, channel, server) {
     if (String(Array.from(choice.options, ({ value }) => value)) !== String(names)) {
       choice.replaceChildren(...names.map((name) => h("option", { value: name })));
     }
-    for (const option of choice.options) option.textContent = nameOf(option.value);
+    for (const option of choice.options) setText(option, nameOf(option.value));
     choiceField.hidden = known.length < 2;
   }
 
@@ -223,20 +219,6 @@ export default function sweep(root, channel, server) {
       ...(within ?? []).map((range) => ({ x: range, foot: 3, look: looks("within") })),
       ...(panel.name === "gradient" && within ? [{ y: BAND, look: looks("norm-band") }] : []),
     ];
-    panel.area.draw({
-      width: Math.max(panel.room.width, 200),
-      height: TALL,
-      x: {
-        span,
-        logarithmic: of.logarithmic,
-        ticks: ticksOf(span, 6, of.logarithmic),
-        write: (v) => show(v, 3),
-        stems: true,
-      },
-      y: { span: [low, high], logarithmic, ticks: ticksOf([low, high], 4, logarithmic), write: panel.write },
-      bands,
-      curves: [{ x: values, y: heights, look: looks("curve") }],
-    });
     const now = settingOf(parameter);
     const here = heightNow(panel.name);
     const at = reached ?? now;
@@ -245,9 +227,25 @@ export default function sweep(root, channel, server) {
       { x: now, y: here, look: { ...looks("here"), r: 4.5 } },
       ...(reached === null ? [] : [{ x: reached, y: height, look: { ...looks("reached"), r: 3.5 } }]),
     ];
-    panel.area.mark({
-      lines: [{ x: now, look: looks("here") }, ...(reached === null ? [] : [{ x: reached, look: looks("reached") }])],
-      dots: dots.filter(({ y }) => Number.isFinite(y)),
+    panel.area.update({
+      data: {
+        width: Math.max(panel.room.width, 200),
+        height: TALL,
+        x: {
+          span,
+          logarithmic: of.logarithmic,
+          ticks: ticksOf(span, 6, of.logarithmic),
+          write: (v) => show(v, 3),
+          stems: true,
+        },
+        y: { span: [low, high], logarithmic, ticks: ticksOf([low, high], 4, logarithmic), write: panel.write },
+        bands,
+        curves: [{ x: values, y: heights, look: looks("curve") }],
+      },
+      state: {
+        lines: [{ x: now, look: looks("here") }, ...(reached === null ? [] : [{ x: reached, look: looks("reached") }])],
+        dots,
+      },
     });
     panel.said.textContent = say("sweep.at", {
       value: panel.write(height),

@@ -43,28 +43,41 @@ export default function terms(root, channel, server) {
   /** @param {Term} term */
   const pairsOf = (term) => [...new Set(term.items.map((item) => item.pair).filter((pair) => pair >= 0))];
 
-  const terms = sortableTable({
-    key: "ui.heaviest",
-    columns: [
-      {
-        key: "ui.row",
-        wide: true,
-        cell: (/** @type {Term} */ term) => linesOf(rowOf(term)),
-        by: (term) => placeOf(rowOf(term)),
-      },
-      { key: "ui.column", wide: true, cell: (term) => linesOf(columnOf(term)), by: (term) => placeOf(columnOf(term)) },
-      { key: "ui.value", cell: (term) => show(term.value, 4), by: (term) => read(term.value) },
-      { key: "ui.share", cell: (term) => percent(term.share), by: (term) => term.share },
-    ],
-    sorted: { column: 3, down: true },
-    reach: (term) => {
+  const list = h("div");
+  const terms = sortableTable(
+    list,
+    {
+      key: "ui.heaviest",
+      columns: [
+        {
+          key: "ui.row",
+          wide: true,
+          cell: (/** @type {Term} */ term) => linesOf(rowOf(term)),
+          by: (term) => placeOf(rowOf(term)),
+        },
+        {
+          key: "ui.column",
+          wide: true,
+          cell: (term) => linesOf(columnOf(term)),
+          by: (term) => placeOf(columnOf(term)),
+        },
+        { key: "ui.value", cell: (term) => show(term.value, 4), by: (term) => read(term.value) },
+        { key: "ui.share", cell: (term) => percent(term.share), by: (term) => term.share },
+      ],
+      sorted: { column: 3, down: true },
+    },
+    (...told) => {
+      if (told[0] !== "reach") {
+        channel.point();
+        return;
+      }
+      const [, term] = told;
       const [row, column] = term.items.map((item) => item.item);
       channel.point(pairsOf(term), term.items.length === 2 ? [row, column] : null);
     },
-    leave: () => channel.point(),
-  });
+  );
   const suspects = suspectsPart(channel, server);
-  root.append(worded("h2", "ui.heaviest"), headline, terms.element, suspects.element);
+  root.append(worded("h2", "ui.heaviest"), headline, list, suspects.element);
 
   /**
    * How the weight is spread, and of which line of the definition it is the gradient.
@@ -93,12 +106,12 @@ export default function terms(root, channel, server) {
     const { picture, batch } = channel;
     if (!picture || !batch) return;
     const { heaviest, figures } = picture;
-    terms.fill(heaviest);
+    terms.update({ data: heaviest });
     // The terms of some losses are one pair each: those have no row and column.
     const single = heaviest[0]?.items.length === 1;
-    terms.element.classList.toggle("lp-single", single);
-    terms.element.querySelectorAll("th [data-say]")[1].setAttribute("data-say", single ? "ui.pair" : "ui.column");
-    reword(terms.element);
+    list.classList.toggle("lp-single", single);
+    list.querySelectorAll("th [data-say]")[1].setAttribute("data-say", single ? "ui.pair" : "ui.column");
+    reword(list);
     headline.replaceChildren(
       ...(heaviest.length ? told(figures) : [say(missing(figures), { step: channel.spec.terms })]),
     );
@@ -109,7 +122,7 @@ export default function terms(root, channel, server) {
     const { pairs } = channel.pointed;
     /** @param {number[]} listed */
     const all = (listed) => pairs.length > 0 && pairs.every((pair) => listed.includes(pair));
-    terms.light((term) => all(pairsOf(term)));
+    terms.update({ state: { lit: (term) => all(pairsOf(term)) } });
     suspects.light(all);
   }
 

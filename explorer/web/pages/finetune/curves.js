@@ -99,7 +99,7 @@ function meanOf(all) {
 export default function curves(root, channel) {
   /** @param {number | null} step */
   function point(step) {
-    for (const { chart } of charts) chart.at(step);
+    for (const { chart } of charts) chart.update({ state: { at: step } });
   }
   /** @param {number | null} step */
   function choose(step) {
@@ -109,14 +109,18 @@ export default function curves(root, channel) {
   }
   const charts = CHARTS.map((about) => {
     const key = `finetune.chart.${about.name}`;
-    const chart = lineChart({ ...about, key, height: about.small ? 118 : 190, point, choose });
-    if (about.note) chart.element.append(worded("figcaption.lp-note", about.note));
-    return { ...about, chart };
+    const element = h("figure");
+    const chart = lineChart(element, { ...about, key, height: about.small ? 118 : 190 }, (what, step) => {
+      if (what === "point") point(step);
+      else choose(step);
+    });
+    if (about.note) element.append(worded("figcaption.lp-note", about.note));
+    return { ...about, chart, element };
   });
   // Values of two losses are not in one unit.
   const apart = worded("figcaption.lp-note", "finetune.apart", { hidden: true });
-  charts[0].chart.element.append(apart);
-  channel.charts = charts.map(({ chart, name }) => ({ ...chart, name }));
+  charts[0].element.append(apart);
+  channel.charts = charts.map(({ chart, element, name }) => ({ ...chart, element, name }));
   channel.publish("figures");
   const box = h(
     "section",
@@ -125,12 +129,12 @@ export default function curves(root, channel) {
     h(
       "div.lp-charts",
       {},
-      charts.filter((one) => !one.small).map((one) => one.chart.element),
+      charts.filter((one) => !one.small).map((one) => one.element),
     ),
     h(
       "div.lp-charts.lp-small-charts",
       {},
-      charts.filter((one) => one.small).map((one) => one.chart.element),
+      charts.filter((one) => one.small).map((one) => one.element),
     ),
   );
   root.append(box);
@@ -151,7 +155,7 @@ export default function curves(root, channel) {
       ).size < 2;
     const last = Math.max(...told.map((trace) => trace.steps.at(-1) ?? 0), 1);
     const few = liveNote(told);
-    for (const { chart, name, lines, held_out: measured } of charts) {
+    for (const { chart, element, name, lines, held_out: measured } of charts) {
       const series = groups.flatMap(({ names, colour, label }) => {
         const traces = names.map((name) => channel.trace(name)).filter((trace) => trace !== undefined);
         return lines.flatMap((line) =>
@@ -159,11 +163,10 @@ export default function curves(root, channel) {
         );
       });
       const empty = !series.some((one) => one.x.length);
-      chart.element.hidden = empty;
+      element.hidden = empty;
       if (empty) continue;
-      chart.draw(series, 0, last);
       const fewer = few && name === "retrieval" ? `${few} ${say("finetune.live_keys")}` : few;
-      chart.note(measured ? fewer : "");
+      chart.update({ data: { series, span: [0, last], note: measured ? fewer : "" } });
     }
     channel.publish("figures"); // there may be others than before
   }

@@ -3,6 +3,7 @@ import { find, h, reword, worded } from "../../kit/dom.js";
 import { labelled, slider } from "../../kit/fields.js";
 import { sent, tooLarge } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
+import { newestOf } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
 import { columnFields, encodingField, filePicker, tabbed } from "../../kit/sidebar.js";
 import { stored } from "../../kit/storage.js";
@@ -88,14 +89,21 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
   const part = textBox(channel, "split", (text) => ({ data: { split: text.trim() || "train" } }));
 
   /** @returns {{ told: HTMLElement, failed: HTMLElement, columns: HTMLElement, leave: HTMLElement,
-   *   turns: number, answer: FileAnswer | null }} */
+   *   newest: ReturnType<typeof newestOf>, answer: FileAnswer | null }} */
   function fileState() {
     const leave = worded("button.lp-button", "finetune.leave_file", {
       type: "button",
       hidden: true,
       onclick: leaveFile,
     });
-    return { told: h("p.lp-note"), failed: line(), columns: h("div.lp-columns"), leave, turns: 0, answer: null };
+    return {
+      told: h("p.lp-note"),
+      failed: line(),
+      columns: h("div.lp-columns"),
+      leave,
+      newest: newestOf(),
+      answer: null,
+    };
   }
   const files = { file: fileState(), held_out_file: fileState() };
   const entries = /** @type {Entry[]} */ (["file", "held_out_file"]);
@@ -122,7 +130,6 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
     }
     files[entry].told.textContent = file.name;
     const answer = await hear(entry, async () => server.hand_in(await sent(file)));
-    if (!answer) return;
     if (answer.error) {
       await describe(entry); // the file of before is still there
       complain(files[entry].failed, answer.error);
@@ -143,10 +150,7 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
    */
   async function hear(entry, ask) {
     const file = files[entry];
-    file.turns += 1;
-    const turn = file.turns;
-    const answer = (await ask()) ?? { error: GONE };
-    if (turn !== file.turns) return null; // another file, or other columns of it, were chosen meanwhile
+    const answer = (await file.newest(ask)) ?? { error: GONE };
     file.answer = answer.error ? null : answer;
     complain(file.failed, answer.problem);
     tellFile(entry);

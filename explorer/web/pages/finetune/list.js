@@ -34,75 +34,81 @@ const shownAs = ({ summary }, value) =>
  * @returns {{ element: HTMLElement, fill: () => void }}
  */
 export function runsTable(channel) {
-  const runs = sortableTable({
-    key: "finetune.runs",
-    most: 8,
-    pick: (run) => channel.show([run.id]),
-    columns: [
-      {
-        key: "finetune.column.show",
-        by: (/** @type {RunStatus} */ run) => Number(channel.shown.includes(run.id)),
-        box: {
-          label: (run) => say("finetune.compare_run", { name: `${titleOf(run.loss)}, ${run.plan.seed}` }),
-          checked: (run) => channel.shown.includes(run.id),
-          toggle: (run) => channel.toggle(run.id),
+  const list = h("div");
+  const runs = sortableTable(
+    list,
+    {
+      key: "finetune.runs",
+      most: 8,
+      picks: true,
+      columns: [
+        {
+          key: "finetune.column.show",
+          by: (/** @type {RunStatus} */ run) => Number(channel.shown.includes(run.id)),
+          box: {
+            label: (run) => say("finetune.compare_run", { name: `${titleOf(run.loss)}, ${run.plan.seed}` }),
+            checked: (run) => channel.shown.includes(run.id),
+          },
         },
-      },
-      { key: "ui.loss", wide: true, cell: (run) => linesOf(run.plan), by: (run) => lossOf(run.plan) },
-      {
-        key: "finetune.column.before",
-        cell: (run) => shownAs(run, before(run)),
-        by: before,
-      },
-      {
-        key: "finetune.column.after",
-        cell: (run) => shownAs(run, after(run)),
-        by: after,
-      },
-      {
-        key: "finetune.column.state",
-        cell: (run) =>
-          run.queue_position
-            ? say("finetune.queue", { count: run.queue_position })
-            : say(`finetune.state.${run.state}`),
-        by: (run) => run.state,
-      },
-      { key: "finetune.step", cell: (run) => `${run.step}/${run.steps ?? "—"}`, by: (run) => run.step },
-      {
-        key: "ui.encoder",
-        wide: true,
-        cell: (run) => [encoderNamed(run.plan), say(`finetune.kind.${run.kind}`)],
-        by: (run) => run.encoder,
-      },
-      { key: "finetune.seed", cell: (run) => String(run.plan.seed), by: (run) => run.plan.seed },
-      {
-        key: "finetune.column.started",
-        cell: (run) =>
-          new Date(1000 * run.created).toLocaleString(language(), {
-            month: "short",
-            day: "numeric",
-            hour: "2-digit",
-            minute: "2-digit",
-          }),
-        by: (run) => run.created,
-      },
-    ],
-  });
+        { key: "ui.loss", wide: true, cell: (run) => linesOf(run.plan), by: (run) => lossOf(run.plan) },
+        {
+          key: "finetune.column.before",
+          cell: (run) => shownAs(run, before(run)),
+          by: before,
+        },
+        {
+          key: "finetune.column.after",
+          cell: (run) => shownAs(run, after(run)),
+          by: after,
+        },
+        {
+          key: "finetune.column.state",
+          cell: (run) =>
+            run.queue_position
+              ? say("finetune.queue", { count: run.queue_position })
+              : say(`finetune.state.${run.state}`),
+          by: (run) => run.state,
+        },
+        { key: "finetune.step", cell: (run) => `${run.step}/${run.steps ?? "—"}`, by: (run) => run.step },
+        {
+          key: "ui.encoder",
+          wide: true,
+          cell: (run) => [encoderNamed(run.plan), say(`finetune.kind.${run.kind}`)],
+          by: (run) => run.encoder,
+        },
+        { key: "finetune.seed", cell: (run) => String(run.plan.seed), by: (run) => run.plan.seed },
+        {
+          key: "finetune.column.started",
+          cell: (run) =>
+            new Date(1000 * run.created).toLocaleString(language(), {
+              month: "short",
+              day: "numeric",
+              hour: "2-digit",
+              minute: "2-digit",
+            }),
+          by: (run) => run.created,
+        },
+      ],
+    },
+    (...told) => {
+      if (told[0] === "pick") channel.show([told[1].id]);
+      else if (told[0] === "tick") channel.toggle(told[1].id);
+    },
+  );
   const element = h(
     "section",
     { hidden: true },
     worded("h2", "finetune.runs"),
     worded("p.lp-note", "finetune.runs_about"),
-    runs.element,
+    list,
   );
   // What a telephone would squeeze too much is moved with the finger there.
-  runs.element.style.setProperty("--lp-least", "700px");
+  list.style.setProperty("--lp-least", "700px");
 
   function fill() {
     element.hidden = !channel.runs.length;
     if (!channel.runs.length) return;
-    runs.fill(channel.runs);
-    runs.light((run) => run?.id === channel.shown[0]);
+    runs.update({ data: channel.runs, state: { lit: (run) => run?.id === channel.shown[0] } });
   }
   return { element, fill };
 }

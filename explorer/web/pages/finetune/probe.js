@@ -31,7 +31,8 @@ export default function probe(root, channel) {
   );
   const live = worded("button.lp-button", "finetune.follow", { type: "button", onclick: () => channel.look(null) });
   const where = h("output.lp-note");
-  const bands = ridges({ row: ROW, tall: ROW - 10 });
+  const bandsBox = h("div.lp-finetune-ridges");
+  const bands = ridges(bandsBox, { row: ROW, tall: ROW - 10 });
   const which = h("select", {
     id: "lp-finetune-facet",
     onchange: () => scene.choose({ step: which.value === "" ? null : Number(which.value) }),
@@ -43,7 +44,7 @@ export default function probe(root, channel) {
     h("div.lp-row.lp-scrub.lp-slider", {}, play, track, live),
     where,
     worded("h3", "finetune.bands"),
-    bands.element,
+    bandsBox,
     worded("p.lp-note", "finetune.bands_about"),
     h("label.lp-field", {}, worded("span", "finetune.matrix_step"), which),
     wrong,
@@ -53,7 +54,6 @@ export default function probe(root, channel) {
     looked = "";
     draw();
   });
-  let tall = 0;
 
   const steps = () => channel.trace()?.evaluations ?? [];
   // Which recorded evaluation is looked at: the chosen one, else the last.
@@ -131,17 +131,14 @@ export default function probe(root, channel) {
     }));
     const kind = channel.trace()?.about?.kind ?? "bi";
     const names = { y: say("finetune.axis.label"), x: say(`finetune.axis.${kind}`) };
-    tall = bands.draw({ width: wide, left: LEFT, edges, rows, span: reach(), names }).height;
-    const said = say("finetune.bands_says", { step: record.step, count: counts.length });
-    bands.element.setAttribute("aria-label", said);
+    const label = say("finetune.bands_says", { step: record.step, count: counts.length });
+    bands.update({ data: { width: wide, left: LEFT, edges, rows, span: reach(), names, label } });
   }
 
   /** @param {import("./state.js").Caption} caption */
   const bandsFile = ({ losses, origin }) => {
     return standalone({
-      drawn: bands.element,
-      wide,
-      tall,
+      ...bands.taken(),
       title: say("finetune.bands"),
       caption: [...losses, origin, say("finetune.bands_about")],
     });

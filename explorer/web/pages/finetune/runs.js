@@ -21,6 +21,16 @@ const FIGURES = ["spearman", "pearson", "accuracy", "auc", "accuracy_at_1", "mrr
 const LEADING = ["spearman", "accuracy_at_1"];
 
 /**
+ * A table in a box of its own.
+ * @template Row
+ * @param {Parameters<typeof sortableTable<Row>>[1]} options
+ */
+function tableOf(options) {
+  const root = h("div");
+  return { root, ...sortableTable(root, options) };
+}
+
+/**
  * @param {HTMLElement} root
  * @param {import("./state.js").FinetunePage} channel
  */
@@ -46,7 +56,7 @@ export default function runs(root, channel) {
    */
   const spread = (figure, { mean, spread: deviation } = {}) =>
     mean === undefined ? "—" : showWithin(mean, deviation, figure === "loss" ? null : PLACES);
-  const figures = sortableTable({
+  const figures = tableOf({
     key: "finetune.final",
     columns: [
       {
@@ -68,7 +78,7 @@ export default function runs(root, channel) {
   const compared = ({ a, b }) => `${titled(b)} − ${titled(a)}`;
   /** @param {import("../../wire").GroupDifference} gap */
   const isTold = ({ between: { low, high } }) => low > 0 || high < 0;
-  const differences = sortableTable({
+  const differences = tableOf({
     key: "finetune.differences",
     columns: [
       { key: "finetune.column.compared", wide: true, cell: compared, by: compared },
@@ -95,7 +105,7 @@ export default function runs(root, channel) {
       },
     ],
   });
-  const moved = sortableTable({
+  const moved = tableOf({
     key: "finetune.moved",
     columns: [
       {
@@ -111,7 +121,7 @@ export default function runs(root, channel) {
   });
   /** @param {import("../../wire").Neighbour[]} near */
   const listed = (near) => near.map(({ sentence, cosine }) => `${show(cosine, 2)}  ${sentence}`);
-  const neighbours = sortableTable({
+  const neighbours = tableOf({
     key: "finetune.neighbours",
     most: 4,
     columns: [
@@ -136,25 +146,25 @@ export default function runs(root, channel) {
     ],
   });
   // What a telephone would squeeze too much is moved with the finger there.
-  neighbours.element.style.setProperty("--lp-least", "620px");
-  moved.element.style.setProperty("--lp-narrow", "52px");
+  neighbours.root.style.setProperty("--lp-least", "620px");
+  moved.root.style.setProperty("--lp-narrow", "52px");
   // A mean and its deviation stand in one line, and near what they belong to.
-  figures.element.style.setProperty("--lp-narrow", "108px");
-  for (const { element } of [figures, differences]) element.classList.add("lp-close");
+  figures.root.style.setProperty("--lp-narrow", "108px");
+  for (const { root } of [figures, differences]) root.classList.add("lp-close");
   const sure = () => ({ level: answer?.level ?? "", least: answer?.least_seeds ?? 0, pairs: answer?.pairs ?? "" });
   /**
    * @template Row
    * @param {string} key
-   * @param {ReturnType<typeof sortableTable<Row>>} table
+   * @param {ReturnType<typeof tableOf<Row>>} table
    */
   function partOf(key, table) {
     const about = h("p.lp-note");
-    const box = h("div", { hidden: true }, worded("h3", key), about, table.element);
+    const box = h("div", { hidden: true }, worded("h3", key), about, table.root);
     /** @param {Row[]} rows */
     function fill(rows = []) {
       box.hidden = !rows.length;
       about.textContent = say(aboutOf(key), sure());
-      if (rows.length) table.fill(rows);
+      if (rows.length) table.update({ data: rows });
     }
     return { box, fill };
   }

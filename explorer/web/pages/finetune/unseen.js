@@ -5,6 +5,7 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { sent, tooLarge } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
 import progress from "../../kit/progress.js";
+import { newestOf } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
 import { columnFields, encodingField, filePicker } from "../../kit/sidebar.js";
 import { say } from "../../kit/words.js";
@@ -64,7 +65,7 @@ export function unseenPairs(channel, changed) {
   let problem = null;
   /** @type {import("../../wire").Compared | null} */
   let found = null;
-  let turns = 0;
+  const newest = newestOf();
   let left = false;
 
   /** @param {import("../../kit/types").Notice | null | undefined} notice */
@@ -102,10 +103,7 @@ export function unseenPairs(channel, changed) {
 
   /** @param {() => Promise<FileAnswer | null>} ask */
   async function hear(ask) {
-    turns += 1;
-    const turn = turns;
-    const answer = (await ask()) ?? { error: GONE };
-    if (turn !== turns) return; // another file, or other columns of it, were chosen meanwhile
+    const answer = (await newest(ask)) ?? { error: GONE };
     if (answer.error) {
       complain(answer.error);
       return;

@@ -13,24 +13,27 @@ const FACE = "'IBM Plex Sans', system-ui, sans-serif";
  * @param {import("./state.js").LargePage} channel
  */
 export default function histogram(root, channel) {
-  const chart = ridges({
-    row: 34,
-    tall: 46,
-    right: 6,
-    top: 20,
-    foot: 20,
-    gap: 0.5,
-    together: true,
-    attributes: { class: "lp-histogram", "font-size": 11, fill: "var(--lp-faint)" },
-  });
+  root.append(worded("h2", "large.histogram"));
+  const chart = ridges(
+    root,
+    {
+      row: 34,
+      tall: 46,
+      right: 6,
+      top: 20,
+      foot: 20,
+      gap: 0.5,
+      together: true,
+      attributes: { class: "lp-histogram", "font-size": 11, fill: "var(--lp-faint)" },
+    },
+    (_what, bin) => tell(bin),
+  );
   const card = h("p.lp-note");
-  root.append(worded("h2", "large.histogram"), chart.element, card);
+  root.append(card);
   const room = roomOf(root, draw);
 
   /** @type {import("../../wire").ScoreHistogram | null} */
   let seen = null;
-  /** @type {(share: number) => number} */
-  let binAt = () => -1;
   /**
    * From blue to orange with the label; neighbours also differ in their place in the stack.
    * @param {number} group
@@ -57,17 +60,15 @@ export default function histogram(root, channel) {
     }));
     /** @type {import("../../kit/types").Span} */
     const span = [edges[0], edges[edges.length - 1]];
-    ({ binAt } = chart.draw({ width: room.width, left, edges, rows, span }));
     const sums = names.map((name, i) => `${name}: ${grouped(counts[i].reduce((a, b) => a + b, 0))}`);
-    chart.element.setAttribute("aria-label", `${say("large.histogram")}: ${sums.join("; ")}`);
-    card.textContent = say("large.histogram_note");
+    const label = `${say("large.histogram")}: ${sums.join("; ")}`;
+    chart.update({ data: { width: room.width, left, edges, rows, span, label } });
+    tell(null);
   }
 
-  chart.element.addEventListener("mousemove", (event) => {
-    if (!seen) return;
-    const box = chart.element.getBoundingClientRect();
-    const bin = binAt((event.clientX - box.left) / box.width);
-    if (bin < 0) {
+  /** @param {number | null} bin */
+  function tell(bin) {
+    if (!seen || bin === null) {
       card.textContent = say("large.histogram_note");
       return;
     }
@@ -75,10 +76,7 @@ export default function histogram(root, channel) {
     const each = groups.map((group, i) => `${named(group)}: ${grouped(counts[i][bin])}`);
     const range = say("large.from_to", { low: show(edges[bin], 3), high: show(edges[bin + 1], 3) });
     card.textContent = `${range} — ${each.reverse().join(" · ")}`;
-  });
-  chart.element.addEventListener("mouseleave", () => {
-    card.textContent = say("large.histogram_note");
-  });
+  }
 
   channel.on("details", () => {
     seen = channel.details?.histogram ?? null;

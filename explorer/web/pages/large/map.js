@@ -85,24 +85,31 @@ export default function map(root, channel) {
   const spoken = h("div.lp-spoken", { "aria-live": "polite" });
   /** @type {(side: import("./block.js").Side, index: number) => string} */
   const span = (side, index) => (shown ? bandOf(shown, side, index) : "");
-  const table = sortableTable({
-    key: "large.blocks",
-    sorted: null,
-    most: 20,
-    columns: [
-      { key: "large.rows", cell: (b) => span("rows", b.row), by: (b) => b.row },
-      { key: "large.columns", cell: (b) => span("columns", b.column), by: (b) => b.column },
-      { key: "large.facet.total", cell: (b) => show(b.total), by: (b) => b.total },
-      { key: "large.facet.share", cell: (b) => percent(b.share), by: (b) => b.share },
-      { key: "large.facet.largest", cell: (b) => show(b.largest), by: (b) => b.largest },
-      { key: "large.facet.masked", cell: (b) => percent(b.masked), by: (/** @type {Block} */ b) => b.masked },
-    ],
-    reach: (b) => point([b.row, b.column]),
-    leave: () => point(null),
-    pick: (b) => open([b.row, b.column]),
-  });
-  table.element.hidden = true;
-  const unfolded = asTable("button.lp-button", table.element, fillTable);
+  const list = h("div", { hidden: true });
+  const table = sortableTable(
+    list,
+    {
+      key: "large.blocks",
+      sorted: null,
+      most: 20,
+      columns: [
+        { key: "large.rows", cell: (b) => span("rows", b.row), by: (b) => b.row },
+        { key: "large.columns", cell: (b) => span("columns", b.column), by: (b) => b.column },
+        { key: "large.facet.total", cell: (b) => show(b.total), by: (b) => b.total },
+        { key: "large.facet.share", cell: (b) => percent(b.share), by: (b) => b.share },
+        { key: "large.facet.largest", cell: (b) => show(b.largest), by: (b) => b.largest },
+        { key: "large.facet.masked", cell: (b) => percent(b.masked), by: (/** @type {Block} */ b) => b.masked },
+      ],
+      picks: true,
+    },
+    (...told) => {
+      /** @type {Cell | null} */
+      const cell = told[0] === "leave" ? null : [told[1].row, told[1].column];
+      if (told[0] !== "pick") point(cell);
+      else if (cell) open(cell);
+    },
+  );
+  const unfolded = asTable("button.lp-button", list, fillTable);
   root.append(
     worded("h2", "large.map"),
     about,
@@ -110,7 +117,7 @@ export default function map(root, channel) {
     h("div.lp-way", {}, back, forward, crumbs),
     frame.element,
     note,
-    table.element,
+    list,
     card,
     spoken,
   );
@@ -366,13 +373,13 @@ export default function map(root, channel) {
       .filter((i) => masked[i] < 1)
       .sort((a, b) => share[b] - share[a])
       .slice(0, MOST_IN_TABLE);
-    table.fill(
-      order.map((i) => ({
+    table.update({
+      data: order.map((i) => ({
         row: Math.floor(i / width),
         column: i % width,
         ...{ total: total[i], share: share[i], largest: largest[i], masked: masked[i] },
       })),
-    );
+    });
   }
 
   channel.on("answer", take);

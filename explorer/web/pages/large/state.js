@@ -390,11 +390,11 @@ function placesOf({ source, loss, rules }) {
 }
 
 /**
- * The kinds of the parameters of the loss that the text of an address names.
- * @param {URLSearchParams} said
+ * The kinds of the parameters of the loss that an address names.
+ * @type {import("../../kit/link.js").Kinds}
  */
-function kindsOf(said) {
-  const { parameters = [] } = given.large.losses[said.get("loss") ?? "cosent"] ?? {};
+function kindsOf({ loss }) {
+  const { parameters = [] } = given.large.losses[loss] ?? {};
   return Object.fromEntries(parameters.map(({ name, kind }) => [name, kind]));
 }
 

@@ -19,7 +19,8 @@ export default function suspects(root, channel) {
   const expected = h("p.lp-note", { "aria-live": "polite" });
   const cut = h("p.lp-note", { hidden: true });
 
-  const table = sortableTable({
+  const list = h("div.lp-whole-words");
+  const table = sortableTable(list, {
     key: "ui.suspects",
     most: 10,
     columns: [
@@ -44,14 +45,13 @@ export default function suspects(root, channel) {
     ],
     sorted: null,
   });
-  table.element.classList.add("lp-whole-words");
 
   const corrections = correctionsList({
     note: "large.corrections_note",
     undo: (first, second) => channel.correct(first, second, null),
     take: (what) => channel.taking.take(what),
   });
-  root.append(worded("h2", "ui.suspects"), doubtful, note, expected, none, table.element, cut, corrections.element);
+  root.append(worded("h2", "ui.suspects"), doubtful, note, expected, none, list, cut, corrections.element);
   reword(root);
 
   function draw() {
@@ -63,12 +63,12 @@ export default function suspects(root, channel) {
     none.hidden = count > 0;
     none.textContent = say(whyNone(judged, "large.no_suspects"));
     note.hidden = count === 0;
-    table.element.hidden = count === 0;
+    list.hidden = count === 0;
     expected.hidden = !usual && count > 0;
     expected.textContent = usual ? expectedWords(count, usual) : "";
     cut.hidden = count <= listed.length;
     cut.textContent = say("large.suspects_cut", { count: listed.length, all: grouped(count) });
-    table.fill(listed);
+    table.update({ data: listed });
   }
 
   channel.on("judging", () => {

@@ -18,26 +18,32 @@ export default function terms(root, channel) {
   }
   /** @param {import("../../wire").LargeTerm} term */
   const label = (term) => `${show(term.row.label)} · ${show(term.column.label)}`;
-  const table = sortableTable({
-    key: "ui.heaviest",
-    most: 10,
-    pick: reveal,
-    columns: [
-      {
-        key: "ui.row",
-        cell: (/** @type {import("../../wire").LargeTerm} */ t) => words(t.row),
-        by: (t) => t.row.entry,
-        wide: true,
-      },
-      { key: "ui.column", cell: (t) => words(t.column), by: (t) => t.column.entry, wide: true },
-      { key: "large.labels", cell: label, by: (t) => t.column.label - t.row.label },
-      { key: "ui.value", cell: (t) => show(t.value), by: (t) => read(t.value) },
-      { key: "ui.share", cell: (t) => percent(t.share), by: (t) => t.share },
-    ],
-  });
-  table.element.classList.add("lp-whole-words");
+  const list = h("div.lp-whole-words");
+  const table = sortableTable(
+    list,
+    {
+      key: "ui.heaviest",
+      most: 10,
+      picks: true,
+      columns: [
+        {
+          key: "ui.row",
+          cell: (/** @type {import("../../wire").LargeTerm} */ t) => words(t.row),
+          by: (t) => t.row.entry,
+          wide: true,
+        },
+        { key: "ui.column", cell: (t) => words(t.column), by: (t) => t.column.entry, wide: true },
+        { key: "large.labels", cell: label, by: (t) => t.column.label - t.row.label },
+        { key: "ui.value", cell: (t) => show(t.value), by: (t) => read(t.value) },
+        { key: "ui.share", cell: (t) => percent(t.share), by: (t) => t.share },
+      ],
+    },
+    (...told) => {
+      if (told[0] === "pick") reveal(told[1]);
+    },
+  );
   const note = h("p.lp-note");
-  root.append(worded("h2", "ui.heaviest"), note, table.element);
+  root.append(worded("h2", "ui.heaviest"), note, list);
 
   // A click shows the term in the map, with its neighbours.
   /** @param {import("../../wire").LargeTerm} term */
@@ -49,13 +55,13 @@ export default function terms(root, channel) {
     channel.mark(cell);
     document.querySelector(".lp-large_map .lp-stage")?.scrollIntoView({ block: "nearest" });
   }
-  const light = () => table.light(({ cell }) => String(cell) === String(channel.cell));
+  const light = () => table.update({ state: { lit: ({ cell }) => String(cell) === String(channel.cell) } });
 
   function draw() {
     if (!channel.answer || !channel.details) return;
     const { heaviest } = channel.details;
     const { terms: all } = channel.answer.figures;
-    table.fill(heaviest);
+    table.update({ data: heaviest });
     light();
     const carried = heaviest.reduce((sum, term) => sum + term.share, 0);
     note.textContent = heaviest.length

@@ -35,15 +35,15 @@ export const DASHES = ["", "7 3", "2 3", "10 3 2 3", "4 2", "1 3"];
  *   void }} options
  */
 export function curvePanel({ key, write = (v) => show(v, 3), hear = () => {} }) {
-  const area = plotArea({ margins: MARGINS, attributes: { height: TALL } }, (what, value) => {
+  const head = key ? worded("div.lp-curves-head", key) : h("div.lp-curves-head");
+  const element = h("div.lp-curves-panel", {}, head);
+  const area = plotArea(element, { margins: MARGINS, attributes: { height: TALL } }, (what, value) => {
     if (what === "reach") hear("reach", value);
     else if (what !== "click") hear("press", value);
   });
   const over = s("g");
   const names = s("g", { "font-size": 12, "font-weight": 700 });
   area.element.append(over, names);
-  const head = key ? worded("div.lp-curves-head", key) : h("div.lp-curves-head");
-  const element = h("div.lp-curves-panel", {}, head, area.element);
   const room = roomOf(element, () => draw());
   /** @type {Shown | null} */
   let shown = null;
@@ -79,19 +79,21 @@ export function curvePanel({ key, write = (v) => show(v, 3), hear = () => {} }) 
     const { curves, bands = [] } = shown;
     const { up, axis, toX, toY } = scales();
     const span = /** @type {Span} */ (axis.span);
-    area.draw({
-      width: wide(),
-      height: TALL,
-      x: {
-        span,
-        logarithmic: axis.logarithmic,
-        ticks: ticksOf(span, Math.max(2, Math.floor(wide() / 80)), axis.logarithmic),
-        write: (v) => show(v, 3),
-        stems: true,
+    area.update({
+      data: {
+        width: wide(),
+        height: TALL,
+        x: {
+          span,
+          logarithmic: axis.logarithmic,
+          ticks: ticksOf(span, Math.max(2, Math.floor(wide() / 80)), axis.logarithmic),
+          write: (v) => show(v, 3),
+          stems: true,
+        },
+        y: { ...up, ticks: ticksOf(up.span, 4, up.logarithmic), write },
+        bands,
+        curves: curves.map(({ place, x, y }) => ({ x, y, look: lookOf(place) })),
       },
-      y: { ...up, ticks: ticksOf(up.span, 4, up.logarithmic), write },
-      bands,
-      curves: curves.map(({ place, x, y }) => ({ x, y, look: lookOf(place) })),
     });
     over.replaceChildren(...curves.flatMap((one) => aroundOf(one, toX, toY, up.logarithmic)));
     nameEnds(curves, toX, toY);
@@ -174,12 +176,14 @@ export function curvePanel({ key, write = (v) => show(v, 3), hear = () => {} }) 
     if (!shown) return;
     const { curves } = shown;
     const lines = curves.flatMap(({ x }, i) => (marked[i] === null || marked[i] === undefined ? [] : [x[marked[i]]]));
-    area.mark({
-      lines: [...new Set(lines)].map((x) => ({ x, look: { stroke: "var(--lp-faint)", "stroke-dasharray": "3 3" } })),
-      dots: curves.flatMap(({ place, x, y }, i) => {
-        const at = marked[i];
-        return at === null || at === undefined ? [] : [{ x: x[at], y: y[at], look: { r: 4, fill: colourOf(place) } }];
-      }),
+    area.update({
+      state: {
+        lines: [...new Set(lines)].map((x) => ({ x, look: { stroke: "var(--lp-faint)", "stroke-dasharray": "3 3" } })),
+        dots: curves.flatMap(({ place, x, y }, i) => {
+          const at = marked[i];
+          return at === null || at === undefined ? [] : [{ x: x[at], y: y[at], look: { r: 4, fill: colourOf(place) } }];
+        }),
+      },
     });
   }
 

@@ -20,13 +20,14 @@ export default function findings(root, channel) {
   const problem = problemBox(channel, () => Boolean(door.found || door.batches));
   const about = h("p.lp-about", { "aria-live": "polite" });
   const known = h("ul.lp-remarks");
-  const chart = lineChart({ key: "doctor.run_curves", height: 260 });
-  const plot = h("div.lp-run-plot", { hidden: true }, chart.element);
-  const otherChart = lineChart({ key: "doctor.beside_curves", height: 260 });
+  const [figure, otherFigure] = [h("figure"), h("figure")];
+  const chart = lineChart(figure, { key: "doctor.run_curves", height: 260 });
+  const plot = h("div.lp-run-plot", { hidden: true }, figure);
+  const otherChart = lineChart(otherFigure, { key: "doctor.beside_curves", height: 260 });
   const otherAbout = h("ul.lp-remarks");
   const otherTitle = h("h2");
   const compared = h("ol.lp-findings.lp-faults");
-  const otherPlot = h("div.lp-run-plot", {}, otherChart.element);
+  const otherPlot = h("div.lp-run-plot", {}, otherFigure);
   const beside = h("section.lp-beside", { hidden: true }, otherTitle, compared, otherAbout, otherPlot);
   const kept = h("div", { hidden: true });
   const list = h("ol.lp-findings.lp-faults");
@@ -116,13 +117,14 @@ export default function findings(root, channel) {
       y: floats(values),
     }));
     const every = series.flatMap(({ x }) => (x.length ? [x[0], x[x.length - 1]] : []));
+    /** @type {import("../../../kit/types").Span} */
     const ends = [Math.min(...every), Math.max(...every)];
     for (const name of /** @type {const} */ (["collapse", "floor"])) {
       const value = found[name];
       if (value === null) continue;
       series.push({ name: say(`figure.${name}`), colour: name, dash: 2, x: ends, y: [value, value] });
     }
-    chart.draw(series, ends[0], ends[1]);
+    chart.update({ data: { series, span: ends } });
   }
 
   /** @param {Finding} finding */

@@ -2,10 +2,10 @@
 
 import { h } from "../../../kit/dom.js";
 import { given } from "../../../kit/given.js";
+import { packed, unpacked } from "../../../kit/link.js";
 import { Requests } from "../../../kit/request.js";
 import { GONE, problem } from "../../../kit/server.js";
 import { language } from "../../../kit/words.js";
-import { packed, unpacked } from "./packed.js";
 
 /** @typedef {import("../../../wire").DoctorServer} DoctorServer */
 /**

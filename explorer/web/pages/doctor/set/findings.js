@@ -3,9 +3,9 @@
 import { h, reword, worded } from "../../../kit/dom.js";
 import { labelled } from "../../../kit/fields.js";
 import { given } from "../../../kit/given.js";
+import { numbered } from "../../../kit/link.js";
 import { grouped, show } from "../../../kit/numbers.js";
 import { problemBox } from "../../../kit/problem.js";
-import { written } from "../../../kit/sides.js";
 import { say, titleOf } from "../../../kit/words.js";
 import { adviceOf, findingCard, pasteOf } from "../card.js";
 import { stackedTable } from "../table.js";
@@ -329,7 +329,7 @@ export default function findings(root, channel) {
    */
   function toCompare(fits, called) {
     const sides = fits.map(({ loss }) => ({ loss, convention: "", parameters: {} }));
-    const said = new URLSearchParams([...written(sides), ["scene", fits[0].scene]]);
+    const said = new URLSearchParams([...numbered(sides), ["scene", fits[0].scene]]);
     return h("a.lp-button", { href: `compare#${said}` }, called);
   }
 
