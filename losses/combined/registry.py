@@ -49,3 +49,7 @@ class Registry(dict[str, LossSpec]):
 
     def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return id(self)
+
+
+# `losses` lists here what ships and what was added.
+LOSSES = Registry()
