@@ -40,6 +40,8 @@ class Parameter:
     of thumb know it as, one of `ROLES`: "scale" is λ before a difference of two scores, of which
     λ = α/σ_s (S1 eq. 50) speaks; "sharpness" is any other factor or temperature that sharpens all
     that is compared. At the value `off` it does nothing. Of a `whole` one only whole numbers count.
+    One that speaks of a query's own hard negatives (`negative_owners`) says in `without_owners` at
+    which value it does not.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Parameter:
     role: str = ""
     off: float | None = None
     whole: bool = False
+    without_owners: ParameterValue | None = None
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
@@ -71,6 +74,8 @@ class Parameter:
 class Symbol:
     """How a named intermediate is written, and what its rows and columns are.
 
+    `latex` is its name, and `equals` what that stands for, where this is told. `stem` is the name
+    without the letter that counts it, ``s`` of ``s_i``, where another letter may count it as well.
     `axes` are axis names ("pair", "query", "key", "view", "sentence", "class", "triplet",
     "level", "dimension"). `live` is the right-hand side for one cell with the names of other
     intermediates and parameters in «…», indexed by row r and column c: ``«scores[r]»``. Where it
@@ -85,6 +90,17 @@ class Symbol:
     live: str | Mapping[str, str] = ""
     signed: bool = True
     indices: tuple[str, ...] = ()
+    equals: str = ""
+    stem: str = ""
+
+    @property
+    def written(self) -> str:
+        """The name, and what it stands for."""
+        return f"{self.latex} = {self.equals}" if self.equals else self.latex
+
+    def counted_by(self, letter: str) -> str:
+        """The name with this letter where it has one of its own."""
+        return f"{self.stem}_{letter}" if self.stem else self.latex
 
 
 @dataclass(frozen=True)

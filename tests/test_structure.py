@@ -51,9 +51,8 @@ def parsed(path):
 def imported(path):
     """The modules of ours that a file imports, also within its functions."""
     tree = parsed(path)
-    types = {
-        id(inner) for outer in ast.walk(tree) if _for_types_alone(outer) for inner in ast.walk(outer)
-    }
+    for_types = filter(_for_types_alone, ast.walk(tree))
+    types = {id(inner) for outer in for_types for inner in ast.walk(outer)}
     return {target for node in ast.walk(tree) if id(node) not in types for target in named_in(node)}
 
 
@@ -153,3 +152,23 @@ def test_the_one_global_of_the_browser_is_the_mount_point():
     made = re.compile(r"(?:window|globalThis)\.(\w+)\s*(?:\?\?|\|\|)?=(?!=)")
     found = {module: names for module, text in MODULES.items() if (names := made.findall(text))}
     assert found == {"kit/mount.js": ["lossprism"]}
+
+
+# ---- What logic may read -----------------------------------------------------------------------
+
+
+def test_logic_reads_no_words():
+    """A problem says in `about` what would put it right, a symbol its name in `latex` and what it
+    stands for in `equals`: nothing is found out by taking a key or LaTeX apart."""
+    taken_apart = re.compile(
+        r"""[=!]=\s*["']problem\.\w*["']|\bre\.\w+\([^\n]*\blatex\b"""
+        r"""|\blatex\.(?:partition|r?split|r?find|index|startswith|endswith|remove\w+)\("""
+    )
+    files = [path for name, path in FILES.items() if name.startswith("explorer.")]
+    texts = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in files}
+    found = {
+        (place, said)
+        for place, text in {**texts, **MODULES}.items()
+        for said in taken_apart.findall(text)
+    }
+    assert found == set()

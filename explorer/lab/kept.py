@@ -73,7 +73,7 @@ def files_in(folder: str) -> list[Path]:
     except (OSError, ValueError, RuntimeError):  # no name of a folder, or of nobody's
         paths = []
     if not paths:
-        raise Problem("kept_none", folder=shortened(folder))
+        raise Problem("kept_none", about="log", folder=shortened(folder))
     return paths
 
 

@@ -7,7 +7,7 @@ export type OneOf<T, All = T> = T extends unknown
 
 export type Real = number | "inf" | "-inf" | "nan";
 
-export type About = "" | "encoder" | "loss" | "scores" | "columns" | "chosen_columns" | "unknown_column" | "encoding" | "size" | "search" | "cancelled" | "again" | "lists" | "guide" | "teacher";
+export type About = "" | "encoder" | "loss" | "scores" | "columns" | "chosen_columns" | "unknown_column" | "encoding" | "size" | "search" | "cancelled" | "again" | "lists" | "guide" | "teacher" | "gone" | "log";
 
 export type Floats = string;
 
@@ -1296,7 +1296,7 @@ export interface PairsPage {
   rows: Pair[];
 }
 
-/** A keyword of a loss as a person moves it. */
+/** A keyword of a loss as a person moves it; at `without_owners`, if there is that, it does not speak of a query's own hard negatives. */
 export interface Parameter {
   name: string;
   default: Setting;
@@ -1309,6 +1309,7 @@ export interface Parameter {
   logarithmic: boolean;
   whole: boolean;
   choices: string[];
+  without_owners: Setting | null;
   kind: "number" | "switch" | "choice" | "list";
 }
 

@@ -190,40 +190,46 @@ GRADED_NOTE = (
 UNSQUARED = {
     "similar": Symbol("y_i = 1", ("pair",), "«labels[r]» > 0", signed=False),
     "distances": Symbol(
-        r"d_i = \bigl\lVert \tfrac{u_i}{\lVert u_i \rVert}"
-        r" - \tfrac{v_i}{\lVert v_i \rVert} \bigr\rVert",
+        "d_i",
         ("pair",),
+        equals=r"\bigl\lVert \tfrac{u_i}{\lVert u_i \rVert}"
+        r" - \tfrac{v_i}{\lVert v_i \rVert} \bigr\rVert",
         signed=False,
     ),
     "pull": Symbol(
-        r"a_i = d_i\ \text{where}\ y_i = 1",
+        "a_i",
         ("pair",),
         r"«labels[r]» \cdot «distances[r]»",
+        equals=r"d_i\ \text{where}\ y_i = 1",
+        stem="a",
         signed=False,
     ),
     "push": Symbol(
-        r"b_i = [m - d_i]_+\ \text{where}\ y_i = 0",
+        "b_i",
         ("pair",),
         r"(1 - «labels[r]»)\,[«margin» - «distances[r]»]_+",
+        equals=r"[m - d_i]_+\ \text{where}\ y_i = 0",
         signed=False,
     ),
     "pull_mean": Symbol(
-        r"\bar a = \text{mean of}\ a_i > 0",
+        r"\bar a",
+        equals=r"\text{mean of}\ a_i > 0",
         live=r"\frac{«Σ pull»}{«(pull > 0).sum().clamp_min(1)»}",
     ),
     "push_mean": Symbol(
-        r"\bar b = \text{mean of}\ b_i > 0",
+        r"\bar b",
+        equals=r"\text{mean of}\ b_i > 0",
         live=r"\frac{«Σ push»}{«(push > 0).sum().clamp_min(1)»}",
     ),
-    "loss": Symbol(r"\mathcal L = \bar a + \bar b", live="«pull_mean» + «push_mean»"),
+    "loss": Symbol(r"\mathcal L", equals=r"\bar a + \bar b", live="«pull_mean» + «push_mean»"),
 }
 
 CONTRASTIVE_SYMBOLS = {
-    "first": Symbol("u_i", ("pair", "dimension")),
-    "second": Symbol("v_i", ("pair", "dimension")),
-    "labels": Symbol("y_i", ("pair",)),
-    "similar": Symbol("y_i", ("pair",), "«labels[r]»", signed=False),
-    "distances": Symbol(r"d_i = d(u_i, v_i)", ("pair",), signed=False),
+    "first": Symbol("u_i", ("pair", "dimension"), stem="u"),
+    "second": Symbol("v_i", ("pair", "dimension"), stem="v"),
+    "labels": Symbol("y_i", ("pair",), stem="y"),
+    "similar": Symbol("y_i", ("pair",), "«labels[r]»", stem="y", signed=False),
+    "distances": Symbol("d_i", ("pair",), equals="d(u_i, v_i)", signed=False),
     "pull": Symbol("y_i d_i^2", ("pair",), r"«labels[r]» \cdot «distances[r]»^2", signed=False),
     "push": Symbol(
         r"(1 - y_i)\,[m - d_i]_+^2",
@@ -232,13 +238,15 @@ CONTRASTIVE_SYMBOLS = {
         signed=False,
     ),
     "terms": Symbol(
-        r"t_i = y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2",
+        "t_i",
         ("pair",),
         "«pull[r]» + «push[r]»",
+        equals=r"y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2",
         signed=False,
     ),
     "loss": Symbol(
-        r"\mathcal L = \frac1N \sum_i t_i\ \text{or half of it}",
+        r"\mathcal L",
+        equals=r"\frac1N \sum_i t_i\ \text{or half of it}",
         live=r"\frac{«Σ terms»}{«len(terms) * (2 if half else 1)»}",
     ),
 }
@@ -292,9 +300,12 @@ CONTRASTIVE = LossSpec(
             r"\quad d_i = \sum_k |u_{ik} - v_{ik}|",
             symbols={
                 **OF_EITHER_SIGN,
-                "distances": Symbol(r"d_i = \sum_k |u_{ik} - v_{ik}|", ("pair",), signed=False),
+                "distances": Symbol(
+                    "d_i", ("pair",), equals=r"\sum_k |u_{ik} - v_{ik}|", signed=False
+                ),
                 "loss": Symbol(
-                    r"\mathcal L = \frac1{2N} \sum_i t_i",
+                    r"\mathcal L",
+                    equals=r"\frac1{2N} \sum_i t_i",
                     live=r"\frac{«Σ terms»}{«len(terms) * 2»}",
                 ),
             },
@@ -309,7 +320,7 @@ CONTRASTIVE = LossSpec(
             cosine_embedding_definition,
             formula=r"\frac1N \sum_i \bigl(y_i (1 - \cos_i) + (1 - y_i)\,[\cos_i - m]_+\bigr)",
             symbols={
-                "distances": Symbol(r"d_i = 1 - \cos(u_i, v_i)", ("pair",), signed=False),
+                "distances": Symbol("d_i", ("pair",), equals=r"1 - \cos(u_i, v_i)", signed=False),
                 "pull": Symbol(
                     "y_i d_i", ("pair",), r"«labels[r]» \cdot «distances[r]»", signed=False
                 ),
@@ -320,13 +331,16 @@ CONTRASTIVE = LossSpec(
                     signed=False,
                 ),
                 "terms": Symbol(
-                    r"t_i = y_i d_i + (1 - y_i)\,[1 - d_i - m]_+",
+                    "t_i",
                     ("pair",),
                     "«pull[r]» + «push[r]»",
+                    equals=r"y_i d_i + (1 - y_i)\,[1 - d_i - m]_+",
                     signed=False,
                 ),
                 "loss": Symbol(
-                    r"\mathcal L = \frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«len(terms)»}"
+                    r"\mathcal L",
+                    equals=r"\frac1N \sum_i t_i",
+                    live=r"\frac{«Σ terms»}{«len(terms)»}",
                 ),
             },
             note="The margin is one of the cosine: a dissimilar pair is left alone below it, which "
@@ -344,9 +358,11 @@ CONTRASTIVE = LossSpec(
             symbols={
                 **UNSQUARED,
                 "pull": Symbol(
-                    r"a_i = [d_i - m^+]_+\ \text{where}\ y_i = 1",
+                    "a_i",
                     ("pair",),
                     r"«labels[r]» \cdot [«distances[r]» - 0.2]_+",
+                    equals=r"[d_i - m^+]_+\ \text{where}\ y_i = 1",
+                    stem="a",
                     signed=False,
                 ),
             },

@@ -521,22 +521,25 @@ INFO_NCE = LossSpec(
             },
         ),
         "backward": Symbol(
-            r"b_{ij} = s_{ji} - s_{ii}", ("key", "query"), "«logits[c,r]» - «positive[r]»"
+            "b_{ij}", ("key", "query"), "«logits[c,r]» - «positive[r]»", equals="s_{ji} - s_{ii}"
         ),
         "backward_terms": Symbol(
-            r"b_{ij} = s_{ji} - s_{ii}\ \text{where}\ j \ne i",
+            "b_{ij}",
             ("key", "query"),
             "«logits[c,r]» - «positive[r]»",
+            equals=r"s_{ji} - s_{ii}\ \text{where}\ j \ne i",
         ),
         "per_key": Symbol(
-            r"\ell'_i = \log\Bigl(1 + \sum_{j \ne i} e^{b_{ij}}\Bigr)",
+            r"\ell'_i",
             ("key",),
             r"\log\bigl(1 + «Σ exp backward_terms[r]»\bigr)",
+            equals=r"\log\Bigl(1 + \sum_{j \ne i} e^{b_{ij}}\Bigr)",
             signed=False,
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac1N \sum_i \ell_i"
-            r"\ \text{or}\ \frac{1}{2N} \sum_i (\ell_i + \ell'_i)"
+            r"\mathcal L",
+            equals=r"\frac1N \sum_i \ell_i"
+            r"\ \text{or}\ \frac{1}{2N} \sum_i (\ell_i + \ell'_i)",
         ),
     },
     parameters=(
@@ -562,8 +565,8 @@ INFO_NCE = LossSpec(
         ),
         Parameter("hardness", 0.0, r"\alpha", 0.0, 20.0, 0.1),
         Parameter("hardness_on", "in_batch", choices=HARDENED),
-        Parameter("log_weight", 0.0, r"\log w", -5.0, 5.0, 0.1),
-        Parameter("negatives_seen", "by_all", choices=SEEN),
+        Parameter("log_weight", 0.0, r"\log w", -5.0, 5.0, 0.1, without_owners=0.0),
+        Parameter("negatives_seen", "by_all", choices=SEEN, without_owners="by_all"),
     ),
     variants={
         "symmetric=true": r"-\frac{1}{2N} \sum_i \Bigl("

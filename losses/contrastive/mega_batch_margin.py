@@ -142,9 +142,10 @@ MEGA_BATCH_MARGIN = LossSpec(
             signed=False,
         ),
         "per_query": Symbol(
-            r"\ell_i = [m^+ - c_{ii}]_+ + [\max_{j \ne i} c_{ij} - m^-]_+",
+            r"\ell_i",
             ("query",),
             "«pull[r]» + «push[r]»",
+            equals=r"[m^+ - c_{ii}]_+ + [\max_{j \ne i} c_{ij} - m^-]_+",
             signed=False,
         ),
     },

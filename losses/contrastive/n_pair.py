@@ -94,26 +94,29 @@ N_PAIR = LossSpec(
     aliases=("N-pairs", "multi-class N-pair", "NPairsLoss"),
     formula=r"\frac1N \sum_i \log\Bigl(1 + \sum_{j \ne i} e^{a_i \cdot p_j - a_i \cdot p_i}\Bigr)",
     symbols={
-        "anchors": Symbol("a_i", ("query", "dimension")),
+        "anchors": Symbol("a_i", ("query", "dimension"), stem="a"),
         "positives": Symbol("p_j", ("key", "dimension")),
         "similarities": Symbol(
-            r"s_{ij} = a_i \cdot p_j\ \text{or}\ \cos(a_i, p_j)", ("query", "key")
+            "s_{ij}", ("query", "key"), equals=r"a_i \cdot p_j\ \text{or}\ \cos(a_i, p_j)"
         ),
         "own": Symbol("s_{ii}", ("query",), "«similarities[r,r]»"),
         "others": Symbol(r"j \ne i", ("query", "key"), r"«c» \ne «r»"),
         "terms": Symbol(
-            r"t_{ij} = s_{ij} - s_{ii}\ \text{where}\ j \ne i",
+            "t_{ij}",
             ("query", "key"),
             "«similarities[r,c]» - «own[r]»",
+            equals=r"s_{ij} - s_{ii}\ \text{where}\ j \ne i",
         ),
         "per_query": Symbol(
-            r"\ell_i = \log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)",
+            r"\ell_i",
             ("query",),
             LOG1P_OF_ROW,
+            equals=r"\log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)",
             signed=False,
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac1N \sum_i \ell_i",
+            r"\mathcal L",
+            equals=r"\frac1N \sum_i \ell_i",
             live=r"\frac{«Σ per_query»}{«len(per_query)»}",
         ),
     },

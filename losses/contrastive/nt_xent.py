@@ -267,12 +267,15 @@ NT_XENT = LossSpec(
     formula=r"-\frac{1}{2N} \sum_i \log"
     r" \frac{e^{\cos(z_i, z_{p(i)})/\tau}}{\sum_{k \ne i} e^{\cos(z_i, z_k)/\tau}}",
     symbols={
-        "first": Symbol("z_i", ("query", "dimension")),
+        "first": Symbol("z_i", ("query", "dimension"), stem="z"),
         "second": Symbol("z_{N+i}", ("key", "dimension")),
-        "views": Symbol("z_i", ("view", "dimension")),
-        "similarities": Symbol(r"c_{ik} = \cos(z_i, z_k)", ("view", "view")),
+        "views": Symbol("z_i", ("view", "dimension"), stem="z"),
+        "similarities": Symbol("c_{ik}", ("view", "view"), equals=r"\cos(z_i, z_k)"),
         "logits": Symbol(
-            r"s_{ik} = c_{ik} / \tau", ("view", "view"), r"«similarities[r,c]» / «temperature»"
+            "s_{ik}",
+            ("view", "view"),
+            r"«similarities[r,c]» / «temperature»",
+            equals=r"c_{ik} / \tau",
         ),
         "place": Symbol("i", ("view",)),
         "partner": Symbol("p(i)", ("view",)),
@@ -286,15 +289,22 @@ NT_XENT = LossSpec(
         ),
         "others": Symbol(r"k \ne i,\ k \ne p(i)", ("view", "view"), r"«c» \ne «r»"),
         "terms": Symbol(
-            r"t_{ik} = s_{ik} - s_{i\,p(i)}\ \text{where}\ k \ne i, p(i)",
+            "t_{ik}",
             ("view", "view"),
             r"«logits[r,c]» - «positive[r]»",
+            equals=r"s_{ik} - s_{i\,p(i)}\ \text{where}\ k \ne i, p(i)",
         ),
         "per_view": Symbol(
-            r"\ell_i = \log\Bigl(1 + \sum_k e^{t_{ik}}\Bigr)", ("view",), LOG1P_OF_ROW, signed=False
+            r"\ell_i",
+            ("view",),
+            LOG1P_OF_ROW,
+            equals=r"\log\Bigl(1 + \sum_k e^{t_{ik}}\Bigr)",
+            signed=False,
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac{1}{2N} \sum_i \ell_i", live=r"\frac{«Σ per_view»}{«len(per_view)»}"
+            r"\mathcal L",
+            equals=r"\frac{1}{2N} \sum_i \ell_i",
+            live=r"\frac{«Σ per_view»}{«len(per_view)»}",
         ),
     },
     parameters=(temperature_parameter(0.5),),
@@ -325,7 +335,8 @@ NT_XENT = LossSpec(
             r" \frac{e^{\cos(z_i, z_{p(i)})/\tau}}{\sum_{k \ne i} e^{\cos(z_i, z_k)/\tau}}",
             symbols={
                 "loss": Symbol(
-                    r"\mathcal L = \frac1N \sum_i \ell_i",
+                    r"\mathcal L",
+                    equals=r"\frac1N \sum_i \ell_i",
                     live=r"\frac{«Σ per_view»}{«len(first)»}",
                 )
             },
@@ -339,13 +350,16 @@ NT_XENT = LossSpec(
             formula=r"-\frac{1}{|P|} \sum_{(i,p) \in P} \log \frac{e^{s_{ip}}}"
             r"{e^{s_{ip}} + \sum_{c_k \ne c_i} e^{s_{ik}}}",
             symbols={
-                "embeddings": Symbol("z_i", ("sentence", "dimension")),
-                "classes": Symbol("c_i", ("sentence",)),
-                "similarities": Symbol(r"c_{ik} = \cos(z_i, z_k)", ("sentence", "sentence")),
+                "embeddings": Symbol("z_i", ("sentence", "dimension"), stem="z"),
+                "classes": Symbol("c_i", ("sentence",), stem="c"),
+                "similarities": Symbol(
+                    "c_{ik}", ("sentence", "sentence"), equals=r"\cos(z_i, z_k)"
+                ),
                 "logits": Symbol(
-                    r"s_{ik} = c_{ik} / \tau",
+                    "s_{ik}",
                     ("sentence", "sentence"),
                     r"«similarities[r,c]» / «temperature»",
+                    equals=r"c_{ik} / \tau",
                 ),
                 "alike": Symbol(
                     "c_i = c_k", ("sentence", "sentence"), r"«classes[r]» = «classes[c]»"
@@ -355,18 +369,21 @@ NT_XENT = LossSpec(
                 "partner": Symbol("p", ("triplet",)),
                 "positive": Symbol("s_{ip}", ("triplet",), "«logits[anchor[r],partner[r]]»"),
                 "terms": Symbol(
-                    r"t_{tk} = s_{ik} - s_{ip}\ \text{where}\ c_k \ne c_i",
+                    "t_{tk}",
                     ("triplet", "sentence"),
                     "«logits[anchor[r],c]» - «positive[r]»",
+                    equals=r"s_{ik} - s_{ip}\ \text{where}\ c_k \ne c_i",
                 ),
                 "per_pair": Symbol(
-                    r"\ell_t = \log\Bigl(1 + \sum_k e^{t_{tk}}\Bigr)",
+                    r"\ell_t",
                     ("triplet",),
                     LOG1P_OF_ROW,
+                    equals=r"\log\Bigl(1 + \sum_k e^{t_{tk}}\Bigr)",
                     signed=False,
                 ),
                 "loss": Symbol(
-                    r"\mathcal L = \frac{1}{|P|} \sum_t \ell_t",
+                    r"\mathcal L",
+                    equals=r"\frac{1}{|P|} \sum_t \ell_t",
                     live=r"\frac{«Σ per_pair»}{«max(len(per_pair), 1)»}",
                 ),
             },

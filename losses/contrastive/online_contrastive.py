@@ -113,10 +113,10 @@ ONLINE_CONTRASTIVE = LossSpec(
     formula=r"\sum_{y_i = 1,\, d_i > \min d^-} d_i^2"
     r" + \sum_{y_i = 0,\, d_i < \max d^+} [m - d_i]_+^2",
     symbols={
-        "first": Symbol("u_i", ("pair", "dimension")),
-        "second": Symbol("v_i", ("pair", "dimension")),
-        "labels": Symbol("y_i", ("pair",)),
-        "distances": Symbol(r"d_i = d(u_i, v_i)", ("pair",)),
+        "first": Symbol("u_i", ("pair", "dimension"), stem="u"),
+        "second": Symbol("v_i", ("pair", "dimension"), stem="v"),
+        "labels": Symbol("y_i", ("pair",), stem="y"),
+        "distances": Symbol("d_i", ("pair",), equals="d(u_i, v_i)"),
         "similar": Symbol("y_i = 1", ("pair",), "«labels[r]» = 1", signed=False),
         "dissimilar": Symbol("y_i = 0", ("pair",), "«labels[r]» = 0", signed=False),
         "farthest": Symbol(r"\max d^+"),
@@ -136,7 +136,7 @@ ONLINE_CONTRASTIVE = LossSpec(
             signed=False,
         ),
         "terms": Symbol("t_i", ("pair",), "«pull[r]» + «push[r]»", signed=False),
-        "loss": Symbol(r"\mathcal L = \sum_i t_i", live="«Σ terms»"),
+        "loss": Symbol(r"\mathcal L", equals=r"\sum_i t_i", live="«Σ terms»"),
     },
     parameters=(
         Parameter("margin", 0.5, "m", 0.0, 4.0, 0.01, role="margin"),

@@ -161,19 +161,23 @@ SIGLIP = LossSpec(
         **{name: TEXT_SYMBOLS[name] for name in TEXTS},
         "counted": Symbol(COUNTED, ("query", "key")),
         "logits": Symbol(
-            r"s_{ij} = t\, c_{ij} + b",
+            "s_{ij}",
             ("query", "key"),
             r"«scale» \cdot «similarities[r,c]» + «bias»",
+            equals=r"t\, c_{ij} + b",
         ),
-        "signs": Symbol(r"z_{ij} = \pm 1", ("query", "key")),
+        "signs": Symbol("z_{ij}", ("query", "key"), equals=r"\pm 1"),
         "terms": Symbol(
-            r"t_{ij} = \log\bigl(1 + e^{-z_{ij} s_{ij}}\bigr)",
+            "t_{ij}",
             ("query", "key"),
             r"\log\bigl(1 + e^{-(«signs[r,c]») \cdot («logits[r,c]»)}\bigr)",
+            equals=r"\log\bigl(1 + e^{-z_{ij} s_{ij}}\bigr)",
             signed=False,
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac1N \sum_{i,j} t_{ij}", live=r"\frac{«Σ terms»}{«len(queries)»}"
+            r"\mathcal L",
+            equals=r"\frac1N \sum_{i,j} t_{ij}",
+            live=r"\frac{«Σ terms»}{«len(queries)»}",
         ),
     },
     parameters=(
@@ -204,7 +208,8 @@ SIGLIP = LossSpec(
             r" \log\bigl(1 + e^{-z_{ij} (t \cos(q_i, k_j) + b)}\bigr)",
             symbols={
                 "loss": Symbol(
-                    r"\mathcal L = \overline{t_{ij}}",
+                    r"\mathcal L",
+                    equals=r"\overline{t_{ij}}",
                     live=r"\frac{«Σ terms»}{«len(queries)»^2}",
                 ),
             },

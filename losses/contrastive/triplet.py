@@ -239,10 +239,10 @@ TRIPLET = LossSpec(
             symbols={
                 **OF_GIVEN,
                 "to_positive": Symbol(
-                    r"d^+_t = \sum_k |a_{tk} - p_{tk}|", ("given_triplet",), signed=False
+                    "d^+_t", ("given_triplet",), equals=r"\sum_k |a_{tk} - p_{tk}|", signed=False
                 ),
                 "to_negative": Symbol(
-                    r"d^-_t = \sum_k |a_{tk} - n_{tk}|", ("given_triplet",), signed=False
+                    "d^-_t", ("given_triplet",), equals=r"\sum_k |a_{tk} - n_{tk}|", signed=False
                 ),
                 "terms": OF_GIVEN_HARD,
             },
@@ -280,12 +280,16 @@ TRIPLET = LossSpec(
             symbols={
                 **EVERY_ANCHOR,
                 "violations": Symbol(
-                    r"v_a = d^+_a - d^-_a", ("sentence",), "«to_positive[r]» - «to_negative[r]»"
+                    "v_a",
+                    ("sentence",),
+                    "«to_positive[r]» - «to_negative[r]»",
+                    equals="d^+_a - d^-_a",
                 ),
                 "terms": Symbol(
-                    r"t_a = \log(1 + e^{v_a})",
+                    "t_a",
                     ("sentence",),
                     r"\log\bigl(1 + e^{«violations[r]»}\bigr)",
+                    equals=r"\log(1 + e^{v_a})",
                     signed=False,
                 ),
             },
@@ -305,12 +309,14 @@ TRIPLET = LossSpec(
             r" - \lVert a - n + \varepsilon \rVert + m\bigr]_+",
             symbols={
                 "distances": Symbol(
-                    r"d_{ik} = \lVert z_i - z_k + \varepsilon \rVert",
+                    "d_{ik}",
                     ("sentence", "sentence"),
+                    equals=r"\lVert z_i - z_k + \varepsilon \rVert",
                     signed=False,
                 ),
                 "loss": Symbol(
-                    r"\mathcal L = \overline{t_{tk}}\ \text{over the triplets}",
+                    r"\mathcal L",
+                    equals=r"\overline{t_{tk}}\ \text{over the triplets}",
                     live=r"\frac{«Σ terms»}{«strangers.sum().clamp_min(1)»}",
                 ),
             },
@@ -345,9 +351,10 @@ TRIPLET = LossSpec(
                     r"\lVert p_t - n_t + \varepsilon \rVert", ("given_triplet",), signed=False
                 ),
                 "to_negative": Symbol(
-                    r"d^-_t = \min(d(a_t, n_t), d(p_t, n_t))",
+                    "d^-_t",
                     ("given_triplet",),
                     r"\min(«to_anchor[r]», «from_positive[r]»)",
+                    equals=r"\min(d(a_t, n_t), d(p_t, n_t))",
                     signed=False,
                 ),
                 "terms": OF_GIVEN_HARD,
@@ -369,9 +376,10 @@ TRIPLET = LossSpec(
             symbols={
                 **VIOLATING,
                 "to_others": Symbol(
-                    r"d_{tk} = \min\bigl(d(a_t, z_k), d(p_t, z_k)\bigr)",
+                    "d_{tk}",
                     ("triplet", "sentence"),
                     r"\min(«distances[anchor[r],c]», «distances[positive[r],c]»)",
+                    equals=r"\min\bigl(d(a_t, z_k), d(p_t, z_k)\bigr)",
                     signed=False,
                 ),
             },
@@ -386,9 +394,10 @@ TRIPLET = LossSpec(
             symbols={
                 **VIOLATING,
                 "terms": Symbol(
-                    r"t_{tk} = \log(1 + e^{v_{tk}})",
+                    "t_{tk}",
                     ("triplet", "sentence"),
                     r"\log\bigl(1 + e^{«violations[r,c]»}\bigr)",
+                    equals=r"\log(1 + e^{v_{tk}})",
                     signed=False,
                 ),
             },

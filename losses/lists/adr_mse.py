@@ -96,24 +96,29 @@ ADR_MSE = LossSpec(
         **RANK_SYMBOLS,
         "true_ranks": Symbol(r"r_{l,i}", ("list", "candidate"), signed=False),
         "errors": Symbol(
-            r"e_{l,i} = \hat r_{l,i} - r_{l,i}",
+            "e_{l,i}",
             ("list", "candidate"),
             r"«ranks[r,c]» - «true_ranks[r,c]»",
+            equals=r"\hat r_{l,i} - r_{l,i}",
         ),
         "discounts": Symbol(
-            r"\delta_{l,i} = \frac{1}{\log_2(1 + r_{l,i})}",
+            r"\delta_{l,i}",
             ("list", "candidate"),
             r"\frac{\ln 2}{\log(1 + «true_ranks[r,c]»)}",
+            equals=r"\frac{1}{\log_2(1 + r_{l,i})}",
             signed=False,
         ),
         "terms": Symbol(
-            r"t_{l,i} = \delta_{l,i}\, e_{l,i}^2",
+            "t_{l,i}",
             ("list", "candidate"),
             r"«discounts[r,c]» \cdot («errors[r,c]»)^2",
+            equals=r"\delta_{l,i}\, e_{l,i}^2",
             signed=False,
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac1N \sum_{l,i} t_{l,i}", live=r"\frac{«Σ terms»}{«present.sum()»}"
+            r"\mathcal L",
+            equals=r"\frac1N \sum_{l,i} t_{l,i}",
+            live=r"\frac{«Σ terms»}{«present.sum()»}",
         ),
     },
     parameters=(TEMPERATURE,),

@@ -105,12 +105,15 @@ APPROX_NDCG = LossSpec(
         **LIST_SYMBOLS,
         **RANK_SYMBOLS,
         "terms": Symbol(
-            r"t_{l,i} = \frac{G_{l,i}}{\log_2(1 + \hat r_{l,i})}",
+            "t_{l,i}",
             ("list", "candidate"),
             r"\frac{«gains[r,c]» \cdot \ln 2}{\log(1 + «ranks[r,c]»)}",
+            equals=r"\frac{G_{l,i}}{\log_2(1 + \hat r_{l,i})}",
             signed=False,
         ),
-        "per_list": Symbol(r"\ell_l = -\sum_i t_{l,i}", ("list",), r"-\bigl(«Σ terms[r]»\bigr)"),
+        "per_list": Symbol(
+            r"\ell_l", ("list",), r"-\bigl(«Σ terms[r]»\bigr)", equals=r"-\sum_i t_{l,i}"
+        ),
         "loss": MEAN_OF_LISTS,
     },
     parameters=(

@@ -43,9 +43,10 @@ def _at_best_cosine(given: dict[str, Tensor]) -> float:
 
 
 TERMS = Symbol(
-    "t_i = z_i - y_i s_i",
+    "t_i",
     ("pair",),
     r"«log_partition[r]» - «labels[r]» \cdot «scores[r]»",
+    equals="z_i - y_i s_i",
     signed=False,
 )
 
@@ -56,17 +57,19 @@ BINARY_CROSS_ENTROPY = LossSpec(
     group="pair_scores",
     formula=r"\frac1N \sum_i \bigl(\log(1 + e^{s_i}) - y_i s_i\bigr)",
     symbols={
-        "scores": Symbol("s_i", ("pair",)),
-        "labels": Symbol("y_i", ("pair",)),
+        "scores": Symbol("s_i", ("pair",), stem="s"),
+        "labels": Symbol("y_i", ("pair",), stem="y"),
         "log_partition": Symbol(
-            r"z_i = \log(1 + e^{s_i})",
+            "z_i",
             ("pair",),
             r"\log\bigl(1 + e^{«scores[r]»}\bigr)",
+            equals=r"\log(1 + e^{s_i})",
+            stem="z",
             signed=False,
         ),
         "terms": TERMS,
         "loss": Symbol(
-            r"\mathcal L = \frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«terms.numel()»}"
+            r"\mathcal L", equals=r"\frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«terms.numel()»}"
         ),
     },
     reads={"scores": "scores", "labels": "binary_labels"},

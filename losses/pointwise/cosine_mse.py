@@ -43,12 +43,14 @@ COSINE_MSE = LossSpec(
     group="pair_scores",
     formula=r"\frac1N \sum_i (s_i - y_i)^2",
     symbols={
-        "scores": Symbol("s_i", ("pair",)),
-        "labels": Symbol("y_i", ("pair",)),
-        "errors": Symbol("r_i = s_i - y_i", ("pair",), r"«scores[r]» - «labels[r]»"),
-        "terms": Symbol("t_i = r_i^2", ("pair",), r"(«scores[r]» - «labels[r]»)^2", signed=False),
+        "scores": Symbol("s_i", ("pair",), stem="s"),
+        "labels": Symbol("y_i", ("pair",), stem="y"),
+        "errors": Symbol("r_i", ("pair",), r"«scores[r]» - «labels[r]»", equals="s_i - y_i"),
+        "terms": Symbol(
+            "t_i", ("pair",), r"(«scores[r]» - «labels[r]»)^2", equals="r_i^2", signed=False
+        ),
         "loss": Symbol(
-            r"\mathcal L = \frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«terms.numel()»}"
+            r"\mathcal L", equals=r"\frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«terms.numel()»}"
         ),
     },
     reads={"scores": "scores", "labels": "cosine_labels"},

@@ -171,16 +171,18 @@ ARCFACE = LossSpec(
         **PROTOTYPE_SYMBOLS,
         "own": Symbol(r"\cos\theta_{i c_i}", ("sentence", "class"), "«similarities[r,classes[r]]»"),
         "moved": Symbol(
-            r"\cos(\theta_{i c_i} + m) = \cos\theta_{i c_i} \cos m - \sin\theta_{i c_i} \sin m",
+            r"\cos(\theta_{i c_i} + m)",
             ("sentence", "class"),
             WIDENED,
+            equals=r"\cos\theta_{i c_i} \cos m - \sin\theta_{i c_i} \sin m",
         ),
         "widened": Symbol(r"\cos(\theta_{i c_i} + m)", ("sentence", "class"), WIDENED),
         "terms": Symbol(
-            r"t_{ij} = s\,\bigl(\cos\theta_{ij} - \cos(\theta_{i c_i} + m)\bigr)"
-            r"\ \text{where}\ j \ne c_i",
+            "t_{ij}",
             ("sentence", "class"),
             r"«scale»\,(«similarities[r,c]» - «moved[r,0]»)",
+            equals=r"s\,\bigl(\cos\theta_{ij} - \cos(\theta_{i c_i} + m)\bigr)"
+            r"\ \text{where}\ j \ne c_i",
         ),
     },
     parameters=(

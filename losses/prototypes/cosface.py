@@ -106,10 +106,11 @@ COSFACE = LossSpec(
         "own": Symbol(r"\cos\theta_{i c_i}", ("sentence", "class"), "«similarities[r,classes[r]]»"),
         "moved": Symbol(r"\cos\theta_{i c_i} - m", ("sentence", "class"), "«own[r,0]» - «margin»"),
         "terms": Symbol(
-            r"t_{ij} = s\,\bigl(\cos\theta_{ij} - \cos\theta_{i c_i} + m\bigr)"
-            r"\ \text{where}\ j \ne c_i",
+            "t_{ij}",
             ("sentence", "class"),
             r"«scale»\,(«similarities[r,c]» - «moved[r,0]»)",
+            equals=r"s\,\bigl(\cos\theta_{ij} - \cos\theta_{i c_i} + m\bigr)"
+            r"\ \text{where}\ j \ne c_i",
         ),
     },
     parameters=(

@@ -123,21 +123,24 @@ PROXY_NCA = LossSpec(
     symbols={
         **PROTOTYPE_SYMBOLS,
         "distances": Symbol(
-            r"d_{ij} = 2 - 2\cos\theta_{ij}",
+            "d_{ij}",
             ("sentence", "class"),
             r"2 - 2 \cdot «similarities[r,c]»",
+            equals=r"2 - 2\cos\theta_{ij}",
         ),
         "own": Symbol(r"d_{i c_i}", ("sentence", "class"), "«distances[r,classes[r]]»"),
         "terms": Symbol(
-            r"t_{ij} = s\,(d_{i c_i} - d_{ij})\ \text{where}\ j \ne c_i",
+            "t_{ij}",
             ("sentence", "class"),
             r"«scale»\,(«own[r,0]» - «distances[r,c]»)",
+            equals=r"s\,(d_{i c_i} - d_{ij})\ \text{where}\ j \ne c_i",
         ),
         "per_sentence": Symbol(
-            r"\ell_i = \log\Bigl(\sum_{j \ne c_i} e^{t_{ij}}\Bigr)"
-            r"\ \text{or}\ \log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)",
+            r"\ell_i",
             ("sentence",),
             r"\log\bigl(«1 if include_own else 0» + «Σ exp terms[r]»\bigr)",
+            equals=r"\log\Bigl(\sum_{j \ne c_i} e^{t_{ij}}\Bigr)"
+            r"\ \text{or}\ \log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)",
         ),
     },
     parameters=(

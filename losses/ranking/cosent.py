@@ -100,7 +100,7 @@ COSENT = LossSpec(
     symbols={
         **PAIR_SYMBOLS,
         "loss": Symbol(
-            r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
+            r"\mathcal L", equals=r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
         ),
     },
     parameters=(SCALE,),
@@ -126,10 +126,11 @@ COSENT = LossSpec(
             cosent_as_printed_definition,
             symbols={
                 "terms": Symbol(
-                    r"t_{ji} = d_{ji} - 10^{12}\,[y_j \ge y_i]",
+                    "t_{ji}",
                     ("pair", "pair"),
                     r"«scale»\,(«scores[r]» - «scores[c]»)"
                     r" - «either(0, 1e12, ordered[r,c])»",
+                    equals=r"d_{ji} - 10^{12}\,[y_j \ge y_i]",
                 ),
             },
         ),
@@ -145,20 +146,22 @@ WEIGHTED_COSENT = LossSpec(
     symbols={
         **PAIR_SYMBOLS,
         "gaps": Symbol(
-            r"w_{ji} = [y_i - y_j]_+",
+            "w_{ji}",
             ("pair", "pair"),
             r"[«labels[c]» - «labels[r]»]_+",
+            equals="[y_i - y_j]_+",
             signed=False,
             indices=("j", "i"),
         ),
         "terms": Symbol(
-            r"t_{ji} = d_{ji} + \ln w_{ji}",
+            "t_{ji}",
             ("pair", "pair"),
             r"«scale»\,(«scores[r]» - «scores[c]») + \ln(«labels[c]» - «labels[r]»)",
+            equals=r"d_{ji} + \ln w_{ji}",
             indices=("j", "i"),
         ),
         "loss": Symbol(
-            r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
+            r"\mathcal L", equals=r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
         ),
     },
     parameters=(SCALE,),

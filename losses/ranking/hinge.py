@@ -91,9 +91,10 @@ def _hinge_floor(given: dict[str, Tensor], margin: float, eps: float = 1e-6) -> 
 
 UNWEIGHTED = {
     "terms": Symbol(
-        r"t_{ji} = [v_{ji}]_+\ \text{where}\ y_j < y_i",
+        "t_{ji}",
         ("pair", "pair"),
         "[«violations[r,c]»]_+",
+        equals=r"[v_{ji}]_+\ \text{where}\ y_j < y_i",
         signed=False,
         indices=("j", "i"),
     ),
@@ -112,27 +113,31 @@ PAIRWISE_HINGE = LossSpec(
     symbols={
         **PAIR_SYMBOLS,
         "gaps": Symbol(
-            r"w_{ji} = [y_i - y_j]_+",
+            "w_{ji}",
             ("pair", "pair"),
             r"[«labels[c]» - «labels[r]»]_+",
+            equals="[y_i - y_j]_+",
             signed=False,
             indices=("j", "i"),
         ),
         "violations": Symbol(
-            r"v_{ji} = s_j - s_i + m",
+            "v_{ji}",
             ("pair", "pair"),
             r"«scores[r]» - «scores[c]» + «margin»",
+            equals="s_j - s_i + m",
             indices=("j", "i"),
         ),
         "terms": Symbol(
-            r"t_{ji} = w_{ji}\,[v_{ji}]_+\ \text{where}\ y_j < y_i",
+            "t_{ji}",
             ("pair", "pair"),
             r"[«labels[c]» - «labels[r]»]_+ \cdot [«scores[r]» - «scores[c]» + «margin»]_+",
+            equals=r"w_{ji}\,[v_{ji}]_+\ \text{where}\ y_j < y_i",
             signed=False,
             indices=("j", "i"),
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac{\sum t_{ji}}{\sum w_{ji} + \varepsilon}",
+            r"\mathcal L",
+            equals=r"\frac{\sum t_{ji}}{\sum w_{ji} + \varepsilon}",
             live=r"\frac{«Σ terms»}{«gaps.sum()» + «eps»}",
         ),
     },
@@ -158,7 +163,8 @@ PAIRWISE_HINGE = LossSpec(
             symbols={
                 **UNWEIGHTED,
                 "loss": Symbol(
-                    r"\mathcal L = \frac{1}{|P|} \sum_{j,i} t_{ji}",
+                    r"\mathcal L",
+                    equals=r"\frac{1}{|P|} \sum_{j,i} t_{ji}",
                     live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)»}",
                 ),
             },
@@ -175,7 +181,8 @@ PAIRWISE_HINGE = LossSpec(
                 symbols={
                     **UNWEIGHTED,
                     "loss": Symbol(
-                        r"\mathcal L = \frac1N \sum_{j,i} t_{ji}",
+                        r"\mathcal L",
+                        equals=r"\frac1N \sum_{j,i} t_{ji}",
                         live=r"\frac{«Σ terms»}{«len(scores)»}",
                     ),
                 },

@@ -134,20 +134,23 @@ PAIRWISE_LOGISTIC = LossSpec(
     symbols={
         **PAIR_SYMBOLS,
         "differences": Symbol(
-            r"d_{ji} = \lambda (s_j - s_i)",
+            "d_{ji}",
             ("pair", "pair"),
             r"«scale»\,(«scores[r]» - «scores[c]»)",
+            equals=r"\lambda (s_j - s_i)",
             indices=("j", "i"),
         ),
         "terms": Symbol(
-            r"t_{ji} = \log\bigl(1 + e^{d_{ji}}\bigr)\ \text{where}\ y_j < y_i",
+            "t_{ji}",
             ("pair", "pair"),
             r"\log\bigl(1 + e^{«scale»(«scores[r]» - «scores[c]»)}\bigr)",
+            equals=r"\log\bigl(1 + e^{d_{ji}}\bigr)\ \text{where}\ y_j < y_i",
             signed=False,
             indices=("j", "i"),
         ),
         "loss": Symbol(
-            r"\mathcal L = \sum_{j,i} t_{ji}",
+            r"\mathcal L",
+            equals=r"\sum_{j,i} t_{ji}",
             live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1) if reduction == 'mean' else 1»}",
         ),
     },
@@ -190,7 +193,8 @@ PAIRWISE_LOGISTIC = LossSpec(
             r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
             symbols={
                 "loss": Symbol(
-                    r"\mathcal L = \frac{1}{|P| \ln 2} \sum_{j,i} t_{ji}",
+                    r"\mathcal L",
+                    equals=r"\frac{1}{|P| \ln 2} \sum_{j,i} t_{ji}",
                     live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)» \cdot \ln 2}",
                 )
             },
@@ -204,21 +208,24 @@ PAIRWISE_LOGISTIC = LossSpec(
             r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
             symbols={
                 "gaps": Symbol(
-                    r"w_{ji} = [y_i - y_j]_+",
+                    "w_{ji}",
                     ("pair", "pair"),
                     r"[«labels[c]» - «labels[r]»]_+",
+                    equals="[y_i - y_j]_+",
                     signed=False,
                     indices=("j", "i"),
                 ),
                 "terms": Symbol(
-                    r"t_{ji} = w_{ji} \log\bigl(1 + e^{d_{ji}}\bigr)",
+                    "t_{ji}",
                     ("pair", "pair"),
                     r"«gaps[r,c]» \cdot \log\bigl(1 + e^{«differences[r,c]»}\bigr)",
+                    equals=r"w_{ji} \log\bigl(1 + e^{d_{ji}}\bigr)",
                     signed=False,
                     indices=("j", "i"),
                 ),
                 "loss": Symbol(
-                    r"\mathcal L = \frac{1}{|P|} \sum_{j,i} t_{ji}",
+                    r"\mathcal L",
+                    equals=r"\frac{1}{|P|} \sum_{j,i} t_{ji}",
                     live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)»}",
                 ),
             },
@@ -241,7 +248,8 @@ PAIRWISE_LOGISTIC = LossSpec(
                         indices=("j", "i"),
                     ),
                     "loss": Symbol(
-                        r"\mathcal L = \frac1N \sum_{j,i} t_{ji}",
+                        r"\mathcal L",
+                        equals=r"\frac1N \sum_{j,i} t_{ji}",
                         live=r"\frac{«Σ terms»}{«len(scores)»}",
                     ),
                 },

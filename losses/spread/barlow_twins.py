@@ -133,15 +133,18 @@ BARLOW_TWINS = LossSpec(
             r"\hat x_i",
             ("query", "dimension"),
             r"\frac{«centred_first[r,c]»}{«deviation_first[c]»}",
+            stem=r"\hat x",
         ),
         "scaled_second": Symbol(
             r"\hat y_i",
             ("query", "dimension"),
             r"\frac{«centred_second[r,c]»}{«deviation_second[c]»}",
+            stem=r"\hat y",
         ),
         "correlations": Symbol(
-            r"C_{jk} = \mathrm{corr}(x_j, y_k)",
+            "C_{jk}",
             DIMENSIONS,
+            equals=r"\mathrm{corr}(x_j, y_k)",
             indices=("j", "k"),
         ),
         "invariance": Symbol(
@@ -159,7 +162,8 @@ BARLOW_TWINS = LossSpec(
             indices=("j", "k"),
         ),
         "loss": Symbol(
-            r"\mathcal L = \sum_j (1 - C_{jj})^2 + \lambda \sum_{j \ne k} C_{jk}^2",
+            r"\mathcal L",
+            equals=r"\sum_j (1 - C_{jj})^2 + \lambda \sum_{j \ne k} C_{jk}^2",
             live=r"«Σ invariance» + «off_diagonal_weight» \cdot («redundancy.sum()»)",
         ),
     },

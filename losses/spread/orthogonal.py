@@ -133,10 +133,11 @@ SENTENCES = ("pair", "pair")
 
 def _of_side(letter: str, side: str) -> dict[str, Symbol]:
     return {
-        side: Symbol(f"{letter}_i", ("pair", "dimension")),
+        side: Symbol(f"{letter}_i", ("pair", "dimension"), stem=letter),
         f"cosines_{side}": Symbol(
-            rf"s^{letter}_{{ik}} = \cos({letter}_i, {letter}_k)\ \text{{where}}\ i \ne k",
+            rf"s^{letter}_{{ik}}",
             SENTENCES,
+            equals=rf"\cos({letter}_i, {letter}_k)\ \text{{where}}\ i \ne k",
         ),
         f"mean_{side}": Symbol(
             rf"\overline{{s^{letter}_{{ik}}}}",
@@ -171,7 +172,8 @@ ORTHOGONAL = LossSpec(
         **_of_side("x", "first"),
         **_of_side("y", "second"),
         "loss": Symbol(
-            r"\mathcal L = \tfrac12\,(g(x) + g(y))\ \text{or}\ g(x) + g(y)",
+            r"\mathcal L",
+            equals=r"\tfrac12\,(g(x) + g(y))\ \text{or}\ g(x) + g(y)",
             live=r"\frac{«cost_first» + «cost_second»}{«2 if aggregation == 'mean' else 1»}",
         ),
     },

@@ -17,7 +17,8 @@ class PageLink(TypedDict):
 
 
 class Parameter(TypedDict):
-    """A keyword of a loss as a person moves it."""
+    """A keyword of a loss as a person moves it; at `without_owners`, if there is that, it does not
+    speak of a query's own hard negatives."""
 
     name: str
     default: Setting
@@ -30,6 +31,7 @@ class Parameter(TypedDict):
     logarithmic: bool
     whole: bool
     choices: list[str]
+    without_owners: Setting | None
     kind: Literal["number", "switch", "choice", "list"]
 
 

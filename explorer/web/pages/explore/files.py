@@ -105,7 +105,7 @@ def whole_file(request: Mapping[str, Any], data: Data) -> Pairs | None:
     digest = str(request["file"])
     held = _held(digest, data.file, request)
     if held is None:
-        raise Problem("large_file_gone", name=data.file)
+        raise Problem("large_file_gone", about="gone", name=data.file)
     return held().pairs
 
 
