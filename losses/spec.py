@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from torch import Tensor
 
 from losses.forms import Form
+from losses.peers import Peer
 from losses.readings import LISTS, POSITIVES, READABLE, TEACHER, Readable
 from losses.twins import Twin
 
@@ -113,7 +114,8 @@ class Convention:
     is given triplets, which a batch of pairs has not, takes the parameters of `given_triplets` in
     place of those. `note` says where the library and this part, in a sentence. `twin`, `collapse`
     and `floor` are as in `LossSpec`, for a definition of its own. `former` are names that it had,
-    by which links, runs and programs still find it.
+    by which links, runs and programs still find it. `peers` compute it, beside those of its `twin`;
+    one that is `printed` stands in an article or in a question, and nobody does.
     """
 
     name: str
@@ -129,6 +131,8 @@ class Convention:
     collapse: Callable[..., float | None] | None = None
     floor: Callable[..., float | None] | None = None
     former: tuple[str, ...] = ()
+    peers: tuple[Peer, ...] = ()
+    printed: bool = False
 
 
 @dataclass(frozen=True)
@@ -171,7 +175,7 @@ class LossSpec:
     which candidates count where texts are known, for a loss that reads them. `aliases` are other
     names by which people know it, among them those of libraries' classes. `selectors` names the
     steps of bools that tell kinds of cells apart; all others are masks. `parts` are what a loss
-    made of losses is the sum of.
+    made of losses is the sum of. `peers` are who else computes it, beside its `twin`.
     """
 
     function: Callable[..., Tensor]
@@ -197,6 +201,7 @@ class LossSpec:
     aliases: tuple[str, ...] = ()
     selectors: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
+    peers: tuple[Peer, ...] = ()
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:
@@ -318,10 +323,12 @@ class LossSpec:
                     for p in self.parameters
                 )
                 own, note = candidate.definition, candidate.note or self.note
+                peers = candidate.peers
                 if own is None:
                     reads, twin = candidate.reads or self.reads, candidate.twin or self.twin
                     said = {"note": note, "symbols": {**self.symbols, **candidate.symbols}}
-                    return replace(self, parameters=moved, reads=reads, twin=twin, **said)
+                    said |= {"reads": reads, "twin": twin, "peers": peers}
+                    return replace(self, parameters=moved, **said)
                 accepted = inspect.signature(own).parameters
                 return replace(
                     self,
@@ -335,6 +342,7 @@ class LossSpec:
                     floor=candidate.floor,
                     note=note,
                     twin=candidate.twin,
+                    peers=peers,
                 )
         known = ", ".join(c.name for c in self.conventions) or "none"
         raise ValueError(f"{self.name} has no convention {convention!r}; it has: {known}")

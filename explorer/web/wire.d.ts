@@ -220,6 +220,9 @@ export interface CompareFacts {
   hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
+  groups: string[];
+  paired: string[];
+  by_pair: string[];
   names: [string, string, string][];
   defaults: Scenario;
   scenario: StateEntry[];
@@ -227,9 +230,10 @@ export interface CompareFacts {
   compare: CompareOwn;
 }
 
-/** What Compare alone is told: how many losses it takes, the orders of its bars. */
+/** What Compare alone is told: how many losses it takes, those that people train with most, the orders of its bars. */
 export interface CompareOwn {
   table: StateEntry[];
+  usual: string[];
   least: number;
   most: number;
   bars: string[];
@@ -402,6 +406,9 @@ export interface DoctorFacts {
   hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
+  groups: string[];
+  paired: string[];
+  by_pair: string[];
   names: [string, string, string][];
   defaults: Scenario;
   scenario: StateEntry[];
@@ -622,6 +629,9 @@ export interface ExploreFacts {
   hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
+  groups: string[];
+  paired: string[];
+  by_pair: string[];
   names: [string, string, string][];
   defaults: Scenario;
   scenario: StateEntry[];
@@ -709,6 +719,9 @@ export interface FinetuneFacts {
   hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
+  groups: string[];
+  paired: string[];
+  by_pair: string[];
   names: [string, string, string][];
   defaults: Scenario;
   scenario: StateEntry[];
@@ -930,6 +943,9 @@ export interface LargeFacts {
   hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
+  groups: string[];
+  paired: string[];
+  by_pair: string[];
   names: [string, string, string][];
   defaults: Scenario;
   scenario: StateEntry[];

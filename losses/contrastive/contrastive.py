@@ -11,6 +11,7 @@ from torch import Tensor
 from losses import geometry, inputs
 from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
+from losses.peers import METRIC_LEARNING, OF_SIDES, SENTENCE_TRANSFORMERS, VALUED, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 from losses.twins import Twin
 
@@ -313,6 +314,7 @@ CONTRASTIVE = LossSpec(
             note=GRADED_NOTE,
             collapse=partial(_contrastive_collapse, half=True),
             floor=partial(_contrastive_floor, half=True),
+            peers=(Peer(SENTENCE_TRANSFORMERS, "ContrastiveLoss", VALUED),),
         ),
         Convention(
             "torch 2.13 CosineEmbeddingLoss",
@@ -348,6 +350,7 @@ CONTRASTIVE = LossSpec(
             collapse=_cosine_embedding_collapse,
             floor=lambda given, **_: 0.0,
             former=("torch CosineEmbeddingLoss",),
+            peers=(Peer("torch", "CosineEmbeddingLoss", OF_SIDES),),
         ),
         Convention(
             "pytorch-metric-learning 2.9, pos_margin=0.2",
@@ -368,6 +371,7 @@ CONTRASTIVE = LossSpec(
             },
             note="The library's own pos_margin is 0: this is what it does with another. Positives "
             "nearer than it cost nothing, and are no part of the mean.",
+            peers=(Peer(METRIC_LEARNING, "ContrastiveLoss", OF_SIDES, {"pos_margin": 0.2}),),
         ),
         Convention(
             "pytorch-metric-learning 2.9 ContrastiveLoss",
@@ -377,6 +381,7 @@ CONTRASTIVE = LossSpec(
             r" + \overline{m - d_i}\,\big|_{y_i = 0,\, d_i < m}",
             symbols=UNSQUARED,
             former=("pytorch-metric-learning",),
+            peers=(Peer(METRIC_LEARNING, "ContrastiveLoss", OF_SIDES),),
         ),
     ),
 )

@@ -17,6 +17,7 @@ from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
 from losses.landmarks import least_on_grid, simplex_gap
+from losses.peers import Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -302,6 +303,7 @@ DECOUPLED = LossSpec(
             "added the logarithms of two sums, one for each side.",
             collapse=_of_lightly_collapse,
             floor=_of_lightly_floor,
+            peers=(Peer("lightly", "DCLLoss"),),
         ),
     ),
 )

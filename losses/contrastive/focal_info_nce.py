@@ -17,6 +17,7 @@ from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import STRAIGHT, Directions
 from losses.landmarks import least_in_batch, softplus_at
+from losses.peers import Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -231,6 +232,7 @@ FOCAL_INFO_NCE = LossSpec(
             "no farther.",
             collapse=_by_exponents_collapse,
             former=("puerrrr/Focal-InfoNCE (the authors' code, m = 0.3)",),
+            peers=(Peer("puerrrr/Focal-InfoNCE", "sp_logits"),),
         ),
     ),
 )

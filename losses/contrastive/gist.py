@@ -24,6 +24,7 @@ from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
+from losses.peers import SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 KINDS = ("absolute", "relative")
@@ -323,10 +324,15 @@ GIST = LossSpec(
     references=("Solatorio 2024 (GISTEmbed)",),
     aliases=("GISTEmbedLoss", "CachedGISTEmbedLoss", "GIST", "guided in-sample selection"),
     conventions=(
-        Convention("sentence-transformers 6.2", {"temperature": 0.01}),
+        Convention(
+            "sentence-transformers 6.2",
+            {"temperature": 0.01},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "GISTEmbedLoss"),),
+        ),
         Convention(
             "sentence-transformers 6.2, relative margin of 5 %",
             {"temperature": 0.01, "margin": 0.05, "margin_kind": "relative"},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "GISTEmbedLoss"),),
         ),
     ),
 )

@@ -53,6 +53,7 @@ from losses.kernels.tiled import (
     against_others,
     both_ways,
 )
+from losses.peers import QUERIED, SENTENCE_TRANSFORMERS, Peer
 from losses.same_text import Absent, absent_by, all_differ
 from losses.same_text import same_text as holds_same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -657,23 +658,27 @@ INFO_NCE = LossSpec(
             'a query\'s own; direction=d2q is directions="key_to_query" of the function. '
             "Second sentences whose first one is no query are seen by all.",
             former=("NeMo Automodel, direction=symmetric",),
+            peers=(Peer("nemo-automodel", "infonce_loss"),),
         ),
         Convention(
             "RElbers/info-nce-pytorch 0.1.4, paired negatives",
             {"in_batch": False, "temperature": 0.1, "negatives_seen": "by_own"},
             note="A query is compared with its own negatives alone. Second sentences whose first "
             "one is no query are seen by all.",
+            peers=(Peer("info-nce-pytorch", "InfoNCE"),),
         ),
         Convention(
             "CLIP (initial temperature), open_clip 3.3.0 ClipLoss",
             {"temperature": 0.07, "symmetric": True},
             former=("CLIP (initial temperature)",),
+            peers=(Peer("open-clip-torch", "ClipLoss"),),
         ),
         Convention(
             "sentence-transformers 6.2, four directions in one softmax (GTE)",
             {"directions": OF_ALL},
             note="The own pair stands twice in this softmax, seen from either side, so that the "
             "loss is never below ln 2.",
+            peers=(Peer(SENTENCE_TRANSFORMERS, "MultipleNegativesRankingLoss"),),
         ),
         Convention(
             "sentence-transformers 6.2, both directions in one softmax",
@@ -684,16 +689,19 @@ INFO_NCE = LossSpec(
         Convention(
             "sentence-transformers 6.2, hardness_mode in_batch_negatives (LLaVE)",
             {"hardness": 9.0, "hardness_on": "in_batch"},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "MultipleNegativesRankingLoss"),),
         ),
         Convention(
             "sentence-transformers 6.2, hardness_mode hard_negatives (EmbeddingGemma)",
             {"hardness": 5.0, "hardness_on": "hard"},
             note="It weighs a query's own hard negatives: second sentences of other pairs with its "
             "first one. Where it is not known whose any of them is, it weighs all.",
+            peers=(Peer(SENTENCE_TRANSFORMERS, "MultipleNegativesRankingLoss"),),
         ),
         Convention(
             "sentence-transformers 6.2, hardness_mode all_negatives",
             {"hardness": 5.0, "hardness_on": "all"},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "MultipleNegativesRankingLoss"),),
         ),
         Convention(
             "sentence-transformers 6.2, dot products",
@@ -704,10 +712,12 @@ INFO_NCE = LossSpec(
             {"in_batch": False, "temperature": 0.02, "negatives_seen": "by_own"},
             note="The library compares a query with its own passages alone. Second sentences whose "
             "first one is no query are seen by all.",
+            peers=(Peer("FlagEmbedding", "_compute_no_in_batch_neg_loss"),),
         ),
         Convention(
             "RElbers/info-nce-pytorch 0.1.4, unpaired negatives",
             {"in_batch": False, "temperature": 0.1},
+            peers=(Peer("info-nce-pytorch", "InfoNCE"),),
         ),
         Convention(
             "ms-swift 3.x (Qwen3-Embedding)",
@@ -722,6 +732,8 @@ INFO_NCE = LossSpec(
             function=info_nce_of_swift,
             note="With INFONCE_MASK_FAKE_NEGATIVE, INCLUDE_QQ and INCLUDE_DD. Keys among each "
             "other are never masked; before pull request 6761 the default temperature was 0.01.",
+            peers=(Peer("ms-swift", "InfonceLoss"),),
         ),
     ),
+    peers=(Peer("torch", "CrossEntropyLoss", QUERIED),),
 )

@@ -13,6 +13,7 @@ from losses.gather import gathered
 from losses.kernels import log_add_exp, log_sum_exp, mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.mining import lifted as by_rows
+from losses.peers import CLASSED, METRIC_LEARNING, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -199,6 +200,7 @@ LIFTED = LossSpec(
             r" e^{m - d_{ik}} + \sum_{c_l \ne c_j} e^{m - d_{jl}}\Bigr) + d_{ij}\Bigr]_+^2,"
             r"\quad \lVert z_i \rVert = 1",
             function=lifted_unit,
+            peers=(Peer(METRIC_LEARNING, "LiftedStructureLoss", CLASSED),),
         ),
     ),
 )

@@ -15,6 +15,7 @@ from losses.kernels import few, log1p_sum_exp
 from losses.kernels.classes import is_small
 from losses.kernels.gradient import with_gradient
 from losses.landmarks import softplus_at
+from losses.peers import CLASSED, METRIC_LEARNING, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -256,6 +257,7 @@ MULTI_SIMILARITY = LossSpec(
             {"threshold": 0.5, "mined": False},
             note="Every pair counts: the library chooses pairs by a miner that is given beside the "
             "loss, MultiSimilarityMiner.",
+            peers=(Peer(METRIC_LEARNING, "MultiSimilarityLoss", CLASSED),),
         ),
         Convention(
             "msight-tech/research-ms-loss 8290973 (the authors' code)",
@@ -263,6 +265,7 @@ MULTI_SIMILARITY = LossSpec(
             note="That code takes every pair at a cosine above 1 − 10⁻⁵ for the anchor itself, so "
             "that a positive with an equal vector does not count; here it does.",
             former=("research-ms-loss (the authors' code)",),
+            peers=(Peer("msight-tech/research-ms-loss", "MultiSimilarityLoss"),),
         ),
     ),
 )

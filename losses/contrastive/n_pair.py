@@ -14,6 +14,7 @@ from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import against_others, directions_and_logits
 from losses.landmarks import simplex_gap, softplus_at
+from losses.peers import METRIC_LEARNING, OF_PAIRS, Peer
 from losses.prototypes.softmax import exact_softmax
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -141,6 +142,7 @@ N_PAIR = LossSpec(
             {"similarity": "cosine"},
             note="The library takes the first pair of each class out of the batch, and makes its "
             "vectors unit vectors: InfoNCE at τ = 1, which cannot come near 0.",
+            peers=(Peer(METRIC_LEARNING, "NPairsLoss", OF_PAIRS),),
         ),
     ),
 )

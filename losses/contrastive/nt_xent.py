@@ -28,6 +28,7 @@ from losses.kernels.tiled import (
     against_others,
 )
 from losses.landmarks import simplex_gap, softplus_at
+from losses.peers import CLASSED, METRIC_LEARNING, OF_PAIRS, Peer
 from losses.same_text import absent_by, same_text, same_text_count
 from losses.spec import Convention, LossSpec, Symbol
 from losses.twins import Twin
@@ -326,6 +327,7 @@ NT_XENT = LossSpec(
             {"temperature": 0.5},
             note="The paper's formula. google-research's code adds the two directions up, twice "
             "this number, and starts from τ = 0.1: it is a convention of its own.",
+            peers=(Peer(METRIC_LEARNING, "NTXentLoss", OF_PAIRS, {"temperature": 0.5}),),
         ),
         Convention(
             "SimCLR, google-research/simclr be133b3 (both directions added)",
@@ -342,6 +344,7 @@ NT_XENT = LossSpec(
             },
             function=nt_xent_of_both_directions,
             former=("SimCLR, google-research's code (both directions added)",),
+            peers=(Peer("google-research/simclr", "add_contrastive_loss"),),
         ),
         Convention(
             "pytorch-metric-learning 2.9 (several positives)",
@@ -392,6 +395,7 @@ NT_XENT = LossSpec(
             note="The library adds the type's smallest number inside its logarithm: in float32 a "
             "term there never exceeds 87.3, and near it has no gradient. Here it has no such end.",
             former=("pytorch-metric-learning (several positives)",),
+            peers=(Peer(METRIC_LEARNING, "NTXentLoss", CLASSED),),
         ),
     ),
 )

@@ -24,6 +24,7 @@ from losses.kernels.tiled import (
     directions_and_logits,
 )
 from losses.landmarks import least_binary, softplus_at
+from losses.peers import Peer
 from losses.same_text import absent_by, same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -199,6 +200,7 @@ SIGLIP = LossSpec(
             "open_clip 3.3.0 (initial values)",
             {"scale": 10.0, "bias": -10.0},
             former=("open_clip (initial values)",),
+            peers=(Peer("open-clip-torch", "SigLipLoss"),),
         ),
         Convention(
             "averaged over cells (big_vision #115)",
@@ -215,6 +217,7 @@ SIGLIP = LossSpec(
             },
             collapse=lambda given, **chosen: _siglip_collapse(given, **chosen) / len(given["keys"]),
             floor=_least_over_cells,
+            printed=True,
         ),
     ),
 )

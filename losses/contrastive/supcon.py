@@ -17,6 +17,7 @@ from losses.kernels import few, log1p_sum_exp, log_sum_exp, mean_of
 from losses.kernels.classes import is_small
 from losses.kernels.gradient import with_gradient
 from losses.landmarks import simplex_gap
+from losses.peers import CLASSED, METRIC_LEARNING, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 BASE_TEMPERATURE = 0.07  # of SupContrast, which multiplies its loss by τ/τ_base
@@ -298,8 +299,9 @@ SUPCON = LossSpec(
             "bank, which hold the batch as well but carry no gradient: an anchor moves towards its "
             "positives, and they do not move towards it.",
             former=("pytorch-metric-learning",),
+            peers=(Peer(METRIC_LEARNING, "SupConLoss", CLASSED),),
         ),
-        Convention("S2 (the anchor is its own positive)", {"include_self": True}),
+        Convention("S2 (the anchor is its own positive)", {"include_self": True}, printed=True),
         Convention(
             "SupContrast (anchors without a positive count as zeros)",
             {"temperature": BASE_TEMPERATURE},
@@ -321,6 +323,7 @@ SUPCON = LossSpec(
                 ),
             },
             function=supcon_with_zeros,
+            peers=(Peer("HobbitLong/SupContrast", "SupConLoss"),),
         ),
     ),
 )

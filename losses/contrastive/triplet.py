@@ -53,6 +53,7 @@ from losses.contrastive.triplet_symbols import (
 from losses.contrastive.triplet_twins import twin_of, twin_of_given, twin_of_mined
 from losses.gather import gathered
 from losses.kernels import mean_of, softplus
+from losses.peers import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 MININGS = ("given", "all", "semi_hard", "hard")
@@ -252,6 +253,7 @@ TRIPLET = LossSpec(
             "of the same first sentence.",
             collapse=triplet_collapse,
             floor=floor_of_manhattan,
+            peers=(Peer(SENTENCE_TRANSFORMERS, "TripletLoss", GIVEN),),
         ),
         Convention(
             "sentence-transformers 6.2 BatchAll",
@@ -293,6 +295,7 @@ TRIPLET = LossSpec(
                     signed=False,
                 ),
             },
+            peers=(Peer(SENTENCE_TRANSFORMERS, "BatchHardSoftMarginTripletLoss", MINED),),
         ),
         Convention(
             "sentence-transformers 6.2 BatchSemiHard",
@@ -300,6 +303,7 @@ TRIPLET = LossSpec(
             triplet_semi_hard_or_itself_definition,
             function=triplet_semi_hard_or_itself,
             former=("sentence-transformers BatchSemiHard",),
+            peers=(Peer(SENTENCE_TRANSFORMERS, "BatchSemiHardTripletLoss", MINED),),
         ),
         Convention(
             "torch 2.13 (ε in the distance)",
@@ -321,6 +325,7 @@ TRIPLET = LossSpec(
                 ),
             },
             former=("torch (ε in the distance)",),
+            peers=(Peer("torch", "TripletMarginLoss", MINED),),
         ),
         Convention(
             "torch 2.13 TripletMarginLoss (given triplets)",
@@ -334,6 +339,7 @@ TRIPLET = LossSpec(
             collapse=triplet_collapse,
             floor=floor_of_given,
             former=("torch TripletMarginLoss (given triplets)",),
+            peers=(Peer("torch", "TripletMarginLoss", GIVEN),),
         ),
         Convention(
             "torch 2.13, swap=True (given triplets)",
@@ -365,6 +371,7 @@ TRIPLET = LossSpec(
             collapse=triplet_collapse,
             floor=floor_of_given,
             former=("torch, swap=True (given triplets)",),
+            peers=(Peer("torch", "TripletMarginLoss", GIVEN, {"swap": True}),),
         ),
         Convention(
             "pytorch-metric-learning 2.9, swap=True",
@@ -384,6 +391,7 @@ TRIPLET = LossSpec(
                 ),
             },
             collapse=triplet_collapse,
+            peers=(Peer(METRIC_LEARNING, "TripletMarginLoss", CLASSED, {"swap": True}),),
         ),
         Convention(
             "pytorch-metric-learning 2.9, smooth_loss=True",
@@ -402,6 +410,7 @@ TRIPLET = LossSpec(
                 ),
             },
             collapse=partial(triplet_collapse, soft_margin=True),
+            peers=(Peer(METRIC_LEARNING, "TripletMarginLoss", CLASSED, {"smooth_loss": True}),),
         ),
         Convention(
             "pytorch-metric-learning 2.9 TripletMarginLoss",
@@ -412,6 +421,7 @@ TRIPLET = LossSpec(
             symbols=VIOLATING,
             function=triplet_unit,
             former=("pytorch-metric-learning",),
+            peers=(Peer(METRIC_LEARNING, "TripletMarginLoss", CLASSED),),
         ),
     ),
 )

@@ -12,6 +12,7 @@ from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.lists import distill_kl as distill_kl_by_rows
 from losses.lists.candidates import log_shares_of, present_in
+from losses.peers import SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 DIVERGENCES = ("kl", "ce")
@@ -238,6 +239,13 @@ DISTILL_KL = LossSpec(
             {"temperature": 1.0},
             note="The library compares dot products. Here scores are cosines, the same for unit "
             'vectors; the class for trainers has similarity="dot".',
+            peers=(
+                Peer(
+                    SENTENCE_TRANSFORMERS,
+                    "DistillKLDivLoss",
+                    {"scores": "list_scores", "teacher": "list_teacher"},
+                ),
+            ),
         ),
         Convention(
             "FlagEmbedding 1.4.2 kl_div (cross-entropy)",
@@ -259,6 +267,7 @@ DISTILL_KL = LossSpec(
                     live=r"\frac{«Σ per_row»}{«filled.sum().clamp_min(1)»}",
                 ),
             },
+            peers=(Peer("FlagEmbedding", "distill_loss"),),
         ),
     ),
 )

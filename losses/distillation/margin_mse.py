@@ -9,6 +9,7 @@ from torch.nn import functional
 from losses import inputs
 from losses.kernels import mean_of
 from losses.lists.candidates import present_in
+from losses.peers import SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Symbol
 
 HALVINGS = 60  # of an interval of length 2, to the last digit
@@ -153,6 +154,18 @@ MARGIN_MSE = LossSpec(
             "sentence-transformers 6.2 MarginMSELoss (dot products)",
             note="The library compares dot products. Here scores are cosines, the same for unit "
             'vectors; the class for trainers has similarity="dot".',
+            peers=(
+                Peer(
+                    SENTENCE_TRANSFORMERS,
+                    "MarginMSELoss",
+                    {
+                        "positive": "margin_positives",
+                        "negative": "margin_negatives",
+                        "teacher": "teacher_margins",
+                        "mask": "margin_mask",
+                    },
+                ),
+            ),
         ),
     ),
 )

@@ -21,6 +21,7 @@ from losses.lists.candidates import (
     scored_lists,
 )
 from losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
+from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Symbol
 
 
@@ -128,5 +129,11 @@ ADR_MSE = LossSpec(
     collapse_formula=r"\frac1N \sum_i \frac{(r_i - \frac{n + 1}{2})^2}{\log_2(1 + r_i)}",
     aliases=("ADRMSELoss", "Rank-DistiLLM"),
     references=("Schlatt et al. 2024",),
-    conventions=(Convention("sentence-transformers 6.2 ADRMSELoss", {"temperature": 1.0}),),
+    conventions=(
+        Convention(
+            "sentence-transformers 6.2 ADRMSELoss",
+            {"temperature": 1.0},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "ADRMSELoss", LISTED),),
+        ),
+    ),
 )

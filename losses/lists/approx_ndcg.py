@@ -22,6 +22,7 @@ from losses.lists.candidates import (
     scored_lists,
 )
 from losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
+from losses.peers import Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -130,8 +131,20 @@ APPROX_NDCG = LossSpec(
     aliases=("ApproxNDCGLoss", "approxNDCG"),
     references=("Qin et al. 2010",),
     conventions=(
-        Convention("TF-Ranking 0.5.5 ApproxNDCGLoss", {"temperature": 0.1}),
-        Convention("allRank 1.4.3 approxNDCGLoss (α = 1)", {"temperature": 1.0}),
-        Convention("rax 0.4.0 approx_t12n(ndcg_metric)", {"temperature": 1.0}),
+        Convention(
+            "TF-Ranking 0.5.5 ApproxNDCGLoss",
+            {"temperature": 0.1},
+            peers=(Peer("tensorflow-ranking", "ApproxNDCGLoss"),),
+        ),
+        Convention(
+            "allRank 1.4.3 approxNDCGLoss (α = 1)",
+            {"temperature": 1.0},
+            peers=(Peer("allRank", "approxNDCGLoss"),),
+        ),
+        Convention(
+            "rax 0.4.0 approx_t12n(ndcg_metric)",
+            {"temperature": 1.0},
+            peers=(Peer("rax", "approx_t12n"),),
+        ),
     ),
 )

@@ -22,6 +22,7 @@ from losses.lists.candidates import (
     present_in,
     scored_lists,
 )
+from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 SCHEMES = ("ndcg2pp", "ndcg2", "lambdarank", "ndcg1", "none")
@@ -196,12 +197,17 @@ LAMBDA_LOSS = LossSpec(
     aliases=("LambdaRank", "NDCGLoss2++", "LambdaMART"),
     references=("Wang et al. 2018", "Burges 2010"),
     conventions=(
-        Convention("sentence-transformers 6.2 LambdaLoss", {"scheme": "ndcg2pp"}),
+        Convention(
+            "sentence-transformers 6.2 LambdaLoss",
+            {"scheme": "ndcg2pp"},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "LambdaLoss", LISTED),),
+        ),
         Convention(
             "allRank 1.4.3 lambdaLoss, ndcgLoss2PP_scheme",
             {"reduction": "sum"},
             note="With k the library keeps pairs of which both stand among the first k; here, as "
             "in the paper and in sentence-transformers, one of them does.",
+            peers=(Peer("allRank", "lambdaLoss"),),
         ),
     ),
 )

@@ -21,6 +21,7 @@ from losses.lists.candidates import (
     present_in,
     scored_lists,
 )
+from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 ORDERS = ("labels", "given")
@@ -187,10 +188,23 @@ LIST_MLE = LossSpec(
             {"order": "given"},
             note="The library takes the order of the columns for that of the labels, which it does "
             "not look at, unless it is given respect_input_order=False.",
+            peers=(Peer(SENTENCE_TRANSFORMERS, "ListMLELoss", LISTED),),
         ),
-        Convention("sentence-transformers 6.2 PListMLELoss", {"weighted": True, "order": "given"}),
-        Convention("rax 0.4.0 listmle_loss", {}),
-        Convention("TF-Ranking 0.5.5 ListMLELoss (ties shuffled)", {}),
-        Convention("allRank 1.4.3 listMLE (ties shuffled, ε = 1e-10)", {}),
+        Convention(
+            "sentence-transformers 6.2 PListMLELoss",
+            {"weighted": True, "order": "given"},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "PListMLELoss", LISTED),),
+        ),
+        Convention("rax 0.4.0 listmle_loss", {}, peers=(Peer("rax", "listmle_loss"),)),
+        Convention(
+            "TF-Ranking 0.5.5 ListMLELoss (ties shuffled)",
+            {},
+            peers=(Peer("tensorflow-ranking", "ListMLELoss"),),
+        ),
+        Convention(
+            "allRank 1.4.3 listMLE (ties shuffled, ε = 1e-10)",
+            {},
+            peers=(Peer("allRank", "listMLE"),),
+        ),
     ),
 )

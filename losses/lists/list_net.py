@@ -21,6 +21,7 @@ from losses.lists.candidates import (
     present_in,
     scored_lists,
 )
+from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 TARGETS = ("softmax", "normalized", "raw")
@@ -210,8 +211,16 @@ LIST_NET = LossSpec(
     aliases=("ListNetLoss", "listwise softmax cross-entropy"),
     references=("Cao et al. 2007",),
     conventions=(
-        Convention("sentence-transformers 6.2 ListNetLoss", {"target": "softmax"}),
-        Convention("allRank 1.4.3 listNet (ε = 1e-10)", {"target": "softmax"}),
+        Convention(
+            "sentence-transformers 6.2 ListNetLoss",
+            {"target": "softmax"},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "ListNetLoss", LISTED),),
+        ),
+        Convention(
+            "allRank 1.4.3 listNet (ε = 1e-10)",
+            {"target": "softmax"},
+            peers=(Peer("allRank", "listNet"),),
+        ),
     ),
 )
 
@@ -239,7 +248,13 @@ SOFTMAX_RANK = LossSpec(
     aliases=("softmax_loss", "SoftmaxLoss", "listwise softmax"),
     references=("Bruch et al. 2019",),
     conventions=(
-        Convention("rax 0.4.0 softmax_loss", {"target": "raw"}),
-        Convention("TF-Ranking 0.5.5, Keras SoftmaxLoss", {"target": "raw"}),
+        Convention(
+            "rax 0.4.0 softmax_loss", {"target": "raw"}, peers=(Peer("rax", "softmax_loss"),)
+        ),
+        Convention(
+            "TF-Ranking 0.5.5, Keras SoftmaxLoss",
+            {"target": "raw"},
+            peers=(Peer("tensorflow-ranking", "SoftmaxLoss"),),
+        ),
     ),
 )

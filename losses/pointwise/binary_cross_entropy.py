@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from losses import inputs
 from losses.kernels import softplus
+from losses.peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Symbol
 
 
@@ -93,6 +94,8 @@ BINARY_CROSS_ENTROPY = LossSpec(
             "30 %, and above 1 a logit without an end has no least value. Elsewhere a pair is 1 or "
             "0 by the threshold.",
             former=("sentence-transformers",),
+            peers=(Peer(SENTENCE_TRANSFORMERS, "BinaryCrossEntropyLoss", SCORES),),
         ),
     ),
+    peers=(Peer("torch", "BCEWithLogitsLoss", {"input": "scores", "target": "binary_labels"}),),
 )

@@ -6,6 +6,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from losses import inputs
+from losses.peers import Peer
 from losses.spec import Convention, LossSpec, Symbol
 from losses.twins import of_pairs
 
@@ -68,4 +69,5 @@ COSINE_MSE = LossSpec(
             former=("sentence-transformers",),
         ),
     ),
+    peers=(Peer("torch", "MSELoss", {"input": "scores", "target": "cosine_labels"}),),
 )

@@ -11,6 +11,7 @@ from losses import inputs
 from losses.geometry import cosine_matrix, sine
 from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
+from losses.peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.prototypes.softmax import (
     PROTOTYPE_SYMBOLS,
     evenly_many,
@@ -212,6 +213,7 @@ ARCFACE = LossSpec(
                 )
             },
             former=("pytorch-metric-learning (cos θ − m sin m beyond π − m)",),
+            peers=(Peer(METRIC_LEARNING, "ArcFaceLoss", PROTOTYPED),),
         ),
         Convention(
             "speechbrain 1.1.2, easy_margin",
@@ -225,6 +227,7 @@ ARCFACE = LossSpec(
                 )
             },
             former=("easy_margin",),
+            peers=(Peer("speechbrain", "AdditiveAngularMargin"),),
         ),
         Convention(
             "insightface arcface_torch (gradient straight through)",
@@ -232,6 +235,7 @@ ARCFACE = LossSpec(
             arcface_straight_definition,
             note="The same number with another gradient: arccos, + m and cos stand under no_grad, "
             "so the own cosine is drawn with slope 1, and not with sin(θ + m) / sin θ.",
+            peers=(Peer("deepinsight/insightface", "ArcFace"),),
         ),
     ),
 )

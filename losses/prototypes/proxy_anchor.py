@@ -11,6 +11,7 @@ from losses.kernels import log1p_sum_exp, mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import Directions, against_members
 from losses.landmarks import least_on_grid, softplus_at
+from losses.peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -184,6 +185,10 @@ PROXY_ANCHOR = LossSpec(
     floor_formula=r"\min_{\lVert z \rVert = \lVert w \rVert = 1} \mathcal L",
     references=("Kim et al. 2020 (Proxy-Anchor)",),
     conventions=(
-        Convention("pytorch-metric-learning 2.9 ProxyAnchorLoss", {"scale": 32.0, "margin": 0.1}),
+        Convention(
+            "pytorch-metric-learning 2.9 ProxyAnchorLoss",
+            {"scale": 32.0, "margin": 0.1},
+            peers=(Peer(METRIC_LEARNING, "ProxyAnchorLoss", PROTOTYPED),),
+        ),
     ),
 )

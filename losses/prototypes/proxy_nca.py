@@ -13,6 +13,7 @@ from losses.kernels import log1p_sum_exp, log_sum_exp, mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import against_others, directions_and_logits
 from losses.landmarks import softplus_at
+from losses.peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -163,12 +164,14 @@ PROXY_NCA = LossSpec(
             "pytorch-metric-learning 2.9 ProxyNCALoss (own prototype in the denominator)",
             {"include_own": True},
             note="A softmax over all prototypes, the own one too, so that the loss stays above 0.",
+            peers=(Peer(METRIC_LEARNING, "ProxyNCALoss", PROTOTYPED),),
         ),
         Convention(
             "ProxyNCA++, euwern/proxynca_pp a8e2aa9 (temperature 1/9)",
             {"include_own": True, "scale": 9.0},
             note="A softmax over all prototypes, the own one too, so that the loss stays above 0.",
             former=("ProxyNCA++ (temperature 1/9)",),
+            peers=(Peer("euwern/proxynca_pp", "ProxyNCA_prob"),),
         ),
     ),
 )

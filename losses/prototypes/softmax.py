@@ -13,6 +13,7 @@ from losses.geometry import cosine_matrix, dot_matrix
 from losses.kernels import few, log1p_sum_exp
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import STRAIGHT, Logits, against_others, directions_and_logits
+from losses.peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.spec import Convention, LossSpec, Symbol
 
 FEW = 2**15  # logits, up to which one matrix is faster than tiles
@@ -170,6 +171,8 @@ SOFTMAX = LossSpec(
                 "logits": Symbol("z_{ij}", ("sentence", "class"), equals=r"\cos\theta_{ij} / \tau")
             },
             former=("pytorch-metric-learning NormalizedSoftmax (τ = 0.05)",),
+            peers=(Peer(METRIC_LEARNING, "NormalizedSoftmaxLoss", PROTOTYPED),),
         ),
     ),
+    peers=(Peer("torch", "CrossEntropyLoss", PROTOTYPED),),
 )

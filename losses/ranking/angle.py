@@ -16,6 +16,7 @@ from losses.kernels import log1p_sum_exp, ordered_sum
 from losses.kernels.gradient import with_gradient
 from losses.kernels.ordered import accurate
 from losses.landmarks import least_over_levels
+from losses.peers import Peer
 from losses.ranking.ordered_pairs import (
     LOG1P_OF_TERMS,
     PAIR_SYMBOLS,
@@ -187,6 +188,7 @@ ANGLE = LossSpec(
             "AnglE 0.6.1 (function default)",
             {"scale": 1.0},
             former=("AnglE (function default)",),
+            peers=(Peer("angle-emb", "angle_loss"),),
         ),
     ),
 )

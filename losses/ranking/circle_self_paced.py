@@ -20,6 +20,7 @@ from losses.kernels import (
 )
 from losses.kernels.classes import is_small
 from losses.kernels.gradient import with_gradient
+from losses.peers import CLASSED, METRIC_LEARNING, Peer
 from losses.ranking.circle import SUM_SYMBOLS, all_terms
 from losses.ranking.ordered_pairs import PAIR_SYMBOLS, ordered_count
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -287,7 +288,7 @@ CIRCLE_SELF_PACED = LossSpec(
     note="The weights α follow the scores but carry no gradient: the gradient shown is that of the "
     "training step, with α held, and not the slope of the loss itself.",
     conventions=(
-        Convention("paper (γ = 256)", {"scale": 256.0, "margin": 0.25}),
+        Convention("paper (γ = 256)", {"scale": 256.0, "margin": 0.25}, printed=True),
         Convention(
             "pytorch-metric-learning 2.9 CircleLoss (per anchor)",
             {"scale": 80.0, "margin": 0.4},
@@ -299,6 +300,7 @@ CIRCLE_SELF_PACED = LossSpec(
             reads={"embeddings": "embeddings", "classes": "classes"},
             function=circle_per_anchor,
             former=("pytorch-metric-learning (per anchor)",),
+            peers=(Peer(METRIC_LEARNING, "CircleLoss", CLASSED),),
         ),
     ),
 )

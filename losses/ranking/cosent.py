@@ -133,6 +133,7 @@ COSENT = LossSpec(
                     equals=r"d_{ji} - 10^{12}\,[y_j \ge y_i]",
                 ),
             },
+            printed=True,
         ),
     ),
 )

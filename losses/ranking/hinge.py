@@ -10,6 +10,7 @@ from losses.forms import HingeSum
 from losses.gather import gathered
 from losses.kernels import hinge_sum, mean_of
 from losses.kernels.pairwise import sum_of_gaps
+from losses.peers import SCORES, Peer
 from losses.ranking.ordered_pairs import PAIR_SYMBOLS, ordered_count
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -171,6 +172,7 @@ PAIRWISE_HINGE = LossSpec(
             note=UNWEIGHTED_NOTE,
             collapse=_unweighted_collapse,
             floor=_hinge_floor,
+            peers=(Peer("rax", "pairwise_hinge_loss", SCORES),),
         ),
         *(
             Convention(
@@ -189,10 +191,11 @@ PAIRWISE_HINGE = LossSpec(
                 note=UNWEIGHTED_NOTE,
                 collapse=_per_item_collapse,
                 floor=_hinge_floor,
+                peers=(Peer(library, "PairwiseHingeLoss"),),
             )
-            for name in (
-                "keras-rs 0.4.0 PairwiseHingeLoss (sum / N)",
-                "TF-Ranking 0.5.5, Keras PairwiseHingeLoss (sum / N)",
+            for name, library in (
+                ("keras-rs 0.4.0 PairwiseHingeLoss (sum / N)", "keras-rs"),
+                ("TF-Ranking 0.5.5, Keras PairwiseHingeLoss (sum / N)", "tensorflow-ranking"),
             )
         ),
     ),

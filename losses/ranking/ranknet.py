@@ -12,6 +12,7 @@ from losses.gather import gathered
 from losses.kernels import logistic_sum, mean_of, softplus
 from losses.kernels.pairwise import sum_of_gaps
 from losses.landmarks import softplus_at
+from losses.peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from losses.ranking.ordered_pairs import PAIR_SYMBOLS, SCALE, ordered_count
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -177,6 +178,7 @@ PAIRWISE_LOGISTIC = LossSpec(
             "rax 0.4.0 pairwise_logistic_loss",
             {"scale": 1.0, "reduction": "mean"},
             former=("rax",),
+            peers=(Peer("rax", "pairwise_logistic_loss", SCORES),),
         ),
         Convention(
             "allRank 1.4.3, TF-Ranking 0.5.5",
@@ -184,6 +186,10 @@ PAIRWISE_LOGISTIC = LossSpec(
             note="TF-Ranking here is its function make_loss_fn. Its Keras loss divides by the "
             "number of items, and is a convention of its own.",
             former=("allRank, TF-Ranking",),
+            peers=(
+                Peer("allRank", "rankNet"),
+                Peer("tensorflow-ranking", "make_loss_fn"),
+            ),
         ),
         Convention(
             "sentence-transformers 6.2 RankNetLoss (mean / ln 2)",
@@ -199,6 +205,7 @@ PAIRWISE_LOGISTIC = LossSpec(
                 )
             },
             former=("sentence-transformers (mean / ln 2)",),
+            peers=(Peer(SENTENCE_TRANSFORMERS, "RankNetLoss", SCORES),),
         ),
         Convention(
             "allRank 1.4.3 rankNet_weightByGTDiff",
@@ -232,6 +239,7 @@ PAIRWISE_LOGISTIC = LossSpec(
             note="The mean is over pairs, and not over their weights: on another scale of labels "
             "it is another number.",
             collapse=_by_gap_collapse,
+            peers=(Peer("allRank", "rankNet_weightByGTDiff"),),
         ),
         *(
             Convention(
@@ -255,9 +263,11 @@ PAIRWISE_LOGISTIC = LossSpec(
                 },
                 note=note,
                 former=(former,),
+                peers=(Peer(library, "PairwiseLogisticLoss"),),
             )
-            for name, former, definition, note in (
+            for library, name, former, definition, note in (
                 (
+                    "keras-rs",
                     "keras-rs 0.4.0 PairwiseLogisticLoss (sum / N)",
                     "keras-rs (sum / N)",
                     pairwise_logistic_still_at_ties_definition,
@@ -266,6 +276,7 @@ PAIRWISE_LOGISTIC = LossSpec(
                     "in keras-rs 0.4.0 on torch.",
                 ),
                 (
+                    "tensorflow-ranking",
                     "TF-Ranking 0.5.5, Keras PairwiseLogisticLoss (sum / N)",
                     "TF-Ranking, Keras (sum / N)",
                     pairwise_logistic_per_item_definition,

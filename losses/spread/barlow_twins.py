@@ -11,6 +11,7 @@ from losses.gather import gathered
 from losses.geometry import SHORTEST, centred, dot_matrix, unit, unit_and_pull
 from losses.kernels.gradient import with_gradient
 from losses.kernels.gram import across
+from losses.peers import Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 from losses.spread.vicreg import DIMENSIONS, SIDES
 
@@ -188,6 +189,7 @@ BARLOW_TWINS = LossSpec(
             note="A dimension that hardly varies is drawn towards 0 by ε = 10⁻⁵ in the deviations. "
             "The code multiplies the whole by --scale-loss besides, 1 by default.",
             former=("facebookresearch/barlowtwins (batch normalisation with ε, λ = 0.0051)",),
+            peers=(Peer("facebookresearch/barlowtwins", "BarlowTwins"),),
         ),
     ),
 )

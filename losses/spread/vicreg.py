@@ -10,6 +10,7 @@ from losses.gather import gathered
 from losses.geometry import centred, dot_matrix
 from losses.kernels.gradient import with_gradient
 from losses.kernels.gram import between_columns
+from losses.peers import METRIC_LEARNING, OF_PAIRS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -309,6 +310,10 @@ VICREG = LossSpec(
             function=vicreg_of_means,
             note="The code sums as the paper does not: the invariance is a mean over rows and "
             "dimensions, and the variance of both sides is averaged.",
+            peers=(
+                Peer(METRIC_LEARNING, "VICRegLoss", OF_PAIRS),
+                Peer("facebookresearch/vicreg", "VICReg"),
+            ),
         ),
     ),
 )

@@ -113,7 +113,8 @@ def none_said(found: Explained, language: str = "en") -> str:
     if found.known.loss and not found.nearest:
         taught = list(dict.fromkeys(side.loss for side in sides_for(found.known)))
         told = say(language, "doctor.none.taught", losses=_losses(taught, language))
-        if taught == ["margin_mse"] and found.value > 0:
+        reads = (LOSSES[name].reads.values() for name in taught)
+        if all("teacher_margins" in one for one in reads) and found.value > 0:
             root = display_number(math.sqrt(found.value), 4)
             told += " " + say(language, "doctor.none.margin", value=typed(found.value), root=root)
         return told
