@@ -17,7 +17,7 @@ from explorer.lab.compare.expressions import (
 )
 
 if TYPE_CHECKING:
-    from explorer.lab.compare.written import Page
+    from explorer.lab.compare.written import Writer
 
 Letters = tuple[str, ...]
 # How tightly a part holds together: a relation, a sum, a product, a part that needs no brackets.
@@ -73,7 +73,7 @@ _BY_ROWS_AND_COLUMNS = {"cosine_matrix", "similarity_matrix", "dot_matrix", "dis
 class At:
     """One operation that is being written."""
 
-    page: Page
+    page: Writer
     node: Node
     over: Mapping[int, Node]
     letters: Letters

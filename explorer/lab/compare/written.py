@@ -43,7 +43,7 @@ def as_one_formula(
     sides: tuple[Expression, Expression], found: Alignment, kinds: Mapping[int, str]
 ) -> Iterator[str]:
     """The line of the loss, then one for each quantity that is used in several places."""
-    page = Page(sides, found, kinds)
+    page = Writer(sides, found, kinds)
     yield page.line(sides[0].root, sides[1].root)
     done = {id(side.root) for side in sides}
     while page.named:
@@ -66,7 +66,7 @@ def as_one_formula(
 
 def as_two_formulas(sides: tuple[Expression, Expression]) -> Iterator[str]:
     """Each side by itself: the line of its loss, then one for each quantity of several places."""
-    page = Page(sides, Alignment(), {})
+    page = Writer(sides, Alignment(), {})
     done: set[int] = set()
     for side in sides:
         yield page.line(side.root, None)
@@ -78,7 +78,7 @@ def as_two_formulas(sides: tuple[Expression, Expression]) -> Iterator[str]:
             done.add(id(node))
 
 
-class Page:
+class Writer:
     """Writes pairs of nodes that were laid on each other, and nodes of one side."""
 
     def __init__(

@@ -40,7 +40,7 @@ for example:
 
 Where something is severe, or cannot be read, it ends with the status 1.
 """
-NAMED = 8  # losses that can learn from the data
+NAMED_LOSSES = 8  # losses that can learn from the data
 WHOLE = {
     "batch": "pairs of a batch (sentences, of a loss on classes)",
     "negatives": "hard negatives of each query",
@@ -360,7 +360,7 @@ def _print_suited(found: tuple[Suited, ...], language: str) -> None:
     from losses import LOSSES
 
     print(f"\n{say(language, 'doctor.suited.title')}")
-    for one in found[:NAMED]:
+    for one in found[:NAMED_LOSSES]:
         print(f"{spelled(language, 'loss', title_word(LOSSES[one.loss]))} ({one.loss})")
         for reason in one.said(language):
             print(f"   {reason}")

@@ -18,7 +18,7 @@ from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.numbers import display_number, percent, typed
 from losses import LOSSES
 
-NAMED = 6  # losses of one number; beyond, they are counted
+NAMED_TOGETHER = 6  # losses of one number; beyond, they are counted
 LISTED, FITS = 8, 16  # findings, and losses of each, of an answer as JSON
 OPEN = (
     "batch",
@@ -179,9 +179,9 @@ def _where(counts: Counts, parameters: Settings, language: str) -> str:
 
 
 def _losses(names: Sequence[str], language: str) -> str:
-    titles = [spelled(language, "loss", title_word(LOSSES[one])) for one in names[:NAMED]]
+    titles = [spelled(language, "loss", title_word(LOSSES[one])) for one in names[:NAMED_TOGETHER]]
     said = _joined(titles, language)
-    more = len(names) - NAMED
+    more = len(names) - NAMED_TOGETHER
     return said if more <= 0 else say(language, "doctor.and_more", losses=said, count=more)
 
 
