@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
+from losses.equivalents import Equivalent
 from losses.forms import Form
 from losses.peers import Peer
 from losses.readings import LISTS, POSITIVES, READABLE, TEACHER, Readable
-from losses.twins import Twin
 
 GROUPS = (
     "pair_scores",
@@ -112,10 +112,10 @@ class Convention:
     a step of the name that `LossSpec.terms` gives. What is left empty is as in the loss. The
     same number for training, checked and fast, is `function`, if there is one. A trainer that
     is given triplets, which a batch of pairs has not, takes the parameters of `given_triplets` in
-    place of those. `note` says where the library and this part, in a sentence. `twin`, `collapse`
-    and `floor` are as in `LossSpec`, for a definition of its own. `former` are names that it had,
-    by which links, runs and programs still find it. `peers` compute it, beside those of its `twin`;
-    one that is `printed` stands in an article or in a question, and nobody does.
+    place of those. `note` says where the library and this part, in a sentence. `equivalent`,
+    `collapse` and `floor` are as in `LossSpec`, for a definition of its own. `former` are names
+    that it had, by which links, runs and programs still find it. `peers` compute it, beside its
+    `equivalent`; one that is `printed` stands in an article or in a question, and nobody does.
     """
 
     name: str
@@ -127,7 +127,7 @@ class Convention:
     function: Callable[..., Tensor] | None = None
     given_triplets: Mapping[str, object] = field(default_factory=dict)
     note: str = ""
-    twin: Callable[..., Twin | None] | None = None
+    equivalent: Callable[..., Equivalent | None] | None = None
     collapse: Callable[..., float | None] | None = None
     floor: Callable[..., float | None] | None = None
     former: tuple[str, ...] = ()
@@ -170,12 +170,12 @@ class LossSpec:
     both are called with the loss's inputs and parameters, and may answer None. `variants` holds the
     formula that takes the place of `formula` at a parameter's value, under "name=value" (true and
     false in lower case). `note` is what a reader of its numbers must know beside the formula.
-    `form` is the form of its terms, where it has one of `losses.forms`. `twin`, called with the
-    parameters, is the same in sentence-transformers (`losses.twins`). `counted` says, as a formula,
-    which candidates count where texts are known, for a loss that reads them. `aliases` are other
-    names by which people know it, among them those of libraries' classes. `selectors` names the
-    steps of bools that tell kinds of cells apart; all others are masks. `parts` are what a loss
-    made of losses is the sum of. `peers` are who else computes it, beside its `twin`.
+    `form` is the form of its terms, where it has one of `losses.forms`. `equivalent`, called with
+    the parameters, is the same in sentence-transformers (`losses.equivalents`). `counted` says, as
+    a formula, which candidates count where texts are known, for a loss that reads them. `aliases`
+    are other names by which people know it, among them those of libraries' classes. `selectors`
+    names the steps of bools that tell kinds of cells apart; all others are masks. `parts` are what
+    a loss made of losses is the sum of. `peers` are who else computes it, beside its `equivalent`.
     """
 
     function: Callable[..., Tensor]
@@ -196,7 +196,7 @@ class LossSpec:
     variants: Mapping[str, str] = field(default_factory=dict)
     form: Form | None = None
     note: str = ""
-    twin: Callable[..., Twin | None] | None = None
+    equivalent: Callable[..., Equivalent | None] | None = None
     counted: str = ""
     aliases: tuple[str, ...] = ()
     selectors: tuple[str, ...] = ()
@@ -325,10 +325,15 @@ class LossSpec:
                 own, note = candidate.definition, candidate.note or self.note
                 peers = candidate.peers
                 if own is None:
-                    reads, twin = candidate.reads or self.reads, candidate.twin or self.twin
-                    said = {"note": note, "symbols": {**self.symbols, **candidate.symbols}}
-                    said |= {"reads": reads, "twin": twin, "peers": peers}
-                    return replace(self, parameters=moved, **said)
+                    return replace(
+                        self,
+                        parameters=moved,
+                        symbols={**self.symbols, **candidate.symbols},
+                        reads=candidate.reads or self.reads,
+                        note=note,
+                        equivalent=candidate.equivalent or self.equivalent,
+                        peers=peers,
+                    )
                 accepted = inspect.signature(own).parameters
                 return replace(
                     self,
@@ -341,7 +346,7 @@ class LossSpec:
                     collapse=candidate.collapse,
                     floor=candidate.floor,
                     note=note,
-                    twin=candidate.twin,
+                    equivalent=candidate.equivalent,
                     peers=peers,
                 )
         known = ", ".join(c.name for c in self.conventions) or "none"

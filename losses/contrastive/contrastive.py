@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from losses import geometry, inputs
+from losses.equivalents import Equivalent
 from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
 from losses.peers import METRIC_LEARNING, OF_SIDES, SENTENCE_TRANSFORMERS, VALUED, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
-from losses.twins import Twin
 
 
 def contrastive_definition(
@@ -168,15 +168,17 @@ def _contrastive_floor(
     return float(terms.mean()) * (0.5 if half else 1.0)
 
 
-def _twin(labels: str = "binary_labels", *, margin: float, distance: str, half: bool) -> Twin:
+def _equivalent(
+    labels: str = "binary_labels", *, margin: float, distance: str, half: bool
+) -> Equivalent:
     kind = "COSINE_DISTANCE" if distance == "cosine" else "EUCLIDEAN"
     halved = "{}" if half else "2 * {}  # the library halves"
-    loss = halved.format("twin.compute_loss_from_embeddings([first, second], labels)")
-    return Twin(
+    loss = halved.format("theirs.compute_loss_from_embeddings([first, second], labels)")
+    return Equivalent(
         "ContrastiveLoss, SiameseDistanceMetric",
         {"first": "first", "second": "second", "labels": labels},
         f"metric = SiameseDistanceMetric.{kind}\n"
-        f"twin = ContrastiveLoss(None, distance_metric=metric, margin={margin!r})\n"
+        f"theirs = ContrastiveLoss(None, distance_metric=metric, margin={margin!r})\n"
         f"loss = {loss}\n",
     )
 
@@ -280,7 +282,7 @@ CONTRASTIVE = LossSpec(
     floor_formula="0",
     aliases=("ContrastiveLoss", "Siamese contrastive"),
     references=("S4", "S2", "Chopra et al. 2005", "S1 eq. 36", "Hadsell et al. 2006"),
-    twin=_twin,
+    equivalent=_equivalent,
     note="Labels are 1 from the threshold on and 0 below it. Called as a function it takes labels "
     "between as shares of both sides.",
     conventions=(
@@ -289,7 +291,7 @@ CONTRASTIVE = LossSpec(
             {"margin": 0.5, "distance": "cosine", "half": True},
             symbols=OF_EITHER_SIGN,
             reads=AS_THEY_ARE,
-            twin=partial(_twin, "labels"),
+            equivalent=partial(_equivalent, "labels"),
             note=GRADED_NOTE,
             former=("sentence-transformers",),
         ),

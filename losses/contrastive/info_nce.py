@@ -43,6 +43,7 @@ from losses.contrastive.info_nce_landmarks import (
     info_nce_floor,
     ways_taken,
 )
+from losses.equivalents import Equivalent
 from losses.forms import AgainstOthers
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
@@ -57,7 +58,6 @@ from losses.peers import QUERIED, SENTENCE_TRANSFORMERS, Peer
 from losses.same_text import Absent, absent_by, all_differ
 from losses.same_text import same_text as holds_same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
-from losses.twins import Twin
 
 
 def info_nce_definition(
@@ -455,7 +455,7 @@ def _left_out(
     return absent_by(of_queries, of_keys, every), back
 
 
-def _twin(
+def _equivalent(
     *,
     temperature: float,
     symmetric: bool,
@@ -468,7 +468,7 @@ def _twin(
     hardness_on: str,
     log_weight: float,
     negatives_seen: str,
-) -> Twin | None:
+) -> Equivalent | None:
     """The library masks nothing by similarity; hard negatives are rows there, which a batch of
     pairs has not, and both hardness and keys among each other depend on them."""
     ways = ways_taken(directions, symmetric)
@@ -492,11 +492,11 @@ def _twin(
             settings = settings.replace(partition, "per_direction")
         if similarity == "dot":
             settings += ", similarity_fct=lambda first, second: first @ second.T"
-    return Twin(
+    return Equivalent(
         kind,
         given,
-        f"twin = {kind}(None, scale=1 / {temperature!r}{settings})\n"
-        "loss = twin.compute_loss_from_embeddings([«given»], None)\n",
+        f"theirs = {kind}(None, scale=1 / {temperature!r}{settings})\n"
+        "loss = theirs.compute_loss_from_embeddings([«given»], None)\n",
     )
 
 
@@ -639,7 +639,7 @@ INFO_NCE = LossSpec(
         "CLIP loss",
         "InfoNCELoss",
     ),
-    twin=_twin,
+    equivalent=_equivalent,
     conventions=(
         Convention(
             "sentence-transformers 6.2 MultipleNegativesRankingLoss",

@@ -16,6 +16,7 @@ from losses.contrastive.in_batch import (
     some,
     temperature_parameter,
 )
+from losses.equivalents import Equivalent
 from losses.forms import AgainstOthers
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
@@ -31,7 +32,6 @@ from losses.landmarks import simplex_gap, softplus_at
 from losses.peers import CLASSED, METRIC_LEARNING, OF_PAIRS, Peer
 from losses.same_text import absent_by, same_text, same_text_count
 from losses.spec import Convention, LossSpec, Symbol
-from losses.twins import Twin
 
 
 def nt_xent_definition(
@@ -246,16 +246,16 @@ def _nt_xent_floor(given: dict[str, Tensor], temperature: float = 0.5) -> float 
     return softplus_at(exponent)
 
 
-def _twin(*, temperature: float) -> Twin:
-    return Twin(
+def _equivalent(*, temperature: float) -> Equivalent:
+    return Equivalent(
         "MultipleNegativesRankingLoss",
         {"first": "queries", "second": "keys"},
         "# Keys from both sides, and the mean of both directions.\n"
         'ways = ("query_to_doc", "query_to_query")\n'
         f"scale = 1 / {temperature!r}\n"
-        "twin = MultipleNegativesRankingLoss(None, scale=scale, directions=ways)\n"
-        "there = twin.compute_loss_from_embeddings([first, second], None)\n"
-        "back = twin.compute_loss_from_embeddings([second, first], None)\n"
+        "theirs = MultipleNegativesRankingLoss(None, scale=scale, directions=ways)\n"
+        "there = theirs.compute_loss_from_embeddings([first, second], None)\n"
+        "back = theirs.compute_loss_from_embeddings([second, first], None)\n"
         "loss = (there + back) / 2\n",
     )
 
@@ -320,7 +320,7 @@ NT_XENT = LossSpec(
     floor_formula=r"\ln\bigl(1 + (2N - 2)\, e^{-\frac{N}{(N - 1)\tau}}\bigr)",
     aliases=("NTXentLoss", "SimCLR", "normalised temperature-scaled cross-entropy"),
     references=("Chen et al. 2020 (SimCLR)",),
-    twin=_twin,
+    equivalent=_equivalent,
     conventions=(
         Convention(
             "SimCLR",

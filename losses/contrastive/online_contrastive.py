@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from losses import geometry, inputs
+from losses.equivalents import Equivalent
 from losses.gather import gathered
 from losses.kernels.gradient import with_gradient
 from losses.spec import Convention, LossSpec, Parameter, Symbol
-from losses.twins import Twin
 
 METRICS = ("cosine", "euclidean")
 
@@ -94,14 +94,14 @@ def _online(wanted, first, second, labels, margin, distance):
     return loss, (*to_vectors(pull.sub_(push).mul_(2)), None, None, None)
 
 
-def _twin(*, margin: float, distance: str) -> Twin:
+def _equivalent(*, margin: float, distance: str) -> Equivalent:
     kind = "COSINE_DISTANCE" if distance == "cosine" else "EUCLIDEAN"
-    return Twin(
+    return Equivalent(
         "OnlineContrastiveLoss, SiameseDistanceMetric",
         {"first": "first", "second": "second", "labels": "binary_labels"},
         f"metric = SiameseDistanceMetric.{kind}\n"
-        f"twin = OnlineContrastiveLoss(None, distance_metric=metric, margin={margin!r})\n"
-        "loss = twin.compute_loss_from_embeddings([first, second], labels)\n",
+        f"theirs = OnlineContrastiveLoss(None, distance_metric=metric, margin={margin!r})\n"
+        "loss = theirs.compute_loss_from_embeddings([first, second], labels)\n",
     )
 
 
@@ -152,6 +152,6 @@ ONLINE_CONTRASTIVE = LossSpec(
     aliases=("OnlineContrastiveLoss",),
     note="At exact collapse no pair is nearer or farther than another, and nothing is selected: "
     "the loss is 0 there, and about m² for each negative next to it.",
-    twin=_twin,
+    equivalent=_equivalent,
     conventions=(Convention("sentence-transformers 6.2", {"margin": 0.5, "distance": "cosine"}),),
 )

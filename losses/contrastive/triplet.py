@@ -33,6 +33,11 @@ from losses.contrastive.mined_triplets import (
     triplet_unit_smooth_definition,
     triplet_unit_swapped_definition,
 )
+from losses.contrastive.triplet_equivalents import (
+    equivalent_of,
+    equivalent_of_given,
+    equivalent_of_mined,
+)
 from losses.contrastive.triplet_landmarks import (
     floor_of_given,
     floor_of_manhattan,
@@ -50,7 +55,6 @@ from losses.contrastive.triplet_symbols import (
     TRIPLET_SYMBOLS,
     VIOLATING,
 )
-from losses.contrastive.triplet_twins import twin_of, twin_of_given, twin_of_mined
 from losses.gather import gathered
 from losses.kernels import mean_of, softplus
 from losses.peers import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS, Peer
@@ -199,7 +203,7 @@ TRIPLET = LossSpec(
     floor=triplet_floor,
     floor_formula="0",
     references=("S2", "S1 eq. 35", "Schroff et al. 2015", "Hermans et al. 2017"),
-    twin=twin_of,
+    equivalent=equivalent_of,
     aliases=(
         "TripletLoss",
         "TripletMarginLoss",
@@ -226,7 +230,7 @@ TRIPLET = LossSpec(
             symbols=OF_GIVEN,
             reads=GIVEN,
             function=triplet_given,
-            twin=twin_of_given,
+            equivalent=equivalent_of_given,
             note=GIVEN_NOTE,
             collapse=triplet_collapse,
             floor=floor_of_given,
@@ -262,7 +266,7 @@ TRIPLET = LossSpec(
             formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|}",
             symbols=VIOLATING,
             function=triplet_over_violating,
-            twin=partial(twin_of_mined, "BatchAllTripletLoss"),
+            equivalent=partial(equivalent_of_mined, "BatchAllTripletLoss"),
             former=("sentence-transformers BatchAll",),
         ),
         Convention(
@@ -271,7 +275,7 @@ TRIPLET = LossSpec(
             triplet_every_anchor_definition,
             formula=r"\frac1S \sum_a \bigl[\max_p d(a, p) - \min_n d(a, n) + m\bigr]_+",
             symbols=EVERY_ANCHOR,
-            twin=partial(twin_of_mined, "BatchHardTripletLoss"),
+            equivalent=partial(equivalent_of_mined, "BatchHardTripletLoss"),
             former=("sentence-transformers BatchHard",),
         ),
         Convention(

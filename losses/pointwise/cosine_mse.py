@@ -6,9 +6,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from losses import inputs
+from losses.equivalents import of_pairs
 from losses.peers import Peer
 from losses.spec import Convention, LossSpec, Symbol
-from losses.twins import of_pairs
 
 
 def cosine_mse_definition(scores: Tensor, labels: Tensor) -> Tensor:
@@ -62,7 +62,7 @@ COSINE_MSE = LossSpec(
     floor_formula="0",
     aliases=("CosineSimilarityLoss", "cosine regression"),
     references=("Reimers & Gurevych 2019",),
-    twin=of_pairs("CosineSimilarityLoss", "cosine_labels"),
+    equivalent=of_pairs("CosineSimilarityLoss", "cosine_labels"),
     conventions=(
         Convention(
             "sentence-transformers 6.2 CosineSimilarityLoss",

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from losses import inputs
+from losses.equivalents import of_pairs
 from losses.forms import Separable
 from losses.gather import gathered
 from losses.geometry import cosine_and_pull, unit
@@ -25,7 +26,6 @@ from losses.ranking.ordered_pairs import (
     scaled_parts,
 )
 from losses.spec import Convention, LossSpec, Symbol
-from losses.twins import of_pairs
 
 
 def angle_definition(
@@ -177,7 +177,7 @@ ANGLE = LossSpec(
     floor_formula=r"\min_{0 \le s \le \sqrt2} \mathcal L",
     aliases=("AnglELoss", "angle-optimized embeddings"),
     references=("Li & Li 2023",),
-    twin=of_pairs("AnglELoss"),
+    equivalent=of_pairs("AnglELoss"),
     conventions=(
         Convention(
             "sentence-transformers 6.2 AnglELoss",

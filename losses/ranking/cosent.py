@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from losses import inputs
+from losses.equivalents import of_pairs
 from losses.forms import Separable
 from losses.gather import gathered
 from losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
@@ -21,7 +22,6 @@ from losses.ranking.ordered_pairs import (
     scaled_parts,
 )
 from losses.spec import Convention, LossSpec, Symbol
-from losses.twins import of_pairs
 
 
 def cosent_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
@@ -113,7 +113,7 @@ COSENT = LossSpec(
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
     aliases=("CoSENTLoss", "cosine sentence"),
     references=("kexue.fm/archives/8847", "S0", "S1 eq. 1", "doi.org/10.1109/TASLP.2024.3402087"),
-    twin=of_pairs("CoSENTLoss"),
+    equivalent=of_pairs("CoSENTLoss"),
     conventions=(
         Convention(
             "sentence-transformers 6.2 CoSENTLoss",

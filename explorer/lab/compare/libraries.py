@@ -1,9 +1,9 @@
 """What other libraries compute for a loss, as functions of the tensors that a batch has.
 
 What sentence-transformers has is told by the loss itself, in the code that is taken away with it
-(`LossSpec.twin`); who else computes it, by its peers (`losses.peers`). Here stands how they are
-called. A library is imported when it is asked, and computes at its defaults, which are those of the
-convention that names it, but for what the peer says.
+(`LossSpec.equivalent`); who else computes it, by its peers (`losses.peers`). Here stands how they
+are called. A library is imported when it is asked, and computes at its defaults, which are those of
+the convention that names it, but for what the peer says.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from explorer.lab.compare import library_calls as calls
 from explorer.lab.compare.library_calls import Call
 from losses import LossSpec
 from losses.contrastive.triplet_symbols import GIVEN, MINED
+from losses.equivalents import Equivalent
 from losses.peers import (
     CLASSED,
     LISTED,
@@ -35,7 +36,6 @@ from losses.peers import (
     VALUED,
     Peer,
 )
-from losses.twins import Twin
 
 
 @dataclass(frozen=True)
@@ -66,26 +66,26 @@ def peers_of(spec: LossSpec, convention: str) -> Iterator[CallablePeer]:
     """Who computes this loss under this convention; `spec` is the loss under it. None for our own
     where no library is known, and for what is printed alone; of any other convention somebody
     does, of whom nothing is known here."""
-    twin = spec.twin(**spec.defaults) if spec.twin else None
-    if twin:
-        yield _of_twin(twin)
+    equivalent = spec.equivalent(**spec.defaults) if spec.equivalent else None
+    if equivalent:
+        yield _of_equivalent(equivalent)
     for peer in spec.peers:
         within, because = _arithmetic(peer)
         named = (peer.library, peer.called, peer.reads, peer.settings)
         yield CallablePeer(*named, _loading(peer), within, because)
     printed = any(one.printed for one in spec.conventions if one.name == convention)
-    if convention and not twin and not spec.peers and not printed:
+    if convention and not equivalent and not spec.peers and not printed:
         yield CallablePeer("", convention)
 
 
-# What the arithmetic of a class takes it from its formula, by what its twin imports.
+# What the arithmetic of a class takes it from its formula, by what its code imports.
 _LOWERED = (1e-6, "parity.because.float32")
 _SHIFTED = (1e-5, "parity.because.shifted")
 _INEXACT = {"CosineSimilarityLoss": _LOWERED, "ContrastiveLoss, SiameseDistanceMetric": _SHIFTED}
 
 
-def _of_twin(twin: Twin) -> CallablePeer:
-    imported = f"from sentence_transformers.sentence_transformer.losses import {twin.imports}"
+def _of_equivalent(equivalent: Equivalent) -> CallablePeer:
+    imported = f"from sentence_transformers.sentence_transformer.losses import {equivalent.imports}"
 
     def load() -> Call:
         known: dict[str, Any] = {"torch": torch}
@@ -93,14 +93,14 @@ def _of_twin(twin: Twin) -> CallablePeer:
 
         def computed(**given: Tensor) -> Tensor:
             space = {**known, **given}
-            exec(twin.code(list(given)), space)
+            exec(equivalent.code(list(given)), space)
             return space["loss"]
 
         return computed
 
-    within, because = _INEXACT.get(twin.imports, (0.0, ""))
-    called = ", ".join(name for name in twin.imports.split(", ") if name.endswith("Loss"))
-    return CallablePeer(SENTENCE_TRANSFORMERS, called, twin.reads, {}, load, within, because)
+    within, because = _INEXACT.get(equivalent.imports, (0.0, ""))
+    called = ", ".join(name for name in equivalent.imports.split(", ") if name.endswith("Loss"))
+    return CallablePeer(SENTENCE_TRANSFORMERS, called, equivalent.reads, {}, load, within, because)
 
 
 def _arithmetic(peer: Peer) -> tuple[float, str]:

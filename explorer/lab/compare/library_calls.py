@@ -15,7 +15,7 @@ from torch.nn import functional
 Call = Callable[..., Tensor]
 
 
-# ---- sentence-transformers' losses of cross-encoders, which have no twin
+# ---- sentence-transformers' losses of cross-encoders, which have no equivalent
 
 
 class _Scorer(nn.Module):
@@ -78,7 +78,7 @@ def _rows(mask: Tensor) -> Iterator[tuple[int, Tensor]]:
     return enumerate(mask.bool().cpu())
 
 
-# ---- sentence-transformers' other losses without a twin
+# ---- sentence-transformers' other losses without an equivalent
 
 
 def _on_vectors(kind: str) -> Any:

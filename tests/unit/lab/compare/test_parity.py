@@ -127,7 +127,7 @@ def test_libraries_that_are_not_installed_have_their_row(rows):
 
 def rows_with(monkeypatch, *peers):
     """The rows of CoSENT with these peers alone."""
-    cosent = dataclasses.replace(LOSSES["cosent"], twin=None, conventions=())
+    cosent = dataclasses.replace(LOSSES["cosent"], equivalent=None, conventions=())
     monkeypatch.setattr(parity_module, "peers_of", lambda *_: peers)
     return parity(BATCH, {"cosent": cosent})
 
@@ -189,7 +189,7 @@ def test_a_public_function_that_is_not_its_definition_is_told():
     def cosent(scores, labels, *, scale=20.0):
         return 1.0001 * LOSSES["cosent"].function(scores, labels, scale=scale)
 
-    spec = dataclasses.replace(LOSSES["cosent"], function=cosent, twin=None, conventions=())
+    spec = dataclasses.replace(LOSSES["cosent"], function=cosent, equivalent=None, conventions=())
     (row,) = parity(BATCH, {"cosent": spec})
     assert row.status == "differs"
     assert row.kernel["float64"].by_value.relative == pytest.approx(1e-4)
