@@ -1,4 +1,4 @@
-"""What the studio adds to a training, beside sentence-transformers alone.
+"""What LossPrism adds to a training, beside sentence-transformers alone.
 
 ``python -m benchmarks training [pace] [callback] [epoch] [demo] [memory]`` (all if none is named):
 

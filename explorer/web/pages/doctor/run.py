@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.lab.doctor.runs.examples import EXAMPLES, MNRL
-from explorer.lab.doctor.runs.findings import ExaminedRun, compare_runs, examine_run
-from explorer.lab.doctor.runs.log import Curve, Log
-from explorer.lab.doctor.runs.read import must_fit, read_content, read_run
-from explorer.lab.doctor.runs.told import finding, to_json
+from explorer.lab.doctor.logs.examples import EXAMPLES, MNRL
+from explorer.lab.doctor.logs.findings import ExaminedRun, compare_runs, examine_run
+from explorer.lab.doctor.logs.log import Curve, Log
+from explorer.lab.doctor.logs.read import must_fit, read_content, read_run
+from explorer.lab.doctor.logs.told import finding, to_json
 from explorer.lab.kept import OpenedBatch, files_in, opened_in
 from explorer.locale import language_of
 from explorer.runtime import jobs, uploads

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.core.scenario import DRAW_READERS, Data, Reading, Scenario
-from explorer.lab.batches import COUNT, batches_of_file, over_batches, random_batches
+from explorer.lab.over_batches import COUNT, batches_of_file, over_batches, random_batches
 from explorer.runtime import jobs, uploads, validation
 from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS, TRAINED_PAIRS
 from explorer.runtime.numbers import json_numbers

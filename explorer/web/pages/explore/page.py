@@ -10,7 +10,7 @@ from explorer.core import own_loss
 from explorer.core.named import other_names
 from explorer.core.scenario import Scenario
 from explorer.export.layout import NAMED_BY_PAIR, PAIRED
-from explorer.lab.batches import COUNT
+from explorer.lab.over_batches import COUNT
 from explorer.locale import COUNTS
 from explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS
 from explorer.sources import batches, random_batch, textbook

@@ -19,7 +19,7 @@ export class RunDoor {
     /** @type {Requests<Answer>} */
     this.requests = new Requests({
       most: 1,
-      delay: TYPING_MS,
+      debounce: TYPING_MS,
       ask: async () => (await channel.server?.examine_run(this.question)) ?? { error: GONE },
       take: (answer) => this.take(answer),
       changed: () => channel.setBusy(this.requests.flying > 0),
