@@ -131,8 +131,8 @@ def softmax(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
     return functional.cross_entropy(embeddings @ prototypes.T, classes)
 
 
-def given_triplets(**settings: bool) -> Call:
-    loss = nn.TripletMarginLoss(**settings)
+def given_triplets(*, swap: bool = False) -> Call:
+    loss = nn.TripletMarginLoss(swap=swap)
     return lambda anchors, positives, negatives: loss(anchors, positives, negatives)
 
 
