@@ -153,16 +153,13 @@ def plain(spec: LossSpec) -> Case:
     return Case(spec.name, called(spec.function), called(spec.definition), inputs, sizes, 4096)
 
 
-ON_LISTS = ("list_net", "softmax_rank", "list_mle", "lambda_loss", "approx_ndcg", "adr_mse")
-
-
 def _on_lists(name: str, inputs: Inputs = graded) -> Case:
     return Case(name, **_registered(name), inputs=inputs, sizes=(*SMALL, 1000), dense=1000)
 
 
-# By the loss that they are of.
+# By the loss that they are of; of a loss on lists of labels it is `_on_lists`.
 CHOSEN: Mapping[str, tuple[Case, ...]] = {
-    **{name: (_on_lists(name),) for name in ON_LISTS},
+    **{name: (_on_lists(name),) for name, spec in LOSSES.items() if spec.group == "lists"},
     "list_mle": (_on_lists("list_mle", in_order),),
     "distill_kl": (_on_lists("distill_kl", distilled),),
     "margin_mse": (_on_lists("margin_mse", margins),),

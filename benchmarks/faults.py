@@ -23,9 +23,9 @@ from pathlib import Path
 import httpx
 import psutil
 
-from benchmarks.hosting import CALL, WAIT_S, parts_in, question
 from benchmarks.interaction import ROOT
 from benchmarks.report import Row
+from benchmarks.visitors import CALL, WAIT_S, parts_in, question
 from explorer.runtime.visitors import new_key
 from explorer.web.hosting import HEADER
 

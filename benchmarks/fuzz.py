@@ -17,8 +17,8 @@ from pathlib import Path
 import httpx
 import psutil
 
-from benchmarks.hosting import CALL, WAIT_S
 from benchmarks.report import Row
+from benchmarks.visitors import CALL, WAIT_S
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import new_key
 from explorer.web.api.endpoints import ENDPOINTS

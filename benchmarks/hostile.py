@@ -15,8 +15,8 @@ import random
 import time
 from urllib.parse import urlsplit
 
-from benchmarks.hosting import CALL, WAIT_S, Told, Visitor, parts_of, question, row
 from benchmarks.report import Row
+from benchmarks.visitors import CALL, WAIT_S, Answers, Visitor, parts_of, question, row
 from explorer.runtime.visitors import new_key
 from explorer.web.hosting import HEADER
 
@@ -31,7 +31,7 @@ WRONG = (None, True, -1, 1e308, 10**400, "a" * 100_000, [], [[[]]], {"data": {"s
 class Hostile:
     """Somebody who is refused again and again, and how long each refusal took."""
 
-    def __init__(self, address: str, parts: dict[str, int], unread: Told, read: Told) -> None:
+    def __init__(self, address: str, parts: dict[str, int], unread: Answers, read: Answers) -> None:
         said = urlsplit(address)
         self.host, self.port = said.hostname, said.port
         self.key, self.parts = new_key(), parts
@@ -113,7 +113,7 @@ class Hostile:
         await asyncio.gather(*(flood() for _ in range(10)))
 
 
-async def looks(visitor: Visitor, told: Told, until: float) -> None:
+async def looks(visitor: Visitor, told: Answers, until: float) -> None:
     """The page, and then a small batch now and again."""
     await asyncio.sleep(random.uniform(0, EVERY_S))
     drawn = {"pairs": 16, "seed": random.randrange(2**31)}
@@ -125,10 +125,12 @@ async def looks(visitor: Visitor, told: Told, until: float) -> None:
         await asyncio.sleep(EVERY_S)
 
 
-async def crowded(address: str, connections: int, seconds: float) -> tuple[Told, Told, Told]:
+async def crowded(
+    address: str, connections: int, seconds: float
+) -> tuple[Answers, Answers, Answers]:
     """What the visitors were answered; the hostile ones, before it was read and after."""
     parts = await parts_of(address)
-    answered, unread, read = Told(), Told(), Told()
+    answered, unread, read = Answers(), Answers(), Answers()
     bad = round(SHARE * connections)
     until = time.monotonic() + seconds
     visitors = [Visitor(address, parts) for _ in range(connections - bad)]

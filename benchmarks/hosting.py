@@ -17,219 +17,37 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import json
-import random
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlsplit
 
-import brotli
-import httptools
-import httpx
 import numpy as np
-import orjson
 import psutil
 
 from benchmarks import report
 from benchmarks.interaction import running
 from benchmarks.machine import describe
 from benchmarks.report import Row
+from benchmarks.visitors import PAIRS, WAIT_S, Answers, Visitor, memory_mib, parts_of, row
 from explorer.lab.training.folder import RunFolder
-from explorer.runtime.visitors import new_key
 from explorer.sources.model_folders import EMBEDDED
-from explorer.web.hosting import HEADER
 from explorer.web.pages.finetune.state import first_plan
 
-PAIRS = 64
-EVERY_S = 0.5
-WAIT_S = 120.0
 STEPS_ALONE, COLD = 40, 10  # of which the first are slower: memory and caches are made then
-IDLE_S = 4.0  # after which a connection is not relied on: the server closes it
-CALL = "/gradio_api/component_server/"
 ALONE, CROWDED = "no error, p50 ≤ 150 ms, p95 ≤ 1 s", "no error, p95 ≤ 2 s"
 HEADS = ("part", *report.HEADS, "on")
 Measured = tuple[str, str, str, str, str]
-MILLION = {"kind": "random", "random": {"pairs": 1_000_000}}
-
-
-@dataclass
-class Told:
-    """The seconds of each answer, and what was no answer."""
-
-    seconds: list[float] = field(default_factory=list)
-    wrong: list[str] = field(default_factory=list)
-
-    @contextlib.contextmanager
-    def timed(self, what: str = "") -> Iterator[None]:
-        """Time what is done inside; where no answer came that is wrong."""
-        began = time.monotonic()
-        try:
-            yield
-        except OSError as error:
-            self.wrong.append(f"{what}{error!r}")
-        self.seconds.append(time.monotonic() - began)
-
-    def hears(self, answer: dict, what: str = "") -> None:
-        """A sentence that says why not is wrong here, too."""
-        if "error" in answer:
-            self.wrong.append(f"{what}{json.dumps(answer['error'])}")
-
-
-def question(parts: dict[str, int], function: str, request: object) -> dict:
-    """What a page sends to call a function of its own."""
-    called = {"fn_name": function, "component_id": parts[function]}
-    return {**called, "session_hash": "benchmark", "data": request}
-
-
-class Line:
-    """A connection that is kept, and opened again where the server has closed it.
-
-    As little as it takes: a client that does more would take the time that it measures.
-    """
-
-    def __init__(self, address: str, key: str) -> None:
-        said = urlsplit(address)
-        self.host, self.port, self.path = said.hostname or "", said.port, said.path
-        self.head = f"Host: {said.netloc}\r\n{HEADER}: {key}\r\nAccept-Encoding: br\r\n"
-        self.last = 0.0
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-
-    async def ask(self, method: str, path: str, body: bytes = b"") -> bytes:
-        """The body of the answer. Raises OSError where none comes or it is none of success."""
-        kind = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n" if body else ""
-        text = f"{method} {self.path}{path} HTTP/1.1\r\n{self.head}{kind}\r\n"
-        if time.monotonic() - self.last > IDLE_S:
-            self.close()
-        if self._streams is None:
-            self._streams = await asyncio.open_connection(self.host, self.port, limit=2**20)
-        reader, writer = self._streams
-        told = _Heard()
-        parser = httptools.HttpResponseParser(told)
-        try:
-            writer.write(text.encode() + body)
-            while not told.whole:
-                piece = await asyncio.wait_for(reader.read(2**20), WAIT_S)
-                if not piece:
-                    raise ConnectionError("closed before the answer's end")
-                parser.feed_data(piece)
-        except (TimeoutError, ConnectionError, httptools.HttpParserError) as error:
-            self.close()
-            raise OSError(f"{path}: {error!r}") from error
-        self.last = time.monotonic()
-        if not parser.should_keep_alive():
-            self.close()
-        if not 200 <= parser.get_status_code() < 300:
-            raise OSError(f"{path}: status {parser.get_status_code()}")
-        found = b"".join(told.pieces)
-        return brotli.decompress(found) if told.packed else found
-
-    def close(self) -> None:
-        if self._streams is not None:
-            self._streams[1].close()
-            self._streams = None
-
-
-class _Heard:
-    """What the parser of an answer has found so far."""
-
-    def __init__(self) -> None:
-        self.pieces: list[bytes] = []
-        self.packed = self.whole = False
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self.packed |= name.lower() == b"content-encoding" and value == b"br"
-
-    def on_body(self, piece: bytes) -> None:
-        self.pieces.append(piece)
-
-    def on_message_complete(self) -> None:
-        self.whole = True
-
-
-class Visitor:
-    """Somebody with a key, who asks the functions of the page's instruments."""
-
-    def __init__(self, address: str, parts: dict[str, int]) -> None:
-        self.line = Line(address, new_key())
-        self.parts = parts
-        self.runs: list[str] = []
-
-    async def ask(self, function: str, request: object) -> dict:
-        asked = orjson.dumps(question(self.parts, function, request))
-        return orjson.loads(await self.line.ask("POST", CALL, asked))
-
-    async def opens(self, path: str) -> bytes:
-        return await self.line.ask("GET", path)
-
-    async def move_a_slider(self, told: Told, until: float) -> None:
-        """As the page does it: what it has of the batch is not sent again."""
-        await asyncio.sleep(random.uniform(0, EVERY_S))
-        random_pairs = {"pairs": PAIRS, "seed": random.randrange(2**31)}
-        known = ""
-        while time.monotonic() < until:
-            scene = {
-                "data": {"source": "random", "random": random_pairs},
-                "parameters": {"scale": round(random.uniform(1, 60), 2)},
-            }
-            with told.timed():
-                answer = await self.ask("explore", {"scenario": scene, "known": known})
-                told.hears(answer)
-                known = answer.get("batch", {}).get("key", known)
-            await asyncio.sleep(max(EVERY_S - told.seconds[-1], 0))
-
-    async def open_a_million(self, loss: str, told: Told, until: float) -> None:
-        """Another million pairs as soon as one is open."""
-        while time.monotonic() < until:
-            source = {**MILLION, "random": {**MILLION["random"], "seed": random.randrange(2**31)}}
-            began = time.monotonic()
-            while time.monotonic() < until:
-                answer = await self.ask("blocks", {"source": source, "loss": loss})
-                if "working" not in answer:
-                    told.hears(answer)
-                    told.seconds.append(time.monotonic() - began)
-                    break
-                await asyncio.sleep(0.2)
-
-    async def train(self, plan: dict) -> None:
-        answer = await self.ask("start", {"plans": [plan]})
-        self.runs = answer["started"]
-
-    async def stop(self) -> None:
-        """What they train."""
-        for run in self.runs:
-            await self.ask("steer", {"run": run, "what": "stop"})
-
-
-async def parts_of(address: str) -> dict[str, int]:
-    """By the name of a server function, the component that has it."""
-    async with httpx.AsyncClient(base_url=address, timeout=WAIT_S) as client:
-        return parts_in((await client.get("/config")).json())
-
-
-def parts_in(config: dict, page: str = "main") -> dict[str, int]:
-    """The same of an app that describes itself so; of functions of one name that of this page."""
-    found: dict[str, int] = {}
-
-    def is_elsewhere(component: dict) -> bool:
-        return not str(component["props"].get("elem_id")).startswith(f"{page}-")
-
-    for component in sorted(config["components"], key=is_elsewhere):
-        for function in component["props"].get("server_fns") or ():
-            found.setdefault(function, component["id"])
-    return found
 
 
 async def moved(
     address: str, visitors: int, seconds: float, crowd: int
-) -> tuple[Told, Told, list[str]]:
+) -> tuple[Answers, Answers, list[str]]:
     """What visitors feel who move a slider, beside a `crowd` that opens a million pairs each and
     one that trains; the run of that one."""
     parts = await parts_of(address)
-    light, heavy = Told(), Told()
+    light, heavy = Answers(), Answers()
     until = time.monotonic() + seconds
     everyone = [Visitor(address, parts) for _ in range(visitors + crowd + 1)]
     losses = ("cosent", "pairwise_hinge")
@@ -261,19 +79,6 @@ def steps_in(data: Path, runs: list[str]) -> list[float]:
     history = RunFolder(data / "runs" / runs[0]).history()
     ends = [record["seconds"] for record in history if record["kind"] == "step"]
     return list(np.diff(ends, prepend=0.0))
-
-
-def memory_mib(address: str) -> float:
-    """What the app holds, as it says itself."""
-    return httpx.get(f"{address}/healthz", timeout=WAIT_S).json()["memory_mib"]["own"]
-
-
-def row(what: str, told: Told, target: str) -> Row:
-    if not told.seconds:
-        return what, "no answer", target
-    p50, p95, most = np.quantile(told.seconds, (0.5, 0.95, 1))
-    said = f"p50 {1000 * p50:.0f} ms, p95 {1000 * p95:.0f} ms, at most {most:.1f} s"
-    return what, f"{said}; {len(told.seconds)} answers, {len(told.wrong)} errors", target
 
 
 def main(arguments: list[str]) -> None:

@@ -9,8 +9,8 @@ import random
 import time
 from pathlib import Path
 
-from benchmarks.hosting import Told, Visitor, memory_mib, parts_of, row
 from benchmarks.report import Row
+from benchmarks.visitors import Answers, Visitor, memory_mib, parts_of, row
 from explorer.lab.training.folder import all_runs
 from explorer.runtime.limits import PARCEL_S
 from explorer.web.hosting import TIDIED_S
@@ -95,7 +95,7 @@ DOINGS = {
 }
 
 
-async def visits(one: Visitor, told: Told, until: float) -> None:
+async def visits(one: Visitor, told: Answers, until: float) -> None:
     while time.monotonic() < until:
         (doing,) = random.choices(list(DOINGS), list(DOINGS.values()))
         what = f"{doing.__name__}: "
@@ -119,9 +119,9 @@ def left_over(data: Path) -> list[Path]:
     return found
 
 
-async def mixed(address: str, minutes: float) -> tuple[Told, list[float]]:
+async def mixed(address: str, minutes: float) -> tuple[Answers, list[float]]:
     """What visitors were answered, and what the app held each minute."""
-    parts, told, held = await parts_of(address), Told(), []
+    parts, told, held = await parts_of(address), Answers(), []
     until = time.monotonic() + 60 * minutes
     everyone = [Visitor(address, parts) for _ in range(VISITORS)]
 

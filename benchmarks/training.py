@@ -1,4 +1,4 @@
-"""What the studio adds to a training, beside sentence-transformers alone.
+"""What LossPrism adds to a training, beside sentence-transformers alone.
 
 ``python -m benchmarks training [pace] [callback] [epoch] [demo] [memory]`` (all if none is named):
 
@@ -81,7 +81,7 @@ def pace(encoder: str, root: Path, ours: str) -> list[Row]:
         set_seed(chosen.seed)
         starting_model(chosen, data.load(chosen).train, root / "start", None)
     made = {ours: MADE[ours], "plain": _plain}
-    sides = {name: Side(make, chosen, root, trainings) for name, make in made.items()}
+    sides = {name: Trainings(make, chosen, root, trainings) for name, make in made.items()}
     times: dict[str, list[float]] = {name: [] for name in sides}
     for training in range(trainings):
         for side in sides.values():
@@ -142,7 +142,7 @@ class Training:
     own: float
 
 
-class Side:
+class Trainings:
     """Trainings in a process of their own, which go on when they are told to and else wait.
 
     Each is told to prepare itself, then to take its turns, then to say what came of it.

@@ -30,7 +30,7 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 from losses.combined.matryoshka import matryoshka, prefix_shares
-from losses.combined.registry import Registry
+from losses.combined.registry import LOSSES
 from losses.combined.weighted_sum import weighted_sum
 from losses.contrastive.contrastive import CONTRASTIVE, contrastive
 from losses.contrastive.debiased import DEBIASED, HARD_WEIGHTED, debiased, hard_weighted
@@ -177,7 +177,7 @@ def _by_name(specs: list[LossSpec]) -> dict[str, LossSpec]:
     return named
 
 
-LOSSES = Registry(_by_name([*SHIPPED, *_added()]))
+LOSSES.update(_by_name([*SHIPPED, *_added()]))
 
 # The losses of other libraries that are no setting of ours: `losses.nt_xent_of_classes`.
 OTHERS = {

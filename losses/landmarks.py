@@ -15,7 +15,7 @@ from losses.kernels import log1p_sum_exp, softplus
 MOST_LEVELS = 64
 # Newton's steps, and the halvings of one: a few are taken, and as many are never needed.
 MOST_STEPS = 100
-KEPT = 4096  # least values that were worked out
+KEPT_FLOORS = 4096  # least values that were worked out
 
 
 def least_over_levels(
@@ -42,7 +42,7 @@ def least_over_levels(
     return _least_of(tuple(counts.tolist()), gaps, float(scale), lowest, highest)
 
 
-@functools.lru_cache(maxsize=KEPT)
+@functools.lru_cache(maxsize=KEPT_FLOORS)
 def _least_of(
     counts: tuple[int, ...],
     levels: tuple[float, ...] | None,

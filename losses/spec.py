@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from torch import Tensor
 
+from losses.equivalents import Equivalent
 from losses.forms import Form
+from losses.peers import Peer
 from losses.readings import LISTS, POSITIVES, READABLE, TEACHER, Readable
-from losses.twins import Twin
 
 GROUPS = (
     "pair_scores",
@@ -40,6 +41,8 @@ class Parameter:
     of thumb know it as, one of `ROLES`: "scale" is λ before a difference of two scores, of which
     λ = α/σ_s (S1 eq. 50) speaks; "sharpness" is any other factor or temperature that sharpens all
     that is compared. At the value `off` it does nothing. Of a `whole` one only whole numbers count.
+    One that speaks of a query's own hard negatives (`negative_owners`) says in `without_owners` at
+    which value it does not.
     """
 
     name: str
@@ -53,6 +56,7 @@ class Parameter:
     role: str = ""
     off: float | None = None
     whole: bool = False
+    without_owners: ParameterValue | None = None
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:
@@ -71,6 +75,8 @@ class Parameter:
 class Symbol:
     """How a named intermediate is written, and what its rows and columns are.
 
+    `latex` is its name, and `equals` what that stands for, where this is told. `stem` is the name
+    without the letter that counts it, ``s`` of ``s_i``, where another letter may count it as well.
     `axes` are axis names ("pair", "query", "key", "view", "sentence", "class", "triplet",
     "level", "dimension"). `live` is the right-hand side for one cell with the names of other
     intermediates and parameters in «…», indexed by row r and column c: ``«scores[r]»``. Where it
@@ -85,6 +91,17 @@ class Symbol:
     live: str | Mapping[str, str] = ""
     signed: bool = True
     indices: tuple[str, ...] = ()
+    equals: str = ""
+    stem: str = ""
+
+    @property
+    def written(self) -> str:
+        """The name, and what it stands for."""
+        return f"{self.latex} = {self.equals}" if self.equals else self.latex
+
+    def counted_by(self, letter: str) -> str:
+        """The name with this letter where it has one of its own."""
+        return f"{self.stem}_{letter}" if self.stem else self.latex
 
 
 @dataclass(frozen=True)
@@ -95,9 +112,10 @@ class Convention:
     a step of the name that `LossSpec.terms` gives. What is left empty is as in the loss. The
     same number for training, checked and fast, is `function`, if there is one. A trainer that
     is given triplets, which a batch of pairs has not, takes the parameters of `given_triplets` in
-    place of those. `note` says where the library and this part, in a sentence. `twin`, `collapse`
-    and `floor` are as in `LossSpec`, for a definition of its own. `former` are names that it had,
-    by which links, runs and programs still find it.
+    place of those. `note` says where the library and this part, in a sentence. `equivalent`,
+    `collapse` and `floor` are as in `LossSpec`, for a definition of its own. `former` are names
+    that it had, by which links, runs and programs still find it. `peers` compute it, beside its
+    `equivalent`; one that is `printed` stands in an article or in a question, and nobody does.
     """
 
     name: str
@@ -109,10 +127,12 @@ class Convention:
     function: Callable[..., Tensor] | None = None
     given_triplets: Mapping[str, object] = field(default_factory=dict)
     note: str = ""
-    twin: Callable[..., Twin | None] | None = None
+    equivalent: Callable[..., Equivalent | None] | None = None
     collapse: Callable[..., float | None] | None = None
     floor: Callable[..., float | None] | None = None
     former: tuple[str, ...] = ()
+    peers: tuple[Peer, ...] = ()
+    printed: bool = False
 
 
 @dataclass(frozen=True)
@@ -150,12 +170,12 @@ class LossSpec:
     both are called with the loss's inputs and parameters, and may answer None. `variants` holds the
     formula that takes the place of `formula` at a parameter's value, under "name=value" (true and
     false in lower case). `note` is what a reader of its numbers must know beside the formula.
-    `form` is the form of its terms, where it has one of `losses.forms`. `twin`, called with the
-    parameters, is the same in sentence-transformers (`losses.twins`). `counted` says, as a formula,
-    which candidates count where texts are known, for a loss that reads them. `aliases` are other
-    names by which people know it, among them those of libraries' classes. `selectors` names the
-    steps of bools that tell kinds of cells apart; all others are masks. `parts` are what a loss
-    made of losses is the sum of.
+    `form` is the form of its terms, where it has one of `losses.forms`. `equivalent`, called with
+    the parameters, is the same in sentence-transformers (`losses.equivalents`). `counted` says, as
+    a formula, which candidates count where texts are known, for a loss that reads them. `aliases`
+    are other names by which people know it, among them those of libraries' classes. `selectors`
+    names the steps of bools that tell kinds of cells apart; all others are masks. `parts` are what
+    a loss made of losses is the sum of. `peers` are who else computes it, beside its `equivalent`.
     """
 
     function: Callable[..., Tensor]
@@ -176,11 +196,12 @@ class LossSpec:
     variants: Mapping[str, str] = field(default_factory=dict)
     form: Form | None = None
     note: str = ""
-    twin: Callable[..., Twin | None] | None = None
+    equivalent: Callable[..., Equivalent | None] | None = None
     counted: str = ""
     aliases: tuple[str, ...] = ()
     selectors: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
+    peers: tuple[Peer, ...] = ()
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:
@@ -302,10 +323,17 @@ class LossSpec:
                     for p in self.parameters
                 )
                 own, note = candidate.definition, candidate.note or self.note
+                peers = candidate.peers
                 if own is None:
-                    reads, twin = candidate.reads or self.reads, candidate.twin or self.twin
-                    said = {"note": note, "symbols": {**self.symbols, **candidate.symbols}}
-                    return replace(self, parameters=moved, reads=reads, twin=twin, **said)
+                    return replace(
+                        self,
+                        parameters=moved,
+                        symbols={**self.symbols, **candidate.symbols},
+                        reads=candidate.reads or self.reads,
+                        note=note,
+                        equivalent=candidate.equivalent or self.equivalent,
+                        peers=peers,
+                    )
                 accepted = inspect.signature(own).parameters
                 return replace(
                     self,
@@ -318,7 +346,8 @@ class LossSpec:
                     collapse=candidate.collapse,
                     floor=candidate.floor,
                     note=note,
-                    twin=candidate.twin,
+                    equivalent=candidate.equivalent,
+                    peers=peers,
                 )
         known = ", ".join(c.name for c in self.conventions) or "none"
         raise ValueError(f"{self.name} has no convention {convention!r}; it has: {known}")

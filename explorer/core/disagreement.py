@@ -29,7 +29,7 @@ MANY = 2**14
 # As many draws as leave the next one between the least and the most of them in this share.
 DRAWS, DRAWS_OF_MANY = round(2 / (1 - CLEAN_SHARE)) - 1, 8
 # Scores of several draws that are gone through at once.
-AT_ONCE = 2**20
+CELLS_AT_ONCE = 2**20
 
 Progress = Callable[[int, int], None]
 
@@ -167,7 +167,7 @@ def disagreement(
     quantiles = (torch.arange(count).double() + 0.5) / count
     truth = (math.sqrt(2) * torch.erfinv(2 * quantiles - 1)).numpy()
     source = torch.Generator().manual_seed(0)
-    some = min(max(AT_ONCE // max(count, 1), 1), draws)
+    some = min(max(CELLS_AT_ONCE // max(count, 1), 1), draws)
     share, found = -1.0, []
     for start in range(0, draws, some):
         progress(start, draws)

@@ -17,7 +17,7 @@ from losses.combined.prefixes import length_of
 from losses.spec import LossSpec, Part
 
 # So many of the pairs on which parts pull against each other are named.
-NAMED = 5
+NAMED_PARTS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ def parts_of(e: Exploration) -> Parts | None:
     ]
     rise, fall = pulls.clamp_min(0).sum(dim=0), -pulls.clamp_max(0).sum(dim=0)
     lost = 2 * torch.minimum(rise, fall)
-    heaviest = lost.argsort(descending=True, stable=True)[:NAMED].tolist()
+    heaviest = lost.argsort(descending=True, stable=True)[:NAMED_PARTS].tolist()
     size = float(pulls.abs().sum())
     return Parts(
         parts=seen,

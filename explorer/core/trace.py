@@ -26,7 +26,7 @@ from explorer.runtime.parsing import parsed
 from explorer.runtime.problem import Problem
 
 # So many functions' listings are kept: more than there are losses and conventions.
-KEPT = 1024
+KEPT_LISTINGS = 1024
 
 
 @dataclass(eq=False)
@@ -327,7 +327,7 @@ def forget_listings() -> None:
     _statement.cache_clear()
 
 
-@functools.lru_cache(maxsize=KEPT)
+@functools.lru_cache(maxsize=KEPT_LISTINGS)
 def _listing(code: CodeType) -> tuple[str, int]:
     try:
         lines, first = inspect.getsourcelines(code)
@@ -336,7 +336,7 @@ def _listing(code: CodeType) -> tuple[str, int]:
     return textwrap.dedent("".join(lines)), first
 
 
-@functools.lru_cache(maxsize=KEPT)
+@functools.lru_cache(maxsize=KEPT_LISTINGS)
 def _statements(code: CodeType) -> tuple[tuple[int, int, str], ...]:
     """(first line, last line, text) of every simple statement, innermost last."""
     listing, first = _listing(code)
@@ -358,7 +358,7 @@ def _statements(code: CodeType) -> tuple[tuple[int, int, str], ...]:
     return tuple(sorted(spans, key=lambda span: span[1] - span[0], reverse=True))
 
 
-@functools.lru_cache(maxsize=64 * KEPT)
+@functools.lru_cache(maxsize=64 * KEPT_LISTINGS)
 def _statement(code: CodeType, line: int) -> tuple[int, str]:
     """The first line and the text of the statement that `line` belongs to."""
     for start, end, text in reversed(_statements(code)):

@@ -18,7 +18,7 @@ from losses.spec import ParameterValue
 
 
 @dataclass(frozen=True)
-class Told:
+class Legend:
     """What stands above and below a figure: what the loss is called, its formula in LaTeX ("" for
     none), and a sentence in each line of the caption."""
 
@@ -27,11 +27,11 @@ class Told:
     caption: list[str]
 
 
-def told_of(exploration: Exploration, language: str = "en", origin: str = "") -> Told:
+def told_of(exploration: Exploration, language: str = "en", origin: str = "") -> Legend:
     """What is told of an exploration around its figures; `origin` as `caption` has it."""
     e = exploration
     written = e.spec.formula_at(**e.parameters) or ""
-    return Told(title_of(e, language), written, caption(e, language, origin))
+    return Legend(title_of(e, language), written, caption(e, language, origin))
 
 
 def caption(exploration: Exploration, language: str = "en", origin: str = "") -> list[str]:

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from explorer.core.explore import Exploration
 from explorer.export.csv import harmless
+from explorer.export.equivalents import as_defined_here, equivalent_of, is_ours
 from explorer.export.template import render
-from explorer.export.twins import as_defined_here, is_ours, twin_of
 from explorer.export.written_out import written_out
 from explorer.runtime.limits import WRITTEN_NUMBERS, WRITTEN_PAIRS
 from explorer.runtime.problem import Problem
@@ -87,9 +87,9 @@ def with_package(exploration: Exploration, *, from_files: bool | None = None) ->
     return _program(exploration, from_files, loaded, found, "definition")
 
 
-def twin(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
+def equivalent(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
     """The same with sentence-transformers, or None where that library has no such loss."""
-    found = twin_of(exploration)
+    found = equivalent_of(exploration)
     if found is None:
         return None
     loaded = f"from sentence_transformers.sentence_transformer.losses import {found.imports}"
@@ -99,7 +99,7 @@ def twin(exploration: Exploration, *, from_files: bool | None = None) -> Code | 
 
 
 # What can be packed, by its name.
-KINDS = {"alone": alone, "package": with_package, "twin": twin}
+KINDS = {"alone": alone, "package": with_package, "twin": equivalent}
 
 
 def packed(exploration: Exploration, kind: str) -> bytes:

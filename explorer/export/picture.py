@@ -230,7 +230,7 @@ def _described(e: Exploration, step: Step) -> Json:
         "name": step.name,
         "line": step.line,
         "source": step.source,
-        "latex": symbol.latex,
+        "latex": symbol.written,
         "shape": list(step.value.shape),
         "gradient": step.gradient is not None,
     }
@@ -274,7 +274,7 @@ def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> Jso
     return {
         "step": place,
         "name": step.name,
-        "latex": symbol.latex,
+        "latex": symbol.written,
         "live": live,
         "boolean": step.value.dtype == torch.bool,
         "signed": is_signed(e, step),

@@ -26,7 +26,7 @@ Row = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedBatch:
     """A batch and its scene. `here` is the loss that the scene has; None where it has none, for the
     `problem` that the page tells as well."""
 
@@ -58,7 +58,7 @@ class Opened:
         return say(language, "kept.other", here=display_number(self.here, 5), **told)
 
 
-def opened_in(folder: str, report: Report = jobs.step) -> list[Opened]:
+def opened_in(folder: str, report: Report = jobs.step) -> list[OpenedBatch]:
     """Every batch of a folder, by its step; `report` hears how many are read and may raise to stop.
 
     Raises Problem where the folder has none, or one that cannot be read.
@@ -73,20 +73,20 @@ def files_in(folder: str) -> list[Path]:
     except (OSError, ValueError, RuntimeError):  # no name of a folder, or of nobody's
         paths = []
     if not paths:
-        raise Problem("kept_none", folder=shortened(folder))
+        raise Problem("kept_none", about="log", folder=shortened(folder))
     return paths
 
 
-def _opened(paths: list[Path], report: Report) -> Iterator[Opened]:
+def _opened(paths: list[Path], report: Report) -> Iterator[OpenedBatch]:
     for place, path in enumerate(paths):
         report("opening", place, len(paths))
         name = str(path.resolve())
         batch = kept_batch(name)
         scenario = scene_of(batch, name)
         try:
-            yield Opened(path, batch, scenario, explore(scenario).loss)
+            yield OpenedBatch(path, batch, scenario, explore(scenario).loss)
         except Problem as problem:
-            yield Opened(path, batch, scenario, None, problem)
+            yield OpenedBatch(path, batch, scenario, None, problem)
 
 
 def scene_of(batch: KeptBatch, name: str) -> Scenario:

@@ -1,4 +1,4 @@
-"""Parcels: files that are packed on the server and fetched by the browser.
+"""Temporary downloads: parcels, files that are packed on the server and fetched by the browser.
 
 Each stands in a folder whose name nobody can guess, so that only who was told of it finds it.
 """

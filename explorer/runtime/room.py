@@ -1,5 +1,5 @@
-"""Whether a hosted page has room for what is asked, looked at before it is begun. At home all may
-be tried."""
+"""Admission control: whether a hosted page has room for what is asked, in memory and on the disk,
+looked at before it is begun. At home all may be tried."""
 
 from __future__ import annotations
 

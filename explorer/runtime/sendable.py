@@ -1,4 +1,4 @@
-"""What an answer can carry: JSON knows no halves of characters, and no number of any length."""
+"""Answers sanitised for JSON, which knows no halves of characters, and no number of any length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Turns: on a hosted page heavy work is taken up by few at a time, and by visitor in turn.
+"""A fair queue with a semaphore: on a hosted page heavy work is taken up by few at a time, and by
+visitor in turn.
 
 Who has a turn keeps it for the work that it waits for. At home nobody waits.
 """

@@ -178,4 +178,4 @@ def read(digest: str, name: str) -> bytes:
             return path.read_bytes()
     except FileNotFoundError:  # it left meanwhile
         pass
-    raise Problem("large_file_gone", name=name)
+    raise Problem("large_file_gone", about="gone", name=name)

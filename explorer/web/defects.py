@@ -1,4 +1,5 @@
-"""Whatever goes wrong on the way of a request is answered, and told without its words.
+"""Exception handler and redacted log: whatever goes wrong on the way of a request is answered, and
+told without its words.
 
 What Gradio, MCP or the server raise of themselves may quote what was sent. It would end up in the
 log, and whoever asked would get "Internal Server Error", or a stream that breaks off.

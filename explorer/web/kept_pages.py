@@ -15,7 +15,7 @@ from cachetools import LRUCache
 from explorer.runtime.visitors import is_hosted
 from explorer.web.hosting import Message, Receive, Send, encodings_in
 
-KEPT = 32  # pages, by the name under which they were asked for
+KEPT_PAGES = 32  # pages, by the name under which they were asked for
 QUALITY = 5  # of the compression, done once
 # What Gradio reads the address of a page off.
 NAMED_BY = (b"host", b"x-forwarded-host", b"x-forwarded-proto", b"x-gradio-server")
@@ -26,7 +26,7 @@ class KeepsPages:
 
     def __init__(self, app: Callable[..., Any], paths: Collection[str]) -> None:
         self.app, self.paths = app, frozenset(paths)
-        self._kept: LRUCache[tuple, tuple[list, bytes]] = LRUCache(KEPT)
+        self._kept: LRUCache[tuple, tuple[list, bytes]] = LRUCache(KEPT_PAGES)
 
     async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not is_hosted() or not self._is_page(scope):

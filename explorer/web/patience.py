@@ -1,4 +1,4 @@
-"""How long a hosted page waits for whoever has a connection to it.
+"""Timeouts of connections: how long a hosted page waits for whoever has one to it.
 
 Uvicorn ends a connection that is idle after an answer, but waits without end for the head of a
 request, of any length, and for somebody to take an answer: a client that sends a header a minute,

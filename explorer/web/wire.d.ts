@@ -7,7 +7,7 @@ export type OneOf<T, All = T> = T extends unknown
 
 export type Real = number | "inf" | "-inf" | "nan";
 
-export type About = "" | "encoder" | "loss" | "scores" | "columns" | "chosen_columns" | "unknown_column" | "encoding" | "size" | "search" | "cancelled" | "again" | "lists" | "guide" | "teacher";
+export type About = "" | "encoder" | "loss" | "scores" | "columns" | "chosen_columns" | "unknown_column" | "encoding" | "size" | "search" | "cancelled" | "again" | "lists" | "guide" | "teacher" | "gone" | "log";
 
 export type Floats = string;
 
@@ -220,6 +220,9 @@ export interface CompareFacts {
   hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
+  groups: string[];
+  paired: string[];
+  by_pair: string[];
   names: [string, string, string][];
   defaults: Scenario;
   scenario: StateEntry[];
@@ -227,9 +230,10 @@ export interface CompareFacts {
   compare: CompareOwn;
 }
 
-/** What Compare alone is told: how many losses it takes, the orders of its bars. */
+/** What Compare alone is told: how many losses it takes, those that people train with most, the orders of its bars. */
 export interface CompareOwn {
   table: StateEntry[];
+  usual: string[];
   least: number;
   most: number;
   bars: string[];
@@ -402,6 +406,9 @@ export interface DoctorFacts {
   hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
+  groups: string[];
+  paired: string[];
+  by_pair: string[];
   names: [string, string, string][];
   defaults: Scenario;
   scenario: StateEntry[];
@@ -622,6 +629,9 @@ export interface ExploreFacts {
   hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
+  groups: string[];
+  paired: string[];
+  by_pair: string[];
   names: [string, string, string][];
   defaults: Scenario;
   scenario: StateEntry[];
@@ -709,6 +719,9 @@ export interface FinetuneFacts {
   hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
+  groups: string[];
+  paired: string[];
+  by_pair: string[];
   names: [string, string, string][];
   defaults: Scenario;
   scenario: StateEntry[];
@@ -930,6 +943,9 @@ export interface LargeFacts {
   hosted: Hosted | null;
   counts: string[];
   losses: Record<string, Loss>;
+  groups: string[];
+  paired: string[];
+  by_pair: string[];
   names: [string, string, string][];
   defaults: Scenario;
   scenario: StateEntry[];
@@ -1296,7 +1312,7 @@ export interface PairsPage {
   rows: Pair[];
 }
 
-/** A keyword of a loss as a person moves it. */
+/** A keyword of a loss as a person moves it; at `without_owners`, if there is that, it does not speak of a query's own hard negatives. */
 export interface Parameter {
   name: string;
   default: Setting;
@@ -1309,6 +1325,7 @@ export interface Parameter {
   logarithmic: boolean;
   whole: boolean;
   choices: string[];
+  without_owners: Setting | null;
   kind: "number" | "switch" | "choice" | "list";
 }
 

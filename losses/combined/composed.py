@@ -266,16 +266,15 @@ def _symbols(parts: Sequence[Part], reads: Iterable[str]) -> dict[str, Symbol]:
             if name in part.given and part.given[name] in reads:  # handed on as it is
                 found.setdefault(part.given[name], symbol)
                 continue
-            latex = symbol.latex
+            said = replace(symbol, live=_live(symbol.live, known))
             if name == "loss" and part.weight:
-                latex = latex.replace(r"\mathcal L", rf"\mathcal L_{{{k}}}", 1)
-            said = replace(symbol, latex=latex, live=_live(symbol.live, known))
+                said = replace(said, latex=rf"\mathcal L_{{{k}}}")
             found[f"{part.label}_{name}"] = said
         found.setdefault(_value(part), Symbol(rf"\mathcal L_{{{k}}}"))
     if not parts[0].weight:
         return {**found, "loss": Symbol(r"\mathcal L", live=f"«{_value(parts[0])}»")}
     total = " + ".join(rf"«{part.weight}» \cdot «{_value(part)}»" for part in parts)
-    return {**found, "loss": Symbol(rf"\mathcal L = {_sum(parts)}", live=total)}
+    return {**found, "loss": Symbol(r"\mathcal L", live=total, equals=_sum(parts))}
 
 
 def _renamed(part: Part) -> dict[str, str]:

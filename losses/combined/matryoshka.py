@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from losses import inputs
+from losses.combined.registry import LOSSES
 from losses.geometry import cosine, unit
 from losses.readings import READABLE
 from losses.spec import LossSpec
@@ -97,8 +98,6 @@ def prefix_shares(gradient: Tensor, dims: Sequence[int]) -> list[float]:
 
 
 def _spec_of(loss: Callable[..., Tensor]) -> LossSpec | None:
-    from losses import LOSSES  # which reads this package
-
     found = LOSSES.get(getattr(loss, "__name__", ""))
     return found if found is not None and found.function is loss else None
 

@@ -11,7 +11,7 @@ from losses.spec import LossSpec
 
 T = TypeVar("T")
 # So many losses made of losses are kept.
-KEPT = 128
+KEPT_MADE = 128
 
 
 class Registry(dict[str, LossSpec]):
@@ -41,7 +41,7 @@ class Registry(dict[str, LossSpec]):
         fits = isinstance(name, str) and len(name) <= MOST_LETTERS
         return self._composed(name) if fits else None
 
-    @functools.lru_cache(maxsize=KEPT)  # noqa: B019  # there is one registry
+    @functools.lru_cache(maxsize=KEPT_MADE)  # noqa: B019  # there is one registry
     def _composed(self, name: str) -> LossSpec | None:
         listed = dict(self)  # which knows of no sums
         summands = summands_of(name, listed)
@@ -49,3 +49,7 @@ class Registry(dict[str, LossSpec]):
 
     def __hash__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
         return id(self)
+
+
+# `losses` lists here what ships and what was added.
+LOSSES = Registry()

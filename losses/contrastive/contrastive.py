@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 
 from losses import geometry, inputs
+from losses.equivalents import Equivalent
 from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
+from losses.peers import METRIC_LEARNING, OF_SIDES, SENTENCE_TRANSFORMERS, VALUED, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
-from losses.twins import Twin
 
 
 def contrastive_definition(
@@ -167,15 +168,17 @@ def _contrastive_floor(
     return float(terms.mean()) * (0.5 if half else 1.0)
 
 
-def _twin(labels: str = "binary_labels", *, margin: float, distance: str, half: bool) -> Twin:
+def _equivalent(
+    labels: str = "binary_labels", *, margin: float, distance: str, half: bool
+) -> Equivalent:
     kind = "COSINE_DISTANCE" if distance == "cosine" else "EUCLIDEAN"
     halved = "{}" if half else "2 * {}  # the library halves"
-    loss = halved.format("twin.compute_loss_from_embeddings([first, second], labels)")
-    return Twin(
+    loss = halved.format("theirs.compute_loss_from_embeddings([first, second], labels)")
+    return Equivalent(
         "ContrastiveLoss, SiameseDistanceMetric",
         {"first": "first", "second": "second", "labels": labels},
         f"metric = SiameseDistanceMetric.{kind}\n"
-        f"twin = ContrastiveLoss(None, distance_metric=metric, margin={margin!r})\n"
+        f"theirs = ContrastiveLoss(None, distance_metric=metric, margin={margin!r})\n"
         f"loss = {loss}\n",
     )
 
@@ -190,40 +193,46 @@ GRADED_NOTE = (
 UNSQUARED = {
     "similar": Symbol("y_i = 1", ("pair",), "«labels[r]» > 0", signed=False),
     "distances": Symbol(
-        r"d_i = \bigl\lVert \tfrac{u_i}{\lVert u_i \rVert}"
-        r" - \tfrac{v_i}{\lVert v_i \rVert} \bigr\rVert",
+        "d_i",
         ("pair",),
+        equals=r"\bigl\lVert \tfrac{u_i}{\lVert u_i \rVert}"
+        r" - \tfrac{v_i}{\lVert v_i \rVert} \bigr\rVert",
         signed=False,
     ),
     "pull": Symbol(
-        r"a_i = d_i\ \text{where}\ y_i = 1",
+        "a_i",
         ("pair",),
         r"«labels[r]» \cdot «distances[r]»",
+        equals=r"d_i\ \text{where}\ y_i = 1",
+        stem="a",
         signed=False,
     ),
     "push": Symbol(
-        r"b_i = [m - d_i]_+\ \text{where}\ y_i = 0",
+        "b_i",
         ("pair",),
         r"(1 - «labels[r]»)\,[«margin» - «distances[r]»]_+",
+        equals=r"[m - d_i]_+\ \text{where}\ y_i = 0",
         signed=False,
     ),
     "pull_mean": Symbol(
-        r"\bar a = \text{mean of}\ a_i > 0",
+        r"\bar a",
+        equals=r"\text{mean of}\ a_i > 0",
         live=r"\frac{«Σ pull»}{«(pull > 0).sum().clamp_min(1)»}",
     ),
     "push_mean": Symbol(
-        r"\bar b = \text{mean of}\ b_i > 0",
+        r"\bar b",
+        equals=r"\text{mean of}\ b_i > 0",
         live=r"\frac{«Σ push»}{«(push > 0).sum().clamp_min(1)»}",
     ),
-    "loss": Symbol(r"\mathcal L = \bar a + \bar b", live="«pull_mean» + «push_mean»"),
+    "loss": Symbol(r"\mathcal L", equals=r"\bar a + \bar b", live="«pull_mean» + «push_mean»"),
 }
 
 CONTRASTIVE_SYMBOLS = {
-    "first": Symbol("u_i", ("pair", "dimension")),
-    "second": Symbol("v_i", ("pair", "dimension")),
-    "labels": Symbol("y_i", ("pair",)),
-    "similar": Symbol("y_i", ("pair",), "«labels[r]»", signed=False),
-    "distances": Symbol(r"d_i = d(u_i, v_i)", ("pair",), signed=False),
+    "first": Symbol("u_i", ("pair", "dimension"), stem="u"),
+    "second": Symbol("v_i", ("pair", "dimension"), stem="v"),
+    "labels": Symbol("y_i", ("pair",), stem="y"),
+    "similar": Symbol("y_i", ("pair",), "«labels[r]»", stem="y", signed=False),
+    "distances": Symbol("d_i", ("pair",), equals="d(u_i, v_i)", signed=False),
     "pull": Symbol("y_i d_i^2", ("pair",), r"«labels[r]» \cdot «distances[r]»^2", signed=False),
     "push": Symbol(
         r"(1 - y_i)\,[m - d_i]_+^2",
@@ -232,13 +241,15 @@ CONTRASTIVE_SYMBOLS = {
         signed=False,
     ),
     "terms": Symbol(
-        r"t_i = y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2",
+        "t_i",
         ("pair",),
         "«pull[r]» + «push[r]»",
+        equals=r"y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2",
         signed=False,
     ),
     "loss": Symbol(
-        r"\mathcal L = \frac1N \sum_i t_i\ \text{or half of it}",
+        r"\mathcal L",
+        equals=r"\frac1N \sum_i t_i\ \text{or half of it}",
         live=r"\frac{«Σ terms»}{«len(terms) * (2 if half else 1)»}",
     ),
 }
@@ -271,7 +282,7 @@ CONTRASTIVE = LossSpec(
     floor_formula="0",
     aliases=("ContrastiveLoss", "Siamese contrastive"),
     references=("S4", "S2", "Chopra et al. 2005", "S1 eq. 36", "Hadsell et al. 2006"),
-    twin=_twin,
+    equivalent=_equivalent,
     note="Labels are 1 from the threshold on and 0 below it. Called as a function it takes labels "
     "between as shares of both sides.",
     conventions=(
@@ -280,7 +291,7 @@ CONTRASTIVE = LossSpec(
             {"margin": 0.5, "distance": "cosine", "half": True},
             symbols=OF_EITHER_SIGN,
             reads=AS_THEY_ARE,
-            twin=partial(_twin, "labels"),
+            equivalent=partial(_equivalent, "labels"),
             note=GRADED_NOTE,
             former=("sentence-transformers",),
         ),
@@ -292,9 +303,12 @@ CONTRASTIVE = LossSpec(
             r"\quad d_i = \sum_k |u_{ik} - v_{ik}|",
             symbols={
                 **OF_EITHER_SIGN,
-                "distances": Symbol(r"d_i = \sum_k |u_{ik} - v_{ik}|", ("pair",), signed=False),
+                "distances": Symbol(
+                    "d_i", ("pair",), equals=r"\sum_k |u_{ik} - v_{ik}|", signed=False
+                ),
                 "loss": Symbol(
-                    r"\mathcal L = \frac1{2N} \sum_i t_i",
+                    r"\mathcal L",
+                    equals=r"\frac1{2N} \sum_i t_i",
                     live=r"\frac{«Σ terms»}{«len(terms) * 2»}",
                 ),
             },
@@ -302,6 +316,7 @@ CONTRASTIVE = LossSpec(
             note=GRADED_NOTE,
             collapse=partial(_contrastive_collapse, half=True),
             floor=partial(_contrastive_floor, half=True),
+            peers=(Peer(SENTENCE_TRANSFORMERS, "ContrastiveLoss", VALUED),),
         ),
         Convention(
             "torch 2.13 CosineEmbeddingLoss",
@@ -309,7 +324,7 @@ CONTRASTIVE = LossSpec(
             cosine_embedding_definition,
             formula=r"\frac1N \sum_i \bigl(y_i (1 - \cos_i) + (1 - y_i)\,[\cos_i - m]_+\bigr)",
             symbols={
-                "distances": Symbol(r"d_i = 1 - \cos(u_i, v_i)", ("pair",), signed=False),
+                "distances": Symbol("d_i", ("pair",), equals=r"1 - \cos(u_i, v_i)", signed=False),
                 "pull": Symbol(
                     "y_i d_i", ("pair",), r"«labels[r]» \cdot «distances[r]»", signed=False
                 ),
@@ -320,13 +335,16 @@ CONTRASTIVE = LossSpec(
                     signed=False,
                 ),
                 "terms": Symbol(
-                    r"t_i = y_i d_i + (1 - y_i)\,[1 - d_i - m]_+",
+                    "t_i",
                     ("pair",),
                     "«pull[r]» + «push[r]»",
+                    equals=r"y_i d_i + (1 - y_i)\,[1 - d_i - m]_+",
                     signed=False,
                 ),
                 "loss": Symbol(
-                    r"\mathcal L = \frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«len(terms)»}"
+                    r"\mathcal L",
+                    equals=r"\frac1N \sum_i t_i",
+                    live=r"\frac{«Σ terms»}{«len(terms)»}",
                 ),
             },
             note="The margin is one of the cosine: a dissimilar pair is left alone below it, which "
@@ -334,6 +352,7 @@ CONTRASTIVE = LossSpec(
             collapse=_cosine_embedding_collapse,
             floor=lambda given, **_: 0.0,
             former=("torch CosineEmbeddingLoss",),
+            peers=(Peer("torch", "CosineEmbeddingLoss", OF_SIDES),),
         ),
         Convention(
             "pytorch-metric-learning 2.9, pos_margin=0.2",
@@ -344,14 +363,17 @@ CONTRASTIVE = LossSpec(
             symbols={
                 **UNSQUARED,
                 "pull": Symbol(
-                    r"a_i = [d_i - m^+]_+\ \text{where}\ y_i = 1",
+                    "a_i",
                     ("pair",),
                     r"«labels[r]» \cdot [«distances[r]» - 0.2]_+",
+                    equals=r"[d_i - m^+]_+\ \text{where}\ y_i = 1",
+                    stem="a",
                     signed=False,
                 ),
             },
             note="The library's own pos_margin is 0: this is what it does with another. Positives "
             "nearer than it cost nothing, and are no part of the mean.",
+            peers=(Peer(METRIC_LEARNING, "ContrastiveLoss", OF_SIDES, {"pos_margin": 0.2}),),
         ),
         Convention(
             "pytorch-metric-learning 2.9 ContrastiveLoss",
@@ -361,6 +383,7 @@ CONTRASTIVE = LossSpec(
             r" + \overline{m - d_i}\,\big|_{y_i = 0,\, d_i < m}",
             symbols=UNSQUARED,
             former=("pytorch-metric-learning",),
+            peers=(Peer(METRIC_LEARNING, "ContrastiveLoss", OF_SIDES),),
         ),
     ),
 )

@@ -17,6 +17,7 @@ from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
 from losses.landmarks import least_on_grid, simplex_gap
+from losses.peers import Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -221,7 +222,7 @@ DECOUPLED = LossSpec(
     },
     symbols={
         **QUERY_SYMBOLS,
-        "first": Symbol("q_i", ("query", "dimension")),
+        "first": Symbol("q_i", ("query", "dimension"), stem="q"),
         "second": Symbol("k_j", ("key", "dimension")),
         "terms": Symbol(r"s_{ij}\ \text{where}\ j \ne i", ("query", "key"), "«logits[r,c]»"),
         "partition": Symbol(
@@ -233,16 +234,19 @@ DECOUPLED = LossSpec(
             r"\frac{e^{«similarities[r,r] / sigma»}}{«Σ exp similarities.diagonal() / sigma»}",
             signed=False,
         ),
-        "weights": Symbol(r"w_i = 2 - N p_i", ("query",), r"2 - «len(first)» \cdot «shares[r]»"),
+        "weights": Symbol(
+            "w_i", ("query",), r"2 - «len(first)» \cdot «shares[r]»", equals="2 - N p_i"
+        ),
         "pull": Symbol(
             r"w_i s_{ii}",
             ("query",),
             {"weighted": r"«weights[r]» \cdot «positive[r]»", "": "«positive[r]»"},
         ),
         "per_query": Symbol(
-            r"\ell_i = \log \sum_{j \ne i} e^{s_{ij}} - w_i s_{ii}",
+            r"\ell_i",
             ("query",),
             "«partition[r]» - «pull[r]»",
+            equals=r"\log \sum_{j \ne i} e^{s_{ij}} - w_i s_{ii}",
         ),
     },
     parameters=(
@@ -279,7 +283,7 @@ DECOUPLED = LossSpec(
                 "own": Symbol(r"c_{i\,p(i)}", ("view",), "«similarities[r,partner[r]]»"),
                 "shares": Symbol("p_i", ("view",), signed=False),
                 "weights": Symbol(
-                    "w_i = 2 - N p_i", ("view",), r"2 - «len(first)» \cdot «shares[r]»"
+                    "w_i", ("view",), r"2 - «len(first)» \cdot «shares[r]»", equals="2 - N p_i"
                 ),
                 "pull": Symbol(
                     r"w_i s_{i\,p(i)}",
@@ -288,7 +292,8 @@ DECOUPLED = LossSpec(
                 ),
                 "per_view": Symbol(r"\ell_i", ("view",), "«partition[r]» - «pull[r]»"),
                 "loss": Symbol(
-                    r"\mathcal L = \frac{1}{2N} \sum_i \ell_i",
+                    r"\mathcal L",
+                    equals=r"\frac{1}{2N} \sum_i \ell_i",
                     live=r"\frac{«Σ per_view»}{«len(per_view)»}",
                 ),
             },
@@ -298,6 +303,7 @@ DECOUPLED = LossSpec(
             "added the logarithms of two sums, one for each side.",
             collapse=_of_lightly_collapse,
             floor=_of_lightly_floor,
+            peers=(Peer("lightly", "DCLLoss"),),
         ),
     ),
 )

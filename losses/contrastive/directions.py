@@ -189,9 +189,10 @@ EXTENDED_SYMBOLS = {
     "other_queries": Symbol(r"j \in \mathcal N'_i", ("key", "query")),
     "all_terms": ALL_TERMS,
     "per_row": Symbol(
-        r"\ell_i = \log\Bigl(1 + \sum_j e^{t_{ij}}\Bigr)",
+        r"\ell_i",
         ("query",),
         LOG1P_OF_ALL,
+        equals=r"\log\Bigl(1 + \sum_j e^{t_{ij}}\Bigr)",
         signed=False,
     ),
     "among_queries": Symbol(r"s(q_i, q_j)", ("query", "query")),

@@ -17,6 +17,7 @@ from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
 from losses.landmarks import least_in_batch, softplus_at
+from losses.peers import Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -181,17 +182,19 @@ FOCAL_INFO_NCE = LossSpec(
     symbols={
         **QUERY_SYMBOLS,
         "costs": Symbol(
-            r"-\log p_i = \log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)",
+            r"-\log p_i",
             ("query",),
             r"\log\bigl(1 + «Σ exp terms[r]»\bigr)",
+            equals=r"\log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)",
             signed=False,
         ),
         "missed": Symbol(r"1 - p_i", ("query",), r"1 - e^{-«costs[r]»}", signed=False),
         "weights": Symbol(r"(1 - p_i)^\gamma", ("query",), r"«missed[r]»^{«gamma»}", signed=False),
         "per_query": Symbol(
-            r"\ell_i = -(1 - p_i)^\gamma \log p_i",
+            r"\ell_i",
             ("query",),
             r"«weights[r]» \cdot «costs[r]»",
+            equals=r"-(1 - p_i)^\gamma \log p_i",
             signed=False,
         ),
     },
@@ -219,9 +222,10 @@ FOCAL_INFO_NCE = LossSpec(
                     r"«similarities[r,c]»\,(«similarities[r,c]» + «either(0.3, 0, others[r,c])»)",
                 ),
                 "logits": Symbol(
-                    r"s_{ij} = c_{ij}(c_{ij} + m [j \ne i]) / \tau",
+                    "s_{ij}",
                     ("query", "key"),
                     "«sharpened[r,c]» / «temperature»",
+                    equals=r"c_{ij}(c_{ij} + m [j \ne i]) / \tau",
                 ),
                 "per_query": QUERY_SYMBOLS["per_query"],
             },
@@ -230,6 +234,7 @@ FOCAL_INFO_NCE = LossSpec(
             "no farther.",
             collapse=_by_exponents_collapse,
             former=("puerrrr/Focal-InfoNCE (the authors' code, m = 0.3)",),
+            peers=(Peer("puerrrr/Focal-InfoNCE", "sp_logits"),),
         ),
     ),
 )

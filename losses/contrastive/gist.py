@@ -24,6 +24,7 @@ from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
+from losses.peers import SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 KINDS = ("absolute", "relative")
@@ -256,7 +257,7 @@ GIST = LossSpec(
         **QUERY_SYMBOLS,
         "all_terms": ALL_TERMS,
         "per_query": dataclasses.replace(QUERY_SYMBOLS["per_query"], live=LOG1P_OF_ALL),
-        "guide_queries": Symbol(r"\hat q_i", ("query", "guide_dimension")),
+        "guide_queries": Symbol(r"\hat q_i", ("query", "guide_dimension"), stem=r"\hat q"),
         "guide_keys": Symbol(r"\hat k_j", ("key", "guide_dimension")),
         "guide_negatives": Symbol(r"\hat n_j", ("key", "guide_dimension")),
         "guided": _guided("query", "key", r"g_{ij} = \cos(\hat q_i, \hat k_j)"),
@@ -275,9 +276,10 @@ GIST = LossSpec(
             r"«r» \ne «c»,\ «guided[r,c]» \le «bound[r]»",
         ),
         "terms": Symbol(
-            r"t_{ij} = s_{ij} - s_{ii}\ \text{where}\ j \ne i,\ g_{ij} \le g_{ii} - m",
+            "t_{ij}",
             ("query", "key"),
             r"«logits[r,c]» - «positive[r]»",
+            equals=r"s_{ij} - s_{ii}\ \text{where}\ j \ne i,\ g_{ij} \le g_{ii} - m",
         ),
         "among_queries": _guided("query", "query", r"\cos(q_i, q_j)"),
         "guided_queries": _guided("query", "query", r"\cos(\hat q_i, \hat q_j)"),
@@ -322,10 +324,15 @@ GIST = LossSpec(
     references=("Solatorio 2024 (GISTEmbed)",),
     aliases=("GISTEmbedLoss", "CachedGISTEmbedLoss", "GIST", "guided in-sample selection"),
     conventions=(
-        Convention("sentence-transformers 6.2", {"temperature": 0.01}),
+        Convention(
+            "sentence-transformers 6.2",
+            {"temperature": 0.01},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "GISTEmbedLoss"),),
+        ),
         Convention(
             "sentence-transformers 6.2, relative margin of 5 %",
             {"temperature": 0.01, "margin": 0.05, "margin_kind": "relative"},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "GISTEmbedLoss"),),
         ),
     ),
 )

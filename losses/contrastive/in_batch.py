@@ -67,13 +67,13 @@ TEXT_SYMBOLS = {
 }
 
 QUERY_SYMBOLS = {
-    "queries": Symbol("q_i", ("query", "dimension")),
+    "queries": Symbol("q_i", ("query", "dimension"), stem="q"),
     "keys": Symbol("k_j", ("key", "dimension")),
     "negatives": Symbol("n_j", ("key", "dimension")),
     "candidates": Symbol("k_j", ("key", "dimension")),
-    "similarities": Symbol(r"c_{ij} = \cos(q_i, k_j)", ("query", "key")),
+    "similarities": Symbol("c_{ij}", ("query", "key"), equals=r"\cos(q_i, k_j)"),
     "logits": Symbol(
-        r"s_{ij} = c_{ij} / \tau", ("query", "key"), r"«similarities[r,c]» / «temperature»"
+        "s_{ij}", ("query", "key"), r"«similarities[r,c]» / «temperature»", equals=r"c_{ij} / \tau"
     ),
     **TEXT_SYMBOLS,
     "texts": Symbol(r"\text{text}(k_j)", ("key",)),
@@ -84,17 +84,21 @@ QUERY_SYMBOLS = {
     "positive": Symbol(r"s_{ii}", ("query",), "«logits[r,r]»"),
     "others": Symbol(r"j \ne i", ("query", "key"), r"«c» \ne «r»"),
     "terms": Symbol(
-        r"t_{ij} = s_{ij} - s_{ii}\ \text{where}\ j \ne i",
+        "t_{ij}",
         ("query", "key"),
         r"«logits[r,c]» - «positive[r]»",
+        equals=r"s_{ij} - s_{ii}\ \text{where}\ j \ne i",
     ),
     "per_query": Symbol(
-        r"\ell_i = \log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)",
+        r"\ell_i",
         ("query",),
         LOG1P_OF_ROW,
+        equals=r"\log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)",
         signed=False,
     ),
     "loss": Symbol(
-        r"\mathcal L = \frac1N \sum_i \ell_i", live=r"\frac{«Σ per_query»}{«len(per_query)»}"
+        r"\mathcal L",
+        equals=r"\frac1N \sum_i \ell_i",
+        live=r"\frac{«Σ per_query»}{«len(per_query)»}",
     ),
 }

@@ -43,6 +43,7 @@ from losses.contrastive.info_nce_landmarks import (
     info_nce_floor,
     ways_taken,
 )
+from losses.equivalents import Equivalent
 from losses.forms import AgainstOthers
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
@@ -53,10 +54,10 @@ from losses.kernels.tiled import (
     against_others,
     both_ways,
 )
+from losses.peers import QUERIED, SENTENCE_TRANSFORMERS, Peer
 from losses.same_text import Absent, absent_by, all_differ
 from losses.same_text import same_text as holds_same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
-from losses.twins import Twin
 
 
 def info_nce_definition(
@@ -454,7 +455,7 @@ def _left_out(
     return absent_by(of_queries, of_keys, every), back
 
 
-def _twin(
+def _equivalent(
     *,
     temperature: float,
     symmetric: bool,
@@ -467,7 +468,7 @@ def _twin(
     hardness_on: str,
     log_weight: float,
     negatives_seen: str,
-) -> Twin | None:
+) -> Equivalent | None:
     """The library masks nothing by similarity; hard negatives are rows there, which a batch of
     pairs has not, and both hardness and keys among each other depend on them."""
     ways = ways_taken(directions, symmetric)
@@ -491,11 +492,11 @@ def _twin(
             settings = settings.replace(partition, "per_direction")
         if similarity == "dot":
             settings += ", similarity_fct=lambda first, second: first @ second.T"
-    return Twin(
+    return Equivalent(
         kind,
         given,
-        f"twin = {kind}(None, scale=1 / {temperature!r}{settings})\n"
-        "loss = twin.compute_loss_from_embeddings([«given»], None)\n",
+        f"theirs = {kind}(None, scale=1 / {temperature!r}{settings})\n"
+        "loss = theirs.compute_loss_from_embeddings([«given»], None)\n",
     )
 
 
@@ -521,22 +522,25 @@ INFO_NCE = LossSpec(
             },
         ),
         "backward": Symbol(
-            r"b_{ij} = s_{ji} - s_{ii}", ("key", "query"), "«logits[c,r]» - «positive[r]»"
+            "b_{ij}", ("key", "query"), "«logits[c,r]» - «positive[r]»", equals="s_{ji} - s_{ii}"
         ),
         "backward_terms": Symbol(
-            r"b_{ij} = s_{ji} - s_{ii}\ \text{where}\ j \ne i",
+            "b_{ij}",
             ("key", "query"),
             "«logits[c,r]» - «positive[r]»",
+            equals=r"s_{ji} - s_{ii}\ \text{where}\ j \ne i",
         ),
         "per_key": Symbol(
-            r"\ell'_i = \log\Bigl(1 + \sum_{j \ne i} e^{b_{ij}}\Bigr)",
+            r"\ell'_i",
             ("key",),
             r"\log\bigl(1 + «Σ exp backward_terms[r]»\bigr)",
+            equals=r"\log\Bigl(1 + \sum_{j \ne i} e^{b_{ij}}\Bigr)",
             signed=False,
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac1N \sum_i \ell_i"
-            r"\ \text{or}\ \frac{1}{2N} \sum_i (\ell_i + \ell'_i)"
+            r"\mathcal L",
+            equals=r"\frac1N \sum_i \ell_i"
+            r"\ \text{or}\ \frac{1}{2N} \sum_i (\ell_i + \ell'_i)",
         ),
     },
     parameters=(
@@ -562,8 +566,8 @@ INFO_NCE = LossSpec(
         ),
         Parameter("hardness", 0.0, r"\alpha", 0.0, 20.0, 0.1),
         Parameter("hardness_on", "in_batch", choices=HARDENED),
-        Parameter("log_weight", 0.0, r"\log w", -5.0, 5.0, 0.1),
-        Parameter("negatives_seen", "by_all", choices=SEEN),
+        Parameter("log_weight", 0.0, r"\log w", -5.0, 5.0, 0.1, without_owners=0.0),
+        Parameter("negatives_seen", "by_all", choices=SEEN, without_owners="by_all"),
     ),
     variants={
         "symmetric=true": r"-\frac{1}{2N} \sum_i \Bigl("
@@ -635,7 +639,7 @@ INFO_NCE = LossSpec(
         "CLIP loss",
         "InfoNCELoss",
     ),
-    twin=_twin,
+    equivalent=_equivalent,
     conventions=(
         Convention(
             "sentence-transformers 6.2 MultipleNegativesRankingLoss",
@@ -654,23 +658,27 @@ INFO_NCE = LossSpec(
             'a query\'s own; direction=d2q is directions="key_to_query" of the function. '
             "Second sentences whose first one is no query are seen by all.",
             former=("NeMo Automodel, direction=symmetric",),
+            peers=(Peer("nemo-automodel", "infonce_loss"),),
         ),
         Convention(
             "RElbers/info-nce-pytorch 0.1.4, paired negatives",
             {"in_batch": False, "temperature": 0.1, "negatives_seen": "by_own"},
             note="A query is compared with its own negatives alone. Second sentences whose first "
             "one is no query are seen by all.",
+            peers=(Peer("info-nce-pytorch", "InfoNCE"),),
         ),
         Convention(
             "CLIP (initial temperature), open_clip 3.3.0 ClipLoss",
             {"temperature": 0.07, "symmetric": True},
             former=("CLIP (initial temperature)",),
+            peers=(Peer("open-clip-torch", "ClipLoss"),),
         ),
         Convention(
             "sentence-transformers 6.2, four directions in one softmax (GTE)",
             {"directions": OF_ALL},
             note="The own pair stands twice in this softmax, seen from either side, so that the "
             "loss is never below ln 2.",
+            peers=(Peer(SENTENCE_TRANSFORMERS, "MultipleNegativesRankingLoss"),),
         ),
         Convention(
             "sentence-transformers 6.2, both directions in one softmax",
@@ -681,16 +689,19 @@ INFO_NCE = LossSpec(
         Convention(
             "sentence-transformers 6.2, hardness_mode in_batch_negatives (LLaVE)",
             {"hardness": 9.0, "hardness_on": "in_batch"},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "MultipleNegativesRankingLoss"),),
         ),
         Convention(
             "sentence-transformers 6.2, hardness_mode hard_negatives (EmbeddingGemma)",
             {"hardness": 5.0, "hardness_on": "hard"},
             note="It weighs a query's own hard negatives: second sentences of other pairs with its "
             "first one. Where it is not known whose any of them is, it weighs all.",
+            peers=(Peer(SENTENCE_TRANSFORMERS, "MultipleNegativesRankingLoss"),),
         ),
         Convention(
             "sentence-transformers 6.2, hardness_mode all_negatives",
             {"hardness": 5.0, "hardness_on": "all"},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "MultipleNegativesRankingLoss"),),
         ),
         Convention(
             "sentence-transformers 6.2, dot products",
@@ -702,10 +713,12 @@ INFO_NCE = LossSpec(
             note="The library compares a query with its own passages alone. Second sentences whose "
             "first one is no query are seen by all.",
             former=("FlagEmbedding 1.3, without in-batch negatives",),
+            peers=(Peer("FlagEmbedding", "_compute_no_in_batch_neg_loss"),),
         ),
         Convention(
             "RElbers/info-nce-pytorch 0.1.4, unpaired negatives",
             {"in_batch": False, "temperature": 0.1},
+            peers=(Peer("info-nce-pytorch", "InfoNCE"),),
         ),
         Convention(
             "ms-swift 3.x (Qwen3-Embedding)",
@@ -720,6 +733,8 @@ INFO_NCE = LossSpec(
             function=info_nce_of_swift,
             note="With INFONCE_MASK_FAKE_NEGATIVE, INCLUDE_QQ and INCLUDE_DD. Keys among each "
             "other are never masked; before pull request 6761 the default temperature was 0.01.",
+            peers=(Peer("ms-swift", "InfonceLoss"),),
         ),
     ),
+    peers=(Peer("torch", "CrossEntropyLoss", QUERIED),),
 )

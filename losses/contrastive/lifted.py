@@ -13,6 +13,7 @@ from losses.gather import gathered
 from losses.kernels import log_add_exp, log_sum_exp, mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.mining import lifted as by_rows
+from losses.peers import CLASSED, METRIC_LEARNING, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -131,10 +132,10 @@ LIFTED = LossSpec(
     formula=r"\frac{1}{2|P|} \sum_{(i,j) \in P} \Bigl[\log\Bigl(\sum_{c_k \ne c_i} e^{m - d_{ik}}"
     r" + \sum_{c_l \ne c_j} e^{m - d_{jl}}\Bigr) + d_{ij}\Bigr]_+^2",
     symbols={
-        "embeddings": Symbol("z_i", ("sentence", "dimension")),
+        "embeddings": Symbol("z_i", ("sentence", "dimension"), stem="z"),
         "directions": Symbol(r"z_i / \lVert z_i \rVert", ("sentence", "dimension")),
-        "classes": Symbol("c_i", ("sentence",)),
-        "distances": Symbol(r"d_{ik} = d(z_i, z_k)", ("sentence", "sentence"), signed=False),
+        "classes": Symbol("c_i", ("sentence",), stem="c"),
+        "distances": Symbol("d_{ik}", ("sentence", "sentence"), equals="d(z_i, z_k)", signed=False),
         "alike": Symbol("c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"),
         "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
         "partners": Symbol(
@@ -143,12 +144,17 @@ LIFTED = LossSpec(
             r"«classes[r]» = «classes[c]»,\ «r» \ne «c»",
         ),
         "terms": Symbol(
-            r"t_{ik} = m - d_{ik}\ \text{where}\ c_i \ne c_k",
+            "t_{ik}",
             ("sentence", "sentence"),
             "«margin» - «distances[r,c]»",
+            equals=r"m - d_{ik}\ \text{where}\ c_i \ne c_k",
         ),
         "push": Symbol(
-            r"n_i = \log \sum_k e^{t_{ik}}", ("sentence",), r"\log\bigl(«Σ exp terms[r]»\bigr)"
+            "n_i",
+            ("sentence",),
+            r"\log\bigl(«Σ exp terms[r]»\bigr)",
+            equals=r"\log \sum_k e^{t_{ik}}",
+            stem="n",
         ),
         "both_push": Symbol(
             r"\log\bigl(e^{n_i} + e^{n_k}\bigr)",
@@ -156,18 +162,21 @@ LIFTED = LossSpec(
             r"\log\bigl(e^{«push[r]»} + e^{«push[c]»}\bigr)",
         ),
         "violations": Symbol(
-            r"v_{ik} = \log\bigl(e^{n_i} + e^{n_k}\bigr) + d_{ik}\ \text{where}\ c_i = c_k",
+            "v_{ik}",
             ("sentence", "sentence"),
             "«both_push[r,c]» + «distances[r,c]»",
+            equals=r"\log\bigl(e^{n_i} + e^{n_k}\bigr) + d_{ik}\ \text{where}\ c_i = c_k",
         ),
         "per_pair": Symbol(
-            r"\ell_{ik} = [v_{ik}]_+^2",
+            r"\ell_{ik}",
             ("sentence", "sentence"),
             "[«violations[r,c]»]_+^2",
+            equals="[v_{ik}]_+^2",
             signed=False,
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac12\, \overline{\ell_{ik}}\ \text{over}\ c_i = c_k",
+            r"\mathcal L",
+            equals=r"\frac12\, \overline{\ell_{ik}}\ \text{over}\ c_i = c_k",
             live=r"\frac{«Σ per_pair»}{2 \cdot «partners.sum().clamp_min(1)»}",
         ),
     },
@@ -191,6 +200,7 @@ LIFTED = LossSpec(
             r" e^{m - d_{ik}} + \sum_{c_l \ne c_j} e^{m - d_{jl}}\Bigr) + d_{ij}\Bigr]_+^2,"
             r"\quad \lVert z_i \rVert = 1",
             function=lifted_unit,
+            peers=(Peer(METRIC_LEARNING, "LiftedStructureLoss", CLASSED),),
         ),
     ),
 )

@@ -7,12 +7,12 @@ from torch import Tensor
 
 from losses import inputs
 from losses.contrastive.in_batch import QUERY_SYMBOLS
+from losses.equivalents import Equivalent
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import directions_and_logits
 from losses.spec import Convention, LossSpec, Parameter, Symbol
-from losses.twins import Twin
 
 
 def mega_batch_margin_definition(
@@ -110,12 +110,12 @@ def _floor(
     return own if -1 / (count - 1) <= negative_margin else None
 
 
-def _twin(*, positive_margin: float, negative_margin: float) -> Twin:
-    return Twin(
+def _equivalent(*, positive_margin: float, negative_margin: float) -> Equivalent:
+    return Equivalent(
         "MegaBatchMarginLoss",
         {"queries": "queries", "keys": "keys"},
-        f"twin = MegaBatchMarginLoss(None, {positive_margin!r}, {negative_margin!r}, False)\n"
-        "loss = twin.calculate_loss([[queries], [keys]])\n",
+        f"theirs = MegaBatchMarginLoss(None, {positive_margin!r}, {negative_margin!r}, False)\n"
+        "loss = theirs.calculate_loss([[queries], [keys]])\n",
     )
 
 
@@ -142,9 +142,10 @@ MEGA_BATCH_MARGIN = LossSpec(
             signed=False,
         ),
         "per_query": Symbol(
-            r"\ell_i = [m^+ - c_{ii}]_+ + [\max_{j \ne i} c_{ij} - m^-]_+",
+            r"\ell_i",
             ("query",),
             "«pull[r]» + «push[r]»",
+            equals=r"[m^+ - c_{ii}]_+ + [\max_{j \ne i} c_{ij} - m^-]_+",
             signed=False,
         ),
     },
@@ -160,7 +161,7 @@ MEGA_BATCH_MARGIN = LossSpec(
     floor_formula="0",
     references=("Wieting & Gimpel 2018 (ParaNMT)",),
     aliases=("MegaBatchMarginLoss",),
-    twin=_twin,
+    equivalent=_equivalent,
     conventions=(
         Convention("sentence-transformers 6.2", {"positive_margin": 0.8, "negative_margin": 0.3}),
     ),

@@ -15,6 +15,7 @@ from losses.kernels import few, log1p_sum_exp
 from losses.kernels.classes import is_small
 from losses.kernels.gradient import with_gradient
 from losses.landmarks import softplus_at
+from losses.peers import CLASSED, METRIC_LEARNING, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -161,9 +162,9 @@ MULTI_SIMILARITY = LossSpec(
     r" e^{-\alpha(s_{ip} - \lambda)}\bigr) + \frac1\beta \log\bigl(1 + \sum_{n \in N(i)}"
     r" e^{\beta(s_{in} - \lambda)}\bigr)\Bigr)",
     symbols={
-        "embeddings": Symbol("z_i", ("sentence", "dimension")),
-        "classes": Symbol("c_i", ("sentence",)),
-        "similarities": Symbol(r"s_{ik} = \cos(z_i, z_k)", ("sentence", "sentence")),
+        "embeddings": Symbol("z_i", ("sentence", "dimension"), stem="z"),
+        "classes": Symbol("c_i", ("sentence",), stem="c"),
+        "similarities": Symbol("s_{ik}", ("sentence", "sentence"), equals=r"\cos(z_i, z_k)"),
         "alike": Symbol("c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"),
         "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
         "farthest_positive": Symbol(
@@ -198,32 +199,38 @@ MULTI_SIMILARITY = LossSpec(
             r"«negative_scale»\,(«similarities[r,c]» - «threshold»)",
         ),
         "terms": Symbol(
-            r"t_{ik} = -\alpha(s_{ik} - \lambda)\ \text{where}\ c_i = c_k,"
-            r"\ \beta(s_{ik} - \lambda)\ \text{elsewhere}",
+            "t_{ik}",
             ("sentence", "sentence"),
             "«either(-positive_scale, negative_scale, alike[r,c])»"
             r"\,(«similarities[r,c]» - «threshold»)",
+            equals=r"-\alpha(s_{ik} - \lambda)\ \text{where}\ c_i = c_k,"
+            r"\ \beta(s_{ik} - \lambda)\ \text{elsewhere}",
         ),
         "positive_part": Symbol(
-            r"p_i = \frac1\alpha \log\Bigl(1 + \sum_{P(i)} e^{t_{ik}}\Bigr)",
+            "p_i",
             ("sentence",),
             r"\frac{1}{«positive_scale»}\,\log\bigl(1 + «Σ exp terms[r] where alike[r]»\bigr)",
+            equals=r"\frac1\alpha \log\Bigl(1 + \sum_{P(i)} e^{t_{ik}}\Bigr)",
             signed=False,
         ),
         "negative_part": Symbol(
-            r"n_i = \frac1\beta \log\Bigl(1 + \sum_{N(i)} e^{t_{ik}}\Bigr)",
+            "n_i",
             ("sentence",),
             r"\frac{1}{«negative_scale»}\,\log\bigl(1 + «Σ exp terms[r] where ~alike[r]»\bigr)",
+            equals=r"\frac1\beta \log\Bigl(1 + \sum_{N(i)} e^{t_{ik}}\Bigr)",
+            stem="n",
             signed=False,
         ),
         "per_anchor": Symbol(
-            r"\ell_i = p_i + n_i",
+            r"\ell_i",
             ("sentence",),
             "«positive_part[r]» + «negative_part[r]»",
+            equals="p_i + n_i",
             signed=False,
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac1N \sum_i \ell_i",
+            r"\mathcal L",
+            equals=r"\frac1N \sum_i \ell_i",
             live=r"\frac{«Σ per_anchor»}{«len(per_anchor)»}",
         ),
     },
@@ -250,6 +257,7 @@ MULTI_SIMILARITY = LossSpec(
             {"threshold": 0.5, "mined": False},
             note="Every pair counts: the library chooses pairs by a miner that is given beside the "
             "loss, MultiSimilarityMiner.",
+            peers=(Peer(METRIC_LEARNING, "MultiSimilarityLoss", CLASSED),),
         ),
         Convention(
             "msight-tech/research-ms-loss 8290973 (the authors' code)",
@@ -257,6 +265,7 @@ MULTI_SIMILARITY = LossSpec(
             note="That code takes every pair at a cosine above 1 − 10⁻⁵ for the anchor itself, so "
             "that a positive with an equal vector does not count; here it does.",
             former=("research-ms-loss (the authors' code)",),
+            peers=(Peer("msight-tech/research-ms-loss", "MultiSimilarityLoss"),),
         ),
     ),
 )

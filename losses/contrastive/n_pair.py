@@ -14,6 +14,7 @@ from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import against_others, directions_and_logits
 from losses.landmarks import simplex_gap, softplus_at
+from losses.peers import METRIC_LEARNING, OF_PAIRS, Peer
 from losses.prototypes.softmax import exact_softmax
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -94,26 +95,29 @@ N_PAIR = LossSpec(
     aliases=("N-pairs", "multi-class N-pair", "NPairsLoss"),
     formula=r"\frac1N \sum_i \log\Bigl(1 + \sum_{j \ne i} e^{a_i \cdot p_j - a_i \cdot p_i}\Bigr)",
     symbols={
-        "anchors": Symbol("a_i", ("query", "dimension")),
+        "anchors": Symbol("a_i", ("query", "dimension"), stem="a"),
         "positives": Symbol("p_j", ("key", "dimension")),
         "similarities": Symbol(
-            r"s_{ij} = a_i \cdot p_j\ \text{or}\ \cos(a_i, p_j)", ("query", "key")
+            "s_{ij}", ("query", "key"), equals=r"a_i \cdot p_j\ \text{or}\ \cos(a_i, p_j)"
         ),
         "own": Symbol("s_{ii}", ("query",), "«similarities[r,r]»"),
         "others": Symbol(r"j \ne i", ("query", "key"), r"«c» \ne «r»"),
         "terms": Symbol(
-            r"t_{ij} = s_{ij} - s_{ii}\ \text{where}\ j \ne i",
+            "t_{ij}",
             ("query", "key"),
             "«similarities[r,c]» - «own[r]»",
+            equals=r"s_{ij} - s_{ii}\ \text{where}\ j \ne i",
         ),
         "per_query": Symbol(
-            r"\ell_i = \log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)",
+            r"\ell_i",
             ("query",),
             LOG1P_OF_ROW,
+            equals=r"\log\Bigl(1 + \sum_{j \ne i} e^{t_{ij}}\Bigr)",
             signed=False,
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac1N \sum_i \ell_i",
+            r"\mathcal L",
+            equals=r"\frac1N \sum_i \ell_i",
             live=r"\frac{«Σ per_query»}{«len(per_query)»}",
         ),
     },
@@ -138,6 +142,7 @@ N_PAIR = LossSpec(
             {"similarity": "cosine"},
             note="The library takes the first pair of each class out of the batch, and makes its "
             "vectors unit vectors: InfoNCE at τ = 1, which cannot come near 0.",
+            peers=(Peer(METRIC_LEARNING, "NPairsLoss", OF_PAIRS),),
         ),
     ),
 )

@@ -16,6 +16,7 @@ from losses.contrastive.in_batch import (
     some,
     temperature_parameter,
 )
+from losses.equivalents import Equivalent
 from losses.forms import AgainstOthers
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
@@ -28,9 +29,9 @@ from losses.kernels.tiled import (
     against_others,
 )
 from losses.landmarks import simplex_gap, softplus_at
+from losses.peers import CLASSED, METRIC_LEARNING, OF_PAIRS, Peer
 from losses.same_text import absent_by, same_text, same_text_count
 from losses.spec import Convention, LossSpec, Symbol
-from losses.twins import Twin
 
 
 def nt_xent_definition(
@@ -245,16 +246,16 @@ def _nt_xent_floor(given: dict[str, Tensor], temperature: float = 0.5) -> float 
     return softplus_at(exponent)
 
 
-def _twin(*, temperature: float) -> Twin:
-    return Twin(
+def _equivalent(*, temperature: float) -> Equivalent:
+    return Equivalent(
         "MultipleNegativesRankingLoss",
         {"first": "queries", "second": "keys"},
         "# Keys from both sides, and the mean of both directions.\n"
         'ways = ("query_to_doc", "query_to_query")\n'
         f"scale = 1 / {temperature!r}\n"
-        "twin = MultipleNegativesRankingLoss(None, scale=scale, directions=ways)\n"
-        "there = twin.compute_loss_from_embeddings([first, second], None)\n"
-        "back = twin.compute_loss_from_embeddings([second, first], None)\n"
+        "theirs = MultipleNegativesRankingLoss(None, scale=scale, directions=ways)\n"
+        "there = theirs.compute_loss_from_embeddings([first, second], None)\n"
+        "back = theirs.compute_loss_from_embeddings([second, first], None)\n"
         "loss = (there + back) / 2\n",
     )
 
@@ -267,12 +268,15 @@ NT_XENT = LossSpec(
     formula=r"-\frac{1}{2N} \sum_i \log"
     r" \frac{e^{\cos(z_i, z_{p(i)})/\tau}}{\sum_{k \ne i} e^{\cos(z_i, z_k)/\tau}}",
     symbols={
-        "first": Symbol("z_i", ("query", "dimension")),
+        "first": Symbol("z_i", ("query", "dimension"), stem="z"),
         "second": Symbol("z_{N+i}", ("key", "dimension")),
-        "views": Symbol("z_i", ("view", "dimension")),
-        "similarities": Symbol(r"c_{ik} = \cos(z_i, z_k)", ("view", "view")),
+        "views": Symbol("z_i", ("view", "dimension"), stem="z"),
+        "similarities": Symbol("c_{ik}", ("view", "view"), equals=r"\cos(z_i, z_k)"),
         "logits": Symbol(
-            r"s_{ik} = c_{ik} / \tau", ("view", "view"), r"«similarities[r,c]» / «temperature»"
+            "s_{ik}",
+            ("view", "view"),
+            r"«similarities[r,c]» / «temperature»",
+            equals=r"c_{ik} / \tau",
         ),
         "place": Symbol("i", ("view",)),
         "partner": Symbol("p(i)", ("view",)),
@@ -286,15 +290,22 @@ NT_XENT = LossSpec(
         ),
         "others": Symbol(r"k \ne i,\ k \ne p(i)", ("view", "view"), r"«c» \ne «r»"),
         "terms": Symbol(
-            r"t_{ik} = s_{ik} - s_{i\,p(i)}\ \text{where}\ k \ne i, p(i)",
+            "t_{ik}",
             ("view", "view"),
             r"«logits[r,c]» - «positive[r]»",
+            equals=r"s_{ik} - s_{i\,p(i)}\ \text{where}\ k \ne i, p(i)",
         ),
         "per_view": Symbol(
-            r"\ell_i = \log\Bigl(1 + \sum_k e^{t_{ik}}\Bigr)", ("view",), LOG1P_OF_ROW, signed=False
+            r"\ell_i",
+            ("view",),
+            LOG1P_OF_ROW,
+            equals=r"\log\Bigl(1 + \sum_k e^{t_{ik}}\Bigr)",
+            signed=False,
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac{1}{2N} \sum_i \ell_i", live=r"\frac{«Σ per_view»}{«len(per_view)»}"
+            r"\mathcal L",
+            equals=r"\frac{1}{2N} \sum_i \ell_i",
+            live=r"\frac{«Σ per_view»}{«len(per_view)»}",
         ),
     },
     parameters=(temperature_parameter(0.5),),
@@ -309,13 +320,14 @@ NT_XENT = LossSpec(
     floor_formula=r"\ln\bigl(1 + (2N - 2)\, e^{-\frac{N}{(N - 1)\tau}}\bigr)",
     aliases=("NTXentLoss", "SimCLR", "normalised temperature-scaled cross-entropy"),
     references=("Chen et al. 2020 (SimCLR)",),
-    twin=_twin,
+    equivalent=_equivalent,
     conventions=(
         Convention(
             "SimCLR",
             {"temperature": 0.5},
             note="The paper's formula. google-research's code adds the two directions up, twice "
             "this number, and starts from τ = 0.1: it is a convention of its own.",
+            peers=(Peer(METRIC_LEARNING, "NTXentLoss", OF_PAIRS, {"temperature": 0.5}),),
         ),
         Convention(
             "SimCLR, google-research/simclr be133b3 (both directions added)",
@@ -325,12 +337,14 @@ NT_XENT = LossSpec(
             r" \frac{e^{\cos(z_i, z_{p(i)})/\tau}}{\sum_{k \ne i} e^{\cos(z_i, z_k)/\tau}}",
             symbols={
                 "loss": Symbol(
-                    r"\mathcal L = \frac1N \sum_i \ell_i",
+                    r"\mathcal L",
+                    equals=r"\frac1N \sum_i \ell_i",
                     live=r"\frac{«Σ per_view»}{«len(first)»}",
                 )
             },
             function=nt_xent_of_both_directions,
             former=("SimCLR, google-research's code (both directions added)",),
+            peers=(Peer("google-research/simclr", "add_contrastive_loss"),),
         ),
         Convention(
             "pytorch-metric-learning 2.9 (several positives)",
@@ -339,13 +353,16 @@ NT_XENT = LossSpec(
             formula=r"-\frac{1}{|P|} \sum_{(i,p) \in P} \log \frac{e^{s_{ip}}}"
             r"{e^{s_{ip}} + \sum_{c_k \ne c_i} e^{s_{ik}}}",
             symbols={
-                "embeddings": Symbol("z_i", ("sentence", "dimension")),
-                "classes": Symbol("c_i", ("sentence",)),
-                "similarities": Symbol(r"c_{ik} = \cos(z_i, z_k)", ("sentence", "sentence")),
+                "embeddings": Symbol("z_i", ("sentence", "dimension"), stem="z"),
+                "classes": Symbol("c_i", ("sentence",), stem="c"),
+                "similarities": Symbol(
+                    "c_{ik}", ("sentence", "sentence"), equals=r"\cos(z_i, z_k)"
+                ),
                 "logits": Symbol(
-                    r"s_{ik} = c_{ik} / \tau",
+                    "s_{ik}",
                     ("sentence", "sentence"),
                     r"«similarities[r,c]» / «temperature»",
+                    equals=r"c_{ik} / \tau",
                 ),
                 "alike": Symbol(
                     "c_i = c_k", ("sentence", "sentence"), r"«classes[r]» = «classes[c]»"
@@ -355,18 +372,21 @@ NT_XENT = LossSpec(
                 "partner": Symbol("p", ("triplet",)),
                 "positive": Symbol("s_{ip}", ("triplet",), "«logits[anchor[r],partner[r]]»"),
                 "terms": Symbol(
-                    r"t_{tk} = s_{ik} - s_{ip}\ \text{where}\ c_k \ne c_i",
+                    "t_{tk}",
                     ("triplet", "sentence"),
                     "«logits[anchor[r],c]» - «positive[r]»",
+                    equals=r"s_{ik} - s_{ip}\ \text{where}\ c_k \ne c_i",
                 ),
                 "per_pair": Symbol(
-                    r"\ell_t = \log\Bigl(1 + \sum_k e^{t_{tk}}\Bigr)",
+                    r"\ell_t",
                     ("triplet",),
                     LOG1P_OF_ROW,
+                    equals=r"\log\Bigl(1 + \sum_k e^{t_{tk}}\Bigr)",
                     signed=False,
                 ),
                 "loss": Symbol(
-                    r"\mathcal L = \frac{1}{|P|} \sum_t \ell_t",
+                    r"\mathcal L",
+                    equals=r"\frac{1}{|P|} \sum_t \ell_t",
                     live=r"\frac{«Σ per_pair»}{«max(len(per_pair), 1)»}",
                 ),
             },
@@ -375,6 +395,7 @@ NT_XENT = LossSpec(
             note="The library adds the type's smallest number inside its logarithm: in float32 a "
             "term there never exceeds 87.3, and near it has no gradient. Here it has no such end.",
             former=("pytorch-metric-learning (several positives)",),
+            peers=(Peer(METRIC_LEARNING, "NTXentLoss", CLASSED),),
         ),
     ),
 )

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from losses import geometry, inputs
+from losses.equivalents import Equivalent
 from losses.gather import gathered
 from losses.kernels.gradient import with_gradient
 from losses.spec import Convention, LossSpec, Parameter, Symbol
-from losses.twins import Twin
 
 METRICS = ("cosine", "euclidean")
 
@@ -94,14 +94,14 @@ def _online(wanted, first, second, labels, margin, distance):
     return loss, (*to_vectors(pull.sub_(push).mul_(2)), None, None, None)
 
 
-def _twin(*, margin: float, distance: str) -> Twin:
+def _equivalent(*, margin: float, distance: str) -> Equivalent:
     kind = "COSINE_DISTANCE" if distance == "cosine" else "EUCLIDEAN"
-    return Twin(
+    return Equivalent(
         "OnlineContrastiveLoss, SiameseDistanceMetric",
         {"first": "first", "second": "second", "labels": "binary_labels"},
         f"metric = SiameseDistanceMetric.{kind}\n"
-        f"twin = OnlineContrastiveLoss(None, distance_metric=metric, margin={margin!r})\n"
-        "loss = twin.compute_loss_from_embeddings([first, second], labels)\n",
+        f"theirs = OnlineContrastiveLoss(None, distance_metric=metric, margin={margin!r})\n"
+        "loss = theirs.compute_loss_from_embeddings([first, second], labels)\n",
     )
 
 
@@ -113,10 +113,10 @@ ONLINE_CONTRASTIVE = LossSpec(
     formula=r"\sum_{y_i = 1,\, d_i > \min d^-} d_i^2"
     r" + \sum_{y_i = 0,\, d_i < \max d^+} [m - d_i]_+^2",
     symbols={
-        "first": Symbol("u_i", ("pair", "dimension")),
-        "second": Symbol("v_i", ("pair", "dimension")),
-        "labels": Symbol("y_i", ("pair",)),
-        "distances": Symbol(r"d_i = d(u_i, v_i)", ("pair",)),
+        "first": Symbol("u_i", ("pair", "dimension"), stem="u"),
+        "second": Symbol("v_i", ("pair", "dimension"), stem="v"),
+        "labels": Symbol("y_i", ("pair",), stem="y"),
+        "distances": Symbol("d_i", ("pair",), equals="d(u_i, v_i)"),
         "similar": Symbol("y_i = 1", ("pair",), "«labels[r]» = 1", signed=False),
         "dissimilar": Symbol("y_i = 0", ("pair",), "«labels[r]» = 0", signed=False),
         "farthest": Symbol(r"\max d^+"),
@@ -136,7 +136,7 @@ ONLINE_CONTRASTIVE = LossSpec(
             signed=False,
         ),
         "terms": Symbol("t_i", ("pair",), "«pull[r]» + «push[r]»", signed=False),
-        "loss": Symbol(r"\mathcal L = \sum_i t_i", live="«Σ terms»"),
+        "loss": Symbol(r"\mathcal L", equals=r"\sum_i t_i", live="«Σ terms»"),
     },
     parameters=(
         Parameter("margin", 0.5, "m", 0.0, 4.0, 0.01, role="margin"),
@@ -152,6 +152,6 @@ ONLINE_CONTRASTIVE = LossSpec(
     aliases=("OnlineContrastiveLoss",),
     note="At exact collapse no pair is nearer or farther than another, and nothing is selected: "
     "the loss is 0 there, and about m² for each negative next to it.",
-    twin=_twin,
+    equivalent=_equivalent,
     conventions=(Convention("sentence-transformers 6.2", {"margin": 0.5, "distance": "cosine"}),),
 )

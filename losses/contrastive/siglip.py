@@ -24,6 +24,7 @@ from losses.kernels.tiled import (
     directions_and_logits,
 )
 from losses.landmarks import least_binary, softplus_at
+from losses.peers import Peer
 from losses.same_text import absent_by, same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -161,19 +162,23 @@ SIGLIP = LossSpec(
         **{name: TEXT_SYMBOLS[name] for name in TEXTS},
         "counted": Symbol(COUNTED, ("query", "key")),
         "logits": Symbol(
-            r"s_{ij} = t\, c_{ij} + b",
+            "s_{ij}",
             ("query", "key"),
             r"«scale» \cdot «similarities[r,c]» + «bias»",
+            equals=r"t\, c_{ij} + b",
         ),
-        "signs": Symbol(r"z_{ij} = \pm 1", ("query", "key")),
+        "signs": Symbol("z_{ij}", ("query", "key"), equals=r"\pm 1"),
         "terms": Symbol(
-            r"t_{ij} = \log\bigl(1 + e^{-z_{ij} s_{ij}}\bigr)",
+            "t_{ij}",
             ("query", "key"),
             r"\log\bigl(1 + e^{-(«signs[r,c]») \cdot («logits[r,c]»)}\bigr)",
+            equals=r"\log\bigl(1 + e^{-z_{ij} s_{ij}}\bigr)",
             signed=False,
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac1N \sum_{i,j} t_{ij}", live=r"\frac{«Σ terms»}{«len(queries)»}"
+            r"\mathcal L",
+            equals=r"\frac1N \sum_{i,j} t_{ij}",
+            live=r"\frac{«Σ terms»}{«len(queries)»}",
         ),
     },
     parameters=(
@@ -195,6 +200,7 @@ SIGLIP = LossSpec(
             "open_clip 3.3.0 (initial values)",
             {"scale": 10.0, "bias": -10.0},
             former=("open_clip (initial values)",),
+            peers=(Peer("open-clip-torch", "SigLipLoss"),),
         ),
         Convention(
             "averaged over cells (big_vision #115)",
@@ -204,12 +210,14 @@ SIGLIP = LossSpec(
             r" \log\bigl(1 + e^{-z_{ij} (t \cos(q_i, k_j) + b)}\bigr)",
             symbols={
                 "loss": Symbol(
-                    r"\mathcal L = \overline{t_{ij}}",
+                    r"\mathcal L",
+                    equals=r"\overline{t_{ij}}",
                     live=r"\frac{«Σ terms»}{«len(queries)»^2}",
                 ),
             },
             collapse=lambda given, **chosen: _siglip_collapse(given, **chosen) / len(given["keys"]),
             floor=_least_over_cells,
+            printed=True,
         ),
     ),
 )

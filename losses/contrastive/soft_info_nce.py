@@ -119,7 +119,11 @@ SOFT_INFO_NCE = LossSpec(
             signed=False,
         ),
         "per_query": Symbol(
-            r"\ell_i = -\sum_j t_{ij} \log p_{ij}", ("query",), "«Σ costs[r]»", signed=False
+            r"\ell_i",
+            ("query",),
+            "«Σ costs[r]»",
+            equals=r"-\sum_j t_{ij} \log p_{ij}",
+            signed=False,
         ),
     },
     parameters=(temperature_parameter(0.05),),

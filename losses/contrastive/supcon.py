@@ -17,6 +17,7 @@ from losses.kernels import few, log1p_sum_exp, log_sum_exp, mean_of
 from losses.kernels.classes import is_small
 from losses.kernels.gradient import with_gradient
 from losses.landmarks import simplex_gap
+from losses.peers import CLASSED, METRIC_LEARNING, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 BASE_TEMPERATURE = 0.07  # of SupContrast, which multiplies its loss by τ/τ_base
@@ -209,15 +210,16 @@ SUPCON = LossSpec(
     formula=r"\frac1N \sum_i \frac{-1}{|P(i)|} \sum_{p \in P(i)}"
     r" \log \frac{e^{\cos(z_i, z_p)/\tau}}{\sum_k e^{\cos(z_i, z_k)/\tau}}",
     symbols={
-        "embeddings": Symbol("z_i", ("sentence", "dimension")),
-        "classes": Symbol("c_i", ("sentence",)),
+        "embeddings": Symbol("z_i", ("sentence", "dimension"), stem="z"),
+        "classes": Symbol("c_i", ("sentence",), stem="c"),
         "keys": Symbol("z_k", ("sentence", "dimension")),
         "key_classes": Symbol("c_k", ("sentence",)),
-        "similarities": Symbol(r"c_{ik} = \cos(z_i, z_k)", ("sentence", "sentence")),
+        "similarities": Symbol("c_{ik}", ("sentence", "sentence"), equals=r"\cos(z_i, z_k)"),
         "logits": Symbol(
-            r"s_{ik} = c_{ik} / \tau",
+            "s_{ik}",
             ("sentence", "sentence"),
             r"«similarities[r,c]» / «temperature»",
+            equals=r"c_{ik} / \tau",
         ),
         "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
         "candidates": Symbol(r"k \in A(i)", ("sentence", "sentence")),
@@ -227,26 +229,31 @@ SUPCON = LossSpec(
             r"«classes[r]» = «classes[c]»,\ «candidates[r,c]» = 1",
         ),
         "terms": Symbol(
-            r"t_{ik} = s_{ik}\ \text{where}\ k \in A(i)",
+            "t_{ik}",
             ("sentence", "sentence"),
             r"«similarities[r,c]» / «temperature»",
+            equals=r"s_{ik}\ \text{where}\ k \in A(i)",
         ),
         "partition": Symbol(
-            r"Z_i = \log \sum_{k \in A(i)} e^{s_{ik}}",
+            "Z_i",
             ("sentence",),
             r"\log\bigl(«Σ exp terms[r]»\bigr)",
+            equals=r"\log \sum_{k \in A(i)} e^{s_{ik}}",
         ),
         "positive_count": Symbol("|P(i)|", ("sentence",)),
         "attraction": Symbol(
-            r"a_i = \frac{1}{|P(i)|} \sum_{p \in P(i)} s_{ip}",
+            "a_i",
             ("sentence",),
             r"\frac{«Σ logits[r] where positives[r]»}{«positive_count[r].clamp_min(1)»}",
+            equals=r"\frac{1}{|P(i)|} \sum_{p \in P(i)} s_{ip}",
+            stem="a",
         ),
         "per_anchor": Symbol(
-            r"\ell_i = Z_i - a_i", ("sentence",), r"«partition[r]» - «attraction[r]»"
+            r"\ell_i", ("sentence",), r"«partition[r]» - «attraction[r]»", equals="Z_i - a_i"
         ),
         "loss": Symbol(
-            r"\mathcal L = \overline{\ell_i}\ \text{over}\ |P(i)| > 0",
+            r"\mathcal L",
+            equals=r"\overline{\ell_i}\ \text{over}\ |P(i)| > 0",
             live=r"\frac{«Σ per_anchor where positive_count»}"
             r"{«(positive_count > 0).sum().clamp_min(1)»}",
         ),
@@ -276,12 +283,14 @@ SUPCON = LossSpec(
                     r"«positive_count[r]» > 0,\ «alike.all(dim=1)[r]» = 0",
                 ),
                 "per_anchor": Symbol(
-                    r"\ell_i = Z_i - a_i\ \text{where}\ |P(i)| > 0,\ C > 1",
+                    r"\ell_i",
                     ("sentence",),
                     "«either(partition[r], 0, valid[r])» - «either(attraction[r], 0, valid[r])»",
+                    equals=r"Z_i - a_i\ \text{where}\ |P(i)| > 0,\ C > 1",
                 ),
                 "loss": Symbol(
-                    r"\mathcal L = \overline{\ell_i}\ \text{over}\ \ell_i > 0",
+                    r"\mathcal L",
+                    equals=r"\overline{\ell_i}\ \text{over}\ \ell_i > 0",
                     live=r"\frac{«Σ per_anchor»}{«(per_anchor > 0).sum().clamp_min(1)»}",
                 ),
             },
@@ -290,8 +299,9 @@ SUPCON = LossSpec(
             "bank, which hold the batch as well but carry no gradient: an anchor moves towards its "
             "positives, and they do not move towards it.",
             former=("pytorch-metric-learning",),
+            peers=(Peer(METRIC_LEARNING, "SupConLoss", CLASSED),),
         ),
-        Convention("S2 (the anchor is its own positive)", {"include_self": True}),
+        Convention("S2 (the anchor is its own positive)", {"include_self": True}, printed=True),
         Convention(
             "SupContrast (anchors without a positive count as zeros)",
             {"temperature": BASE_TEMPERATURE},
@@ -300,17 +310,20 @@ SUPCON = LossSpec(
             r" \log \frac{e^{\cos(z_i, z_p)/\tau}}{\sum_k e^{\cos(z_i, z_k)/\tau}}",
             symbols={
                 "per_anchor": Symbol(
-                    r"\ell_i = Z_i - a_i\ \text{where}\ |P(i)| > 0",
+                    r"\ell_i",
                     ("sentence",),
                     r"\min\bigl(1, «positive_count[r]»\bigr)\,(«partition[r]» - «attraction[r]»)",
+                    equals=r"Z_i - a_i\ \text{where}\ |P(i)| > 0",
                 ),
                 "loss": Symbol(
-                    r"\mathcal L = \frac{\tau}{0.07} \cdot \frac1N \sum_i \ell_i",
+                    r"\mathcal L",
+                    equals=r"\frac{\tau}{0.07} \cdot \frac1N \sum_i \ell_i",
                     live=r"\frac{«temperature» \cdot («Σ per_anchor»)}"
                     r"{0.07 \cdot «len(per_anchor)»}",
                 ),
             },
             function=supcon_with_zeros,
+            peers=(Peer("HobbitLong/SupContrast", "SupConLoss"),),
         ),
     ),
 )

@@ -33,6 +33,11 @@ from losses.contrastive.mined_triplets import (
     triplet_unit_smooth_definition,
     triplet_unit_swapped_definition,
 )
+from losses.contrastive.triplet_equivalents import (
+    equivalent_of,
+    equivalent_of_given,
+    equivalent_of_mined,
+)
 from losses.contrastive.triplet_landmarks import (
     floor_of_given,
     floor_of_manhattan,
@@ -50,9 +55,9 @@ from losses.contrastive.triplet_symbols import (
     TRIPLET_SYMBOLS,
     VIOLATING,
 )
-from losses.contrastive.triplet_twins import twin_of, twin_of_given, twin_of_mined
 from losses.gather import gathered
 from losses.kernels import mean_of, softplus
+from losses.peers import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 MININGS = ("given", "all", "semi_hard", "hard")
@@ -198,7 +203,7 @@ TRIPLET = LossSpec(
     floor=triplet_floor,
     floor_formula="0",
     references=("S2", "S1 eq. 35", "Schroff et al. 2015", "Hermans et al. 2017"),
-    twin=twin_of,
+    equivalent=equivalent_of,
     aliases=(
         "TripletLoss",
         "TripletMarginLoss",
@@ -225,7 +230,7 @@ TRIPLET = LossSpec(
             symbols=OF_GIVEN,
             reads=GIVEN,
             function=triplet_given,
-            twin=twin_of_given,
+            equivalent=equivalent_of_given,
             note=GIVEN_NOTE,
             collapse=triplet_collapse,
             floor=floor_of_given,
@@ -239,10 +244,10 @@ TRIPLET = LossSpec(
             symbols={
                 **OF_GIVEN,
                 "to_positive": Symbol(
-                    r"d^+_t = \sum_k |a_{tk} - p_{tk}|", ("given_triplet",), signed=False
+                    "d^+_t", ("given_triplet",), equals=r"\sum_k |a_{tk} - p_{tk}|", signed=False
                 ),
                 "to_negative": Symbol(
-                    r"d^-_t = \sum_k |a_{tk} - n_{tk}|", ("given_triplet",), signed=False
+                    "d^-_t", ("given_triplet",), equals=r"\sum_k |a_{tk} - n_{tk}|", signed=False
                 ),
                 "terms": OF_GIVEN_HARD,
             },
@@ -252,6 +257,7 @@ TRIPLET = LossSpec(
             "of the same first sentence.",
             collapse=triplet_collapse,
             floor=floor_of_manhattan,
+            peers=(Peer(SENTENCE_TRANSFORMERS, "TripletLoss", GIVEN),),
         ),
         Convention(
             "sentence-transformers 6.2 BatchAll",
@@ -260,7 +266,7 @@ TRIPLET = LossSpec(
             formula=r"\frac{\sum_T [d(a, p) - d(a, n) + m]_+}{|\{T: d(a, p) - d(a, n) + m > 0\}|}",
             symbols=VIOLATING,
             function=triplet_over_violating,
-            twin=partial(twin_of_mined, "BatchAllTripletLoss"),
+            equivalent=partial(equivalent_of_mined, "BatchAllTripletLoss"),
             former=("sentence-transformers BatchAll",),
         ),
         Convention(
@@ -269,7 +275,7 @@ TRIPLET = LossSpec(
             triplet_every_anchor_definition,
             formula=r"\frac1S \sum_a \bigl[\max_p d(a, p) - \min_n d(a, n) + m\bigr]_+",
             symbols=EVERY_ANCHOR,
-            twin=partial(twin_of_mined, "BatchHardTripletLoss"),
+            equivalent=partial(equivalent_of_mined, "BatchHardTripletLoss"),
             former=("sentence-transformers BatchHard",),
         ),
         Convention(
@@ -280,15 +286,20 @@ TRIPLET = LossSpec(
             symbols={
                 **EVERY_ANCHOR,
                 "violations": Symbol(
-                    r"v_a = d^+_a - d^-_a", ("sentence",), "«to_positive[r]» - «to_negative[r]»"
+                    "v_a",
+                    ("sentence",),
+                    "«to_positive[r]» - «to_negative[r]»",
+                    equals="d^+_a - d^-_a",
                 ),
                 "terms": Symbol(
-                    r"t_a = \log(1 + e^{v_a})",
+                    "t_a",
                     ("sentence",),
                     r"\log\bigl(1 + e^{«violations[r]»}\bigr)",
+                    equals=r"\log(1 + e^{v_a})",
                     signed=False,
                 ),
             },
+            peers=(Peer(SENTENCE_TRANSFORMERS, "BatchHardSoftMarginTripletLoss", MINED),),
         ),
         Convention(
             "sentence-transformers 6.2 BatchSemiHard",
@@ -296,6 +307,7 @@ TRIPLET = LossSpec(
             triplet_semi_hard_or_itself_definition,
             function=triplet_semi_hard_or_itself,
             former=("sentence-transformers BatchSemiHard",),
+            peers=(Peer(SENTENCE_TRANSFORMERS, "BatchSemiHardTripletLoss", MINED),),
         ),
         Convention(
             "torch 2.13 (ε in the distance)",
@@ -305,16 +317,19 @@ TRIPLET = LossSpec(
             r" - \lVert a - n + \varepsilon \rVert + m\bigr]_+",
             symbols={
                 "distances": Symbol(
-                    r"d_{ik} = \lVert z_i - z_k + \varepsilon \rVert",
+                    "d_{ik}",
                     ("sentence", "sentence"),
+                    equals=r"\lVert z_i - z_k + \varepsilon \rVert",
                     signed=False,
                 ),
                 "loss": Symbol(
-                    r"\mathcal L = \overline{t_{tk}}\ \text{over the triplets}",
+                    r"\mathcal L",
+                    equals=r"\overline{t_{tk}}\ \text{over the triplets}",
                     live=r"\frac{«Σ terms»}{«strangers.sum().clamp_min(1)»}",
                 ),
             },
             former=("torch (ε in the distance)",),
+            peers=(Peer("torch", "TripletMarginLoss", MINED),),
         ),
         Convention(
             "torch 2.13 TripletMarginLoss (given triplets)",
@@ -328,6 +343,7 @@ TRIPLET = LossSpec(
             collapse=triplet_collapse,
             floor=floor_of_given,
             former=("torch TripletMarginLoss (given triplets)",),
+            peers=(Peer("torch", "TripletMarginLoss", GIVEN),),
         ),
         Convention(
             "torch 2.13, swap=True (given triplets)",
@@ -345,9 +361,10 @@ TRIPLET = LossSpec(
                     r"\lVert p_t - n_t + \varepsilon \rVert", ("given_triplet",), signed=False
                 ),
                 "to_negative": Symbol(
-                    r"d^-_t = \min(d(a_t, n_t), d(p_t, n_t))",
+                    "d^-_t",
                     ("given_triplet",),
                     r"\min(«to_anchor[r]», «from_positive[r]»)",
+                    equals=r"\min(d(a_t, n_t), d(p_t, n_t))",
                     signed=False,
                 ),
                 "terms": OF_GIVEN_HARD,
@@ -358,6 +375,7 @@ TRIPLET = LossSpec(
             collapse=triplet_collapse,
             floor=floor_of_given,
             former=("torch, swap=True (given triplets)",),
+            peers=(Peer("torch", "TripletMarginLoss", GIVEN, {"swap": True}),),
         ),
         Convention(
             "pytorch-metric-learning 2.9, swap=True",
@@ -369,13 +387,15 @@ TRIPLET = LossSpec(
             symbols={
                 **VIOLATING,
                 "to_others": Symbol(
-                    r"d_{tk} = \min\bigl(d(a_t, z_k), d(p_t, z_k)\bigr)",
+                    "d_{tk}",
                     ("triplet", "sentence"),
                     r"\min(«distances[anchor[r],c]», «distances[positive[r],c]»)",
+                    equals=r"\min\bigl(d(a_t, z_k), d(p_t, z_k)\bigr)",
                     signed=False,
                 ),
             },
             collapse=triplet_collapse,
+            peers=(Peer(METRIC_LEARNING, "TripletMarginLoss", CLASSED, {"swap": True}),),
         ),
         Convention(
             "pytorch-metric-learning 2.9, smooth_loss=True",
@@ -386,13 +406,15 @@ TRIPLET = LossSpec(
             symbols={
                 **VIOLATING,
                 "terms": Symbol(
-                    r"t_{tk} = \log(1 + e^{v_{tk}})",
+                    "t_{tk}",
                     ("triplet", "sentence"),
                     r"\log\bigl(1 + e^{«violations[r,c]»}\bigr)",
+                    equals=r"\log(1 + e^{v_{tk}})",
                     signed=False,
                 ),
             },
             collapse=partial(triplet_collapse, soft_margin=True),
+            peers=(Peer(METRIC_LEARNING, "TripletMarginLoss", CLASSED, {"smooth_loss": True}),),
         ),
         Convention(
             "pytorch-metric-learning 2.9 TripletMarginLoss",
@@ -403,6 +425,7 @@ TRIPLET = LossSpec(
             symbols=VIOLATING,
             function=triplet_unit,
             former=("pytorch-metric-learning",),
+            peers=(Peer(METRIC_LEARNING, "TripletMarginLoss", CLASSED),),
         ),
     ),
 )

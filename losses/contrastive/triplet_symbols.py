@@ -15,10 +15,10 @@ GIVEN = {
     "negatives": "triplet_negatives",
 }
 TRIPLET_SYMBOLS = {
-    "anchors": Symbol("z_i", ("sentence", "dimension")),
+    "anchors": Symbol("z_i", ("sentence", "dimension"), stem="z"),
     "directions": Symbol(r"z_i / \lVert z_i \rVert", ("sentence", "dimension")),
-    "classes": Symbol("c_i", ("sentence",)),
-    "distances": Symbol(r"d_{ik} = d(z_i, z_k)", ("sentence", "sentence"), signed=False),
+    "classes": Symbol("c_i", ("sentence",), stem="c"),
+    "distances": Symbol("d_{ik}", ("sentence", "sentence"), equals="d(z_i, z_k)", signed=False),
     "alike": Symbol("c_i = c_k", ("sentence", "sentence"), "«classes[r]» = «classes[c]»"),
     "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
     "partners": Symbol(
@@ -29,10 +29,18 @@ TRIPLET_SYMBOLS = {
     "anchor": Symbol("a_t", ("triplet",)),
     "positive": Symbol("p_t", ("triplet",)),
     "to_positive": Symbol(
-        r"d^+_t = d(a_t, p_t)", ("triplet",), "«distances[anchor[r],positive[r]]»", signed=False
+        "d^+_t",
+        ("triplet",),
+        "«distances[anchor[r],positive[r]]»",
+        equals="d(a_t, p_t)",
+        signed=False,
     ),
     "to_others": Symbol(
-        r"d_{tk} = d(a_t, z_k)", ("triplet", "sentence"), "«distances[anchor[r],c]»", signed=False
+        "d_{tk}",
+        ("triplet", "sentence"),
+        "«distances[anchor[r],c]»",
+        equals="d(a_t, z_k)",
+        signed=False,
     ),
     "strangers": Symbol(
         r"c_{a_t} \ne c_k", ("triplet", "sentence"), r"«classes[anchor[r]]» \ne «classes[c]»"
@@ -48,32 +56,37 @@ TRIPLET_SYMBOLS = {
     "negative": Symbol("n_t", ("triplet",)),
     "valid": Symbol(r"(t, k)\ \text{is a triplet}", ("triplet", "sentence")),
     "differences": Symbol(
-        r"x_{tk} = d^+_t - d_{tk} + m",
+        "x_{tk}",
         ("triplet", "sentence"),
         "«to_positive[r]» - «to_others[r,c]» + «margin»",
+        equals="d^+_t - d_{tk} + m",
     ),
     "violations": Symbol(
-        r"v_{tk} = d^+_t - d_{tk} + m\ \text{where}\ (t, k)\ \text{is a triplet}",
+        "v_{tk}",
         ("triplet", "sentence"),
         "«to_positive[r]» - «to_others[r,c]» + «margin»",
+        equals=r"d^+_t - d_{tk} + m\ \text{where}\ (t, k)\ \text{is a triplet}",
     ),
     "terms": Symbol(
-        r"t_{tk} = [v_{tk}]_+\ \text{or}\ \log(1 + e^{v_{tk}})",
+        "t_{tk}",
         ("triplet", "sentence"),
         {
             "soft_margin": r"\log\bigl(1 + e^{«violations[r,c]»}\bigr)",
             "": "[«violations[r,c]»]_+",
         },
+        equals=r"[v_{tk}]_+\ \text{or}\ \log(1 + e^{v_{tk}})",
         signed=False,
     ),
     "loss": Symbol(
-        r"\mathcal L = \overline{t_{tk}}\ \text{over the triplets}",
+        r"\mathcal L",
+        equals=r"\overline{t_{tk}}\ \text{over the triplets}",
         live=r"\frac{«Σ terms»}{«valid.sum().clamp_min(1)»}",
     ),
 }
 VIOLATING = {
     "loss": Symbol(
-        r"\mathcal L = \text{mean of}\ t_{tk} > 0",
+        r"\mathcal L",
+        equals=r"\text{mean of}\ t_{tk} > 0",
         live=r"\frac{«Σ terms»}{«(terms > 0).sum().clamp_min(1)»}",
     )
 }
@@ -81,37 +94,42 @@ OF_GIVEN = {
     "anchors": Symbol("a_t", ("given_triplet", "dimension")),
     "positives": Symbol("p_t", ("given_triplet", "dimension")),
     "negatives": Symbol("n_t", ("given_triplet", "dimension")),
-    "to_positive": Symbol(r"d^+_t = d(a_t, p_t)", ("given_triplet",), signed=False),
-    "to_negative": Symbol(r"d^-_t = d(a_t, n_t)", ("given_triplet",), signed=False),
+    "to_positive": Symbol("d^+_t", ("given_triplet",), equals="d(a_t, p_t)", signed=False),
+    "to_negative": Symbol("d^-_t", ("given_triplet",), equals="d(a_t, n_t)", signed=False),
     "violations": Symbol(
-        r"v_t = d^+_t - d^-_t + m",
+        "v_t",
         ("given_triplet",),
         "«to_positive[r]» - «to_negative[r]» + «margin»",
+        equals="d^+_t - d^-_t + m",
     ),
     "terms": Symbol(
-        r"t_t = [v_t]_+\ \text{or}\ \log(1 + e^{v_t})",
+        "t_t",
         ("given_triplet",),
         {"soft_margin": r"\log\bigl(1 + e^{«violations[r]»}\bigr)", "": "[«violations[r]»]_+"},
+        equals=r"[v_t]_+\ \text{or}\ \log(1 + e^{v_t})",
         signed=False,
     ),
     "loss": Symbol(
-        r"\mathcal L = \frac{1}{|T|} \sum_t t_t", live=r"\frac{«Σ terms»}{«len(terms)»}"
+        r"\mathcal L", equals=r"\frac{1}{|T|} \sum_t t_t", live=r"\frac{«Σ terms»}{«len(terms)»}"
     ),
 }
-OF_GIVEN_HARD = Symbol("t_t = [v_t]_+", ("given_triplet",), "[«violations[r]»]_+", signed=False)
+OF_GIVEN_HARD = Symbol(
+    "t_t", ("given_triplet",), "[«violations[r]»]_+", equals="[v_t]_+", signed=False
+)
 SHIFTED_GIVEN = {
     "to_positive": Symbol(
-        r"d^+_t = \lVert a_t - p_t + \varepsilon \rVert", ("given_triplet",), signed=False
+        "d^+_t", ("given_triplet",), equals=r"\lVert a_t - p_t + \varepsilon \rVert", signed=False
     ),
     "to_negative": Symbol(
-        r"d^-_t = \lVert a_t - n_t + \varepsilon \rVert", ("given_triplet",), signed=False
+        "d^-_t", ("given_triplet",), equals=r"\lVert a_t - n_t + \varepsilon \rVert", signed=False
     ),
 }
 EVERY_ANCHOR = {
     "to_positive": Symbol(
-        r"d^+_a = \max_p d(a, p)",
+        "d^+_a",
         ("sentence",),
         r"\max\bigl(0, «max distances[r] where alike[r] & ~itself[r]»\bigr)",
+        equals=r"\max_p d(a, p)",
         signed=False,
     ),
     "farthest": Symbol(
@@ -121,16 +139,20 @@ EVERY_ANCHOR = {
         signed=False,
     ),
     "to_negative": Symbol(
-        r"d^-_a = \min_n d(a, n)",
+        "d^-_a",
         ("sentence",),
         r"\min\bigl(«min distances[r] + farthest[r][..., None] * alike[r]»\bigr)",
+        equals=r"\min_n d(a, n)",
         signed=False,
     ),
     "violations": Symbol(
-        r"v_a = d^+_a - d^-_a + m",
+        "v_a",
         ("sentence",),
         "«to_positive[r]» - «to_negative[r]» + «margin»",
+        equals="d^+_a - d^-_a + m",
     ),
-    "terms": Symbol("t_a = [v_a]_+", ("sentence",), "[«violations[r]»]_+", signed=False),
-    "loss": Symbol(r"\mathcal L = \frac1S \sum_a t_a", live=r"\frac{«Σ terms»}{«len(terms)»}"),
+    "terms": Symbol("t_a", ("sentence",), "[«violations[r]»]_+", equals="[v_a]_+", signed=False),
+    "loss": Symbol(
+        r"\mathcal L", equals=r"\frac1S \sum_a t_a", live=r"\frac{«Σ terms»}{«len(terms)»}"
+    ),
 }

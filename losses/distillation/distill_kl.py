@@ -12,6 +12,7 @@ from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.lists import distill_kl as distill_kl_by_rows
 from losses.lists.candidates import log_shares_of, present_in
+from losses.peers import SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 DIVERGENCES = ("kl", "ce")
@@ -182,12 +183,16 @@ DISTILL_KL = LossSpec(
         "mask": Symbol(r"m_{ik}", ("list", "candidate")),
         "present": Symbol(r"m_{ik}", ("list", "candidate")),
         "logits": Symbol(
-            r"z_{ik} = s_{ik} / T", ("list", "candidate"), r"\frac{«scores[r,c]»}{«temperature»}"
+            "z_{ik}",
+            ("list", "candidate"),
+            r"\frac{«scores[r,c]»}{«temperature»}",
+            equals="s_{ik} / T",
         ),
         "log_shares": Symbol(
-            r"\log p_{ik} = z_{ik} - \log\sum_j e^{z_{ij}}",
+            r"\log p_{ik}",
             ("list", "candidate"),
             r"«logits[r,c]» - \log\bigl(«Σ exp logits[r]»\bigr)",
+            equals=r"z_{ik} - \log\sum_j e^{z_{ij}}",
         ),
         "softened": Symbol(
             r"\tau_{ik} / T_t",
@@ -195,15 +200,19 @@ DISTILL_KL = LossSpec(
             r"\frac{«teacher[r,c]»}{«teacher_temperature or temperature»}",
         ),
         "teacher_shares": Symbol(
-            r"P_{ik} = \frac{e^{\tau_{ik} / T_t}}{\sum_j e^{\tau_{ij} / T_t}}",
+            "P_{ik}",
             ("list", "candidate"),
+            equals=r"\frac{e^{\tau_{ik} / T_t}}{\sum_j e^{\tau_{ij} / T_t}}",
             signed=False,
         ),
-        "terms": Symbol(r"t_{ik} = P_{ik} \log \frac{P_{ik}}{p_{ik}}", ("list", "candidate")),
-        "per_row": Symbol(r"\ell_i = \sum_k t_{ik}", ("list",), r"«Σ terms[r]»"),
-        "filled": Symbol(r"m_i = \max_k m_{ik}", ("list",)),
+        "terms": Symbol(
+            "t_{ik}", ("list", "candidate"), equals=r"P_{ik} \log \frac{P_{ik}}{p_{ik}}"
+        ),
+        "per_row": Symbol(r"\ell_i", ("list",), r"«Σ terms[r]»", equals=r"\sum_k t_{ik}"),
+        "filled": Symbol("m_i", ("list",), equals=r"\max_k m_{ik}"),
         "loss": Symbol(
-            r"\mathcal L = \frac{T^2}{N} \sum_i \ell_i",
+            r"\mathcal L",
+            equals=r"\frac{T^2}{N} \sum_i \ell_i",
             live=r"«temperature»^2 \cdot \frac{«Σ per_row»}{«filled.sum().clamp_min(1)»}",
         ),
     },
@@ -230,6 +239,13 @@ DISTILL_KL = LossSpec(
             {"temperature": 1.0},
             note="The library compares dot products. Here scores are cosines, the same for unit "
             'vectors; the class for trainers has similarity="dot".',
+            peers=(
+                Peer(
+                    SENTENCE_TRANSFORMERS,
+                    "DistillKLDivLoss",
+                    {"scores": "list_scores", "teacher": "list_teacher"},
+                ),
+            ),
         ),
         Convention(
             "FlagEmbedding 1.4.2 kl_div (cross-entropy)",
@@ -239,16 +255,19 @@ DISTILL_KL = LossSpec(
             r" P = \mathrm{softmax}(t),\ p = \mathrm{softmax}(s / T)",
             symbols={
                 "terms": Symbol(
-                    r"t_{ik} = -P_{ik} \log p_{ik}",
+                    "t_{ik}",
                     ("list", "candidate"),
                     r"-«teacher_shares[r,c]» \cdot «log_shares[r,c]»",
+                    equals=r"-P_{ik} \log p_{ik}",
                     signed=False,
                 ),
                 "loss": Symbol(
-                    r"\mathcal L = \frac1N \sum_i \ell_i",
+                    r"\mathcal L",
+                    equals=r"\frac1N \sum_i \ell_i",
                     live=r"\frac{«Σ per_row»}{«filled.sum().clamp_min(1)»}",
                 ),
             },
+            peers=(Peer("FlagEmbedding", "distill_loss"),),
         ),
     ),
 )

@@ -9,6 +9,7 @@ from torch.nn import functional
 from losses import inputs
 from losses.kernels import mean_of
 from losses.lists.candidates import present_in
+from losses.peers import SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Symbol
 
 HALVINGS = 60  # of an interval of length 2, to the last digit
@@ -110,25 +111,28 @@ MARGIN_MSE = LossSpec(
     symbols={
         "positive_scores": Symbol(r"s^+_i", ("row",)),
         "negative_scores": Symbol(r"s^-_{ik}", ("row", "candidate")),
-        "teacher_margins": Symbol(r"\Delta_{ik} = t^+_i - t^-_{ik}", ("row", "candidate")),
+        "teacher_margins": Symbol(r"\Delta_{ik}", ("row", "candidate"), equals="t^+_i - t^-_{ik}"),
         "mask": Symbol(r"m_{ik}", ("row", "candidate")),
         "present": Symbol(r"m_{ik}", ("row", "candidate")),
         "margins": Symbol(
-            r"d_{ik} = s^+_i - s^-_{ik}",
+            "d_{ik}",
             ("row", "candidate"),
             "«positive_scores[r]» - «negative_scores[r,c]»",
+            equals="s^+_i - s^-_{ik}",
         ),
         "targets": Symbol(r"\Delta_{ik}", ("row", "candidate"), "«teacher_margins[r,c]»"),
         "errors": Symbol(
-            r"e_{ik} = d_{ik} - \Delta_{ik}",
+            "e_{ik}",
             ("row", "candidate"),
             "«margins[r,c]» - «teacher_margins[r,c]»",
+            equals=r"d_{ik} - \Delta_{ik}",
         ),
         "terms": Symbol(
-            r"t_{ik} = e_{ik}^2", ("row", "candidate"), "(«errors[r,c]»)^2", signed=False
+            "t_{ik}", ("row", "candidate"), "(«errors[r,c]»)^2", equals="e_{ik}^2", signed=False
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac1{NK} \sum_{i,k} t_{ik}",
+            r"\mathcal L",
+            equals=r"\frac1{NK} \sum_{i,k} t_{ik}",
             live=r"\frac{«Σ terms»}{«present.sum().clamp_min(1)»}",
         ),
     },
@@ -150,6 +154,18 @@ MARGIN_MSE = LossSpec(
             "sentence-transformers 6.2 MarginMSELoss (dot products)",
             note="The library compares dot products. Here scores are cosines, the same for unit "
             'vectors; the class for trainers has similarity="dot".',
+            peers=(
+                Peer(
+                    SENTENCE_TRANSFORMERS,
+                    "MarginMSELoss",
+                    {
+                        "positive": "margin_positives",
+                        "negative": "margin_negatives",
+                        "teacher": "teacher_margins",
+                        "mask": "margin_mask",
+                    },
+                ),
+            ),
         ),
     ),
 )

@@ -21,6 +21,7 @@ from losses.lists.candidates import (
     scored_lists,
 )
 from losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
+from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Symbol
 
 
@@ -96,24 +97,29 @@ ADR_MSE = LossSpec(
         **RANK_SYMBOLS,
         "true_ranks": Symbol(r"r_{l,i}", ("list", "candidate"), signed=False),
         "errors": Symbol(
-            r"e_{l,i} = \hat r_{l,i} - r_{l,i}",
+            "e_{l,i}",
             ("list", "candidate"),
             r"«ranks[r,c]» - «true_ranks[r,c]»",
+            equals=r"\hat r_{l,i} - r_{l,i}",
         ),
         "discounts": Symbol(
-            r"\delta_{l,i} = \frac{1}{\log_2(1 + r_{l,i})}",
+            r"\delta_{l,i}",
             ("list", "candidate"),
             r"\frac{\ln 2}{\log(1 + «true_ranks[r,c]»)}",
+            equals=r"\frac{1}{\log_2(1 + r_{l,i})}",
             signed=False,
         ),
         "terms": Symbol(
-            r"t_{l,i} = \delta_{l,i}\, e_{l,i}^2",
+            "t_{l,i}",
             ("list", "candidate"),
             r"«discounts[r,c]» \cdot («errors[r,c]»)^2",
+            equals=r"\delta_{l,i}\, e_{l,i}^2",
             signed=False,
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac1N \sum_{l,i} t_{l,i}", live=r"\frac{«Σ terms»}{«present.sum()»}"
+            r"\mathcal L",
+            equals=r"\frac1N \sum_{l,i} t_{l,i}",
+            live=r"\frac{«Σ terms»}{«present.sum()»}",
         ),
     },
     parameters=(TEMPERATURE,),
@@ -123,5 +129,11 @@ ADR_MSE = LossSpec(
     collapse_formula=r"\frac1N \sum_i \frac{(r_i - \frac{n + 1}{2})^2}{\log_2(1 + r_i)}",
     aliases=("ADRMSELoss", "Rank-DistiLLM"),
     references=("Schlatt et al. 2024",),
-    conventions=(Convention("sentence-transformers 6.2 ADRMSELoss", {"temperature": 1.0}),),
+    conventions=(
+        Convention(
+            "sentence-transformers 6.2 ADRMSELoss",
+            {"temperature": 1.0},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "ADRMSELoss", LISTED),),
+        ),
+    ),
 )

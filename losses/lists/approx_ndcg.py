@@ -22,6 +22,7 @@ from losses.lists.candidates import (
     scored_lists,
 )
 from losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
+from losses.peers import Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -105,12 +106,15 @@ APPROX_NDCG = LossSpec(
         **LIST_SYMBOLS,
         **RANK_SYMBOLS,
         "terms": Symbol(
-            r"t_{l,i} = \frac{G_{l,i}}{\log_2(1 + \hat r_{l,i})}",
+            "t_{l,i}",
             ("list", "candidate"),
             r"\frac{«gains[r,c]» \cdot \ln 2}{\log(1 + «ranks[r,c]»)}",
+            equals=r"\frac{G_{l,i}}{\log_2(1 + \hat r_{l,i})}",
             signed=False,
         ),
-        "per_list": Symbol(r"\ell_l = -\sum_i t_{l,i}", ("list",), r"-\bigl(«Σ terms[r]»\bigr)"),
+        "per_list": Symbol(
+            r"\ell_l", ("list",), r"-\bigl(«Σ terms[r]»\bigr)", equals=r"-\sum_i t_{l,i}"
+        ),
         "loss": MEAN_OF_LISTS,
     },
     parameters=(
@@ -127,8 +131,20 @@ APPROX_NDCG = LossSpec(
     aliases=("ApproxNDCGLoss", "approxNDCG"),
     references=("Qin et al. 2010",),
     conventions=(
-        Convention("TF-Ranking 0.5.5 ApproxNDCGLoss", {"temperature": 0.1}),
-        Convention("allRank 1.4.3 approxNDCGLoss (α = 1)", {"temperature": 1.0}),
-        Convention("rax 0.4.0 approx_t12n(ndcg_metric)", {"temperature": 1.0}),
+        Convention(
+            "TF-Ranking 0.5.5 ApproxNDCGLoss",
+            {"temperature": 0.1},
+            peers=(Peer("tensorflow-ranking", "ApproxNDCGLoss"),),
+        ),
+        Convention(
+            "allRank 1.4.3 approxNDCGLoss (α = 1)",
+            {"temperature": 1.0},
+            peers=(Peer("allRank", "approxNDCGLoss"),),
+        ),
+        Convention(
+            "rax 0.4.0 approx_t12n(ndcg_metric)",
+            {"temperature": 1.0},
+            peers=(Peer("rax", "approx_t12n"),),
+        ),
     ),
 )

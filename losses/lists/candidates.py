@@ -76,12 +76,16 @@ LIST_SYMBOLS = {
     "labels": Symbol(r"y_{l,j}", ("list", "candidate")),
     "mask": Symbol(r"m_{l,j}", ("list", "candidate")),
     "present": Symbol(r"m_{l,j}", ("list", "candidate")),
-    "filled": Symbol(r"m_l = \max_j m_{l,j}", ("list",)),
+    "filled": Symbol("m_l", ("list",), equals=r"\max_j m_{l,j}"),
     "gains": Symbol(
-        r"G_{l,j} = \frac{2^{y_{l,j}} - 1}{\mathrm{IDCG}_l}", ("list", "candidate"), signed=False
+        "G_{l,j}",
+        ("list", "candidate"),
+        equals=r"\frac{2^{y_{l,j}} - 1}{\mathrm{IDCG}_l}",
+        signed=False,
     ),
 }
 MEAN_OF_LISTS = Symbol(
-    r"\mathcal L = \frac1L \sum_l \ell_l",
+    r"\mathcal L",
+    equals=r"\frac1L \sum_l \ell_l",
     live=r"\frac{«Σ per_list»}{«filled.sum().clamp_min(1)»}",
 )

@@ -22,6 +22,7 @@ from losses.lists.candidates import (
     present_in,
     scored_lists,
 )
+from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 SCHEMES = ("ndcg2pp", "ndcg2", "lambdarank", "ndcg1", "none")
@@ -158,18 +159,21 @@ LAMBDA_LOSS = LossSpec(
         ),
         "weights": Symbol(r"w_{l,ij}", ("list", "candidate", "candidate"), signed=False),
         "differences": Symbol(
-            r"d_{l,ij} = \sigma (s_{l,j} - s_{l,i})",
+            "d_{l,ij}",
             ("list", "candidate", "candidate"),
             r"«sigma»\,(«scores[l,c]» - «scores[l,r]»)",
+            equals=r"\sigma (s_{l,j} - s_{l,i})",
         ),
         "terms": Symbol(
-            r"t_{l,ij} = w_{l,ij} \log_2\bigl(1 + e^{d_{l,ij}}\bigr)",
+            "t_{l,ij}",
             ("list", "candidate", "candidate"),
             r"\frac{«weights[l,r,c]»}{\ln 2} \cdot \log\bigl(1 + e^{«differences[l,r,c]»}\bigr)",
+            equals=r"w_{l,ij} \log_2\bigl(1 + e^{d_{l,ij}}\bigr)",
             signed=False,
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac{1}{|P|} \sum_{l,i,j} t_{l,ij}",
+            r"\mathcal L",
+            equals=r"\frac{1}{|P|} \sum_{l,i,j} t_{l,ij}",
             live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1) if reduction == 'mean' else 1»}",
         ),
     },
@@ -193,12 +197,17 @@ LAMBDA_LOSS = LossSpec(
     aliases=("LambdaRank", "NDCGLoss2++", "LambdaMART"),
     references=("Wang et al. 2018", "Burges 2010"),
     conventions=(
-        Convention("sentence-transformers 6.2 LambdaLoss", {"scheme": "ndcg2pp"}),
+        Convention(
+            "sentence-transformers 6.2 LambdaLoss",
+            {"scheme": "ndcg2pp"},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "LambdaLoss", LISTED),),
+        ),
         Convention(
             "allRank 1.4.3 lambdaLoss, ndcgLoss2PP_scheme",
             {"reduction": "sum"},
             note="With k the library keeps pairs of which both stand among the first k; here, as "
             "in the paper and in sentence-transformers, one of them does.",
+            peers=(Peer("allRank", "lambdaLoss"),),
         ),
     ),
 )

@@ -21,6 +21,7 @@ from losses.lists.candidates import (
     present_in,
     scored_lists,
 )
+from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 ORDERS = ("labels", "given")
@@ -131,30 +132,35 @@ LIST_MLE = LossSpec(
         "pairs": Symbol(r"m_{l,i} m_{l,j}", ("list", "candidate", "candidate")),
         "later": Symbol(r"j\ \text{after}\ i", ("list", "candidate", "candidate")),
         "differences": Symbol(
-            r"d_{l,ij} = (s_{l,j} - s_{l,i}) / \tau",
+            "d_{l,ij}",
             ("list", "candidate", "candidate"),
             r"\frac{«scores[l,c]» - «scores[l,r]»}{«temperature»}",
+            equals=r"(s_{l,j} - s_{l,i}) / \tau",
         ),
         "terms": Symbol(
-            r"t_{l,ij} = d_{l,ij}\ \text{where}\ j\ \text{after}\ i",
+            "t_{l,ij}",
             ("list", "candidate", "candidate"),
             r"\frac{«scores[l,c]» - «scores[l,r]»}{«temperature»}",
+            equals=r"d_{l,ij}\ \text{where}\ j\ \text{after}\ i",
         ),
         "choices": Symbol(
-            r"c_{l,i} = \log\Bigl(1 + \sum_j e^{t_{l,ij}}\Bigr)",
+            "c_{l,i}",
             ("list", "candidate"),
             r"\log\bigl(1 + «Σ exp terms[r,c]»\bigr)",
+            equals=r"\log\Bigl(1 + \sum_j e^{t_{l,ij}}\Bigr)",
             signed=False,
         ),
         "weights": Symbol(
-            r"w_{l,i} = \frac{2^{n - \pi_i} - 1}{\sum_k (2^{n - \pi_k} - 1)}",
+            "w_{l,i}",
             ("list", "candidate"),
+            equals=r"\frac{2^{n - \pi_i} - 1}{\sum_k (2^{n - \pi_k} - 1)}",
             signed=False,
         ),
         "per_list": Symbol(
-            r"\ell_l = \sum_i w_{l,i} c_{l,i}",
+            r"\ell_l",
             ("list",),
             r"«Σ weights[r] * choices[r]»",
+            equals=r"\sum_i w_{l,i} c_{l,i}",
             signed=False,
         ),
         "loss": MEAN_OF_LISTS,
@@ -182,10 +188,23 @@ LIST_MLE = LossSpec(
             {"order": "given"},
             note="The library takes the order of the columns for that of the labels, which it does "
             "not look at, unless it is given respect_input_order=False.",
+            peers=(Peer(SENTENCE_TRANSFORMERS, "ListMLELoss", LISTED),),
         ),
-        Convention("sentence-transformers 6.2 PListMLELoss", {"weighted": True, "order": "given"}),
-        Convention("rax 0.4.0 listmle_loss", {}),
-        Convention("TF-Ranking 0.5.5 ListMLELoss (ties shuffled)", {}),
-        Convention("allRank 1.4.3 listMLE (ties shuffled, ε = 1e-10)", {}),
+        Convention(
+            "sentence-transformers 6.2 PListMLELoss",
+            {"weighted": True, "order": "given"},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "PListMLELoss", LISTED),),
+        ),
+        Convention("rax 0.4.0 listmle_loss", {}, peers=(Peer("rax", "listmle_loss"),)),
+        Convention(
+            "TF-Ranking 0.5.5 ListMLELoss (ties shuffled)",
+            {},
+            peers=(Peer("tensorflow-ranking", "ListMLELoss"),),
+        ),
+        Convention(
+            "allRank 1.4.3 listMLE (ties shuffled, ε = 1e-10)",
+            {},
+            peers=(Peer("allRank", "listMLE"),),
+        ),
     ),
 )

@@ -21,6 +21,7 @@ from losses.lists.candidates import (
     present_in,
     scored_lists,
 )
+from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 TARGETS = ("softmax", "normalized", "raw")
@@ -168,21 +169,28 @@ def _floor(given: dict[str, Tensor], target: str, **_: object) -> float:
 SHARE_SYMBOLS = {
     **LIST_SYMBOLS,
     "logits": Symbol(
-        r"z_{l,j} = s_{l,j} / \tau", ("list", "candidate"), r"\frac{«scores[r,c]»}{«temperature»}"
+        "z_{l,j}",
+        ("list", "candidate"),
+        r"\frac{«scores[r,c]»}{«temperature»}",
+        equals=r"s_{l,j} / \tau",
     ),
     "log_shares": Symbol(
-        r"\log p_{l,j} = z_{l,j} - \log\sum_k e^{z_{l,k}}",
+        r"\log p_{l,j}",
         ("list", "candidate"),
         r"«logits[r,c]» - \log\bigl(«Σ exp logits[r]»\bigr)",
+        equals=r"z_{l,j} - \log\sum_k e^{z_{l,k}}",
     ),
     "targets": Symbol(r"P_{l,j}", ("list", "candidate"), signed=False),
     "terms": Symbol(
-        r"t_{l,j} = -P_{l,j} \log p_{l,j}",
+        "t_{l,j}",
         ("list", "candidate"),
         r"-«targets[r,c]» \cdot «log_shares[r,c]»",
+        equals=r"-P_{l,j} \log p_{l,j}",
         signed=False,
     ),
-    "per_list": Symbol(r"\ell_l = \sum_j t_{l,j}", ("list",), r"«Σ terms[r]»", signed=False),
+    "per_list": Symbol(
+        r"\ell_l", ("list",), r"«Σ terms[r]»", equals=r"\sum_j t_{l,j}", signed=False
+    ),
     "loss": MEAN_OF_LISTS,
 }
 
@@ -203,8 +211,16 @@ LIST_NET = LossSpec(
     aliases=("ListNetLoss", "listwise softmax cross-entropy"),
     references=("Cao et al. 2007",),
     conventions=(
-        Convention("sentence-transformers 6.2 ListNetLoss", {"target": "softmax"}),
-        Convention("allRank 1.4.3 listNet (ε = 1e-10)", {"target": "softmax"}),
+        Convention(
+            "sentence-transformers 6.2 ListNetLoss",
+            {"target": "softmax"},
+            peers=(Peer(SENTENCE_TRANSFORMERS, "ListNetLoss", LISTED),),
+        ),
+        Convention(
+            "allRank 1.4.3 listNet (ε = 1e-10)",
+            {"target": "softmax"},
+            peers=(Peer("allRank", "listNet"),),
+        ),
     ),
 )
 
@@ -216,7 +232,7 @@ SOFTMAX_RANK = LossSpec(
     formula=r"-\frac1L \sum_l \sum_j y_{l,j} \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}",
     symbols={
         **SHARE_SYMBOLS,
-        "targets": Symbol(r"P_{l,j} = y_{l,j}", ("list", "candidate"), signed=False),
+        "targets": Symbol("P_{l,j}", ("list", "candidate"), equals="y_{l,j}", signed=False),
     },
     variants={
         "target=normalized": r"-\frac1L \sum_l \sum_j \frac{y_{l,j}}{\sum_k y_{l,k}}"
@@ -232,7 +248,13 @@ SOFTMAX_RANK = LossSpec(
     aliases=("softmax_loss", "SoftmaxLoss", "listwise softmax"),
     references=("Bruch et al. 2019",),
     conventions=(
-        Convention("rax 0.4.0 softmax_loss", {"target": "raw"}),
-        Convention("TF-Ranking 0.5.5, Keras SoftmaxLoss", {"target": "raw"}),
+        Convention(
+            "rax 0.4.0 softmax_loss", {"target": "raw"}, peers=(Peer("rax", "softmax_loss"),)
+        ),
+        Convention(
+            "TF-Ranking 0.5.5, Keras SoftmaxLoss",
+            {"target": "raw"},
+            peers=(Peer("tensorflow-ranking", "SoftmaxLoss"),),
+        ),
     ),
 )

@@ -17,11 +17,15 @@ def soft_ranks(differences: Tensor, pairs: Tensor) -> Tensor:
 RANK_SYMBOLS = {
     "pairs": Symbol(r"m_{l,i} m_{l,j}", ("list", "candidate", "candidate")),
     "differences": Symbol(
-        r"d_{l,ij} = (s_{l,j} - s_{l,i}) / \tau",
+        "d_{l,ij}",
         ("list", "candidate", "candidate"),
         r"\frac{«scores[l,c]» - «scores[l,r]»}{«temperature»}",
+        equals=r"(s_{l,j} - s_{l,i}) / \tau",
     ),
     "ranks": Symbol(
-        r"\hat r_{l,i} = 1 + \sum_{j \ne i} \sigma(d_{l,ij})", ("list", "candidate"), signed=False
+        r"\hat r_{l,i}",
+        ("list", "candidate"),
+        equals=r"1 + \sum_{j \ne i} \sigma(d_{l,ij})",
+        signed=False,
     ),
 }

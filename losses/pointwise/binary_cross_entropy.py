@@ -10,6 +10,7 @@ from torch.nn import functional
 
 from losses import inputs
 from losses.kernels import softplus
+from losses.peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Symbol
 
 
@@ -43,9 +44,10 @@ def _at_best_cosine(given: dict[str, Tensor]) -> float:
 
 
 TERMS = Symbol(
-    "t_i = z_i - y_i s_i",
+    "t_i",
     ("pair",),
     r"«log_partition[r]» - «labels[r]» \cdot «scores[r]»",
+    equals="z_i - y_i s_i",
     signed=False,
 )
 
@@ -56,17 +58,19 @@ BINARY_CROSS_ENTROPY = LossSpec(
     group="pair_scores",
     formula=r"\frac1N \sum_i \bigl(\log(1 + e^{s_i}) - y_i s_i\bigr)",
     symbols={
-        "scores": Symbol("s_i", ("pair",)),
-        "labels": Symbol("y_i", ("pair",)),
+        "scores": Symbol("s_i", ("pair",), stem="s"),
+        "labels": Symbol("y_i", ("pair",), stem="y"),
         "log_partition": Symbol(
-            r"z_i = \log(1 + e^{s_i})",
+            "z_i",
             ("pair",),
             r"\log\bigl(1 + e^{«scores[r]»}\bigr)",
+            equals=r"\log(1 + e^{s_i})",
+            stem="z",
             signed=False,
         ),
         "terms": TERMS,
         "loss": Symbol(
-            r"\mathcal L = \frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«terms.numel()»}"
+            r"\mathcal L", equals=r"\frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«terms.numel()»}"
         ),
     },
     reads={"scores": "scores", "labels": "binary_labels"},
@@ -90,6 +94,8 @@ BINARY_CROSS_ENTROPY = LossSpec(
             "30 %, and above 1 a logit without an end has no least value. Elsewhere a pair is 1 or "
             "0 by the threshold.",
             former=("sentence-transformers",),
+            peers=(Peer(SENTENCE_TRANSFORMERS, "BinaryCrossEntropyLoss", SCORES),),
         ),
     ),
+    peers=(Peer("torch", "BCEWithLogitsLoss", {"input": "scores", "target": "binary_labels"}),),
 )

@@ -6,8 +6,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from losses import inputs
+from losses.equivalents import of_pairs
+from losses.peers import Peer
 from losses.spec import Convention, LossSpec, Symbol
-from losses.twins import of_pairs
 
 
 def cosine_mse_definition(scores: Tensor, labels: Tensor) -> Tensor:
@@ -43,12 +44,14 @@ COSINE_MSE = LossSpec(
     group="pair_scores",
     formula=r"\frac1N \sum_i (s_i - y_i)^2",
     symbols={
-        "scores": Symbol("s_i", ("pair",)),
-        "labels": Symbol("y_i", ("pair",)),
-        "errors": Symbol("r_i = s_i - y_i", ("pair",), r"«scores[r]» - «labels[r]»"),
-        "terms": Symbol("t_i = r_i^2", ("pair",), r"(«scores[r]» - «labels[r]»)^2", signed=False),
+        "scores": Symbol("s_i", ("pair",), stem="s"),
+        "labels": Symbol("y_i", ("pair",), stem="y"),
+        "errors": Symbol("r_i", ("pair",), r"«scores[r]» - «labels[r]»", equals="s_i - y_i"),
+        "terms": Symbol(
+            "t_i", ("pair",), r"(«scores[r]» - «labels[r]»)^2", equals="r_i^2", signed=False
+        ),
         "loss": Symbol(
-            r"\mathcal L = \frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«terms.numel()»}"
+            r"\mathcal L", equals=r"\frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«terms.numel()»}"
         ),
     },
     reads={"scores": "scores", "labels": "cosine_labels"},
@@ -59,11 +62,12 @@ COSINE_MSE = LossSpec(
     floor_formula="0",
     aliases=("CosineSimilarityLoss", "cosine regression"),
     references=("Reimers & Gurevych 2019",),
-    twin=of_pairs("CosineSimilarityLoss", "cosine_labels"),
+    equivalent=of_pairs("CosineSimilarityLoss", "cosine_labels"),
     conventions=(
         Convention(
             "sentence-transformers 6.2 CosineSimilarityLoss",
             former=("sentence-transformers",),
         ),
     ),
+    peers=(Peer("torch", "MSELoss", {"input": "scores", "target": "cosine_labels"}),),
 )

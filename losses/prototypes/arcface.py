@@ -11,6 +11,7 @@ from losses import inputs
 from losses.geometry import cosine_matrix, sine
 from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
+from losses.peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.prototypes.softmax import (
     PROTOTYPE_SYMBOLS,
     evenly_many,
@@ -171,16 +172,18 @@ ARCFACE = LossSpec(
         **PROTOTYPE_SYMBOLS,
         "own": Symbol(r"\cos\theta_{i c_i}", ("sentence", "class"), "«similarities[r,classes[r]]»"),
         "moved": Symbol(
-            r"\cos(\theta_{i c_i} + m) = \cos\theta_{i c_i} \cos m - \sin\theta_{i c_i} \sin m",
+            r"\cos(\theta_{i c_i} + m)",
             ("sentence", "class"),
             WIDENED,
+            equals=r"\cos\theta_{i c_i} \cos m - \sin\theta_{i c_i} \sin m",
         ),
         "widened": Symbol(r"\cos(\theta_{i c_i} + m)", ("sentence", "class"), WIDENED),
         "terms": Symbol(
-            r"t_{ij} = s\,\bigl(\cos\theta_{ij} - \cos(\theta_{i c_i} + m)\bigr)"
-            r"\ \text{where}\ j \ne c_i",
+            "t_{ij}",
             ("sentence", "class"),
             r"«scale»\,(«similarities[r,c]» - «moved[r,0]»)",
+            equals=r"s\,\bigl(\cos\theta_{ij} - \cos(\theta_{i c_i} + m)\bigr)"
+            r"\ \text{where}\ j \ne c_i",
         ),
     },
     parameters=(
@@ -210,6 +213,7 @@ ARCFACE = LossSpec(
                 )
             },
             former=("pytorch-metric-learning (cos θ − m sin m beyond π − m)",),
+            peers=(Peer(METRIC_LEARNING, "ArcFaceLoss", PROTOTYPED),),
         ),
         Convention(
             "speechbrain 1.1.2, easy_margin",
@@ -223,6 +227,7 @@ ARCFACE = LossSpec(
                 )
             },
             former=("easy_margin",),
+            peers=(Peer("speechbrain", "AdditiveAngularMargin"),),
         ),
         Convention(
             "insightface arcface_torch 657ae30 (gradient straight through)",
@@ -231,6 +236,7 @@ ARCFACE = LossSpec(
             note="The same number with another gradient: arccos, + m and cos stand under no_grad, "
             "so the own cosine is drawn with slope 1, and not with sin(θ + m) / sin θ.",
             former=("insightface arcface_torch (gradient straight through)",),
+            peers=(Peer("deepinsight/insightface", "CombinedMarginLoss"),),
         ),
     ),
 )

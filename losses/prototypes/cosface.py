@@ -9,6 +9,7 @@ from losses import inputs
 from losses.geometry import cosine_matrix
 from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
+from losses.peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.prototypes.softmax import (
     PROTOTYPE_SYMBOLS,
     evenly_many,
@@ -106,10 +107,11 @@ COSFACE = LossSpec(
         "own": Symbol(r"\cos\theta_{i c_i}", ("sentence", "class"), "«similarities[r,classes[r]]»"),
         "moved": Symbol(r"\cos\theta_{i c_i} - m", ("sentence", "class"), "«own[r,0]» - «margin»"),
         "terms": Symbol(
-            r"t_{ij} = s\,\bigl(\cos\theta_{ij} - \cos\theta_{i c_i} + m\bigr)"
-            r"\ \text{where}\ j \ne c_i",
+            "t_{ij}",
             ("sentence", "class"),
             r"«scale»\,(«similarities[r,c]» - «moved[r,0]»)",
+            equals=r"s\,\bigl(\cos\theta_{ij} - \cos\theta_{i c_i} + m\bigr)"
+            r"\ \text{where}\ j \ne c_i",
         ),
     },
     parameters=(
@@ -124,11 +126,16 @@ COSFACE = LossSpec(
     floor_formula=r"\ln\bigl(1 + (C - 1)\, e^{-s (1 - m + \frac{1}{C - 1})}\bigr)",
     references=("Wang et al. 2018 (CosFace)",),
     conventions=(
-        Convention("pytorch-metric-learning 2.9 CosFaceLoss", {"scale": 64.0, "margin": 0.35}),
+        Convention(
+            "pytorch-metric-learning 2.9 CosFaceLoss",
+            {"scale": 64.0, "margin": 0.35},
+            peers=(Peer(METRIC_LEARNING, "CosFaceLoss", PROTOTYPED),),
+        ),
         Convention(
             "insightface arcface_torch 2e2e8c9",
             {"scale": 64.0, "margin": 0.4},
             former=("insightface arcface_torch",),
+            peers=(Peer("deepinsight/insightface", "CosFace"),),
         ),
     ),
 )

@@ -11,6 +11,7 @@ from losses.kernels import log1p_sum_exp, mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import Directions, against_members
 from losses.landmarks import least_on_grid, softplus_at
+from losses.peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -141,27 +142,31 @@ PROXY_ANCHOR = LossSpec(
             "«either(-similarities[r,c], similarities[r,c], members[r,c])»",
         ),
         "terms": Symbol(
-            r"t_{ij} = \alpha\,(\mp \cos\theta_{ij} + \delta)",
+            "t_{ij}",
             ("sentence", "class"),
             r"«scale»\,(«signed[r,c]» + «margin»)",
+            equals=r"\alpha\,(\mp \cos\theta_{ij} + \delta)",
         ),
         "pull": Symbol(
-            r"p_j = \log\Bigl(1 + \sum_{c_i = j} e^{t_{ij}}\Bigr)",
+            "p_j",
             ("class",),
             r"\log\bigl(1 + «Σ exp terms.T[r] where members.T[r]»\bigr)",
+            equals=r"\log\Bigl(1 + \sum_{c_i = j} e^{t_{ij}}\Bigr)",
             signed=False,
             indices=("j",),
         ),
         "push": Symbol(
-            r"n_j = \log\Bigl(1 + \sum_{c_i \ne j} e^{t_{ij}}\Bigr)",
+            "n_j",
             ("class",),
             r"\log\bigl(1 + «Σ exp terms.T[r] where ~members.T[r]»\bigr)",
+            equals=r"\log\Bigl(1 + \sum_{c_i \ne j} e^{t_{ij}}\Bigr)",
             signed=False,
             indices=("j",),
         ),
         "present": Symbol(r"j \in P^+", ("class",), indices=("j",)),
         "loss": Symbol(
-            r"\mathcal L = \overline{p_j}\ \text{over}\ P^+ + \overline{n_j}",
+            r"\mathcal L",
+            equals=r"\overline{p_j}\ \text{over}\ P^+ + \overline{n_j}",
             live=r"\frac{«Σ pull where present»}{«present.sum()»}"
             r" + \frac{«Σ push»}{«len(push)»}",
         ),
@@ -180,6 +185,10 @@ PROXY_ANCHOR = LossSpec(
     floor_formula=r"\min_{\lVert z \rVert = \lVert w \rVert = 1} \mathcal L",
     references=("Kim et al. 2020 (Proxy-Anchor)",),
     conventions=(
-        Convention("pytorch-metric-learning 2.9 ProxyAnchorLoss", {"scale": 32.0, "margin": 0.1}),
+        Convention(
+            "pytorch-metric-learning 2.9 ProxyAnchorLoss",
+            {"scale": 32.0, "margin": 0.1},
+            peers=(Peer(METRIC_LEARNING, "ProxyAnchorLoss", PROTOTYPED),),
+        ),
     ),
 )

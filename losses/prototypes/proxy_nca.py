@@ -13,6 +13,7 @@ from losses.kernels import log1p_sum_exp, log_sum_exp, mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import against_others, directions_and_logits
 from losses.landmarks import softplus_at
+from losses.peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -123,21 +124,24 @@ PROXY_NCA = LossSpec(
     symbols={
         **PROTOTYPE_SYMBOLS,
         "distances": Symbol(
-            r"d_{ij} = 2 - 2\cos\theta_{ij}",
+            "d_{ij}",
             ("sentence", "class"),
             r"2 - 2 \cdot «similarities[r,c]»",
+            equals=r"2 - 2\cos\theta_{ij}",
         ),
         "own": Symbol(r"d_{i c_i}", ("sentence", "class"), "«distances[r,classes[r]]»"),
         "terms": Symbol(
-            r"t_{ij} = s\,(d_{i c_i} - d_{ij})\ \text{where}\ j \ne c_i",
+            "t_{ij}",
             ("sentence", "class"),
             r"«scale»\,(«own[r,0]» - «distances[r,c]»)",
+            equals=r"s\,(d_{i c_i} - d_{ij})\ \text{where}\ j \ne c_i",
         ),
         "per_sentence": Symbol(
-            r"\ell_i = \log\Bigl(\sum_{j \ne c_i} e^{t_{ij}}\Bigr)"
-            r"\ \text{or}\ \log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)",
+            r"\ell_i",
             ("sentence",),
             r"\log\bigl(«1 if include_own else 0» + «Σ exp terms[r]»\bigr)",
+            equals=r"\log\Bigl(\sum_{j \ne c_i} e^{t_{ij}}\Bigr)"
+            r"\ \text{or}\ \log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)",
         ),
     },
     parameters=(
@@ -160,12 +164,14 @@ PROXY_NCA = LossSpec(
             "pytorch-metric-learning 2.9 ProxyNCALoss (own prototype in the denominator)",
             {"include_own": True},
             note="A softmax over all prototypes, the own one too, so that the loss stays above 0.",
+            peers=(Peer(METRIC_LEARNING, "ProxyNCALoss", PROTOTYPED),),
         ),
         Convention(
             "ProxyNCA++, euwern/proxynca_pp a8e2aa9 (temperature 1/9)",
             {"include_own": True, "scale": 9.0},
             note="A softmax over all prototypes, the own one too, so that the loss stays above 0.",
             former=("ProxyNCA++ (temperature 1/9)",),
+            peers=(Peer("euwern/proxynca_pp", "ProxyNCA_prob"),),
         ),
     ),
 )

@@ -13,6 +13,7 @@ from losses.kernels import few, log1p_sum_exp
 from losses.kernels.cells import logistic_terms
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import Logits, against_others, directions_and_logits
+from losses.peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.spec import Convention, LossSpec, Symbol
 
 FEW = 2**15  # logits, up to which one matrix is faster than tiles
@@ -115,19 +116,22 @@ def evenly_many(given: dict[str, Tensor]) -> bool:
 
 
 PROTOTYPE_SYMBOLS = {
-    "embeddings": Symbol("q_i", ("sentence", "dimension")),
-    "classes": Symbol("c_i", ("sentence",)),
+    "embeddings": Symbol("q_i", ("sentence", "dimension"), stem="q"),
+    "classes": Symbol("c_i", ("sentence",), stem="c"),
     "prototypes": Symbol("w_j", ("class", "dimension")),
     "similarities": Symbol(r"\cos\theta_{ij}", ("sentence", "class")),
     "others": Symbol(r"j \ne c_i", ("sentence", "class"), r"«c» \ne «classes[r] + 1»"),
     "per_sentence": Symbol(
-        r"\ell_i = \log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)",
+        r"\ell_i",
         ("sentence",),
         r"\log\bigl(1 + «Σ exp terms[r]»\bigr)",
+        equals=r"\log\Bigl(1 + \sum_{j \ne c_i} e^{t_{ij}}\Bigr)",
         signed=False,
     ),
     "loss": Symbol(
-        r"\mathcal L = \frac1N \sum_i \ell_i", live=r"\frac{«Σ per_sentence»}{«len(per_sentence)»}"
+        r"\mathcal L",
+        equals=r"\frac1N \sum_i \ell_i",
+        live=r"\frac{«Σ per_sentence»}{«len(per_sentence)»}",
     ),
 }
 
@@ -139,12 +143,13 @@ SOFTMAX = LossSpec(
     formula=r"-\frac1N \sum_i \log \frac{e^{q_i \cdot w_{c_i}}}{\sum_j e^{q_i \cdot w_j}}",
     symbols={
         **PROTOTYPE_SYMBOLS,
-        "logits": Symbol(r"z_{ij} = q_i \cdot w_j", ("sentence", "class")),
+        "logits": Symbol("z_{ij}", ("sentence", "class"), equals=r"q_i \cdot w_j"),
         "own_logit": Symbol(r"z_{i c_i}", ("sentence", "class"), "«logits[r,classes[r]]»"),
         "terms": Symbol(
-            r"t_{ij} = z_{ij} - z_{i c_i}\ \text{where}\ j \ne c_i",
+            "t_{ij}",
             ("sentence", "class"),
             "«logits[r,c]» - «own_logit[r,0]»",
+            equals=r"z_{ij} - z_{i c_i}\ \text{where}\ j \ne c_i",
         ),
     },
     reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
@@ -162,8 +167,12 @@ SOFTMAX = LossSpec(
             softmax_of_directions_definition,
             formula=r"-\frac1N \sum_i \log \frac{e^{\cos\theta_{i c_i}/\tau}}"
             r"{\sum_j e^{\cos\theta_{ij}/\tau}},\quad \tau = 0.05",
-            symbols={"logits": Symbol(r"z_{ij} = \cos\theta_{ij} / \tau", ("sentence", "class"))},
+            symbols={
+                "logits": Symbol("z_{ij}", ("sentence", "class"), equals=r"\cos\theta_{ij} / \tau")
+            },
             former=("pytorch-metric-learning NormalizedSoftmax (τ = 0.05)",),
+            peers=(Peer(METRIC_LEARNING, "NormalizedSoftmaxLoss", PROTOTYPED),),
         ),
     ),
+    peers=(Peer("torch", "CrossEntropyLoss", PROTOTYPED),),
 )

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from losses import inputs
+from losses.equivalents import of_pairs
 from losses.forms import Separable
 from losses.gather import gathered
 from losses.geometry import cosine_and_pull, unit
@@ -16,6 +17,7 @@ from losses.kernels import log1p_sum_exp, ordered_sum
 from losses.kernels.gradient import with_gradient
 from losses.kernels.ordered import accurate
 from losses.landmarks import least_over_levels
+from losses.peers import Peer
 from losses.ranking.ordered_pairs import (
     LOG1P_OF_TERMS,
     PAIR_SYMBOLS,
@@ -24,7 +26,6 @@ from losses.ranking.ordered_pairs import (
     scaled_parts,
 )
 from losses.spec import Convention, LossSpec, Symbol
-from losses.twins import of_pairs
 
 
 def angle_definition(
@@ -109,47 +110,59 @@ ANGLE = LossSpec(
     r" + \mathrm{Im}\tfrac{z_{id}}{w_{id}}\Bigr|",
     symbols={
         **PAIR_SYMBOLS,
-        "first": Symbol("u_i", ("pair", "dimension")),
-        "second": Symbol("v_i", ("pair", "dimension")),
+        "first": Symbol("u_i", ("pair", "dimension"), stem="u"),
+        "second": Symbol("v_i", ("pair", "dimension"), stem="v"),
         "real_first": Symbol(
-            r"a_i = \mathrm{Re}\, z_i",
+            "a_i",
             ("pair", "dimension"),
             r"\frac{«first[r,c]»}{«first[r].norm(dim=-1)»}",
+            equals=r"\mathrm{Re}\, z_i",
+            stem="a",
         ),
         "imaginary_first": Symbol(
-            r"b_i = \mathrm{Im}\, z_i",
+            "b_i",
             ("pair", "dimension"),
             r"\frac{«first[r, c + first.shape[1] // 2]»}{«first[r].norm(dim=-1)»}",
+            equals=r"\mathrm{Im}\, z_i",
+            stem="b",
         ),
         "real_second": Symbol(
-            r"c_i = \mathrm{Re}\, w_i",
+            "c_i",
             ("pair", "dimension"),
             r"\frac{«second[r,c]»}{«second[r].norm(dim=-1)»}",
+            equals=r"\mathrm{Re}\, w_i",
+            stem="c",
         ),
         "imaginary_second": Symbol(
-            r"d_i = \mathrm{Im}\, w_i",
+            "d_i",
             ("pair", "dimension"),
             r"\frac{«second[r, c + second.shape[1] // 2]»}{«second[r].norm(dim=-1)»}",
+            equals=r"\mathrm{Im}\, w_i",
+            stem="d",
         ),
         "in_phase": Symbol(
-            r"\rho_i = \sum (a c + b d)_i",
+            r"\rho_i",
             ("pair",),
             "«Σ real_first[r] * real_second[r] + imaginary_first[r] * imaginary_second[r]»",
+            equals=r"\sum (a c + b d)_i",
         ),
         "out_of_phase": Symbol(
-            r"\kappa_i = \sum (b c - a d)_i",
+            r"\kappa_i",
             ("pair",),
             "«Σ imaginary_first[r] * real_second[r] - real_first[r] * imaginary_second[r]»",
+            equals=r"\sum (b c - a d)_i",
         ),
         "scores": Symbol(
-            r"s_i = |\rho_i + \kappa_i|",
+            "s_i",
             ("pair",),
             r"|«in_phase[r]» + «out_of_phase[r]»|",
+            equals=r"|\rho_i + \kappa_i|",
+            stem="s",
             signed=False,
         ),
         "scaled": replace(PAIR_SYMBOLS["scaled"], signed=False),
         "loss": Symbol(
-            r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
+            r"\mathcal L", equals=r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
         ),
     },
     parameters=(SCALE,),
@@ -164,7 +177,7 @@ ANGLE = LossSpec(
     floor_formula=r"\min_{0 \le s \le \sqrt2} \mathcal L",
     aliases=("AnglELoss", "angle-optimized embeddings"),
     references=("Li & Li 2023",),
-    twin=of_pairs("AnglELoss"),
+    equivalent=of_pairs("AnglELoss"),
     conventions=(
         Convention(
             "sentence-transformers 6.2 AnglELoss",
@@ -175,6 +188,7 @@ ANGLE = LossSpec(
             "AnglE 0.6.1 (function default)",
             {"scale": 1.0},
             former=("AnglE (function default)",),
+            peers=(Peer("angle-emb", "angle_loss"),),
         ),
     ),
 )

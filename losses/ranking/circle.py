@@ -92,19 +92,23 @@ def _circle_floor(
 
 SUM_SYMBOLS = {
     "sums": Symbol(
-        r"u_{ji} = n_j + p_i",
+        "u_{ji}",
         ("pair", "pair"),
         r"«negative_logits[r]» + «positive_logits[c]»",
+        equals="n_j + p_i",
         indices=("j", "i"),
     ),
     "contrasted": Symbol(r"y_j < y_i", ("pair", "pair"), r"«labels[r]» < «labels[c]»"),
     "terms": Symbol(
-        r"t_{ji} = u_{ji}\ \text{where}\ y_j < y_i",
+        "t_{ji}",
         ("pair", "pair"),
         r"«negative_logits[r]» + «positive_logits[c]»",
+        equals=r"u_{ji}\ \text{where}\ y_j < y_i",
         indices=("j", "i"),
     ),
-    "loss": Symbol(r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS),
+    "loss": Symbol(
+        r"\mathcal L", equals=r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
+    ),
 }
 
 CIRCLE = LossSpec(
@@ -118,14 +122,16 @@ CIRCLE = LossSpec(
         **PAIR_SYMBOLS,
         **SUM_SYMBOLS,
         "negative_logits": Symbol(
-            r"n_j = \gamma (s_j - \Delta_n)",
+            "n_j",
             ("pair",),
             r"«scale»\,(«scores[r]» - «negative_margin»)",
+            equals=r"\gamma (s_j - \Delta_n)",
         ),
         "positive_logits": Symbol(
-            r"p_i = -\gamma (s_i - \Delta_p)",
+            "p_i",
             ("pair",),
             r"-«scale»\,(«scores[r]» - «positive_margin»)",
+            equals=r"-\gamma (s_i - \Delta_p)",
         ),
     },
     parameters=(

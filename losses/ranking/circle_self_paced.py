@@ -20,6 +20,7 @@ from losses.kernels import (
 )
 from losses.kernels.classes import is_small
 from losses.kernels.gradient import with_gradient
+from losses.peers import CLASSED, METRIC_LEARNING, Peer
 from losses.ranking.circle import SUM_SYMBOLS, all_terms
 from losses.ranking.ordered_pairs import PAIR_SYMBOLS, ordered_count
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -165,63 +166,72 @@ def _paced_floor(given: dict[str, Tensor], scale: float, margin: float) -> float
 SENTENCES = ("sentence", "sentence")
 
 PER_ANCHOR = {
-    "embeddings": Symbol("z_i", ("sentence", "dimension")),
-    "classes": Symbol("c_i", ("sentence",)),
-    "similarities": Symbol(r"s_{ik} = \cos(z_i, z_k)", SENTENCES),
+    "embeddings": Symbol("z_i", ("sentence", "dimension"), stem="z"),
+    "classes": Symbol("c_i", ("sentence",), stem="c"),
+    "similarities": Symbol("s_{ik}", SENTENCES, equals=r"\cos(z_i, z_k)"),
     "alike": Symbol("c_i = c_k", SENTENCES, "«classes[r]» = «classes[c]»"),
     "itself": Symbol("i = k", SENTENCES, "«r» = «c»"),
     "positives": Symbol(
         r"c_i = c_k,\ i \ne k", SENTENCES, r"«classes[r]» = «classes[c]»,\ «r» \ne «c»"
     ),
     "positive_pace": Symbol(
-        r"\alpha^+_{ik} = [1 + m - s_{ik}]_+",
+        r"\alpha^+_{ik}",
         SENTENCES,
         "[1 + «margin» - «similarities[r,c]»]_+",
+        equals="[1 + m - s_{ik}]_+",
         signed=False,
     ),
     "negative_pace": Symbol(
-        r"\alpha^-_{ik} = [s_{ik} + m]_+",
+        r"\alpha^-_{ik}",
         SENTENCES,
         "[«similarities[r,c]» + «margin»]_+",
+        equals="[s_{ik} + m]_+",
         signed=False,
     ),
     "positive_logits": Symbol(
-        r"p_{ik} = -\gamma \alpha^+_{ik} (s_{ik} - 1 + m)",
+        "p_{ik}",
         SENTENCES,
         r"-«scale» \cdot «positive_pace[r,c]»\,(«similarities[r,c]» - 1 + «margin»)",
+        equals=r"-\gamma \alpha^+_{ik} (s_{ik} - 1 + m)",
     ),
     "negative_logits": Symbol(
-        r"n_{ik} = \gamma \alpha^-_{ik} (s_{ik} - m)",
+        "n_{ik}",
         SENTENCES,
         r"«scale» \cdot «negative_pace[r,c]»\,(«similarities[r,c]» - «margin»)",
+        equals=r"\gamma \alpha^-_{ik} (s_{ik} - m)",
     ),
     "terms": Symbol(
-        r"t_{ik} = p_{ik}\ \text{where}\ c_i = c_k,\ n_{ik}\ \text{elsewhere}",
+        "t_{ik}",
         SENTENCES,
         r"«either(-scale, scale, alike[r,c])»"
         r" \cdot «either(positive_pace[r,c], negative_pace[r,c], alike[r,c])»"
         r"\,(«similarities[r,c]» - «either(1 - margin, margin, alike[r,c])»)",
+        equals=r"p_{ik}\ \text{where}\ c_i = c_k,\ n_{ik}\ \text{elsewhere}",
     ),
     "positive_total": Symbol(
-        r"P_i = \log \sum_{c_k = c_i} e^{t_{ik}}",
+        "P_i",
         ("sentence",),
         r"\log\bigl(«Σ exp terms[r] where alike[r]»\bigr)",
+        equals=r"\log \sum_{c_k = c_i} e^{t_{ik}}",
     ),
     "negative_total": Symbol(
-        r"N_i = \log \sum_{c_k \ne c_i} e^{t_{ik}}",
+        "N_i",
         ("sentence",),
         r"\log\bigl(«Σ exp terms[r] where ~alike[r]»\bigr)",
+        equals=r"\log \sum_{c_k \ne c_i} e^{t_{ik}}",
     ),
     "valid": Symbol(r"i \in A", ("sentence",)),
     "totals": Symbol(r"P_i + N_i", ("sentence",), "«positive_total[r]» + «negative_total[r]»"),
     "per_anchor": Symbol(
-        r"\ell_i = \log\bigl(1 + e^{P_i + N_i}\bigr)",
+        r"\ell_i",
         ("sentence",),
         r"\log\bigl(1 + e^{«totals[r]»}\bigr)",
+        equals=r"\log\bigl(1 + e^{P_i + N_i}\bigr)",
         signed=False,
     ),
     "loss": Symbol(
-        r"\mathcal L = \text{mean of}\ \ell_i > 0",
+        r"\mathcal L",
+        equals=r"\text{mean of}\ \ell_i > 0",
         live=r"\frac{«Σ per_anchor»}{«(per_anchor > 0).sum().clamp_min(1)»}",
     ),
 }
@@ -237,23 +247,30 @@ CIRCLE_SELF_PACED = LossSpec(
         **PAIR_SYMBOLS,
         **SUM_SYMBOLS,
         "positive_pace": Symbol(
-            r"\alpha_i = [1 + m - s_i]_+",
+            r"\alpha_i",
             ("pair",),
             r"[1 + «margin» - «scores[r]»]_+",
+            equals="[1 + m - s_i]_+",
             signed=False,
         ),
         "negative_pace": Symbol(
-            r"\alpha_j = [s_j + m]_+", ("pair",), r"[«scores[r]» + «margin»]_+", signed=False
+            r"\alpha_j",
+            ("pair",),
+            r"[«scores[r]» + «margin»]_+",
+            equals="[s_j + m]_+",
+            signed=False,
         ),
         "positive_logits": Symbol(
-            r"p_i = -\gamma \alpha_i (s_i - 1 + m)",
+            "p_i",
             ("pair",),
             r"-«scale» \cdot «positive_pace[r]»\,(«scores[r]» - 1 + «margin»)",
+            equals=r"-\gamma \alpha_i (s_i - 1 + m)",
         ),
         "negative_logits": Symbol(
-            r"n_j = \gamma \alpha_j (s_j - m)",
+            "n_j",
             ("pair",),
             r"«scale» \cdot «negative_pace[r]»\,(«scores[r]» - «margin»)",
+            equals=r"\gamma \alpha_j (s_j - m)",
         ),
     },
     parameters=(
@@ -271,7 +288,7 @@ CIRCLE_SELF_PACED = LossSpec(
     note="The weights α follow the scores but carry no gradient: the gradient shown is that of the "
     "training step, with α held, and not the slope of the loss itself.",
     conventions=(
-        Convention("paper (γ = 256)", {"scale": 256.0, "margin": 0.25}),
+        Convention("paper (γ = 256)", {"scale": 256.0, "margin": 0.25}, printed=True),
         Convention(
             "pytorch-metric-learning 2.9 CircleLoss (per anchor)",
             {"scale": 80.0, "margin": 0.4},
@@ -283,6 +300,7 @@ CIRCLE_SELF_PACED = LossSpec(
             reads={"embeddings": "embeddings", "classes": "classes"},
             function=circle_per_anchor,
             former=("pytorch-metric-learning (per anchor)",),
+            peers=(Peer(METRIC_LEARNING, "CircleLoss", CLASSED),),
         ),
     ),
 )

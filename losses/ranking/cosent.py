@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from losses import inputs
+from losses.equivalents import of_pairs
 from losses.forms import Separable
 from losses.gather import gathered
 from losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
@@ -21,7 +22,6 @@ from losses.ranking.ordered_pairs import (
     scaled_parts,
 )
 from losses.spec import Convention, LossSpec, Symbol
-from losses.twins import of_pairs
 
 
 def cosent_definition(scores: Tensor, labels: Tensor, *, scale: float = 20.0) -> Tensor:
@@ -100,7 +100,7 @@ COSENT = LossSpec(
     symbols={
         **PAIR_SYMBOLS,
         "loss": Symbol(
-            r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
+            r"\mathcal L", equals=r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
         ),
     },
     parameters=(SCALE,),
@@ -113,7 +113,7 @@ COSENT = LossSpec(
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
     aliases=("CoSENTLoss", "cosine sentence"),
     references=("kexue.fm/archives/8847", "S0", "S1 eq. 1", "doi.org/10.1109/TASLP.2024.3402087"),
-    twin=of_pairs("CoSENTLoss"),
+    equivalent=of_pairs("CoSENTLoss"),
     conventions=(
         Convention(
             "sentence-transformers 6.2 CoSENTLoss",
@@ -126,12 +126,14 @@ COSENT = LossSpec(
             cosent_as_printed_definition,
             symbols={
                 "terms": Symbol(
-                    r"t_{ji} = d_{ji} - 10^{12}\,[y_j \ge y_i]",
+                    "t_{ji}",
                     ("pair", "pair"),
                     r"«scale»\,(«scores[r]» - «scores[c]»)"
                     r" - «either(0, 1e12, ordered[r,c])»",
+                    equals=r"d_{ji} - 10^{12}\,[y_j \ge y_i]",
                 ),
             },
+            printed=True,
         ),
     ),
 )
@@ -145,20 +147,22 @@ WEIGHTED_COSENT = LossSpec(
     symbols={
         **PAIR_SYMBOLS,
         "gaps": Symbol(
-            r"w_{ji} = [y_i - y_j]_+",
+            "w_{ji}",
             ("pair", "pair"),
             r"[«labels[c]» - «labels[r]»]_+",
+            equals="[y_i - y_j]_+",
             signed=False,
             indices=("j", "i"),
         ),
         "terms": Symbol(
-            r"t_{ji} = d_{ji} + \ln w_{ji}",
+            "t_{ji}",
             ("pair", "pair"),
             r"«scale»\,(«scores[r]» - «scores[c]») + \ln(«labels[c]» - «labels[r]»)",
+            equals=r"d_{ji} + \ln w_{ji}",
             indices=("j", "i"),
         ),
         "loss": Symbol(
-            r"\mathcal L = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
+            r"\mathcal L", equals=r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)", live=LOG1P_OF_TERMS
         ),
     },
     parameters=(SCALE,),

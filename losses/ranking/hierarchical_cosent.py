@@ -97,34 +97,41 @@ HIERARCHICAL_COSENT = LossSpec(
     formula=r"\sum_{l} \beta_l \log\Bigl(1 + \sum_{y_i > y_j}"
     r" e^{\lambda (s^{(l)}_j - s^{(l)}_i)}\Bigr)",
     symbols={
-        "level_scores": Symbol(r"s^{(l)}_i", ("level", "pair")),
-        "labels": Symbol("y_i", ("pair",)),
+        "level_scores": Symbol(r"s^{(l)}_i", ("level", "pair"), stem="s^{(l)}"),
+        "labels": Symbol("y_i", ("pair",), stem="y"),
         "scaled": Symbol(
-            r"a^{(l)}_i = \lambda s^{(l)}_i",
+            "a^{(l)}_i",
             ("level", "pair"),
             r"«scale» \cdot «level_scores[r,c]»",
+            equals=r"\lambda s^{(l)}_i",
+            stem="a^{(l)}",
         ),
         "differences": Symbol(
-            r"d^{(l)}_{ji} = a^{(l)}_j - a^{(l)}_i",
+            "d^{(l)}_{ji}",
             ("level", "pair", "pair"),
             r"«scale»\,(«level_scores[l,r]» - «level_scores[l,c]»)",
+            equals="a^{(l)}_j - a^{(l)}_i",
             indices=("j", "i"),
         ),
         "ordered": Symbol(r"y_j < y_i", ("pair", "pair"), r"«labels[r]» < «labels[c]»"),
         "terms": Symbol(
-            r"t^{(l)}_{ji} = d^{(l)}_{ji}\ \text{where}\ y_j < y_i",
+            "t^{(l)}_{ji}",
             ("level", "pair", "pair"),
             r"«scale»\,(«level_scores[l,r]» - «level_scores[l,c]»)",
+            equals=r"d^{(l)}_{ji}\ \text{where}\ y_j < y_i",
             indices=("j", "i"),
         ),
         "level_losses": Symbol(
-            r"\mathcal L_l = \log\Bigl(1 + \sum_{j,i} e^{t^{(l)}_{ji}}\Bigr)",
+            r"\mathcal L_l",
             ("level",),
             r"\log\bigl(1 + «Σ exp terms[r]»\bigr)",
+            equals=r"\log\Bigl(1 + \sum_{j,i} e^{t^{(l)}_{ji}}\Bigr)",
             signed=False,
         ),
         "loss": Symbol(
-            r"\mathcal L = \sum_l \beta_l \mathcal L_l", live="«Σ level_losses * tensor(weights)»"
+            r"\mathcal L",
+            equals=r"\sum_l \beta_l \mathcal L_l",
+            live="«Σ level_losses * tensor(weights)»",
         ),
     },
     parameters=(Parameter("weights", (1.0, 1.0, 1.0), r"\beta", 0.0, 10.0, 0.1), SCALE),

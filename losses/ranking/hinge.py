@@ -10,6 +10,7 @@ from losses.forms import HingeSum
 from losses.gather import gathered
 from losses.kernels import hinge_sum, mean_of
 from losses.kernels.pairwise import sum_of_gaps
+from losses.peers import SCORES, Peer
 from losses.ranking.ordered_pairs import PAIR_SYMBOLS, ordered_count
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -91,9 +92,10 @@ def _hinge_floor(given: dict[str, Tensor], margin: float, eps: float = 1e-6) -> 
 
 UNWEIGHTED = {
     "terms": Symbol(
-        r"t_{ji} = [v_{ji}]_+\ \text{where}\ y_j < y_i",
+        "t_{ji}",
         ("pair", "pair"),
         "[«violations[r,c]»]_+",
+        equals=r"[v_{ji}]_+\ \text{where}\ y_j < y_i",
         signed=False,
         indices=("j", "i"),
     ),
@@ -112,27 +114,31 @@ PAIRWISE_HINGE = LossSpec(
     symbols={
         **PAIR_SYMBOLS,
         "gaps": Symbol(
-            r"w_{ji} = [y_i - y_j]_+",
+            "w_{ji}",
             ("pair", "pair"),
             r"[«labels[c]» - «labels[r]»]_+",
+            equals="[y_i - y_j]_+",
             signed=False,
             indices=("j", "i"),
         ),
         "violations": Symbol(
-            r"v_{ji} = s_j - s_i + m",
+            "v_{ji}",
             ("pair", "pair"),
             r"«scores[r]» - «scores[c]» + «margin»",
+            equals="s_j - s_i + m",
             indices=("j", "i"),
         ),
         "terms": Symbol(
-            r"t_{ji} = w_{ji}\,[v_{ji}]_+\ \text{where}\ y_j < y_i",
+            "t_{ji}",
             ("pair", "pair"),
             r"[«labels[c]» - «labels[r]»]_+ \cdot [«scores[r]» - «scores[c]» + «margin»]_+",
+            equals=r"w_{ji}\,[v_{ji}]_+\ \text{where}\ y_j < y_i",
             signed=False,
             indices=("j", "i"),
         ),
         "loss": Symbol(
-            r"\mathcal L = \frac{\sum t_{ji}}{\sum w_{ji} + \varepsilon}",
+            r"\mathcal L",
+            equals=r"\frac{\sum t_{ji}}{\sum w_{ji} + \varepsilon}",
             live=r"\frac{«Σ terms»}{«gaps.sum()» + «eps»}",
         ),
     },
@@ -158,13 +164,15 @@ PAIRWISE_HINGE = LossSpec(
             symbols={
                 **UNWEIGHTED,
                 "loss": Symbol(
-                    r"\mathcal L = \frac{1}{|P|} \sum_{j,i} t_{ji}",
+                    r"\mathcal L",
+                    equals=r"\frac{1}{|P|} \sum_{j,i} t_{ji}",
                     live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)»}",
                 ),
             },
             note=UNWEIGHTED_NOTE,
             collapse=_unweighted_collapse,
             floor=_hinge_floor,
+            peers=(Peer("rax", "pairwise_hinge_loss", SCORES),),
         ),
         *(
             Convention(
@@ -175,17 +183,19 @@ PAIRWISE_HINGE = LossSpec(
                 symbols={
                     **UNWEIGHTED,
                     "loss": Symbol(
-                        r"\mathcal L = \frac1N \sum_{j,i} t_{ji}",
+                        r"\mathcal L",
+                        equals=r"\frac1N \sum_{j,i} t_{ji}",
                         live=r"\frac{«Σ terms»}{«len(scores)»}",
                     ),
                 },
                 note=UNWEIGHTED_NOTE,
                 collapse=_per_item_collapse,
                 floor=_hinge_floor,
+                peers=(Peer(library, "PairwiseHingeLoss"),),
             )
-            for name in (
-                "keras-rs 0.4.0 PairwiseHingeLoss (sum / N)",
-                "TF-Ranking 0.5.5, Keras PairwiseHingeLoss (sum / N)",
+            for name, library in (
+                ("keras-rs 0.4.0 PairwiseHingeLoss (sum / N)", "keras-rs"),
+                ("TF-Ranking 0.5.5, Keras PairwiseHingeLoss (sum / N)", "tensorflow-ranking"),
             )
         ),
     ),

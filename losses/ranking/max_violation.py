@@ -44,19 +44,22 @@ MAX_VIOLATION = LossSpec(
     symbols={
         **PAIR_SYMBOLS,
         "differences": Symbol(
-            r"d_{ji} = s_j - s_i",
+            "d_{ji}",
             ("pair", "pair"),
             r"«scores[r]» - «scores[c]»",
+            equals="s_j - s_i",
             indices=("j", "i"),
         ),
         "terms": Symbol(
-            r"t_{ji} = d_{ji}\ \text{where}\ y_j < y_i",
+            "t_{ji}",
             ("pair", "pair"),
             r"«scores[r]» - «scores[c]»",
+            equals=r"d_{ji}\ \text{where}\ y_j < y_i",
             indices=("j", "i"),
         ),
         "loss": Symbol(
-            r"\mathcal L = \max\bigl(0, \max_{j,i} t_{ji}\bigr)",
+            r"\mathcal L",
+            equals=r"\max\bigl(0, \max_{j,i} t_{ji}\bigr)",
             live=r"\max\bigl(0, «max terms»\bigr)",
         ),
     },

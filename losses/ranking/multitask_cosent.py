@@ -78,22 +78,26 @@ MULTITASK_COSENT = LossSpec(
     symbols={
         **PAIR_SYMBOLS,
         "logits": Symbol(r"z_{ik}", ("pair", "class")),
-        "classes": Symbol(r"c_i", ("pair",)),
+        "classes": Symbol(r"c_i", ("pair",), stem="c"),
         "ranking": Symbol(
-            r"\mathcal L_{\mathrm{rank}} = \log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)",
+            r"\mathcal L_{\mathrm{rank}}",
+            equals=r"\log\Bigl(1 + \sum_{j,i} e^{t_{ji}}\Bigr)",
             live=LOG1P_OF_TERMS,
         ),
         "log_probabilities": Symbol(
-            r"\log p_{ik} = z_{ik} - \log\sum_{k'} e^{z_{ik'}}",
+            r"\log p_{ik}",
             ("pair", "class"),
             r"«logits[r,c]» - \log\bigl(«Σ exp logits[r]»\bigr)",
+            equals=r"z_{ik} - \log\sum_{k'} e^{z_{ik'}}",
         ),
         "classification": Symbol(
-            r"\mathcal L_{\mathrm{CE}} = -\frac1N \sum_i \log p_{i c_i}",
+            r"\mathcal L_{\mathrm{CE}}",
+            equals=r"-\frac1N \sum_i \log p_{i c_i}",
             live=r"-\frac{«Σ log_probabilities.gather(1, classes[:, None])»}{«len(classes)»}",
         ),
         "loss": Symbol(
-            r"\mathcal L = \mathcal L_{\mathrm{rank}} + \alpha\, \mathcal L_{\mathrm{CE}}",
+            r"\mathcal L",
+            equals=r"\mathcal L_{\mathrm{rank}} + \alpha\, \mathcal L_{\mathrm{CE}}",
             live=r"«ranking» + «alpha» \cdot «classification»",
         ),
     },

@@ -28,20 +28,24 @@ LOG1P_OF_TERMS = r"\log\bigl(1 + «Σ exp terms»\bigr)"
 SCALE = Parameter("scale", 20.0, r"\lambda", 0.1, 1000.0, 0.1, logarithmic=True, role="scale")
 
 PAIR_SYMBOLS = {
-    "scores": Symbol("s_i", ("pair",)),
-    "labels": Symbol("y_i", ("pair",)),
-    "scaled": Symbol(r"a_i = \lambda s_i", ("pair",), r"«scale» \cdot «scores[r]»"),
+    "scores": Symbol("s_i", ("pair",), stem="s"),
+    "labels": Symbol("y_i", ("pair",), stem="y"),
+    "scaled": Symbol(
+        "a_i", ("pair",), r"«scale» \cdot «scores[r]»", equals=r"\lambda s_i", stem="a"
+    ),
     "differences": Symbol(
-        r"d_{ji} = \lambda s_j - \lambda s_i",
+        "d_{ji}",
         ("pair", "pair"),
         r"«scale»\,(«scores[r]» - «scores[c]»)",
+        equals=r"\lambda s_j - \lambda s_i",
         indices=("j", "i"),
     ),
     "ordered": Symbol(r"y_j < y_i", ("pair", "pair"), r"«labels[r]» < «labels[c]»"),
     "terms": Symbol(
-        r"t_{ji} = d_{ji}\ \text{where}\ y_j < y_i",
+        "t_{ji}",
         ("pair", "pair"),
         r"«scale»\,(«scores[r]» - «scores[c]»)",
+        equals=r"d_{ji}\ \text{where}\ y_j < y_i",
         indices=("j", "i"),
     ),
 }

@@ -12,6 +12,7 @@ from losses.gather import gathered
 from losses.kernels import logistic_sum, mean_of, softplus
 from losses.kernels.pairwise import sum_of_gaps
 from losses.landmarks import softplus_at
+from losses.peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from losses.ranking.ordered_pairs import PAIR_SYMBOLS, SCALE, ordered_count
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -134,20 +135,23 @@ PAIRWISE_LOGISTIC = LossSpec(
     symbols={
         **PAIR_SYMBOLS,
         "differences": Symbol(
-            r"d_{ji} = \lambda (s_j - s_i)",
+            "d_{ji}",
             ("pair", "pair"),
             r"«scale»\,(«scores[r]» - «scores[c]»)",
+            equals=r"\lambda (s_j - s_i)",
             indices=("j", "i"),
         ),
         "terms": Symbol(
-            r"t_{ji} = \log\bigl(1 + e^{d_{ji}}\bigr)\ \text{where}\ y_j < y_i",
+            "t_{ji}",
             ("pair", "pair"),
             r"\log\bigl(1 + e^{«scale»(«scores[r]» - «scores[c]»)}\bigr)",
+            equals=r"\log\bigl(1 + e^{d_{ji}}\bigr)\ \text{where}\ y_j < y_i",
             signed=False,
             indices=("j", "i"),
         ),
         "loss": Symbol(
-            r"\mathcal L = \sum_{j,i} t_{ji}",
+            r"\mathcal L",
+            equals=r"\sum_{j,i} t_{ji}",
             live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1) if reduction == 'mean' else 1»}",
         ),
     },
@@ -174,6 +178,7 @@ PAIRWISE_LOGISTIC = LossSpec(
             "rax 0.4.0 pairwise_logistic_loss",
             {"scale": 1.0, "reduction": "mean"},
             former=("rax",),
+            peers=(Peer("rax", "pairwise_logistic_loss", SCORES),),
         ),
         Convention(
             "allRank 1.4.3, TF-Ranking 0.5.5",
@@ -181,6 +186,10 @@ PAIRWISE_LOGISTIC = LossSpec(
             note="TF-Ranking here is its function make_loss_fn. Its Keras loss divides by the "
             "number of items, and is a convention of its own.",
             former=("allRank, TF-Ranking",),
+            peers=(
+                Peer("allRank", "rankNet"),
+                Peer("tensorflow-ranking", "make_loss_fn"),
+            ),
         ),
         Convention(
             "sentence-transformers 6.2 RankNetLoss (mean / ln 2)",
@@ -190,11 +199,13 @@ PAIRWISE_LOGISTIC = LossSpec(
             r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
             symbols={
                 "loss": Symbol(
-                    r"\mathcal L = \frac{1}{|P| \ln 2} \sum_{j,i} t_{ji}",
+                    r"\mathcal L",
+                    equals=r"\frac{1}{|P| \ln 2} \sum_{j,i} t_{ji}",
                     live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)» \cdot \ln 2}",
                 )
             },
             former=("sentence-transformers (mean / ln 2)",),
+            peers=(Peer(SENTENCE_TRANSFORMERS, "RankNetLoss", SCORES),),
         ),
         Convention(
             "allRank 1.4.3 rankNet_weightByGTDiff",
@@ -204,27 +215,31 @@ PAIRWISE_LOGISTIC = LossSpec(
             r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
             symbols={
                 "gaps": Symbol(
-                    r"w_{ji} = [y_i - y_j]_+",
+                    "w_{ji}",
                     ("pair", "pair"),
                     r"[«labels[c]» - «labels[r]»]_+",
+                    equals="[y_i - y_j]_+",
                     signed=False,
                     indices=("j", "i"),
                 ),
                 "terms": Symbol(
-                    r"t_{ji} = w_{ji} \log\bigl(1 + e^{d_{ji}}\bigr)",
+                    "t_{ji}",
                     ("pair", "pair"),
                     r"«gaps[r,c]» \cdot \log\bigl(1 + e^{«differences[r,c]»}\bigr)",
+                    equals=r"w_{ji} \log\bigl(1 + e^{d_{ji}}\bigr)",
                     signed=False,
                     indices=("j", "i"),
                 ),
                 "loss": Symbol(
-                    r"\mathcal L = \frac{1}{|P|} \sum_{j,i} t_{ji}",
+                    r"\mathcal L",
+                    equals=r"\frac{1}{|P|} \sum_{j,i} t_{ji}",
                     live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)»}",
                 ),
             },
             note="The mean is over pairs, and not over their weights: on another scale of labels "
             "it is another number.",
             collapse=_by_gap_collapse,
+            peers=(Peer("allRank", "rankNet_weightByGTDiff"),),
         ),
         *(
             Convention(
@@ -241,15 +256,18 @@ PAIRWISE_LOGISTIC = LossSpec(
                         indices=("j", "i"),
                     ),
                     "loss": Symbol(
-                        r"\mathcal L = \frac1N \sum_{j,i} t_{ji}",
+                        r"\mathcal L",
+                        equals=r"\frac1N \sum_{j,i} t_{ji}",
                         live=r"\frac{«Σ terms»}{«len(scores)»}",
                     ),
                 },
                 note=note,
                 former=(former,),
+                peers=(Peer(library, "PairwiseLogisticLoss"),),
             )
-            for name, former, definition, note in (
+            for library, name, former, definition, note in (
                 (
+                    "keras-rs",
                     "keras-rs 0.4.0 PairwiseLogisticLoss (sum / N)",
                     "keras-rs (sum / N)",
                     pairwise_logistic_still_at_ties_definition,
@@ -258,6 +276,7 @@ PAIRWISE_LOGISTIC = LossSpec(
                     "in keras-rs 0.4.0 on torch.",
                 ),
                 (
+                    "tensorflow-ranking",
                     "TF-Ranking 0.5.5, Keras PairwiseLogisticLoss (sum / N)",
                     "TF-Ranking, Keras (sum / N)",
                     pairwise_logistic_per_item_definition,

@@ -42,21 +42,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from losses import LOSSES, LossSpec
-from losses.combined.queued import KEPT
-from losses.modules import module_name
 from losses.sentence_transformers.examples import Examples
 from losses.sentence_transformers.layers import layer_stack, move_only
-from losses.sentence_transformers.levels import LevelTrainingLoss
 from losses.sentence_transformers.lists import whole_lists
-from losses.sentence_transformers.queued import QueuedTrainingLoss
+from losses.sentence_transformers.registry import TRAINING_LOSSES, training_loss
 from losses.sentence_transformers.training import TrainingLoss
 from losses.sentence_transformers.vectors import EmbeddingMseLoss
-from losses.sentence_transformers.weights import (
-    ClassifierTrainingLoss,
-    PrototypeTrainingLoss,
-    TripletTrainingLoss,
-)
 
 if TYPE_CHECKING:
     from losses.sentence_transformers.callback import PrismCallback
@@ -71,54 +62,6 @@ def __getattr__(name: str) -> Any:
     return PrismCallback
 
 
-def training_loss(name: str) -> type[TrainingLoss]:
-    """The class for the loss of this name, also for one that was registered later, and for a sum:
-    ``training_loss("info_nce+angle")(model, weight_of_angle=0.1)``."""
-    spec = LOSSES[name]
-    held = {"name": name, "__module__": __name__, "__doc__": f"{spec.title} for a trainer."}
-    return type(module_name(name), (_base_for(spec),), held)
-
-
-def trains_as_one(spec: LossSpec) -> bool:
-    """Whether all parts of a sum learn from the same batches: losses on levels and classifiers
-    train alone, losses against prototypes, which read single texts, with their like, and losses
-    with a queue with such as do not read what the queue makes longer."""
-    reads = [set(part.spec.reads.values()) for part in spec.parts]
-    for part in spec.parts:
-        if part.length and any(
-            set(KEPT[part.spec.name]) & set(other.spec.reads.values())
-            for other in spec.parts
-            if other is not part
-        ):
-            return False
-    on_classes = ["prototypes" in one for one in reads]
-    alone = any(one & {"level_scores", "pair_logits"} for one in reads)
-    return not alone and (all(on_classes) or not any(on_classes))
-
-
-def _base_for(spec: LossSpec) -> type[TrainingLoss]:
-    """Raises ValueError for a sum of which each part wants another training."""
-    reads = set(spec.reads.values())
-    if not trains_as_one(spec):
-        raise ValueError(
-            f"{spec.name} cannot be trained as one sum: losses on levels and classifiers train "
-            "alone, losses against prototypes learn from single texts with a class, all others "
-            "from pairs, and what one with a queue keeps is no part of another's batch; train with "
-            "parts that take the same"
-        )
-    if "prototypes" in reads:
-        return PrototypeTrainingLoss
-    if "pair_logits" in reads:
-        return ClassifierTrainingLoss
-    if "level_scores" in reads:
-        return LevelTrainingLoss
-    if any(part.length for part in spec.parts):
-        return QueuedTrainingLoss
-    mined = any(parameter.name == "mining" for parameter in spec.parameters)
-    return TripletTrainingLoss if mined else TrainingLoss
-
-
-TRAINING_LOSSES: dict[str, type[TrainingLoss]] = {name: training_loss(name) for name in LOSSES}
 globals().update({made.__name__: made for made in TRAINING_LOSSES.values()})
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made for each loss

@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 VERSION = 1
-NAMED = "step-{:08d}.safetensors"
+FILE_NAME = "step-{:08d}.safetensors"
 HEAD = "prism"
 
 
@@ -75,7 +75,7 @@ def write(folder: Path, batch: KeptBatch) -> Path:
         if name not in ("columns", "scores", "labels")
     }
     head = json.dumps({"version": VERSION, "columns": len(batch.columns), **told})
-    path = folder / NAMED.format(batch.step)
+    path = folder / FILE_NAME.format(batch.step)
     beside = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}.part")
     try:
         save_file(made, beside, metadata={HEAD: head})

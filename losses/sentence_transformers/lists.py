@@ -25,7 +25,7 @@ from losses.sentence_transformers.texts import text_numbers, tokens_apart
 from losses.spec import LossSpec
 
 
-class Told(NamedTuple):
+class LabelColumns(NamedTuple):
     """What the labels of a batch say of its pairs, column by column: [P] each, None for nothing."""
 
     labels: Tensor | None
@@ -34,7 +34,7 @@ class Told(NamedTuple):
 
 def told_of(
     labels: Tensor | Sequence[Tensor] | None, columns: Sequence[Any], spec: LossSpec
-) -> Told:
+) -> LabelColumns:
     """Which of the labels are labels and which a teacher's, pair by pair.
 
     Raises:
@@ -42,14 +42,14 @@ def told_of(
     """
     learns = "teacher" in spec.needs
     if labels is None:
-        return Told(None, None)
+        return LabelColumns(None, None)
     if is_ragged(columns) or not isinstance(labels, Tensor):
         return _told_of_lists([torch.as_tensor(one) for one in labels], columns, learns)
     others = len(columns) - 1
     if others < 2 or "lists" not in spec.needs:
         # Of three texts or more it is the columns that say what is positive.
         plain = labels if others < 2 else None
-        return Told(None if learns else plain, labels.view(-1).float() if learns else None)
+        return LabelColumns(None if learns else plain, labels.view(-1).float() if learns else None)
     rows = labels.view(len(labels), -1)
     if learns and rows.shape[1] == others - 1:  # margins of the positive above each negative
         rows = torch.cat([torch.zeros_like(rows[:, :1]), -rows], dim=1)
@@ -60,10 +60,10 @@ def told_of(
             + (f", or a margin for each of the {others - 1} negatives" if learns else "")
         )
     flat = rows.T.reshape(-1)
-    return Told(None if learns else flat, flat if learns else None)
+    return LabelColumns(None if learns else flat, flat if learns else None)
 
 
-def _told_of_lists(labels: Sequence[Tensor], columns: Sequence[Any], learns: bool) -> Told:
+def _told_of_lists(labels: Sequence[Tensor], columns: Sequence[Any], learns: bool) -> LabelColumns:
     """The same of labels list by list, [K] or [K, 2] each."""
     given = [len(one) if one.ndim == 2 else one.numel() for one in labels]
     if is_ragged(columns):
@@ -76,9 +76,9 @@ def _told_of_lists(labels: Sequence[Tensor], columns: Sequence[Any], learns: boo
         )
     if learns and all(one.ndim == 2 for one in labels):
         both = torch.cat(list(labels)).float()
-        return Told(both[:, 0], both[:, 1])
+        return LabelColumns(both[:, 0], both[:, 1])
     flat = torch.cat([one.view(-1) for one in labels])
-    return Told(None if learns else flat, flat if learns else None)
+    return LabelColumns(None if learns else flat, flat if learns else None)
 
 
 def sizes_of(labels: Any, columns: Sequence[Any]) -> Tensor | None:

@@ -24,6 +24,7 @@ from losses.geometry import effective_count, unit
 from losses.sentence_transformers.examples import Examples
 from losses.sentence_transformers.lists import rows_in
 from losses.sentence_transformers.naming import recognised
+from losses.sentence_transformers.registry import TRAINING_LOSSES, training_loss
 from losses.sentence_transformers.training import TrainingLoss
 
 # By how much our value may differ from the training's for both to be one loss: what float32, and
@@ -168,8 +169,6 @@ def _candidates(loss: nn.Module, model: nn.Module) -> list[TrainingLoss]:
 
 
 def _loss_of(name: str) -> Callable[..., TrainingLoss]:
-    from losses.sentence_transformers import TRAINING_LOSSES, training_loss
-
     return TRAINING_LOSSES.get(name) or training_loss(name)
 
 

@@ -50,8 +50,9 @@ def plain(name: str) -> str:
 
 def classes_of(spec: LossSpec) -> set[str]:
     """The classes of the library that compute it, by their plain names."""
-    twin = spec.twin and spec.twin(**spec.defaults)
-    return set() if twin is None else {plain(word) for word in re.findall(r"\w+", twin.imports)}
+    equivalent = spec.equivalent and spec.equivalent(**spec.defaults)
+    imported = re.findall(r"\w+", equivalent.imports) if equivalent else ()
+    return {plain(word) for word in imported}
 
 
 def is_class(wanted: str, convention: str) -> bool:

@@ -118,16 +118,22 @@ ALIGNMENT = LossSpec(
     formula=r"\frac1N \sum_i \lVert x_i - y_i \rVert^2,"
     r"\quad \lVert x_i \rVert = \lVert y_i \rVert = 1",
     symbols={
-        "first": Symbol("x_i", ("query", "dimension")),
-        "second": Symbol("y_i", ("query", "dimension")),
+        "first": Symbol("x_i", ("query", "dimension"), stem="x"),
+        "second": Symbol("y_i", ("query", "dimension"), stem="y"),
         "differences": Symbol(
             r"\tfrac{x_i}{\lVert x_i \rVert} - \tfrac{y_i}{\lVert y_i \rVert}",
             ("query", "dimension"),
         ),
         "terms": Symbol(
-            r"t_i = \lVert x_i - y_i \rVert^2", ("query",), "«Σ differences[r] ** 2»", signed=False
+            "t_i",
+            ("query",),
+            "«Σ differences[r] ** 2»",
+            equals=r"\lVert x_i - y_i \rVert^2",
+            signed=False,
         ),
-        "loss": Symbol(r"\mathcal L = \frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«len(terms)»}"),
+        "loss": Symbol(
+            r"\mathcal L", equals=r"\frac1N \sum_i t_i", live=r"\frac{«Σ terms»}{«len(terms)»}"
+        ),
     },
     reads={"first": "queries", "second": "keys"},
     terms="terms",
@@ -149,25 +155,28 @@ UNIFORMITY = LossSpec(
     formula=r"\log \frac{1}{N(N - 1)} \sum_{i \ne k} e^{-t \lVert z_i - z_k \rVert^2},"
     r"\quad \lVert z_i \rVert = 1",
     symbols={
-        "embeddings": Symbol("z_i", ("sentence", "dimension")),
-        "similarities": Symbol(r"c_{ik} = \cos(z_i, z_k)", ("sentence", "sentence")),
+        "embeddings": Symbol("z_i", ("sentence", "dimension"), stem="z"),
+        "similarities": Symbol("c_{ik}", ("sentence", "sentence"), equals=r"\cos(z_i, z_k)"),
         "distances": Symbol(
-            r"d_{ik} = \lVert z_i - z_k \rVert^2 = 2 - 2 c_{ik}",
+            "d_{ik}",
             ("sentence", "sentence"),
             r"2 - 2 \cdot «similarities[r,c]»",
+            equals=r"\lVert z_i - z_k \rVert^2 = 2 - 2 c_{ik}",
         ),
         "others": Symbol(r"k \ne i", ("sentence", "sentence"), r"«c» \ne «r»"),
         "terms": Symbol(
-            r"t_{ik} = -t\, d_{ik}\ \text{where}\ k \ne i",
+            "t_{ik}",
             ("sentence", "sentence"),
             r"-«t» \cdot «distances[r,c]»",
+            equals=r"-t\, d_{ik}\ \text{where}\ k \ne i",
         ),
         "total": Symbol(
             r"\log \sum_{i \ne k} e^{t_{ik}}",
             live=r"\log\bigl(«Σ exp terms»\bigr)",
         ),
         "loss": Symbol(
-            r"\mathcal L = \log \sum_{i \ne k} e^{t_{ik}} - \ln N(N - 1)",
+            r"\mathcal L",
+            equals=r"\log \sum_{i \ne k} e^{t_{ik}} - \ln N(N - 1)",
             live=r"«total» - \ln «max(len(embeddings) * (len(embeddings) - 1), 1)»",
         ),
     },

@@ -11,6 +11,7 @@ from losses.gather import gathered
 from losses.geometry import SHORTEST, centred, dot_matrix, unit, unit_and_pull
 from losses.kernels.gradient import with_gradient
 from losses.kernels.gram import across
+from losses.peers import Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 from losses.spread.vicreg import DIMENSIONS, SIDES
 
@@ -133,15 +134,18 @@ BARLOW_TWINS = LossSpec(
             r"\hat x_i",
             ("query", "dimension"),
             r"\frac{«centred_first[r,c]»}{«deviation_first[c]»}",
+            stem=r"\hat x",
         ),
         "scaled_second": Symbol(
             r"\hat y_i",
             ("query", "dimension"),
             r"\frac{«centred_second[r,c]»}{«deviation_second[c]»}",
+            stem=r"\hat y",
         ),
         "correlations": Symbol(
-            r"C_{jk} = \mathrm{corr}(x_j, y_k)",
+            "C_{jk}",
             DIMENSIONS,
+            equals=r"\mathrm{corr}(x_j, y_k)",
             indices=("j", "k"),
         ),
         "invariance": Symbol(
@@ -159,7 +163,8 @@ BARLOW_TWINS = LossSpec(
             indices=("j", "k"),
         ),
         "loss": Symbol(
-            r"\mathcal L = \sum_j (1 - C_{jj})^2 + \lambda \sum_{j \ne k} C_{jk}^2",
+            r"\mathcal L",
+            equals=r"\sum_j (1 - C_{jj})^2 + \lambda \sum_{j \ne k} C_{jk}^2",
             live=r"«Σ invariance» + «off_diagonal_weight» \cdot («redundancy.sum()»)",
         ),
     },
@@ -184,6 +189,7 @@ BARLOW_TWINS = LossSpec(
             note="A dimension that hardly varies is drawn towards 0 by ε = 10⁻⁵ in the deviations. "
             "Before that commit the code multiplied the whole by --scale-loss besides.",
             former=("facebookresearch/barlowtwins (batch normalisation with ε, λ = 0.0051)",),
+            peers=(Peer("facebookresearch/barlowtwins", "BarlowTwins"),),
         ),
     ),
 )

@@ -6,12 +6,12 @@ import torch
 from torch import Tensor
 
 from losses import inputs
+from losses.equivalents import Equivalent
 from losses.gather import gathered
 from losses.geometry import cosine_matrix, unit_and_pull
 from losses.kernels.gradient import with_gradient
 from losses.kernels.gram import between_columns
 from losses.spec import Convention, LossSpec, Parameter, Symbol
-from losses.twins import Twin
 
 AGGREGATIONS = ("mean", "sum")
 
@@ -114,17 +114,19 @@ def _collapse(
     return cost if aggregation == "mean" else 2 * cost
 
 
-def _twin(*, mean_weight: float, second_moment_weight: float, aggregation: str) -> Twin | None:
+def _equivalent(
+    *, mean_weight: float, second_moment_weight: float, aggregation: str
+) -> Equivalent | None:
     if not mean_weight and not second_moment_weight:
         return None
-    return Twin(
+    return Equivalent(
         "GlobalOrthogonalRegularizationLoss",
         {"first": "first", "second": "second"},
-        "twin = GlobalOrthogonalRegularizationLoss(\n"
+        "theirs = GlobalOrthogonalRegularizationLoss(\n"
         f"    None, mean_weight={mean_weight!r},\n"
         f"    second_moment_weight={second_moment_weight!r}, aggregation={aggregation!r},\n"
         ")\n"
-        "loss = sum(twin.compute_loss_from_embeddings([first, second]).values())\n",
+        "loss = sum(theirs.compute_loss_from_embeddings([first, second]).values())\n",
     )
 
 
@@ -133,10 +135,11 @@ SENTENCES = ("pair", "pair")
 
 def _of_side(letter: str, side: str) -> dict[str, Symbol]:
     return {
-        side: Symbol(f"{letter}_i", ("pair", "dimension")),
+        side: Symbol(f"{letter}_i", ("pair", "dimension"), stem=letter),
         f"cosines_{side}": Symbol(
-            rf"s^{letter}_{{ik}} = \cos({letter}_i, {letter}_k)\ \text{{where}}\ i \ne k",
+            rf"s^{letter}_{{ik}}",
             SENTENCES,
+            equals=rf"\cos({letter}_i, {letter}_k)\ \text{{where}}\ i \ne k",
         ),
         f"mean_{side}": Symbol(
             rf"\overline{{s^{letter}_{{ik}}}}",
@@ -171,7 +174,8 @@ ORTHOGONAL = LossSpec(
         **_of_side("x", "first"),
         **_of_side("y", "second"),
         "loss": Symbol(
-            r"\mathcal L = \tfrac12\,(g(x) + g(y))\ \text{or}\ g(x) + g(y)",
+            r"\mathcal L",
+            equals=r"\tfrac12\,(g(x) + g(y))\ \text{or}\ g(x) + g(y)",
             live=r"\frac{«cost_first» + «cost_second»}{«2 if aggregation == 'mean' else 1»}",
         ),
     },
@@ -193,7 +197,7 @@ ORTHOGONAL = LossSpec(
     floor_formula="0",
     references=("Zhang et al. 2017 (GOR)", "EmbeddingGemma 2025"),
     note="It asks nothing of positive pairs, and is given beside another loss.",
-    twin=_twin,
+    equivalent=_equivalent,
     conventions=(
         Convention("sentence-transformers 6.2 GlobalOrthogonalRegularizationLoss", {}),
         Convention(

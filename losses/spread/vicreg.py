@@ -10,6 +10,7 @@ from losses.gather import gathered
 from losses.geometry import centred, dot_matrix
 from losses.kernels.gradient import with_gradient
 from losses.kernels.gram import between_columns
+from losses.peers import METRIC_LEARNING, OF_PAIRS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -188,8 +189,8 @@ def _floor(given: dict[str, Tensor], **_: object) -> float | None:
 
 
 SIDES = {
-    "first": Symbol("x_i", ("query", "dimension")),
-    "second": Symbol("y_i", ("query", "dimension")),
+    "first": Symbol("x_i", ("query", "dimension"), stem="x"),
+    "second": Symbol("y_i", ("query", "dimension"), stem="y"),
     "centred_first": Symbol(r"x_i - \bar x", ("query", "dimension")),
     "centred_second": Symbol(r"y_i - \bar y", ("query", "dimension")),
     "itself": Symbol("j = k", ("dimension", "dimension"), "«r» = «c»", indices=("j", "k")),
@@ -201,9 +202,10 @@ DIMENSIONS = ("dimension", "dimension")
 def _of_side(letter: str, side: str) -> dict[str, Symbol]:
     return {
         f"covariance_{side}": Symbol(
-            rf"C^{letter}_{{jk}} = \frac{{1}}{{N - 1}} \sum_i ({letter}_{{ij}} -"
-            rf" \bar {letter}_j)({letter}_{{ik}} - \bar {letter}_k)",
+            rf"C^{letter}_{{jk}}",
             DIMENSIONS,
+            equals=rf"\frac{{1}}{{N - 1}} \sum_i ({letter}_{{ij}} -"
+            rf" \bar {letter}_j)({letter}_{{ik}} - \bar {letter}_k)",
             indices=("j", "k"),
         ),
         f"missing_{side}": Symbol(
@@ -214,7 +216,8 @@ def _of_side(letter: str, side: str) -> dict[str, Symbol]:
             indices=("j",),
         ),
         f"redundancy_{side}": Symbol(
-            rf"c({letter}) = \frac1D \sum_{{j \ne k}} (C^{letter}_{{jk}})^2",
+            rf"c({letter})",
+            equals=rf"\frac1D \sum_{{j \ne k}} (C^{letter}_{{jk}})^2",
             live=rf"\frac{{«covariance_{side}.masked_fill(itself, 0).square().sum()»}}"
             rf"{{«len(covariance_{side})»}}",
             signed=False,
@@ -235,13 +238,14 @@ VICREG = LossSpec(
         **_of_side("x", "first"),
         **_of_side("y", "second"),
         "terms": Symbol(
-            r"t_i = \lVert x_i - y_i \rVert^2",
+            "t_i",
             ("query",),
             "«Σ (first[r] - second[r]) ** 2»",
+            equals=r"\lVert x_i - y_i \rVert^2",
             signed=False,
         ),
         "invariance": Symbol(
-            r"s = \overline{t_i}", live=r"\frac{«Σ terms»}{«len(terms)»}", signed=False
+            "s", equals=r"\overline{t_i}", live=r"\frac{«Σ terms»}{«len(terms)»}", signed=False
         ),
         "variance": Symbol(
             r"v(x) + v(y)",
@@ -253,7 +257,8 @@ VICREG = LossSpec(
             "c(x) + c(y)", live="«redundancy_first» + «redundancy_second»", signed=False
         ),
         "loss": Symbol(
-            r"\mathcal L = \lambda s + \mu\,(v(x) + v(y)) + \nu\,(c(x) + c(y))",
+            r"\mathcal L",
+            equals=r"\lambda s + \mu\,(v(x) + v(y)) + \nu\,(c(x) + c(y))",
             live=r"«invariance_weight» \cdot «invariance» + «variance_weight» \cdot «variance»"
             r" + «covariance_weight» \cdot «covariance»",
         ),
@@ -284,7 +289,8 @@ VICREG = LossSpec(
             r" + \frac\mu2\,\bigl(v(x) + v(y)\bigr) + \nu\,\bigl(c(x) + c(y)\bigr)",
             symbols={
                 "invariance": Symbol(
-                    r"s = \overline{t_i} / D",
+                    "s",
+                    equals=r"\overline{t_i} / D",
                     live=r"\frac{«Σ terms»}{«first.numel()»}",
                     signed=False,
                 ),
@@ -295,7 +301,8 @@ VICREG = LossSpec(
                     signed=False,
                 ),
                 "loss": Symbol(
-                    r"\mathcal L = \lambda s + \tfrac\mu2\,(v(x) + v(y)) + \nu\,(c(x) + c(y))",
+                    r"\mathcal L",
+                    equals=r"\lambda s + \tfrac\mu2\,(v(x) + v(y)) + \nu\,(c(x) + c(y))",
                     live=r"«invariance_weight» \cdot «invariance» + «variance_weight» \cdot"
                     r" «variance» + «covariance_weight» \cdot «covariance»",
                 ),
@@ -303,6 +310,10 @@ VICREG = LossSpec(
             function=vicreg_of_means,
             note="The code sums as the paper does not: the invariance is a mean over rows and "
             "dimensions, and the variance of both sides is averaged.",
+            peers=(
+                Peer(METRIC_LEARNING, "VICRegLoss", OF_PAIRS),
+                Peer("facebookresearch/vicreg", "VICReg"),
+            ),
         ),
     ),
 )

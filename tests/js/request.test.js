@@ -113,7 +113,7 @@ test("another question ends the waiting for the work of before", async () => {
 });
 
 test("a question waits until it has settled", async () => {
-  const { requests, open } = held({ delay: 10 });
+  const { requests, open } = held({ debounce: 10 });
   for (let i = 0; i < 3; i += 1) {
     requests.ask();
     await pause(3);

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.runs.findings import (
+from explorer.lab.doctor.logs.findings import (
     Marks,
     on_digits,
     on_figure,
@@ -18,7 +18,7 @@ from explorer.lab.doctor.runs.findings import (
     on_level,
     on_plateau,
 )
-from explorer.lab.doctor.runs.log import Curve, curves_of
+from explorer.lab.doctor.logs.log import Curve, curves_of
 from tests.judgements import Among, Said, Source, simulated
 
 MARKS = Marks(collapse=4.0, floor=0.5)

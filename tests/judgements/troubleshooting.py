@@ -11,8 +11,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from explorer.core.judgements import JUDGEMENTS
-from explorer.lab.doctor.runs.examples import EXAMPLES, MNRL
-from explorer.lab.doctor.runs.findings import examine_run
+from explorer.lab.doctor.logs.examples import EXAMPLES, MNRL
+from explorer.lab.doctor.logs.findings import examine_run
 from explorer.locale import catalogue
 from explorer.sources.encoders import EMBEDDED
 from tests import planted

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from explorer.lab.doctor.runs.findings import examine_run
-from explorer.lab.doctor.runs.log import Curve, Log
+from explorer.lab.doctor.logs.findings import examine_run
+from explorer.lab.doctor.logs.log import Curve, Log
 
 DRAWS = 40
 COLLAPSE, FLOOR, NOISE = 4.0, 0.5, 0.06

@@ -31,7 +31,7 @@ def formulas() -> list[str]:
         for one in (spec, *(spec.under(other.name) for other in spec.conventions)):
             found |= {one.formula, *one.variants.values(), one.counted}
             found |= {one.collapse_formula, one.floor_formula}
-            found |= {symbol.latex for symbol in one.symbols.values()}
+            found |= {symbol.written for symbol in one.symbols.values()}
             found |= {parameter.symbol for parameter in one.parameters}
     return sorted(found - {""})
 

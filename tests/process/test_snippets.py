@@ -13,7 +13,7 @@ import pytest
 
 from explorer.core.own_loss import add_own_loss
 from explorer.core.scenario import Data, Rules
-from explorer.export.code import Code, alone, packed, twin, with_package
+from explorer.export.code import Code, alone, equivalent, packed, with_package
 from losses import LOSSES
 from tests import warm
 from tests.unit.export.explored import ENGLISH, SMALL, explorations, seen
@@ -84,7 +84,7 @@ def test_twins_print_the_loss(tmp_path):
     ]
     chosen += [seen(SMALL, "triplet", mining="semi_hard", distance="cosine", margin=0.3)]
     chosen += [seen(ENGLISH, "info_nce", rules=Rules(extra_negatives=False), symmetric=True)]
-    pairs = [(e, code) for e in (*explorations(), *chosen) if (code := twin(e))]
+    pairs = [(e, code) for e in (*explorations(), *chosen) if (code := equivalent(e))]
     names = {e.spec.name for e, _ in pairs}
     assert names == {
         *("cosent", "angle", "cosine_mse", "info_nce", "nt_xent", "contrastive", "triplet"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from explorer.core.explore import Exploration
-from explorer.export.caption import Told, landmarks_of, told_of
+from explorer.export.caption import Legend, landmarks_of, told_of
 from explorer.export.figure.axes import Axis, column_names, gutter_of, row_names
 from explorer.export.figure.cells import cells_of, drawn_cells
 from explorer.export.figure.legend import LEGEND_WIDTH, legend
@@ -79,7 +79,7 @@ def matrix_figure(
     return document(told, pen, width, parts, bottom + 12)
 
 
-def _number_figure(e: Exploration, told: Told, pen: Pen, step: dict, is_loss: bool) -> str:
+def _number_figure(e: Exploration, told: Legend, pen: Pen, step: dict, is_loss: bool) -> str:
     """A step that is one number: large, and the loss with its landmarks."""
     width = 720.0
     parts, y = head(told, pen, width, step["latex"], step["name"])

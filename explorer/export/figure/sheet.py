@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xml.sax.saxutils import escape
 
-from explorer.export.caption import Told
+from explorer.export.caption import Legend
 from explorer.export.figure.svg import (
     FONTS,
     MARGIN,
@@ -23,7 +23,7 @@ from explorer.export.figure.svg import (
 
 
 def head(
-    told: Told, pen: Pen, width: float, latex: str = "", step: str = ""
+    told: Legend, pen: Pen, width: float, latex: str = "", step: str = ""
 ) -> tuple[list[str], float]:
     """The loss with its formula, then the step; and where what follows may begin."""
     room = width - 2 * MARGIN
@@ -62,7 +62,7 @@ def head(
     return out, y + 24
 
 
-def document(told: Told, pen: Pen, width: float, parts: list[str], y: float) -> str:
+def document(told: Legend, pen: Pen, width: float, parts: list[str], y: float) -> str:
     """The whole document: what was drawn, with the caption under it."""
     palette = pen.palette
     y += 10

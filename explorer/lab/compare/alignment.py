@@ -72,13 +72,12 @@ def _order(expression: Expression) -> tuple[str, ...]:
 def same_parameter(
     one: Node, other: Node, of_one: Parameter | None, of_other: Parameter | None
 ) -> bool:
-    """Whether two parameters have one place: one name, symbol or role, or both scale."""
+    """Whether two parameters have one place: one name or role, or both scale."""
     if one.says == other.says or (one.factor and other.factor):
         return True
     if of_one is None or of_other is None:
         return False
-    alike = ((of_one.symbol, of_other.symbol), (of_one.role, of_other.role))
-    return any(first and first == second for first, second in alike)
+    return bool(of_one.role) and of_one.role == of_other.role
 
 
 class _Aligner:

@@ -81,7 +81,8 @@ class Node:
     `slots` are its operands by their place. `step` is the place of the step in whose statement it
     stands, inputs counted first; `result` the step whose value it is, None of what is part of one.
     `value` is None where the trace does not hold all it is made of. `factor`: a parameter that
-    multiplies, or, as a temperature, divides.
+    multiplies, or, as a temperature, divides. `dimensions` are those that an operation runs over,
+    of the leaf that says so; None is all of them.
     """
 
     operation: str
@@ -91,6 +92,7 @@ class Node:
     result: int | None = None
     value: Any = None
     factor: bool = False
+    dimensions: tuple[int, ...] | None = None
 
     @property
     def is_leaf(self) -> bool:
@@ -365,7 +367,7 @@ class _Reader:
             return self._of(MASKED, of=self._node(of), where=outside, other=self._node(filling))
         if name in ("clamp", "clamp_min") and (list(named) or ["min"]) == ["min"] and given:
             least = self._node(named["min"] if named else given[1])
-            if least.says == "0":
+            if least.operation == CONSTANT and least.value == 0:
                 return self._of("relu", of=self._node(given[0]))
         if name == "relu" and given:
             return self._of("relu", of=self._node(given[0]))
@@ -373,16 +375,15 @@ class _Reader:
             return self._of("mean", of=self._node(given[0]), where=self._node(given[1]))
         if name in OVER and given:
             over = named.pop("dim", given[1] if len(given) > 1 else None)
-            # Over all of a vector is over its one dimension.
-            said = "all" if over is None else ast.unparse(over)
             of = self._node(given[0])
             single = isinstance(of.value, Tensor) and of.value.numel() == 1
             if single and OVER[name] in ("sum", "mean", "max", "min"):
                 return of
-            if over is not None and isinstance(of.value, Tensor) and of.value.ndim == 1:
-                said = "all"
+            # Over its one dimension is over all of a vector.
+            if isinstance(of.value, Tensor) and of.value.ndim == 1:
+                over = None
             one = {"one": self._constant(1)} if name == "log1p_sum_exp" else {}
-            return self._of(OVER[name], of=of, over=self._constant(None, said), **one)
+            return self._of(OVER[name], of=of, over=self._over(over), **one)
         if name == "len":
             return self._of("count", of=self._node(given[0]))
         if name in ("stack", "cat") and len(given) == 1:
@@ -391,6 +392,15 @@ class _Reader:
             name = f"{name}_of"  # a function of that name is not the operation
         slots = [*_numbered([self._node(one) for one in given]), *self._keywords(named)]
         return Node(name, self.place, slots=tuple(slots))
+
+    def _over(self, tree: ast.expr | None) -> Node:
+        """What an operation runs over."""
+        if tree is None:
+            return self._constant(None, "all")
+        node, found = self._constant(None, ast.unparse(tree)), self._value(tree)
+        held = found if isinstance(found, tuple | list) else (found,)
+        node.dimensions = tuple(one for one in held if isinstance(one, int))
+        return node
 
     def _keywords(self, named: Mapping[str, ast.expr]) -> Iterator[tuple[str, Node]]:
         for name, value in named.items():

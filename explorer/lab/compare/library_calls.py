@@ -15,7 +15,7 @@ from torch.nn import functional
 Call = Callable[..., Tensor]
 
 
-# ---- sentence-transformers' losses of cross-encoders, which have no twin
+# ---- sentence-transformers' losses of cross-encoders, which have no equivalent
 
 
 class _Scorer(nn.Module):
@@ -60,29 +60,25 @@ def cross_entropy_of_cross_encoders() -> Call:
     return computed
 
 
-def of_lists(kind: str) -> Callable[[], Call]:
+def of_lists(kind: str) -> Call:
     """A loss on the candidates of each query."""
+    from sentence_transformers.cross_encoder import losses
 
-    def load() -> Call:
-        from sentence_transformers.cross_encoder import losses
+    def computed(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
+        places = torch.arange(scores.numel()).reshape(scores.shape)
+        rows = [(places[row][there].tolist(), labels[row][there]) for row, there in _rows(mask)]
+        documents = [[str(place) for place in found] for found, _ in rows]
+        loss = getattr(losses, kind)(_Scorer(scores.flatten()))
+        return loss((["query"] * len(rows), documents), [own for _, own in rows])
 
-        def computed(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
-            places = torch.arange(scores.numel()).reshape(scores.shape)
-            rows = [(places[row][there].tolist(), labels[row][there]) for row, there in _rows(mask)]
-            documents = [[str(place) for place in found] for found, _ in rows]
-            loss = getattr(losses, kind)(_Scorer(scores.flatten()))
-            return loss((["query"] * len(rows), documents), [own for _, own in rows])
-
-        return computed
-
-    return load
+    return computed
 
 
 def _rows(mask: Tensor) -> Iterator[tuple[int, Tensor]]:
     return enumerate(mask.bool().cpu())
 
 
-# ---- sentence-transformers' other losses without a twin
+# ---- sentence-transformers' other losses without an equivalent
 
 
 def _on_vectors(kind: str) -> Any:
@@ -92,12 +88,9 @@ def _on_vectors(kind: str) -> Any:
     return getattr(losses, kind)(nothing)
 
 
-def of_mined(kind: str) -> Callable[[], Call]:
-    def load() -> Call:
-        loss = _on_vectors(kind)
-        return lambda anchors, classes: loss.compute_loss_from_embeddings([anchors], classes)
-
-    return load
+def of_mined(kind: str) -> Call:
+    loss = _on_vectors(kind)
+    return lambda anchors, classes: loss.compute_loss_from_embeddings([anchors], classes)
 
 
 def distilled() -> Call:
@@ -138,10 +131,9 @@ def softmax(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
     return functional.cross_entropy(embeddings @ prototypes.T, classes)
 
 
-def given_triplets(
-    anchors: Tensor, positives: Tensor, negatives: Tensor, *, swap: bool = False
-) -> Tensor:
-    return nn.TripletMarginLoss(swap=swap)(anchors, positives, negatives)
+def given_triplets(*, swap: bool = False) -> Call:
+    loss = nn.TripletMarginLoss(swap=swap)
+    return lambda anchors, positives, negatives: loss(anchors, positives, negatives)
 
 
 def triplets_by_coordinates() -> Call:
@@ -185,30 +177,15 @@ def _metric_learning(kind: str) -> Any:
     return getattr(importlib.import_module("pytorch_metric_learning.losses"), kind)
 
 
-def on_classes(kind: str, **settings: bool) -> Callable[[], Call]:
+def on_classes(kind: str, **settings: float) -> Call:
     """A loss of embeddings and classes, at its defaults but for these settings."""
-
-    def load() -> Call:
-        loss = _metric_learning(kind)(**settings)
-        return lambda embeddings, classes: loss(embeddings, classes)
-
-    return load
+    loss = _metric_learning(kind)(**settings)
+    return lambda embeddings, classes: loss(embeddings, classes)
 
 
-def two_views() -> Call:
-    loss = _metric_learning("NTXentLoss")(
-        temperature=0.5
-    )  # the paper's; the library's own default is 0.07
-
-    def computed(first: Tensor, second: Tensor) -> Tensor:
-        classes = torch.arange(len(first), device=first.device).repeat(2)
-        return loss(torch.cat((first, second)), classes)
-
-    return computed
-
-
-def pairs() -> Call:
-    loss = _metric_learning("NPairsLoss")()
+def on_pairs(kind: str, **settings: float) -> Call:
+    """The same of pairs, the two sentences of each being a class."""
+    loss = _metric_learning(kind)(**settings)
 
     def computed(first: Tensor, second: Tensor) -> Tensor:
         classes = torch.arange(len(first), device=first.device).repeat(2)
@@ -233,31 +210,27 @@ def contrastive(**settings: float) -> Call:
     return computed
 
 
-def with_prototypes(kind: str) -> Callable[[], Call]:
+def with_prototypes(kind: str) -> Call:
     """A loss whose weights give way to the prototypes of the batch."""
+    made = _metric_learning(kind)
 
-    def load() -> Call:
-        made = _metric_learning(kind)
+    def computed(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
+        loss = made(*prototypes.shape)
+        if hasattr(loss, "proxies"):
+            del loss.proxies
+            loss.proxies = prototypes
+        else:
+            del loss.W
+            loss.W = prototypes.T
+        return loss(embeddings, classes)
 
-        def computed(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
-            loss = made(*prototypes.shape)
-            if hasattr(loss, "proxies"):
-                del loss.proxies
-                loss.proxies = prototypes
-            else:
-                del loss.W
-                loss.W = prototypes.T
-            return loss(embeddings, classes)
-
-        return computed
-
-    return load
+    return computed
 
 
 # ---- rax
 
 
-def rax(called: str = "pairwise_logistic_loss") -> Call:
+def rax(called: str) -> Call:
     jax, rax = (importlib.import_module(name) for name in ("jax", "rax"))
     slope = jax.value_and_grad(getattr(rax, called))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ from explorer.lab.compare.expressions import (
 )
 
 if TYPE_CHECKING:
-    from explorer.lab.compare.written import Page
+    from explorer.lab.compare.written import Writer
 
 Letters = tuple[str, ...]
 # How tightly a part holds together: a relation, a sum, a product, a part that needs no brackets.
@@ -73,7 +73,7 @@ _BY_ROWS_AND_COLUMNS = {"cosine_matrix", "similarity_matrix", "dot_matrix", "dis
 class At:
     """One operation that is being written."""
 
-    page: Page
+    page: Writer
     node: Node
     over: Mapping[int, Node]
     letters: Letters
@@ -132,7 +132,7 @@ def write(at: At) -> tuple[str, int]:
             return rf"{at.operand('by')}\,{at.operand('of', PRODUCT)}", PRODUCT
         case "masked":
             body, where = at.operand("of"), at.operand("where")
-            filled = "" if at.slots["other"].says in ("-inf", "0") else f",\\ {at.operand('other')}"
+            filled = "" if _is_left_out(at.slots["other"]) else f",\\ {at.operand('other')}"
             return rf"{body}\ \text{{where}}\ {where}{filled}", RELATION
         case "code":
             return rf"\mathtt{{{plain_text(at.node.says)}}}", WHOLE
@@ -227,6 +227,11 @@ def plain_text(text: str) -> str:
     )
 
 
+def _is_left_out(filling: Node) -> bool:
+    """Whether what stands in place of the others takes no part: 0 in a sum, −∞ in an exponent."""
+    return filling.operation == CONSTANT and filling.value in (0, -math.inf)
+
+
 def _is_option(node: Node) -> bool:
     return node.operation == CONSTANT and node.value is None
 
@@ -241,14 +246,6 @@ def _counted(end: Node, node: Node, letters: Letters) -> str:
     of = dict(node.slots)["of"]
     count = of.value.ndim if isinstance(of.value, Tensor) else 0
     mine = letters[-count:] if 1 < count <= len(letters) else ("i", "j")[:count]
-    if end.says == "all":
+    if end.dimensions is None:
         return " ".join(mine)
-    numbers = [int(x) for x in re.findall(r"-?\d+", end.says)]
-    return " ".join(mine[n] for n in numbers if -len(mine) <= n < len(mine))
-
-
-def lettered(name: str, letters: Letters) -> str:
-    """A name that is counted by i, counted by another letter."""
-    if len(letters) != 1 or letters[0] == "i":
-        return name
-    return re.sub(r"_(?:i\b|\{i\})", f"_{letters[0]}", name)
+    return " ".join(mine[n] for n in end.dimensions if -len(mine) <= n < len(mine))

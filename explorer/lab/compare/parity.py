@@ -19,7 +19,7 @@ from torch import Tensor
 
 from explorer.core.batch import Batch, batch_of_vectors
 from explorer.core.scenario import Rules
-from explorer.lab.compare.libraries import Peer, peers_of
+from explorer.lab.compare.libraries import CallablePeer, peers_of
 from explorer.lab.compare.outcome import Sentence, Values
 from explorer.locale import title_word, word
 from explorer.runtime.numbers import display_number
@@ -134,7 +134,7 @@ def parity(batch: Batch | None = None, losses: Mapping[str, LossSpec] = LOSSES) 
 
 def _rows(own: LossSpec, convention: str, batch: Batch) -> Iterator[Row]:
     spec = own.under(convention)
-    peers = list(peers_of(spec, convention)) or [Peer("", "")]
+    peers = list(peers_of(spec, convention)) or [CallablePeer("", "")]
     try:
         exact: dict[Precision, _Found] = {
             name: _defined(spec, batch, dtype) for name, dtype in PRECISIONS.items()
@@ -167,7 +167,7 @@ class _Found:
 def _row(
     own: LossSpec,
     convention: str,
-    peer: Peer,
+    peer: CallablePeer,
     batch: Batch,
     exact: Mapping[Precision, _Found],
     kernel: Mapping[Precision, Agreement | None],
@@ -207,7 +207,7 @@ def _row(
     )
 
 
-def _unasked(peer: Peer, version: str | None) -> Status | None:
+def _unasked(peer: CallablePeer, version: str | None) -> Status | None:
     """Why a peer is not asked; None where it is."""
     if not peer.library:
         return "not_called" if peer.called else "alone"
@@ -219,7 +219,7 @@ def _unasked(peer: Peer, version: str | None) -> Status | None:
 def _judged(
     own: LossSpec,
     convention: str,
-    peer: Peer,
+    peer: CallablePeer,
     asked: Mapping[Precision, Agreement | None],
     ours: _Found,
 ) -> tuple[Status, tuple[Sentence, ...]]:

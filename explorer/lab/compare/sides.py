@@ -39,6 +39,8 @@ from losses import LOSSES
 from losses.readings import READABLE
 
 LEAST, MOST = 2, 6
+# What people train with most: of these one is offered next.
+USUAL = ("info_nce", "cosent", "triplet", "cosine_mse", "nt_xent", "siglip", "supcon")
 
 
 @dataclass(frozen=True, eq=False)

@@ -28,7 +28,6 @@ from explorer.lab.compare.operations import (
     At,
     Letters,
     by_ids,
-    lettered,
     plain_text,
     write,
 )
@@ -44,7 +43,7 @@ def as_one_formula(
     sides: tuple[Expression, Expression], found: Alignment, kinds: Mapping[int, str]
 ) -> Iterator[str]:
     """The line of the loss, then one for each quantity that is used in several places."""
-    page = Page(sides, found, kinds)
+    page = Writer(sides, found, kinds)
     yield page.line(sides[0].root, sides[1].root)
     done = {id(side.root) for side in sides}
     while page.named:
@@ -67,7 +66,7 @@ def as_one_formula(
 
 def as_two_formulas(sides: tuple[Expression, Expression]) -> Iterator[str]:
     """Each side by itself: the line of its loss, then one for each quantity of several places."""
-    page = Page(sides, Alignment(), {})
+    page = Writer(sides, Alignment(), {})
     done: set[int] = set()
     for side in sides:
         yield page.line(side.root, None)
@@ -79,7 +78,7 @@ def as_two_formulas(sides: tuple[Expression, Expression]) -> Iterator[str]:
             done.add(id(node))
 
 
-class Page:
+class Writer:
     """Writes pairs of nodes that were laid on each other, and nodes of one side."""
 
     def __init__(
@@ -116,13 +115,15 @@ class Page:
         side = self.side(node)
         return side.exploration.spec.symbols.get(side.steps[node.result].name)
 
-    def name(self, node: Node) -> str:
-        """The name of a step. A `Symbol` is a name, or a name and what it is; that of a mask or of
+    def name(self, node: Node, letters: Letters = ()) -> str:
+        """The name of a step, counted by the letter, where there is one; that of a mask or of
         places is what they are."""
         symbol = self.symbol(node)
         if symbol is None:
             return rf"\mathtt{{{plain_text(self.side(node).steps[node.result or 0].name)}}}"
-        return symbol.latex if _is_choice(node) else symbol.latex.partition(" = ")[0]
+        if _is_choice(node):
+            return symbol.written
+        return symbol.counted_by(letters[0]) if len(letters) == 1 else symbol.latex
 
     def inked(self, node: Node, text: str, ink: str = "") -> str:
         """A part with its kind, or as one side's, and with the steps it belongs to."""
@@ -137,7 +138,7 @@ class Page:
 
     def both_names(self, first: Node, second: Node, letters: Letters = ()) -> str:
         """One name for both, or both names."""
-        names = [lettered(self.name(node), letters) for node in (first, second)]
+        names = [self.name(node, letters) for node in (first, second)]
         if names[0] == names[1]:
             return self.inked(first, names[0], self.kinds.get(id(first), "shared"))
         inks = zip((first, second), names, ("base", "other"), strict=True)
@@ -208,12 +209,12 @@ class Page:
             return self.leaf(node, letters, ink), WHOLE
         if named and (self.by_name(node) or (given and self.symbol(node) is not None)):
             self.named.append((node, None) if self.of[id(node)] == 0 else (None, node))
-            return self.inked(node, lettered(self.name(node), letters), ink), _level_of_name(node)
+            return self.inked(node, self.name(node, letters), ink), _level_of_name(node)
         return self.out(node, {}, letters, ink)
 
     def leaf(self, node: Node, letters: Letters, ink: str = "") -> str:
         if node.operation == INPUT:
-            return self.inked(node, lettered(self.name(node), letters), ink)
+            return self.inked(node, self.name(node, letters), ink)
         if node.operation == CONSTANT:
             return self.inked(node, _constant(node), ink)
         return self.inked(node, self.parameter_name(node), ink)

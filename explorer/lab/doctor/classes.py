@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from explorer.lab.doctor.data import (
+    EVIDENCE,
     MANY_MET,
     NOTE,
     SEVERE,
@@ -34,7 +35,6 @@ from explorer.sources.grids import Grid, read_grid
 
 BY_CLASS = "batch_sampler=BatchSamplers.GROUP_BY_LABEL"
 MOST_ALONE = 0.5  # of the rows without a positive: most of a batch teaches nothing
-EVIDENCE = 5
 HEAD = 4096  # bytes in which the names of columns are looked for
 # As `columns.plain_name` makes them.
 CLASS_NAMES = (

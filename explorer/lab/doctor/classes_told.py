@@ -9,7 +9,7 @@ from explorer.lab.doctor.classes import ClassesExamined, ClassTable
 from explorer.lab.doctor.suited import Suited
 from explorer.locale import say
 
-NAMED = 5  # classes, the largest and the smallest
+NAMED_CLASSES = 5  # classes, the largest and the smallest
 
 
 def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Iterator[str]:
@@ -19,7 +19,10 @@ def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Ite
     if table.skipped:
         yield say(language, "doctor.class.skipped", count=table.skipped)
     sizes = table.by_size
-    for key, some in (("largest", sizes[:NAMED]), ("smallest", sizes[NAMED:][-NAMED:])):
+    for key, some in (
+        ("largest", sizes[:NAMED_CLASSES]),
+        ("smallest", sizes[NAMED_CLASSES:][-NAMED_CLASSES:]),
+    ):
         if some:
             told = [f"{name} ({count})" for name, count in some]
             yield say(

@@ -10,7 +10,7 @@ from pathlib import Path
 from explorer.lab.doctor.reading import Read
 from explorer.runtime.numbers import typed
 
-STEP = 2**14
+ROWS_A_REPORT = 2**14
 Tell = Callable[[int, int], None]
 
 
@@ -54,6 +54,6 @@ def _write(
         writer = csv.writer(file, delimiter="\t", lineterminator="\n")
         writer.writerow(heads)
         for number, line in enumerate(lines):
-            if number % STEP == 0:
+            if number % ROWS_A_REPORT == 0:
                 tell(number, total)
             writer.writerow([" ".join(cell.split()) for cell in line])

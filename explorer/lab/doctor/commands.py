@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # the command answers --help without torch
     from explorer.lab.doctor.classes import ClassTable
     from explorer.lab.doctor.data import Examined
     from explorer.lab.doctor.known import Known
+    from explorer.lab.doctor.logs.findings import ExaminedRun
     from explorer.lab.doctor.reading import Read
-    from explorer.lab.doctor.runs.findings import ExaminedRun
     from explorer.lab.doctor.suited import Suited
     from explorer.runtime.jobs import Report
     from losses import LossSpec
@@ -40,7 +40,7 @@ for example:
 
 Where something is severe, or cannot be read, it ends with the status 1.
 """
-NAMED = 8  # losses that can learn from the data
+NAMED_LOSSES = 8  # losses that can learn from the data
 WHOLE = {
     "batch": "pairs of a batch (sentences, of a loss on classes)",
     "negatives": "hard negatives of each query",
@@ -136,7 +136,7 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
 
 def doctor(chosen: argparse.Namespace) -> int:
     """Print what was found, the worst first; 1 where something is severe, or cannot be read."""
-    from explorer.lab.doctor.runs.read import is_run
+    from explorer.lab.doctor.logs.read import is_run
 
     if bool(chosen.file) == bool(chosen.hub):
         print("Nothing was examined: give a file, or a data set of the hub by --hub",
@@ -157,8 +157,8 @@ def doctor(chosen: argparse.Namespace) -> int:
 
 def _doctor_run(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.known import Known
-    from explorer.lab.doctor.runs.findings import compare_runs
-    from explorer.lab.doctor.runs.told import lines, of_fault, to_json
+    from explorer.lab.doctor.logs.findings import compare_runs
+    from explorer.lab.doctor.logs.told import lines, of_fault, to_json
     from explorer.runtime.numbers import display_number
 
     language = chosen.language
@@ -204,8 +204,8 @@ def _examined_other(chosen: argparse.Namespace) -> ExaminedRun | None:
 
 
 def _examined_run(place: str, known: Known | None, curve: str, held_out: str) -> ExaminedRun:
-    from explorer.lab.doctor.runs.findings import examine_run
-    from explorer.lab.doctor.runs.read import read_run
+    from explorer.lab.doctor.logs.findings import examine_run
+    from explorer.lab.doctor.logs.read import read_run
 
     return examine_run(read_run(place), known, curve, held_out)
 
@@ -360,7 +360,7 @@ def _print_suited(found: tuple[Suited, ...], language: str) -> None:
     from losses import LOSSES
 
     print(f"\n{say(language, 'doctor.suited.title')}")
-    for one in found[:NAMED]:
+    for one in found[:NAMED_LOSSES]:
         print(f"{spelled(language, 'loss', title_word(LOSSES[one.loss]))} ({one.loss})")
         for reason in one.said(language):
             print(f"   {reason}")

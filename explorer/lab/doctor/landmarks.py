@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from explorer.lab.doctor.layouts import MOST_APART, Layout, given_by
+from explorer.lab.doctor.layouts import MOST_RUN_APART, Layout, given_by
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, Parameter
 from losses.readings import READABLE
@@ -105,11 +105,11 @@ def _collapse(side: Side, layout: Layout) -> float | None:
 def _start(side: Side, layout: Layout) -> float | None:
     if "prototypes" in side.spec.reads.values():
         return None  # as those are at the start, which nobody knows
-    if layout.sentences <= MOST_APART // 8:
+    if layout.sentences <= MOST_RUN_APART // 8:
         return _run(side, layout, apart=True)
     if (flat := _flattened(side)) is not None:  # at any size, by the formula at collapse
         return landmark(flat, COLLAPSE, layout)
-    return _run(side, layout, apart=True) if layout.sentences <= MOST_APART else None
+    return _run(side, layout, apart=True) if layout.sentences <= MOST_RUN_APART else None
 
 
 @functools.lru_cache(maxsize=1024)

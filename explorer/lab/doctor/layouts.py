@@ -21,7 +21,7 @@ from losses.labels import UNIT
 
 Row = tuple[str, str, str]
 # A vector of its own for each of more sentences would be a matrix that takes longer than the loss.
-MOST_APART = 512
+MOST_RUN_APART = 512
 HALF = 0.5
 # What is read of a batch of so many sentences stays, a few kilobytes each.
 MOST_KEPT = 128

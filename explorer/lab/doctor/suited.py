@@ -70,7 +70,7 @@ def suited_to_classes(table: ClassTable, batch: int) -> tuple[Suited, ...]:
 
 def _order(one: Suited) -> tuple[int, bool, int]:
     spec = LOSSES[one.loss]
-    return len(one.against) - len(one.reasons), spec.twin is None, -len(spec.conventions)
+    return len(one.against) - len(one.reasons), spec.equivalent is None, -len(spec.conventions)
 
 
 def _weighed(spec: LossSpec, profile: Profile, batch: int) -> Suited:

@@ -13,7 +13,7 @@ LATIN_ENDS, LATIN_EXTENDED = 0x370, (0x1E00, 0x1F00)
 # About how many tokens a tokenizer makes of a word; of a Chinese character or a kana it makes one.
 TOKENS_OF_WORD = 1.3
 _CHARACTERS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-STEP = 2**13  # texts that are looked at before it is said how many
+TEXTS_A_REPORT = 2**13  # texts that are looked at before it is said how many
 
 
 def folded(text: str) -> str:
@@ -48,7 +48,7 @@ def looked_at(texts: Sequence[str], tell: Callable[[int], None] = lambda done: N
     hashes, tokens = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.float32)
     other = np.zeros(count, dtype=bool)
     for place, text in enumerate(texts):
-        if place % STEP == 0:
+        if place % TEXTS_A_REPORT == 0:
             tell(place)
         found = _folded_words(text)
         hashes[place] = hash(" ".join(found))

@@ -18,7 +18,7 @@ from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.numbers import display_number, percent, typed
 from losses import LOSSES
 
-NAMED = 6  # losses of one number; beyond, they are counted
+NAMED_TOGETHER = 6  # losses of one number; beyond, they are counted
 LISTED, FITS = 8, 16  # findings, and losses of each, of an answer as JSON
 OPEN = (
     "batch",
@@ -113,7 +113,8 @@ def none_said(found: Explained, language: str = "en") -> str:
     if found.known.loss and not found.nearest:
         taught = list(dict.fromkeys(side.loss for side in sides_for(found.known)))
         told = say(language, "doctor.none.taught", losses=_losses(taught, language))
-        if taught == ["margin_mse"] and found.value > 0:
+        reads = (LOSSES[name].reads.values() for name in taught)
+        if all("teacher_margins" in one for one in reads) and found.value > 0:
             root = display_number(math.sqrt(found.value), 4)
             told += " " + say(language, "doctor.none.margin", value=typed(found.value), root=root)
         return told
@@ -178,9 +179,9 @@ def _where(counts: Counts, parameters: Settings, language: str) -> str:
 
 
 def _losses(names: Sequence[str], language: str) -> str:
-    titles = [spelled(language, "loss", title_word(LOSSES[one])) for one in names[:NAMED]]
+    titles = [spelled(language, "loss", title_word(LOSSES[one])) for one in names[:NAMED_TOGETHER]]
     said = _joined(titles, language)
-    more = len(names) - NAMED
+    more = len(names) - NAMED_TOGETHER
     return said if more <= 0 else say(language, "doctor.and_more", losses=said, count=more)
 
 

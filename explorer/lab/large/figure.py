@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from explorer.export.caption import Told, parameter_words
+from explorer.export.caption import Legend, parameter_words
 from explorer.export.figure.cells import Cells, drawn_cells
 from explorer.export.figure.legend import LEGEND_WIDTH, legend
 from explorer.export.figure.sheet import document, head
@@ -41,7 +41,7 @@ RIDGE, TALLEST, RIDGES_WIDE = 46.0, 62.0, 620.0
 
 def told_of(
     opened: Opened, loss: str, parameters: Mapping[str, Any], language: str, origin: str
-) -> Told:
+) -> Legend:
     """What stands above and below a figure; `origin` says where the pairs come from."""
     spec = LOSSES[loss]
     parts = [say(language, "figure_text.loss", loss=display_number(opened.loss, 6))]
@@ -56,11 +56,11 @@ def told_of(
     rules = [parameter_words(language, one, parameters[one.name]) for one in moved]
     caption = [" · ".join(parts), " · ".join(rules), clean(origin)]
     title = spelled(language, "loss", title_word(spec))
-    return Told(title, spec.formula_at(**parameters) or "", [one for one in caption if one])
+    return Legend(title, spec.formula_at(**parameters) or "", [one for one in caption if one])
 
 
 def map_figure(
-    opened: Opened, told: Told, window: Window, facet: str, *, language: str, dark: bool
+    opened: Opened, told: Legend, window: Window, facet: str, *, language: str, dark: bool
 ) -> str:
     """A window of the map, its blocks coloured by a facet, with the labels along both sides."""
     pen = Pen(language, DARK if dark else LIGHT)
@@ -83,7 +83,7 @@ def map_figure(
         columns=_places(blocks.columns),
     )
     caption = [told.caption[0], part, *told.caption[1:]]
-    told = Told(told.title, told.formula, caption)
+    told = Legend(told.title, told.formula, caption)
     return document(told, pen, width, [*parts, *beside], max(bottom, y + tall + 44))
 
 
@@ -157,7 +157,7 @@ def _side(
     return [*out, named]
 
 
-def histogram_figure(opened: Opened, told: Told, *, language: str, dark: bool) -> str:
+def histogram_figure(opened: Opened, told: Legend, *, language: str, dark: bool) -> str:
     """Pairs by similarity, a ridge for each label, the lowest at the bottom, all on one scale."""
     pen = Pen(language, DARK if dark else LIGHT)
     seen, faint = histogram(opened.batch), pen.palette.faint

@@ -66,13 +66,17 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
         ("Encoder", f"{shown(plan.encoder)} ({KINDS[plan.kind]})"),
         *_examples(summary),
         ("Steps", f"{summary['steps']} of {plan.batch_size} {_form(summary)}"),
-        *([("The same text twice", TWINS[_twins(plan)])] if plan.spec.negatives_of_batch else []),
+        *(
+            [("The same text twice", TWINS_SAID[_twins(plan)])]
+            if plan.spec.negatives_of_batch
+            else []
+        ),
         ("Learning rate", f"{rate}, {plan.schedule}, warm-up {display_number(plan.warmup)}"),
         ("Seed", f"{plan.seed}"),
     ]
     rows += [
         (
-            f"Held-out {NAMED.get(name) or name.replace('_at_', '@')}",
+            f"Held-out {SPELLED_OUT.get(name) or name.replace('_at_', '@')}",
             f"{fixed(before.get(name), PLACES)} → {fixed(after[name], PLACES)}",
         )
         for name in ALL_FIGURES
@@ -122,7 +126,7 @@ def _examples(summary: Mapping) -> list[tuple[str, str]]:
 
 
 # On other pairs the same threshold gives less.
-NAMED = {"accuracy": "accuracy (at the threshold that is best on these pairs)"}
+SPELLED_OUT = {"accuracy": "accuracy (at the threshold that is best on these pairs)"}
 KINDS = {"bi": "bi-encoder", "cross": "cross-encoder"}
 TITLES: dict[str, str] = dict(zip(LEADING, ("Spearman", "accuracy@1"), strict=True))
 ON_POSITIVES = (
@@ -130,7 +134,7 @@ ON_POSITIVES = (
     "how often a query's own key is the nearest of all keys measured with it; among fewer keys, as "
     "in the curve, it is found more easily."
 )
-TWINS = {
+TWINS_SAID = {
     "apart": "kept out of the batch (sampler no_duplicates)",
     "leave_out": "its keys left out of the loss",
     "keep": "kept, a negative like any other",

@@ -14,7 +14,7 @@ from explorer.core.remarks import Remark, Value
 from explorer.lab.training import data, quota
 from explorer.lab.training import unseen as measuring
 from explorer.lab.training.influence import ALL_FIGURES, LEADING, Measured, repeats
-from explorer.lab.training.outcome import Outcome, has_ended, outcome
+from explorer.lab.training.outcome import HeldOutScores, has_ended, outcome
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.unseen import Unseen
@@ -60,11 +60,11 @@ class _Group:
     plan: Json
     names: dict[int, str] = field(default_factory=dict)
     summaries: dict[int, Json] = field(default_factory=dict)
-    outcomes: dict[int, Outcome] = field(default_factory=dict)
+    outcomes: dict[int, HeldOutScores] = field(default_factory=dict)
     label: str = ""
 
     @property
-    def tested_on(self) -> Outcome | None:
+    def tested_on(self) -> HeldOutScores | None:
         """Whose held-out pairs are those of every run; None where the runs were measured on
         different ones."""
         if len(self.outcomes) < len(self.names):
@@ -212,7 +212,7 @@ def _gain(group: _Group) -> Gain | None:
     return gain(before, after, tested.pairs)
 
 
-def _comparable(groups: Sequence[_Group]) -> Outcome | None:
+def _comparable(groups: Sequence[_Group]) -> HeldOutScores | None:
     """Whose held-out pairs are those of all groups; None where there is no such."""
     tested = [group.tested_on for group in groups]
     first = tested[0] if tested else None

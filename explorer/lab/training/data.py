@@ -27,7 +27,7 @@ from explorer.sources.pairs import Pairs, given_by, taught
 from losses import LOSSES, LossSpec
 from losses.combined.names import RECIPES
 from losses.labels import LabelRules, label_rules
-from losses.sentence_transformers import trains_as_one
+from losses.sentence_transformers.registry import trains_as_one
 
 # What is drawn from the data (a sample of many rows, the pairs held out, the varied copies) is the
 # same for every run on it: the seed of a run moves its order and its first weights.

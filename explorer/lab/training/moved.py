@@ -11,7 +11,7 @@ from explorer.core.explore import Exploration
 from explorer.core.scenario import Scenario
 from explorer.lab.directions import directions
 from explorer.lab.training.data import rules_of
-from explorer.lab.training.outcome import Outcome, measured
+from explorer.lab.training.outcome import HeldOutScores, measured
 from explorer.lab.training.probe import explored
 from explorer.lab.training.runs import Runs
 from explorer.runtime.problem import Problem
@@ -47,7 +47,7 @@ def neighbours(runs: Runs, name: str, sentence: str | None = None, most: int = 5
     return sorted(found, key=lambda entry: entry["kept"])
 
 
-def moved_pairs(found: Outcome, most: int = 20) -> list[dict]:
+def moved_pairs(found: HeldOutScores, most: int = 20) -> list[dict]:
     """The pairs whose rank by score changed most, of a run that has ended; of positives, the place
     of the own key among all keys.
 

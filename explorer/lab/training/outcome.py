@@ -14,7 +14,7 @@ from explorer.runtime.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class HeldOutScores:
     """Held-out pairs, their labels [n], and the scores [n] of the model "before" and "after"; where
     all are positives, the `places` [n] of their keys too."""
 
@@ -42,7 +42,7 @@ class Outcome:
         ranked, found = LEADING
         return found if self.places else ranked
 
-    def on_the_same_pairs(self, other: Outcome) -> bool:
+    def on_the_same_pairs(self, other: HeldOutScores) -> bool:
         return self.pairs == other.pairs and np.array_equal(self.labels, other.labels)
 
 
@@ -61,7 +61,7 @@ def measured(run: RunFolder, when: str) -> dict[str, np.ndarray]:
     return run.read_arrays(f"{when}.npz")
 
 
-def outcome(run: RunFolder) -> Outcome:
+def outcome(run: RunFolder) -> HeldOutScores:
     """Raises Problem where the run has not ended."""
     if not has_ended(run):
         raise Problem("training_not_finished", name=run.name)
@@ -78,7 +78,7 @@ def _after(run: RunFolder) -> Path:
 
 
 @functools.lru_cache(maxsize=64)
-def _read(path: Path, _written: int) -> Outcome:
+def _read(path: Path, _written: int) -> HeldOutScores:
     run = RunFolder(path)
     sides = {when: measured(run, when) for when in ("before", "after")}
     scores = {when: side["scores"] for when, side in sides.items()}
@@ -86,4 +86,4 @@ def _read(path: Path, _written: int) -> Outcome:
     rows = run.read_pairs("held_out.jsonl")
     pairs = tuple((first, second) for first, second, _ in rows)
     labels = np.array([label for *_, label in rows], dtype=np.float64)
-    return Outcome(pairs, labels, scores, places)
+    return HeldOutScores(pairs, labels, scores, places)

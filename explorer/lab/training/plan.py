@@ -23,7 +23,7 @@ KINDS = ("bi", "cross")
 SOURCES = ("rows", "file", "example", "hub")
 SCHEDULES = ("linear", "cosine", "source")
 AUGMENTATIONS = ("cutoff", "reorder")
-TWINS = ("apart", "leave_out", "keep")
+TRAINED_TWINS = ("apart", "leave_out", "keep")
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,7 @@ RANGES: dict[str, tuple[float, float]] = {
     "held_out_share": (0.01, 0.9),
     "most": (4, 1_000_000),
 }
-_CHOICES = {"kind": KINDS, "schedule": SCHEDULES, "source": SOURCES, "twins": TWINS}
+_CHOICES = {"kind": KINDS, "schedule": SCHEDULES, "source": SOURCES, "twins": TRAINED_TWINS}
 
 
 def _check(plan: TrainingPlan) -> None:

@@ -17,7 +17,7 @@ from explorer.lab.training import quota
 from explorer.lab.training.data import DRAW, LEAST_HELD_OUT
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.measure import HeldOut, unnoticed
-from explorer.lab.training.outcome import Outcome, measured_at
+from explorer.lab.training.outcome import HeldOutScores, measured_at
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.rows import Pair, sentences_of
 from explorer.runtime import device, jobs
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from explorer.lab.training.encoders import Encoder
 
 # So many sentences, or pairs, are read by a model between two moments at which it may be cancelled.
-AT_ONCE = 256
+TEXTS_AT_ONCE = 256
 WAIT_SECONDS = 0.2
 WHEN = ("before", "after")
 # Each measuring has all of the machine.
@@ -84,7 +84,7 @@ def read(
 
 def outcomes(
     runs: Mapping[str, RunFolder], unseen: Unseen, told: Callable[..., None] = jobs.step
-) -> dict[str, Outcome]:
+) -> dict[str, HeldOutScores]:
     """What each of the runs, by name, scores the pairs before and after its training.
 
     What was scored once is in the folder of its run. `told(what, done, total, **values)` hears how
@@ -111,9 +111,9 @@ def outcomes(
 
 def _outcome(
     pairs: tuple[tuple[str, str], ...], labels: np.ndarray, kept: dict[str, np.ndarray]
-) -> Outcome:
+) -> HeldOutScores:
     places = {when: kept[_places(when)] for when in WHEN if _places(when) in kept}
-    return Outcome(pairs, labels, {when: kept[when] for when in WHEN}, places)
+    return HeldOutScores(pairs, labels, {when: kept[when] for when in WHEN}, places)
 
 
 def _places(when: str) -> str:
@@ -181,7 +181,7 @@ class _Work:
             model = self._model(name, when)
             total = len(self.held_out.items(model))
             scores, vectors = self.held_out.scored(
-                model, AT_ONCE, lambda done: self.told("unseen", done, total, **values)
+                model, TEXTS_AT_ONCE, lambda done: self.told("unseen", done, total, **values)
             )
             self.known[key] = scores, self.held_out.places(vectors)
         return self.known[key]

@@ -81,7 +81,7 @@ def _step(found: Exploration, layout: Layout, step: Step) -> TracedStep:
         "name": step.name,
         "line": step.line,
         "source": step.source,
-        "latex": symbol.latex if symbol else "",
+        "latex": symbol.written if symbol else "",
         "axes": list(layout.axes(step)),
         "shape": list(step.value.shape),
         "value": _plain(step.value),

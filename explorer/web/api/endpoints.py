@@ -21,10 +21,10 @@ from explorer.export.picture import looking_at
 from explorer.lab.compare.sides import compare
 from explorer.lab.doctor.explain import explain
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.runs.findings import examine_run
-from explorer.lab.doctor.runs.log import MOST_POINTS, log_of
-from explorer.lab.doctor.runs.read import read_content
-from explorer.lab.doctor.runs.told import to_json as told_of_run
+from explorer.lab.doctor.logs.findings import examine_run
+from explorer.lab.doctor.logs.log import MOST_POINTS, log_of
+from explorer.lab.doctor.logs.read import read_content
+from explorer.lab.doctor.logs.told import to_json as told_of_run
 from explorer.lab.doctor.told import to_json
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs

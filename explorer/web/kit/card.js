@@ -2,6 +2,7 @@
 import { floats } from "./arrays.js";
 import { clip, h } from "./dom.js";
 import { tex } from "./formula.js";
+import { given } from "./given.js";
 import { bare, percent, show, texNumber } from "./numbers.js";
 import { language, say } from "./words.js";
 
@@ -22,17 +23,15 @@ import { language, say } from "./words.js";
 
 /** @type {Record<string, [string, string]>} */
 const LETTERS = { pair: ["j", "i"], query: ["i", "i"], key: ["j", "j"] };
-const PAIRED = ["pair", "level_pair", "list_candidate", "candidate"];
-// What a row or column is called: by its pair where it has one of its own.
-const NAMED_BY_PAIR = [...PAIRED, "query", "key", "view"];
 /**
+ * What a row or column is called: by its pair where it has one of its own.
  * @param {Numbering} numberOf
  * @param {string} axis
  * @param {number} item
  * @param {number} pair
  */
 export const nameOf = (numberOf, axis, item, pair) =>
-  NAMED_BY_PAIR.includes(axis) && pair >= 0 ? numberOf(pair) : item + 1;
+  given.by_pair.includes(axis) && pair >= 0 ? numberOf(pair) : item + 1;
 /**
  * @param {{ numberOf: Numbering }} step
  * @param {Axis} axis
@@ -166,7 +165,7 @@ export function cellCard(emit) {
     const [pair, sentence] = [axis.pairs[index] ?? -1, axis.sentences[index] ?? -1];
     const letter = (LETTERS[axis.name] ?? ["", ""])[isRow ? 0 : 1];
     const called = `${say(`axis.one.${axis.name}`)} ${nameAt(step, axis, index)}${letter ? ` (${letter})` : ""}`;
-    const isPair = PAIRED.includes(axis.name);
+    const isPair = given.paired.includes(axis.name);
     const lines = isPair ? [first[pair], second[pair]] : sentence >= 0 ? [sentences[sentence]] : [];
     scores ??= floats(step.picture.pairs.score);
     const facts =

@@ -35,15 +35,16 @@ export function readerAddress(scene, { href, space = "", isFirst, isFramed }) {
 export class History {
   /**
    * `write()` is the text of the address for the state as it is, with what is kept beside it.
-   * `open(text, kept, isCurrent)` takes both up again; it may answer false where it did not.
-   * @param {{ store: import("./store.js").Store, write: () => Said | Promise<Said>, delay?: number,
+   * `open(text, kept, isCurrent)` takes both up again; it may answer false where it did not. `debounce`:
+   * the address is written once the state has rested for so many milliseconds.
+   * @param {{ store: import("./store.js").Store, write: () => Said | Promise<Said>, debounce?: number,
    *   open: (text: string, kept: any, isCurrent: () => boolean) => unknown }} options
    */
-  constructor({ store, write, open, delay = 300 }) {
+  constructor({ store, write, open, debounce = 300 }) {
     this.store = store;
     this.write = write;
     this.open = open;
-    this.delay = delay;
+    this.debounce = debounce;
     /** @type {string | null} */
     this.text = null; // what the address says
     /** @type {string | null} */
@@ -59,7 +60,7 @@ export class History {
   }
 
   // The state has changed. Without a wait, before anything else can happen.
-  remember(wait = this.delay) {
+  remember(wait = this.debounce) {
     this.forget();
     if (!wait) {
       this.put(/** @type {Said} */ (this.write()));

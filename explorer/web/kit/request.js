@@ -1,5 +1,5 @@
-// Asking the server. Every request has a deadline, can be given up, and a late answer never takes the
-// place of a newer one.
+// Asking the server: debounced, with a timeout, cancelled and retried, and the last question wins. Every
+// request has a deadline, can be given up, and a late answer never takes the place of a newer one.
 
 const DEADLINE_MS = 300_000;
 export const RETRY_MS = 2000; // after which a server that was gone is asked again
@@ -41,12 +41,12 @@ export class Requests {
   /**
    * `ask()` puts the question as things stand and promises the answer; `take(answer)` uses it. At
    * most `most` are under way at a time; the question after those waits, and takes the answers
-   * before it only with `between`. `delay`: so many milliseconds without another question go first.
+   * before it only with `between`. `debounce`: so many milliseconds without another question go first.
    * Where `again(answer)` is a number, the answer only says how far the work is: `progress(answer)`
    * hears of it, and the same is asked again after so many milliseconds. `changed()` hears of starts
    * and ends.
    * @param {{ ask: () => Promise<Answer>, take: (answer: Answer) => void, most?: number,
-   *   between?: boolean, delay?: number, again?: (answer: Answer) => number | null,
+   *   between?: boolean, debounce?: number, again?: (answer: Answer) => number | null,
    *   progress?: (answer: Answer) => void, changed?: () => void }} options
    */
   constructor({
@@ -54,7 +54,7 @@ export class Requests {
     take,
     most = 1,
     between = false,
-    delay = 0,
+    debounce = 0,
     again = () => null,
     progress = () => {},
     changed = () => {},
@@ -63,7 +63,7 @@ export class Requests {
     this.take = take;
     this.most = most;
     this.between = between;
-    this.delay = delay;
+    this.debounce = debounce;
     this.again = again;
     this.progress = progress;
     this.changed = changed;
@@ -89,7 +89,7 @@ export class Requests {
 
   ask() {
     clearTimeout(this.timer);
-    if (this.delay) this.timer = setTimeout(() => this.send(), this.delay);
+    if (this.debounce) this.timer = setTimeout(() => this.send(), this.debounce);
     else this.send();
   }
 

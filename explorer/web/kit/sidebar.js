@@ -3,6 +3,7 @@
 import { h, reword, worded } from "./dom.js";
 import { labelled, numberField, parameterField } from "./fields.js";
 import { onFile } from "./files.js";
+import { given } from "./given.js";
 import { language, say, titleOf } from "./words.js";
 
 const FILES = ".csv,.tsv,.txt,.jsonl,.json,.parquet";
@@ -204,11 +205,6 @@ export function randomFields(table, prefix, { labelsId, looks = {} }, change) {
   };
 }
 
-const GROUPS = [
-  ...["pair_scores", "lists", "in_batch", "distances", "prototypes", "spread", "distillation"],
-  ...["combined", "own"],
-];
-
 /**
  * All losses in their groups, each by its title; `titled` may say more of one.
  * @param {Record<string, import("../wire").Loss>} losses
@@ -220,9 +216,9 @@ export function groupsOf(losses, titled = titleOf) {
   /** @param {string} group */
   const within = (group) =>
     all.filter(([, loss]) => loss.group === group).map(([name, loss]) => [name, titled(name, loss)]);
-  return GROUPS.map((group) => ({ label: say(`group.${group}`), losses: within(group) })).filter(
-    ({ losses: members }) => members.length,
-  );
+  return given.groups
+    .map((group) => ({ label: say(`group.${group}`), losses: within(group) }))
+    .filter(({ losses: members }) => members.length);
 }
 
 /**

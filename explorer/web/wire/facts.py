@@ -17,7 +17,8 @@ class PageLink(TypedDict):
 
 
 class Parameter(TypedDict):
-    """A keyword of a loss as a person moves it."""
+    """A keyword of a loss as a person moves it; at `without_owners`, if there is that, it does not
+    speak of a query's own hard negatives."""
 
     name: str
     default: Setting
@@ -30,6 +31,7 @@ class Parameter(TypedDict):
     logarithmic: bool
     whole: bool
     choices: list[str]
+    without_owners: Setting | None
     kind: Literal["number", "switch", "choice", "list"]
 
 
@@ -137,12 +139,17 @@ class Hosted(TypedDict):
 class Facts(TypedDict):
     """What every page is told; `counts` names the values that are grouped by thousands, `scenario`
     is the table of Explore's state, `defaults` what that begins with; `hosted` is null at home.
+    `groups` are those of losses, in order; `paired` the axes whose places are pairs, `by_pair`
+    those that a pair gives its name to.
     `names` are the other names of losses, each with the loss and a convention, "" for ours."""
 
     pages: list[PageLink]
     hosted: Hosted | None
     counts: list[str]
     losses: dict[str, Loss]
+    groups: list[str]
+    paired: list[str]
+    by_pair: list[str]
     names: list[tuple[str, str, str]]
     defaults: Scenario
     scenario: list[StateEntry]
@@ -192,9 +199,11 @@ class Question(TypedDict):
 
 
 class CompareOwn(TypedDict):
-    """What Compare alone is told: how many losses it takes, the orders of its bars."""
+    """What Compare alone is told: how many losses it takes, those that people train with most, the
+    orders of its bars."""
 
     table: list[StateEntry]
+    usual: list[str]
     least: int
     most: int
     bars: list[str]

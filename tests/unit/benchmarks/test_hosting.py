@@ -9,7 +9,8 @@ import brotli
 import pytest
 
 from benchmarks import report
-from benchmarks.hosting import HEADS, Line, with_those_of_before
+from benchmarks.hosting import HEADS, with_those_of_before
+from benchmarks.visitors import Line
 from tests.loops import in_loop
 
 

@@ -15,7 +15,7 @@ from explorer.core.explore import explore
 from explorer.core.remarks import remarks
 from explorer.core.scenario import Rules, Scenario
 from explorer.export.caption import caption
-from explorer.export.code import twin, with_package
+from explorer.export.code import equivalent, with_package
 from explorer.locale import LANGUAGES, say
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs, text_numbers
@@ -211,9 +211,9 @@ def test_the_code_to_take_away_leaves_them_out_too(loss, capsys):
     assert any(
         abs(float(word) - found.loss) <= 1e-9 * found.loss for word in printed if is_number(word)
     )
-    assert twin(found) is None
+    assert equivalent(found) is None
     apart = explored(loss, first=tuple("abcdef"), second=tuple("ghijkl"), twins="leave_out")
-    assert (twin(apart) is None) == (LOSSES[loss].twin is None)
+    assert (equivalent(apart) is None) == (LOSSES[loss].equivalent is None)
 
 
 def is_number(word):

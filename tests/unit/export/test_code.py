@@ -11,13 +11,13 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario, View
-from explorer.export.code import alone, packed, twin, with_package
+from explorer.export.code import alone, equivalent, packed, with_package
 from explorer.export.csv import matrix_csv, pairs_csv, suspects_csv, terms_csv
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
 from explorer.sources.tables import read_file
 from losses import LOSSES
-from losses.twins import Twin
+from losses.equivalents import Equivalent
 from tests.unit.export.explored import ENGLISH, SMALL, explorations, seen
 
 
@@ -171,15 +171,15 @@ def test_cells_that_a_spreadsheet_would_run_are_made_harmless():
     ],
 )
 def test_what_the_library_has_not_has_no_twin(loss, convention):
-    assert twin(seen(SMALL, loss, convention)) is None
+    assert equivalent(seen(SMALL, loss, convention)) is None
 
 
 def test_scores_that_are_no_cosines_have_no_twin():
     rows = tuple((f"a{i}", f"b{i}", str(i)) for i in range(4))
     found = seen(Data(source="table", rows=rows))
     given = dataclasses.replace(found.batch, given=found.batch.scores + 1)
-    assert twin(found) is not None
-    assert twin(dataclasses.replace(found, batch=given)) is None
+    assert equivalent(found) is not None
+    assert equivalent(dataclasses.replace(found, batch=given)) is None
     assert packed(dataclasses.replace(found, batch=given), "twin") == b""
 
 
@@ -188,10 +188,10 @@ def test_a_loss_brings_its_twin_with_it():
     lines = "loss = Contrast(None, {temperature!r})([«given»])\n"
 
     def made(*, temperature, **_):
-        return Twin("Contrast", found.spec.reads, lines.format(temperature=temperature))
+        return Equivalent("Contrast", found.spec.reads, lines.format(temperature=temperature))
 
-    own = dataclasses.replace(found, spec=dataclasses.replace(found.spec, twin=made))
-    text = twin(own).text
+    own = dataclasses.replace(found, spec=dataclasses.replace(found.spec, equivalent=made))
+    text = equivalent(own).text
     assert "from sentence_transformers.sentence_transformer.losses import Contrast\n" in text
     assert "\nloss = Contrast(None, 0.1)([embeddings, classes])\n" in text
 

@@ -422,7 +422,7 @@ def test_a_broken_formula_is_drawn_as_far_as_it_goes(latex):
 def test_no_command_is_left_in_any_formula():
     for spec in LOSSES.values():
         for form in (spec, *(spec.under(c.name) for c in spec.conventions)):
-            for latex in (form.formula, *(symbol.latex for symbol in form.symbols.values())):
+            for latex in (form.formula, *(symbol.written for symbol in form.symbols.values())):
                 said = flat(latex)
                 assert not set(said) & set("\\$"), latex
                 # Without words, and indices of several letters, which may spell a command.

@@ -245,7 +245,7 @@ def unpacked(text: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("what", ZIPS)
 def test_packed_programs(what):
-    loss = "info_nce"  # of which sentence-transformers has a twin
+    loss = "info_nce"  # of which sentence-transformers has an equivalent
     harmless, hostile = (unpacked(taken(what, explored(texts, loss))) for texts in (PLAIN, TEXTS))
     assert hostile.keys() == harmless.keys()
     assert {"loss.py", "pairs.csv"} <= hostile.keys()

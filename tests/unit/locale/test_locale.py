@@ -260,7 +260,7 @@ def test_words_inside_formulas_are_translated():
     formulas = set()
     for spec in LOSSES.values():
         for form in (spec, *(spec.under(c.name) for c in spec.conventions)):
-            formulas |= {form.formula, *(symbol.latex for symbol in form.symbols.values())}
+            formulas |= {form.formula, *(symbol.written for symbol in form.symbols.values())}
     words = {word for text in formulas for word in re.findall(r"\\text\{([^}]*)\}", text)}
     assert words
     assert {f"math.{word}" for word in words} <= set(catalogue("zh"))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from explorer.core.explore import explore
+from explorer.core.scenario import Scenario
 from explorer.locale import LANGUAGES, catalogue
 from explorer.web.pages.explore.facts import describe_loss
 from losses import LOSSES
@@ -65,3 +67,21 @@ def test_references_are_those_of_the_sources():
         about = catalogue(language)["example.worked_example.about"]
         assert "0.985" in about
         assert "0.986" in about
+
+
+def test_the_classifier_of_multitask_cosent_has_classes_and_no_prototypes():
+    found = explore(Scenario(loss="multitask_cosent"))
+    axes = {axis for symbol in found.spec.symbols.values() for axis in symbol.axes}
+    assert found.places is None
+    assert axes == {"pair", "class"}
+    steps = {f"step.{found.spec.group}.{name}" for name in found.spec.symbols}
+    for language, word in (("en", "prototype"), ("zh", "原型")):
+        words = catalogue(language)
+        assert word not in words["axis.class"].lower()
+        said = [
+            text.lower()
+            for key, text in words.items()
+            if "multitask_cosent" in key or key in steps or key.startswith("axis.one.class")
+        ]
+        assert len(said) > 8
+        assert not [text for text in said if word in text]

@@ -136,7 +136,7 @@ def test_regression_reaches_from_end_to_end():
 def scores_in(name):
     path = DATA / name
     if not path.is_file():
-        pytest.skip(f"{path} is not here")
+        pytest.skip(f"{path} is absent: data of other licences are not in the repository")
     with path.open(encoding="utf-8") as file:
         return [float(row["score"]) for row in csv.DictReader(file, delimiter="\t", quoting=3)]
 

@@ -206,7 +206,8 @@ def test_every_name_of_a_definition_has_latex_and_axes(spec, changed):
         assert name in spec.symbols, name
         symbol = spec.symbols[name]
         assert symbol.latex
-        assert symbol.latex.count("{") == symbol.latex.count("}")
+        assert symbol.written.count("{") == symbol.written.count("}")
+        assert symbol.stem in ("", symbol.latex.removesuffix("_i")), symbol.latex
         assert set(symbol.axes) <= AXES
         assert len(symbol.axes) == value.ndim, name
 
@@ -325,7 +326,7 @@ def test_indices_are_those_of_the_formula():
     """What decides which pair is called i is a field; the formula says the same."""
     for spec in SHIPPED:
         for symbol in spec.symbols.values():
-            written = "_{ji}" in symbol.latex.partition("=")[0]
+            written = "_{ji}" in symbol.latex
             assert (symbol.indices == ("j", "i")) == written, symbol.latex
 
 

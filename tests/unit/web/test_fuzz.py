@@ -16,7 +16,7 @@ import pytest
 import torch
 from gradio.routes import ORJSONResponse
 
-from explorer.lab import batches
+from explorer.lab import over_batches
 from explorer.lab.doctor.explain import explain
 from explorer.lab.training.runs import Runs
 from explorer.runtime import parcels
@@ -96,7 +96,7 @@ def here(tmp_path_factory):
         patch.setattr(finetune_requests, "estimate", lambda *_, **__: timed)
         patch.setattr(plans, "practice_pairs", lambda name: practice_pairs(name, 60))
         patch.setattr(explore_files, "COUNT", 3)
-        patch.setattr(batches.random_batches, "__defaults__", (3,))
+        patch.setattr(over_batches.random_batches, "__defaults__", (3,))
         run = trained(made, {**SMALL, "parameters": {"scale": 20}})
         # What was checked is not written: thousands of runs would be.
         patch.setattr(made, "_begin", lambda *_: run)

@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from explorer.runtime.visitors import HOSTED
 from explorer.web.address import KnowsAddress
 from explorer.web.hosting import KnowsVisitor
-from explorer.web.kept_pages import KEPT, KeepsPages
+from explorer.web.kept_pages import KEPT_PAGES, KeepsPages
 
 
 @pytest.fixture
@@ -92,10 +92,10 @@ def test_what_is_no_page_is_not_kept(application):
 
 
 def test_names_that_somebody_makes_up_fill_no_memory(application):
-    for number in range(KEPT + 5):
+    for number in range(KEPT_PAGES + 5):
         asked(application, host=f"{number}.example")
     (kept,) = _kept(application)
-    assert len(kept._kept) == KEPT
+    assert len(kept._kept) == KEPT_PAGES
 
 
 def _kept(application):

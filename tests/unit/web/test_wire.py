@@ -15,7 +15,7 @@ import torch
 
 from explorer.core import own_loss
 from explorer.core.scenario import Scenario
-from explorer.lab.kept import Opened
+from explorer.lab.kept import OpenedBatch
 from explorer.lab.large.methods import offered
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.plan import SCRATCH
@@ -290,11 +290,11 @@ def test_compare_varies(pages):
     server.answered(*varied)
 
 
-def opened_batch() -> Opened:
+def opened_batch() -> OpenedBatch:
     """A batch that a training kept, with its scene."""
     vectors = (torch.ones(2, 3), torch.ones(2, 3))
     batch = KeptBatch(7, vectors, None, torch.ones(2), None, "Loss", 0.5, 2)
-    return Opened(Path("step-00000007.safetensors"), batch, Scenario(), 0.25)
+    return OpenedBatch(Path("step-00000007.safetensors"), batch, Scenario(), 0.25)
 
 
 def test_doctor(pages, tmp_path, monkeypatch):

@@ -20,7 +20,6 @@ import { chip, letterOf, nameOf } from "./legend.js";
 
 /** @type {Source[]} */
 const SOURCES = ["example", "random", "table"];
-const USUAL = ["info_nce", "cosent", "triplet", "cosine_mse", "nt_xent", "siglip", "supcon"];
 
 /**
  * @param {HTMLElement} root
@@ -29,7 +28,7 @@ const USUAL = ["info_nce", "cosent", "triplet", "cosine_mse", "nt_xent", "siglip
  */
 export default function controls(root, channel, server) {
   const { losses } = given;
-  const { examples, questions, most, least } = given.compare;
+  const { examples, questions, most, least, usual } = given.compare;
 
   // ---- A question --------------------------------------------------------------------------
 
@@ -56,7 +55,7 @@ export default function controls(root, channel, server) {
   // One that is not here yet, of those that people train with most.
   function add() {
     const known = channel.sides.map(({ loss }) => loss);
-    const loss = USUAL.find((name) => name in losses && !known.includes(name)) ?? known[0];
+    const loss = usual.find((name) => name in losses && !known.includes(name)) ?? known[0];
     addSide({ loss, convention: "", parameters: {} });
   }
   /** @param {import("../../wire").ChosenLoss} side */

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from explorer.lab.compare.sides import LEAST, MOST
+from explorer.lab.compare.sides import LEAST, MOST, USUAL
 from explorer.runtime.wire import Json
 from explorer.sources import textbook
 from explorer.web.frame import framed
@@ -38,6 +38,7 @@ def page_data() -> Json:
     """What the instruments of this page know from the start."""
     return {
         "table": compare_table(),
+        "usual": list(USUAL),
         "least": LEAST,
         "most": MOST,
         "bars": BARS,

@@ -233,7 +233,7 @@ def _numbers(e: Exploration) -> list[Json]:
     return [
         {
             "name": step.name,
-            "latex": e.spec.symbols.get(step.name, Symbol("")).latex,
+            "latex": e.spec.symbols.get(step.name, Symbol("")).written,
             "number": _number(number_of(step.value)),
         }
         for step in e.trace.tensors

@@ -62,7 +62,7 @@ export class ComparePage extends LookedAt {
     });
     /** @type {Requests<{ between: [number, number], answer: Answer<"formula"> }>} */
     this.formulas = new Requests({
-      delay: SETTLED_MS,
+      debounce: SETTLED_MS,
       ask: () => this.formulaQuestion(),
       take: ({ between, answer }) => {
         if (answer.send_rows) return;
@@ -150,7 +150,7 @@ export class ComparePage extends LookedAt {
     );
     this.history = new History({
       store: this.store,
-      delay: STILL_MS,
+      debounce: STILL_MS,
       write: () => this.written(),
       open: (text, kept, isCurrent) => this.open(text, kept, isCurrent),
     });

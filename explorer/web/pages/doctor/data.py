@@ -9,7 +9,7 @@ from typing import Any
 
 from explorer.lab.doctor import USUAL_HUB_ROWS
 from explorer.lab.doctor.classes import ClassTable, examine_classes
-from explorer.lab.doctor.classes_told import NAMED
+from explorer.lab.doctor.classes_told import NAMED_CLASSES
 from explorer.lab.doctor.cleaning import write_kept, write_left_out
 from explorer.lab.doctor.data import Fault, examine
 from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, Seen, look
@@ -242,8 +242,8 @@ def _examined_classes(table: ClassTable, source: Source, batch: int, language: s
         "skipped": table.skipped,
         "columns": table.columns,
         "alone": found.alone,
-        "largest": sizes[:NAMED],
-        "smallest": sizes[NAMED:][-NAMED:],
+        "largest": sizes[:NAMED_CLASSES],
+        "smallest": sizes[NAMED_CLASSES:][-NAMED_CLASSES:],
         "findings": [
             {
                 **_told(fault, language),

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from explorer.lab.doctor.runs.examples import EXAMPLES, MNRL
-from explorer.lab.doctor.runs.findings import ExaminedRun, compare_runs, examine_run
-from explorer.lab.doctor.runs.log import Curve, Log
-from explorer.lab.doctor.runs.read import must_fit, read_content, read_run
-from explorer.lab.doctor.runs.told import finding, to_json
-from explorer.lab.kept import Opened, files_in, opened_in
+from explorer.lab.doctor.logs.examples import EXAMPLES, MNRL
+from explorer.lab.doctor.logs.findings import ExaminedRun, compare_runs, examine_run
+from explorer.lab.doctor.logs.log import Curve, Log
+from explorer.lab.doctor.logs.read import must_fit, read_content, read_run
+from explorer.lab.doctor.logs.told import finding, to_json
+from explorer.lab.kept import OpenedBatch, files_in, opened_in
 from explorer.locale import language_of
 from explorer.runtime import jobs, uploads
 from explorer.runtime.jobs import Jobs
@@ -105,7 +105,7 @@ def _kept(request: Json) -> Json:
     language = language_of(request.get("language"))
     folder = _folder_in(request)
 
-    def told(opened: list[Opened]) -> Json:
+    def told(opened: list[OpenedBatch]) -> Json:
         return {"batches": [_batch(one, language) for one in opened]}
 
     there = tuple(path.name for path in files_in(folder))  # a training adds more
@@ -123,7 +123,7 @@ def _folder_in(request: Json) -> str:
     return folder
 
 
-def _batch(one: Opened, language: str) -> Json:
+def _batch(one: OpenedBatch, language: str) -> Json:
     return {
         "step": one.batch.step,
         "called": one.batch.called,

@@ -32,7 +32,7 @@ export class DoctorPage extends Bus {
     /** @type {Requests<Answer>} */
     this.requests = new Requests({
       most: 1,
-      delay: TYPING_MS,
+      debounce: TYPING_MS,
       ask: async () => (await this.server?.explain({ ...this.store.state, language: language() })) ?? { error: GONE },
       take: (answer) => this.take(answer),
       changed: () => this.setBusy(this.requests.flying > 0),

@@ -1,7 +1,6 @@
 // The sidebar: data, encoder, loss, parameters, rules. Each control changes the scenario and
 // nothing else.
 
-import { combiner } from "../../kit/combination.js";
 import { h, reword, setText, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
 import { lossFinder } from "../../kit/finder.js";
@@ -22,6 +21,7 @@ import {
 import { addressFor } from "../../kit/sides.js";
 import { carriedOver } from "../../kit/sums.js";
 import { say, titleOf } from "../../kit/words.js";
+import { combiner } from "./combination.js";
 import { filePanel } from "./file.js";
 
 /** @typedef {"example" | "table" | "file" | "random"} Source */
@@ -167,10 +167,10 @@ export default function controls(root, channel, server) {
   const asked = h("div.lp-panel", {}, guideNow, chooseGuide, teacherNow, chooseTeacher, noneOwned);
   // What speaks of a query's own hard negatives does nothing where there are none.
   const speaksOfOwn = () =>
-    channel.form.parameters.some(({ name, default: usual }) => {
-      const value = channel.scenario.parameters[name] ?? usual;
-      return value === "by_own" || (name.startsWith("log_weight") && value !== 0);
-    });
+    channel.form.parameters.some(
+      ({ name, default: usual, without_owners: none }) =>
+        none !== null && (channel.scenario.parameters[name] ?? usual) !== none,
+    );
   const hasWords = () => channel.scenario.data.source !== "random" && channel.batch?.editable !== false;
   function aboutAsked() {
     const { form, batch, scenario } = channel;

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from explorer.core.scenario import DRAW_READERS, Data, Reading, Scenario
-from explorer.lab.batches import COUNT, batches_of_file, over_batches, random_batches
+from explorer.lab.over_batches import COUNT, batches_of_file, over_batches, random_batches
 from explorer.runtime import jobs, uploads, validation
 from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS, TRAINED_PAIRS
 from explorer.runtime.numbers import json_numbers
@@ -105,7 +105,7 @@ def whole_file(request: Mapping[str, Any], data: Data) -> Pairs | None:
     digest = str(request["file"])
     held = _held(digest, data.file, request)
     if held is None:
-        raise Problem("large_file_gone", name=data.file)
+        raise Problem("large_file_gone", about="gone", name=data.file)
     return held().pairs
 
 

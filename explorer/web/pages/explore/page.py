@@ -9,7 +9,8 @@ import gradio as gr
 from explorer.core import own_loss
 from explorer.core.named import other_names
 from explorer.core.scenario import Scenario
-from explorer.lab.batches import COUNT
+from explorer.export.layout import NAMED_BY_PAIR, PAIRED
+from explorer.lab.over_batches import COUNT
 from explorer.locale import COUNTS
 from explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS
 from explorer.sources import batches, random_batch, textbook
@@ -27,7 +28,7 @@ from explorer.web.pages.explore.requests import (
     SERVED_TERMS,
 )
 from explorer.web.pages.explore.state import scenario_table
-from losses import LOSSES
+from losses import GROUPS, LOSSES
 
 STATE = PageState("explore", "main", "pages/explore/state.js")
 
@@ -75,6 +76,9 @@ def shared_data(first: Scenario) -> dict[str, object]:
     return {
         "counts": sorted(COUNTS),
         "losses": describe_losses(),
+        "groups": list(GROUPS),
+        "paired": list(PAIRED),
+        "by_pair": list(NAMED_BY_PAIR),
         "names": other_names(),
         "defaults": first.to_json(),
         "scenario": scenario_table(),

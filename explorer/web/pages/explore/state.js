@@ -109,7 +109,7 @@ export class Scene extends LookedAt {
     });
     this.history = new History({
       store: this.store,
-      delay: STILL_MS,
+      debounce: STILL_MS,
       write: () => this.written(),
       open: (text, kept, isCurrent) => this.open(text, kept, isCurrent),
     });

@@ -24,8 +24,6 @@ export function complaints() {
   return {
     line: () => h("p.lp-wrong", { role: "alert", hidden: true }),
     complain,
-    /** @param {HTMLElement} line */
-    of: (line) => told.get(line),
     reword() {
       for (const [line, problem] of told) complain(line, problem);
     },

@@ -38,7 +38,7 @@ export function textBox(channel, id, put, look = {}) {
  * @param {import("../../kit/types").Asking<import("../../wire").FinetuneServer>} server
  * @param {import("./complaints.js").Complaints} complaints
  */
-export function dataFields(channel, server, { line, complain, of: complaintOf }) {
+export function dataFields(channel, server, { line, complain }) {
   const { limits } = given;
   const facts = given.finetune;
   /** @param {PlanChange["data"]} data */
@@ -285,7 +285,8 @@ export function dataFields(channel, server, { line, complain, of: complaintOf })
     fill,
     // What is wrong with the file is said there already.
     /** @param {import("../../kit/types").Notice} problem */
-    isTold: (problem) => channel.plan.data.source === "file" && complaintOf(files.file.failed)?.key === problem.key,
+    isTold: (problem) =>
+      channel.plan.data.source === "file" && files.file.failed.textContent === say(problem.key, problem.values),
     describe: () => entries.forEach(describe),
     reword: () => entries.forEach(tellFile),
     // Lead whoever has pairs to where they are asked for.

@@ -123,7 +123,7 @@ export class FinetunePage extends Bus {
     this.timer = undefined;
     /** @type {Requests<Answer<"check">>} */
     this.checks = new Requests({
-      delay: SETTLED_MS,
+      debounce: SETTLED_MS,
       ask: async () => (await this.server?.check({ plan: this.plan })) ?? { error: GONE },
       take: (answer) => {
         this.checked = answer;

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from explorer.lab.training.plan import RANGES, SCHEDULES, TWINS, TrainingPlan
+from explorer.lab.training.plan import RANGES, SCHEDULES, TRAINED_TWINS, TrainingPlan
 from explorer.runtime.limits import SEEDS
 from explorer.sources.practice import PRACTICE
 from explorer.web.pages.finetune.plans import ENTRIES, SHARED
@@ -19,7 +19,7 @@ _KINDS = {
     "threshold": "number",
     "label_range": "list",
 }
-_CHOICES = {"schedule": tuple(SCHEDULES), "twins": TWINS, "practice": tuple(PRACTICE)}
+_CHOICES = {"schedule": tuple(SCHEDULES), "twins": TRAINED_TWINS, "practice": tuple(PRACTICE)}
 
 
 def first_plan() -> dict[str, Any]:

@@ -12,19 +12,19 @@ import torch
 
 from explorer.core.batch import batch_of_scores
 from explorer.core.scenario import Rules
-from explorer.lab.compare import libraries
+from explorer.lab.compare import parity as parity_module
 from explorer.lab.compare.commands import add_to, write_parity
-from explorer.lab.compare.libraries import PEERS, PRINTED, SENTENCE_TRANSFORMERS, Peer
+from explorer.lab.compare.libraries import CallablePeer
 from explorer.lab.compare.outcome import Sentence
 from explorer.lab.compare.parity import EQUAL, PRECISIONS, Row, parity, seeded_batch
 from explorer.lab.compare.report import MARKS, report
 from explorer.locale import LANGUAGES, say
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
+from losses.peers import SCORES, SENTENCE_TRANSFORMERS
 from losses.spec import Convention
 from tests.hostile import TEXTS
 
-SCORES = {"scores": "scores", "labels": "labels"}
 BATCH = seeded_batch()
 
 
@@ -59,8 +59,11 @@ def test_nothing_differs_and_nothing_fails(rows):
 def test_of_every_convention_it_is_known_who_computes_it(rows):
     """Or that it only stands in an article."""
     assert [(row.loss, row.convention) for row in rows if not row.library and row.called] == []
-    for loss, convention in PRINTED:
-        assert of(rows, loss, convention).status == "alone"
+    printed = [
+        (n, one.name) for n, spec in LOSSES.items() for one in spec.conventions if one.printed
+    ]
+    assert len(printed) == 4
+    assert {of(rows, *one).status for one in printed} == {"alone"}
 
 
 def test_a_convention_of_which_nothing_is_known_is_not_said_to_be_nobodys():
@@ -122,16 +125,10 @@ def test_libraries_that_are_not_installed_have_their_row(rows):
         assert row.peer == {"float64": None, "float32": None}
 
 
-def test_every_peer_is_of_a_convention_that_there_is():
-    for loss, convention in (*PEERS, *PRINTED):
-        assert loss in LOSSES
-        assert not convention or LOSSES[loss].under(convention)
-
-
 def rows_with(monkeypatch, *peers):
     """The rows of CoSENT with these peers alone."""
-    cosent = dataclasses.replace(LOSSES["cosent"], twin=None, conventions=())
-    monkeypatch.setattr(libraries, "PEERS", {("cosent", ""): peers})
+    cosent = dataclasses.replace(LOSSES["cosent"], equivalent=None, conventions=())
+    monkeypatch.setattr(parity_module, "peers_of", lambda *_: peers)
     return parity(BATCH, {"cosent": cosent})
 
 
@@ -158,7 +155,7 @@ def scaled(by_value, by_gradient):
     ],
 )
 def test_a_library_that_computes_something_else_is_told(monkeypatch, call, status):
-    (row,) = rows_with(monkeypatch, Peer("torch", "cosent", SCORES, lambda: call))
+    (row,) = rows_with(monkeypatch, CallablePeer("torch", "cosent", SCORES, {}, lambda: call))
     assert row.status == status
     if status == "failed":
         assert row.because[0].key == "parity.because.raised"
@@ -166,14 +163,21 @@ def test_a_library_that_computes_something_else_is_told(monkeypatch, call, statu
 
 def test_its_own_arithmetic_excuses_no_more_than_it_is(monkeypatch):
     peers = (
-        Peer("torch", "", SCORES, lambda: scaled(1 + 1e-7, 1), 1e-6, "parity.because.float32"),
-        Peer("torch", "", SCORES, lambda: scaled(1 + 1e-5, 1), 1e-6, "parity.because.float32"),
+        CallablePeer(
+            "torch", "", SCORES, {}, lambda: scaled(1 + 1e-7, 1), 1e-6, "parity.because.float32"
+        ),
+        CallablePeer(
+            "torch", "", SCORES, {}, lambda: scaled(1 + 1e-5, 1), 1e-6, "parity.because.float32"
+        ),
     )
     assert [row.status for row in rows_with(monkeypatch, *peers)] == ["explained", "differs"]
 
 
 def test_what_is_not_there_and_what_nobody_can_call_is_not_left_out(monkeypatch):
-    peers = Peer("no-such-library", "Loss", SCORES, lambda: scaled(1, 1)), Peer("torch", "Loss")
+    peers = (
+        CallablePeer("no-such-library", "Loss", SCORES, {}, lambda: scaled(1, 1)),
+        CallablePeer("torch", "Loss"),
+    )
     found = rows_with(monkeypatch, *peers)
     assert [(row.status, row.version is None) for row in found] == [
         ("not_installed", True),
@@ -185,7 +189,7 @@ def test_a_public_function_that_is_not_its_definition_is_told():
     def cosent(scores, labels, *, scale=20.0):
         return 1.0001 * LOSSES["cosent"].function(scores, labels, scale=scale)
 
-    spec = dataclasses.replace(LOSSES["cosent"], function=cosent, twin=None, conventions=())
+    spec = dataclasses.replace(LOSSES["cosent"], function=cosent, equivalent=None, conventions=())
     (row,) = parity(BATCH, {"cosent": spec})
     assert row.status == "differs"
     assert row.kernel["float64"].by_value.relative == pytest.approx(1e-4)

@@ -264,7 +264,7 @@ def test_every_fault_is_said_in_both_languages():
 def test_real_sets(name, loss, expected):
     path = SHARED / name
     if not path.is_file():
-        pytest.skip(f"{path} is not here")
+        pytest.skip(f"{path} is absent: data of other licences are not in the repository")
     assert expected <= set(found(read_file(path, most=100_000).pairs, loss))
 
 

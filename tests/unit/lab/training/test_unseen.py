@@ -13,7 +13,7 @@ import pytest
 from explorer.lab.training import commands, compare, unseen
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.outcome import Outcome, outcome
+from explorer.lab.training.outcome import HeldOutScores, outcome
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.unseen import Unseen
 from explorer.locale import say, spelled
@@ -188,12 +188,14 @@ def judged(runs, models, monkeypatch):
             run.say("finished")
             names[run.name] = quality
 
-    def asked(found: dict[str, RunFolder], on: Unseen, _told: object) -> dict[str, Outcome]:
+    def asked(found: dict[str, RunFolder], on: Unseen, _told: object) -> dict[str, HeldOutScores]:
         pairs = tuple((a, b) for a, b, _ in on.pairs)
         labels = np.array([label for *_, label in on.pairs])
         before = models.scores(0.2)
         return {
-            name: Outcome(pairs, labels, {"before": before, "after": models.scores(names[name])})
+            name: HeldOutScores(
+                pairs, labels, {"before": before, "after": models.scores(names[name])}
+            )
             for name in found
         }
 

@@ -168,7 +168,7 @@ def test_a_long_reading_tells_how_far_it_is_and_can_be_stopped(monkeypatch):
 def test_what_does_not_fit_is_named(request_, where):
     answer = ASK["examine"](request_)
     if where is None:
-        assert answer["error"]["key"] == "problem.large_file_gone"
+        assert answer["error"]["about"] == "gone"
     else:
         assert answer["error"]["values"]["where"] == where
 

@@ -64,7 +64,7 @@ def test_a_folder_of_a_model_is_read_with_its_card(tmp_path, monkeypatch):
     card = "* Loss: [<code>MultipleNegativesRankingLoss</code>](https://x) with these parameters:\n"
     (tmp_path / "README.md").write_text(f'{card}  ```json\n  {{"scale": 20.0}}\n  ```\n')
     source = {"kind": "folder", "folder": str(tmp_path)}
-    assert ASK["kept"]({"folder": str(tmp_path)})["error"]["key"] == "problem.kept_none"
+    assert ASK["kept"]({"folder": str(tmp_path)})["error"]["about"] == "log"
     found = ASK["examine_run"]({"source": source})
     assert found["points"] == 20
     assert found["known"]["loss"] == "MultipleNegativesRankingLoss"

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from explorer.core.scenario import Data, Scenario
-from explorer.lab.batches import COUNT
+from explorer.lab.over_batches import COUNT
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
 from explorer.web import scenes

@@ -56,7 +56,7 @@ export function experiment(channel, server, { name, box, asked = () => ({}), abo
         if (!answer) put = "";
         tell(say(said, values));
       } else {
-        requests.delay = STILL_MS;
+        requests.debounce = STILL_MS;
         isFound = true;
         of = base();
         tell("");

@@ -9,7 +9,6 @@ import { language } from "../../../kit/words.js";
 
 const TYPING_MS = 250;
 const POLL_MS = 200;
-const NO_BATCHES = "problem.kept_none";
 
 export class RunDoor {
   /** @param {import("../state.js").DoctorPage} channel */
@@ -20,7 +19,7 @@ export class RunDoor {
     /** @type {Requests<Answer>} */
     this.requests = new Requests({
       most: 1,
-      delay: TYPING_MS,
+      debounce: TYPING_MS,
       ask: async () => (await channel.server?.examine_run(this.question)) ?? { error: GONE },
       take: (answer) => this.take(answer),
       changed: () => channel.setBusy(this.requests.flying > 0),
@@ -116,7 +115,7 @@ export class RunDoor {
   /** @param {import("../../../kit/types").Answer<DoctorServer, "kept">} answer */
   hear(answer) {
     this.channel.tell(null);
-    if (answer.error?.key === NO_BATCHES) return this.requests.ask(); // then it may have a log
+    if (answer.error?.about === "log") return this.requests.ask(); // then it may have a log
     this.channel.fail(answer.error ?? null);
     if (answer.batches) [this.found, this.batches] = [null, answer.batches];
     this.publish();

@@ -144,7 +144,7 @@ export class DataDoor {
     const asked = { source, loss, batch, tokens, language: language() };
     const answer = (await this.channel.server?.examine(asked)) ?? { error: GONE };
     const again = kind === "typed" ? this.handed : kind === "hub" ? this.fetched : null;
-    if (answer.error?.key === "problem.large_file_gone" && again) {
+    if (answer.error?.about === "gone" && again) {
       this.handed = this.fetched = null; // it has left meanwhile, and goes there again
       return this.question();
     }

@@ -1,7 +1,7 @@
 """The same loss in sentence-transformers, as code that computes it there.
 
-A loss, or a convention of one, that the library has says so with `twin`: called with its
-parameters, it gives a `Twin`, or None for parameters that the library has not.
+A loss, or a convention of one, that the library has says so with `equivalent`: called with its
+parameters, it gives a `Equivalent`, or None for parameters that the library has not.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Twin:
+class Equivalent:
     """What the code takes from the library's losses, what it reads, and its lines.
 
     `reads` is as in `LossSpec.reads`; under these names the tensors stand ready, and `torch` is
@@ -30,16 +30,16 @@ class Twin:
         return self.lines.replace("«given»", ", ".join(given))
 
 
-def of_pairs(kind: str, labels: str = "labels") -> Callable[..., Twin]:
+def of_pairs(kind: str, labels: str = "labels") -> Callable[..., Equivalent]:
     """A loss of the cosine of each pair, or of what its two vectors give, under our parameters."""
 
-    def twin(**parameters: object) -> Twin:
+    def equivalent(**parameters: object) -> Equivalent:
         named = "".join(f", {name}={value!r}" for name, value in parameters.items())
-        return Twin(
+        return Equivalent(
             kind,
             {"first": "first", "second": "second", "labels": labels},
-            f"twin = {kind}(None{named})\n"
-            "loss = twin.compute_loss_from_embeddings([first, second], labels)\n",
+            f"theirs = {kind}(None{named})\n"
+            "loss = theirs.compute_loss_from_embeddings([first, second], labels)\n",
         )
 
-    return twin
+    return equivalent

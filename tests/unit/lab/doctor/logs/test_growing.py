@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 import pytest
 
-from explorer.lab.doctor.runs.read import read_content
+from explorer.lab.doctor.logs.read import read_content
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
 from explorer.sources import delimited, grids
-from tests.unit.lab.doctor.runs.test_read import FIRST, event, record
+from tests.unit.lab.doctor.logs.test_read import FIRST, event, record
 from tests.unit.sources.test_odd_files import calls_of
 
 SECONDS_A_MIB = 6.0  # of a processor; a tenth to a third of it where nothing else is done

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.runs.log import Log, curves_of
+from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.runtime.problem import Problem
 
 APART = ("step", "epoch")

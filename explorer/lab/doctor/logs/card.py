@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.runs.log import Curve, Log, curves_of
+from explorer.lab.doctor.logs.log import Curve, Log, curves_of
 from explorer.runtime.problem import Problem
 
 _LOSS = re.compile(

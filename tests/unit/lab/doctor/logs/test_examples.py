@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.lab.doctor.runs.examples import EXAMPLES, MNRL
-from explorer.lab.doctor.runs.findings import examine_run
+from explorer.lab.doctor.logs.examples import EXAMPLES, MNRL
+from explorer.lab.doctor.logs.findings import examine_run
 
 MATTER = {"collapsed": "at_collapse", "learned_by_heart": "overfits", "jumped": "jump"}
 

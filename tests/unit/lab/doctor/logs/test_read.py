@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 from sentence_transformers.sentence_transformer import losses as bi
 
-from explorer.lab.doctor.runs import events, log, trackio
-from explorer.lab.doctor.runs.read import is_run, read_content, read_run
+from explorer.lab.doctor.logs import events, log, trackio
+from explorer.lab.doctor.logs.read import is_run, read_content, read_run
 from explorer.runtime.problem import Problem
 from losses.sentence_transformers import PrismCallback
 from tests.tiny import static_model

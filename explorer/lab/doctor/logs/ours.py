@@ -7,7 +7,7 @@ from pathlib import Path
 
 from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.landmarks import sharpening
-from explorer.lab.doctor.runs.log import Log, curves_of
+from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.lab.training.folder import RunFolder
 from explorer.runtime.problem import Problem
 from losses import LOSSES

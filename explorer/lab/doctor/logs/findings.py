@@ -18,7 +18,7 @@ from explorer.lab.doctor.axes import axes_of, family_of
 from explorer.lab.doctor.data import NOTE, SEVERE, SEVERITIES, WARNING, Fault, is_softmax
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, Side, landmark
-from explorer.lab.doctor.runs.log import OURS, Curve, Log
+from explorer.lab.doctor.logs.log import OURS, Curve, Log
 from explorer.runtime.numbers import display_number, percent
 from explorer.runtime.problem import Problem
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from explorer.lab.doctor.runs.log import Log, curves_of
+from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.runtime.problem import Problem
 
 # Of the first record: an event whose file_version says so.

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePath
 
-from explorer.lab.doctor.runs.log import Log, curves_of
+from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import is_blank, is_score
 from explorer.sources.delimited import to_nobody

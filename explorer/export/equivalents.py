@@ -1,6 +1,7 @@
 """The same loss in sentence-transformers: which batches it can be compared on.
 
-What the library has, and the code that computes it there, stands with the loss (`LossSpec.twin`).
+What the library has, and the code that computes it there, stands with the loss
+(`LossSpec.equivalent`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import torch
 
 from explorer.core.explore import Exploration
 from losses import LOSSES, LossSpec
-from losses.twins import Twin
+from losses.equivalents import Equivalent
 
 
 def is_ours(spec: LossSpec) -> bool:
@@ -22,16 +23,16 @@ def as_defined_here(spec: LossSpec) -> bool:
     return spec.definition is LOSSES[spec.name].definition
 
 
-def twin_of(e: Exploration) -> Twin | None:
+def equivalent_of(e: Exploration) -> Equivalent | None:
     """The loss of sentence-transformers that is this one, or None where there is none."""
     if e.same_text and e.same_text.left_out and e.same_text.rows_with:
         return None  # the library tells no texts apart
-    twin = e.spec.twin(**e.parameters) if e.spec.twin else None
-    if twin is None or (twin.over_triplets and not _has_triplet(e)):
+    equivalent = e.spec.equivalent(**e.parameters) if e.spec.equivalent else None
+    if equivalent is None or (equivalent.over_triplets and not _has_triplet(e)):
         return None
     # The library makes the scores itself, which are the cosines of the vectors it is given.
     by_score = "scores" in e.spec.reads.values()
-    return None if by_score and not _scores_are_cosines(e) else twin
+    return None if by_score and not _scores_are_cosines(e) else equivalent
 
 
 def _scores_are_cosines(e: Exploration) -> bool:

@@ -18,8 +18,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.runs import card, events, ours, scalars, state, trackio
-from explorer.lab.doctor.runs.log import Log
+from explorer.lab.doctor.logs import card, events, ours, scalars, state, trackio
+from explorer.lab.doctor.logs.log import Log
 from explorer.runtime.limits import FILE_BYTES, MIB
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.runs.log import Log, log_of
+from explorer.lab.doctor.logs.log import Log, log_of
 
 STEPS = 120
 MNRL = Known(loss="MultipleNegativesRankingLoss", batch=32)

@@ -8,7 +8,7 @@ import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from explorer.lab.doctor.runs.log import MOST_POINTS, Log, curves_of
+from explorer.lab.doctor.logs.log import MOST_POINTS, Log, curves_of
 from explorer.runtime.problem import Problem
 
 SIGNATURE = b"SQLite format 3\x00"

@@ -1,0 +1,38 @@
+"""Who else computes a loss: the function or class of a library, by its name there.
+
+A `LossSpec` names those that compute the loss itself, and a `Convention` its own. No library is
+imported or needed for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+SENTENCE_TRANSFORMERS = "sentence-transformers"
+METRIC_LEARNING = "pytorch-metric-learning"
+
+# What libraries take, each with what it is read as (`READABLE`).
+SCORES = {"scores": "scores", "labels": "labels"}
+CLASSED = {"embeddings": "embeddings", "classes": "classes"}
+LISTED = {"scores": "list_scores", "labels": "list_labels", "mask": "list_mask"}
+OF_PAIRS = {"first": "queries", "second": "keys"}
+PROTOTYPED = {**CLASSED, "prototypes": "prototypes"}
+VALUED = {"first": "first", "second": "second", "labels": "labels"}
+OF_SIDES = {**VALUED, "labels": "binary_labels"}
+QUERIED = {"queries": "queries", "keys": "keys", "negatives": "negatives"}
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A function or class of a library that computes a loss.
+
+    `library` is as pip calls it, or a repository that no package is made of. `reads` is as in
+    `LossSpec.reads`, empty where a batch of tensors is not what it is given; `settings` are what it
+    is told where its own defaults compute something else.
+    """
+
+    library: str
+    called: str
+    reads: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, float | bool] = field(default_factory=dict)
