@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from torch import Tensor
 
@@ -155,7 +156,9 @@ class LossSpec:
     which candidates count where texts are known, for a loss that reads them. `aliases` are other
     names by which people know it, among them those of libraries' classes. `selectors` names the
     steps of bools that tell kinds of cells apart; all others are masks. `parts` are what a loss
-    made of losses is the sum of.
+    made of losses is the sum of. `without_others` are values of parameters at which it takes no other
+    row of the batch for a negative: none where it never does, None where it always does. `convention`
+    is the one that it is written in, as `under` gave it.
     """
 
     function: Callable[..., Tensor]
@@ -181,6 +184,8 @@ class LossSpec:
     aliases: tuple[str, ...] = ()
     selectors: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
+    without_others: Mapping[str, object] | None = None
+    convention: str = ""
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:
@@ -256,9 +261,17 @@ class LossSpec:
         return any(reading.made_of == "texts" for reading in self.readings)
 
     @property
-    def negatives_of_batch(self) -> bool:
-        """Whether its negatives are whatever else stands in the batch."""
+    def of_positives(self) -> bool:
+        """Whether its rows are positive pairs, among whatever else stands in the batch."""
         return "positives" in self.needs and "prototypes" not in self.reads.values()
+
+    @property
+    def negatives_of_batch(self) -> bool:
+        """Whether its negatives are whatever else stands in the batch, at its own parameters."""
+        if not self.of_positives or self.without_others is None:
+            return self.of_positives
+        own = self.defaults
+        return any(own.get(name) != value for name, value in self.without_others.items())
 
     @property
     def reads_vectors(self) -> bool:
@@ -290,21 +303,24 @@ class LossSpec:
         apart = (one.given_triplets for one in self.conventions if one.name == convention)
         return next(apart, {})
 
-    def under(self, convention: str) -> LossSpec:
-        """This loss as another library writes it. An empty name is our own convention."""
+    def under(self, convention: str, *, given_triplets: bool = False) -> LossSpec:
+        """This loss as another library writes it, and where it is given triplets, with what it has
+        otherwise for these. An empty name is our own convention."""
         if not convention:
             return self
         convention = self.present(convention)
         for candidate in self.conventions:
             if candidate.name == convention:
+                apart = candidate.given_triplets if given_triplets else {}
+                settings: dict[str, Any] = {**candidate.parameters, **apart}
                 moved = tuple(
-                    replace(p, default=candidate.parameters.get(p.name, p.default))
-                    for p in self.parameters
+                    replace(p, default=settings.get(p.name, p.default)) for p in self.parameters
                 )
                 own, note = candidate.definition, candidate.note or self.note
                 if own is None:
                     reads, twin = candidate.reads or self.reads, candidate.twin or self.twin
-                    said = {"note": note, "symbols": {**self.symbols, **candidate.symbols}}
+                    symbols = {**self.symbols, **candidate.symbols}
+                    said = {"note": note, "symbols": symbols, "convention": convention}
                     return replace(self, parameters=moved, reads=reads, twin=twin, **said)
                 accepted = inspect.signature(own).parameters
                 return replace(
@@ -319,6 +335,7 @@ class LossSpec:
                     floor=candidate.floor,
                     note=note,
                     twin=candidate.twin,
+                    convention=convention,
                 )
         known = ", ".join(c.name for c in self.conventions) or "none"
         raise ValueError(f"{self.name} has no convention {convention!r}; it has: {known}")

@@ -636,6 +636,7 @@ INFO_NCE = LossSpec(
         "InfoNCELoss",
     ),
     twin=_twin,
+    without_others={"in_batch": False},
     conventions=(
         Convention(
             "sentence-transformers 6.2 MultipleNegativesRankingLoss",

@@ -221,12 +221,13 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
 
     try:
         known = Known(loss=chosen.loss, batch=chosen.batch).checked()
-        spec = sides_for(known)[0].spec
+        side = sides_for(known)[0]
         read = _read_table(chosen)
         if isinstance(read, ClassTable):
             if chosen.encoder or chosen.clean or chosen.mine:
                 pairs_only(read)
             return _doctor_classes(read, chosen)
+        spec = read.spec(side)
         found = examine(read.profile, spec, chosen.batch, most_tokens=chosen.tokens)
         seen = _encoded(read, spec, chosen) if chosen.encoder else None
         wrote = _write_clean(chosen.clean, read) if chosen.clean else None

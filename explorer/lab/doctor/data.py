@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -11,21 +12,20 @@ from typing import Any
 import numpy as np
 
 from explorer.lab.doctor.axes import family_of
-from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.landmarks import COLLAPSE, landmark
+from explorer.lab.doctor.landmarks import COLLAPSE, landmark, sides_of
 from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.meetings import Meetings
 from explorer.lab.doctor.profile import Cleaned, Profile
 from explorer.locale import say
 from explorer.runtime.numbers import display_number, percent
-from losses import LossSpec
+from losses import LOSSES, LossSpec
 
 SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")
 EVIDENCE = 5  # rows that are shown of each finding
 # To paste beside `from sentence_transformers.sentence_transformer import losses`.
 NO_DUPLICATES = "batch_sampler=BatchSamplers.NO_DUPLICATES"
 # And beside `from losses.sentence_transformers import training_loss`, which has the mask.
-MASKED = 'loss = training_loss("{loss}")(model, twins="leave_out")'
+MASKED = 'loss = training_loss("{loss}")(model, {convention}twins="leave_out")'
 POSITIVES_ALONE = "loss = losses.MultipleNegativesRankingLoss(model)"
 # From this share of a batch's rows on, copies are the first thing to put right; from that on, said.
 MANY_MET, SOME_MET = 0.1, 0.001
@@ -168,7 +168,7 @@ def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
     share = met.rows / batch
     if not len(rows) or share < SOME_MET:
         return
-    name = "twins" if is_softmax(spec.name) else "twins_met"
+    name = "twins" if is_softmax(spec.name, spec.convention) else "twins_met"
     values: dict[str, Value] = {
         "count": len(rows),
         "batch": batch,
@@ -178,7 +178,7 @@ def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
         "gradient": percent(met.share),
     }
     severity = SEVERE if share >= MANY_MET else WARNING
-    masked = (MASKED.format(loss=spec.name),) if spec.reads_texts else ()
+    masked = (masked_call(spec),) if spec.reads_texts else ()
     shown = _sharing(profile, int(rows[0]))
     yield Fault(name, severity, values, shown, (NO_DUPLICATES, *masked))
 
@@ -191,10 +191,18 @@ def _sharing(profile: Profile, place: int) -> tuple[int, ...]:
     return _evidence(np.flatnonzero(shares & profile.positive))
 
 
+def masked_call(spec: LossSpec) -> str:
+    """The loss of this repository that leaves keys of the same text out, to paste."""
+    own = LOSSES[spec.name]
+    alike = spec.defaults == own.defaults and spec.definition is own.definition
+    convention = "" if alike else f"convention={json.dumps(spec.convention)}, "
+    return MASKED.format(loss=spec.name, convention=convention)
+
+
 @functools.cache
-def is_softmax(loss: str) -> bool:
+def is_softmax(loss: str, convention: str = "") -> bool:
     """Whether it is a softmax over the batch: ln of its candidates where all are alike."""
-    side = sides_for(Known(loss=loss))[0]
+    side = next(one for one in sides_of(LOSSES[loss]) if one.convention == convention)
     if family_of(side) != "keys":
         return False
     three, five = (math.exp(landmark(side, COLLAPSE, Layout(count)) or 0.0) for count in (3, 5))

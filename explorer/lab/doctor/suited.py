@@ -86,6 +86,7 @@ def _weighed(spec: LossSpec, profile: Profile, batch: int) -> Suited:
         "degrees": levels > 2 and bool(reads & WHOLE_LABELS),
         "yes_or_no": levels == 2 and (bool(reads & BINARY_LABELS) or spec.by_threshold),
         "positives": levels == 0 and spec.negatives_of_batch,
+        "positives_alone": levels == 0 and spec.of_positives and not spec.negatives_of_batch,
         "mostly_positive": mostly_positive and spec.negatives_of_batch,
         "hard_negatives": (levels == 2 and "negatives" in reads and profile.in_order >= MOSTLY),
         "teacher": "teacher" in spec.needs,

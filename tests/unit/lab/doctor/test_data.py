@@ -11,12 +11,12 @@ import pytest
 
 from explorer.lab.doctor.classes import BY_CLASS
 from explorer.lab.doctor.data import (
-    MASKED,
     NO_DUPLICATES,
     POSITIVES_ALONE,
     SEVERE,
     examine,
     is_softmax,
+    masked_call,
 )
 from explorer.lab.doctor.encoded import WITH_GUIDE
 from explorer.lab.doctor.meetings import encounters, meetings, partners, touching
@@ -99,8 +99,13 @@ def test_advice_runs_as_it_is_pasted():
     assert "guide" in inspect.signature(losses.GISTEmbedLoss).parameters
     for name in (name for name, spec in LOSSES.items() if spec.reads_texts):
         asked = {"training_loss": training_loss, "model": static_model()}
-        exec(MASKED.format(loss=name), asked)
-        assert asked["loss"].twins == "leave_out"
+        for spec in (LOSSES[name], *(LOSSES[name].under(c.name) for c in LOSSES[name].conventions)):
+            if not spec.reads_texts:
+                continue
+            exec(masked_call(spec), asked)
+            assert asked["loss"].twins == "leave_out"
+            assert asked["loss"].spec.defaults == spec.defaults
+            assert asked["loss"].spec.definition is spec.definition
     shifted = clean_pairs(tuple(float(1 + place % 5) for place in range(COUNT)))
     (paste,) = found(shifted, "cosine_mse")["labels_out_of_reach"].advice
     names = {"dataset": Dataset.from_dict({"score": list(shifted.labels)})}
