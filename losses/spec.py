@@ -156,9 +156,9 @@ class LossSpec:
     which candidates count where texts are known, for a loss that reads them. `aliases` are other
     names by which people know it, among them those of libraries' classes. `selectors` names the
     steps of bools that tell kinds of cells apart; all others are masks. `parts` are what a loss
-    made of losses is the sum of. `without_others` are values of parameters at which it takes no other
-    row of the batch for a negative: none where it never does, None where it always does. `convention`
-    is the one that it is written in, as `under` gave it.
+    made of losses is the sum of. `without_others` are values of parameters at which it takes no
+    other row of the batch for a negative: empty where it never does, None where it always does.
+    `convention` is the one that it is written in, as `under` gave it.
     """
 
     function: Callable[..., Tensor]

@@ -957,6 +957,7 @@ export interface LargeFile {
   used: number;
   limited: boolean;
   labelled: boolean;
+  inference: boolean;
   skipped: number;
   told: SkippedRow[];
 }
@@ -2016,6 +2017,7 @@ export interface Upload {
   chosen: Record<string, string>;
   used: number;
   labelled: boolean;
+  inference: boolean;
   total: number;
 }
 

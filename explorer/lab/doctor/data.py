@@ -18,8 +18,10 @@ from explorer.lab.doctor.meetings import Meetings
 from explorer.lab.doctor.profile import Cleaned, Profile
 from explorer.locale import say
 from explorer.runtime.numbers import display_number, percent
+from explorer.sources.cells import WORD_SCORES
 from losses import LOSSES, LossSpec
 
+KINDS = ("entailment", "neutral", "contradiction")
 SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")
 EVIDENCE = 5  # rows that are shown of each finding
 # To paste beside `from sentence_transformers.sentence_transformer import losses`.
@@ -150,7 +152,9 @@ def checks_of(profile: Profile, spec: LossSpec, most_tokens: int | None) -> tupl
         "conflicting_labels": profile.labelled,
         "same_on_both_sides": True,
         "twins": spec.negatives_of_batch,
-        "labels": not spec.learns_from_positives or (profile.labelled and spec.by_threshold),
+        "labels": not spec.learns_from_positives
+        or (profile.labelled and spec.by_threshold)
+        or profile.of_inference,
         "reach": profile.labelled and "cosine_labels" in reads,
         "positives": profile.labelled and spec.needs_positives,
         "lists": "lists" in needs,
@@ -248,12 +252,24 @@ def _labels(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
     if not profile.labelled:
         yield Fault("no_labels", SEVERE, {}, (), (POSITIVES_ALONE,))
         return
+    if profile.of_inference:
+        yield _inference(profile, spec)
+        return
     levels = profile.levels
     if len(levels) == 1 and "order" in spec.needs:
         yield Fault("one_label", SEVERE, {"value": display_number(float(levels[0]))})
     if spec.by_threshold and len(levels) > 2:
         threshold = display_number(profile.threshold)
         yield Fault("degrees_lost", NOTE, {"count": len(levels), "threshold": threshold})
+
+
+def _inference(profile: Profile, spec: LossSpec) -> Fault:
+    """Entailment, neutral and contradiction, which are kinds and no degrees."""
+    counts = [int((profile.labels == WORD_SCORES[kind]).sum()) for kind in KINDS]
+    values: dict[str, Value] = dict(zip(KINDS, counts, strict=True))
+    worst = np.flatnonzero(profile.labels == WORD_SCORES[KINDS[-1]])
+    severity = NOTE if spec.by_threshold or not spec.reads_labels else WARNING
+    return Fault("inference_labels", severity, values, _evidence(worst))
 
 
 def _reach(profile: Profile) -> Iterator[Fault]:

@@ -13,7 +13,7 @@ from explorer.lab.doctor.meetings import Meetings, encounters, meetings, partner
 from explorer.lab.doctor.texts import looked_at, numbered, together
 from explorer.runtime import jobs
 from explorer.sources.columns import is_name
-from losses.labels import Ends, label_rules
+from losses.labels import UNIT, Ends, label_rules
 
 
 class Columns(Protocol):
@@ -84,6 +84,11 @@ class Profile:
         """What the column of labels is called, "score" where it has no name."""
         name = getattr(self.columns, "chosen", {}).get("score", "")
         return name if is_name(name) else "score"
+
+    @property
+    def of_inference(self) -> bool:
+        """Whether the labels are entailment, neutral and contradiction: kinds, and no degrees."""
+        return bool(getattr(self.columns, "inference", False))
 
     @property
     def has_teacher(self) -> bool:
@@ -250,7 +255,9 @@ def profiled(
         for before, side in ((0, columns.first), (count, columns.second))
     )
     first, second = numbered(one.hashes, other.hashes)
-    rules = label_rules(labels.tolist(), None, None if count else (0.0, 1.0))
+    # Of the kinds of inference entailment alone is positive.
+    threshold = UNIT[1] if getattr(columns, "inference", False) else None
+    rules = label_rules(labels.tolist(), threshold, None if count else UNIT)
     positive = labels >= rules.threshold if columns.labelled else np.ones(count, dtype=bool)
     return Profile(
         columns=columns,

@@ -302,6 +302,7 @@ def _class_file(table: ClassTable, source: Source) -> Json:
         "used": len(table),
         "limited": False,
         "labelled": True,
+        "inference": False,
         "skipped": 0,
         "told": [],
     }
