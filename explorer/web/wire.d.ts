@@ -524,6 +524,7 @@ export interface ExaminedClasses {
   looked: string[];
   suited: FittingLoss[];
   more: number;
+  kept: number;
   pairs_file: FetchedRows | null;
   file: LargeFile;
 }

@@ -36,6 +36,9 @@ def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Ite
         yield say(language, "doctor.none_found")
     yield f"\n{say(language, 'doctor.looked_for')}"
     yield from (f"   {check.said(language)}" for check in found.checks)
+    kept = len(table.cleaned.kept)
+    if kept < len(table):
+        yield f"\n{say(language, 'doctor.class.cleaned', kept=kept, total=len(table))}"
 
 
 def classes_to_json(
@@ -55,4 +58,6 @@ def classes_to_json(
         ],
         "looked_for": [check.name for check in found.checks],
         "suited": [one.to_json(language) for one in fitting],
+        "kept": len(table.cleaned.kept),
+        "left_out": [{"row": row, "because": name} for row, name in table.cleaned.left_out],
     }

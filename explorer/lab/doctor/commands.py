@@ -224,7 +224,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
         side = sides_for(known)[0]
         read = _read_table(chosen)
         if isinstance(read, ClassTable):
-            if chosen.encoder or chosen.clean or chosen.mine:
+            if chosen.encoder or chosen.mine:
                 pairs_only(read)
             return _doctor_classes(read, chosen)
         spec = read.spec(side)
@@ -283,6 +283,7 @@ def _doctor_classes(table: ClassTable, chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.suited import suited_to_classes
 
     found = examine_classes(table, chosen.batch)
+    wrote = _write_clean(chosen.clean, table) if chosen.clean else None
     fitting = suited_to_classes(table, chosen.batch) if chosen.losses else ()
     if chosen.json:
         answer = classes_to_json(table, found, fitting, chosen.language)
@@ -291,6 +292,8 @@ def _doctor_classes(table: ClassTable, chosen: argparse.Namespace) -> int:
         print("\n".join(class_lines(table, found, chosen.language)))
         if fitting:
             _print_suited(fitting, chosen.language)
+        if wrote:
+            print(say(chosen.language, "doctor.wrote", name=chosen.clean, other=wrote))
     return 1 if found.severe else 0
 
 
@@ -375,7 +378,7 @@ def _skipped(read: Read, language: str) -> list[str]:
     return [say(language, "doctor.skipped", count=count, row=row, reason=reason)]
 
 
-def _write_clean(name: str, read: Read) -> str:
+def _write_clean(name: str, read: Read | ClassTable) -> str:
     """Write the rows that stay, and beside them those that do not; the name of the second file."""
     from explorer.lab.doctor.cleaning import write_kept, write_left_out
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -33,22 +33,30 @@ class Columns(Protocol):
 
 @dataclass(frozen=True)
 class Cleaned:
-    """Why each pair is left out: the place in `REASONS`, −1 for one that stays [N]."""
+    """Why each row is left out: the place in `reasons`, −1 for one that stays [N]. A row has the
+    first reason that holds."""
 
     why: np.ndarray
-    # In this order: a pair has the first reason that holds.
-    REASONS = ("conflicting_labels", "same_on_both_sides", "copies")
+    reasons: tuple[str, ...]
+
+    @classmethod
+    def without(cls, count: int, faults: Mapping[str, np.ndarray]) -> Cleaned:
+        """Of so many rows, without those at the places of each fault."""
+        why = np.full(count, -1, dtype=np.int8)
+        for reason, places in reversed(list(enumerate(faults.values()))):
+            why[places] = reason
+        return cls(why, tuple(faults))
 
     @property
     def kept(self) -> np.ndarray:
-        """The pairs that stay, counted from 1."""
+        """The rows that stay, counted from 1."""
         return np.flatnonzero(self.why < 0) + 1
 
     @property
     def left_out(self) -> list[tuple[int, str]]:
-        """Each pair that does not, counted from 1, with the name of the fault."""
+        """Each row that does not, counted from 1, with the name of the fault."""
         places = np.flatnonzero(self.why >= 0).tolist()
-        return [(place + 1, self.REASONS[self.why[place]]) for place in places]
+        return [(place + 1, self.reasons[self.why[place]]) for place in places]
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,11 +234,12 @@ class Profile:
     def cleaned(self) -> Cleaned:
         """Without pairs of several labels, pairs of one text, and copies of a pair after its
         first."""
-        why = np.full(len(self), -1, dtype=np.int8)
-        faults = (self.conflicting, self.same_on_both_sides, self.again)
-        for reason in range(len(faults) - 1, -1, -1):
-            why[faults[reason]] = reason
-        return Cleaned(why)
+        faults = {
+            "conflicting_labels": self.conflicting,
+            "same_on_both_sides": self.same_on_both_sides,
+            "copies": self.again,
+        }
+        return Cleaned.without(len(self), faults)
 
     def prepared(self) -> Profile:
         """With everything worked out that no loss and no batch size changes."""

@@ -87,8 +87,7 @@ def read_table(
 
 
 def pairs_only(read: Read | ClassTable) -> Read:
-    """Raises Problem for a table of classes, of which an encoder tells nothing here, and whose rows
-    are not cleaned."""
+    """Raises Problem for a table of classes, of which an encoder tells nothing here."""
     if isinstance(read, ClassTable):
         raise Problem("classes_no_pairs")
     return read

@@ -94,7 +94,7 @@ def doctor_data(
         Of texts with classes: rows, skipped, columns, batch and severe as above; classes, each with
         name and count, the largest first; alone, the share of a batch's rows that have no other of
         their class in it; findings, with rows in place of pairs; looked_for; suited, as above, of
-        losses on classes.
+        losses on classes; kept and left_out as above, with row in place of pair.
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
