@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from explorer.lab.doctor.axes import Counts
+from explorer.lab.doctor.axes import Counts, most_pairs
 from explorer.lab.doctor.data import Examined
 from explorer.lab.doctor.explain import Explained, Finding, Fitting, Standing
-from explorer.lab.doctor.known import sides_for
+from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, START, Settings, sharpening
 from explorer.lab.doctor.reading import Read
 from explorer.lab.doctor.suited import Suited
@@ -111,7 +111,12 @@ def named(fit: Fitting | Standing, language: str) -> str:
 
 def none_said(found: Explained, language: str = "en") -> str:
     if found.known.loss and not found.nearest:
-        taught = list(dict.fromkeys(side.loss for side in sides_for(found.known)))
+        sides = sides_for(found.known)
+        most = max((most_pairs(side) or 0 for side in sides), default=0)
+        if most and _pairs(found.known) > most:
+            losses = _losses(list(dict.fromkeys(side.loss for side in sides)), language)
+            return say(language, "doctor.none.large", losses=losses, most=most)
+        taught = list(dict.fromkeys(side.loss for side in sides))
         told = say(language, "doctor.none.taught", losses=_losses(taught, language))
         if taught == ["margin_mse"] and found.value > 0:
             root = display_number(math.sqrt(found.value), 4)
@@ -122,6 +127,11 @@ def none_said(found: Explained, language: str = "en") -> str:
         names = dict.fromkeys(fit.loss for one in found.nearest for fit in one.fits)
         losses = [title_word(LOSSES[name]) for name in names] or losses
     return say(language, "doctor.none", value=typed(found.value), losses=losses)
+
+
+def _pairs(known: Known) -> int:
+    """Of a batch of all processes, hard negatives among them."""
+    return (known.batch or 0) * (known.processes or 1) * (1 + (known.negatives or 0))
 
 
 def _signs(found: Explained, language: str) -> Iterator[str]:
