@@ -603,12 +603,13 @@ def _copied(sides: Sequence[Side], asked: _Asked) -> tuple[str, int] | None:
 
 
 def _with_copies(side: Side) -> Iterator[tuple[int, float]]:
-    """The least of a softmax over candidates whose positive stands 2, 3 … times among them: that of
-    as many candidates which are all alike."""
+    """The least of a softmax over candidates whose positive stands 2, 3 … times among them: ln of
+    these. It is none of a loss that weighs or masks candidates, and so has another value where as
+    many are all alike."""
     if "negatives" in side.spec.reads.values():
         for copies in range(2, MOST_COPIES + 1):
             found = landmark(side, COLLAPSE, Layout(1, copies - 1))
-            if found is not None:
+            if found is not None and math.isclose(found, math.log(copies), rel_tol=1e-9):
                 yield copies, found
 
 

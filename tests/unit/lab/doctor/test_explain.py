@@ -95,6 +95,20 @@ def test_a_positive_that_stands_three_times_among_its_candidates():
     assert "stands 3 times among them" in "\n".join(lines(asked("1.0986")))
 
 
+@pytest.mark.parametrize("written", ["5", "1e-9", "0", "0.0067", "5.00672", "1.5"])
+@pytest.mark.parametrize("loss", ["", "info_nce", "gist"])
+def test_no_other_number_is_the_least_of_copies(written, loss):
+    """Not what a loss is at collapse that weighs its candidates, or whose guide masks them."""
+    answer = asked(written, loss=loss)
+    shown = (*answer.findings, *answer.nearest)
+    assert answer.copied is None
+    for finding in shown:
+        if finding.copies:
+            assert finding.value == pytest.approx(math.log(finding.copies))
+    said = " ".join(lines(answer))
+    assert "copies" not in said or written == "1.5"
+
+
 @pytest.mark.parametrize(("written", "count"), [("0.6931", 2), ("1.0986", 3), ("1.386", 4)])
 @pytest.mark.parametrize("known", [{"loss": "ms-swift"}, {"loss": "gist", "batch": 64}])
 def test_copies_are_told_of_a_loss_that_is_named(written, count, known):
