@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -348,7 +349,7 @@ def _print_faults(found: Examined, read: Read, language: str) -> None:
             rows = ", ".join(map(str, fault.rows))
             print(f"   {say(language, 'doctor.rows', rows=rows)}")
         for one in fault.advised(language):
-            print(f"   {one}")
+            print(textwrap.indent(one, "   "))
     if not found.faults:
         print(say(language, "doctor.none_found"))
     for key, made in (("doctor.looked_for", True), ("doctor.not_looked_for", False)):

@@ -28,6 +28,11 @@ EVIDENCE = 5  # rows that are shown of each finding
 NO_DUPLICATES = "batch_sampler=BatchSamplers.NO_DUPLICATES"
 # And beside `from losses.sentence_transformers import training_loss`, which has the mask.
 MASKED = 'loss = training_loss("{loss}")(model, {convention}twins="leave_out")'
+# Both compare what is written: texts that are the same only as Doctor folds them meet all the same.
+FOLDED = """\
+import unicodedata
+def folded(text): return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+dataset = dataset.map(lambda row: {{name: folded(row[name]) for name in {names}}})"""
 POSITIVES_ALONE = "loss = losses.MultipleNegativesRankingLoss(model)"
 # From this share of a batch's rows on, copies are the first thing to put right; from that on, said.
 MANY_MET, SOME_MET = 0.1, 0.001
@@ -175,6 +180,7 @@ def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
     name = "twins" if is_softmax(spec.name, spec.convention) else "twins_met"
     values: dict[str, Value] = {
         "count": len(rows),
+        "folded": len(profile.written_apart),
         "batch": batch,
         "pairs": display_number(met.pairs, 3),
         "met": percent(share),
@@ -183,8 +189,10 @@ def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
     }
     severity = SEVERE if share >= MANY_MET else WARNING
     masked = (masked_call(spec),) if spec.reads_texts else ()
-    shown = _sharing(profile, int(rows[0]))
-    yield Fault(name, severity, values, shown, (NO_DUPLICATES, *masked))
+    apart = profile.written_apart
+    folding = (FOLDED.format(names=json.dumps(profile.text_columns)),) if len(apart) else ()
+    shown = _sharing(profile, int((apart if len(apart) else rows)[0]))
+    yield Fault(name, severity, values, shown, (*folding, NO_DUPLICATES, *masked))
 
 
 def _sharing(profile: Profile, place: int) -> tuple[int, ...]:

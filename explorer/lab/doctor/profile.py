@@ -9,10 +9,10 @@ from typing import Protocol
 
 import numpy as np
 
-from explorer.lab.doctor.meetings import Meetings, encounters, meetings, partners, touching
+from explorer.lab.doctor.meetings import Meetings, beside, encounters, meetings, partners, touching
 from explorer.lab.doctor.texts import looked_at, numbered, together
 from explorer.runtime import jobs
-from explorer.sources.columns import is_name
+from explorer.sources.columns import POSITIVE_ROLES, TRIPLET_ROLES, is_name
 from losses.labels import UNIT, Ends, label_rules
 
 
@@ -90,8 +90,20 @@ class Profile:
     @property
     def label_column(self) -> str:
         """What the column of labels is called, "score" where it has no name."""
-        name = getattr(self.columns, "chosen", {}).get("score", "")
-        return name if is_name(name) else "score"
+        return self._named("score") or "score"
+
+    @property
+    def text_columns(self) -> tuple[str, str]:
+        """What both columns of texts are called; without names "anchor" and "positive"."""
+        first, second = (
+            self._named(role) or self._named(other) or other
+            for role, other in zip(POSITIVE_ROLES, TRIPLET_ROLES, strict=False)
+        )
+        return first, second
+
+    def _named(self, role: str) -> str:
+        name = getattr(self.columns, "chosen", {}).get(role, "")
+        return name if is_name(name) else ""
 
     @property
     def of_inference(self) -> bool:
@@ -199,6 +211,23 @@ class Profile:
         return places[touching(*self._of_positives)] if len(places) else places
 
     @cached_property
+    def written_apart(self) -> np.ndarray:
+        """The places of those of them that share a text which is not the same to the letter: only
+        folded is it."""
+        places = self.sharing
+        if not len(places):
+            return places
+        columns, at = self.columns, places.tolist()
+        written = numbered(
+            *(
+                np.fromiter((hash(side[place]) for place in at), np.int64, len(at))
+                for side in (columns.first, columns.second)
+            )
+        )
+        folded = self.first[places], self.second[places], self.pair[places]
+        return places[beside(*folded) > beside(*written, together(*written))]
+
+    @cached_property
     def _encounters(self) -> float:
         return encounters(*self._of_positives)
 
@@ -243,7 +272,7 @@ class Profile:
 
     def prepared(self) -> Profile:
         """With everything worked out that no loss and no batch size changes."""
-        _ = self.has, self.partners, self.sharing, self._encounters, self.cleaned
+        _ = self.has, self.partners, self.written_apart, self._encounters, self.cleaned
         _ = self.varied, self.listed, self.commonest
         return self
 

@@ -212,6 +212,34 @@ def test_twins_of_positives():
     assert "twins" not in found(positives(range_of("q"), range_of("p")), "info_nce", 32)
 
 
+def test_twins_that_are_written_otherwise_are_kept_apart_by_the_advice_as_pasted():
+    """sentence-transformers' sampler compares texts to the letter: alone it keeps none apart."""
+    from datasets import Dataset
+    from sentence_transformers.base.sampler import NoDuplicatesBatchSampler
+
+    wide = "".join(chr(ord(letter) + 0xFEE0) if letter != " " else letter for letter in "q 7")
+    first, second = [*range_of("q"), "Q 3", wide, "q 9"], [*range_of("p"), "x", "y", "z"]
+    twins = found(positives(first, second), "info_nce", 300)["twins"]
+    assert (twins.values["count"], twins.values["folded"]) == (6, 4)
+    assert twins.rows == (4, COUNT + 1)
+    assert "4 of them one that is written otherwise" in twins.said()
+    folding, sampler, _ = twins.advice
+    assert sampler == NO_DUPLICATES
+
+    def together(dataset):
+        batches = list(NoDuplicatesBatchSampler(dataset, len(first), False))
+        kept = [{folded(dataset["anchor"][place]) for place in batch} for batch in batches]
+        return sum(len(batch) for batch in batches) - sum(len(texts) for texts in kept)
+
+    given = {"dataset": Dataset.from_dict({"anchor": first, "positive": second})}
+    assert together(given["dataset"]) == 2
+    exec(folding, given)
+    assert together(given["dataset"]) == 0
+    alike = found(positives([*range_of("q"), "q 3"], [*range_of("p"), "x"]), "info_nce", 300)
+    assert alike["twins"].values["folded"] == 0
+    assert alike["twins"].advice[0] == NO_DUPLICATES
+
+
 def test_twins_across_both_sides():
     """A query whose text is another pair's key has its own text among its negatives."""
     first = range_of("q")
