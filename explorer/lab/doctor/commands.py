@@ -180,8 +180,9 @@ def _doctor_run(chosen: argparse.Namespace) -> int:
         return 1 if found.severe else 0
     print("\n".join(lines(found, language)))
     if other is not None:
+        key = "doctor.beside_title" if other.level is None else "doctor.run.two"
         level = display_number(other.level, 4)
-        print(f"\n{say(language, 'doctor.run.two', name=chosen.beside, level=level)}")
+        print(f"\n{say(language, key, name=chosen.beside, level=level)}")
         for fault in beside:
             print("\n".join(of_fault(fault, language)))
     return 1 if found.severe else 0

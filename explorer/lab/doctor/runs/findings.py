@@ -84,15 +84,25 @@ def examine_run(
     marks = marks_of(log, known)
     found = [*on_numbers(trained)]
     finite = trained.finite
-    found += [*on_level(finite, marks, known)]
-    found += [*on_plateau(finite), *on_jumps(finite), *on_digits(trained)]
-    if held is not None:
-        found += on_held_out(finite, held)
+    found += [*on_jumps(finite), *on_digits(trained)]
+    level = None
+    if ends_in_numbers(trained):  # else nothing is said of how it ended
+        found += [*on_level(finite, marks, known), *on_plateau(finite)]
+        level = level_of(finite)[0] if len(finite) else None
+        if any(fault.name == "zero" for fault in found):  # it did not get there by learning
+            found = [fault for fault in found if fault.name != "at_floor"]
+        if held is not None and ends_in_numbers(log.curve(held_name)):
+            found += on_held_out(finite, held)
     for figure in log.figures:
-        found += on_figure(log.curves[figure].finite)
+        if ends_in_numbers(log.curves[figure]):
+            found += on_figure(log.curves[figure].finite)
     found.sort(key=lambda fault: SEVERITIES.index(fault.severity))
-    level = level_of(finite)[0] if len(finite) else None
     return ExaminedRun(log, name, held_name, known, marks, level, tuple(found))
+
+
+def ends_in_numbers(curve: Curve) -> bool:
+    """Whether the last value of a curve is a number: what became none is not where it ended."""
+    return not len(curve) or bool(np.isfinite(curve.values[-1]))
 
 
 def known_of(log: Log, told: Known | None) -> Known:
@@ -191,6 +201,7 @@ def on_numbers(curve: Curve) -> Iterator[Fault]:
         values: dict[str, int | float | str] = {
             "count": len(broken),
             "step": _step(curve, int(broken[0])),
+            "last": _step(curve, int(broken[-1])),
         }
         yield Fault("not_finite", SEVERE, values, _steps(curve, broken), room="run")
     zero = curve.values == 0
@@ -400,6 +411,9 @@ def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
     first, second = sides
     if first is None or second is None:
         return (Fault("untold", NOTE, {}, room="run"),)
+    broke = [fault for run in (one, other) if run.level is None for fault in run.faults]
+    if broke:  # nobody knows where it would have ended
+        return tuple(fault for fault in broke if fault.name == "not_finite")[:1]
     shares = [_share(run) for run in (one, other)]
     said: dict[str, int | float | str] = {
         "one": display_number(one.level, 4),
