@@ -187,9 +187,17 @@ def explain(value: float, known: Known | None = None, written: str = "") -> Expl
     nearest = () if findings else _grouped(_nearest(sides, asked), asked)[:NEAREST]
     below = tuple(name for name in LOSSES if _below_zero(name)) if value < -tolerance else ()
     copied = None if any(one.copies for one in findings) else _copied(sides, asked)
-    return Explained(
-        asked.value, tolerance, known, findings, nearest, _standing(sides, asked), below, copied
-    )
+    standing = _standing(sides, asked)
+    if standing is not None and standing.place == "above" and _explains(findings, standing):
+        standing = None
+    return Explained(asked.value, tolerance, known, findings, nearest, standing, below, copied)
+
+
+def _explains(findings: Iterable[Finding], standing: Standing) -> bool:
+    """Whether counts that nobody told, such as negatives of each query, make the number one that
+    the loss is when it has learned nothing: then it is not above that."""
+    fits = (fit for finding in findings if finding.exact for fit in finding.fits)
+    return any(fit.loss == standing.loss and fit.kind in (COLLAPSE, START) for fit in fits)
 
 
 def read_value(written: str) -> float:

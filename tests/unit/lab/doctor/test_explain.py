@@ -144,11 +144,22 @@ def test_below_zero():
 
 @pytest.mark.parametrize(
     ("written", "loss", "place"),
-    [("3", "info_nce", "above"), ("2.0794", "info_nce", "collapse"), ("1", "info_nce", "between"),
+    [("3.0000", "info_nce", "above"), ("2.0794", "info_nce", "collapse"), ("1", "info_nce", "between"),
      ("0", "decoupled", "between"), ("-20", "decoupled", "below")],
 )  # fmt: skip
 def test_where_a_number_stands(written, loss, place):
     assert asked(written, loss=loss, batch=8).standing.place == place
+
+
+@pytest.mark.parametrize(("written", "negatives"), [("3.8712", 1), ("4.2767", 2)])
+def test_what_untold_negatives_explain_is_not_above_collapse(written, negatives):
+    answer = asked(written, loss="MNRL", batch=24)
+    counts = {"batch": 24, "negatives_per_query": negatives}
+    assert found(answer, "info_nce", COLLAPSE, counts) is not None
+    assert answer.standing is None
+    assert "above" not in " ".join(lines(answer))
+    # Told that there are none, it is.
+    assert asked(written, loss="MultipleNegativesRankingLoss", batch=24, negatives=0).standing
 
 
 def test_nothing_fits_and_the_nearest():
