@@ -144,7 +144,8 @@ def test_below_zero():
 
 @pytest.mark.parametrize(
     ("written", "loss", "place"),
-    [("3.0000", "info_nce", "above"), ("2.0794", "info_nce", "collapse"), ("1", "info_nce", "between"),
+    [("3.0000", "info_nce", "above"), ("2.0794", "info_nce", "collapse"),
+     ("1", "info_nce", "between"),
      ("0", "decoupled", "between"), ("-20", "decoupled", "below")],
 )  # fmt: skip
 def test_where_a_number_stands(written, loss, place):
