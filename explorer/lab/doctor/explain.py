@@ -33,7 +33,7 @@ from explorer.lab.doctor.layouts import Layout
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
 from explorer.sources.plain_encoders import ALIKE, APART
-from losses import LOSSES
+from losses import LOSSES, LossSpec
 
 NOTHING = "nothing"
 # A value that is written down has this error at most, whatever its digits say; what a log shows
@@ -52,6 +52,10 @@ KIND_COST = {COLLAPSE: 0.0, START: 0.2, NOTHING: 0.1, FLOOR: 0.6}
 OTHER_CONVENTION = 0.5
 # And one that is another by more than a setting or two takes that much more to be meant.
 OTHER_SETTING = 0.01
+# And one that is not the class of the loss itself, but a setting of it.
+OTHER_THAN_ITS_CLASS = 0.005
+# A loss that no library trains with.
+IN_NO_LIBRARY = 0.3
 # A loss that several libraries have is asked about more often than one that none has.
 LIBRARY = 0.03
 MARGINS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 0.75, 0.8, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -406,7 +410,6 @@ def _fitting(
     layout = axis.layout_of(count)
     value = landmark(side, kind, layout)
     assert value is not None  # by which it was found
-    conventions = len(LOSSES[side.loss].conventions)
     moved = tuple((name, one) for name, one in side.moved)
     return Fitting(
         loss=side.loss,
@@ -420,7 +423,7 @@ def _fitting(
         + KIND_COST[kind]
         + _of_convention(side)
         + _not_taken(side, asked.known)
-        - LIBRARY * min(conventions, 12),
+        + _of_libraries(LOSSES[side.loss]),
         layout=layout,
         other=_other(side, kind, layout),
     )
@@ -430,8 +433,17 @@ def _of_convention(side: Side) -> float:
     """What is assumed by a convention: that it is meant, and each of its settings."""
     for one in LOSSES[side.loss].conventions:
         if one.name == side.convention:
-            return OTHER_CONVENTION + OTHER_SETTING * len(one.parameters)
+            named = any(word in LOSSES[side.loss].aliases for word in one.name.split())
+            apart = 0.0 if named else OTHER_THAN_ITS_CLASS
+            return OTHER_CONVENTION + OTHER_SETTING * len(one.parameters) + apart
     return 0.0
+
+
+def _of_libraries(spec: LossSpec) -> float:
+    """What is assumed by a loss that few train with, and not by one that many do."""
+    if not spec.conventions and spec.twin is None:
+        return IN_NO_LIBRARY
+    return -LIBRARY * min(len(spec.conventions), 12)
 
 
 def _share(side: Side, kind: str) -> Counts:
@@ -516,7 +528,6 @@ def _nothing_to_compare(side: Side) -> Iterator[Fitting]:
         layout = _EMPTY[reason]
         if not all(found == 0 for found in run_apart_and_alike(side, layout)):
             continue
-        conventions = len(LOSSES[side.loss].conventions)
         yield Fitting(
             loss=side.loss,
             convention=side.convention,
@@ -525,7 +536,7 @@ def _nothing_to_compare(side: Side) -> Iterator[Fitting]:
             kind=NOTHING,
             value=0.0,
             doubled=None,
-            cost=KIND_COST[NOTHING] - LIBRARY * min(conventions, 12),
+            cost=KIND_COST[NOTHING] + _of_libraries(LOSSES[side.loss]),
             layout=layout,
             reason=reason,
         )

@@ -55,15 +55,39 @@ def finding_said(finding: Finding, language: str = "en") -> str:
     key = "doctor.collapse_start" if {COLLAPSE, START} <= set(kinds) else f"doctor.{kinds[0]}"
     where = _where(first.counts, first.parameters, language)
     value = display_number(finding.value, 6)
-    return say(language, key, value=value, loss=named(first, language), where=where)
+    said = say(language, key, value=value, loss=named(first, language), where=where)
+    return " ".join(filter(None, (said, _default_said(finding, language))))
+
+
+def _default_said(finding: Finding, language: str) -> str:
+    """Of a value that is a margin, which libraries have that by default; "" of any other."""
+    marks = [one for one in finding.fits if one.kind == COLLAPSE and _margin(one, finding.value)]
+    if not marks:
+        return ""
+    names = dict.fromkeys(one.convention for one in marks if one.convention and not one.parameters)
+    value = display_number(finding.value, 6)
+    if not names:
+        return say(language, "doctor.default_of_none", value=value)
+    return say(language, "doctor.default_of", value=value, losses=_few(list(names), language))
+
+
+def _margin(fit: Fitting, value: float) -> bool:
+    """Whether the value is the margin of the loss."""
+    spec = LOSSES[fit.loss].under(fit.convention)
+    settings = {**spec.defaults, **dict(fit.parameters)}
+    margins = [settings[one.name] for one in spec.parameters if one.role == "margin"]
+    return len(margins) == 1 and math.isclose(float(str(margins[0])), value, rel_tol=1e-6)
 
 
 def beside(finding: Finding, following: Finding | None, language: str = "en") -> Iterator[str]:
     """Which other losses have the number, what else it may be, and what tells it from the next."""
     first = finding.first
-    others = [name for name in finding.losses if name != first.loss]
+    others = [_first_of(finding, name) for name in finding.losses if name != first.loss]
     if others:
-        yield say(language, "doctor.also", losses=_losses(others, language))
+        told = [
+            named(fit, language) + _where(fit.counts, fit.parameters, language) for fit in others
+        ]
+        yield say(language, "doctor.also", losses=_few(told, language))
     if first.other is not None:
         key = "doctor.starts" if first.kind == COLLAPSE else "doctor.collapses"
         yield say(language, key, value=display_number(first.other, 6))
@@ -74,6 +98,10 @@ def beside(finding: Finding, following: Finding | None, language: str = "en") ->
         yield _doubled(first, following, language)
     if first.scene() is None:
         yield say(language, "doctor.no_scene", most=EXPLORED_PAIRS)
+
+
+def _first_of(finding: Finding, loss: str) -> Fitting:
+    return next(fit for fit in finding.fits if fit.loss == loss)
 
 
 def _doubled(first: Fitting, following: Finding | None, language: str) -> str:
@@ -188,8 +216,12 @@ def _where(counts: Counts, parameters: Settings, language: str) -> str:
 
 
 def _losses(names: Sequence[str], language: str) -> str:
-    titles = [spelled(language, "loss", title_word(LOSSES[one])) for one in names[:NAMED]]
-    said = _joined(titles, language)
+    return _few([spelled(language, "loss", title_word(LOSSES[one])) for one in names], language)
+
+
+def _few(names: Sequence[str], language: str) -> str:
+    """The first of them, and how many more there are."""
+    said = _joined(names[:NAMED], language)
     more = len(names) - NAMED
     return said if more <= 0 else say(language, "doctor.and_more", losses=said, count=more)
 

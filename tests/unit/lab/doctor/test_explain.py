@@ -90,6 +90,34 @@ def test_a_margin_names_the_library_that_has_it(written, convention):
     assert fit.parameters == ()
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("5", "is the default of: sentence-transformers 6.2 TripletLoss (given triplets)"),
+        ("1", "is the default of: torch 2.13 TripletMarginLoss (given triplets)"),
+        (".5", "No library that is known here has a margin of 0.5 by default"),
+        (".2", "No library that is known here has a margin of 0.2 by default"),
+        (".05", "is the default of: pytorch-metric-learning 2.9 TripletMarginLoss; "),
+    ],
+)
+def test_what_is_printed_of_a_margin_is_whose_default_it_is(written, said):
+    first = next(lines(asked(written)))
+    assert "Triplet" in first or written == ".5"
+    assert said in first
+    assert said in to_json(asked(written))["findings"][0]["said"]
+
+
+def test_what_is_printed_first_of_ln_2_is_what_people_train_with():
+    first, second, *_ = lines(asked(".6931"))
+    assert "Triplet (sentence-transformers 6.2 BatchHardSoftMargin)" in first
+    # Whose each is, and its counts, stand beside it.
+    assert "The same number, exactly: Binary cross-entropy; " in second
+    assert "InfoNCE (batch 2); " in second
+    assert "SigLIP (averaged over cells" in second
+    assert "NCE when" not in first
+    assert "Triplet (margin 0.5); " in "".join(lines(asked(".5")))
+
+
 def test_a_positive_that_stands_three_times_among_its_candidates():
     assert asked("1.0986").findings[0].copies == 3
     assert "stands 3 times among them" in "\n".join(lines(asked("1.0986")))
