@@ -801,6 +801,13 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     *_suited("none none_classes", "no loss here can learn from these columns"),
     *_of_number(
+        "relative.simsiam.floor relative.simsiam.start relative.simsiam.between "
+        "relative.simsiam.beyond relative.dpo.start relative.dpo.above relative.dpo.below "
+        "relative.dpo.beyond relative.classifier.start relative.classifier.above "
+        "relative.classifier.below relative.classifier.beyond",
+        "what a value may be of a loss that has no definition here, by its formula",
+    ),
+    *_of_number(
         "collapse collapse_start start floor copies copied below_zero below_zero_fault "
         "nothing.no_positive nothing.no_relevant nothing.one_class nothing.one_label "
         "nothing.one_pair",

@@ -30,6 +30,7 @@ from explorer.lab.doctor.landmarks import (
     sides_of,
 )
 from explorer.lab.doctor.layouts import Layout
+from explorer.lab.doctor.relatives import relative_called
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
 from explorer.sources.plain_encoders import ALIKE, APART
@@ -185,6 +186,8 @@ def explain(value: float, known: Known | None = None, written: str = "") -> Expl
         raise Problem("explain_value", value=str(value)[:60])
     known = (known or Known()).checked()
     tolerance = tolerance_of(value, written or repr(float(value)))
+    if relative_called(known.loss):
+        return Explained(float(value), tolerance, known, (), (), None)
     sides = sides_for(known)
     asked = _Asked(float(value), tolerance, known)
     findings = _grouped(_fits(sides, asked), asked)

@@ -12,6 +12,7 @@ from explorer.lab.doctor.explain import Explained, Finding, Fitting, Standing
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, START, Settings, sharpening
 from explorer.lab.doctor.reading import Read
+from explorer.lab.doctor.relatives import RELATIVES, relative_called
 from explorer.lab.doctor.suited import Suited
 from explorer.locale import Word, parameter_word, say, spelled, title_word, word
 from explorer.runtime.limits import EXPLORED_PAIRS
@@ -36,6 +37,9 @@ def lines(found: Explained, language: str = "en", most: int = LISTED) -> Iterato
         yield standing_said(found.standing, found.value, language)
         yield ""
     yield from _signs(found, language)
+    if relative_called(found.known.loss):
+        yield from _relatives(found, language)
+        return
     if not found.findings:
         yield none_said(found, language)
     shown = (found.findings or found.nearest)[:most]
@@ -45,6 +49,7 @@ def lines(found: Explained, language: str = "en", most: int = LISTED) -> Iterato
             yield say(language, "doctor.near", value=typed(found.value))
         yield finding_said(finding, language)
         yield from (f"   {one}" for one in beside(finding, following, language))
+    yield from _relatives(found, language)
 
 
 def finding_said(finding: Finding, language: str = "en") -> str:
@@ -172,6 +177,24 @@ def _signs(found: Explained, language: str) -> Iterator[str]:
     yield from _below_zero(found, language)
 
 
+def _relatives(found: Explained, language: str) -> Iterator[str]:
+    """What the number is of losses that have no definition here: of the one that was named, or, of
+    none, of all."""
+    named = relative_called(found.known.loss)
+    if found.known.loss and named is None:
+        return
+    for one in (named,) if named else RELATIVES:
+        told = one.place(found.value, found.tolerance, found.known.classes, named is not None)
+        if told is not None:
+            place, values = told
+            shown = {
+                name: display_number(value, 6) if isinstance(value, float) else value
+                for name, value in values.items()
+            }
+            key = f"doctor.relative.{one.name}.{place}"
+            yield say(language, key, value=typed(found.value), **shown)
+
+
 def _below_zero(found: Explained, language: str) -> Iterator[str]:
     if not found.below_zero:
         return
@@ -232,15 +255,15 @@ def _joined(said: Sequence[str], language: str) -> str:
 
 def to_json(found: Explained, language: str = "en") -> dict[str, Any]:
     """The same as plain JSON, as `explain_loss_value` answers it."""
-    shown = (found.findings or found.nearest)[:LISTED]
+    shown, loss = (found.findings or found.nearest)[:LISTED], found.known.loss
     return {
         "value": found.value,
         "fits": bool(found.findings),
         "told": list(lines(found, language)),
         "findings": [_finding(one, language) for one in shown],
         "standing": found.standing and _standing(found.standing, found.value, language),
-        "none": "" if found.findings else none_said(found, language),
-        "signs": list(_signs(found, language)),
+        "none": "" if found.findings or relative_called(loss) else none_said(found, language),
+        "signs": [*_signs(found, language), *_relatives(found, language)],
         "below_zero": list(found.below_zero),
         "known": {
             name: value for name, value in vars(found.known).items() if value not in (None, "")

@@ -82,27 +82,19 @@ def examine_run(
     if held is None and held_name:
         held = log.curves[held_name].finite
     marks = marks_of(log, known)
-    found = [*on_numbers(trained)]
-    finite = trained.finite
+    found, finite, level = [*on_numbers(trained)], trained.finite, None
+    if len(finite) and trained.ends:  # else nothing is said of how it ended
+        level = level_of(finite)[0]
+        zero = any(fault.name == "zero" for fault in found)  # it did not get there by learning
+        at_end = [*on_level(finite, marks, known), *on_plateau(finite)]
+        found += [fault for fault in at_end if not (zero and fault.name == "at_floor")]
     found += [*on_jumps(finite), *on_digits(trained)]
-    level = None
-    if ends_in_numbers(trained):  # else nothing is said of how it ended
-        found += [*on_level(finite, marks, known), *on_plateau(finite)]
-        level = level_of(finite)[0] if len(finite) else None
-        if any(fault.name == "zero" for fault in found):  # it did not get there by learning
-            found = [fault for fault in found if fault.name != "at_floor"]
-        if held is not None and ends_in_numbers(log.curve(held_name)):
-            found += on_held_out(finite, held)
-    for figure in log.figures:
-        if ends_in_numbers(log.curves[figure]):
-            found += on_figure(log.curves[figure].finite)
+    if held is not None and trained.ends and log.curve(held_name).ends:
+        found += on_held_out(finite, held)
+    for figure in (log.curves[name] for name in log.figures):
+        found += on_figure(figure.finite) if figure.ends else ()
     found.sort(key=lambda fault: SEVERITIES.index(fault.severity))
     return ExaminedRun(log, name, held_name, known, marks, level, tuple(found))
-
-
-def ends_in_numbers(curve: Curve) -> bool:
-    """Whether the last value of a curve is a number: what became none is not where it ended."""
-    return not len(curve) or bool(np.isfinite(curve.values[-1]))
 
 
 def known_of(log: Log, told: Known | None) -> Known:
@@ -411,9 +403,8 @@ def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
     first, second = sides
     if first is None or second is None:
         return (Fault("untold", NOTE, {}, room="run"),)
-    broke = [fault for run in (one, other) if run.level is None for fault in run.faults]
-    if broke:  # nobody knows where it would have ended
-        return tuple(fault for fault in broke if fault.name == "not_finite")[:1]
+    if broke := [run for run in (one, other) if run.level is None]:
+        return tuple(fault for fault in broke[0].faults if fault.name == "not_finite")
     shares = [_share(run) for run in (one, other)]
     said: dict[str, int | float | str] = {
         "one": display_number(one.level, 4),

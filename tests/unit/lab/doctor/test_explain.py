@@ -152,6 +152,40 @@ def test_copies_are_told_of_a_loss_that_is_named(written, count, known):
     assert asked(written, loss="siglip").copied is None
 
 
+@pytest.mark.parametrize(
+    ("written", "known", "said"),
+    [
+        ("-0.94", {}, "may be SimSiam, the negative mean cosine of two views: it is then 0.94"),
+        ("-0.94", {"loss": "SimSiam"}, "it is then 0.94"),
+        ("-1", {}, "SimSiam, the negative mean cosine of two views, can be no less than −1"),
+        ("1.3", {"loss": "simsiam"}, "lies between −1 and 1; 1.3 is something else"),
+        (".6931", {}, "DPO is 0.6931 at its start"),
+        (".6931", {"loss": "DPOLoss"}, "DPO is 0.6931 at its start"),
+        ("0.9", {"loss": "DPO"}, "0.9 is above 0.693147, where DPO starts"),
+        ("0.5", {"loss": "DPO"}, "prefers the chosen answers more than its reference"),
+        ("1.0986", {}, "A classifier of 3 kinds that has learned nothing is 1.0986 (ln 3)"),
+        ("1.0986", {"loss": "SoftmaxLoss"}, "A classifier of 3 kinds"),
+        ("2.3026", {"loss": "losses.SoftmaxLoss"}, "A classifier of 10 kinds"),
+        ("2", {"loss": "SoftmaxLoss", "classes": 3}, "2 is above 1.09861"),
+    ],
+)
+def test_losses_without_a_definition_here_are_known(written, known, said):
+    answer = asked(written, **known)
+    told = list(lines(answer))
+    assert sum(said in one for one in told) == 1
+    assert (len(told) == 1) == bool(known)
+    made = to_json(answer)
+    assert any(said in one for one in made["signs"])
+    assert not any("doctor." in one for one in to_json(answer, "zh")["signs"])
+
+
+def test_the_classifier_is_no_loss_on_lists():
+    assert asked("1.0986", loss="softmax_loss").findings[0].first.loss == "softmax_rank"
+    assert asked("1.0986", loss="SoftmaxLoss").findings == ()
+    with pytest.raises(Problem, match="SoftmaxLoss has no definition here"):
+        sides_for(Known(loss="SoftmaxLoss"))
+
+
 def test_a_short_row_of_counts_is_looked_at_whole():
     """Of a classifier beside CoSENT the value rises with the positives, and falls again."""
     (side,) = sides_for(Known(loss="multitask_cosent"))
