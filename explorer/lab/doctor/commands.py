@@ -244,7 +244,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
     else:
         _print_faults(found, read, chosen.language)
         if seen:
-            print("\n".join(encoded_lines(seen, found.pairs, chosen.batch, chosen.language)))
+            print("\n".join(encoded_lines(seen, read, chosen.batch, chosen.language)))
         if chosen.losses:
             _print_suited(suited(read.profile, chosen.batch), chosen.language)
         if wrote:
@@ -335,6 +335,7 @@ def _mine(read: Read, chosen: argparse.Namespace) -> str:
 
 
 def _print_faults(found: Examined, read: Read, language: str) -> None:
+    from explorer.lab.doctor.told import row_lines
     from losses import LOSSES
 
     loss = title_word(LOSSES[found.loss])
@@ -346,9 +347,8 @@ def _print_faults(found: Examined, read: Read, language: str) -> None:
     for fault in found.faults:
         print(f"\n{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}")
         print(f"   {fault.said(language)}")
-        if fault.rows:
-            rows = ", ".join(map(str, fault.rows))
-            print(f"   {say(language, 'doctor.rows', rows=rows)}")
+        for line in row_lines(read, fault.rows, language):
+            print(f"   {line}")
         for one in fault.advised(language):
             print(textwrap.indent(one, "   "))
     if not found.faults:

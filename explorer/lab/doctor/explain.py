@@ -598,7 +598,8 @@ def _finding(fits: tuple[Fitting, ...], asked: _Asked) -> Finding:
         kinds.append(START)
     gap = first.value - asked.value
     exact = abs(gap) <= asked.tolerance
-    return Finding(tuple(kinds), first.value, gap, exact, fits, _copies(fits, first.value))
+    value = _figures(first.value) and first.value  # what is 0 but for rounding is 0
+    return Finding(tuple(kinds), value, gap, exact, fits, _copies(fits, first.value))
 
 
 def _copies(fits: Sequence[Fitting], value: float) -> int | None:

@@ -17,8 +17,11 @@ from explorer.lab.doctor.suited import Suited
 from explorer.locale import Word, parameter_word, say, spelled, title_word, word
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.numbers import display_number, percent, typed
+from explorer.sources.cells import shortened
 from losses import LOSSES
 
+NOUGHT = 1e-9
+LETTERS = 60  # of a text of a row that shows a finding
 NAMED = 6  # losses of one number; beyond, they are counted
 LISTED, FITS = 8, 16  # findings, and losses of each, of an answer as JSON
 OPEN = (
@@ -59,7 +62,7 @@ def finding_said(finding: Finding, language: str = "en") -> str:
         return say(language, f"doctor.nothing.{first.reason}", loss=named(first, language))
     key = "doctor.collapse_start" if {COLLAPSE, START} <= set(kinds) else f"doctor.{kinds[0]}"
     where = _where(first.counts, first.parameters, language)
-    value = display_number(finding.value, 6)
+    value = _shown(finding.value)
     said = say(language, key, value=value, loss=named(first, language), where=where)
     return " ".join(filter(None, (said, _default_said(finding, language))))
 
@@ -70,7 +73,7 @@ def _default_said(finding: Finding, language: str) -> str:
     if not marks:
         return ""
     names = dict.fromkeys(one.convention for one in marks if one.convention and not one.parameters)
-    value = display_number(finding.value, 6)
+    value = _shown(finding.value)
     if not names:
         return say(language, "doctor.default_of_none", value=value)
     return say(language, "doctor.default_of", value=value, losses=_few(list(names), language))
@@ -95,9 +98,9 @@ def beside(finding: Finding, following: Finding | None, language: str = "en") ->
         yield say(language, "doctor.also", losses=_few(told, language))
     if first.other is not None:
         key = "doctor.starts" if first.kind == COLLAPSE else "doctor.collapses"
-        yield say(language, key, value=display_number(first.other, 6))
+        yield say(language, key, value=_shown(first.other))
     if finding.copies is not None:
-        value = display_number(finding.value, 6)
+        value = _shown(finding.value)
         yield say(language, "doctor.copies", value=value, count=finding.copies)
     if first.doubled is not None:
         yield _doubled(first, following, language)
@@ -109,6 +112,11 @@ def _first_of(finding: Finding, loss: str) -> Fitting:
     return next(fit for fit in finding.fits if fit.loss == loss)
 
 
+def _shown(value: float | None) -> str:
+    """A landmark to six digits: what is 0 but for rounding, or for a term that vanishes, as 0."""
+    return display_number(0.0 if value is not None and abs(value) < NOUGHT else value, 6)
+
+
 def _doubled(first: Fitting, following: Finding | None, language: str) -> str:
     counted = word(f"doctor.counted.{_open(first)}", _open(first))
     doubled = first.doubled
@@ -117,7 +125,7 @@ def _doubled(first: Fitting, following: Finding | None, language: str) -> str:
     other = following and following.first
     if other is not None and other.doubled is not None:
         if abs(other.doubled - doubled) > 1e-3 * max(abs(doubled), 1):
-            numbers = (display_number(one, 6) for one in (doubled, other.doubled))
+            numbers = (_shown(one) for one in (doubled, other.doubled))
             said = dict(zip(("first", "second"), numbers, strict=True))
             return say(language, "doctor.apart", counted=counted, **said)
         if named(other, language) == named(first, language):
@@ -125,7 +133,7 @@ def _doubled(first: Fitting, following: Finding | None, language: str) -> str:
         return say(language, "doctor.apart_both", second_loss=named(other, language))
     if stays:
         return say(language, "doctor.stays")
-    return say(language, "doctor.doubled", counted=counted, value=display_number(doubled, 6))
+    return say(language, "doctor.doubled", counted=counted, value=_shown(doubled))
 
 
 def _open(fit: Fitting) -> str:
@@ -222,9 +230,9 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
         value=typed(value),
         loss=named(standing, language),
         where=_where(standing.counts, tuple(moved.items()), language),
-        collapse=display_number(standing.collapse, 6),
-        start=display_number(standing.start, 6),
-        floor=display_number(standing.floor, 6),
+        collapse=_shown(standing.collapse),
+        start=_shown(standing.start),
+        floor=_shown(standing.floor),
         share=percent(standing.share or 0),
     )
 
@@ -317,6 +325,26 @@ def _standing(standing: Standing, value: float, language: str) -> dict[str, Any]
         "share": standing.share,
         "said": standing_said(standing, value, language),
     }
+
+
+def row_lines(read: Read, pairs: Iterable[int], language: str) -> Iterator[str]:
+    """Rows of a file that show a finding: their numbers, and how their texts begin."""
+    profile = read.profile
+    for pair in pairs:
+        texts = [side[pair - 1] for side in (profile.columns.first, profile.columns.second)]
+        label = [display_number(float(profile.labels[pair - 1]))] if profile.labelled else []
+        yield row_line(read.row(pair), [*texts, *label], language)
+
+
+def row_line(row: int, cells: Iterable[str], language: str) -> str:
+    """A row in one line of a terminal, whatever its cells hold."""
+    told = " · ".join(_on_one_line(cell) for cell in cells)
+    return say(language, "doctor.row", row=row, cells=told)
+
+
+def _on_one_line(text: str) -> str:
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    return shortened(" ".join(plain.split()), LETTERS)
 
 
 def data_to_json(

@@ -186,6 +186,14 @@ def test_the_classifier_is_no_loss_on_lists():
         sides_for(Known(loss="SoftmaxLoss"))
 
 
+def test_what_is_nothing_but_rounding_is_printed_as_0():
+    said = " ".join(lines(asked("1e-9")))
+    assert "0 is Proxy-Anchor" in said
+    assert "e−1" not in said
+    between = next(lines(asked("1", loss="info_nce", batch=8, temperature=0.01)))
+    assert "lies between 0, the least" in between
+
+
 def test_a_short_row_of_counts_is_looked_at_whole():
     """Of a classifier beside CoSENT the value rises with the positives, and falls again."""
     (side,) = sides_for(Known(loss="multitask_cosent"))
