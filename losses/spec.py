@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from torch import Tensor
 
@@ -176,6 +177,9 @@ class LossSpec:
     are other names by which people know it, among them those of libraries' classes. `selectors`
     names the steps of bools that tell kinds of cells apart; all others are masks. `parts` are what
     a loss made of losses is the sum of. `peers` are who else computes it, beside its `equivalent`.
+    `without_others` are values of parameters at which it takes no other row of the batch for a
+    negative: empty where it never does, None where it always does. `convention` is the one that it
+    is written in, as `under` gave it.
     """
 
     function: Callable[..., Tensor]
@@ -202,6 +206,8 @@ class LossSpec:
     selectors: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
     peers: tuple[Peer, ...] = ()
+    without_others: Mapping[str, object] | None = None
+    convention: str = ""
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:
@@ -277,9 +283,17 @@ class LossSpec:
         return any(reading.made_of == "texts" for reading in self.readings)
 
     @property
-    def negatives_of_batch(self) -> bool:
-        """Whether its negatives are whatever else stands in the batch."""
+    def of_positives(self) -> bool:
+        """Whether its rows are positive pairs, among whatever else stands in the batch."""
         return "positives" in self.needs and "prototypes" not in self.reads.values()
+
+    @property
+    def negatives_of_batch(self) -> bool:
+        """Whether its negatives are whatever else stands in the batch, at its own parameters."""
+        if not self.of_positives or self.without_others is None:
+            return self.of_positives
+        own = self.defaults
+        return any(own.get(name) != value for name, value in self.without_others.items())
 
     @property
     def reads_vectors(self) -> bool:
@@ -311,16 +325,18 @@ class LossSpec:
         apart = (one.given_triplets for one in self.conventions if one.name == convention)
         return next(apart, {})
 
-    def under(self, convention: str) -> LossSpec:
-        """This loss as another library writes it. An empty name is our own convention."""
+    def under(self, convention: str, *, given_triplets: bool = False) -> LossSpec:
+        """This loss as another library writes it, and where it is given triplets, with what it has
+        otherwise for these. An empty name is our own convention."""
         if not convention:
             return self
         convention = self.present(convention)
         for candidate in self.conventions:
             if candidate.name == convention:
+                apart = candidate.given_triplets if given_triplets else {}
+                settings: dict[str, Any] = {**candidate.parameters, **apart}
                 moved = tuple(
-                    replace(p, default=candidate.parameters.get(p.name, p.default))
-                    for p in self.parameters
+                    replace(p, default=settings.get(p.name, p.default)) for p in self.parameters
                 )
                 own, note = candidate.definition, candidate.note or self.note
                 peers = candidate.peers
@@ -333,6 +349,7 @@ class LossSpec:
                         note=note,
                         equivalent=candidate.equivalent or self.equivalent,
                         peers=peers,
+                        convention=convention,
                     )
                 accepted = inspect.signature(own).parameters
                 return replace(
@@ -348,6 +365,7 @@ class LossSpec:
                     note=note,
                     equivalent=candidate.equivalent,
                     peers=peers,
+                    convention=convention,
                 )
         known = ", ".join(c.name for c in self.conventions) or "none"
         raise ValueError(f"{self.name} has no convention {convention!r}; it has: {known}")

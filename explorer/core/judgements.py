@@ -741,6 +741,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
             ("batches_without_positive", "which share of random batches has no positive pair"),
             ("classes_of_one", "how many classes have a single text"),
             ("conflicting_labels", "how many pairs stand with several labels"),
+            ("inference_labels", "how many pairs are of entailment, neutral, of contradiction"),
             ("copies", "how many pairs repeat one that stood before"),
             ("degrees_lost", "of how many degrees the loss reads two"),
             ("labels_out_of_reach", "which share of the labels no cosine can reach"),
@@ -789,15 +790,23 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         )
     ),
     *_suited(
-        "classes degrees guide hard_negatives lists mostly_positive positives prototypes teacher "
-        "yes_or_no",
+        "classes degrees entailed guide hard_negatives lists mostly_positive positives "
+        "positives_alone prototypes teacher yes_or_no",
         "why a loss can learn from these columns",
     ),
     *_suited(
-        "alike alone degrees_lost few_in_order few_lists labels_unread nothing_to_learn twins",
+        "alike alone degrees_lost few_in_order few_lists kinds_as_degrees labels_unread "
+        "nothing_to_learn twins",
         "what speaks against a loss on these columns",
     ),
     *_suited("none none_classes", "no loss here can learn from these columns"),
+    *_of_number(
+        "relative.simsiam.floor relative.simsiam.start relative.simsiam.between "
+        "relative.simsiam.beyond relative.dpo.start relative.dpo.above relative.dpo.below "
+        "relative.dpo.beyond relative.classifier.start relative.classifier.above "
+        "relative.classifier.below relative.classifier.beyond",
+        "what a value may be of a loss that has no definition here, by its formula",
+    ),
     *_of_number(
         "collapse collapse_start start floor copies copied below_zero below_zero_fault "
         "nothing.no_positive nothing.no_relevant nothing.one_class nothing.one_label "

@@ -27,6 +27,9 @@ WORD_SCORES = {
     "中立": 0.5,
     "矛盾": 0.0,
 }
+# The same as SNLI and MNLI number them, in the order of their label's names; −1 is no label.
+INFERENCE = {"entailment": 0, "neutral": 1, "contradiction": 2, "蕴含": 0, "中立": 1, "矛盾": 2}
+NO_INFERENCE = ("-", "-1")
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)(e[+-]?[0-9]+)?")
 # The mark may part thousands from hundreds: 1,250 and 2.500. Nobody means 1.125 so.
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}((,)[0-9]{3}|(\.)[0-9]00)")
@@ -126,6 +129,29 @@ def read_score(value: object, column: str, decimal: Collection[str] = ()) -> flo
     if isinstance(value, (Real, Decimal)):
         return _finite(_as_float(value), value, column)
     raise Problem("score_not_a_number", column=column, value=shortened(value))
+
+
+def read_inference(value: object, column: str) -> float:
+    """The score of one of the three kinds of natural language inference, written as a word or as
+    the number that SNLI and MNLI give it: 0 entailment, 1 neutral, 2 contradiction.
+
+    Raises Problem if it is none of them.
+    """
+    kind = inference_kind(value)
+    if kind is None:
+        raise Problem("inference_label", column=column, value=shortened(value))
+    return WORD_SCORES[list(INFERENCE)[kind]]
+
+
+def inference_kind(value: object) -> int | None:
+    """Which of the three it is, as their data sets number them; None for anything else."""
+    if isinstance(value, str) and (plain := _plain_number(value[:_NUMBER_LETTERS])) in INFERENCE:
+        return INFERENCE[plain]
+    try:
+        score = read_score(value, "")
+    except Problem:
+        return None
+    return int(score) if score in INFERENCE.values() else None
 
 
 def is_score(value: object) -> bool:

@@ -19,20 +19,26 @@ from explorer.runtime.limits import BAD_ROWS, EXPLORED_PAIRS, FILE_BYTES, MIB, S
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
 from explorer.sources.cells import (
+    NO_INFERENCE,
+    WORD_SCORES,
     AmbiguousScore,
     Cells,
     decimal_mark,
+    inference_kind,
     is_blank,
     listed_in,
+    read_inference,
     read_score,
     read_sentence,
 )
 from explorer.sources.columns import (
+    INFERENCE_NAMES,
     NO_SCORE,
     TEACHER,
     TRIPLET_ROLES,
     choose_columns,
     negative_columns,
+    plain_name,
     teacher_columns,
 )
 from explorer.sources.delimited import Record
@@ -40,6 +46,8 @@ from explorer.sources.grids import Grid, read_grid, step
 from explorer.sources.pairs import NEGATIVE, POSITIVE, Pairs, given_by
 
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")
+
+_KINDS = {0, 1, 2}  # of inference, as its data sets number them
 
 # Two sentences, their label, and what the teacher gave them, NaN for nothing.
 Pair = tuple[str, str, float, float]
@@ -65,7 +73,7 @@ class Table:
     `total` counts the rows that are not empty, `limited` says that there were more pairs than
     asked for, `encoding` how the bytes were read (one of `encodings.ENCODINGS`, "Parquet", or ""
     for a typed table). `left_out` counts the rows that could not be used; the first of them, up to
-    SKIPPED_ROWS, are in `skipped`.
+    SKIPPED_ROWS, are in `skipped`. `inference`: the labels are kinds of natural language inference.
     """
 
     pairs: Pairs
@@ -77,6 +85,7 @@ class Table:
     limited: bool
     left_out: int
     encoding: str = ""
+    inference: bool = False
 
 
 def from_rows(rows: Iterable[Sequence[object]]) -> Table:
@@ -183,6 +192,7 @@ def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -
         limited=usable > rows,
         left_out=total - usable,
         encoding=grid.encoding,
+        inference=read.inference,
     )
 
 
@@ -213,7 +223,8 @@ def _sample(grid: Grid, read: RowReader, usable: int, most: int, seed: int) -> l
 class RowReader:
     """Makes the pairs of each row of a grid: one, or of a list of candidates one for each, or of a
     triplet one for each sentence beside the anchor. `labelled` says whether there are any scores,
-    `chosen` which columns are read."""
+    `chosen` which columns are read, `inference` whether the scores are kinds of natural language
+    inference, which are read as `WORD_SCORES` has them."""
 
     def __init__(self, grid: Grid, chosen: Mapping[str, int]) -> None:
         self.grid = grid
@@ -223,6 +234,7 @@ class RowReader:
         self.is_triplet = set(TRIPLET_ROLES) <= set(chosen)
         scored = "score" in chosen and not grid.is_blank(chosen["score"])
         self.labelled = self.is_triplet or scored
+        self.inference = scored and not self.is_triplet and _is_inference(grid, chosen)
         self.negatives = negative_columns(grid.columns, chosen) if self.is_triplet else ()
         taught = self.is_triplet and TEACHER in chosen
         self.taught = teacher_columns(grid.columns, chosen[TEACHER]) if taught else ()
@@ -315,6 +327,8 @@ class RowReader:
     def score(self, cells: Cells, role: str = "score") -> float:
         position = self.positions[role]
         value, name = cells[position], self.names[position]
+        if self.inference and role == "score":
+            return read_inference(value, name)
         try:
             return read_score(value, name, self.marks.get(position, ()))
         except AmbiguousScore:
@@ -337,6 +351,26 @@ class RowReader:
             if not is_blank(text)
         ]
         return found or [self.sentence(cells, positions[0])]
+
+
+def _is_inference(grid: Grid, chosen: Mapping[str, int]) -> bool:
+    """Whether the scores are the words of natural language inference, or, beside a premise and a
+    hypothesis, the three numbers that SNLI and MNLI write for them: 0, 1 and 2, −1 for none."""
+    position = chosen["score"]
+    cells = [cell for cell in grid.column(position) if str(cell).strip() not in NO_INFERENCE]
+    kinds = [inference_kind(cell) for cell in cells]
+    if None in kinds or not kinds:
+        return False
+    if all(isinstance(cell, str) and cell.strip().casefold() in WORD_SCORES for cell in cells):
+        return True
+    named = tuple(plain_name(grid.columns[chosen[role]]) for role in ("first", "second"))
+    if not any(set(named) == set(pair) for pair in INFERENCE_NAMES):
+        return False
+    if len(set(kinds)) == len(_KINDS):
+        return True
+    rows = (cells for _, cells in grid.records(step) if not isinstance(cells, Problem))
+    every = {inference_kind(row[position]) for row in rows if not is_blank(row[position])}
+    return every >= _KINDS
 
 
 def _pairs(pairs: Sequence[Pair], labelled: bool) -> Pairs:

@@ -82,6 +82,7 @@ def described(read: FilePairs, content: Content, encoding: str) -> Json:
         "used": len(read.labels),
         "limited": read.limited,
         "labelled": read.labelled,
+        "inference": read.inference,
         "skipped": count,
         "told": [{"row": row, **problem.to_json()} for row, problem in told],
     }

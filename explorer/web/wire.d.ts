@@ -531,6 +531,7 @@ export interface ExaminedClasses {
   looked: string[];
   suited: FittingLoss[];
   more: number;
+  kept: number;
   pairs_file: FetchedRows | null;
   file: LargeFile;
 }
@@ -973,6 +974,7 @@ export interface LargeFile {
   used: number;
   limited: boolean;
   labelled: boolean;
+  inference: boolean;
   skipped: number;
   told: SkippedRow[];
 }
@@ -2033,6 +2035,7 @@ export interface Upload {
   chosen: Record<string, string>;
   used: number;
   labelled: boolean;
+  inference: boolean;
   total: number;
 }
 

@@ -640,6 +640,7 @@ INFO_NCE = LossSpec(
         "InfoNCELoss",
     ),
     equivalent=_equivalent,
+    without_others={"in_batch": False},
     conventions=(
         Convention(
             "sentence-transformers 6.2 MultipleNegativesRankingLoss",

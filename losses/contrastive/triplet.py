@@ -213,6 +213,7 @@ TRIPLET = LossSpec(
         "BatchHardSoftMarginTripletLoss",
         "BatchSemiHardTripletLoss",
     ),
+    without_others={"mining": "given"},
     conventions=(
         Convention(
             "sentence-transformers 6.2 TripletLoss",

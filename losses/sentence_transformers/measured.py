@@ -231,7 +231,7 @@ def _under(
             collapse = _alike(replica, model, caught, given, settings)
         floor = _landmark(spec.floor, fixed, plain)
     examples = _detached(examples)
-    of_batch = spec.negatives_of_batch
+    of_batch = spec.of_positives
     positives, negatives = _similarities(examples, of_batch)
     return Measured(
         caught.number,

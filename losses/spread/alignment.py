@@ -114,6 +114,7 @@ ALIGNMENT = LossSpec(
     definition=alignment_definition,
     title="Alignment",
     group="spread",
+    without_others={},
     aliases=("align loss",),
     formula=r"\frac1N \sum_i \lVert x_i - y_i \rVert^2,"
     r"\quad \lVert x_i \rVert = \lVert y_i \rVert = 1",

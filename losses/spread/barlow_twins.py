@@ -112,6 +112,7 @@ BARLOW_TWINS = LossSpec(
     definition=barlow_twins_definition,
     title="Barlow Twins",
     group="spread",
+    without_others={},
     aliases=("BarlowTwinsLoss", "redundancy reduction"),
     formula=r"\sum_j (1 - C_{jj})^2 + \lambda \sum_{j \ne k} C_{jk}^2",
     symbols={

@@ -230,6 +230,7 @@ VICREG = LossSpec(
     definition=vicreg_definition,
     title="VICReg",
     group="spread",
+    without_others={},
     aliases=("variance-invariance-covariance", "VICRegLoss"),
     formula=r"\frac\lambda N \sum_i \lVert x_i - y_i \rVert^2 + \mu\,\bigl(v(x) + v(y)\bigr)"
     r" + \nu\,\bigl(c(x) + c(y)\bigr)",

@@ -31,6 +31,8 @@ SAMPLES: dict[str, tuple[str, int, str]] = {
     "copies": ("cosent", 4, "one\ttwo\t1\nOne\ttwo\t1\nthree\tfour\t0\n"),
     "cut_off": ("info_nce", 2, f"one\t{LONG}\ntwo\tthree\n"),
     "degrees_lost": ("info_nce", 4, GRADED),
+    "inference_labels": ("cosent", 4, "premise\thypothesis\tlabel\n" + "".join(
+        f"premise {n}\thypothesis {n}\t{n % 3}\n" for n in range(9))),
     "labels_out_of_reach": ("cosine_mse", 4, GRADED),
     "lists_of_one": ("list_net", 4, GRADED),
     "mixed_scripts": ("info_nce", 4, "one\ttwo\nthree\tfour\nfive\tsix\n两个人\t在跑步\n"),

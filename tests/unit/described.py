@@ -9,6 +9,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "compare.rows",
         "doctor.class.read",
         "doctor.class.skipped",
+        "doctor.class.clean*",
         "doctor.cleaned",
         "doctor.in_rows",
         "doctor.mined",
@@ -71,6 +72,8 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
     "the value of a formula at these settings": (
         "compare.vary.averaged*",
         "doctor.also",
+        "doctor.default_of*",
+        "doctor.none.large",
         "doctor.collapses",
         "doctor.doubled",
         "doctor.starts",

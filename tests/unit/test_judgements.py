@@ -34,6 +34,11 @@ def of_prefix(prefix, test):
 ELSEWHERE = {
     "doctor.data.near_duplicates": "test_encoded.py::test_what_was_planted_is_counted",
     "doctor.data.false_negatives": "test_encoded.py::test_what_was_planted_is_counted",
+    "doctor.data.inference_labels": "test_reading.py::test_kinds_of_inference_are_no_degrees",
+    **of_prefix(
+        "doctor.relative.",
+        "test_explain.py::test_losses_without_a_definition_here_are_known",
+    ),
     "remark.same_text": "test_same_text.py::test_the_shares_are_those_of_the_softmax",
     "remark.same_text_left_out": "test_same_text.py::test_left_out_they_are_counted",
     "remark.run_pair": "test_remarks.py::test_the_pair_that_came_home",

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.landmarks import (
+    MOST_MATRIX,
     MOST_RUN,
     MOST_SENTENCES_RUN,
     MOST_TRIPLETS_RUN,
     Side,
+    is_matrix,
 )
 from explorer.lab.doctor.layouts import Layout
 
@@ -40,8 +43,8 @@ class Axis:
 def axes_of(side: Side, known: Known) -> Iterator[Axis]:
     """The batches to look among for a landmark of this loss, likeliest first."""
     for axis in _AXES[family_of(side)](side, known):
-        if axis.counted and side.spec.collapse is None:  # its definition is run at each
-            axis = replace(axis, most=max(axis.least, min(axis.most, _most_run(side))))
+        if axis.counted and (most := most_pairs(side)):
+            axis = replace(axis, most=_fitting(axis, most))
         yield _in_dimensions(axis, known.dimension) if known.dimension else axis
     if known.dimension is None:
         yield Axis(
@@ -63,12 +66,22 @@ def family_of(side: Side) -> str:
     return "pairs"
 
 
-def _most_run(side: Side) -> int:
-    """As many pairs as its definition is run on."""
+def most_pairs(side: Side) -> int | None:
+    """The pairs of the largest batch whose landmarks are computed: where its definition is run for
+    them, or a matrix of the batch is formed. None where any batch will do."""
+    if side.spec.collapse is not None:
+        return MOST_MATRIX if is_matrix(side.spec) else None
     reads = set(side.spec.reads.values())
     if "paired_classes" in reads:
         return math.isqrt(MOST_TRIPLETS_RUN) // 2
     return MOST_SENTENCES_RUN // 2 if reads & {"embeddings", "classes"} else MOST_RUN // 2
+
+
+def _fitting(axis: Axis, most: int) -> int:
+    """The last count of an axis whose batch has at most so many pairs."""
+    counts = range(axis.least, axis.most + 1)
+    fits = bisect.bisect_right(counts, most, key=lambda count: axis.layout_of(count).pairs)
+    return counts[max(fits - 1, 0)]
 
 
 _MARKS = {

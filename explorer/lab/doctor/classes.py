@@ -23,6 +23,7 @@ from explorer.lab.doctor.data import (
     Fault,
     Value,
 )
+from explorer.lab.doctor.profile import Cleaned
 from explorer.lab.doctor.texts import looked_at, numbered, together
 from explorer.lab.large.texts import Texts
 from explorer.runtime.jobs import Report
@@ -57,12 +58,13 @@ CHECKS = ("one_class", "classes_of_one", "rows_alone", "texts_in_classes", "text
 
 @dataclass(frozen=True, eq=False)
 class ClassTable:
-    """Texts [N], the number of each one's class [N], the names of the classes and their sizes;
-    how many rows could not be read, the columns that were, and how the table was read: all its
-    columns, whether it has a header, its encoding."""
+    """Texts [N], the number of each one's class [N] and the row that it stood in [N], the names of
+    the classes and their sizes; how many rows could not be read, the columns that were, and how the
+    table was read: all its columns, whether it has a header, its encoding."""
 
     texts: Texts
     of: np.ndarray
+    rows: np.ndarray
     names: tuple[str, ...]
     sizes: np.ndarray
     numbers: np.ndarray
@@ -85,6 +87,34 @@ class ClassTable:
     def _members(self) -> tuple[np.ndarray, np.ndarray]:
         """The places of all texts by class, and where each class begins among them."""
         return np.argsort(self.of, kind="stable"), np.cumsum(self.sizes) - self.sizes
+
+    @cached_property
+    def _both(self) -> np.ndarray:
+        """A number for each text with its class [N]."""
+        return together(self.numbers, self.of)
+
+    @cached_property
+    def mixed(self) -> np.ndarray:
+        """The places of texts that stand with several classes."""
+        several = np.bincount(np.unique(np.stack([self.numbers, self._both]), axis=1)[0])
+        return np.flatnonzero(several[self.numbers] > 1)
+
+    @cached_property
+    def again(self) -> np.ndarray:
+        """The places of texts that stood before in the same class."""
+        stood = np.ones(len(self), dtype=bool)
+        stood[np.unique(self._both, return_index=True)[1]] = False
+        return np.flatnonzero(stood)
+
+    @cached_property
+    def cleaned(self) -> Cleaned:
+        """Without texts of several classes, and without those that stood before in their class."""
+        faults = {"texts_in_classes": self.mixed, "texts_again": self.again}
+        return Cleaned.without(len(self), faults)
+
+    def row(self, text: int) -> int:
+        """The row of the table that a text, counted from 1, stands in."""
+        return int(self.rows[text - 1])
 
     def members(self, kind: int, most: int) -> list[int]:
         """The places of the first texts of a class."""
@@ -137,8 +167,8 @@ def read_classes(
     named = (columns or {}).values()
     grid = read_grid(content, name, header, lambda *far: report("parsing", *far), encoding, named)
     text, kind = _columns(grid, _chosen(grid, columns or {}))
-    texts, of, known, skipped = Texts(), [], {}, 0
-    for _, cells in grid.records(lambda *far: report("reading", *far)):
+    texts, of, rows, known, skipped = Texts(), [], [], {}, 0
+    for row, cells in grid.records(lambda *far: report("reading", *far)):
         if len(of) >= LARGE_PAIRS:
             break
         try:
@@ -151,6 +181,7 @@ def read_classes(
             continue
         texts.append(sentence)
         of.append(known.setdefault(named, len(known)))
+        rows.append(row)
     if not of:
         raise Problem("no_pairs")
     places = np.array(of, dtype=np.int64)
@@ -159,7 +190,15 @@ def read_classes(
     used = {"text": grid.columns[text], "class": grid.columns[kind]}
     how = (grid.columns, grid.header, grid.encoding)
     return ClassTable(
-        texts, places, tuple(known), np.bincount(places), numbers, skipped, used, *how
+        texts,
+        places,
+        np.array(rows),
+        tuple(known),
+        np.bincount(places),
+        numbers,
+        skipped,
+        used,
+        *how,
     )
 
 
@@ -240,17 +279,12 @@ def _classes(table: ClassTable, batch: int, share: float) -> Iterator[Fault]:
 
 def _twice(table: ClassTable) -> Iterator[Fault]:
     """Texts that stand with several classes, or again with the same."""
-    both = together(table.numbers, table.of)
-    several = np.bincount(np.unique(np.stack([table.numbers, both]), axis=1)[0])
-    mixed = np.flatnonzero(several[table.numbers] > 1)
+    mixed, again = table.mixed, table.again
     if len(mixed):
         texts = len(np.unique(table.numbers[mixed]))
         ordered = mixed[np.argsort(table.numbers[mixed], kind="stable")]
         values: dict[str, Value] = {"count": texts, "rows": len(mixed)}
         yield Fault("texts_in_classes", SEVERE, values, _rows(ordered))
-    stood = np.ones(len(table), dtype=bool)
-    stood[np.unique(both, return_index=True)[1]] = False
-    again = np.flatnonzero(stood)
     if len(again):
         yield Fault("texts_again", WARNING, {"count": len(again)}, _rows(again))
 

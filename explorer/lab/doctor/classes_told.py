@@ -7,6 +7,7 @@ from typing import Any
 
 from explorer.lab.doctor.classes import ClassesExamined, ClassTable
 from explorer.lab.doctor.suited import Suited
+from explorer.lab.doctor.told import row_line
 from explorer.locale import say
 
 NAMED_CLASSES = 5  # classes, the largest and the smallest
@@ -31,14 +32,18 @@ def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Ite
     for fault in found.faults:
         yield f"\n{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}"
         yield f"   {fault.said(language)}"
-        if fault.rows:
-            rows = ", ".join(map(str, fault.rows))
-            yield f"   {say(language, 'doctor.class.rows', rows=rows)}"
+        for text in fault.rows:
+            called = table.names[int(table.of[text - 1])]
+            cells = (table.texts[text - 1], called)
+            yield f"   {row_line(table.row(text), cells, language)}"
         yield from (f"   {one}" for one in fault.advised(language))
     if not found.faults:
         yield say(language, "doctor.none_found")
     yield f"\n{say(language, 'doctor.looked_for')}"
     yield from (f"   {check.said(language)}" for check in found.checks)
+    kept = len(table.cleaned.kept)
+    if kept < len(table):
+        yield f"\n{say(language, 'doctor.class.cleaned', kept=kept, total=len(table))}"
 
 
 def classes_to_json(
@@ -58,4 +63,6 @@ def classes_to_json(
         ],
         "looked_for": [check.name for check in found.checks],
         "suited": [one.to_json(language) for one in fitting],
+        "kept": len(table.cleaned.kept),
+        "left_out": [{"row": row, "because": name} for row, name in table.cleaned.left_out],
     }

@@ -7,36 +7,50 @@ import math
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from explorer.lab.doctor.classes import ClassTable
+from explorer.lab.doctor.profile import Cleaned
 from explorer.lab.doctor.reading import Read
 from explorer.runtime.numbers import typed
+from explorer.sources.columns import CLASS_ROLES
 
 ROWS_A_REPORT = 2**14
 Tell = Callable[[int, int], None]
 
 
-def write_kept(read: Read, path: Path, tell: Tell = lambda done, total: None) -> Path:
-    """The pairs that stay, with the labels and the teacher's scores that they have."""
-    kept = (read.profile.cleaned.kept - 1).tolist()
+def write_kept(read: Read | ClassTable, path: Path, tell: Tell = lambda done, total: None) -> Path:
+    """The pairs that stay, with the labels and the teacher's scores that they have; or the texts
+    with their classes."""
+    kept = (_cleaned(read).kept - 1).tolist()
     _write(path, _heads(read), (_cells(read, place) for place in kept), len(kept), tell)
     return path
 
 
-def write_left_out(read: Read, path: Path, tell: Tell = lambda done, total: None) -> Path:
+def write_left_out(
+    read: Read | ClassTable, path: Path, tell: Tell = lambda done, total: None
+) -> Path:
     """The others, each with its row and the name of the fault."""
-    left = read.profile.cleaned.left_out
+    left = _cleaned(read).left_out
     heads = ["row", "because", *_heads(read)]
-    lines = ([str(read.row(pair)), why, *_cells(read, pair - 1)] for pair, why in left)
+    lines = ([str(read.row(one)), why, *_cells(read, one - 1)] for one, why in left)
     _write(path, heads, lines, len(left), tell)
     return path
 
 
-def _heads(read: Read) -> list[str]:
+def _cleaned(read: Read | ClassTable) -> Cleaned:
+    return read.cleaned if isinstance(read, ClassTable) else read.profile.cleaned
+
+
+def _heads(read: Read | ClassTable) -> list[str]:
+    if isinstance(read, ClassTable):
+        return list(CLASS_ROLES)
     profile = read.profile
     labels = ["score"] if profile.labelled else []
     return ["sentence1", "sentence2", *labels, *(["teacher"] if profile.has_teacher else [])]
 
 
-def _cells(read: Read, place: int) -> list[str]:
+def _cells(read: Read | ClassTable, place: int) -> list[str]:
+    if isinstance(read, ClassTable):
+        return [read.texts[place], read.names[int(read.of[place])]]
     profile, columns = read.profile, read.profile.columns
     cells = [columns.first[place], columns.second[place]]
     if profile.labelled:

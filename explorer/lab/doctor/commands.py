@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -179,8 +180,9 @@ def _doctor_run(chosen: argparse.Namespace) -> int:
         return 1 if found.severe else 0
     print("\n".join(lines(found, language)))
     if other is not None:
+        key = "doctor.beside_title" if other.level is None else "doctor.run.two"
         level = display_number(other.level, 4)
-        print(f"\n{say(language, 'doctor.run.two', name=chosen.beside, level=level)}")
+        print(f"\n{say(language, key, name=chosen.beside, level=level)}")
         for fault in beside:
             print("\n".join(of_fault(fault, language)))
     return 1 if found.severe else 0
@@ -221,12 +223,13 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
 
     try:
         known = Known(loss=chosen.loss, batch=chosen.batch).checked()
-        spec = sides_for(known)[0].spec
+        side = sides_for(known)[0]
         read = _read_table(chosen)
         if isinstance(read, ClassTable):
-            if chosen.encoder or chosen.clean or chosen.mine:
+            if chosen.encoder or chosen.mine:
                 pairs_only(read)
             return _doctor_classes(read, chosen)
+        spec = read.spec(side)
         found = examine(read.profile, spec, chosen.batch, most_tokens=chosen.tokens)
         seen = _encoded(read, spec, chosen) if chosen.encoder else None
         wrote = _write_clean(chosen.clean, read) if chosen.clean else None
@@ -241,7 +244,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
     else:
         _print_faults(found, read, chosen.language)
         if seen:
-            print("\n".join(encoded_lines(seen, found.pairs, chosen.batch, chosen.language)))
+            print("\n".join(encoded_lines(seen, read, chosen.batch, chosen.language)))
         if chosen.losses:
             _print_suited(suited(read.profile, chosen.batch), chosen.language)
         if wrote:
@@ -282,6 +285,7 @@ def _doctor_classes(table: ClassTable, chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.suited import suited_to_classes
 
     found = examine_classes(table, chosen.batch)
+    wrote = _write_clean(chosen.clean, table) if chosen.clean else None
     fitting = suited_to_classes(table, chosen.batch) if chosen.losses else ()
     if chosen.json:
         answer = classes_to_json(table, found, fitting, chosen.language)
@@ -290,6 +294,8 @@ def _doctor_classes(table: ClassTable, chosen: argparse.Namespace) -> int:
         print("\n".join(class_lines(table, found, chosen.language)))
         if fitting:
             _print_suited(fitting, chosen.language)
+        if wrote:
+            print(say(chosen.language, "doctor.wrote", name=chosen.clean, other=wrote))
     return 1 if found.severe else 0
 
 
@@ -329,6 +335,7 @@ def _mine(read: Read, chosen: argparse.Namespace) -> str:
 
 
 def _print_faults(found: Examined, read: Read, language: str) -> None:
+    from explorer.lab.doctor.told import row_lines
     from losses import LOSSES
 
     loss = title_word(LOSSES[found.loss])
@@ -340,11 +347,10 @@ def _print_faults(found: Examined, read: Read, language: str) -> None:
     for fault in found.faults:
         print(f"\n{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}")
         print(f"   {fault.said(language)}")
-        if fault.rows:
-            rows = ", ".join(map(str, fault.rows))
-            print(f"   {say(language, 'doctor.rows', rows=rows)}")
+        for line in row_lines(read, fault.rows, language):
+            print(f"   {line}")
         for one in fault.advised(language):
-            print(f"   {one}")
+            print(textwrap.indent(one, "   "))
     if not found.faults:
         print(say(language, "doctor.none_found"))
     for key, made in (("doctor.looked_for", True), ("doctor.not_looked_for", False)):
@@ -374,7 +380,7 @@ def _skipped(read: Read, language: str) -> list[str]:
     return [say(language, "doctor.skipped", count=count, row=row, reason=reason)]
 
 
-def _write_clean(name: str, read: Read) -> str:
+def _write_clean(name: str, read: Read | ClassTable) -> str:
     """Write the rows that stay, and beside them those that do not; the name of the second file."""
     from explorer.lab.doctor.cleaning import write_kept, write_left_out
 

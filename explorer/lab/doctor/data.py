@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -11,21 +12,27 @@ from typing import Any
 import numpy as np
 
 from explorer.lab.doctor.axes import family_of
-from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.landmarks import COLLAPSE, landmark
+from explorer.lab.doctor.landmarks import COLLAPSE, landmark, sides_of
 from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.meetings import Meetings
 from explorer.lab.doctor.profile import Cleaned, Profile
 from explorer.locale import say
 from explorer.runtime.numbers import display_number, percent
-from losses import LossSpec
+from explorer.sources.cells import WORD_SCORES
+from losses import LOSSES, LossSpec
 
+KINDS = ("entailment", "neutral", "contradiction")
 SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")
 EVIDENCE = 5  # rows that are shown of each finding
 # To paste beside `from sentence_transformers.sentence_transformer import losses`.
 NO_DUPLICATES = "batch_sampler=BatchSamplers.NO_DUPLICATES"
 # And beside `from losses.sentence_transformers import training_loss`, which has the mask.
-MASKED = 'loss = training_loss("{loss}")(model, twins="leave_out")'
+MASKED = 'loss = training_loss("{loss}")(model, {convention}twins="leave_out")'
+# Both compare what is written: texts that are the same only as Doctor folds them meet all the same.
+FOLDED = """\
+import unicodedata
+def folded(text): return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+dataset = dataset.map(lambda row: {{name: folded(row[name]) for name in {names}}})"""
 POSITIVES_ALONE = "loss = losses.MultipleNegativesRankingLoss(model)"
 # From this share of a batch's rows on, copies are the first thing to put right; from that on, said.
 MANY_MET, SOME_MET = 0.1, 0.001
@@ -150,7 +157,9 @@ def checks_of(profile: Profile, spec: LossSpec, most_tokens: int | None) -> tupl
         "conflicting_labels": profile.labelled,
         "same_on_both_sides": True,
         "twins": spec.negatives_of_batch,
-        "labels": not spec.learns_from_positives or (profile.labelled and spec.by_threshold),
+        "labels": not spec.learns_from_positives
+        or (profile.labelled and spec.by_threshold)
+        or profile.of_inference,
         "reach": profile.labelled and "cosine_labels" in reads,
         "positives": profile.labelled and spec.needs_positives,
         "lists": "lists" in needs,
@@ -168,9 +177,10 @@ def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
     share = met.rows / batch
     if not len(rows) or share < SOME_MET:
         return
-    name = "twins" if is_softmax(spec.name) else "twins_met"
+    name = "twins" if is_softmax(spec.name, spec.convention) else "twins_met"
     values: dict[str, Value] = {
         "count": len(rows),
+        "folded": len(profile.written_apart),
         "batch": batch,
         "pairs": display_number(met.pairs, 3),
         "met": percent(share),
@@ -178,9 +188,11 @@ def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
         "gradient": percent(met.share),
     }
     severity = SEVERE if share >= MANY_MET else WARNING
-    masked = (MASKED.format(loss=spec.name),) if spec.reads_texts else ()
-    shown = _sharing(profile, int(rows[0]))
-    yield Fault(name, severity, values, shown, (NO_DUPLICATES, *masked))
+    masked = (masked_call(spec),) if spec.reads_texts else ()
+    apart = profile.written_apart
+    folding = (FOLDED.format(names=json.dumps(profile.text_columns)),) if len(apart) else ()
+    shown = _sharing(profile, int((apart if len(apart) else rows)[0]))
+    yield Fault(name, severity, values, shown, (*folding, NO_DUPLICATES, *masked))
 
 
 def _sharing(profile: Profile, place: int) -> tuple[int, ...]:
@@ -191,10 +203,18 @@ def _sharing(profile: Profile, place: int) -> tuple[int, ...]:
     return _evidence(np.flatnonzero(shares & profile.positive))
 
 
+def masked_call(spec: LossSpec) -> str:
+    """The loss of this repository that leaves keys of the same text out, to paste."""
+    own = LOSSES[spec.name]
+    alike = spec.defaults == own.defaults and spec.definition is own.definition
+    convention = "" if alike else f"convention={json.dumps(spec.convention)}, "
+    return MASKED.format(loss=spec.name, convention=convention)
+
+
 @functools.cache
-def is_softmax(loss: str) -> bool:
+def is_softmax(loss: str, convention: str = "") -> bool:
     """Whether it is a softmax over the batch: ln of its candidates where all are alike."""
-    side = sides_for(Known(loss=loss))[0]
+    side = next(one for one in sides_of(LOSSES[loss]) if one.convention == convention)
     if family_of(side) != "keys":
         return False
     three, five = (math.exp(landmark(side, COLLAPSE, Layout(count)) or 0.0) for count in (3, 5))
@@ -240,12 +260,24 @@ def _labels(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
     if not profile.labelled:
         yield Fault("no_labels", SEVERE, {}, (), (POSITIVES_ALONE,))
         return
+    if profile.of_inference:
+        yield _inference(profile, spec)
+        return
     levels = profile.levels
     if len(levels) == 1 and "order" in spec.needs:
         yield Fault("one_label", SEVERE, {"value": display_number(float(levels[0]))})
     if spec.by_threshold and len(levels) > 2:
         threshold = display_number(profile.threshold)
         yield Fault("degrees_lost", NOTE, {"count": len(levels), "threshold": threshold})
+
+
+def _inference(profile: Profile, spec: LossSpec) -> Fault:
+    """Entailment, neutral and contradiction, which are kinds and no degrees."""
+    counts = [int((profile.labels == WORD_SCORES[kind]).sum()) for kind in KINDS]
+    values: dict[str, Value] = dict(zip(KINDS, counts, strict=True))
+    worst = np.flatnonzero(profile.labels == WORD_SCORES[KINDS[-1]])
+    severity = NOTE if spec.by_threshold or not spec.reads_labels else WARNING
+    return Fault("inference_labels", severity, values, _evidence(worst))
 
 
 def _reach(profile: Profile) -> Iterator[Fault]:

@@ -125,7 +125,7 @@ def look(profile: Profile, encoder: str, most: int, report: Report) -> Seen:
         near.look(rows, queries[rows] @ queries.T, keys[rows] @ keys.T)
         above.look(rows, queries[rows] @ keys.T)
     labels = profile.labels[places]
-    judges = profile.labelled and labels.min() < labels.max()
+    judges = profile.labelled and labels.min() < labels.max() and not profile.of_inference
     judges = judges and not (name == EMBEDDED and mostly_foreign(first, second))
     contradicted = contradictions(labels, found.cosines) if judges else None
     usual = None

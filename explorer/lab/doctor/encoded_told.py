@@ -8,6 +8,8 @@ from typing import Any
 
 from explorer.lab.doctor.encoded import Band, Seen, Sharpness, examine_encoded, sharpness
 from explorer.lab.doctor.profile import Profile
+from explorer.lab.doctor.reading import Read
+from explorer.lab.doctor.told import row_lines
 from explorer.locale import say
 from explorer.runtime.numbers import display_number
 from losses import LossSpec
@@ -38,10 +40,10 @@ def encoded_to_json(
     }
 
 
-def encoded_lines(found: dict[str, Any], total: int, batch: int, language: str) -> Iterator[str]:
+def encoded_lines(found: dict[str, Any], read: Read, batch: int, language: str) -> Iterator[str]:
     """What a person reads of it in the terminal."""
     count = found["pairs"]
-    told = {"encoder": found["encoder"], "count": count, "total": total}
+    told = {"encoder": found["encoder"], "count": count, "total": len(read.profile)}
     yield f"\n{say(language, 'doctor.with_encoder', **told)}"
     for fault in found["findings"]:
         yield f"\n{say(language, 'doctor.severity.' + fault['severity'])} · {fault['name']}"
@@ -49,7 +51,7 @@ def encoded_lines(found: dict[str, Any], total: int, batch: int, language: str) 
         for cell in fault["cells"]:
             yield f"   {display_number(cell['cosine'], 3)}  {cell['first']}  ·  {cell['second']}"
         if not fault["cells"]:
-            yield f"   {say(language, 'doctor.rows', rows=', '.join(map(str, fault['pairs'])))}"
+            yield from (f"   {line}" for line in row_lines(read, fault["pairs"], language))
         yield from (f"   {one}" for one in fault["advice"])
     if not found["findings"]:
         yield say(language, "doctor.none_found_encoded")

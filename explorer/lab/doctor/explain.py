@@ -30,10 +30,11 @@ from explorer.lab.doctor.landmarks import (
     sides_of,
 )
 from explorer.lab.doctor.layouts import Layout
+from explorer.lab.doctor.relatives import relative_called
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
 from explorer.sources.plain_encoders import ALIKE, APART
-from losses import LOSSES
+from losses import LOSSES, LossSpec
 
 NOTHING = "nothing"
 # A value that is written down has this error at most, whatever its digits say; what a log shows
@@ -52,6 +53,10 @@ KIND_COST = {COLLAPSE: 0.0, START: 0.2, NOTHING: 0.1, FLOOR: 0.6}
 OTHER_CONVENTION = 0.5
 # And one that is another by more than a setting or two takes that much more to be meant.
 OTHER_SETTING = 0.01
+# And one that is not the class of the loss itself, but a setting of it.
+OTHER_THAN_ITS_CLASS = 0.005
+# A loss that no library trains with.
+IN_NO_LIBRARY = 0.3
 # A loss that several libraries have is asked about more often than one that none has.
 LIBRARY = 0.03
 MARGINS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 0.75, 0.8, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -181,15 +186,25 @@ def explain(value: float, known: Known | None = None, written: str = "") -> Expl
         raise Problem("explain_value", value=str(value)[:60])
     known = (known or Known()).checked()
     tolerance = tolerance_of(value, written or repr(float(value)))
+    if relative_called(known.loss):
+        return Explained(float(value), tolerance, known, (), (), None)
     sides = sides_for(known)
     asked = _Asked(float(value), tolerance, known)
     findings = _grouped(_fits(sides, asked), asked)
     nearest = () if findings else _grouped(_nearest(sides, asked), asked)[:NEAREST]
     below = tuple(name for name in LOSSES if _below_zero(name)) if value < -tolerance else ()
     copied = None if any(one.copies for one in findings) else _copied(sides, asked)
-    return Explained(
-        asked.value, tolerance, known, findings, nearest, _standing(sides, asked), below, copied
-    )
+    standing = _standing(sides, asked)
+    if standing is not None and standing.place == "above" and _explains(findings, standing):
+        standing = None
+    return Explained(asked.value, tolerance, known, findings, nearest, standing, below, copied)
+
+
+def _explains(findings: Iterable[Finding], standing: Standing) -> bool:
+    """Whether counts that nobody told, such as negatives of each query, make the number one that
+    the loss is when it has learned nothing: then it is not above that."""
+    fits = (fit for finding in findings if finding.exact for fit in finding.fits)
+    return any(fit.loss == standing.loss and fit.kind in (COLLAPSE, START) for fit in fits)
 
 
 def read_value(written: str) -> float:
@@ -398,7 +413,6 @@ def _fitting(
     layout = axis.layout_of(count)
     value = landmark(side, kind, layout)
     assert value is not None  # by which it was found
-    conventions = len(LOSSES[side.loss].conventions)
     moved = tuple((name, one) for name, one in side.moved)
     return Fitting(
         loss=side.loss,
@@ -412,7 +426,7 @@ def _fitting(
         + KIND_COST[kind]
         + _of_convention(side)
         + _not_taken(side, asked.known)
-        - LIBRARY * min(conventions, 12),
+        + _of_libraries(LOSSES[side.loss]),
         layout=layout,
         other=_other(side, kind, layout),
     )
@@ -422,8 +436,17 @@ def _of_convention(side: Side) -> float:
     """What is assumed by a convention: that it is meant, and each of its settings."""
     for one in LOSSES[side.loss].conventions:
         if one.name == side.convention:
-            return OTHER_CONVENTION + OTHER_SETTING * len(one.parameters)
+            named = any(word in LOSSES[side.loss].aliases for word in one.name.split())
+            apart = 0.0 if named else OTHER_THAN_ITS_CLASS
+            return OTHER_CONVENTION + OTHER_SETTING * len(one.parameters) + apart
     return 0.0
+
+
+def _of_libraries(spec: LossSpec) -> float:
+    """What is assumed by a loss that few train with, and not by one that many do."""
+    if not spec.conventions and spec.equivalent is None:
+        return IN_NO_LIBRARY
+    return -LIBRARY * min(len(spec.conventions), 12)
 
 
 def _share(side: Side, kind: str) -> Counts:
@@ -508,7 +531,6 @@ def _nothing_to_compare(side: Side) -> Iterator[Fitting]:
         layout = _EMPTY[reason]
         if not all(found == 0 for found in run_apart_and_alike(side, layout)):
             continue
-        conventions = len(LOSSES[side.loss].conventions)
         yield Fitting(
             loss=side.loss,
             convention=side.convention,
@@ -517,7 +539,7 @@ def _nothing_to_compare(side: Side) -> Iterator[Fitting]:
             kind=NOTHING,
             value=0.0,
             doubled=None,
-            cost=KIND_COST[NOTHING] - LIBRARY * min(conventions, 12),
+            cost=KIND_COST[NOTHING] + _of_libraries(LOSSES[side.loss]),
             layout=layout,
             reason=reason,
         )
@@ -576,7 +598,8 @@ def _finding(fits: tuple[Fitting, ...], asked: _Asked) -> Finding:
         kinds.append(START)
     gap = first.value - asked.value
     exact = abs(gap) <= asked.tolerance
-    return Finding(tuple(kinds), first.value, gap, exact, fits, _copies(fits, first.value))
+    value = _figures(first.value) and first.value  # what is 0 but for rounding is 0
+    return Finding(tuple(kinds), value, gap, exact, fits, _copies(fits, first.value))
 
 
 def _copies(fits: Sequence[Fitting], value: float) -> int | None:
@@ -603,12 +626,13 @@ def _copied(sides: Sequence[Side], asked: _Asked) -> tuple[str, int] | None:
 
 
 def _with_copies(side: Side) -> Iterator[tuple[int, float]]:
-    """The least of a softmax over candidates whose positive stands 2, 3 … times among them: that of
-    as many candidates which are all alike."""
+    """The least of a softmax over candidates whose positive stands 2, 3 … times among them: ln of
+    these. It is none of a loss that weighs or masks candidates, and so has another value where as
+    many are all alike."""
     if "negatives" in side.spec.reads.values():
         for copies in range(2, MOST_COPIES + 1):
             found = landmark(side, COLLAPSE, Layout(1, copies - 1))
-            if found is not None:
+            if found is not None and math.isclose(found, math.log(copies), rel_tol=1e-9):
                 yield copies, found
 
 

@@ -14,6 +14,8 @@ PROBES = (2, 3, 7)
 MOST_FITS = 4096
 # So short a row of counts is looked at whole: what it has may rise and fall again.
 SHORT = 16
+# Of a row not much longer so many of its counts are looked at, evenly apart.
+MIDDLING = 128
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,14 @@ class Fit:
 
 def steps(most: int, least: int = 1) -> tuple[int, ...]:
     """`least`, the powers of four above it up to `most`, and that itself; every count of a short
-    row."""
+    row, and of one not much longer some between the powers."""
     if most - least < SHORT:
         return tuple(range(least, most + 1))
     powers = [4**power for power in range(most.bit_length() // 2 + 1)]
-    return (least, *(power for power in powers if least < power < most), *([most] * (most > least)))
+    found = {least, most, *(power for power in powers if least < power < most)}
+    if most - least < MIDDLING:
+        found |= {least + place * (most - least) // SHORT for place in range(SHORT)}
+    return tuple(sorted(found))
 
 
 def round_counts(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from explorer.core.named import losses_called
 from explorer.lab.doctor.landmarks import Side, sharpening, sides_of
+from explorer.lab.doctor.relatives import relative_called
 from explorer.locale import title_word
 from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.numbers import typed
@@ -67,7 +68,7 @@ class Known:
 def sides_for(known: Known) -> list[Side]:
     """Each loss under each convention that may be meant, with the parameters that are known.
 
-    Raises Problem where no loss goes by that name, and for a sum of losses.
+    Raises Problem where no loss goes by that name, or one of `RELATIVES`, and for a sum of losses.
     """
     return [_set(side, known) for side in _named(known.loss)]
 
@@ -77,6 +78,8 @@ def _named(name: str) -> Iterator[Side]:
         for spec in LOSSES.values():
             yield from sides_of(spec)
         return
+    if relative_called(name):
+        raise Problem("loss_not_here", about="loss", name=name.strip()[:60])
     for spec in losses_called(name):
         if spec.parts:
             raise Problem("explain_sum", about="loss", loss=title_word(spec))

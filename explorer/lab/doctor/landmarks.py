@@ -22,6 +22,8 @@ COLLAPSE, START, FLOOR = KINDS = ("collapse", "start", "floor")
 # A definition whose collapse value is not known by a formula is run, on so many pairs; where it
 # sees all sentences, or all triplets, on fewer.
 MOST_RUN, MOST_SENTENCES_RUN, MOST_TRIPLETS_RUN = 512, 256, 20_000
+# Where a formula needs a cell for every two of the batch.
+MOST_MATRIX = 2**12
 # A factor so small, or a temperature so large, makes all similarities the same as at right angles.
 FLAT = 1e-12
 SAME = 1e-9
@@ -97,7 +99,7 @@ def _collapse(side: Side, layout: Layout) -> float | None:
     spec, chosen = side.spec, dict(side.parameters)
     if spec.collapse is None:
         return _run(side, layout, apart=False)
-    if _is_matrix(spec) and layout.pairs > MOST_RUN:
+    if is_matrix(spec) and layout.pairs > MOST_MATRIX:
         return None
     return _by_formula(spec, spec.collapse, _heard(spec.collapse, chosen), layout)
 
@@ -131,7 +133,7 @@ def _flattened(side: Side) -> Side | None:
 
 def _floor(side: Side, layout: Layout) -> float | None:
     spec, chosen = side.spec, dict(side.parameters)
-    if spec.floor is None or (_is_matrix(spec) and layout.pairs > MOST_RUN):
+    if spec.floor is None or (is_matrix(spec) and layout.pairs > MOST_MATRIX):
         return None
     return _by_formula(spec, spec.floor, _heard(spec.floor, chosen), layout)
 
@@ -189,7 +191,7 @@ def run_apart_and_alike(side: Side, layout: Layout) -> tuple[float | None, float
         return None, None
 
 
-def _is_matrix(spec: LossSpec) -> bool:
+def is_matrix(spec: LossSpec) -> bool:
     """Whether even its landmarks need a cell for every two of the batch."""
     return bool({"targets", "guide_queries"} & set(spec.reads.values()))
 

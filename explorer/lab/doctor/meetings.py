@@ -33,8 +33,13 @@ def partners(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndar
 
 def touching(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
     """Whether each row is a partner of another or has one [N]."""
-    beside = _sharing(first, second, pair) + _asked_by(first, second) + _asked_by(second, first)
-    return beside > 0
+    return beside(first, second, pair) > 0
+
+
+def beside(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
+    """Of how many others each row is a partner or has as one [N]; of one that is both, as much more
+    as it is."""
+    return _sharing(first, second, pair) + _asked_by(first, second) + _asked_by(second, first)
 
 
 def encounters(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> float:

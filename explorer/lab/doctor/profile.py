@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from explorer.lab.doctor.meetings import Meetings, encounters, meetings, partners, touching
+from explorer.lab.doctor.meetings import Meetings, beside, encounters, meetings, partners, touching
 from explorer.lab.doctor.texts import looked_at, numbered, together
 from explorer.runtime import jobs
-from explorer.sources.columns import is_name
-from losses.labels import Ends, label_rules
+from explorer.sources.columns import POSITIVE_ROLES, TRIPLET_ROLES, is_name
+from losses.labels import UNIT, Ends, label_rules
 
 
 class Columns(Protocol):
@@ -33,22 +33,30 @@ class Columns(Protocol):
 
 @dataclass(frozen=True)
 class Cleaned:
-    """Why each pair is left out: the place in `REASONS`, −1 for one that stays [N]."""
+    """Why each row is left out: the place in `reasons`, −1 for one that stays [N]. A row has the
+    first reason that holds."""
 
     why: np.ndarray
-    # In this order: a pair has the first reason that holds.
-    REASONS = ("conflicting_labels", "same_on_both_sides", "copies")
+    reasons: tuple[str, ...]
+
+    @classmethod
+    def without(cls, count: int, faults: Mapping[str, np.ndarray]) -> Cleaned:
+        """Of so many rows, without those at the places of each fault."""
+        why = np.full(count, -1, dtype=np.int8)
+        for reason, places in reversed(list(enumerate(faults.values()))):
+            why[places] = reason
+        return cls(why, tuple(faults))
 
     @property
     def kept(self) -> np.ndarray:
-        """The pairs that stay, counted from 1."""
+        """The rows that stay, counted from 1."""
         return np.flatnonzero(self.why < 0) + 1
 
     @property
     def left_out(self) -> list[tuple[int, str]]:
-        """Each pair that does not, counted from 1, with the name of the fault."""
+        """Each row that does not, counted from 1, with the name of the fault."""
         places = np.flatnonzero(self.why >= 0).tolist()
-        return [(place + 1, self.REASONS[self.why[place]]) for place in places]
+        return [(place + 1, self.reasons[self.why[place]]) for place in places]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,8 +90,25 @@ class Profile:
     @property
     def label_column(self) -> str:
         """What the column of labels is called, "score" where it has no name."""
-        name = getattr(self.columns, "chosen", {}).get("score", "")
-        return name if is_name(name) else "score"
+        return self._named("score") or "score"
+
+    @property
+    def text_columns(self) -> tuple[str, str]:
+        """What both columns of texts are called; without names "anchor" and "positive"."""
+        first, second = (
+            self._named(role) or self._named(other) or other
+            for role, other in zip(POSITIVE_ROLES, TRIPLET_ROLES, strict=False)
+        )
+        return first, second
+
+    def _named(self, role: str) -> str:
+        name = getattr(self.columns, "chosen", {}).get(role, "")
+        return name if is_name(name) else ""
+
+    @property
+    def of_inference(self) -> bool:
+        """Whether the labels are entailment, neutral and contradiction: kinds, and no degrees."""
+        return bool(getattr(self.columns, "inference", False))
 
     @property
     def has_teacher(self) -> bool:
@@ -186,6 +211,22 @@ class Profile:
         return places[touching(*self._of_positives)] if len(places) else places
 
     @cached_property
+    def written_apart(self) -> np.ndarray:
+        """The places of those of them that share a text which is not the same to the letter: only
+        folded is it."""
+        places = self.sharing
+        if not len(places):
+            return places
+        columns, at = self.columns, places.tolist()
+        first, second = (
+            np.fromiter((hash(side[place]) for place in at), np.int64, len(at))
+            for side in (columns.first, columns.second)
+        )
+        written = numbered(first, second)
+        folded = self.first[places], self.second[places], self.pair[places]
+        return places[beside(*folded) > beside(*written, together(*written))]
+
+    @cached_property
     def _encounters(self) -> float:
         return encounters(*self._of_positives)
 
@@ -221,15 +262,16 @@ class Profile:
     def cleaned(self) -> Cleaned:
         """Without pairs of several labels, pairs of one text, and copies of a pair after its
         first."""
-        why = np.full(len(self), -1, dtype=np.int8)
-        faults = (self.conflicting, self.same_on_both_sides, self.again)
-        for reason in range(len(faults) - 1, -1, -1):
-            why[faults[reason]] = reason
-        return Cleaned(why)
+        faults = {
+            "conflicting_labels": self.conflicting,
+            "same_on_both_sides": self.same_on_both_sides,
+            "copies": self.again,
+        }
+        return Cleaned.without(len(self), faults)
 
     def prepared(self) -> Profile:
         """With everything worked out that no loss and no batch size changes."""
-        _ = self.has, self.partners, self.sharing, self._encounters, self.cleaned
+        _ = self.has, self.partners, self.written_apart, self._encounters, self.cleaned
         _ = self.varied, self.listed, self.commonest
         return self
 
@@ -250,7 +292,9 @@ def profiled(
         for before, side in ((0, columns.first), (count, columns.second))
     )
     first, second = numbered(one.hashes, other.hashes)
-    rules = label_rules(labels.tolist(), None, None if count else (0.0, 1.0))
+    # Of the kinds of inference entailment alone is positive.
+    threshold = UNIT[1] if getattr(columns, "inference", False) else None
+    rules = label_rules(labels.tolist(), threshold, None if count else UNIT)
     positive = labels >= rules.threshold if columns.labelled else np.ones(count, dtype=bool)
     return Profile(
         columns=columns,

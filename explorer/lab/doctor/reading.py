@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.lab.doctor.classes import ClassTable, names_classes, read_classes
+from explorer.lab.doctor.landmarks import Side
 from explorer.lab.doctor.profile import Profile, profiled
 from explorer.lab.large.files import FilePairs, read_pairs
 from explorer.runtime.jobs import Report
@@ -18,6 +19,7 @@ from explorer.runtime.sendable import whole_letters
 from explorer.sources.columns import CLASS_ROLES
 from explorer.sources.hub_sets import first_rows, named
 from explorer.sources.pairs import Pairs
+from losses import LOSSES, LossSpec
 
 HUB_ROWS = (10, LARGE_PAIRS)  # that are read of a data set of the hub
 
@@ -28,6 +30,11 @@ class Read:
 
     profile: Profile
     file: FilePairs | None = None
+
+    def spec(self, side: Side) -> LossSpec:
+        """The loss as a training on these rows has it: some are another for given triplets."""
+        triplets = self.file is not None and "anchor" in self.file.chosen
+        return LOSSES[side.loss].under(side.convention, given_triplets=triplets)
 
     def row(self, pair: int) -> int:
         """The row of the table that a pair, counted from 1, stands in."""
@@ -80,8 +87,7 @@ def read_table(
 
 
 def pairs_only(read: Read | ClassTable) -> Read:
-    """Raises Problem for a table of classes, of which an encoder tells nothing here, and whose rows
-    are not cleaned."""
+    """Raises Problem for a table of classes, of which an encoder tells nothing here."""
     if isinstance(read, ClassTable):
         raise Problem("classes_no_pairs")
     return read

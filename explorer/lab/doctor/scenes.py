@@ -156,4 +156,6 @@ def _scene(profile: Profile, places: list[int], loss: str) -> Scenario:
         data = dataclasses.replace(data, teacher=teacher)
     # The labels of a few rows need not reach the ends of their scale.
     rules = Rules(label_range=profile.label_range if profile.labelled else None)
+    if profile.of_inference:
+        rules = dataclasses.replace(rules, threshold=profile.threshold)
     return Scenario(data=data, rules=rules, loss=loss)

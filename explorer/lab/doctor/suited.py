@@ -75,7 +75,7 @@ def _order(one: Suited) -> tuple[int, bool, int]:
 
 def _weighed(spec: LossSpec, profile: Profile, batch: int) -> Suited:
     levels = len(profile.levels) if profile.labelled else 0
-    reads = set(spec.reads.values())
+    kinds, reads = profile.of_inference, set(spec.reads.values())
     met = profile.met(batch).rows / batch if spec.negatives_of_batch else 0.0
     of_lists = "lists" in spec.needs
     by_order = bool(spec.needs & {"order", "sides"})
@@ -83,17 +83,22 @@ def _weighed(spec: LossSpec, profile: Profile, batch: int) -> Suited:
     alike = profile.labelled and profile.commonest >= NEARLY_ALL
     mostly_positive = levels == 2 and profile.positives >= NEARLY_ALL * len(profile)
     reasons = {
-        "degrees": levels > 2 and bool(reads & WHOLE_LABELS),
+        "degrees": levels > 2 and bool(reads & WHOLE_LABELS) and not kinds,
+        "entailed": kinds and spec.by_threshold,
         "yes_or_no": levels == 2 and (bool(reads & BINARY_LABELS) or spec.by_threshold),
         "positives": levels == 0 and spec.negatives_of_batch,
+        "positives_alone": levels == 0 and spec.of_positives and not spec.negatives_of_batch,
         "mostly_positive": mostly_positive and spec.negatives_of_batch,
-        "hard_negatives": (levels == 2 and "negatives" in reads and profile.in_order >= MOSTLY),
+        "hard_negatives": (
+            (levels == 2 or kinds) and "negatives" in reads and profile.in_order >= MOSTLY
+        ),
         "teacher": "teacher" in spec.needs,
         "guide": spec.reads_guide and met >= MANY_MET,
         "lists": of_lists and listed >= MOSTLY,
     }
     against = {
-        "degrees_lost": levels > 2 and spec.by_threshold,
+        "degrees_lost": levels > 2 and spec.by_threshold and not kinds,
+        "kinds_as_degrees": kinds and bool(reads & WHOLE_LABELS),
         "labels_unread": levels > 0 and not spec.reads_labels and not spec.by_threshold,
         "alike": alike and by_order,
         "few_lists": of_lists and not by_order and listed < MOSTLY,

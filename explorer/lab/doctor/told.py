@@ -6,18 +6,22 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from explorer.lab.doctor.axes import Counts
+from explorer.lab.doctor.axes import Counts, most_pairs
 from explorer.lab.doctor.data import Examined
 from explorer.lab.doctor.explain import Explained, Finding, Fitting, Standing
-from explorer.lab.doctor.known import sides_for
+from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, START, Settings, sharpening
 from explorer.lab.doctor.reading import Read
+from explorer.lab.doctor.relatives import RELATIVES, relative_called
 from explorer.lab.doctor.suited import Suited
 from explorer.locale import Word, parameter_word, say, spelled, title_word, word
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.numbers import display_number, percent, typed
+from explorer.sources.cells import shortened
 from losses import LOSSES
 
+NOUGHT = 1e-9
+LETTERS = 60  # of a text of a row that shows a finding
 NAMED_TOGETHER = 6  # losses of one number; beyond, they are counted
 LISTED, FITS = 8, 16  # findings, and losses of each, of an answer as JSON
 OPEN = (
@@ -36,6 +40,9 @@ def lines(found: Explained, language: str = "en", most: int = LISTED) -> Iterato
         yield standing_said(found.standing, found.value, language)
         yield ""
     yield from _signs(found, language)
+    if relative_called(found.known.loss):
+        yield from _relatives(found, language)
+        return
     if not found.findings:
         yield none_said(found, language)
     shown = (found.findings or found.nearest)[:most]
@@ -45,6 +52,7 @@ def lines(found: Explained, language: str = "en", most: int = LISTED) -> Iterato
             yield say(language, "doctor.near", value=typed(found.value))
         yield finding_said(finding, language)
         yield from (f"   {one}" for one in beside(finding, following, language))
+    yield from _relatives(found, language)
 
 
 def finding_said(finding: Finding, language: str = "en") -> str:
@@ -54,26 +62,59 @@ def finding_said(finding: Finding, language: str = "en") -> str:
         return say(language, f"doctor.nothing.{first.reason}", loss=named(first, language))
     key = "doctor.collapse_start" if {COLLAPSE, START} <= set(kinds) else f"doctor.{kinds[0]}"
     where = _where(first.counts, first.parameters, language)
-    value = display_number(finding.value, 6)
-    return say(language, key, value=value, loss=named(first, language), where=where)
+    value = _shown(finding.value)
+    said = say(language, key, value=value, loss=named(first, language), where=where)
+    return " ".join(filter(None, (said, _default_said(finding, language))))
+
+
+def _default_said(finding: Finding, language: str) -> str:
+    """Of a value that is a margin, which libraries have that by default; "" of any other."""
+    marks = [one for one in finding.fits if one.kind == COLLAPSE and _margin(one, finding.value)]
+    if not marks:
+        return ""
+    names = dict.fromkeys(one.convention for one in marks if one.convention and not one.parameters)
+    value = _shown(finding.value)
+    if not names:
+        return say(language, "doctor.default_of_none", value=value)
+    return say(language, "doctor.default_of", value=value, losses=_few(list(names), language))
+
+
+def _margin(fit: Fitting, value: float) -> bool:
+    """Whether the value is the margin of the loss."""
+    spec = LOSSES[fit.loss].under(fit.convention)
+    settings = {**spec.defaults, **dict(fit.parameters)}
+    margins = [settings[one.name] for one in spec.parameters if one.role == "margin"]
+    return len(margins) == 1 and math.isclose(float(str(margins[0])), value, rel_tol=1e-6)
 
 
 def beside(finding: Finding, following: Finding | None, language: str = "en") -> Iterator[str]:
     """Which other losses have the number, what else it may be, and what tells it from the next."""
     first = finding.first
-    others = [name for name in finding.losses if name != first.loss]
+    others = [_first_of(finding, name) for name in finding.losses if name != first.loss]
     if others:
-        yield say(language, "doctor.also", losses=_losses(others, language))
+        told = [
+            named(fit, language) + _where(fit.counts, fit.parameters, language) for fit in others
+        ]
+        yield say(language, "doctor.also", losses=_few(told, language))
     if first.other is not None:
         key = "doctor.starts" if first.kind == COLLAPSE else "doctor.collapses"
-        yield say(language, key, value=display_number(first.other, 6))
+        yield say(language, key, value=_shown(first.other))
     if finding.copies is not None:
-        value = display_number(finding.value, 6)
+        value = _shown(finding.value)
         yield say(language, "doctor.copies", value=value, count=finding.copies)
     if first.doubled is not None:
         yield _doubled(first, following, language)
     if first.scene() is None:
         yield say(language, "doctor.no_scene", most=EXPLORED_PAIRS)
+
+
+def _first_of(finding: Finding, loss: str) -> Fitting:
+    return next(fit for fit in finding.fits if fit.loss == loss)
+
+
+def _shown(value: float | None) -> str:
+    """A landmark to six digits: what is 0 but for rounding, or for a term that vanishes, as 0."""
+    return display_number(0.0 if value is not None and abs(value) < NOUGHT else value, 6)
 
 
 def _doubled(first: Fitting, following: Finding | None, language: str) -> str:
@@ -84,7 +125,7 @@ def _doubled(first: Fitting, following: Finding | None, language: str) -> str:
     other = following and following.first
     if other is not None and other.doubled is not None:
         if abs(other.doubled - doubled) > 1e-3 * max(abs(doubled), 1):
-            numbers = (display_number(one, 6) for one in (doubled, other.doubled))
+            numbers = (_shown(one) for one in (doubled, other.doubled))
             said = dict(zip(("first", "second"), numbers, strict=True))
             return say(language, "doctor.apart", counted=counted, **said)
         if named(other, language) == named(first, language):
@@ -92,7 +133,7 @@ def _doubled(first: Fitting, following: Finding | None, language: str) -> str:
         return say(language, "doctor.apart_both", second_loss=named(other, language))
     if stays:
         return say(language, "doctor.stays")
-    return say(language, "doctor.doubled", counted=counted, value=display_number(doubled, 6))
+    return say(language, "doctor.doubled", counted=counted, value=_shown(doubled))
 
 
 def _open(fit: Fitting) -> str:
@@ -111,7 +152,12 @@ def named(fit: Fitting | Standing, language: str) -> str:
 
 def none_said(found: Explained, language: str = "en") -> str:
     if found.known.loss and not found.nearest:
-        taught = list(dict.fromkeys(side.loss for side in sides_for(found.known)))
+        sides = sides_for(found.known)
+        most = max((most_pairs(side) or 0 for side in sides), default=0)
+        if most and _pairs(found.known) > most:
+            together = _losses(list(dict.fromkeys(side.loss for side in sides)), language)
+            return say(language, "doctor.none.large", losses=together, most=most)
+        taught = list(dict.fromkeys(side.loss for side in sides))
         told = say(language, "doctor.none.taught", losses=_losses(taught, language))
         reads = (LOSSES[name].reads.values() for name in taught)
         if all("teacher_margins" in one for one in reads) and found.value > 0:
@@ -125,6 +171,11 @@ def none_said(found: Explained, language: str = "en") -> str:
     return say(language, "doctor.none", value=typed(found.value), losses=losses)
 
 
+def _pairs(known: Known) -> int:
+    """Of a batch of all processes, hard negatives among them."""
+    return (known.batch or 0) * (known.processes or 1) * (1 + (known.negatives or 0))
+
+
 def _signs(found: Explained, language: str) -> Iterator[str]:
     """What the number says by itself, whatever landmark it is near."""
     if found.copied is not None:
@@ -133,6 +184,24 @@ def _signs(found: Explained, language: str) -> Iterator[str]:
         value = typed(found.value)
         yield say(language, "doctor.copied", value=value, loss=titled, count=count)
     yield from _below_zero(found, language)
+
+
+def _relatives(found: Explained, language: str) -> Iterator[str]:
+    """What the number is of losses that have no definition here: of the one that was named, or, of
+    none, of all."""
+    named = relative_called(found.known.loss)
+    if found.known.loss and named is None:
+        return
+    for one in (named,) if named else RELATIVES:
+        told = one.place(found.value, found.tolerance, found.known.classes, named is not None)
+        if told is not None:
+            place, values = told
+            shown = {
+                name: display_number(value, 6) if isinstance(value, float) else value
+                for name, value in values.items()
+            }
+            key = f"doctor.relative.{one.name}.{place}"
+            yield say(language, key, value=typed(found.value), **shown)
 
 
 def _below_zero(found: Explained, language: str) -> Iterator[str]:
@@ -162,9 +231,9 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
         value=typed(value),
         loss=named(standing, language),
         where=_where(standing.counts, tuple(moved.items()), language),
-        collapse=display_number(standing.collapse, 6),
-        start=display_number(standing.start, 6),
-        floor=display_number(standing.floor, 6),
+        collapse=_shown(standing.collapse),
+        start=_shown(standing.start),
+        floor=_shown(standing.floor),
         share=percent(standing.share or 0),
     )
 
@@ -179,8 +248,12 @@ def _where(counts: Counts, parameters: Settings, language: str) -> str:
 
 
 def _losses(names: Sequence[str], language: str) -> str:
-    titles = [spelled(language, "loss", title_word(LOSSES[one])) for one in names[:NAMED_TOGETHER]]
-    said = _joined(titles, language)
+    return _few([spelled(language, "loss", title_word(LOSSES[one])) for one in names], language)
+
+
+def _few(names: Sequence[str], language: str) -> str:
+    """The first of them, and how many more there are."""
+    said = _joined(names[:NAMED_TOGETHER], language)
     more = len(names) - NAMED_TOGETHER
     return said if more <= 0 else say(language, "doctor.and_more", losses=said, count=more)
 
@@ -191,15 +264,15 @@ def _joined(said: Sequence[str], language: str) -> str:
 
 def to_json(found: Explained, language: str = "en") -> dict[str, Any]:
     """The same as plain JSON, as `explain_loss_value` answers it."""
-    shown = (found.findings or found.nearest)[:LISTED]
+    shown, loss = (found.findings or found.nearest)[:LISTED], found.known.loss
     return {
         "value": found.value,
         "fits": bool(found.findings),
         "told": list(lines(found, language)),
         "findings": [_finding(one, language) for one in shown],
         "standing": found.standing and _standing(found.standing, found.value, language),
-        "none": "" if found.findings else none_said(found, language),
-        "signs": list(_signs(found, language)),
+        "none": "" if found.findings or relative_called(loss) else none_said(found, language),
+        "signs": [*_signs(found, language), *_relatives(found, language)],
         "below_zero": list(found.below_zero),
         "known": {
             name: value for name, value in vars(found.known).items() if value not in (None, "")
@@ -253,6 +326,26 @@ def _standing(standing: Standing, value: float, language: str) -> dict[str, Any]
         "share": standing.share,
         "said": standing_said(standing, value, language),
     }
+
+
+def row_lines(read: Read, pairs: Iterable[int], language: str) -> Iterator[str]:
+    """Rows of a file that show a finding: their numbers, and how their texts begin."""
+    profile = read.profile
+    for pair in pairs:
+        texts = [side[pair - 1] for side in (profile.columns.first, profile.columns.second)]
+        label = [display_number(float(profile.labels[pair - 1]))] if profile.labelled else []
+        yield row_line(read.row(pair), [*texts, *label], language)
+
+
+def row_line(row: int, cells: Iterable[str], language: str) -> str:
+    """A row in one line of a terminal, whatever its cells hold."""
+    told = " · ".join(_on_one_line(cell) for cell in cells)
+    return say(language, "doctor.row", row=row, cells=told)
+
+
+def _on_one_line(text: str) -> str:
+    plain = "".join(letter if letter.isprintable() else " " for letter in text)
+    return shortened(" ".join(plain.split()), LETTERS)
 
 
 def data_to_json(

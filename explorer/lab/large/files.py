@@ -57,6 +57,7 @@ class FilePairs:
     `rows` are those that the pairs stood in. `teacher` is what another model gave each pair, NaN
     for nothing; None where no column has it, or none was asked for.
     `skipped` holds how many rows could not be used, and the first of them with their reasons.
+    `inference`: the labels are kinds of natural language inference.
     """
 
     first: Texts | Numbered
@@ -73,6 +74,7 @@ class FilePairs:
     skipped: tuple[int, tuple[tuple[int, Problem], ...]]
     rows: np.ndarray
     teacher: np.ndarray | None = None
+    inference: bool = False
 
 
 def read_pairs(
@@ -143,6 +145,7 @@ def read_pairs(
         (count, tuple(told)),
         np.array(rows),
         _given(np.array(teacher)),
+        read.inference,
     )
 
 

@@ -103,7 +103,7 @@ def form_of(plan: TrainingPlan, material: Material) -> str:
         return CLASSES
     if "lists" in spec.needs:
         return LISTS
-    takes_given = spec.negatives_of_batch and bool(_NEGATIVES & set(spec.reads.values()))
+    takes_given = spec.of_positives and bool(_NEGATIVES & set(spec.reads.values()))
     return TRIPLETS if takes_given and material.given_triplets else PAIRS
 
 

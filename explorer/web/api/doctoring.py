@@ -94,7 +94,7 @@ def doctor_data(
         Of texts with classes: rows, skipped, columns, batch and severe as above; classes, each with
         name and count, the largest first; alone, the share of a batch's rows that have no other of
         their class in it; findings, with rows in place of pairs; looked_for; suited, as above, of
-        losses on classes.
+        losses on classes; kept and left_out as above, with row in place of pair.
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
@@ -105,7 +105,7 @@ def doctor_data(
         [('conflicting_labels', [1, 2])]
     """
     known = Known(loss=read_text("loss", loss), batch=batch).checked()
-    spec = sides_for(known)[0].spec
+    side = sides_for(known)[0]
     size, most = known.batch or USUAL_BATCH, Known(batch=tokens).checked().batch
     read_choice("language", language, LANGUAGES)
     name, many = read_text("encoder", encoder).strip(), _encoded_at_most(encoded)
@@ -117,6 +117,7 @@ def doctor_data(
             fitting = suited_to_classes(read, size)
             told = classes_to_json(read, examine_classes(read, size), fitting, language)
             return cast("DoctoredClasses", told)
+        spec = read.spec(side)
         found = examine(read.profile, spec, size, most_tokens=most)
         fitting = suited(read.profile, size)
         seen = mined = None

@@ -1,6 +1,7 @@
 // Files in and out of the page: one that the user chose as base64, one to be saved, an SVG as PNG.
 import { contextOf, h } from "./dom.js";
 import { problem } from "./server.js";
+import { say } from "./words.js";
 
 const PIECE = 2 ** 21; // bytes of a file that travel at a time
 
@@ -130,4 +131,14 @@ export async function rasterised(svg, ratio) {
   return new Promise((done) => {
     canvas.toBlob((blob) => done(/** @type {Blob} */ (blob)), "image/png");
   });
+}
+
+/**
+ * What was read of a file, and of what kind its labels are, where they are no plain scores.
+ * @param {string} read
+ * @param {{ labelled?: boolean, inference?: boolean } | null | undefined} file
+ */
+export function withLabels(read, file) {
+  if (file?.labelled === false) return `${read} ${say("ui.all_positives")}`;
+  return file?.inference ? `${read} ${say("ui.inference")}` : read;
 }

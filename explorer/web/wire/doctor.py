@@ -138,6 +138,7 @@ class ExaminedClasses(TypedDict):
     looked: list[str]
     suited: list[FittingLoss]
     more: int
+    kept: int
     pairs_file: FetchedRows | None
     file: LargeFile
 

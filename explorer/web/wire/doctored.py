@@ -204,6 +204,13 @@ class ClassFault(TypedDict):
     rows: list[int]
 
 
+class TextLeftOut(TypedDict):
+    """A text, of those read, from 1, that a cleaned table of classes has not, and why."""
+
+    row: int
+    because: str
+
+
 class DoctoredClasses(TypedDict):
     """What is the matter with texts and their classes, the worst first."""
 
@@ -217,6 +224,8 @@ class DoctoredClasses(TypedDict):
     findings: list[ClassFault]
     looked_for: list[str]
     suited: list[WeighedLoss]
+    kept: int
+    left_out: list[TextLeftOut]
 
 
 class RunFinding(TypedDict):

@@ -217,6 +217,7 @@ class Upload(Encoded):
     chosen: dict[str, str]
     used: int
     labelled: bool
+    inference: bool
     total: int
 
 

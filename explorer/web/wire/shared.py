@@ -93,6 +93,7 @@ class LargeFile(Encoded):
     used: int
     limited: bool
     labelled: bool
+    inference: bool
     skipped: int
     told: list[SkippedRow]
 

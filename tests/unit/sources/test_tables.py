@@ -372,7 +372,42 @@ def test_words_of_inference_data_are_scores(tmp_path):
     text = "premise,hypothesis,gold_label\na,b,entailment\na,c,neutral\na,d,-\n"
     table = read_file(write(tmp_path, "x.csv", text))
     assert triples(table) == [("a", "b", 1.0), ("a", "c", 0.5)]
-    assert reasons(table) == [(3, "score_not_a_number")]
+    assert reasons(table) == [(3, "inference_label")]
+
+
+INFERENCE = "premise,hypothesis,label\n" + "".join(f"a {n},b {n},{n % 3}\n" for n in range(9))
+
+
+@pytest.mark.parametrize(
+    ("text", "inference"),
+    [
+        (INFERENCE, True),
+        (INFERENCE.replace("premise,hypothesis", "前提,假设"), True),
+        ("premise,hypothesis,label\n" + INFERENCE.partition("\n")[2] + "c,d,-1\n", True),
+        (INFERENCE.replace(",2\n", ",contradiction\n"), True),
+        (INFERENCE.replace("premise,hypothesis", "sentence1,sentence2"), False),
+        (INFERENCE.replace(",2\n", ",1\n"), False),  # of two kinds the numbers say nothing
+        (INFERENCE + "c,d,5\n", False),
+        (INFERENCE + "c,d,0.5\n", False),
+    ],
+)
+def test_numbers_beside_premise_and_hypothesis_are_kinds(tmp_path, text, inference):
+    """As SNLI and MNLI number them: 0 is entailment, and 2 no degree above it."""
+    table = read_file(write(tmp_path, "x.csv", text))
+    assert table.inference is inference
+    if inference:
+        assert table.pairs.labels == (1.0, 0.5, 0.0) * 3
+        assert reasons(table) == ([(10, "inference_label")] if "-1" in text else [])
+    elif "sentence1" in text:
+        assert table.pairs.labels == (0.0, 1.0, 2.0) * 3
+
+
+def test_numbers_in_order_of_their_kind_are_kinds(tmp_path):
+    """The first rows, by which columns are told, then hold but one of them."""
+    rows = "".join(f"a {n},b {n},{n // 4000}\n" for n in range(12_000))
+    table = read_file(write(tmp_path, "x.csv", f"premise,hypothesis,label\n{rows}"), most=12_000)
+    assert table.inference
+    assert table.pairs.labels[0::4000] == (1.0, 0.5, 0.0)
 
 
 def test_header_can_be_forced_either_way(tmp_path):

@@ -82,16 +82,18 @@ def examine_run(
     if held is None and held_name:
         held = log.curves[held_name].finite
     marks = marks_of(log, known)
-    found = [*on_numbers(trained)]
-    finite = trained.finite
-    found += [*on_level(finite, marks, known)]
-    found += [*on_plateau(finite), *on_jumps(finite), *on_digits(trained)]
-    if held is not None:
+    found, finite, level = [*on_numbers(trained)], trained.finite, None
+    if len(finite) and trained.ends:  # else nothing is said of how it ended
+        level = level_of(finite)[0]
+        zero = any(fault.name == "zero" for fault in found)  # it did not get there by learning
+        at_end = [*on_level(finite, marks, known), *on_plateau(finite)]
+        found += [fault for fault in at_end if not (zero and fault.name == "at_floor")]
+    found += [*on_jumps(finite), *on_digits(trained)]
+    if held is not None and trained.ends and log.curve(held_name).ends:
         found += on_held_out(finite, held)
-    for figure in log.figures:
-        found += on_figure(log.curves[figure].finite)
+    for figure in (log.curves[name] for name in log.figures):
+        found += on_figure(figure.finite) if figure.ends else ()
     found.sort(key=lambda fault: SEVERITIES.index(fault.severity))
-    level = level_of(finite)[0] if len(finite) else None
     return ExaminedRun(log, name, held_name, known, marks, level, tuple(found))
 
 
@@ -191,6 +193,7 @@ def on_numbers(curve: Curve) -> Iterator[Fault]:
         values: dict[str, int | float | str] = {
             "count": len(broken),
             "step": _step(curve, int(broken[0])),
+            "last": _step(curve, int(broken[-1])),
         }
         yield Fault("not_finite", SEVERE, values, _steps(curve, broken), room="run")
     zero = curve.values == 0
@@ -400,6 +403,8 @@ def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
     first, second = sides
     if first is None or second is None:
         return (Fault("untold", NOTE, {}, room="run"),)
+    if broke := [run for run in (one, other) if run.level is None]:
+        return tuple(fault for fault in broke[0].faults if fault.name == "not_finite")
     shares = [_share(run) for run in (one, other)]
     said: dict[str, int | float | str] = {
         "one": display_number(one.level, 4),

@@ -48,6 +48,11 @@ class Curve:
         return len(self.values)
 
     @property
+    def ends(self) -> bool:
+        """Whether its last value is a number: what became none is not where it ended."""
+        return bool(len(self) and np.isfinite(self.values[-1]))
+
+    @property
     def finite(self) -> Curve:
         """Without what is no number."""
         there = np.isfinite(self.values)

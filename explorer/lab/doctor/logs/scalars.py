@@ -92,13 +92,16 @@ def _is_apart(head: str, place: int) -> bool:
 
 
 def is_scalars(name: str, content: bytes) -> bool:
-    """Whether a table has steps and numbers beside them, and no two columns of text."""
+    """Whether a table has steps and numbers beside them, and no two columns of text; or columns of
+    numbers alone, of which `read` says that steps are missing."""
     try:
         grid = read_grid(content, name, True)
     except Problem:
         return False
     heads = [head.strip().lower() for head in grid.columns]
     if _is_of_runs(heads):  # `read` says what it is
+        return True
+    if grid.header and len(heads) > 1 and all(_is_numeric(grid, at) for at in range(len(heads))):
         return True
     texts = sum(grid.is_text(place) for place in range(len(heads)))
     if set(heads) & {*NAMES} and set(heads) & {*VALUES}:

@@ -261,6 +261,7 @@ def _examined_classes(table: ClassTable, source: Source, batch: int, language: s
             for one in fitting[:LISTED]
         ],
         "more": max(0, len(fitting) - LISTED),
+        "kept": len(table.cleaned.kept),
         "pairs_file": _paired_file(table, source) if fitting else None,
         "file": _class_file(table, source),
         "looked": [check.said(language) for check in found.checks],
@@ -302,6 +303,7 @@ def _class_file(table: ClassTable, source: Source) -> Json:
         "used": len(table),
         "limited": False,
         "labelled": True,
+        "inference": False,
         "skipped": 0,
         "told": [],
     }
@@ -309,7 +311,7 @@ def _class_file(table: ClassTable, source: Source) -> Json:
 
 def _class_row(table: ClassTable, row: int) -> Json:
     called = table.names[int(table.of[row - 1])]
-    return {"row": row, "text": table.texts[row - 1], "called": called}
+    return {"row": table.row(row), "text": table.texts[row - 1], "called": called}
 
 
 def _file(read: Read, source: Source) -> Json | None:
@@ -358,7 +360,7 @@ def _suited(read: Read, fitting: Sequence[Suited], language: str) -> Iterator[Js
 
 # ---- What can be taken away ----------------------------------------------------------------------
 
-Write = Callable[[Read, Path, Callable[[int, int], None]], Path]
+Write = Callable[[Read | ClassTable, Path, Callable[[int, int], None]], Path]
 FILES: dict[str, tuple[str, Write]] = {
     "kept": ("-clean.tsv", write_kept),
     "left_out": ("-left-out.tsv", write_left_out),
@@ -372,7 +374,7 @@ def _take(request: Json) -> Json:
     ending, write = FILES[what]
 
     def work(report: Report) -> Path:
-        read = pairs_only(within(lambda: start_reading(source), report))
+        read = within(lambda: start_reading(source), report)
         path = new_parcel(f"{source.stem}{ending}")
         return write(read, path, lambda done, total: report("writing", done, total))
 

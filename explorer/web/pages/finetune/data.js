@@ -1,7 +1,7 @@
 // Where the pairs of a plan come from: ready-made ones, files, a scene of Explore, a set of the hub.
 import { find, h, reword, worded } from "../../kit/dom.js";
 import { labelled, slider } from "../../kit/fields.js";
-import { sent, tooLarge } from "../../kit/files.js";
+import { sent, tooLarge, withLabels } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
 import { newestOf } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
@@ -174,7 +174,7 @@ export function dataFields(channel, server, { line, complain }) {
   function tellFile(entry) {
     const { told, leave, answer } = files[entry];
     const read = answer && !answer.problem ? say("ui.file_read", answer) : (answer?.name ?? "");
-    told.textContent = answer?.labelled === false ? `${read} ${say("ui.all_positives")}` : read;
+    told.textContent = withLabels(read, answer);
     leave.hidden = !answer;
     if (entry === "file") offerColumns(answer);
   }

@@ -159,6 +159,7 @@ def describe_file(request: dict) -> Json:
         "chosen": {**table.chosen, TEACHER: table.chosen.get(TEACHER, NO_SCORE)},
         "used": len(table.pairs),
         "labelled": table.pairs.labelled,
+        "inference": table.inference,
         "total": table.total,
         "encoding": table.encoding,
         "encodings": offered(lambda: content, table.encoding, said),

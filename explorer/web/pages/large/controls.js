@@ -3,6 +3,7 @@ import { fileArrival } from "../../kit/arrival.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
 import { lossFinder } from "../../kit/finder.js";
+import { withLabels } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
 import { labelRules } from "../../kit/label_rules.js";
 import { grouped, show } from "../../kit/numbers.js";
@@ -111,8 +112,7 @@ export default function controls(root, channel) {
           used: grouped(answer.used),
           total: grouped(answer.total),
         });
-    const unscored = !answer.undecided && !answer.labelled;
-    fileNote.textContent = unscored ? `${counts} ${say("ui.all_positives")}` : counts;
+    fileNote.textContent = withLabels(counts, answer.undecided ? null : answer);
     /** @param {import("./state.js").SourceChange} source */
     const set = (source) => channel.change({ source });
     const chosen = { ...answer.chosen }; // with what is chosen while the next answer is awaited

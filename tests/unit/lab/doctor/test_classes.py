@@ -173,6 +173,44 @@ def test_its_pairs_join_to_its_classes_again(tmp_path):
     assert len(numbers) == 46
 
 
+def test_the_cleaned_table_has_each_text_once_in_one_class(tmp_path, capsys):
+    """What the advice promises: conflicting texts left out, of repeated ones the first kept."""
+    path, kept = tmp_path / "t.csv", tmp_path / "kept.tsv"
+    rows = [
+        "text,class",
+        "a cat,x",
+        ",x",
+        "A  cat,x",
+        "a dog,x",
+        "ａ dog,y",
+        "a bird,y",
+        "a fish,y",
+    ]
+    path.write_text("\n".join(rows) + "\n")
+    told = doctor(typed_doctor(str(path), "--clean", str(kept)))
+    said = capsys.readouterr().out
+    assert told == 1  # texts in several classes
+    assert "Without texts of several classes, and texts again in their class: 3 of 6" in said
+    assert f"Wrote {kept}" in said
+    assert kept.read_text() == "text\tclass\na cat\tx\na bird\ty\na fish\ty\n"
+    left = kept.with_suffix(".left-out.tsv").read_text().splitlines()
+    assert left == [
+        "row\tbecause\ttext\tclass",
+        "3\ttexts_again\tA cat\tx",
+        "4\ttexts_in_classes\ta dog\tx",
+        "5\ttexts_in_classes\tａ dog\ty",
+    ]
+    again = read_table(kept.read_bytes(), "kept.tsv", quiet)
+    assert isinstance(again, ClassTable)
+    assert not {"texts_again", "texts_in_classes"} & {
+        fault.name for fault in examine_classes(again, 4).faults
+    }
+    assert doctor(typed_doctor(str(path), "--json")) == 1
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["kept"] == 3
+    assert answer["left_out"][0] == {"row": 2, "because": "texts_again"}
+
+
 @pytest.mark.parametrize(
     ("head", "named"),
     [("text\tclass", True), ('"intent","utterance"', True), ('{"text": "a", "label": "b"}', True),

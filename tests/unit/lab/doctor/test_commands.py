@@ -49,11 +49,24 @@ def table(tmp_path):
     return str(path)
 
 
+def test_rows_are_those_of_the_file_and_print_nothing_but_letters(tmp_path, capsys):
+    """A row that could not be read counts, and a text is no command to the terminal."""
+    path = tmp_path / "t.tsv"
+    path.write_text(f"anchor\tpositive\n\tx\na\x1b[31m\t{'long ' * 40}\nA\x1b[31m\tb\nc\td\n")
+    assert doctor(typed_doctor(str(path), "--batch", "2")) == 1
+    said = capsys.readouterr().out
+    assert f"   row 2: a [31m · {'long ' * 11}long…\n   row 3: A [31m · b\n" in said
+    assert "\x1b" not in said
+    path.write_text("text,class\n,x\none,a\none,b\ntwo,a\n".replace(",", "\t"))
+    assert doctor(typed_doctor(str(path), "--batch", "2")) == 1
+    assert "   row 2: one · a\n   row 3: one · b\n" in capsys.readouterr().out
+
+
 def test_severe_findings_end_with_1(table, capsys):
     assert doctor(typed_doctor(table, "--loss", "cosent")) == 1
     said = capsys.readouterr().out
     assert said.startswith("5 pairs for CoSENT in batches of 64:\n\nsevere · conflicting_labels")
-    assert "such as: pair 1, 2" in said
+    assert "   row 1: a cat · a dog · 0.5\n   row 2: a cat · a dog · 1\n" in said
     assert doctor(typed_doctor(table, "--loss", "cosent", "--json")) == 1
     answer = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in answer["findings"]] == ["conflicting_labels", "copies"]

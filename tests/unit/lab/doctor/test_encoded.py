@@ -13,6 +13,7 @@ from explorer.lab.doctor import mining
 from explorer.lab.doctor.encoded import counted, examine_encoded, look, sharpness
 from explorer.lab.doctor.encoded_told import encoded_lines, encoded_to_json
 from explorer.lab.doctor.profile import profiled
+from explorer.lab.doctor.reading import Read
 from explorer.lab.large.encoding import Encoded
 from explorer.runtime.jobs import Cancelled
 from explorer.runtime.numbers import percent
@@ -135,9 +136,10 @@ def test_labels_are_judged_as_everywhere(encoder):
 def test_of_many_pairs_some_are_encoded_and_that_is_told(encoder):
     _, _, seen = found(clean(), most=20)
     assert len(seen) == 20
-    told = encoded_to_json(profiled(clean()), seen, LOSSES["info_nce"], 8)
+    read = Read(profiled(clean()))
+    told = encoded_to_json(read.profile, seen, LOSSES["info_nce"], 8)
     for language in ("en", "zh"):
-        assert "20" in "\n".join(encoded_lines(told, COUNT, 8, language))
+        assert "20" in "\n".join(encoded_lines(told, read, 8, language))
 
 
 def test_a_temperature_is_as_sharp_as_was_asked(encoder):

@@ -12,7 +12,8 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.lab.doctor.classes import ClassTable
 from explorer.lab.doctor.cleaning import write_kept, write_left_out
-from explorer.lab.doctor.data import examine
+from explorer.lab.doctor.data import KINDS, examine
+from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.reading import read_content, read_given, read_path, read_table
 from explorer.lab.doctor.scenes import finding_places, sample_places, scene_of
 from explorer.lab.doctor.suited import suited
@@ -69,6 +70,25 @@ def test_columns_that_are_named_make_the_first_row_a_header():
     table = read_table(text.encode(), "t.csv", quiet, columns=classes)
     assert isinstance(table, ClassTable)
     assert table.names == ("how tall", "how old")
+
+
+def test_kinds_of_inference_are_no_degrees():
+    """Entailment is the only positive; nothing is said of degrees, of any loss."""
+    rows = "".join(f"a {n}\tb {n}\t{n % 3}\n" for n in range(60))
+    found = read(f"premise\thypothesis\tlabel\n{rows}", "t.tsv")
+    assert found.profile.positives == 20
+    for loss in ("cosent", "contrastive", "info_nce", "cosine_mse"):
+        faults = {one.name: one for one in examine(found.profile, LOSSES[loss], 16).faults}
+        assert faults["inference_labels"].values == dict.fromkeys(KINDS, 20)
+        assert faults["inference_labels"].rows == (3, 6, 9, 12, 15)
+        assert not {"degrees_lost", "labels_out_of_reach"} & set(faults)
+    told = {one.loss: one for one in suited(found.profile, 16)}
+    assert not any("degrees" in (*one.reasons, *one.against) for one in told.values())
+    assert "kinds_as_degrees" in told["cosent"].against
+    assert told["info_nce"].reasons == ("entailed",)
+    scene = Scenario.from_link(scene_of(found.profile, range(9), "info_nce"))
+    assert scene.rules.threshold == 1
+    assert sum(explore(scene).batch.positive.tolist()) == 3
 
 
 def test_what_stays_reads_as_before(tmp_path):
@@ -166,6 +186,30 @@ def test_every_loss_that_can_learn_from_lists_opens_on_whole_ones(text, name):
     assert all(len(graded[first]) > 1 for first in lists)
     shown = finding_places(profile, (5,), "list_net")
     assert explore(Scenario.from_link(scene_of(profile, shown, "list_net"))).loss is not None
+
+
+@pytest.mark.parametrize(
+    ("called", "text", "meets"),
+    [
+        ("TripletLoss", TRIPLETS, False),  # given triplets are compared with nothing beside them
+        ("BatchAllTripletLoss", TRIPLETS, True),
+        ("MultipleNegativesRankingLoss", TRIPLETS, True),
+        ("FlagEmbedding", TRIPLETS, False),
+        ("RElbers/info-nce-pytorch", TRIPLETS, False),
+        ("TripletLoss", "a\tb\tscore\nx\tp 3\t1\nq\tp 3\t1\nz\tr\t0\n", True),  # it mines
+        ("alignment", TRIPLETS, False),
+        ("VICReg", TRIPLETS, False),
+    ],
+)
+def test_twins_meet_where_the_convention_takes_the_batch_for_negatives(called, text, meets):
+    found = read(text.replace("p 7\t", "p 3\t"), "t.tsv")
+    spec = found.spec(sides_for(Known(loss=called))[0])
+    told = examine(found.profile, spec, 60)
+    assert {fault.name for fault in told.faults if "twins" in fault.name} == (
+        {"twins" if "Ranking" in called else "twins_met"} if meets else set()
+    )
+    assert ("twins" in {check.name for check in told.checks if check.made}) == meets
+    assert (told.met.pairs > 0) == meets
 
 
 def test_of_triplets_a_batch_is_of_rows():

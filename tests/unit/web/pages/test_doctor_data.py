@@ -229,6 +229,9 @@ def test_a_table_of_classes_is_told_of_its_classes():
     unclear = examined({**source, "columns": {"text": "text", "class": "text"}})
     assert unclear["problem"]["key"] == "problem.column_chosen_twice"
     assert set(unclear["chosen"]) == {"text", "class"}
-    for asked in ("encode", "take"):
-        refused = ASK[asked]({"source": source, "encoder": "all-MiniLM-L6-v2", "what": "kept"})
-        assert refused["error"]["key"] == "problem.classes_no_pairs"
+    refused = ASK["encode"]({"source": source, "encoder": "all-MiniLM-L6-v2"})
+    assert refused["error"]["key"] == "problem.classes_no_pairs"
+    assert answer["kept"] == 2
+    kept = ASK["take"]({"source": source, "what": "kept"})
+    with open(kept["path"]) as file:
+        assert file.read() == "text\tclass\none\ta\nthree\tc\n"

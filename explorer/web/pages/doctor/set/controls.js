@@ -3,6 +3,7 @@
 import { fileArrival } from "../../../kit/arrival.js";
 import { clip, h, reword, worded } from "../../../kit/dom.js";
 import { labelled, numberField, section } from "../../../kit/fields.js";
+import { withLabels } from "../../../kit/files.js";
 import { given } from "../../../kit/given.js";
 import { grouped } from "../../../kit/numbers.js";
 import { GONE } from "../../../kit/server.js";
@@ -240,7 +241,7 @@ export default function dataControls(channel) {
     const counts = { name: clip(name), used: grouped(file.used), total: grouped(file.total) };
     const ofClasses = "class" in file.chosen;
     const read = say(ofClasses ? "doctor.class.read" : file.limited ? "large.file_limited" : "large.file_read", counts);
-    return file.labelled ? read : `${read} ${say("ui.all_positives")}`;
+    return withLabels(read, file);
   }
 
   function fill() {

@@ -43,7 +43,7 @@ export default function findings(root, channel) {
 
   function draw() {
     const { found } = door;
-    clean.hidden = looked.hidden = !found;
+    clean.hidden = looked.hidden = !found && !door.classes;
     fitting.hidden = !found && !door.classes;
     encoded.hidden = !found || !door.seen;
     if (door.classes) return drawClasses(door.classes);
@@ -107,7 +107,6 @@ export default function findings(root, channel) {
       .map((key) => ({ key, some: found[/** @type {"largest" | "smallest"} */ (key)] }))
       .filter(({ some }) => some.length)
       .map(({ key, some }) => h("li", {}, say(`doctor.class.${key}`, { classes: named(some) })));
-    looked.hidden = false;
     looked.replaceChildren(
       h("ul.lp-remarks", {}, sizes),
       h(
@@ -122,6 +121,7 @@ export default function findings(root, channel) {
       ),
     );
     drawFitting();
+    drawClean();
   }
 
   /**
@@ -342,6 +342,7 @@ export default function findings(root, channel) {
     const { file = "", name = "", columns = {}, encoding = "" } = door.of ?? {};
     const read = door.read?.findings ? door.read.file : null;
     const said = new URLSearchParams({ loss });
+    if (read?.inference) said.set("threshold", "1"); // entailment alone is positive
     const pairs = door.classes?.pairs_file;
     if (pairs) {
       said.set("file", pairs.file);
@@ -357,11 +358,14 @@ export default function findings(root, channel) {
   // ---- The rows that stay --------------------------------------------------------------------
 
   function drawClean() {
-    const { kept = 0, pairs = 0 } = door.found ?? {};
-    const left = pairs - kept;
+    const { classes } = door;
+    const { kept = 0 } = door.found ?? classes ?? {};
+    const total = door.found?.pairs ?? classes?.rows ?? 0;
+    const left = total - kept;
+    const key = `doctor${classes ? ".class" : ""}.${left ? "cleaned" : "clean_all"}`;
     clean.replaceChildren(
       h("h2", {}, say("doctor.clean")),
-      h("p.lp-about", {}, left ? say("doctor.cleaned", { kept, total: pairs }) : say("doctor.clean_all")),
+      h("p.lp-about", {}, say(key, { kept, total })),
       left
         ? h(
             "div.lp-row.lp-wrap",

@@ -83,6 +83,7 @@ def test_what_cannot_be_read_is_said(tmp_path, capsys):
         ("pairs.tsv", "a\tb\tscore\nA cat sleeps.\tA cat is asleep.\t1\n", False),
         ("steps.csv", "step,sentence1,sentence2\n1,A cat sleeps.,A dog runs.\n", False),
         ("loss.csv", "step,loss\n1,2\n", True),
+        ("numbers.csv", "foo,bar\n1,2\n3,4\n", True),  # which is told that steps are missing
         ("long.csv", "run_name,step,metric,value\nbold-sun,1,train/loss,3\n", True),
         ("text.txt", "", False),
     ],

@@ -104,13 +104,37 @@ def test_a_margin_is_a_landmark_at_any_batch():
     assert "at_collapse" in names(found)
 
 
+def test_of_a_loss_that_became_no_number_the_end_is_not_told():
+    """Whatever it was before: half of a run that fell, and then nothing."""
+    rising = [0.2 * 1.1**step for step in range(80)]
+    broke = log(FALLING[:40] + [math.nan] * 40, known=MNRL, eval_loss=rising[:40] + [math.nan] * 40)
+    found = examine_run(broke)
+    assert names(found) == ["not_finite"]
+    said = found.faults[0].said()
+    assert "became no number at step 41: 40 values are none, the last at step 80" in said
+    assert found.level is None
+    again = examine_run(log([*FALLING[:40], math.nan, *FALLING[41:]], known=MNRL))
+    assert {"not_finite", "between"} <= {*names(again)}
+    other = examine_run(log(FALLING, known=MNRL))
+    assert [fault.name for fault in compare_runs(found, other)] == ["not_finite"]
+
+
+def test_of_a_loss_that_is_zero_no_harder_negatives_are_advised():
+    found = examine_run(log([*FALLING[:60], *[0.0] * 30], known=Known("TripletLoss", batch=8)))
+    assert "zero" in names(found)
+    assert "at_floor" not in names(found)
+
+
 def test_values_that_are_none():
     found = examine_run(log([1.0, 2.0, math.nan, math.inf, *[0.0] * 6]))
     by_name = {fault.name: fault for fault in found.faults}
-    assert by_name["not_finite"].values == {"count": 2, "step": 3}
+    assert by_name["not_finite"].values == {"count": 2, "step": 3, "last": 4}
     assert by_name["not_finite"].rows == (3, 4)
     assert by_name["zero"].values == {"count": 6, "step": 5}
-    assert "2 values of the loss are no number, the first at step 3" in by_name["not_finite"].said()
+    assert (
+        "became no number at step 3: 2 values are none, the last at step 4"
+        in by_name["not_finite"].said()
+    )
     assert "zero" not in names(examine_run(log([1.0, 0.0, 0.0, 1.0] * 5)))
 
 
