@@ -222,9 +222,9 @@ class Profile:
             np.fromiter((hash(side[place]) for place in at), np.int64, len(at))
             for side in (columns.first, columns.second)
         )
-        written = numbered(first, second)
+        first, second = numbered(first, second)
         folded = self.first[places], self.second[places], self.pair[places]
-        return places[beside(*folded) > beside(*written, together(*written))]
+        return places[beside(*folded) > beside(first, second, together(first, second))]
 
     @cached_property
     def _encounters(self) -> float:
