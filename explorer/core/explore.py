@@ -21,6 +21,7 @@ from explorer.core.positives import refused
 from explorer.core.scenario import Scenario
 from explorer.core.trace import Trace, trace
 from explorer.locale import title_word
+from explorer.runtime import jobs
 from explorer.runtime.device import device_name
 from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import typed
@@ -143,6 +144,7 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     Raises:
         Problem: whatever the user can put right, from a bad parameter to an empty table.
     """
+    jobs.check()
     if batch is None:
         batch = batch_for(scenario)
     spec = spec_for(scenario)

@@ -51,9 +51,13 @@ BUDGETS = (
     Budget("scene_mib", 4, "MiB", "a request", "of a scene's rows; those of many are kept"),
     Budget("sentence_letters", 20_000, "characters", "a request", "of one sentence to be encoded"),
     Budget("request_mib", 1500, "MiB", "a request", "of memory that it is estimated to take"),
+    # A thread's own: a busy machine makes nothing later.
+    Budget("light_seconds", 20, "s", "a request", "of the processor for work without a turn"),
     Budget("heavy_seconds", 300, "s", "a request", "of heavy work, from its turn on"),
     Budget("requests_a_second", 60, "requests/s", "a visitor", "that are answered, on average"),
     Budget("requests_at_once", 240, "requests", "a visitor", "that may come faster than that"),
+    Budget("requests_of_one", 8, "requests", "a visitor", "answered at a time; more wait"),
+    Budget("requests_waiting", 64, "requests", "a visitor", "that wait for those"),
     Budget("heavy_of_one", 3, "jobs", "a visitor", "heavy work under way or waiting"),
     Budget("uploads_mib", 600, "MiB", "a visitor", "of files handed in"),
     Budget("upload_hours", 1, "hours", "a visitor", "an upload is kept after its last use"),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from explorer.locale import Word, word
-from explorer.runtime import jobs
+from explorer.runtime import jobs, places
 from explorer.runtime.budgets import budget
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import LOADED_MODELS, VECTOR_CACHE_BYTES
@@ -259,8 +259,10 @@ def _held(keys: Mapping[Entry, Hashable]) -> dict[Entry, np.ndarray]:
 def _alone_with(folder: ModelFolder) -> Iterator[None]:
     """Requests for one model wait for each other: the second finds what the first computed."""
     lock = _work_locks.setdefault(folder.identity, threading.Lock())  # setdefault is atomic
-    while not lock.acquire(timeout=0.2):
-        jobs.step("waiting", name=folder.name)
+    if not lock.acquire(blocking=False):
+        with places.lent():
+            while not lock.acquire(timeout=0.2):
+                jobs.step("waiting", name=folder.name)
     try:
         yield
     finally:

@@ -6,18 +6,12 @@ from __future__ import annotations
 import io
 import json
 import logging
-import sys
 
 import httpx
 import pytest
 
-from explorer.core.scenario import Scenario
-from explorer.runtime.limits import VECTOR_CACHE_BYTES
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import HOSTED
-from explorer.sources import encoders
-from explorer.web import programs, site
-from tests.browser.serving import free_port
+from explorer.web import programs
 from tests.hostile import HALF
 
 SECRET = "zanzibar"
@@ -25,23 +19,6 @@ GIVEN = ["cosent", [0.5, 0.1], [0, 1], {}, "", None, None, True, None, "keep"]
 API = "/gradio_api"
 MCP = f"{API}/mcp/"
 JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
-
-
-@pytest.fixture(scope="module")
-def hosted(tmp_path_factory):
-    """The blocks of a hosted page, and its address."""
-    factory, interval = logging.getLogRecordFactory(), sys.getswitchinterval()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(HOSTED, "1")
-        patch.setenv("LOSSPRISM_CACHE", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "100000")
-        patch.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("gradio")))
-        demo, address = site.open_page(Scenario(), "127.0.0.1", free_port())
-        yield demo, address
-        demo.close(verbose=False)
-    logging.setLogRecordFactory(factory)
-    sys.setswitchinterval(interval)
-    encoders.keep_at_most(VECTOR_CACHE_BYTES)
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ from explorer.runtime.cache import Cache, digest
 from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import json_number
 from explorer.runtime.problem import Problem
-from explorer.runtime.turns import one_by_one
 from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json, packed
 from explorer.web.pages.explore.facts import SERVED_LOSS
@@ -197,7 +196,7 @@ def _formula(request: Json) -> Json:
         if not 0 <= place < len(scenes):
             raise misfit(name, place)
     batch = make_batch(scenario.data, scenario.rules)
-    with one_by_one(len(batch)):
+    with jobs.one_by_one(len(batch)):
         base, other = (explore(scenes[place], batch) for place in places)
         differs = difference(base, other)
     return {

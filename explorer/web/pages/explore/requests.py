@@ -32,10 +32,10 @@ from explorer.lab.training.compare import start_all
 from explorer.lab.training.runs import default_runs
 from explorer.lab.training.trials import LEAST_RUNS, offer_of, trials
 from explorer.locale import language_of
+from explorer.runtime import jobs
 from explorer.runtime.limits import SWEPT_PAIRS
 from explorer.runtime.numbers import json_numbers
 from explorer.runtime.problem import Problem
-from explorer.runtime.turns import one_by_one
 from explorer.runtime.validation import misfit, one_of
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import gives_scores
@@ -59,7 +59,7 @@ def _explore(request: Json) -> Json:
     answer = held_rows(request, scenario)
     try:
         batch = batch_for(scenario)
-        with one_by_one(len(batch)):
+        with jobs.one_by_one(len(batch)):
             found = explore(scenario, batch)
             made = picture(found)
             made["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
