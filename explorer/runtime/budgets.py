@@ -51,6 +51,7 @@ BUDGETS = (
     Budget("scene_mib", 4, "MiB", "a request", "of a scene's rows; those of many are kept"),
     Budget("sentence_letters", 20_000, "characters", "a request", "of one sentence to be encoded"),
     Budget("request_mib", 1500, "MiB", "a request", "of memory that it is estimated to take"),
+    Budget("request_cells", 400_000_000, "cells", "a request", "of matrices, at all values of it"),
     # A thread's own: a busy machine makes nothing later.
     Budget("light_seconds", 20, "s", "a request", "of the processor for work without a turn"),
     Budget("heavy_seconds", 300, "s", "a request", "of heavy work, from its turn on"),

@@ -25,6 +25,7 @@ LARGE_DRAWN_PAIRS = 2**16  # random ones with vectors, which are let go once the
 WRITTEN_PAIRS, WRITTEN_NUMBERS = 32, 256
 # A sweep of more pairs than these is drawn through fewer points.
 SWEPT_PAIRS = 128
+SWEPT_CELLS = 2**20  # at all values together; beyond, it takes its turn on a hosted page
 # A step of more rows or columns than these is shown, and taken away, up to here.
 SHOWN_ROWS = 1024
 
