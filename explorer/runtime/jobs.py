@@ -27,7 +27,7 @@ from explorer.runtime.budgets import budget
 from explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
 from explorer.runtime.memory import give_back
 from explorer.runtime.numbers import display_number
-from explorer.runtime.problem import Problem
+from explorer.runtime.problem import Problem, logged
 from explorer.runtime.visitors import is_hosted, visitor
 
 NICE = 10  # of background work; a training has half as much
@@ -141,9 +141,9 @@ class Job:
         if self.cancelled:
             raise Cancelled
         if time.monotonic() - self._begun > (most := budget("heavy_seconds")):
-            raise Problem("heavy_seconds", about="size", most=display_number(most))
+            raise logged(Problem("heavy_seconds", about="size", most=display_number(most)))
         if self._light_seconds() > (most := budget("light_seconds")):
-            raise Problem("light_seconds", about="size", most=display_number(most))
+            raise logged(Problem("light_seconds", about="size", most=display_number(most)))
 
     def _light_seconds(self) -> float:
         """What light work in the foreground has taken of the processor so far."""

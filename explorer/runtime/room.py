@@ -12,7 +12,7 @@ from explorer.runtime import device
 from explorer.runtime.budgets import budget
 from explorer.runtime.limits import MIB
 from explorer.runtime.memory import left
-from explorer.runtime.problem import Problem
+from explorer.runtime.problem import Problem, logged
 from explorer.runtime.visitors import is_hosted
 
 
@@ -30,7 +30,7 @@ def check_memory(pairs: int = 0, bytes_a_pair: int = 0, beside_mib: int = 0) -> 
     _must_fit("request_memory", pairs, need, most, fits)
     # What is computed on a GPU takes of its memory, and hardly less of the machine's meanwhile.
     if min(left(), device.memory_left()) / MIB - need < budget("memory_left_mib"):
-        raise Problem("low_memory", about="again")
+        raise logged(Problem("low_memory", about="again"))
 
 
 def check_matrices(pairs: int, bytes_a_cell: int) -> None:
@@ -46,7 +46,7 @@ def check_matrices(pairs: int, bytes_a_cell: int) -> None:
 def _must_fit(key: str, pairs: int, need: float, most: float, fits: int) -> None:
     if need > most:
         told = {"count": pairs, "need": grouped(math.ceil(need)), "most": grouped(int(most))}
-        raise Problem(key, about="size", **told, fits=grouped(fits))
+        raise logged(Problem(key, about="size", **told, fits=grouped(fits)))
 
 
 def check_cells(pairs: int, times: float) -> None:
@@ -65,4 +65,4 @@ def check_disk(folder: Path) -> None:
         return
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if shutil.disk_usage(there).free / MIB < budget("disk_left_mib"):
-        raise Problem("low_disk", about="again")
+        raise logged(Problem("low_disk", about="again"))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from explorer.runtime import places
 from explorer.runtime.budgets import budget
-from explorer.runtime.problem import Problem
+from explorer.runtime.problem import Problem, logged
 from explorer.runtime.room import check_memory
 from explorer.runtime.visitors import has_key, is_hosted, visitor
 
@@ -80,10 +80,10 @@ class Turns:
         with self._changed:
             own = sum(ticket.visitor == whose for ticket in self._tickets)
             if own >= budget("heavy_of_one"):
-                raise Problem("busy_own", about="again", count=own)
+                raise logged(Problem("busy_own", about="again", count=own))
             waiting = sum(not ticket.begun for ticket in self._tickets)
             if waiting >= budget("heavy_waiting"):
-                raise Problem("busy", about="again", count=waiting)
+                raise logged(Problem("busy", about="again", count=waiting))
             ticket = _Ticket(whose, next(self._numbers))
             self._tickets.append(ticket)
             return ticket
@@ -148,7 +148,7 @@ class _OneByOne:
             return
         with self._counting:
             if self._waiting >= self._most:
-                raise Problem("busy", about="again", count=self._waiting)
+                raise logged(Problem("busy", about="again", count=self._waiting))
             self._waiting += 1
         try:
             while not self._lock.acquire(timeout=LOOK_S):

@@ -33,7 +33,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, is_hosted, new_key
 from explorer.sources import encoders
 from explorer.web import assets, patience
-from explorer.web.address import KnowsAddress, read_address
+from explorer.web.address import KnowsAddress, believe_no_proxy, read_address
 from explorer.web.api.endpoints import ENDPOINTS
 from explorer.web.bounds import Bounded
 from explorer.web.calls import AnswersCalls
@@ -224,6 +224,8 @@ def open_page(
     _answer_tools_in_json(demo)
     if is_hosted():
         patience.bound(demo.server.config)
+        if not os.environ.get("SPACE_ID"):
+            believe_no_proxy(demo.server.config)
         demo.bound()
     return demo, found.rstrip("/")
 

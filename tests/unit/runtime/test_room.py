@@ -27,12 +27,13 @@ def with_memory(monkeypatch, mib):
 
 
 @pytest.mark.parametrize("wanted", ["cosines", "angles", "vectors"])
-def test_what_is_refused_says_how_many_pairs_fit(hosted, monkeypatch, wanted):
+def test_what_is_refused_says_how_many_pairs_fit(hosted, monkeypatch, wanted, capfd):
     with_memory(monkeypatch, 10**6)
     monkeypatch.setenv("LOSSPRISM_REQUEST_MIB", "290")
     with pytest.raises(Problem) as refused:
         must_fit(10**6, 10**6, "cosent", wanted)
     fits = int(refused.value.values["fits"].replace("\u202f", ""))
+    assert capfd.readouterr().err == "refused problem.request_memory\n"
     must_fit(fits, 10**6, "cosent", wanted)
     with pytest.raises(Problem, match="would take about"):
         must_fit(fits + 1, 10**6, "cosent", wanted)
