@@ -3,17 +3,26 @@ hosting``.
 
 Most open the page and then look at small batches, each on a connection of its own. The others send
 bodies a byte at a time, bodies of gigabytes, values of wrong types, deep nesting, and floods under
-one key. A refusal is timed from when as much was sent as is needed to refuse it.
+one key; small files that unpack to millions of rows, texts of nothing but quotes, and small
+questions that take long, more at once than the app has threads, and leave before they are answered.
+A refusal is timed from when as much was sent as is needed to refuse it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
+import functools
+import io
 import json
 import random
 import time
 from urllib.parse import urlsplit
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
 
 from benchmarks.report import Row
 from benchmarks.visitors import CALL, WAIT_S, Answers, Visitor, parts_of, question, row
@@ -25,6 +34,11 @@ EVERY_S = 15.0  # between two looks of one visitor
 PAUSE_S = 0.5
 GIB, PIECE = 2**30, 2**20
 REFUSED_S = "≤ 50 ms"
+LEFT_S = 20.0  # after which nobody waits for the answer to a costly question any more
+AT_ONCE = 44  # of them under one key
+HEAD, LINES = "sentence1,sentence2,score\n", 60_000
+ROWS = 4_000_000
+SIDES = ("cosent", "info_nce", "triplet", "siglip", "lifted", "circle")
 WRONG = (None, True, -1, 1e308, 10**400, "a" * 100_000, [], [[[]]], {"data": {"source": 1}})
 
 
@@ -102,6 +116,39 @@ class Hostile:
             await self.sends(f"Content-Length: {len(text)}", [text])
             await asyncio.sleep(PAUSE_S)
 
+    async def leaves(self, text: bytes) -> None:
+        """A costly question, whose answer is waited for only so long."""
+        reader, writer = await asyncio.open_connection(self.host, self.port)
+        with contextlib.suppress(ConnectionError, TimeoutError):
+            writer.write(self.head(f"Content-Length: {len(text)}") + text)
+            await writer.drain()
+            await asyncio.wait_for(reader.read(2000), LEFT_S)
+        writer.close()
+
+    async def costs(self, until: float, asked: list[tuple[str, dict]]) -> None:
+        """These questions, so many at once, and again as soon as all are answered or given up."""
+        texts = [json.dumps(question(self.parts, *one)).encode() for one in asked]
+        while time.monotonic() < until:
+            some = (texts[number % len(texts)] for number in range(AT_ONCE))
+            await asyncio.gather(*map(self.leaves, some))
+
+    async def unpacks(self, until: float) -> None:
+        await self.costs(until, [("read_file", file) for file in odd_files()])
+
+    async def ponders(self, until: float) -> None:
+        """As many pairs as a page takes, in the losses that take longest."""
+        sides = [{"loss": loss, "convention": "", "parameters": {}} for loss in SIDES]
+        drawn = {"pairs": 512, "dimension": 64, "labels": "graded"}
+        data = {"source": "random", "random": {**drawn, "seed": random.randrange(2**31)}}
+        scene = {"scenario": {"loss": "triplet", "data": data}}
+        asked = [
+            ("explore", scene),
+            ("parity", {**scene, "sides": sides}),
+            ("collapse", {**scene, "sides": sides, "points": 200}),
+            ("compare", {**scene, "sides": sides}),
+        ]
+        await self.costs(until, asked)
+
     async def floods(self, until: float) -> None:
         """As fast as answers come, ten at a time, under one key."""
         text = json.dumps(question(self.parts, "open_link", "a link")).encode()
@@ -111,6 +158,36 @@ class Hostile:
                 await self.sends(f"Content-Length: {len(text)}\r\nConnection: close", [text])
 
         await asyncio.gather(*(flood() for _ in range(10)))
+
+
+@functools.cache
+def odd_files() -> list[dict]:
+    """As a page hands them in; made before anybody's time is taken."""
+    texts = (HEAD + 'b","\n' * LINES, HEAD + '"\n","\n' * LINES)
+    contents = (unpacking(ROWS), *(text.encode() for text in texts))
+    names = ("a.parquet", "chained.csv", "alternating.csv")
+    return [
+        {"name": name, "content": base64.b64encode(content).decode()}
+        for name, content in zip(names, contents, strict=True)
+    ]
+
+
+def unpacking(rows: int) -> bytes:
+    """A small Parquet file of so many rows, all of the same words."""
+    places = pa.array(np.zeros(rows, dtype=np.int32))
+    words = (pa.DictionaryArray.from_arrays(places, pa.array([letter * 50])) for letter in "xy")
+    into = io.BytesIO()
+    table = pa.table({**dict(zip(("sentence1", "sentence2"), words, strict=True))})
+    pyarrow.parquet.write_table(table, into, compression="zstd")
+    return into.getvalue()
+
+
+async def watches(visitor: Visitor, told: Answers, until: float) -> None:
+    """Whether the app is alive, as whoever runs it asks."""
+    while time.monotonic() < until:
+        with told.timed():
+            await visitor.opens("/healthz")
+        await asyncio.sleep(PAUSE_S)
 
 
 async def looks(visitor: Visitor, told: Answers, until: float) -> None:
@@ -127,10 +204,11 @@ async def looks(visitor: Visitor, told: Answers, until: float) -> None:
 
 async def crowded(
     address: str, connections: int, seconds: float
-) -> tuple[Answers, Answers, Answers]:
-    """What the visitors were answered; the hostile ones, before it was read and after."""
+) -> tuple[Answers, Answers, Answers, Answers]:
+    """What the visitors were answered; the hostile ones, before it was read and after; and whoever
+    asked whether it is alive."""
     parts = await parts_of(address)
-    answered, unread, read = Answers(), Answers(), Answers()
+    answered, unread, read, alive = Answers(), Answers(), Answers(), Answers()
     bad = round(SHARE * connections)
     until = time.monotonic() + seconds
     visitors = [Visitor(address, parts) for _ in range(connections - bad)]
@@ -138,16 +216,19 @@ async def crowded(
     for number in range(bad):
         one = Hostile(address, parts, unread, read)
         kinds = (one.slow, one.announces, one.misfits, one.slow, one.nests, one.streams)
+        kinds = (one.unpacks, one.ponders, *kinds)
         work.append(one.floods(until) if number == 0 else kinds[number % len(kinds)](until))
-    await asyncio.gather(*work)
-    for one in visitors:
+    watching = Visitor(address, parts)
+    await asyncio.gather(*work, watches(watching, alive, until))
+    for one in (*visitors, watching):
         one.line.close()
-    return answered, unread, read
+    return answered, unread, read, alive
 
 
 def rows(address: str, connections: int, seconds: float) -> list[Row]:
-    answered, unread, read = asyncio.run(crowded(address, connections, seconds))
-    for error in sorted(set(answered.wrong + unread.wrong + read.wrong))[:5]:
+    odd_files()
+    answered, unread, read, alive = asyncio.run(crowded(address, connections, seconds))
+    for error in sorted(set(answered.wrong + unread.wrong + read.wrong + alive.wrong))[:5]:
         print(error)
     bad = round(SHARE * connections)
     what = f"{connections} connections, {bad} of them hostile: the page and a picture"
@@ -155,4 +236,5 @@ def rows(address: str, connections: int, seconds: float) -> list[Row]:
         row(what, answered, "no error: it answers throughout"),
         row("what is too large, too slow or too often is refused", unread, REFUSED_S),
         row("what fits no function is refused, or answered", read, ""),
+        row("/healthz beside it", alive, "no error"),
     ]

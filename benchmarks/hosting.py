@@ -6,6 +6,7 @@ arrive over the loopback. `--part` chooses what is measured:
 * `space`: the start from a clean checkout, as a Space of two cores and 16 GiB
 * `slider`: visitors who move a slider twice a second
 * `crowd`: the same beside one who trains MiniLM and others who open a million pairs
+* `overviews`: sliders beside sixteen who open a million pairs under a hinge loss at once
 * `hostile`: many connections, some of them hostile (`benchmarks/hostile.py`)
 * `hour`: mixed use for long (`benchmarks/mixed.py`)
 * `fuzz`: whatever a stranger sends (`benchmarks/fuzz.py`)
@@ -20,7 +21,7 @@ import contextlib
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,22 +40,27 @@ STEPS_ALONE, COLD = 40, 10  # of which the first are slower: memory and caches a
 ALONE, CROWDED = "no error, p50 ≤ 150 ms, p95 ≤ 1 s", "no error, p95 ≤ 2 s"
 HEADS = ("part", *report.HEADS, "on")
 Measured = tuple[str, str, str, str, str]
+OVERVIEWS = 16
 
 
 async def moved(
-    address: str, visitors: int, seconds: float, crowd: int
+    address: str,
+    visitors: int,
+    seconds: float,
+    crowd: int,
+    losses: Sequence[str] = ("cosent", "pairwise_hinge"),
+    trains: bool = True,
 ) -> tuple[Answers, Answers, list[str]]:
-    """What visitors feel who move a slider, beside a `crowd` that opens a million pairs each and
-    one that trains; the run of that one."""
+    """What visitors feel who move a slider, beside a `crowd` that opens a million pairs each, under
+    these losses in turn, and one that trains; the run of that one."""
     parts = await parts_of(address)
     light, heavy = Answers(), Answers()
     until = time.monotonic() + seconds
     everyone = [Visitor(address, parts) for _ in range(visitors + crowd + 1)]
-    losses = ("cosent", "pairwise_hinge")
     work = [one.move_a_slider(light, until) for one in everyone[:visitors]]
     for number, one in enumerate(everyone[visitors : visitors + crowd]):
-        work.append(one.open_a_million(losses[number % 2], heavy, until))
-    if crowd:
+        work.append(one.open_a_million(losses[number % len(losses)], heavy, until))
+    if crowd and trains:
         work.append(everyone[-1].train({**first_plan(), "encoder": EMBEDDED}))
     await asyncio.gather(*work)
     await everyone[-1].stop()
@@ -171,6 +177,31 @@ def sliders(chosen: argparse.Namespace, crowd: int, target: str) -> list[Row]:
     return rows
 
 
+def overviews(chosen: argparse.Namespace) -> list[Row]:
+    """Sixteen who open a million pairs under the loss that takes most memory for it."""
+    with hosted(chosen.port) as (address, _):
+        (app,) = psutil.Process().children()
+        crowd = (OVERVIEWS, ("pairwise_hinge",), False)
+        light, heavy, _ = asyncio.run(moved(address, chosen.visitors, chosen.seconds, *crowd))
+        for error in sorted(set(light.wrong + heavy.wrong))[:3]:
+            print(error, file=sys.stderr)
+        beside = f"{chosen.visitors} visitors moving a slider beside {OVERVIEWS} hinge overviews"
+        return [
+            row(f"{beside} of 10⁶ pairs", light, CROWDED),
+            row("those overviews", heavy, "no error"),
+            ("memory at its most", f"{most_held_mib(app):.0f} MiB", ""),
+        ]
+
+
+def most_held_mib(process: psutil.Process) -> float:
+    """The most that a process has held so far; what it holds, where the system tells no more."""
+    try:
+        lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+    except OSError:
+        return process.memory_info().rss / 2**20
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+
+
 def space(chosen: argparse.Namespace) -> list[Row]:
     from benchmarks import space as part
 
@@ -210,6 +241,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], list[Row]]] = {
     "space": space,
     "slider": lambda chosen: sliders(chosen, 0, ALONE),
     "crowd": lambda chosen: sliders(chosen, chosen.crowd, CROWDED),
+    "overviews": overviews,
     "hostile": hostile,
     "hour": hour,
     "fuzz": fuzz,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from losses import LOSSES
+from losses import LOSSES, SHIPPED
 from losses.combined.queued import REFERENCES
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -75,6 +75,8 @@ def test_the_readme_lists_the_paper_of_every_loss_that_has_one():
             if address:
                 assert any(f"`{name}`" in row and f"({address})" in row for row in rows), reference
     assert len(addresses) > 10
+    for spec in SHIPPED:
+        assert any(f"`{spec.name}`" in row.split("|")[1] for row in rows), spec.name
 
 
 def test_the_version_has_an_entry_in_the_changelog():

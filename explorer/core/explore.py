@@ -21,14 +21,20 @@ from explorer.core.positives import refused
 from explorer.core.scenario import Scenario
 from explorer.core.trace import Trace, trace
 from explorer.locale import title_word
+from explorer.runtime import jobs, room
 from explorer.runtime.device import device_name
 from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
+from explorer.runtime.turns import FEW_PAIRS
 from explorer.runtime.wire import is_number
 from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec, Parameter
 from losses.spec import ParameterValue
+
+# What exploring takes at most for each cell of the N×N matrix of its pairs: measured at the most
+# pairs, 880 for the loss that holds most (`tests/process/test_request_memory.py`).
+CELL_BYTES = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,8 +149,11 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     Raises:
         Problem: whatever the user can put right, from a bad parameter to an empty table.
     """
+    jobs.check()
     if batch is None:
         batch = batch_for(scenario)
+    if len(batch) > FEW_PAIRS:  # fewer take little of anything
+        room.check_matrices(len(batch), CELL_BYTES)
     spec = spec_for(scenario)
     parameters = parameters_for(spec, dict(scenario.parameters))
     _check_labels(batch.pairs, spec)

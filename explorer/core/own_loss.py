@@ -22,6 +22,7 @@ from types import ModuleType
 
 from explorer.core.trace import forget_listings
 from explorer.runtime.files import atomic_write
+from explorer.runtime.jobs import Cancelled
 from explorer.runtime.loopback import is_this_computer
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import is_hosted
@@ -216,7 +217,7 @@ def own_faults(spec: LossSpec) -> Iterator[None]:
         return
     try:
         yield
-    except Problem:
+    except (Problem, Cancelled):
         raise
     except Exception as error:
         place = Path(inspect.getfile(inspect.unwrap(spec.definition)))

@@ -18,7 +18,7 @@ from typing import Any
 from explorer.runtime import validation
 from explorer.runtime.budgets import budget
 from explorer.runtime.limits import MIB, SCENARIO_BYTES
-from explorer.runtime.problem import Problem
+from explorer.runtime.problem import Problem, logged
 from explorer.sources.batches import RANGES, SAMPLERS, Draw
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.pairs import Correction
@@ -150,7 +150,7 @@ class Scenario:
         rows = (*read.data.rows, *read.data.corrections)
         size = sum(map(len, itertools.chain.from_iterable(rows))) + ROW_BYTES * len(rows)
         if size > (most := budget("scene_mib")) * MIB:
-            raise Problem("scene_too_large_here", most=most)
+            raise logged(Problem("scene_too_large_here", most=most))
         return read
 
     def shown(self) -> Scenario:

@@ -27,6 +27,7 @@ from explorer.core.batch import Batch
 from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import Scenario
 from explorer.core.trace import function_of
+from explorer.runtime import jobs
 from explorer.runtime.parsing import parsed
 
 # Cells of a matrix that are held at once, for all values together.
@@ -170,9 +171,12 @@ def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Poi
     products = _products(batch) if vectors is not None and batch.given is None else None
     run: Any = torch.func.grad_and_value(loss_of)
     many = torch.tensor(values, dtype=scores.dtype, device=scores.device)
-    held = max(1, HELD // max(1, *(leaf.numel() for leaf in leaves.values())))
+    # Whatever the definition makes is there for all values at once, too.
+    largest = max(one.numel() for one in (*leaves.values(), *(s.value for s in e.trace.tensors)))
+    held = max(1, HELD // max(1, largest))
     found: list[Point] = []
     for some in many.split(held):
+        jobs.check()
         try:
             gradients, losses = torch.vmap(functools.partial(run, leaves))(some)
         except (RuntimeError, TypeError, ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -70,6 +71,16 @@ def _in_a_new_thread(call: Callable[[], Answer]) -> Answer:
     thread.start()
     thread.join()
     return found[0]
+
+
+def memory_left() -> float:
+    """How many bytes of a GPU's own memory may still be taken, those that torch keeps for the next
+    tensors among them; infinitely many where there is no such memory."""
+    here = device()
+    if here.type != "cuda":
+        return math.inf
+    free, _ = torch.cuda.mem_get_info(here)
+    return free + torch.cuda.memory_reserved(here) - torch.cuda.memory_allocated(here)
 
 
 def device_name() -> str:

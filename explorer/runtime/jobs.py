@@ -22,12 +22,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakSet
 
-from explorer.runtime import turns
+from explorer.runtime import places, turns
 from explorer.runtime.budgets import budget
-from explorer.runtime.limits import HEAVY_FILE_BYTES, JOB_IDLE_S, JOB_RESULTS
+from explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
 from explorer.runtime.memory import give_back
 from explorer.runtime.numbers import display_number
-from explorer.runtime.problem import Problem
+from explorer.runtime.problem import Problem, logged
 from explorer.runtime.visitors import is_hosted, visitor
 
 NICE = 10  # of background work; a training has half as much
@@ -61,6 +61,9 @@ class Job:
         self._asked = time.monotonic()
         self._begun = math.inf  # when heavy work had its turn
         self.askers: set[str] = set()
+        self._left: threading.Event | None = None  # set when whoever asked has gone
+        self._thread = threading.get_ident()
+        self._light = time.thread_time()  # when light work began, by this thread's own clock
         self._lent = False  # by one who waits for this work, and has a turn
 
     @classmethod
@@ -82,7 +85,7 @@ class Job:
         current.set(self)
         _give_way()
         try:
-            with turns.in_turn(self._queues), self.counted():
+            with places.in_pool(None), turns.in_turn(self._queues), self.counted():
                 result, error = work(self.report), None
         except BaseException as raised:  # raised again where the result is asked for
             result, error = None, raised
@@ -101,10 +104,12 @@ class Job:
     def counted(self) -> Iterator[None]:
         """What is done inside is heavy: its time counts, with that of the heavy work around it."""
         before, self._begun = self._begun, min(self._begun, time.monotonic())
+        began = time.thread_time()
         try:
             yield
         finally:
             self._begun = before
+            self._light += time.thread_time() - began  # that was not light
 
     def lend(self) -> None:
         """Let the work go on in the turn of one who waits for it: else those who have all turns
@@ -126,15 +131,27 @@ class Job:
         self.progress = Progress(what, done, total, said)
 
     def check(self) -> None:
-        """Raise Cancelled if that was asked for, or if nobody has waited for background work for
-        so long that the page must have been closed; Problem if heavy work takes longer than a
-        hosted page gives it."""
+        """Raise Cancelled if that was asked for, if whoever asked has gone, or if nobody has waited
+        for background work for so long that the page must have been closed; Problem if the work
+        takes longer than a hosted page gives it."""
         if not self.in_foreground and time.monotonic() - self._asked > JOB_IDLE_S:
+            self.cancelled = True
+        if self._left is not None and self._left.is_set():
             self.cancelled = True
         if self.cancelled:
             raise Cancelled
         if time.monotonic() - self._begun > (most := budget("heavy_seconds")):
-            raise Problem("heavy_seconds", about="size", most=display_number(most))
+            raise logged(Problem("heavy_seconds", about="size", most=display_number(most)))
+        if self._light_seconds() > (most := budget("light_seconds")):
+            raise logged(Problem("light_seconds", about="size", most=display_number(most)))
+
+    def _light_seconds(self) -> float:
+        """What light work in the foreground has taken of the processor so far."""
+        if not self.in_foreground or self._begun < math.inf:
+            return 0.0
+        if threading.get_ident() != self._thread:  # whose clock is another
+            return 0.0
+        return time.thread_time() - self._light
 
     def leave(self, whose: str) -> None:
         """This visitor wants the work no more; it is cancelled where nobody else does."""
@@ -145,8 +162,11 @@ class Job:
     def wait(self, seconds: float) -> bool:
         """Whether the work is done, at the latest after so many seconds."""
         self._asked = time.monotonic()
+        if self._future.done() or not seconds:
+            return self._future.done()
         try:
-            self._future.exception(seconds)
+            with places.lent():
+                self._future.exception(seconds)
         except TimeoutError:
             return False
         return True
@@ -178,6 +198,7 @@ def _give_way() -> None:
 # ---- The job that the running code belongs to ------------------------------------------------
 
 current: ContextVar[Job | None] = ContextVar("job", default=None)
+_left: ContextVar[threading.Event | None] = ContextVar("left", default=None)
 _running: dict[tuple[str, str], Job] = {}
 _background: WeakSet[Job] = WeakSet()
 
@@ -195,16 +216,31 @@ def end_all(seconds: float) -> bool:
 
 
 @contextmanager
-def job(name: str) -> Iterator[Job]:
-    """The work done inside can be followed, and cancelled, by this name."""
-    mine = visitor(), name
-    started = _running[mine] = Job()
+def asked_until(left: threading.Event) -> Iterator[None]:
+    """What is begun inside ends at its next step once whoever asked for it has `left`. Work in the
+    background does not: others may wait for it, and it ends when nobody asks any more."""
+    before = _left.set(left)
+    try:
+        yield
+    finally:
+        _left.reset(before)
+
+
+@contextmanager
+def job(name: str | None = None) -> Iterator[Job]:
+    """The work done inside is one job; by its name, where it has one, it can be followed and
+    cancelled."""
+    started = Job()
+    started._left = _left.get()
     before = current.set(started)
+    mine = None if name is None else (visitor(), name)
+    if mine is not None:
+        _running[mine] = started
     try:
         yield started
     finally:
         current.reset(before)
-        if _running.get(mine) is started:
+        if mine is not None and _running.get(mine) is started:
             del _running[mine]
 
 
@@ -212,7 +248,7 @@ def step(what: str, done: int = 0, total: int = 0, **values: object) -> None:
     """Say how far the work is; outside a job nobody listens.
 
     Raises:
-        Cancelled: if the job was cancelled since the last step.
+        Cancelled, Problem: as `Job.check`.
     """
     mine = current.get()
     if mine is None:
@@ -220,6 +256,12 @@ def step(what: str, done: int = 0, total: int = 0, **values: object) -> None:
     if mine.in_foreground:
         mine.report(what, done, total, **values)
     else:  # it reports itself, and knows of more than this step
+        mine.check()
+
+
+def check() -> None:
+    """End the running job here, if it is to end. Raises Cancelled, Problem as `Job.check`."""
+    if (mine := current.get()) is not None:
         mine.check()
 
 
@@ -234,9 +276,14 @@ def in_turn() -> Iterator[None]:
         yield
 
 
-def in_turn_to_read(data: bytes) -> AbstractContextManager[None]:
-    """Reading a large file is heavy work; a small one is read at once."""
-    return in_turn() if len(data) > HEAVY_FILE_BYTES else nullcontext()
+def one_by_one(pairs: int) -> AbstractContextManager[None]:
+    """Light work of the running job on so many pairs is done after that of others."""
+    return turns.one_by_one(pairs, check)
+
+
+def in_turn_if(heavy: bool) -> AbstractContextManager[None]:
+    """What may be light or heavy takes its turn where it is heavy."""
+    return in_turn() if heavy else nullcontext()
 
 
 def look(name: str) -> Progress | None:

@@ -25,12 +25,15 @@ LARGE_DRAWN_PAIRS = 2**16  # random ones with vectors, which are let go once the
 WRITTEN_PAIRS, WRITTEN_NUMBERS = 32, 256
 # A sweep of more pairs than these is drawn through fewer points.
 SWEPT_PAIRS = 128
+SWEPT_CELLS = 2**20  # at all values together; beyond, it takes its turn on a hosted page
 # A step of more rows or columns than these is shown, and taken away, up to here.
 SHOWN_ROWS = 1024
 
 # ---- Files and texts
 FILE_BYTES = 64 * MIB
-HEAVY_FILE_BYTES = MIB  # beyond, reading one takes its turn with the heavy work of a hosted page
+# Unpacked; beyond, reading one takes its turn with the heavy work of a hosted page. The oddest text
+# of so many takes half a second of a processor.
+HEAVY_FILE_BYTES = MIB // 4
 LARGE_FILE_BYTES = 256 * MIB  # about a million pairs of short sentences
 UNPACKED_BYTES = 512 * MIB  # of a Parquet file
 UNPACKED_ROWS = 2**22  # of a Parquet file, which needs hardly a byte for an empty one

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, Literal, get_args
 
 from explorer.locale import say
@@ -74,6 +75,13 @@ class Problem(ValueError):
         """What `to_json` gave, here or in another process."""
         key = said["key"].removeprefix("problem.")
         return cls(key, about=said.get("about", ""), **said["values"])
+
+
+def logged(problem: Problem) -> Problem:
+    """The same, with its reason and nothing of its content in the log: what a hosted page refuses
+    for want of room, time or a turn, its host wants to know of."""
+    print(f"refused {problem.key}", file=sys.stderr, flush=True)
+    return problem
 
 
 def _sent(value: object) -> int | str | dict | list:

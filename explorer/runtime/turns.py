@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import math
 import threading
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
+from explorer.runtime import places
 from explorer.runtime.budgets import budget
-from explorer.runtime.problem import Problem
+from explorer.runtime.problem import Problem, logged
 from explorer.runtime.room import check_memory
 from explorer.runtime.visitors import has_key, is_hosted, visitor
 
@@ -79,10 +81,10 @@ class Turns:
         with self._changed:
             own = sum(ticket.visitor == whose for ticket in self._tickets)
             if own >= budget("heavy_of_one"):
-                raise Problem("busy_own", about="again", count=own)
+                raise logged(Problem("busy_own", about="again", count=own))
             waiting = sum(not ticket.begun for ticket in self._tickets)
             if waiting >= budget("heavy_waiting"):
-                raise Problem("busy", about="again", count=waiting)
+                raise logged(Problem("busy", about="again", count=waiting))
             ticket = _Ticket(whose, next(self._numbers))
             self._tickets.append(ticket)
             return ticket
@@ -124,17 +126,59 @@ class Turns:
 
 
 TURNS = Turns()
+
+
+class _OneByOne:
+    """Light work that is done one piece after the other, while at most so many wait."""
+
+    def __init__(self, most: float = math.inf) -> None:
+        self._most = most
+        self._waiting = 0
+        self._lock, self._counting = threading.Lock(), threading.Lock()
+
+    @contextlib.contextmanager
+    def taken(self, waiting: Callable[[], object]) -> Iterator[None]:
+        self._wait(waiting)
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def _wait(self, waiting: Callable[[], object]) -> None:
+        if self._lock.acquire(blocking=False):
+            return
+        with self._counting:
+            if self._waiting >= self._most:
+                raise logged(Problem("busy", about="again", count=self._waiting))
+            self._waiting += 1
+        try:
+            while not self._lock.acquire(timeout=LOOK_S):
+                waiting()
+        finally:
+            with self._counting:
+                self._waiting -= 1
+
+
 # An exploration of few pairs holds Python's lock for most of its time: forty at once take half as
 # much again of the processor as one after the other. Few pairs never wait for many.
 FEW_PAIRS = 256
-_of_few, _of_many = threading.Lock(), threading.Lock()
+_of_few, _of_many = _OneByOne(), _OneByOne(most=64)
 
 
-def one_by_one(pairs: int) -> contextlib.AbstractContextManager[object]:
-    """Do light work on so many pairs after that of others; at once at home."""
+@contextlib.contextmanager
+def one_by_one(pairs: int, waiting: Callable[[], object] = lambda: None) -> Iterator[None]:
+    """Do light work on so many pairs after that of others; at once at home.
+
+    `waiting()` is called now and then, and may raise to leave. Raises Problem where too many wait.
+    """
     if not is_hosted():
-        return contextlib.nullcontext()
-    return _of_few if pairs <= FEW_PAIRS else _of_many
+        yield
+    elif pairs <= FEW_PAIRS:
+        with _of_few.taken(waiting):
+            yield
+    else:  # whoever looks at few pairs needs the place
+        with places.lent(), _of_many.taken(waiting):
+            yield
 
 
 def has_turn() -> bool:
@@ -150,7 +194,7 @@ def in_turn(waiting: Callable[[int], bool | None] = lambda ahead: None) -> Itera
         yield
         return
     check_memory()
-    with TURNS.taken(visitor() if has_key() else "", waiting):
+    with places.lent(), TURNS.taken(visitor() if has_key() else "", waiting):
         before = _has_turn.set(True)
         try:
             yield

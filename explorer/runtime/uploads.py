@@ -20,7 +20,7 @@ from explorer.runtime.cache import cache_folder, prune
 from explorer.runtime.files import age_of, files_in
 from explorer.runtime.limits import LARGE_FILE_BYTES, MIB
 from explorer.runtime.numbers import display_number
-from explorer.runtime.problem import Problem
+from explorer.runtime.problem import Problem, logged
 from explorer.runtime.room import check_disk
 from explorer.runtime.sendable import whole_letters
 from explorer.runtime.validation import misfit
@@ -90,7 +90,7 @@ def receive(token: object, start: int, piece: bytes, name: str) -> None:
         raise Problem("large_file_too_large", name=name, most=LARGE_FILE_BYTES // MIB)
     if _kept_mib() + len(piece) / MIB > (most := budget("uploads_mib")):
         forget(token)
-        raise Problem("uploads_too_large", name=name, most=display_number(most))
+        raise logged(Problem("uploads_too_large", name=name, most=display_number(most)))
     try:
         with path.open("r+b" if start else "wb") as file:
             if file.seek(0, os.SEEK_END) != start:

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from explorer.locale import Word, word
-from explorer.runtime import jobs
+from explorer.runtime import jobs, places
 from explorer.runtime.budgets import budget
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import LOADED_MODELS, VECTOR_CACHE_BYTES
-from explorer.runtime.problem import Problem
+from explorer.runtime.problem import Problem, logged
 from explorer.sources.kept_batches import is_kept, keeps_scores, kept_scores, kept_vectors
 from explorer.sources.model_folders import EMBEDDED, ModelFolder, locate
 from explorer.sources.plain_encoders import is_plain, plain_vectors
@@ -242,7 +242,7 @@ def _check_lengths(inputs: Sequence[Entry]) -> None:
     """Raise Problem where an entry is longer than a hosted page reads."""
     longest, most = max(map(_length, inputs), default=0), budget("sentence_letters")
     if longest > most:
-        raise Problem("sentence_too_long", count=longest, most=most)
+        raise logged(Problem("sentence_too_long", count=longest, most=most))
 
 
 def _turn_for(count: int) -> AbstractContextManager[None]:
@@ -259,8 +259,10 @@ def _held(keys: Mapping[Entry, Hashable]) -> dict[Entry, np.ndarray]:
 def _alone_with(folder: ModelFolder) -> Iterator[None]:
     """Requests for one model wait for each other: the second finds what the first computed."""
     lock = _work_locks.setdefault(folder.identity, threading.Lock())  # setdefault is atomic
-    while not lock.acquire(timeout=0.2):
-        jobs.step("waiting", name=folder.name)
+    if not lock.acquire(blocking=False):
+        with places.lent():
+            while not lock.acquire(timeout=0.2):
+                jobs.step("waiting", name=folder.name)
     try:
         yield
     finally:

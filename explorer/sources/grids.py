@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePath
 
 from explorer.runtime import jobs
+from explorer.runtime.limits import HEAVY_FILE_BYTES
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import is_blank, is_score
 from explorer.sources.columns import is_name, listed
@@ -23,7 +25,7 @@ from explorer.sources.delimited import (
 )
 from explorer.sources.encodings import decode
 from explorer.sources.json_rows import filled, is_json, json_records
-from explorer.sources.parquet import parquet_records
+from explorer.sources.parquet import parquet_records, unpacked_bytes
 
 KINDS = {
     ".csv": "CSV",
@@ -39,8 +41,9 @@ KINDS = {
 }
 # More different words than these are no grades.
 MOST_GRADES = 5
+PARQUET = b"PAR1"
 _SIGNATURES = {
-    b"PAR1": "Parquet",
+    PARQUET: "Parquet",
     b"PK\x03\x04": "zip",
     b"\xd0\xcf\x11\xe0": "Excel",
     b"\x1f\x8b": "gzip",
@@ -114,6 +117,14 @@ def step(done: int, total: int) -> None:
     jobs.step("reading", done, total)
 
 
+def in_turn_to_read(data: bytes) -> AbstractContextManager[None]:
+    """Reading what unpacks to much is heavy work; anything else is read at once."""
+    size = len(data)
+    if size <= HEAVY_FILE_BYTES and data.startswith(PARQUET):
+        size = unpacked_bytes(data)
+    return jobs.in_turn_if(size > HEAVY_FILE_BYTES)
+
+
 def read_grid(
     data: bytes,
     name: str,
@@ -131,7 +142,7 @@ def read_grid(
     is in an encoding that cannot be told, or has a header and nothing below it. On a hosted page a
     large file is read when it is the visitor's turn.
     """
-    with jobs.in_turn_to_read(data):
+    with in_turn_to_read(data):
         return _grid_of(data, name, header, tell, encoding, frozenset(filter(is_name, chosen)))
 
 
@@ -140,7 +151,8 @@ def _grid_of(
 ) -> Grid:
     kind = _kind(data, name)
     if kind == "Parquet":
-        return _with_rows(Grid(*parquet_records(data, name), header=True, encoding="Parquet"))
+        found = parquet_records(data, name, tell)
+        return _with_rows(Grid(*found, header=True, encoding="Parquet"))
     text, encoding = decode(data, name, encoding)
     if not text.strip():
         raise Problem("file_empty", name=name)

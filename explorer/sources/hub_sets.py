@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.runtime import limits
 from explorer.runtime.budgets import budget
 from explorer.runtime.jobs import Cancelled, Report
-from explorer.runtime.problem import Problem
+from explorer.runtime.problem import Problem, logged
 from explorer.runtime.visitors import is_hosted
 from explorer.sources.model_folders import within
 
@@ -157,5 +157,5 @@ def fits_here(hub: str, info: DatasetInfo) -> int:
     """The bytes of a whole data set. Raises Problem where a hosted page has no room for it."""
     whole = sum(file.size or 0 for file in info.siblings or ())
     if (size := whole // limits.MIB) > (most := budget("hub_mib")):
-        raise Problem("hub_set_large", name=hub, size=size, most=most)
+        raise logged(Problem("hub_set_large", name=hub, size=size, most=most))
     return whole

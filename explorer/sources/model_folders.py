@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from explorer.runtime import jobs, limits
 from explorer.runtime.budgets import budget
 from explorer.runtime.files import files_in
-from explorer.runtime.problem import Problem
+from explorer.runtime.problem import Problem, logged
 from explorer.runtime.visitors import is_hosted
 from explorer.sources import hub_cache
 from explorer.sources.cells import shortened
@@ -147,7 +147,8 @@ def _check_size(name: str, files: Iterable[RepoSibling]) -> int:
     )
     whole, most = sum(file.size or 0 for file in fetched), budget("encoder_mib")
     if (size := whole // limits.MIB) > most:
-        raise Problem("encoder_too_large", about="encoder", encoder=name, size=size, most=most)
+        told = {"encoder": name, "size": size, "most": most}
+        raise logged(Problem("encoder_too_large", about="encoder", **told))
     return whole
 
 

@@ -8,7 +8,7 @@ a row asks for them, and what rows have asked for is counted.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from explorer.runtime.limits import COLUMNS, MIB, UNPACKED_BYTES, UNPACKED_ROWS
@@ -20,19 +20,23 @@ from explorer.sources.parquet_footer import values_by_path
 # Bytes of a value as it is coded; those of words are counted when they are looked up.
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "BYTE_ARRAY": 4, "INT64": 8, "DOUBLE": 8}
 _INT96 = 12
+# Of a row, whatever stands in it: it is gone through.
+_ROW = 16
 # Of a place in a list, beside the word that stands there.
 _PLACE = 128
 _BATCH_CELLS = 2**16
 
 
 def parquet_records(
-    data: bytes, name: str
+    data: bytes, name: str, tell: Tell
 ) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]]]:
     """Columns, and what goes through the records. Words, numbers, lists of either, and truths are
     read; what is of another kind is `Foreign`.
 
-    Raises Problem if the file is damaged, or says that it unpacks to too much; going through the
-    records does where that shows only then.
+    What its rows ask for is counted before any of them is made; `tell` hears how far that is.
+
+    Raises Problem if the file is damaged or unpacks to too much; going through the records does
+    where a damage shows only then.
     """
     import pyarrow
     import pyarrow.parquet
@@ -48,22 +52,34 @@ def parquet_records(
         columns = distinct(file.schema_arrow.names)
     except errors as error:
         raise error if isinstance(error, Problem) else broken from None
+    rows = max(1, min(_BATCH_CELLS // max(1, len(columns)), 2**13))
+
+    def batches(some: Sequence[str] | None = None) -> Iterator[Any]:
+        # Arrow cannot join the dictionaries of several groups in a list.
+        groups = range(file.num_row_groups)
+        each = (file.iter_batches(rows, row_groups=[at], columns=some) for at in groups)
+        return itertools.chain.from_iterable(each)
+
+    try:
+        done = unpacked = 0
+        for batch in batches(worded) if worded else ():
+            tell(done, metadata.num_rows)
+            done += len(batch)
+            unpacked += sum(map(_letters, batch.columns))
+            if unpacked > UNPACKED_BYTES:
+                raise _too_large(name)
+    except errors as error:
+        raise error if isinstance(error, Problem) else broken from None
 
     def records(tell: Tell) -> Iterator[Record]:
-        unpacked = row = 0
-        rows = max(1, min(_BATCH_CELLS // max(1, len(columns)), 2**13))
-        # Arrow cannot join the dictionaries of several groups in a list.
-        groups = (file.iter_batches(rows, row_groups=[at]) for at in range(file.num_row_groups))
-        batches = itertools.chain.from_iterable(groups)
+        row = 0
+        left = batches()
         while True:
             tell(row, metadata.num_rows)
             try:
-                batch = next(batches, None)
+                batch = next(left, None)
                 if batch is None:
                     return
-                unpacked += sum(map(_letters, batch.columns))
-                if unpacked > UNPACKED_BYTES:
-                    raise _too_large(name)
                 if all(column.null_count == len(column) for column in batch.columns):
                     row += len(batch)
                     continue
@@ -78,12 +94,32 @@ def parquet_records(
     return columns, records
 
 
+def unpacked_bytes(data: bytes) -> int:
+    """How much the file says that it holds once it is unpacked; its own length where it is damaged,
+    which whoever reads it says."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        metadata = pyarrow.parquet.read_metadata(pyarrow.BufferReader(data))
+        return max(_size(metadata, data), metadata.num_rows * _ROW)
+    except (pyarrow.ArrowException, OSError, ValueError, OverflowError, KeyError):
+        return len(data)
+
+
 def _check(metadata: Any, data: bytes, name: str) -> None:
     """Raise Problem if the file says that it is larger than what is read."""
     if metadata.num_columns > COLUMNS:
         raise Problem("file_many_columns", name=name, most=COLUMNS)
     if metadata.num_rows > UNPACKED_ROWS:
         raise Problem("file_many_rows", name=name, rows=metadata.num_rows, most=UNPACKED_ROWS)
+    if _size(metadata, data) > UNPACKED_BYTES:
+        raise _too_large(name)
+
+
+def _size(metadata: Any, data: bytes) -> int:
+    """The bytes of all that is coded, and of each value of every row; not those of the words that
+    rows ask for."""
     leaves = [metadata.schema.column(at) for at in range(metadata.num_columns)]
     groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
     size = sum(group.total_byte_size for group in groups)
@@ -95,8 +131,7 @@ def _check(metadata: Any, data: bytes, name: str) -> None:
         if leaf.physical_type == "BYTE_ARRAY" and leaf.max_repetition_level:
             width = _PLACE
         size += width * max(values.get(leaf.path, 0), metadata.num_rows)
-    if size > UNPACKED_BYTES:
-        raise _too_large(name)
+    return size
 
 
 def _too_large(name: str) -> Problem:

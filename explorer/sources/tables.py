@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.runtime.jobs import in_turn_to_read
 from explorer.runtime.limits import BAD_ROWS, EXPLORED_PAIRS, FILE_BYTES, MIB, SKIPPED_ROWS
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
@@ -42,7 +41,7 @@ from explorer.sources.columns import (
     teacher_columns,
 )
 from explorer.sources.delimited import Record
-from explorer.sources.grids import Grid, read_grid, step
+from explorer.sources.grids import Grid, in_turn_to_read, read_grid, step
 from explorer.sources.pairs import NEGATIVE, POSITIVE, Pairs, given_by
 
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")

@@ -12,6 +12,9 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
+from uvicorn import Config
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
+
 from explorer.runtime.visitors import is_hosted
 from explorer.web.hosting import Message, Receive, Send
 
@@ -78,6 +81,13 @@ class KnowsAddress:
         if name != b"location" or not inside or (value + b"/").startswith(root + b"/"):
             return value
         return root + value
+
+
+def believe_no_proxy(config: Config) -> None:
+    """Connections that this server takes from now on are those of whoever opened them: uvicorn
+    takes the word of any client of this computer for a proxy's, before the app is asked."""
+    if isinstance(config.loaded_app, ProxyHeadersMiddleware):
+        config.loaded_app = config.loaded_app.app
 
 
 def _is_of_a_proxy(name: bytes) -> bool:

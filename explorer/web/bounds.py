@@ -1,4 +1,5 @@
-"""What a hosted page refuses before it is read: too much at once, or too often.
+"""What a hosted page refuses before it is read: too much at once, or too often. What one visitor
+asks for beyond what is answered at a time waits here, where it keeps no thread.
 
 A refusal is one line of the log, with its reason and no content, and costs next to nothing.
 """
@@ -11,6 +12,7 @@ import json
 import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
 
 from cachetools import LRUCache
@@ -49,6 +51,38 @@ class Bucket:
         return True
 
 
+class Line:
+    """The requests of one visitor: so many are answered at a time, and so many wait for that."""
+
+    def __init__(self) -> None:
+        self.under_way = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def enter(self) -> bool:
+        """Whether this one may be answered, now that it is its turn; False where too many wait."""
+        if self.under_way < budget("requests_of_one"):
+            self.under_way += 1
+            return True
+        if len(self._waiting) >= budget("requests_waiting"):
+            return False
+        mine = asyncio.get_running_loop().create_future()
+        self._waiting.append(mine)
+        try:
+            await mine
+        except asyncio.CancelledError:
+            if mine.done() and not mine.cancelled():
+                self.leave()
+            raise
+        return True
+
+    def leave(self) -> None:
+        while self._waiting:
+            if not (following := self._waiting.popleft()).done():
+                following.set_result(None)
+                return
+        self.under_way -= 1
+
+
 class _Refused(Exception):
     """What comes in is not waited for any longer."""
 
@@ -59,6 +93,7 @@ class Bounded:
     def __init__(self, app: Callable) -> None:
         self.app = app
         self._buckets: LRUCache[str, Bucket] = LRUCache(VISITORS)
+        self._lines: dict[str, Line] = {}
         self._lock = threading.Lock()
 
     async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
@@ -76,11 +111,13 @@ class Bounded:
         if _announced(scope["headers"]) > most * MIB:
             await _refuse(scope, send, 413, too_much)
             return
+        key = key_of(scope)
         began, came, values, whole, answered = time.monotonic(), 0, 0, False, False
         refused: tuple[int, Problem] | None = None
+        line: Line | None = None
 
         async def measured() -> Message:
-            nonlocal came, values, whole, refused
+            nonlocal came, values, whole, refused, line
             if whole:  # whoever answers waits for the visitor to leave
                 return await receive()
             left = budget("body_seconds") - (time.monotonic() - began)
@@ -99,6 +136,12 @@ class Bounded:
             if values > budget("body_values"):
                 refused = 413, Problem("too_many_values", most=budget("body_values"))
                 raise _Refused
+            if whole and scope["method"] == "POST":
+                mine = self._lines.setdefault(key, Line())
+                if not await mine.enter():
+                    refused = 429, Problem("too_often", about="again")
+                    raise _Refused
+                line = mine
             return message
 
         async def noticed(message: Message) -> None:
@@ -107,8 +150,14 @@ class Bounded:
                 answered = True
                 await send(message)
 
-        with contextlib.suppress(_Refused):
-            await self.app(scope, measured, noticed)
+        try:
+            with contextlib.suppress(_Refused):
+                await self.app(scope, measured, noticed)
+        finally:
+            if line is not None:
+                line.leave()
+                if not line.under_way:
+                    self._lines.pop(key, None)
         if refused and not answered:
             await _refuse(scope, send, *refused)
 

@@ -12,15 +12,19 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from anyio import CapacityLimiter
 from gradio.context import LocalContext
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response
 
 from explorer.web.hosting import Message, Receive, Send
 from explorer.web.instrument import Instrument
+from explorer.web.pool import Pool
 
 PATH = "/gradio_api/component_server"
+# What a hand on the page waits for has threads of its own, and so many; all else has these.
+AT_HAND = ("explore", "compare", "look", "cancel")
+PLACES_AT_HAND, PLACES = 40, 8
 
 
 class AnswersCalls:
@@ -28,6 +32,8 @@ class AnswersCalls:
 
     def __init__(self, app: Callable[..., Any], blocks: Mapping[int, Any]) -> None:
         self.app, self.blocks = app, blocks
+        self._at_hand = Pool(CapacityLimiter(PLACES_AT_HAND))
+        self._others = Pool(CapacityLimiter(PLACES))
 
     async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or not _is_call(scope):
@@ -41,7 +47,8 @@ class AnswersCalls:
         function, data = called
         # Gradio, too, sets the request as it came.
         LocalContext.request.set(Request(scope))  # pyright: ignore[reportArgumentType]
-        answer = await run_in_threadpool(function, data)
+        pool = self._at_hand if function.__name__ in AT_HAND else self._others
+        answer = await pool.run(function, data)
         await answer(scope, receive, send)
 
     def _called(self, body: bytes) -> tuple[Callable[[object], Response], object] | None:

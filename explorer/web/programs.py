@@ -16,6 +16,7 @@ import gradio as gr
 from gradio.block_function import BlockFunction
 from gradio.state_holder import SessionState
 
+from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from explorer.web.hosting import as_asked, problem_of
 
@@ -69,10 +70,12 @@ def endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(function)
     def answer(*arguments: Any) -> Any:
         try:
-            with as_asked():
+            with as_asked(), jobs.job():
                 return function(*arguments)
         except Problem as problem:
             raise Refusal(str(problem)) from None
+        except jobs.Cancelled:  # whoever asked has left, and hears nothing of it
+            raise Refusal(str(Problem("cancelled", about="cancelled"))) from None
         except Exception as error:
             raise Refusal(str(problem_of(error))) from None
 

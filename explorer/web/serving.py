@@ -78,7 +78,7 @@ def sent(function: Callable[[object], Json]) -> Callable[[object], Response]:
 
 def _job_of(request: object) -> contextlib.AbstractContextManager:
     name = request.get("job") if isinstance(request, dict) else None
-    return jobs.job(name) if isinstance(name, str) else contextlib.nullcontext()
+    return jobs.job(name if isinstance(name, str) else None)
 
 
 def _look(name: object) -> Json:

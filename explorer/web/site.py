@@ -33,7 +33,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, is_hosted, new_key
 from explorer.sources import encoders
 from explorer.web import assets, patience
-from explorer.web.address import KnowsAddress, read_address
+from explorer.web.address import KnowsAddress, believe_no_proxy, read_address
 from explorer.web.api.endpoints import ENDPOINTS
 from explorer.web.bounds import Bounded
 from explorer.web.calls import AnswersCalls
@@ -43,8 +43,8 @@ from explorer.web.hosting import (
     allow_connections,
     answer_soon,
     facts,
-    health,
     keep_tidy,
+    watched,
 )
 from explorer.web.hosts import KnowsHost
 from explorer.web.instrument import Instrument
@@ -55,9 +55,10 @@ from explorer.web.pages.explore import page as explore_page
 from explorer.web.pages.finetune import page as finetune_page
 from explorer.web.pages.large import page as large_page
 from explorer.web.pages.missing import page as missing
+from explorer.web.pool import EndsWork
 from explorer.web.programs import SESSIONS, Site, endpoint
 
-HEALTH = APIRoute("/healthz", health, include_in_schema=False)
+HEALTH = APIRoute("/healthz", watched, include_in_schema=False)
 THEME = Base(
     primary_hue="indigo",
     neutral_hue="stone",
@@ -208,6 +209,7 @@ def open_page(
                     Middleware(KnowsVisitor),
                     Middleware(Bounded),
                     Middleware(KeepsPages, ["/", *(f"/{path}" for path, _, _ in PAGES[1:])]),
+                    Middleware(EndsWork),
                     Middleware(AnswersCalls, demo.blocks),
                 ],
                 "routes": [*assets.routes(page_data(first)), HEALTH],
@@ -222,6 +224,8 @@ def open_page(
     _answer_tools_in_json(demo)
     if is_hosted():
         patience.bound(demo.server.config)
+        if not os.environ.get("SPACE_ID"):
+            believe_no_proxy(demo.server.config)
         demo.bound()
     return demo, found.rstrip("/")
 

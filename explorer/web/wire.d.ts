@@ -1337,10 +1337,11 @@ export interface Parcel {
   path: string;
 }
 
-/** Every loss of the page beside the libraries; `seeded` where it was computed on the seeded batch, since this one has no vectors. */
+/** Every loss of the page beside the libraries; `seeded` where it was computed on the seeded batch, since this one has no vectors, and on the `first` pairs of a large one, 0 for all. */
 export interface Parity {
   rows: ParityRow[];
   seeded: boolean;
+  first: number;
 }
 
 /** A loss under a convention beside one library; gaps from the definition, in float64 and float32, of our function and of the library's. */

@@ -12,10 +12,13 @@ from pathlib import Path
 
 import pytest
 
+from explorer.core.explore import CELL_BYTES
+from explorer.lab.compare.parity import CUBED, MOST_PAIRS
 from explorer.lab.large.batch import TAKEN, TAKEN_BESIDE_MIB, taken
 from explorer.lab.large.methods import offered, wanted_by
 from explorer.runtime.budgets import BUDGETS
 from explorer.runtime.limits import EXPLORED_PAIRS, MIB
+from explorer.web.pages.compare.experiments import CELL_BYTES as VARIED_BYTES
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/clear_refs").exists(), reason="the system tells no peak"
@@ -102,7 +105,7 @@ def test_a_large_batch_takes_no_more_than_is_estimated():
 
 
 def test_the_most_pairs_of_other_pages_take_less_than_a_request_may():
-    """Of these there are few enough for no estimate to be needed."""
+    """And less than is estimated, of the loss that takes most."""
 
     def scene(pairs: int, loss: str) -> dict:
         drawn = {"pairs": pairs, "dimension": 64, "labels": "graded"}
@@ -118,7 +121,26 @@ def test_the_most_pairs_of_other_pages_take_less_than_a_request_may():
     asked["compare"] = both("compare", "compare", "cosent", sides=sides)
     asked["figure"] = both("explore", "take", "cosent", what="matrix_svg", dark=False)
     asked["csv"] = both("explore", "take", "cosent", what="matrix_csv", dark=False)
+    asked["explore lifted"] = both("explore", "explore", "lifted")
+    two = [{"loss": loss, "convention": "", "parameters": {}} for loss in ("lifted", "cosine_mse")]
+    along = {"along": ["margin", ""], "logarithmic": False, "points": 6}
+    cut = {"way": "queue", "size": 32, "average": False}
+    varied = {
+        "sweep": both("compare", "sweep", "lifted", sides=two, **along),
+        "precision": both("compare", "precision", "lifted", sides=two),
+        "what_if": both(
+            "compare", "what_if", "lifted", sides=two, change="duplicate", pair=0, by=0
+        ),
+        "collapse": both("compare", "collapse", "lifted", sides=two, points=3),
+        "mechanics": both("compare", "mechanics", "info_nce", sides=sides[1:3], **cut),
+    }
+    asked["parity"] = both("compare", "parity", "lifted", sides=two)
+    asked |= varied
+    estimated = {"explore lifted": CELL_BYTES, **dict.fromkeys(varied, VARIED_BYTES)}
     (most,) = (one.default for one in BUDGETS if one.name == "request_mib")
     found = measured(ASKED, asked)
     assert found.keys() == asked.keys()
     assert {what: mib for what, mib in found.items() if mib > most / 2} == {}
+    for what, bytes_a_cell in estimated.items():
+        assert found[what] < bytes_a_cell * EXPLORED_PAIRS**2 / MIB, what
+    assert found["parity"] < CUBED * MOST_PAIRS**3 / MIB

@@ -19,6 +19,7 @@ from explorer.core.batch import Batch
 from explorer.core.explore import Exploration, explore
 from explorer.core.own_loss import own_faults
 from explorer.core.scenario import Scenario
+from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from losses.geometry import unit
 
@@ -73,11 +74,17 @@ def collapsing(scenarios: Sequence[Scenario], batch: Batch, points: int = POINTS
 
 @dataclass(frozen=True, eq=False)
 class Path:
-    """The batch at each of the `shares` of its way to one point; `spread` as in `Collapsing`."""
+    """A `batch` on its way to one point, seen at the `shares`; `spread` as in `Collapsing`. Where
+    it is at a share is worked out anew for each loss: two hundred batches are no small thing to
+    hold."""
 
+    batch: Batch
     shares: tuple[float, ...]
     spread: tuple[float, ...]
-    moved: tuple[Batch, ...]
+
+    def at(self, share: float) -> Batch:
+        jobs.check()
+        return moved_together(self.batch, share)
 
 
 def path_of(batch: Batch, points: int = POINTS) -> Path:
@@ -86,9 +93,13 @@ def path_of(batch: Batch, points: int = POINTS) -> Path:
     if not 2 <= points <= MOST_POINTS:
         raise Problem("sweep_points", about="loss", points=points, most=MOST_POINTS)
     shares = tuple(torch.linspace(0, 1, points, dtype=torch.float64).tolist())
-    moved = tuple(moved_together(batch, share) for share in shares)
-    spread = tuple(float(one.scores.max() - one.scores.min()) for one in moved)
-    return Path(shares, spread, moved)
+    return Path(batch, shares, tuple(_spread(batch, share) for share in shares))
+
+
+def _spread(batch: Batch, share: float) -> float:
+    jobs.check()
+    scores = moved_together(batch, share).scores
+    return float(scores.max() - scores.min())
 
 
 def moved_together(batch: Batch, share: float) -> Batch:
@@ -113,10 +124,10 @@ def _mixed(vectors: Tensor, share: float) -> Tensor:
 def way_along(path: Path, scenario: Scenario) -> Way:
     """One loss on its way: explored at both ends, and its definition run without gradients
     between them. Raises Problem as `explore`."""
-    shares, (first, *between, last) = path.shares, path.moved
-    start, end = explore(scenario, first), explore(scenario, last)
+    shares, (first, *between, last) = path.shares, path.shares
+    start, end = explore(scenario, path.at(first)), explore(scenario, path.at(last))
     with torch.no_grad(), own_faults(start.spec):
-        values = (start.loss, *(_value(start, one) for one in between), end.loss)
+        values = (start.loss, *(_value(start, path.at(one)) for one in between), end.loss)
     size = max(abs(start.loss), abs(end.loss), 1e-12)
     line = end.collapse
     return Way(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -12,8 +12,12 @@ from torch import Tensor
 
 from explorer.core.batch import Batch
 from explorer.core.explore import Exploration
+from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from losses.readings import READABLE
+
+# Cells of the parts that are run at once; each step of a definition holds as many.
+HELD_CELLS = 2**21
 
 
 class Cut:
@@ -69,6 +73,16 @@ class Cut:
         (found,) = torch.autograd.grad(loss, self.weights, allow_unused=True, **more)
         return torch.zeros_like(self.weights) if found is None else found
 
+    def in_parts(self, held: Iterable[dict[str, Tensor | None]]) -> tuple[list[float], Tensor]:
+        """The loss of each, and the mean of their gradients; none is held beside another."""
+        losses, total = [], torch.zeros_like(self.weights)
+        for given in held:
+            jobs.check()
+            loss, gradient = self.loss_and_gradient(given)
+            losses.append(loss)
+            total = total + gradient
+        return losses, total / len(losses)
+
     def loss_and_gradient(self, given: dict[str, Tensor | None]) -> tuple[float, Tensor]:
         loss = self.loss_of(given)
         return float(loss.detach()), self.gradient(loss, retain_graph=True)
@@ -92,9 +106,10 @@ class Cut:
 
     def gathered(self, parts: Sequence[Sequence[int]]) -> tuple[list[float], Tensor]:
         """Every device has the loss of all rows, and gradient through its own."""
-        losses, gradients = [], []
+        losses, total = [], torch.zeros_like(self.weights)
         taken = self.members("sentence", parts) if self._reads("sentence") else None
         for n, own in enumerate(parts):
+            jobs.check()
             # A sentence of several parts belongs to the first.
             mine = None if taken is None else taken[:, n] & ~taken[:, :n].any(dim=1)
             rows = torch.as_tensor(list(own), device=self.raw.device)
@@ -107,8 +122,8 @@ class Cut:
                 }
             )
             losses.append(float(loss.detach()))
-            gradients.append(self.gradient(loss, retain_graph=True))
-        return losses, torch.stack(gradients).mean(dim=0)
+            total = total + self.gradient(loss, retain_graph=True)
+        return losses, total / len(parts)
 
     def _felt_in(self, value: Tensor, what: str, rows: Tensor, mine: Tensor | None) -> Tensor:
         """What a loss reads, with gradient where it belongs to these rows."""
@@ -135,10 +150,13 @@ class Cut:
         places = parts.to(self.raw.device)
         # Which negatives and sentences a part has differs in number.
         alike = self.given.get("negatives") is None and not self._reads("sentence")
+        some = max(1, HELD_CELLS // places.shape[1] ** 2)
         with contextlib.suppress(RuntimeError, TypeError, ValueError):  # then one by one
             if alike:
-                return float(torch.vmap(of, chunk_size=512)(places).double().mean())
-        return sum(float(of(one)) for one in places) / len(places)
+                run = torch.vmap(of)
+                found = [_after_check(run, one) for one in places.split(some)]
+                return float(torch.cat(found).double().mean())
+        return sum(float(_after_check(of, one)) for one in places) / len(places)
 
     def expected_comparisons(self, size: int) -> float | None:
         """What is compared within a row stays, what two rows make with the chance that one part
@@ -206,21 +224,21 @@ class Cut:
         both = torch.cat((self.batch.first[rows], self.batch.second[rows]))
         return both.unique()
 
-    def queued(self, parts: Sequence[range]) -> list[dict[str, Tensor | None]]:
+    def queued(self, parts: Sequence[range]) -> Iterator[dict[str, Tensor | None]]:
         """Each part with the keys of all earlier ones as further negatives, as constants."""
         told = [what for name, what in self.spec.reads.items() if self.given[name] is not None]
         beside = [what for what in told if READABLE[what].made_of in ("texts", "groups")]
-        if "negatives" not in self.spec.reads or beside or "guide_keys" in told:
+        takes = {"keys", "negatives"} <= self.spec.reads.keys()
+        if not takes or beside or "guide_keys" in told:
             raise Problem("mechanics_no_queue", about="loss")
-        found, queue = [], []
+        queue: list[Tensor] = []
         for places in parts:
             given = self.part(places)
             mine = given["negatives"]
             later = [key.detach() for key in (given["keys"], mine) if key is not None]
             extra = [*([] if mine is None else [mine]), *queue]
-            found.append({**given, "negatives": torch.cat(extra) if extra else None})
+            yield {**given, "negatives": torch.cat(extra) if extra else None}
             queue += later
-        return found
 
     def copied(self, count: int) -> dict[str, Tensor | None]:
         """What the loss reads of the batch so many times over."""
@@ -303,7 +321,7 @@ class Cut:
     def cells(self, way: Way, parts: Sequence[Sequence[int]]) -> tuple[Tensor, tuple[str, str]]:
         axes = self.axes()
         rows, columns = (self.members(axis, parts) for axis in axes)
-        together = (rows[:, None, :] & columns).any(dim=2)
+        together = rows.float() @ columns.float().T > 0
         found = together.to(torch.uint8) * FELT
         if way in ("cached", "copies"):
             found = torch.full_like(found, FELT)
@@ -318,6 +336,11 @@ class Cut:
             found = torch.where(together, FELT, torch.where(earlier, SEEN, ABSENT))
             found = found.to(torch.uint8)
         return found, axes
+
+
+def _after_check(work: Callable[[Tensor], Tensor], given: Tensor) -> Tensor:
+    jobs.check()
+    return work(given)
 
 
 Way = Literal["micro", "cached", "devices", "gathered", "queue", "copies"]

@@ -9,6 +9,7 @@ identity W, whose gradient is compared: what accumulates in a trainer's weights.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -94,8 +95,9 @@ def mechanics(e: Exploration, way: Way, size: int) -> Mechanics:
     whole, of_whole = cut.loss_and_gradient(cut.given)
     devices = way in ("devices", "gathered")
     parts = cut.on(size) if devices else cut.of_size(size if way != "copies" else cut.rows)
+    held: Iterable[dict[str, Tensor | None]]
     if way in ("micro", "devices"):
-        held = [cut.part(places) for places in parts]
+        held = (cut.part(places) for places in parts)
     elif way == "queue":
         held = cut.queued(parts)
     else:
@@ -105,9 +107,7 @@ def mechanics(e: Exploration, way: Way, size: int) -> Mechanics:
     elif way == "gathered":
         losses, gradient = cut.gathered(parts)
     else:
-        found = [cut.loss_and_gradient(given) for given in held]
-        losses = [loss for loss, _ in found]
-        gradient = torch.stack([one for _, one in found]).mean(dim=0)
+        losses, gradient = cut.in_parts(held)
     loss = sum(losses) / len(losses)
     cells, axes = cut.cells(way, parts)
     there = cut.present(axes)
@@ -131,6 +131,15 @@ def mechanics(e: Exploration, way: Way, size: int) -> Mechanics:
         comparisons=int(((cells != ABSENT) & there).sum()),
         whole_comparisons=int(cut.present(axes).sum()),
     )
+
+
+def times(way: Way, size: int, rows: int, average: bool = False) -> float:
+    """How many times the cells of a batch of so many rows are gone through, about."""
+    if average and way == "micro":
+        return 1 + DRAWN_PARTS * (size / max(rows, 1)) ** 2
+    if way == "copies":
+        return 1 + size**2
+    return 1 + (size if way == "gathered" else 1)
 
 
 # So many rows at most come of copies, but for the first of them; and so many copies: of mined

@@ -21,7 +21,11 @@ from explorer.core.batch import Batch, batch_of_vectors
 from explorer.core.scenario import Rules
 from explorer.lab.compare.libraries import CallablePeer, peers_of
 from explorer.lab.compare.outcome import Sentence, Values
+from explorer.lab.compare.what_if import of_rows
 from explorer.locale import title_word, word
+from explorer.runtime import jobs
+from explorer.runtime.budgets import budget
+from explorer.runtime.limits import MIB
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import quoted
@@ -118,6 +122,21 @@ def seeded_batch(seed: int = SEED) -> Batch:
     return dataclasses.replace(found, rules=Rules(prototypes=rows))
 
 
+# Some libraries compare every three vectors: measured at up to 215 bytes for each three of N pairs.
+CUBED, MOST_PAIRS = 240, 128
+
+
+def shown_of(batch: Batch) -> Batch:
+    """The first pairs of a larger batch, as many as libraries have room for that compare every
+    three: `MOST_PAIRS`, on a hosted page fewer where a request may take less memory."""
+    most = budget("request_mib") * MIB
+    count = MOST_PAIRS if most == math.inf else min(MOST_PAIRS, int((most / CUBED) ** (1 / 3)))
+    if len(batch) <= count:
+        return batch
+    labels = batch.pairs.labels
+    return of_rows(batch, [(place, place, labels[place]) for place in range(count)])
+
+
 def parity(batch: Batch | None = None, losses: Mapping[str, LossSpec] = LOSSES) -> list[Row]:
     """Every loss under every convention beside every library that is known to compute it.
 
@@ -182,6 +201,8 @@ def _row(
             found: dict[Precision, _Found] = {
                 name: _found(call, peer.reads, batch, dtype) for name, dtype in PRECISIONS.items()
             }
+        except (Problem, jobs.Cancelled):  # of the work, and not of the library
+            raise
         except Exception as error:  # another library's: its row says what it raised
             status = "failed"
             because = (Sentence("parity.because.raised", {"reason": quoted(repr(error))}),)
@@ -280,6 +301,7 @@ def _found(
 ) -> _Found:
     """Value and gradient of a function of what it reads, by the vectors, and by scores that came
     with the data."""
+    jobs.check()
     batch = _in(batch, dtype)
     vectors = None if batch.vectors is None else batch.vectors.requires_grad_()
     if batch.given is not None:

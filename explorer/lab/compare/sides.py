@@ -32,9 +32,9 @@ from explorer.lab.compare.outcome import (
     Stood,
 )
 from explorer.lab.compare.reasons import reasons
+from explorer.runtime import jobs
 from explorer.runtime.cache import Cache
 from explorer.runtime.problem import Problem
-from explorer.runtime.turns import one_by_one
 from losses import LOSSES
 from losses.readings import READABLE
 
@@ -178,7 +178,7 @@ def _outcome(
     see: Callable[[int, Exploration], object] | None,
 ) -> Outcome:
     try:
-        with one_by_one(len(batch)):
+        with jobs.one_by_one(len(batch)):
             found = explore(scene, batch)
             if see is not None:
                 see(place, found)

@@ -164,10 +164,10 @@ def changed_batch(batch: Batch, change: Change) -> Batch:
         rows.append((asks, change.pair, min(labels)))
     if not rows:
         raise Problem("no_pairs")
-    return _of_rows(batch, rows)
+    return of_rows(batch, rows)
 
 
-def _of_rows(batch: Batch, rows: Sequence[tuple[int, int, float]]) -> Batch:
+def of_rows(batch: Batch, rows: Sequence[tuple[int, int, float]]) -> Batch:
     """The batch of these rows, under the rules and with the vectors or scores that it has."""
     pairs = Pairs(
         tuple(batch.pairs.first[first] for first, _, _ in rows),

@@ -10,7 +10,7 @@ from explorer.lab.training.folder import all_runs
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.rows import examples, pairs_in
 from explorer.runtime.budgets import budget
-from explorer.runtime.problem import Problem
+from explorer.runtime.problem import Problem, logged
 from explorer.runtime.room import check_disk, check_memory
 from explorer.runtime.visitors import is_hosted, visitor
 
@@ -67,9 +67,9 @@ def check_queue(root: Path, more: int) -> None:
         return
     own, every = _under_way(root)
     if own + more > (most := budget("runs_of_one")):
-        raise Problem("training_shared_own", count=own, most=most)
+        raise logged(Problem("training_shared_own", count=own, most=most))
     if every + more > (most := budget("runs")):
-        raise Problem("training_shared_queue", count=every, most=most)
+        raise logged(Problem("training_shared_queue", count=every, most=most))
     check_memory()
     check_disk(root)
 

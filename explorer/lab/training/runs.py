@@ -35,7 +35,7 @@ from explorer.runtime import device, parcels
 from explorer.runtime.arrays import load_array
 from explorer.runtime.budgets import budget
 from explorer.runtime.files import age_of
-from explorer.runtime.problem import Problem
+from explorer.runtime.problem import Problem, logged
 from explorer.runtime.sendable import sendable
 from explorer.runtime.visitors import visitor
 from explorer.sources.encoders import EMBEDDED
@@ -76,7 +76,7 @@ class Runs:
         """
         corpus = corpus or data.load(plan)
         if reason := quota.why_not(plan, corpus):
-            raise reason
+            raise logged(reason)
         with _acting:
             quota.check_queue(self.root, 1)
             return self._begin(plan, corpus)
@@ -389,7 +389,7 @@ def estimate(
     """
     corpus = data.load(plan)
     if reason := quota.why_not(plan, corpus):
-        raise reason
+        raise logged(reason)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         runs = Runs(folder, device)

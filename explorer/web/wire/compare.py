@@ -198,10 +198,11 @@ class ParityRow(TypedDict):
 
 class Parity(TypedDict):
     """Every loss of the page beside the libraries; `seeded` where it was computed on the seeded
-    batch, since this one has no vectors."""
+    batch, since this one has no vectors, and on the `first` pairs of a large one, 0 for all."""
 
     rows: list[ParityRow]
     seeded: bool
+    first: int
 
 
 # ---- One thing varied: of each side what was found, or the problem that kept it from being found

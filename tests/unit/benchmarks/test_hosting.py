@@ -9,8 +9,11 @@ import brotli
 import pytest
 
 from benchmarks import report
+from benchmarks.hostile import unpacking
 from benchmarks.hosting import HEADS, with_those_of_before
 from benchmarks.visitors import Line
+from explorer.runtime.limits import HEAVY_FILE_BYTES
+from explorer.sources.parquet import unpacked_bytes
 from tests.loops import in_loop
 
 
@@ -84,3 +87,9 @@ def test_parts_that_were_not_measured_now_stay_as_they_were(tmp_path):
     found = with_those_of_before(tmp_path / "hosting.md", {"slider": again})
     assert found == [*again, *rows[1:]]
     assert with_those_of_before(tmp_path / "none.md", {"slider": again}) == again
+
+
+def test_the_small_file_of_the_hostile_unpacks_to_much():
+    data = unpacking(100_000)
+    assert len(data) < 2**15
+    assert unpacked_bytes(data) > HEAVY_FILE_BYTES

@@ -296,3 +296,33 @@ def test_background_work_of_a_hosted_page_gives_way(monkeypatch):
     with as_visitor(new_key()):
         assert in_the_background() == min(usual + running.NICE, 19)
     assert niceness() == usual  # who asked keeps theirs
+
+
+def test_light_work_has_so_much_of_a_processor_and_heavy_work_does_not_count(monkeypatch):
+    now = iter(range(0, 1000, 3))  # seconds of this thread's clock, three a look
+    monkeypatch.setattr(running.time, "thread_time", lambda: next(now))
+    with running.job():
+        for _ in range(20):
+            running.check()  # at home nothing is bounded
+    monkeypatch.setenv(HOSTED, "1")
+    monkeypatch.setenv("LOSSPRISM_LIGHT_SECONDS", "10")
+    with as_visitor(new_key()), running.job():
+        running.check()
+        with running.in_turn():
+            for _ in range(20):
+                running.check()
+        running.check()
+        with pytest.raises(Problem) as refused:
+            running.check()
+    assert (refused.value.key, refused.value.values) == ("problem.light_seconds", {"most": "10"})
+
+
+def test_who_has_left_waits_for_nothing():
+    left = threading.Event()
+    with running.asked_until(left), running.job():
+        running.check()
+        left.set()
+        with pytest.raises(Cancelled):
+            running.check()
+    with running.job():
+        running.check()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import SimpleNamespace
 
 import psutil
@@ -26,12 +27,13 @@ def with_memory(monkeypatch, mib):
 
 
 @pytest.mark.parametrize("wanted", ["cosines", "angles", "vectors"])
-def test_what_is_refused_says_how_many_pairs_fit(hosted, monkeypatch, wanted):
+def test_what_is_refused_says_how_many_pairs_fit(hosted, monkeypatch, wanted, capfd):
     with_memory(monkeypatch, 10**6)
     monkeypatch.setenv("LOSSPRISM_REQUEST_MIB", "290")
     with pytest.raises(Problem) as refused:
         must_fit(10**6, 10**6, "cosent", wanted)
     fits = int(refused.value.values["fits"].replace("\u202f", ""))
+    assert capfd.readouterr().err == "refused problem.request_memory\n"
     must_fit(fits, 10**6, "cosent", wanted)
     with pytest.raises(Problem, match="would take about"):
         must_fit(fits + 1, 10**6, "cosent", wanted)
@@ -47,6 +49,38 @@ def test_heavy_work_begins_only_where_memory_is_left(hosted, monkeypatch):
     with_memory(monkeypatch, 1000)
     with pytest.raises(Problem, match="hardly any memory"), as_visitor(new_key()), in_turn():
         pass
+
+
+def test_on_a_gpu_its_own_memory_has_to_be_left_too(hosted, monkeypatch):
+    """A GPU that is not here, asked as torch asks it."""
+    gpu = room.device.torch.device("cuda", 0)
+    told = {"mem_get_info": (1000 * MIB, 80_000 * MIB)}
+    told |= {"memory_reserved": 700 * MIB, "memory_allocated": 200 * MIB}
+    for name, answer in told.items():
+        monkeypatch.setattr(
+            room.device.torch.cuda, name, lambda asked, answer=answer: answer if asked == gpu else 0
+        )
+    with_memory(monkeypatch, 10**6)
+    room.check_memory(beside_mib=1000)
+    assert room.device.memory_left() == math.inf
+    monkeypatch.setattr(room.device, "device", lambda: gpu)
+    assert room.device.memory_left() == 1500 * MIB
+    room.check_memory(beside_mib=400)
+    with pytest.raises(Problem, match="hardly any memory"):
+        room.check_memory(beside_mib=500)
+
+
+def test_matrices_that_do_not_fit_are_refused_with_the_pairs_that_would(hosted, monkeypatch):
+    with_memory(monkeypatch, 10**6)
+    monkeypatch.setenv("LOSSPRISM_REQUEST_MIB", "300")
+    monkeypatch.setenv("LOSSPRISM_REQUEST_CELLS", "1000000")
+    for check, given in ((room.check_matrices, 5000), (room.check_cells, 41)):
+        with pytest.raises(Problem, match="pairs fit") as refused:
+            check(512, given)
+        fits = int(refused.value.values["fits"])
+        check(fits, given)
+        with pytest.raises(Problem, match="would take about"):
+            check(fits + 1, given)
 
 
 def test_nothing_is_kept_on_a_disk_that_is_nearly_full(hosted, monkeypatch, tmp_path):

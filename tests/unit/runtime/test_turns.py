@@ -97,7 +97,7 @@ def test_among_equals_it_is_whose_turn_was_longest_ago(workers, monkeypatch):
         workers.end(name)
 
 
-def test_too_much_is_refused_at_once(workers, monkeypatch):
+def test_too_much_is_refused_at_once(workers, monkeypatch, capfd):
     monkeypatch.setenv("LOSSPRISM_HEAVY_OF_ONE", "2")
     monkeypatch.setenv("LOSSPRISM_HEAVY_WAITING", "1")
     workers.begin("a", "a1")
@@ -110,6 +110,7 @@ def test_too_much_is_refused_at_once(workers, monkeypatch):
     with pytest.raises(Problem) as full:
         workers.begin("c", "c1")
     assert full.value.key == "problem.busy"
+    assert capfd.readouterr().err == "refused problem.busy_own\nrefused problem.busy\n"
     workers.end("a1", "a2", "b1")
     workers.until(3)
 

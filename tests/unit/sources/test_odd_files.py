@@ -402,6 +402,18 @@ def test_the_time_grows_as_the_file_does(what):
     assert spent[1] < 8 * 4 * spent[0] + 0.1  # 64 times as much, were it quadratic
 
 
+@pytest.mark.parametrize("what", ["chained quotes", "alternating quotes"])
+def test_a_megabyte_of_quotes_is_so_much_work(what):
+    """Seconds of a processor, several times what they are: for a fifth of a megabyte."""
+    name, make = GROWING[what]
+    data = (make(40_000) if what.startswith("chained") else make(30_000)).encode()
+    start = time.process_time()
+    with contextlib.suppress(Problem):
+        of_table(data, name)
+    spent = time.process_time() - start
+    assert spent < 12 * len(data) / limits.MIB
+
+
 def test_columns_and_rows_beyond_the_limits_are_refused(monkeypatch):
     for module in (delimited, json_rows, parquet):
         monkeypatch.setattr(module, "COLUMNS", 50)
@@ -462,6 +474,30 @@ def test_a_small_parquet_file_of_gigabytes_is_refused_before_they_are_there(read
         tracemalloc.stop()
     assert pa.total_allocated_bytes() - before < 64 * 2**20
     assert pool.bytes_allocated() < 256 * 2**20
+
+
+def test_what_rows_ask_for_is_counted_before_a_row_is_made(monkeypatch):
+    made = []
+    cells = parquet._cells
+    monkeypatch.setattr(parquet, "_cells", lambda column: made.append(column) or cells(column))
+    monkeypatch.setattr(parquet, "UNPACKED_BYTES", limits.MIB)
+    columns = {"sentence1": often("x" * 100, 20_000), "sentence2": often("y", 20_000)}
+    data = packed(columns, compression="zstd", row_group_size=5000)
+    assert len(data) < 2**14
+    for reader in READERS:
+        assert outcome(reader, data, "x.parquet") == "file_too_large"
+    assert made == []
+    monkeypatch.setattr(parquet, "UNPACKED_BYTES", 4 * limits.MIB)
+    assert read(data, "x.parquet").total == 20_000
+    assert made
+
+
+def test_a_small_file_says_to_how_much_it_unpacks():
+    many = packed({"sentence1": often("x", 100_000), "sentence2": often("y", 100_000)})
+    assert len(many) < limits.HEAVY_FILE_BYTES < parquet.unpacked_bytes(many)
+    few = packed({"sentence1": ["a"] * 50, "sentence2": ["b"] * 50, "score": [1.0] * 50})
+    assert parquet.unpacked_bytes(few) < limits.HEAVY_FILE_BYTES
+    assert parquet.unpacked_bytes(few[:-20]) == len(few) - 20  # it is damaged
 
 
 def test_a_word_that_comes_often_is_there_once():

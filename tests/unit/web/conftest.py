@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
+import sys
 
 import pytest
 from gradio_client import Client
 
 from explorer.core.scenario import Scenario
 from explorer.lab.training import folder
-from explorer.web import site
+from explorer.runtime.limits import VECTOR_CACHE_BYTES
+from explorer.runtime.visitors import HOSTED
+from explorer.sources import encoders
+from explorer.web import programs, site
 from tests.browser.serving import free_port
 
 
@@ -23,6 +28,24 @@ def opened():
     assert said.getvalue() == ""  # app.py's own line is the only one
     yield demo, found
     demo.close(verbose=False)
+
+
+@pytest.fixture(scope="module")
+def hosted(tmp_path_factory):
+    """The blocks of a hosted page, and its address."""
+    factory, interval = logging.getLogRecordFactory(), sys.getswitchinterval()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(HOSTED, "1")
+        patch.setenv("LOSSPRISM_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "100000")
+        patch.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("gradio")))
+        patch.setattr(programs, "UNFETCHED", 16)  # so that they can be exceeded soon
+        demo, address = site.open_page(Scenario(), "127.0.0.1", free_port())
+        yield demo, address
+        demo.close(verbose=False)
+    logging.setLogRecordFactory(factory)
+    sys.setswitchinterval(interval)
+    encoders.keep_at_most(VECTOR_CACHE_BYTES)
 
 
 @pytest.fixture(scope="module")

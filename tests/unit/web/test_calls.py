@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import threading
+import time
 
 import pytest
 from fastapi import FastAPI, Request
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
-from explorer.runtime.visitors import HOSTED, new_key, own_key
+from explorer.runtime import jobs
+from explorer.runtime.visitors import HOSTED, as_visitor, new_key, own_key
 from explorer.web.address import KnowsAddress
 from explorer.web.calls import PATH, AnswersCalls
 from explorer.web.hosting import HEADER, KnowsVisitor
 from explorer.web.instrument import Instrument, PageState
+from explorer.web.pool import EndsWork
 from explorer.web.serving import served
+from tests.loops import in_loop
 
 NUMBER = 7
+LONG_S = 60
 
 
 @pytest.fixture
@@ -103,3 +110,81 @@ def test_other_ways_of_asking_are_left_alone(application):
     assert plain.json() == {"elsewhere": asked}
     kind = {"content-type": "application/json"}
     assert one.post(f"{PATH}/x", content=asked, headers=kind).json() == {"elsewhere": asked}
+
+
+def until_cancelled(ended: threading.Event, work) -> dict:
+    """Work of many steps, which ends by itself only when it was asked to."""
+    for _ in range(LONG_S * 100):
+        try:
+            work()
+        except jobs.Cancelled:
+            ended.set()
+            raise
+        time.sleep(0.01)
+    raise AssertionError("nobody ended it")
+
+
+def part_with(work) -> Instrument:
+    function = served("work", work, dict)
+    return Instrument("a", "a.js", PageState("p", "p", "p.js"), server_functions=[function])
+
+
+async def leaves_while(application, begun: threading.Event, asked: dict) -> None:
+    """Ask, and close the connection once the work has begun."""
+    body = {"type": "http.request", "body": json.dumps(asked).encode(), "more_body": False}
+    messages = [body]
+
+    async def receive() -> dict:
+        if messages:
+            return messages.pop()
+        while not begun.is_set():
+            await asyncio.sleep(0.01)
+        return {"type": "http.disconnect"}
+
+    async def send(message: dict) -> None:
+        pass
+
+    headers = [(b"content-type", b"application/json")]
+    scope = {"type": "http", "method": "POST", "path": PATH, "headers": headers}
+    scope |= {"query_string": b"", "scheme": "http", "server": ("here", 80), "http_version": "1.1"}
+    await asyncio.wait_for(application(scope, receive, send), LONG_S)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_work_ends_when_whoever_asked_for_it_leaves(named):
+    begun, ended = threading.Event(), threading.Event()
+
+    def work(request: dict) -> dict:
+        begun.set()
+        return until_cancelled(ended, lambda: jobs.step("reading"))
+
+    part = Instrument(
+        "a", "a.js", PageState("p", "p", "p.js"), server_functions=[served("work", work, dict)]
+    )
+    application = EndsWork(AnswersCalls(None, {NUMBER: part}))
+    data = {"job": "named"} if named else {}
+    in_loop(leaves_while(application, begun, question(fn_name="work", data=data)))
+    assert ended.is_set()
+
+
+def test_what_another_waits_for_goes_on_when_one_leaves(monkeypatch):
+    monkeypatch.setenv(HOSTED, "1")
+    kept, begun, go_on = jobs.Jobs(), threading.Event(), threading.Event()
+
+    def background(report) -> str:
+        begun.set()
+        while not go_on.wait(0.01):
+            report("encoding", 0, 1)
+        return "made"
+
+    def waits(request: dict) -> dict:
+        return {"got": jobs.within(lambda: kept.start("both", background), jobs.step)}
+
+    application = KnowsVisitor(EndsWork(AnswersCalls(None, {NUMBER: part_with(waits)})))
+    with as_visitor(new_key()):
+        other = kept.start("both", background)
+    in_loop(leaves_while(application, begun, question(fn_name="work", data={})))
+    assert not other.cancelled
+    go_on.set()
+    assert other.wait(LONG_S)
+    assert other.result() == "made"

@@ -6,43 +6,29 @@ from __future__ import annotations
 import io
 import json
 import logging
-import sys
+import os
+from pathlib import Path
 
 import httpx
 import pytest
 
-from explorer.core.scenario import Scenario
-from explorer.runtime.limits import VECTOR_CACHE_BYTES
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.runs import Runs
+from explorer.runtime import uploads
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import HOSTED
-from explorer.sources import encoders
-from explorer.web import programs, site
-from tests.browser.serving import free_port
+from explorer.runtime.visitors import as_visitor, new_key
+from explorer.web import programs
+from explorer.web.api import endpoints
+from explorer.web.hosting import HEADER
 from tests.hostile import HALF
+from tests.unit.lab.training.conftest import corpus
 
 SECRET = "zanzibar"
+MINE, OTHER = new_key(), new_key()
 GIVEN = ["cosent", [0.5, 0.1], [0, 1], {}, "", None, None, True, None, "keep"]
 API = "/gradio_api"
 MCP = f"{API}/mcp/"
 JSON = {"content-type": "application/json", "accept": "application/json, text/event-stream"}
-
-
-@pytest.fixture(scope="module")
-def hosted(tmp_path_factory):
-    """The blocks of a hosted page, and its address."""
-    factory, interval = logging.getLogRecordFactory(), sys.getswitchinterval()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(HOSTED, "1")
-        patch.setenv("LOSSPRISM_CACHE", str(tmp_path_factory.mktemp("cache")))
-        patch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "100000")
-        patch.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("gradio")))
-        patch.setattr(programs, "UNFETCHED", 16)  # so that they can be exceeded soon
-        demo, address = site.open_page(Scenario(), "127.0.0.1", free_port())
-        yield demo, address
-        demo.close(verbose=False)
-    logging.setLogRecordFactory(factory)
-    sys.setswitchinterval(interval)
-    encoders.keep_at_most(VECTOR_CACHE_BYTES)
 
 
 @pytest.fixture
@@ -173,3 +159,54 @@ def test_a_defect_on_the_way_is_answered(hosted, monkeypatch, log):
     written = log()
     assert SECRET not in written
     assert "RuntimeError" in written
+
+
+def test_whoever_asks_is_believed_no_proxy(hosted):
+    """Asked at the socket: the server itself reads such headers before the app is asked."""
+    said = {"x-forwarded-proto": "https", "x-forwarded-for": "203.0.113.9"}
+    cookie = httpx.get(f"{hosted[1]}/", headers=said).headers["set-cookie"]
+    assert cookie.startswith("lossprism_key=")
+    assert "Secure" not in cookie
+
+
+@pytest.fixture
+def run(hosted, tmp_path, monkeypatch):
+    """A run that waits, of whoever has MINE; what it says and where it stands."""
+    made = Runs(tmp_path / "runs", device="cpu")
+    monkeypatch.setattr(endpoints, "Runs", lambda **_: made)
+    plan = TrainingPlan(encoder=SCRATCH, dimension=8, steps=4, batch_size=8, evaluations=1)
+    with as_visitor(MINE):
+        held = made.prepare(plan, corpus())
+        held.take_ticket(os.getpid())
+    return held
+
+
+OF_RUNS = {"training_status": [0, ""], "unshare_training": [""], "stop_training": [""]}
+
+
+@pytest.mark.parametrize("name", OF_RUNS)
+def test_a_program_reaches_no_run_of_another(hosted, run, name):
+    """Neither by a call nor as a tool; whoever has it is answered both ways."""
+    for key, refused in ((OTHER, True), (MINE, False)):
+        headers = {**JSON, HEADER: key}
+        with httpx.Client(base_url=f"{hosted[1]}{API}", headers=headers, timeout=60) as client:
+            tool = client.post("/mcp/", json=called(name, {"id": run.name})).text
+            call = client.post(f"/run/{name}", json={"data": [run.name, *OF_RUNS[name]]})
+        assert ('"isError":true' in tool) == refused, tool
+        if refused or name != "stop_training":  # which the tool has stopped already
+            assert (call.status_code != 200 or "error" in call.json()) == refused, call.text
+        assert str(run.path) not in tool + call.text
+
+
+def test_no_file_of_another_is_served(hosted, run):
+    with as_visitor(MINE):
+        upload = uploads.find(uploads.put(SECRET.encode(), "a.csv"))
+    assert upload is not None
+    kept = [path for path in run.path.rglob("*") if path.is_file()]
+    assert kept
+    for path in (upload, *kept, Path("/etc/passwd")):
+        for key in (OTHER, MINE):
+            for place in (f"{API}/file={path}", f"/file={path}"):
+                answer = httpx.get(f"{hosted[1]}{place}", headers={HEADER: key}, timeout=60)
+                assert answer.status_code in (403, 404), place
+                assert SECRET not in answer.text.replace(str(path), "")

@@ -26,6 +26,7 @@ from explorer.runtime.cache import Cache
 from explorer.runtime.limits import PACES
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import HOSTED, as_visitor, new_key, own_key, visitor
+from explorer.sources import grids
 from explorer.sources.batches import Draw
 from explorer.sources.encoders import EMBEDDED
 from explorer.web import hosting, large_files
@@ -221,7 +222,7 @@ def test_what_was_made_of_a_file_is_kept_for_its_visitor_alone(pages, runs):
 def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypatch, is_large):
     """Also where it only is described, or its columns are told to be chosen from."""
     explore_files._whole.cache_clear()  # what was read already is read no more
-    monkeypatch.setattr(jobs, "HEAVY_FILE_BYTES", 100 if is_large else 10**6)
+    monkeypatch.setattr(grids, "HEAVY_FILE_BYTES", 100 if is_large else 10**6)
     taken = []
 
     class Heard(turns.Turns):

@@ -23,6 +23,7 @@ from explorer.lab.compare import what_if as changes
 from explorer.runtime import jobs, validation
 from explorer.runtime.numbers import json_number
 from explorer.runtime.problem import Problem
+from explorer.runtime.room import check_cells, check_matrices
 from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json, packed
 from explorer.web.pages.compare.requests import scenes_in
@@ -33,15 +34,21 @@ from losses import LOSSES
 
 # Of a loss that cannot be run at all values at once so many are enough for a curve.
 SINGLY = 41
+# What one of them takes at most for each cell of the N×N matrix of the batch's pairs; measured at
+# the most pairs.
+CELL_BYTES = 5000
 # So many rows and columns of a matrix are drawn.
 MOST_CELLS = 256
 
 
-def _found_of(scenes: Sequence[Scenario], find: Callable[[Scenario], Json | None]) -> list[Json]:
+def _found_of(
+    scenes: Sequence[Scenario], batch: Batch, find: Callable[[Scenario], Json | None]
+) -> list[Json]:
     """{found, problem} of each side; the first of them that cannot be found takes no other
     down."""
     told: list[Json] = []
     with jobs.in_turn():
+        check_matrices(len(batch), CELL_BYTES)
         for done, scene in enumerate(scenes):
             jobs.step("sides", done + 1, len(scenes))
             try:
@@ -70,6 +77,8 @@ def _sweep(request: Json) -> Json:
     # Sides that differ in nothing else are swept once, at the present value of each of them too.
     keys = [_besides(scene, name) for scene, name in zip(scenes, along, strict=True)]
     present = [_present(scene, name) for scene, name in zip(scenes, along, strict=True)]
+    swept = {key for key, name in zip(keys, along, strict=True) if name}
+    check_cells(len(batch), len(swept) * points)
     done: dict[Hashable, Json] = {}
     places = iter(range(len(scenes)))
 
@@ -82,7 +91,7 @@ def _sweep(request: Json) -> Json:
             done[key] = _curves(sweeps.curves(scene, name, batch=batch, **how))
         return done[key] if name else None
 
-    return {"sides": _found_of(scenes, of)}
+    return {"sides": _found_of(scenes, batch, of)}
 
 
 def _besides(scene: Scenario, name: str) -> Hashable:
@@ -137,6 +146,7 @@ def _mechanics(request: Json) -> Json:
     size = validation.integer(request.get("size"), "size")
     average = validation.of_type(bool)(request.get("average", False), "average")
     batch = make_batch(scenario.data, scenario.rules)
+    check_cells(len(batch), len(scenes) * cut.times(way, size, len(batch), average))
 
     def of(scene: Scenario) -> Json:
         e = explore(scene, batch)
@@ -145,7 +155,7 @@ def _mechanics(request: Json) -> Json:
             told["average"] = _averaged(cut.expected_of_parts(e, size))
         return told
 
-    return {"sides": _found_of(scenes, of)}
+    return {"sides": _found_of(scenes, batch, of)}
 
 
 def _pieces(found: cut.Mechanics) -> Json:
@@ -192,7 +202,7 @@ def _precision(request: Json) -> Json:
     def of(scene: Scenario) -> Json:
         return {"rows": [_precise(one) for one in types.precision(explore(scene, batch))]}
 
-    return {"sides": _found_of(scenes, of)}
+    return {"sides": _found_of(scenes, batch, of)}
 
 
 def _precise(one: types.Precise) -> Json:
@@ -224,7 +234,7 @@ def _what_if(request: Json) -> Json:
     batch = make_batch(scenario.data, scenario.rules)
     changed = changes.changed_batch(batch, changes.Change(kind, pair, by))
     of = functools.partial(_effect, batch=batch, changed=changed, kind=kind)
-    return {"pairs": len(changed), "sides": _found_of(scenes, of)}
+    return {"pairs": len(changed), "sides": _found_of(scenes, batch, of)}
 
 
 def _effect(scene: Scenario, *, batch: Batch, changed: Batch, kind: changes.Kind) -> Json:
@@ -260,14 +270,16 @@ def _collapse(request: Json) -> Json:
     scenario, scenes = found
     points = validation.integer(request.get("points", collapsed.POINTS), "points")
     batch = make_batch(scenario.data, scenario.rules)
-    path = collapsed.path_of(batch, points)
-    cosines = path.moved[0].scores
-    return {
-        "by_cosines": batch.given is not None and not torch.allclose(batch.given, cosines),
-        "shares": packed(torch.tensor(path.shares)),
-        "spread": packed(torch.tensor(path.spread)),
-        "sides": _found_of(scenes, functools.partial(_way, path)),
-    }
+    check_cells(len(batch), len(scenes) * points)
+    with jobs.in_turn():
+        path = collapsed.path_of(batch, points)
+        cosines = path.at(0).scores
+        return {
+            "by_cosines": batch.given is not None and not torch.allclose(batch.given, cosines),
+            "shares": packed(torch.tensor(path.shares)),
+            "spread": packed(torch.tensor(path.spread)),
+            "sides": _found_of(scenes, batch, functools.partial(_way, path)),
+        }
 
 
 def _way(path: collapsed.Path, scene: Scenario) -> Json:

@@ -66,7 +66,8 @@ export default function parity(root, channel, server) {
       return;
     }
     rows = answer.rows;
-    note.textContent = say(answer.seeded ? "compare.parity.seeded" : "compare.parity.here");
+    const where = answer.first ? "first" : "here";
+    note.textContent = say(`compare.parity.${answer.seeded ? "seeded" : where}`, { count: answer.first });
     draw();
   }
 

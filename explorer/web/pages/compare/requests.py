@@ -14,12 +14,11 @@ from explorer.lab.compare import parity as parities
 from explorer.lab.compare.difference import Number, ParameterPair, difference, number_of
 from explorer.lab.compare.outcome import Between, Figures, Outcome, Sentence, Side
 from explorer.lab.compare.sides import LEAST, MOST, Comparison, Kept, compare
-from explorer.runtime import jobs, validation
+from explorer.runtime import jobs, room, validation
 from explorer.runtime.cache import Cache, digest
-from explorer.runtime.limits import KEPT_BATCHES
+from explorer.runtime.limits import KEPT_BATCHES, MIB
 from explorer.runtime.numbers import json_number
 from explorer.runtime.problem import Problem
-from explorer.runtime.turns import one_by_one
 from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json, packed
 from explorer.web.pages.explore.facts import SERVED_LOSS
@@ -197,7 +196,7 @@ def _formula(request: Json) -> Json:
         if not 0 <= place < len(scenes):
             raise misfit(name, place)
     batch = make_batch(scenario.data, scenario.rules)
-    with one_by_one(len(batch)):
+    with jobs.one_by_one(len(batch)):
         base, other = (explore(scenes[place], batch) for place in places)
         differs = difference(base, other)
     return {
@@ -256,7 +255,8 @@ def _number(number: Number | None) -> Json | None:
 
 def _parity(request: Json) -> Json:
     """{scenario, sides, rows?} → the losses of the sides, in ours and in each library's
-    computation, on this batch or, where it has no vectors, on the seeded one."""
+    computation, on this batch, on its `first` pairs where it is large (0 for all), or, where it has
+    no vectors, on the seeded one."""
     found = scenes_in(request)
     if found is None:
         return {"send_rows": True}
@@ -264,12 +264,15 @@ def _parity(request: Json) -> Json:
     named = {scene.loss: LOSSES[scene.loss] for scene in scenes if scene.loss in LOSSES}
     batch = make_batch(scenario.data, scenario.rules)
     seeded = batch.vectors is None or batch.given is not None
+    asked = None if seeded else parities.shown_of(batch)
     rows: list[parities.Row] = []
     with jobs.in_turn():
+        room.check_memory(beside_mib=parities.CUBED * len(asked or ()) ** 3 // MIB)
         for done, (name, spec) in enumerate(named.items()):
             jobs.step("parity", done, len(named), name=name)
-            rows += parities.parity(None if seeded else batch, {name: spec})
-    return {"rows": [_parity_row(row) for row in rows], "seeded": seeded}
+            rows += parities.parity(asked, {name: spec})
+    told = [_parity_row(row) for row in rows]
+    return {"rows": told, "seeded": seeded, "first": 0 if asked is batch else len(asked or ())}
 
 
 def _parity_row(row: parities.Row) -> Json:

@@ -35,12 +35,11 @@ from explorer.lab.doctor.scenes import (
 )
 from explorer.lab.doctor.suited import Suited, suited, suited_to_classes
 from explorer.locale import language_of
-from explorer.runtime import uploads
+from explorer.runtime import jobs, uploads
 from explorer.runtime.jobs import Job, Jobs, Report, within
 from explorer.runtime.numbers import json_number
 from explorer.runtime.parcels import new_parcel
 from explorer.runtime.problem import Problem
-from explorer.runtime.turns import one_by_one
 from explorer.runtime.validation import finite, integer, misfit, of_type, one_of
 from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
@@ -216,7 +215,7 @@ def _examined(
     read: Read, *, source: Source, loss: str, batch: int, tokens: int | None, language: str
 ) -> Json:
     profile = read.profile
-    with one_by_one(len(profile)):
+    with jobs.one_by_one(len(profile)):
         found = examine(profile, LOSSES[loss], batch, most_tokens=tokens)
         fitting = suited(profile, batch)
         return {

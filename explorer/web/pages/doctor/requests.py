@@ -9,8 +9,8 @@ from explorer.lab.doctor.explain import explain, read_value
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
 from explorer.lab.doctor.told import beside, to_json
 from explorer.locale import language_of
+from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
-from explorer.runtime.turns import one_by_one
 from explorer.runtime.validation import misfit, quoted
 from explorer.runtime.wire import Json
 from explorer.web.serving import JOBS, served
@@ -25,7 +25,7 @@ def _explain(request: Json) -> Json:
     language, known = language_of(request.get("language")), known_in(request)
     written = _DECIMAL_COMMA.sub(r"\1.\2", _text(request, "value"))
     value = read_value(written)
-    with one_by_one(1):
+    with jobs.one_by_one(1):
         found = explain(value, known, written)
         made = to_json(found, language)
     shown = (found.findings or found.nearest)[: len(made["findings"])]

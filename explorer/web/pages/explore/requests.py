@@ -32,10 +32,10 @@ from explorer.lab.training.compare import start_all
 from explorer.lab.training.runs import default_runs
 from explorer.lab.training.trials import LEAST_RUNS, offer_of, trials
 from explorer.locale import language_of
-from explorer.runtime.limits import SWEPT_PAIRS
+from explorer.runtime import jobs
+from explorer.runtime.limits import SWEPT_CELLS, SWEPT_PAIRS
 from explorer.runtime.numbers import json_numbers
 from explorer.runtime.problem import Problem
-from explorer.runtime.turns import one_by_one
 from explorer.runtime.validation import misfit, one_of
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import gives_scores
@@ -59,7 +59,7 @@ def _explore(request: Json) -> Json:
     answer = held_rows(request, scenario)
     try:
         batch = batch_for(scenario)
-        with one_by_one(len(batch)):
+        with jobs.one_by_one(len(batch)):
             found = explore(scenario, batch)
             made = picture(found)
             made["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
@@ -142,7 +142,8 @@ def _sweep(request: Json) -> Json:
     scenario = Scenario.from_json(request.get("scenario"))
     batch = make_batch(scenario.data, scenario.rules)
     points = POINTS if len(batch) <= SWEPT_PAIRS else POINTS // 2 + 1
-    found = sweep(scenario, str(request.get("parameter", "")), batch=batch, points=points)
+    with jobs.in_turn_if(points * len(batch) ** 2 > SWEPT_CELLS):
+        found = sweep(scenario, str(request.get("parameter", "")), batch=batch, points=points)
     curves = {name: getattr(found, name) for name in ("loss", "gradient", "active")}
     drawn = {name: curve and json_numbers(list(curve)) for name, curve in curves.items()}
     words = has_words(scenario.data)

@@ -153,6 +153,9 @@ def test_what_cannot_be_is_refused():
         assert refused.value.key == f"problem.{key}"
     with pytest.raises(Problem):
         expected_of_parts(e, 13)
+    with pytest.raises(Problem) as refused:  # it takes further negatives, but no keys
+        mechanics(explored("decoupled"), "queue", 4)
+    assert refused.value.key == "problem.mechanics_no_queue"
 
 
 def test_parts_are_drawn_where_there_are_too_many():

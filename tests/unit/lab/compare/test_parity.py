@@ -4,22 +4,36 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import threading
 from html.parser import HTMLParser
 from importlib.metadata import version
 
 import pytest
 import torch
 
-from explorer.core.batch import batch_of_scores
-from explorer.core.scenario import Rules
+from explorer.core.batch import Batch, batch_of_scores, make_batch
+from explorer.core.scenario import Data, Rules
 from explorer.lab.compare import parity as parity_module
 from explorer.lab.compare.commands import add_to, write_parity
 from explorer.lab.compare.libraries import CallablePeer
 from explorer.lab.compare.outcome import Sentence
-from explorer.lab.compare.parity import EQUAL, PRECISIONS, Row, parity, seeded_batch
+from explorer.lab.compare.parity import (
+    CUBED,
+    EQUAL,
+    MOST_PAIRS,
+    PRECISIONS,
+    Row,
+    parity,
+    seeded_batch,
+    shown_of,
+)
 from explorer.lab.compare.report import MARKS, report
 from explorer.locale import LANGUAGES, say
+from explorer.runtime import jobs
+from explorer.runtime.limits import MIB
+from explorer.runtime.visitors import HOSTED
 from explorer.sources.pairs import Pairs
+from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
 from losses.peers import SCORES, SENTENCE_TRANSFORMERS
 from losses.spec import Convention
@@ -276,3 +290,30 @@ def test_the_command_writes_the_page(rows, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("explorer.lab.compare.parity.parity", lambda batch: wrong)
     assert write_parity(typed("--out", str(out), "--language", "zh")) == 1
     assert SENTENCE_TRANSFORMERS in out.read_text(encoding="utf-8")
+
+
+def drawn(pairs: int) -> Batch:
+    random = RandomBatch(pairs=pairs, dimension=8, labels="graded")
+    return make_batch(Data(source="random", random=random), Rules())
+
+
+def test_of_a_large_batch_the_first_pairs_are_taken(monkeypatch):
+    """As many as a library has room for that compares every three."""
+    few, many = drawn(MOST_PAIRS), drawn(MOST_PAIRS + 40)
+    assert shown_of(few) is few
+    for hosted in (False, True):
+        if hosted:
+            monkeypatch.setenv(HOSTED, "1")
+            monkeypatch.setenv("LOSSPRISM_REQUEST_MIB", "100")
+        shown = shown_of(many)
+        count = len(shown)
+        assert count == MOST_PAIRS or (hosted and CUBED * count**3 <= 100 * MIB < CUBED * 128**3)
+        assert shown.pairs.first == many.pairs.first[:count]
+        torch.testing.assert_close(shown.scores, many.scores[:count])
+
+
+def test_it_ends_when_whoever_asked_has_left():
+    left = threading.Event()
+    left.set()
+    with jobs.asked_until(left), jobs.job(), pytest.raises(jobs.Cancelled):
+        parity(BATCH, {"cosent": LOSSES["cosent"]})

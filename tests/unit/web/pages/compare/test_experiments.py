@@ -6,14 +6,19 @@ import base64
 import dataclasses
 import functools
 import math
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
+from gradio.context import LocalContext
 
 from explorer.core.batch import make_batch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
+from explorer.runtime.visitors import HOSTED, new_key
 from explorer.sources.random_batch import RandomBatch
+from explorer.web.hosting import HEADER
 from explorer.web.pages.compare import experiments
 from explorer.web.pages.compare.experiments import EXPERIMENTS, MOST_CELLS
 
@@ -292,3 +297,27 @@ def test_given_scores_are_not_what_collapses(monkeypatch):
             assert start == pytest.approx(single("cosent", printed).loss)
         else:
             assert answer["error"]["key"] == "problem.no_vectors"
+
+
+# ---- On a hosted page
+
+
+def test_what_would_go_through_too_many_cells_is_refused_before_it_is_begun(monkeypatch):
+    monkeypatch.setenv(HOSTED, "1")
+    monkeypatch.setenv("LOSSPRISM_REQUEST_CELLS", "2000")  # of ten pairs, twenty times
+    two = {"logarithmic": False, "along": ["scale", ""]}
+    asking = {
+        "sweep": (two, {**two, "points": 30}),
+        "collapse": ({"points": 9}, {"points": 11}),
+        "mechanics": ({"way": "gathered", "size": 4}, {"way": "gathered", "size": 10}),
+    }
+    LocalContext.request.set(cast("Any", SimpleNamespace(headers={HEADER: new_key()})))
+    try:
+        for name, (fits, too_much) in asking.items():
+            answer = asked(name, "cosent", "circle", **{"points": 5, **fits})
+            assert "error" not in answer, answer
+            refused = asked(name, "cosent", "circle", **too_much)["error"]
+            assert refused["key"] == "problem.request_cells", name
+            assert int(refused["values"]["fits"]) < 10
+    finally:
+        LocalContext.request.set(None)

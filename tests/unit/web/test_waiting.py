@@ -1,0 +1,148 @@
+"""Who waits on a hosted page keeps nobody from being answered, and whoever has left waits for
+nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import functools
+import io
+from collections.abc import Callable
+
+import httpx
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from explorer.runtime import turns
+from explorer.runtime.visitors import new_key
+from explorer.web.bounds import Line
+from explorer.web.calls import PATH, PLACES, PLACES_AT_HAND
+from explorer.web.hosting import HEADER
+from tests.loops import in_loop
+
+SOON_S = 60  # on a machine that has other things to do
+
+
+@pytest.fixture(scope="module")
+def parts(hosted) -> dict[str, int]:
+    """By the name of a function of the Explore page, the component that has it."""
+    found: dict[str, int] = {}
+    for component in httpx.get(f"{hosted[1]}/config", timeout=SOON_S).json()["components"]:
+        if str(component["props"].get("elem_id")).startswith("main-"):
+            for name in component["props"].get("server_fns") or ():
+                found.setdefault(name, component["id"])
+    return found
+
+
+def scene(pairs: int, seed: int = 0) -> dict:
+    drawn = {"pairs": pairs, "dimension": 8, "seed": seed}
+    return {"scenario": {"data": {"source": "random", "random": drawn}}}
+
+
+def small_file_of_many_rows(rows: int = 200_000) -> dict:
+    word = pa.DictionaryArray.from_arrays(pa.array(np.zeros(rows, dtype=np.int32)), pa.array(["a"]))
+    into = io.BytesIO()
+    table = pa.table({"sentence1": word, "sentence2": word})
+    pyarrow.parquet.write_table(table, into, compression="zstd")
+    assert len(into.getvalue()) < 2**16
+    return {"name": "a.parquet", "content": base64.b64encode(into.getvalue()).decode()}
+
+
+class Crowd:
+    """Requests under way, each on a connection of its own, until all leave at once."""
+
+    def __init__(self, address: str, parts: dict[str, int]) -> None:
+        self.address, self.parts = address, parts
+
+    async def ask(self, key: str, function: str, request: object) -> dict:
+        asked = {"fn_name": function, "component_id": self.parts[function]}
+        body = {**asked, "session_hash": "a", "data": request}
+        headers = {HEADER: key}
+        async with httpx.AsyncClient(base_url=self.address, timeout=SOON_S) as client:
+            return (await client.post(f"{PATH}/", json=body, headers=headers)).json()
+
+    async def beside(self, asked: list[tuple[str, str, object]], waits: Callable[[], bool]) -> list:
+        """What those were answered who were not kept waiting, once another visitor was answered
+        beside all of them."""
+        tasks = [asyncio.create_task(self.ask(*one)) for one in asked]
+        try:
+            await until(waits)
+            answer = await self.ask(new_key(), "explore", scene(8, seed=1))
+            assert "picture" in answer, answer
+            async with httpx.AsyncClient(base_url=self.address, timeout=SOON_S) as client:
+                assert (await client.get("/healthz")).json()["alive"] is True
+                losses = await client.post("/gradio_api/run/list_losses", json={"data": []})
+                assert "cosent" in losses.text
+            return [task.result() for task in tasks if task.done()]
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    async with asyncio.timeout(SOON_S):
+        while not holds():
+            await asyncio.sleep(0.02)
+
+
+def many_wait(count: int) -> bool:
+    return turns._of_many._waiting == count
+
+
+def test_who_waits_for_larger_batches_keeps_nobody_waiting(hosted, parts):
+    """More than the server has threads, of one key and of many; and nobody waits on who left."""
+    crowd = Crowd(hosted[1], parts)
+    one = new_key()
+    keys = [new_key() for _ in range(6)]
+    for asking in ([one] * 60, [key for key in keys for _ in range(8)]):
+        asked = [(key, "explore", scene(512, seed)) for seed, key in enumerate(asking)]
+        under_way = 8 if len(set(asking)) == 1 else len(asking)
+        assert len(asked) > PLACES_AT_HAND
+        with turns._of_many.taken(lambda: None):
+            waits = functools.partial(many_wait, under_way)
+            assert in_loop(crowd.beside(asked, waits)) == []
+            in_loop(until(functools.partial(many_wait, 0)))
+
+
+def test_a_small_file_that_unpacks_to_much_takes_its_turn(hosted, parts, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
+    monkeypatch.setattr(turns, "TURNS", turns.Turns())
+    crowd, key, file = Crowd(hosted[1], parts), new_key(), small_file_of_many_rows()
+    with turns.TURNS.taken("another"):
+        uploads = [(key, "read_file", file)] * 44
+        others = [(new_key(), "read_file", file) for _ in range(PLACES)]
+        waits = lambda: turns.TURNS.counts == (1, 3 + len(others))  # noqa: E731
+        told = in_loop(crowd.beside([*uploads, *others], waits))
+        assert {answer["error"]["key"] for answer in told} <= {"problem.busy_own"}
+        in_loop(until(lambda: turns.TURNS.counts == (1, 0)))
+
+
+def test_beyond_what_waits_a_visitor_is_refused(monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_HOSTED", "1")
+    monkeypatch.setenv("LOSSPRISM_REQUESTS_OF_ONE", "2")
+    monkeypatch.setenv("LOSSPRISM_REQUESTS_WAITING", "2")
+
+    async def queued() -> list[int]:
+        line, served = Line(), []
+
+        async def one(number: int) -> None:
+            if await line.enter():
+                served.append(number)
+
+        waiting = [asyncio.create_task(one(number)) for number in range(5)]
+        await asyncio.sleep(0)
+        assert served == [0, 1]
+        assert waiting[4].done()  # refused
+        waiting[2].cancel()
+        await asyncio.sleep(0)
+        line.leave()
+        line.leave()
+        await asyncio.sleep(0)
+        line.leave()
+        assert line.under_way == 0
+        return served
+
+    assert in_loop(queued()) == [0, 1, 3]
