@@ -147,8 +147,9 @@ def _check_size(name: str, files: Iterable[RepoSibling]) -> int:
     )
     whole, most = sum(file.size or 0 for file in fetched), budget("encoder_mib")
     if (size := whole // limits.MIB) > most:
-        told = {"encoder": name, "size": size, "most": most}
-        raise logged(Problem("encoder_too_large", about="encoder", **told))
+        raise logged(
+            Problem("encoder_too_large", about="encoder", encoder=name, size=size, most=most)
+        )
     return whole
 
 
