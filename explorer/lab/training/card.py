@@ -64,6 +64,8 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
         ("Labels", "read as {} to {}".format(*map(display_number, summary["label_range"]))),
         ("Positive from", display_number(summary["threshold"])),
         ("Encoder", f"{shown(plan.encoder)} ({KINDS[plan.kind]})"),
+        *([("Guide", shown(plan.guide))] if plan.asks_guide else []),
+        *([("Teacher", shown(plan.teacher_model))] if plan.asks_teacher else []),
         *_examples(summary),
         ("Steps", f"{summary['steps']} of {plan.batch_size} {_form(summary)}"),
         *([("The same text twice", TWINS[_twins(plan)])] if plan.spec.negatives_of_batch else []),

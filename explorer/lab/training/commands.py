@@ -31,6 +31,14 @@ _KNOBS: dict[str, dict[str, tuple[object, str]]] = {
         "kind": ("bi", "bi or cross"),
         "layers": (-1, "layers that move, from the last on; -1: all, and the word embeddings"),
         "lora": (0, "rank of adapters that move in place of the weights; 0: none"),
+        "guide": (
+            "",
+            "a second encoder, for a loss that asks one (gist)",
+        ),
+        "teacher_model": (
+            "",
+            "a model to learn from, for a loss that has a teacher",
+        ),
         "vocabulary": (8000, "word pieces of an encoder from scratch"),
         "dimension": (128, "numbers in each of its vectors"),
     },
@@ -131,7 +139,7 @@ def _add_plan(parser: argparse.ArgumentParser, required: bool = True) -> None:
 def _add_knobs(group: argparse._ArgumentGroup, knobs: dict[str, tuple[object, str]]) -> None:
     """An argument for each; what is not given is not said, so that the plan keeps its default."""
     for name, (default, about) in knobs.items():
-        flag = f"--{name.removesuffix('_file').replace('_', '-')}"
+        flag = f"--{name.removesuffix('_file').removesuffix('_model').replace('_', '-')}"
         if isinstance(default, bool):
             kind: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
         elif isinstance(default, tuple):
@@ -305,6 +313,8 @@ def _show(bar: tqdm, status: dict) -> None:
 
 
 def _postfix(status: dict) -> str:
+    if (loading := status["loading"]) and loading.get("total"):
+        return f"the teacher scores pairs, {loading['done']} of {loading['total']}"
     if status["queue_position"]:
         return f"{status['state']}, place {status['queue_position']}"
     last = {record["kind"]: record for record in status["records"]}

@@ -44,7 +44,8 @@ class Corpus:
     rows that could not be read, `shared` the sentences that stand on both sides (only a held-out
     file of the user's own can do that). `teacher` is what another model gave each pair of `train`,
     NaN for nothing, `held_out_teacher` each of `held_out`; None where it gave none. Whether they
-    came as `triplets` says how they make lists (`Material`).
+    came as `triplets` says how they make lists (`Material`), and whether they `awaits_teacher`,
+    that a model will give them its scores.
     """
 
     train: tuple[Pair, ...]
@@ -55,10 +56,11 @@ class Corpus:
     teacher: tuple[float, ...] | None = None
     held_out_teacher: tuple[float, ...] | None = None
     triplets: bool = False
+    awaits_teacher: bool = False
 
     @cached_property
     def material(self) -> Material:
-        return Material(self.train, self.teacher, self.triplets)
+        return Material(self.train, self.teacher, self.triplets, self.awaits_teacher)
 
     @property
     def labels(self) -> list[float]:
@@ -67,7 +69,7 @@ class Corpus:
 
 def load(plan: TrainingPlan) -> Corpus:
     """What `read` gives, once it is sure that the loss can learn from it."""
-    corpus = read(plan)
+    corpus = under_teacher(plan, read(plan))
     if reason := why_not(plan, corpus):
         raise reason
     return corpus
@@ -100,6 +102,14 @@ def read(plan: TrainingPlan) -> Corpus:
         given_by(pair[3] for pair in held_out),
         triplets,
     )
+
+
+def under_teacher(plan: TrainingPlan, corpus: Corpus) -> Corpus:
+    """The corpus whose teacher is the model that the plan names, if it names one, in place of what
+    came with the data."""
+    if not plan.teacher_model.strip() or corpus.awaits_teacher:
+        return corpus
+    return replace(corpus, teacher=None, held_out_teacher=None, awaits_teacher=True)
 
 
 def _on_one_scale(train: Pairs, held_out: Pairs) -> tuple[list[Taught], list[Taught]]:
@@ -329,7 +339,7 @@ def _facts(plan: TrainingPlan, corpus: Corpus) -> Facts:
         label_range=label_range,
         positives=sum(label >= threshold for label in labels),
         count=len(labels),
-        taught=corpus.teacher is not None,
+        taught=corpus.teacher is not None or corpus.awaits_teacher,
         lists=(len(both[0]), len(both[1])),
         sided=(sum(map(on_both_sides, both[0])), sum(map(on_both_sides, both[1]))),
     )
@@ -393,5 +403,7 @@ def losses_for(plan: TrainingPlan, corpus: Corpus) -> dict[str, Problem | None]:
 
 def material_of(run: RunFolder) -> Material:
     """What a run learns from; one of an earlier version knows of no teacher and no triplets."""
-    triplets = bool(run.read("config.json").get("triplets"))
-    return Material(*run.read_taught("train.jsonl"), triplets)
+    config = run.read("config.json")
+    pairs, teacher = run.read_taught("train.jsonl")
+    awaits = teacher is None and bool(config["plan"].get("teacher_model", "").strip())
+    return Material(pairs, teacher, bool(config.get("triplets")), awaits)

@@ -71,7 +71,10 @@ class TrainingPlan:
 
     `encoder` is `EMBEDDED`, an id of the hub, a folder, or `SCRATCH`: a static embedding of
     `dimension` numbers for each of `vocabulary` word pieces, learnt from the training sentences.
-    `kind` is "bi" or "cross". `own_loss` is the file.py:function of a loss of one's own.
+    `kind` is "bi" or "cross". `guide` is a second encoder for a loss that asks one which negatives
+    to believe; "" has the model guide itself. A loss that has a teacher learns the cosines, or the
+    scores, of the `teacher_model`, an encoder or a cross-encoder, in place of what a column of the
+    data says. `own_loss` is the file.py:function of a loss of one's own.
     `threshold`, `label_range` and `extra_negatives` are the rules of the page. `twins` says what
     becomes of a text that would stand in a batch twice, for a loss whose negatives are the others
     of the batch: its pair is kept out of the batch ("apart", the sampler no_duplicates), or, for a
@@ -89,6 +92,8 @@ class TrainingPlan:
     kind: str = "bi"
     vocabulary: int = 8000
     dimension: int = 128
+    guide: str = ""
+    teacher_model: str = ""
     loss: str = "cosent"
     convention: str = ""
     parameters: tuple[tuple[str, object], ...] = ()
@@ -143,6 +148,14 @@ class TrainingPlan:
     def forms_classes(self) -> bool:
         """Whether the loss learns from sentences with classes instead of from pairs."""
         return "prototypes" in self.spec.reads.values()
+
+    @property
+    def asks_guide(self) -> bool:
+        return bool(self.guide.strip()) and self.spec.reads_guide
+
+    @property
+    def asks_teacher(self) -> bool:
+        return bool(self.teacher_model.strip()) and "teacher" in self.spec.needs
 
     @property
     def leaves_twins_out(self) -> bool:

@@ -34,6 +34,8 @@ class TrainingPlan(TypedDict):
     kind: Literal["bi", "cross"]
     vocabulary: int
     dimension: int
+    guide: str
+    teacher_model: str
     loss: str
     convention: str
     parameters: dict[str, Setting]
@@ -189,11 +191,17 @@ class Summary(_Summary, total=False):
     examples: ExampleCount
 
 
-class Loading(TypedDict):
-    """What is being made ready, and for how long all of it has taken so far."""
-
-    part: Literal["libraries", "encoder", "held_out"]
+class _Loading(TypedDict):
+    part: Literal["libraries", "teacher", "encoder", "held_out"]
     seconds: float
+
+
+class Loading(_Loading, total=False):
+    """What is being made ready, and for how long all of it has taken so far; of a teacher how many
+    of the sentences or pairs it has read, 0 of 0 at first."""
+
+    done: int
+    total: int
 
 
 class Standing(TypedDict):

@@ -63,6 +63,8 @@ export function wholeLossOf({ loss, convention, parameters }) {
 const SAID = {
   encoder: encoderNamed,
   kind: ({ kind }) => say(`finetune.kind.${kind}`),
+  guide: ({ guide }) => (guide ? say("ui.guide_now", { name: guide }) : ""),
+  teacher_model: (plan) => (plan.teacher_model ? say("ui.teacher_now", { name: plan.teacher_model }) : ""),
   data: (plan) => dataOf(plan),
   convention: ({ convention }) => convention,
   parameters: ({ parameters }) => Object.entries(parameters).map(parameterIs).join(" · "),
