@@ -25,9 +25,45 @@ class Twin:
     lines: str
     over_triplets: bool = False
 
+    @property
+    def of_vectors(self) -> bool:
+        """Whether it is a class of the library, asked of vectors in two lines."""
+        first, _, second = self.lines.removesuffix("\n").partition("\n")
+        asks = second.startswith("loss = twin.compute_loss_from_embeddings(")
+        return first.startswith("twin = ") and asks and "\n" not in second
+
     def code(self, given: Sequence[str]) -> str:
         """The lines that compute it from the inputs of these names."""
         return self.lines.replace("«given»", ", ".join(given))
+
+
+def on_prefixes(twin: Twin, lengths: Sequence[int], weights: Sequence[float]) -> Twin:
+    """The library's `MatryoshkaLoss` around its loss, asked of vectors that no model makes."""
+    made, _, call = twin.lines.removesuffix("\n").partition(
+        "\nloss = twin.compute_loss_from_embeddings"
+    )
+    lines = [
+        "",
+        "",
+        "class Given(torch.nn.Module):",
+        '    """In place of a model: the vectors as they are."""',
+        "",
+        "    def get_embedding_dimension(self):",
+        "        return None",
+        "",
+        "    def forward(self, vectors):",
+        '        return {"sentence_embedding": vectors}',
+        "",
+        "",
+        "model = Given()",
+        made.replace("(None", "(model", 1),
+        "twin = MatryoshkaLoss(",
+        f"    model, twin, matryoshka_dims={list(lengths)}, matryoshka_weights={list(weights)}",
+        ")",
+        f"loss = twin{call}",
+        "",
+    ]
+    return Twin(f"{twin.imports}, MatryoshkaLoss", twin.reads, "\n".join(lines))
 
 
 def of_pairs(kind: str, labels: str = "labels") -> Callable[..., Twin]:

@@ -9,7 +9,8 @@ import torch
 
 from explorer.core.explore import Exploration
 from losses import LOSSES, LossSpec
-from losses.twins import Twin
+from losses.combined.prefixes import length_of
+from losses.twins import Twin, on_prefixes
 
 
 def is_ours(spec: LossSpec) -> bool:
@@ -24,6 +25,8 @@ def as_defined_here(spec: LossSpec) -> bool:
 
 def twin_of(e: Exploration) -> Twin | None:
     """The loss of sentence-transformers that is this one, or None where there is none."""
+    if found := inside_prefixes(e):
+        return on_prefixes(*found)
     if e.same_text and e.same_text.left_out and e.same_text.rows_with:
         return None  # the library tells no texts apart
     twin = e.spec.twin(**e.parameters) if e.spec.twin else None
@@ -32,6 +35,26 @@ def twin_of(e: Exploration) -> Twin | None:
     # The library makes the scores itself, which are the cosines of the vectors it is given.
     by_score = "scores" in e.spec.reads.values()
     return None if by_score and not _scores_are_cosines(e) else twin
+
+
+def inside_prefixes(e: Exploration) -> tuple[Twin, list[int], list[float]] | None:
+    """Of one loss on several prefixes, and nothing else, the library's loss, the lengths of the
+    prefixes and their weights; None for any other, and where the library has no such loss."""
+    parts = e.spec.parts
+    if not parts or len({part.spec.name for part in parts}) > 1 or e.batch.vectors is None:
+        return None
+    if e.same_text and e.same_text.left_out and e.same_text.rows_with:
+        return None
+    first, width = parts[0], e.batch.vectors.shape[1]
+    shares = [part.prefix for part in parts if part.prefix is not None]
+    if len(shares) < len(parts) or first.spec.twin is None:
+        return None
+    settings = {own: e.parameters[named] for own, named in first.parameters.items()}
+    twin = first.spec.twin(**settings)
+    if twin is None or twin.over_triplets or not twin.of_vectors:
+        return None
+    weights = [e.parameters[part.weight] for part in parts]
+    return twin, [length_of(share, width) for share in shares], weights
 
 
 def _scores_are_cosines(e: Exploration) -> bool:
