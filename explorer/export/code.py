@@ -22,7 +22,7 @@ from explorer.core.explore import Exploration
 from explorer.export.csv import harmless
 from explorer.export.template import render
 from explorer.export.trained import Rows, trained_step, written
-from explorer.export.twins import as_defined_here, is_ours, twin_of
+from explorer.export.twins import as_defined_here, is_ours, number, twin_of
 from explorer.export.written_out import written_out
 from explorer.runtime.limits import WRITTEN_NUMBERS, WRITTEN_PAIRS
 from explorer.runtime.problem import Problem
@@ -123,7 +123,7 @@ def as_module(exploration: Exploration, *, from_files: bool | None = None) -> Co
             return None  # another loss reads what stands in the queue, too
         rows = [name for name in given if name in QUEUED_ROWS]
         keys = e.batch.read(KEPT[queued[0].spec.name][0], e.batch.vectors, e.batch.scores)
-        here = present(0 if keys is None else len(keys), float(e.parameters[queued[0].length]))
+        here = present(0 if keys is None else len(keys), number(e.parameters[queued[0].length]))
         before = ", ".join(f"{name}={name}{f'[{here}:]' * (name in rows)}" for name in given)
         body.append("# What stands in the queue came with an earlier batch.")
         body += _folded(f"module({before})")

@@ -55,10 +55,10 @@ def trained_step(
     rows = read(columns)
     kind = "CrossEncoder" if data.cross_encoder else "SentenceTransformer"
     folder = "cross_encoder" if data.cross_encoder else "sentence_transformer"
-    taken = sorted({kind, f"{kind}Trainer", *(["SentenceTransformer"] if guide else [])})
+    taken = {kind, f"{kind}Trainer"} | ({"SentenceTransformer"} if guide else set())
     said = [
         "from datasets import Dataset",
-        f"from sentence_transformers import {', '.join(taken)}",
+        f"from sentence_transformers import {', '.join(sorted(taken))}",
         f"from sentence_transformers.{folder}.training_args import {kind}TrainingArguments",
         made.imports,
         *rows.imports,

@@ -10,12 +10,19 @@ import torch
 from explorer.core.explore import Exploration
 from losses import LOSSES, LossSpec
 from losses.combined.prefixes import length_of
+from losses.spec import ParameterValue
 from losses.twins import Twin, on_prefixes
 
 
 def is_ours(spec: LossSpec) -> bool:
     """Whether the loss comes with this library."""
     return spec.function.__module__.startswith("losses.")
+
+
+def number(value: ParameterValue) -> float:
+    """The value of a parameter that is a number."""
+    assert isinstance(value, float | int)
+    return float(value)
 
 
 def as_defined_here(spec: LossSpec) -> bool:
@@ -53,7 +60,7 @@ def inside_prefixes(e: Exploration) -> tuple[Twin, list[int], list[float]] | Non
     twin = first.spec.twin(**settings)
     if twin is None or twin.over_triplets or not twin.of_vectors:
         return None
-    weights = [e.parameters[part.weight] for part in parts]
+    weights = [number(e.parameters[part.weight]) for part in parts]
     return twin, [length_of(share, width) for share in shares], weights
 
 

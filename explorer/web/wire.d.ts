@@ -1106,7 +1106,7 @@ export interface Loss {
   conventions: Record<string, Form>;
 }
 
-/** Figures of held-out pairs, null where labels or vectors do not allow them. Of how many pairs, of positives how often a query finds its key, and how lists are ordered runs of earlier versions do not say; the last is not said of live pairs either. */
+/** Figures of held-out pairs, null where labels or vectors do not allow them. Of how many pairs, of positives how often a query finds its key, and how lists are ordered runs of earlier versions do not say. */
 export interface Measured {
   spearman: number | null;
   pearson: number | null;

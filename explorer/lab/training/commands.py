@@ -326,6 +326,8 @@ def _postfix(status: dict) -> str:
         if live.get(figure) is not None:
             # Fewer pairs, perhaps, than the figures at the end are of.
             said.append(f"{_title(figure)} {_figure(live[figure])} on {live['pairs']} pairs")
+    if (lists := live.get("lists")) and lists["count"]:
+        said.append(f"NDCG@10 {_figure(lists['ndcg_at_10'])} on {lists['count']} lists")
     return ", ".join(said)
 
 

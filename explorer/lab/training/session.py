@@ -227,6 +227,7 @@ def make_recorder(session: Session) -> Recorder:
         checkpoint_seconds=plan.checkpoint_seconds,
         most_seconds=quota.most_seconds(),
         loss_at_collapse=at_collapse,
+        lists_of=lambda scores: list_figures(chosen, scores, rules),
         learning=session.loss,
     )
 

@@ -56,9 +56,11 @@ def run_csv(runs: Runs, name: str) -> str:
         if record["kind"] in ("step", "evaluation"):
             known = _OF_STEPS if record["kind"] == "step" else _OF_EVALUATIONS
             found = {key: record[key] for key in known if record.get(key) is not None}
+            found |= _of_lists(record)
             rows.setdefault(record["step"], {"step": record["step"]}).update(found)
     out = io.StringIO()
-    writer = csv.DictWriter(out, ["step", *_OF_STEPS, *_OF_EVALUATIONS])
+    of_lists = [f"{name}_of_lists" for name in TITLES]
+    writer = csv.DictWriter(out, ["step", *_OF_STEPS, *_OF_EVALUATIONS, *of_lists])
     writer.writeheader()
     writer.writerows(rows[step] for step in sorted(rows))
     return out.getvalue()
@@ -243,10 +245,14 @@ def _headline(summary: dict | None) -> list[str]:
 
 def _named(figures: dict) -> dict[str, float]:
     """Those of the figures that have a value, by the names that the script prints."""
-    lists = figures.get("lists") or {}
     named = {name: figures.get(name) for name in ALL_FIGURES}
-    named |= {f"{name}_of_lists": lists.get(name) for name in TITLES}
-    return {name: value for name, value in named.items() if value is not None}
+    return {**{n: value for n, value in named.items() if value is not None}, **_of_lists(figures)}
+
+
+def _of_lists(figures: dict) -> dict[str, float]:
+    """Those of lists that have a value."""
+    lists = figures.get("lists") or {}
+    return {f"{n}_of_lists": lists[n] for n in TITLES if lists.get(n) is not None}
 
 
 def _beside(plan: TrainingPlan) -> list[str]:

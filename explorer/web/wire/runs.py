@@ -87,7 +87,7 @@ class _Measured(TypedDict):
 class Measured(_Measured, total=False):
     """Figures of held-out pairs, null where labels or vectors do not allow them. Of how many pairs,
     of positives how often a query finds its key, and how lists are ordered runs of earlier versions
-    do not say; the last is not said of live pairs either."""
+    do not say."""
 
     pairs: int
     accuracy_at_1: float | None
