@@ -726,6 +726,7 @@ export interface FinetuneOwn {
   quick: QuickPlan;
   more_evaluations: number;
   schedules: string[];
+  samplers: string[];
   augmentations: string[];
   practice: string[];
   examples: string[];
@@ -1952,6 +1953,7 @@ export interface TrainingPlan {
   label_range: Range | null;
   extra_negatives: boolean;
   twins: "apart" | "leave_out" | "keep";
+  sampler: "" | "in_order" | "shuffled" | "no_duplicates" | "group_by_label";
   steps: number;
   epochs: number;
   batch_size: number;

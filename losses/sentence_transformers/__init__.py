@@ -49,6 +49,7 @@ from losses.sentence_transformers.examples import Examples
 from losses.sentence_transformers.layers import layer_stack, move_only
 from losses.sentence_transformers.levels import LevelTrainingLoss
 from losses.sentence_transformers.lists import whole_lists
+from losses.sentence_transformers.order import in_order
 from losses.sentence_transformers.queued import QueuedTrainingLoss
 from losses.sentence_transformers.training import TrainingLoss
 from losses.sentence_transformers.vectors import EmbeddingMseLoss
@@ -127,6 +128,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made fo
     "Examples",
     "PrismCallback",
     "TrainingLoss",
+    "in_order",
     "layer_stack",
     "move_only",
     "training_loss",

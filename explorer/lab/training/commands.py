@@ -51,6 +51,11 @@ _KNOBS: dict[str, dict[str, tuple[object, str]]] = {
             "a text that is in a batch twice: apart, kept out of the batch (no_duplicates); "
             "leave_out, its keys left out of the loss; or keep",
         ),
+        "sampler": (
+            "",
+            "how batches are drawn: in_order, shuffled, no_duplicates, group_by_label; otherwise "
+            "what suits the loss",
+        ),
         "threshold": (
             0.0,
             "label from which a pair is positive; otherwise the middle of the scale",

@@ -11,19 +11,33 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+import torch
+
 from explorer.core.batch import has_words, load_pairs
 from explorer.core.labels import beyond_scale
 from explorer.core.positives import over_positives, refused
 from explorer.core.scenario import Data
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.lab.training.rows import AnyPair, Material, Pair, Taught, components, sentences_of
+from explorer.lab.training.rows import (
+    CLASSES,
+    PAIRS,
+    AnyPair,
+    Material,
+    Pair,
+    Taught,
+    classes_of,
+    components,
+    form_of,
+    sentences_of,
+)
 from explorer.lab.training.varied import augmented
 from explorer.locale import title_word
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import hub_cache, hub_sets, tables, textbook
 from explorer.sources.pairs import Pairs, given_by, taught
+from explorer.sources.samplers import group_by_label
 from losses import LOSSES, LossSpec
 from losses.combined.names import RECIPES
 from losses.labels import LabelRules, label_rules
@@ -348,7 +362,25 @@ def _facts(plan: TrainingPlan, corpus: Corpus) -> Facts:
 def why_not(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
     """Why the loss cannot learn from this data with this kind of encoder; None if it can."""
     (reason,) = _reasons(plan, corpus, [plan.spec])
-    return reason
+    return reason or _no_batches(plan, corpus)
+
+
+def _no_batches(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
+    """Why batches in which every label stands twice cannot be drawn of what the loss learns from;
+    None where they can, or others are asked for."""
+    if plan.drawn_by != "group_by_label":
+        return None
+    form = form_of(plan, corpus.material)
+    if form not in (PAIRS, CLASSES):
+        return Problem("training_no_label", about="size")
+    labels: list[float] = [label for *_, label in corpus.train]
+    if form == CLASSES:
+        labels = list(classes_of(corpus.train, rules_for(plan, corpus.labels).threshold).values())
+    try:
+        found = group_by_label(labels, plan.batch_size, torch.Generator().manual_seed(plan.seed))
+    except Problem as problem:
+        return problem.concerning("size")
+    return None if found else Problem("no_batch", about="size", size=plan.batch_size)
 
 
 def _reasons(plan: TrainingPlan, corpus: Corpus, specs: Sequence[LossSpec]) -> list[Problem | None]:

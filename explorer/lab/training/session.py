@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -35,7 +35,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources.pairs import distinct
 from losses.inputs import NotFinite
 from losses.labels import LabelRules
-from losses.sentence_transformers import TrainingLoss, training_loss, whole_lists
+from losses.sentence_transformers import TrainingLoss, in_order, training_loss, whole_lists
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -187,7 +187,7 @@ def _trainer(
             report_to="none",
             disable_tqdm=True,
             use_cpu=device.device().type == "cpu",
-            **session.plan.trainer_arguments(session.steps, len(session.dataset)),
+            **_arguments(session),
         ),
         train_dataset=session.dataset,
         loss=session.loss,
@@ -196,6 +196,11 @@ def _trainer(
     if session.form == LISTS and session.plan.kind == "bi":
         made.data_collator = whole_lists(made.data_collator)
     return made
+
+
+def _arguments(session: Session) -> dict[str, Any]:
+    told = session.plan.trainer_arguments(session.steps, len(session.dataset))
+    return {**told, "batch_sampler": in_order} if session.plan.drawn_by == "in_order" else told
 
 
 def make_recorder(session: Session) -> Recorder:

@@ -176,6 +176,9 @@ def script(runs: Runs, name: str) -> str:
     in_lists = form_of(plan, material) == LISTS
     told = plan.trainer_arguments(plan.steps_for(examples), examples)
     del told["per_device_train_batch_size"]
+    follows = plan.drawn_by == "in_order"
+    if follows:
+        del told["batch_sampler"]
     is_bi = plan.kind == "bi"
     model = "SentenceTransformer" if is_bi else "CrossEncoder"
     teacher_scores = plan.asks_teacher and teaching.gives_scores(run, plan)
@@ -196,11 +199,13 @@ def script(runs: Runs, name: str) -> str:
         loss=f'{loss}("{plan.loss}")' if by_name else loss,
         loss_imports=[
             loss,
+            *(["in_order"] if follows else []),
             *(["move_only"] if moves_some else []),
             *(["whole_lists"] if in_lists and is_bi else []),
         ],
         loss_arguments=plan.loss_arguments(rules.threshold, rules.label_range, classes),
         in_lists=in_lists,
+        follows=follows,
         taught="teacher" in plan.spec.needs,
         teacher=_opened(plan.teacher_model) if plan.asks_teacher else "",
         teacher_scores=teacher_scores,

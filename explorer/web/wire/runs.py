@@ -44,6 +44,7 @@ class TrainingPlan(TypedDict):
     label_range: tuple[float, float] | None
     extra_negatives: bool
     twins: Literal["apart", "leave_out", "keep"]
+    sampler: Literal["", "in_order", "shuffled", "no_duplicates", "group_by_label"]
     steps: int
     epochs: float
     batch_size: int

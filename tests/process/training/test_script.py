@@ -29,7 +29,12 @@ SMALL = {"steps": 8, "batch_size": 8, "evaluations": 2}
 RUNS = {
     "embedded": {"encoder": EMBEDDED, "steps": 2},
     "classes": {"encoder": SCRATCH, "dimension": 8, "loss": "arcface"},
-    "transformer": {"loss": "multitask_cosent", "layers": 1, "learning_rate": 0.01},
+    "transformer": {
+        "loss": "multitask_cosent",
+        "layers": 1,
+        "learning_rate": 0.01,
+        "sampler": "in_order",
+    },
     "lora": {"loss": "info_nce", "lora": 2},
     "cross": {"kind": "cross", "loss": "binary_cross_entropy"},
 }

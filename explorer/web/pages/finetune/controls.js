@@ -159,6 +159,12 @@ export default function controls(root, channel, server) {
     { id: "lp-finetune-schedule", onchange: () => set({ schedule: /** @type {Plan["schedule"]} */ (schedule.value) }) },
     facts.schedules.map((name) => worded("option", `finetune.schedule.${name}`, { value: name })),
   );
+  const sampler = h(
+    "select",
+    { id: "lp-finetune-sampler", onchange: () => set({ sampler: /** @type {Plan["sampler"]} */ (sampler.value) }) },
+    worded("option", "finetune.sampler.usual", { value: "" }),
+    facts.samplers.map((name) => worded("option", `sampler.${name}`, { value: name })),
+  );
   const bf16 = h("input", { type: "checkbox", id: "lp-finetune-bf16", onchange: () => set({ bf16: bf16.checked }) });
   const extra = h("input", {
     type: "checkbox",
@@ -202,10 +208,16 @@ export default function controls(root, channel, server) {
   }
   function tellTwins() {
     const form = losses[channel.plan.loss]?.conventions[channel.plan.convention];
-    const able = form?.counted ? undefined : /** @type {Plan["twins"][]} */ (["apart", "keep"]);
-    const { twins: chosen } = channel.plan;
-    twins.set(able && chosen === "leave_out" ? "apart" : chosen, able);
-    twins.element.hidden = !form?.negatives_of_batch;
+    const { twins: chosen, sampler: drawn } = channel.plan;
+    // A sampler that was chosen decides whether texts are kept apart.
+    const usual = drawn === "" ? "apart" : "keep";
+    const able = /** @type {Plan["twins"][]} */ ([
+      ...(drawn === "" ? ["apart"] : []),
+      ...(form?.counted ? ["leave_out"] : []),
+      "keep",
+    ]);
+    twins.set(able.includes(chosen) ? chosen : usual, able);
+    twins.element.hidden = !form?.negatives_of_batch || able.length < 2 || drawn === "no_duplicates";
   }
   const augment = facts.augmentations.map((kind) => {
     const box = h("input", {
@@ -263,6 +275,7 @@ export default function controls(root, channel, server) {
       h("div.lp-pair-of-fields", {}, ["warmup", "weight_decay", "clipping", "evaluations", "seed"].map(number)),
       labels.element,
       targets,
+      labelled("sampler.how", sampler),
       scratchOnly,
       layersOnly,
       h("label.lp-check", {}, bf16, worded("span", "finetune.bf16")),
@@ -290,6 +303,7 @@ export default function controls(root, channel, server) {
     fillParameters();
     numbers.fill();
     schedule.value = plan.schedule;
+    sampler.value = plan.sampler;
     bf16.checked = plan.bf16;
     extra.checked = plan.extra_negatives;
     labels.set(plan);

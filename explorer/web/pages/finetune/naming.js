@@ -76,6 +76,7 @@ const SAID = {
   bf16: ({ bf16 }) => (bf16 ? "bfloat16" : ""),
   extra_negatives: (plan) => `${say("ui.extra_negatives")}: ${settingOf(plan.extra_negatives)}`,
   twins: ({ twins }) => `${say("ui.twins")}: ${say(`ui.twins.${twins}`)}`,
+  sampler: ({ sampler }) => (sampler ? say(`sampler.${sampler}`) : ""),
   threshold: ({ threshold }) => (threshold === null ? "" : `${say("ui.threshold")} = ${show(threshold)}`),
   label_range: ({ label_range: ends }) =>
     ends ? say("finetune.labels_told", { low: show(ends[0]), high: show(ends[1]) }) : "",
