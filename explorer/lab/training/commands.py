@@ -319,7 +319,7 @@ def _show(bar: tqdm, status: dict) -> None:
 
 def _postfix(status: dict) -> str:
     if (loading := status["loading"]) and loading.get("total"):
-        return f"the teacher scores pairs, {loading['done']} of {loading['total']}"
+        return f"asking the teacher, {loading['done']} of {loading['total']}"
     if status["queue_position"]:
         return f"{status['state']}, place {status['queue_position']}"
     last = {record["kind"]: record for record in status["records"]}

@@ -275,7 +275,7 @@ export default function controls(root, channel, server) {
       h("div.lp-pair-of-fields", {}, ["warmup", "weight_decay", "clipping", "evaluations", "seed"].map(number)),
       labels.element,
       targets,
-      labelled("sampler.how", sampler),
+      labelled("finetune.sampler", sampler),
       scratchOnly,
       layersOnly,
       h("label.lp-check", {}, bf16, worded("span", "finetune.bf16")),
