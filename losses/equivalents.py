@@ -25,9 +25,45 @@ class Equivalent:
     lines: str
     over_triplets: bool = False
 
+    @property
+    def of_vectors(self) -> bool:
+        """Whether it is a class of the library, asked of vectors in two lines."""
+        first, _, second = self.lines.removesuffix("\n").partition("\n")
+        asks = second.startswith("loss = theirs.compute_loss_from_embeddings(")
+        return first.startswith("theirs = ") and asks and "\n" not in second
+
     def code(self, given: Sequence[str]) -> str:
         """The lines that compute it from the inputs of these names."""
         return self.lines.replace("«given»", ", ".join(given))
+
+
+def on_prefixes(inner: Equivalent, lengths: Sequence[int], weights: Sequence[float]) -> Equivalent:
+    """The library's `MatryoshkaLoss` around its loss, asked of vectors that no model makes."""
+    made, _, call = inner.lines.removesuffix("\n").partition(
+        "\nloss = theirs.compute_loss_from_embeddings"
+    )
+    lines = [
+        "",
+        "",
+        "class Given(torch.nn.Module):",
+        '    """In place of a model: the vectors as they are."""',
+        "",
+        "    def get_embedding_dimension(self):",
+        "        return None",
+        "",
+        "    def forward(self, vectors):",
+        '        return {"sentence_embedding": vectors}',
+        "",
+        "",
+        "model = Given()",
+        made.replace("(None", "(model", 1),
+        "theirs = MatryoshkaLoss(",
+        f"    model, theirs, matryoshka_dims={list(lengths)}, matryoshka_weights={list(weights)}",
+        ")",
+        f"loss = theirs{call}",
+        "",
+    ]
+    return Equivalent(f"{inner.imports}, MatryoshkaLoss", inner.reads, "\n".join(lines))
 
 
 def of_pairs(kind: str, labels: str = "labels") -> Callable[..., Equivalent]:

@@ -479,21 +479,21 @@ def second_models(pairs: Pairs, data: Data) -> Pairs:
         Problem: where such a model cannot be used.
     """
     if data.teacher_model and has_words(data):
-        with _asked_for("teacher"), all_cores():
+        with asked_for("teacher"), all_cores():
             asked = (pairs.first, pairs.second, data.teacher_model)
             said = encoders.pair_scores(*asked, device=str(device()))
         pairs = dataclasses.replace(pairs, teacher=tuple(said.tolist()))
     if data.guide and has_words(data):
         guide = pairs.vectors  # what ships with words is by the embedded encoder
         if guide is None or data.guide != encoders.EMBEDDED:
-            with _asked_for("guide"), all_cores():
+            with asked_for("guide"), all_cores():
                 guide = encoders.encode(pairs.sentences, data.guide, device=str(device()))
         pairs = dataclasses.replace(pairs, guide=guide)
     return pairs
 
 
 @contextlib.contextmanager
-def _asked_for(about: str) -> Iterator[None]:
+def asked_for(about: str) -> Iterator[None]:
     """A model that cannot be used is told as this one, and not as the scene's encoder."""
     try:
         yield

@@ -20,13 +20,16 @@ from torch import Tensor
 
 from explorer.core.explore import Exploration
 from explorer.export.csv import harmless
-from explorer.export.equivalents import as_defined_here, equivalent_of, is_ours
+from explorer.export.equivalents import as_defined_here, equivalent_of, is_ours, number
 from explorer.export.template import render
+from explorer.export.trained import Rows, trained_step, written
 from explorer.export.written_out import written_out
 from explorer.runtime.limits import WRITTEN_NUMBERS, WRITTEN_PAIRS
 from explorer.runtime.problem import Problem
 from losses.combined.composed import helpers_of, identifier_of, source_of
+from losses.combined.queued import KEPT, present
 from losses.readings import READABLE
+from losses.sentence_transformers.registry import trains_as_one
 
 # Numbers are shortened as long as the loss moves by no more than this, relatively.
 UNMOVED = 1e-11
@@ -98,8 +101,74 @@ def equivalent(exploration: Exploration, *, from_files: bool | None = None) -> C
     return _rendered(exploration, [loaded], "", inputs, body)
 
 
+def as_module(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
+    """The same with the package `losses`, as an `nn.Module` that holds the parameters; None for a
+    loss of one's own, and for a convention that has a definition of its own.
+
+    What stands in a queue is handed to the module first, as an earlier batch.
+    """
+    e, spec = exploration, exploration.spec
+    if not is_ours(spec) or not (spec.parts or as_defined_here(spec)):
+        return None
+    inputs = _inputs(e, spec.reads, from_files)
+    learnt = [name for name in inputs.names if spec.reads[name] == "prototypes"]
+    held = [e.batch.read("prototypes", e.batch.vectors, e.batch.scores) for _ in learnt]
+    shape = [str(size) for one in held if one is not None for size in one.shape]
+    settings = [*shape, *(f"{name}={value!r}" for name, value in e.parameters.items())]
+    body = _folded(f'module = loss_module("{spec.name}")({", ".join(settings)})')
+    body += [f"module.prototypes.data = {name}" for name in learnt]
+    given = {name: name for name in inputs.names if name not in learnt}
+    if queued := [part for part in spec.parts if part.length]:
+        if len(queued) > 1 or not trains_as_one(spec):
+            return None  # another loss reads what stands in the queue, too
+        rows = [name for name in given if name in QUEUED_ROWS]
+        keys = e.batch.read(KEPT[queued[0].spec.name][0], e.batch.vectors, e.batch.scores)
+        here = present(0 if keys is None else len(keys), number(e.parameters[queued[0].length]))
+        before = ", ".join(f"{name}={name}{f'[{here}:]' * (name in rows)}" for name in given)
+        body.append("# What stands in the queue came with an earlier batch.")
+        body += _folded(f"module({before})")
+        given |= {name: f"{name}[:{here}]" for name in rows}
+    called = ", ".join(f"{name}={what}" for name, what in given.items())
+    body += _folded(f"loss = module({called})")
+    return _rendered(e, ["from losses.modules import loss_module"], "", inputs, body)
+
+
+# What has a row for each pair or sentence of which some stand in the queue.
+QUEUED_ROWS = ("queries", "keys", "query_texts", "key_texts", "embeddings", "classes")
+
+
+def for_trainer(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
+    """A step of sentence-transformers' trainer with this loss on this batch; None where pairs alone
+    do not make it (`explorer.export.trained`)."""
+    many = len(exploration.batch) > WRITTEN_PAIRS
+    apart = many if from_files is None else from_files
+    found = trained_step(exploration, _from_pairs if apart else written)
+    if found is None:
+        return None
+    rows = zip(*found.columns.values(), strict=True)
+    return Code(found.text, {PAIRS: _csv([list(found.columns), *rows])} if apart else {})
+
+
+def _from_pairs(columns: Mapping[str, Sequence[object]]) -> Rows:
+    """The lines that read the columns from the file of pairs."""
+    lines = [
+        "here = Path(__file__).resolve().parent",
+        f'with (here / "{PAIRS}").open(encoding="utf-8", newline="") as file:',
+        "    rows = list(csv.DictReader(file))",
+    ]
+    read = ['{**row, "label": float(row["label"])}' if "label" in columns else "row"]
+    lines.append(f"examples = Dataset.from_list([{read[0]} for row in rows])")
+    return Rows(lines, ("import csv", "from pathlib import Path"), _reads([PAIRS]))
+
+
 # What can be packed, by its name.
-KINDS = {"alone": alone, "package": with_package, "twin": equivalent}
+KINDS = {
+    "alone": alone,
+    "package": with_package,
+    "module": as_module,
+    "twin": equivalent,
+    "trainer": for_trainer,
+}
 
 
 def packed(exploration: Exploration, kind: str) -> bytes:
@@ -133,7 +202,7 @@ def _rendered(
         "snippet.py",
         title=" ".join(e.spec.title.split()),
         loss=e.loss,
-        package=any(line.startswith("from losses import") for line in imports),
+        package=any(line.startswith("from losses") for line in imports),
         reads=textwrap.fill(_reads(inputs.files), 100, subsequent_indent="# "),
         imports=sorted({*imports, *inputs.imports} - {"import torch"}),
         source=source,

@@ -10,12 +10,20 @@ import torch
 
 from explorer.core.explore import Exploration
 from losses import LOSSES, LossSpec
-from losses.equivalents import Equivalent
+from losses.combined.prefixes import length_of
+from losses.equivalents import Equivalent, on_prefixes
+from losses.spec import ParameterValue
 
 
 def is_ours(spec: LossSpec) -> bool:
     """Whether the loss comes with this library."""
     return spec.function.__module__.startswith("losses.")
+
+
+def number(value: ParameterValue) -> float:
+    """The value of a parameter that is a number."""
+    assert isinstance(value, float | int)
+    return float(value)
 
 
 def as_defined_here(spec: LossSpec) -> bool:
@@ -25,6 +33,8 @@ def as_defined_here(spec: LossSpec) -> bool:
 
 def equivalent_of(e: Exploration) -> Equivalent | None:
     """The loss of sentence-transformers that is this one, or None where there is none."""
+    if found := inside_prefixes(e):
+        return on_prefixes(*found)
     if e.same_text and e.same_text.left_out and e.same_text.rows_with:
         return None  # the library tells no texts apart
     equivalent = e.spec.equivalent(**e.parameters) if e.spec.equivalent else None
@@ -33,6 +43,26 @@ def equivalent_of(e: Exploration) -> Equivalent | None:
     # The library makes the scores itself, which are the cosines of the vectors it is given.
     by_score = "scores" in e.spec.reads.values()
     return None if by_score and not _scores_are_cosines(e) else equivalent
+
+
+def inside_prefixes(e: Exploration) -> tuple[Equivalent, list[int], list[float]] | None:
+    """Of one loss on several prefixes, and nothing else, the library's loss, the lengths of the
+    prefixes and their weights; None for any other, and where the library has no such loss."""
+    parts = e.spec.parts
+    if not parts or len({part.spec.name for part in parts}) > 1 or e.batch.vectors is None:
+        return None
+    if e.same_text and e.same_text.left_out and e.same_text.rows_with:
+        return None
+    first, width = parts[0], e.batch.vectors.shape[1]
+    shares = [part.prefix for part in parts if part.prefix is not None]
+    if len(shares) < len(parts) or first.spec.equivalent is None:
+        return None
+    settings = {own: e.parameters[named] for own, named in first.parameters.items()}
+    found = first.spec.equivalent(**settings)
+    if found is None or found.over_triplets or not found.of_vectors:
+        return None
+    weights = [number(e.parameters[part.weight]) for part in parts]
+    return found, [length_of(share, width) for share in shares], weights
 
 
 def _scores_are_cosines(e: Exploration) -> bool:

@@ -58,6 +58,10 @@ class Cache(Generic[Value]):
                 if self._entries.getsizeof(value) <= most:
                     self._entries[key] = value
 
+    def clear(self) -> None:
+        with self._lock:
+            self._entries.clear()
+
     def __len__(self) -> int:
         return len(self._entries)
 

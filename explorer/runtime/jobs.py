@@ -244,6 +244,27 @@ def job(name: str | None = None) -> Iterator[Job]:
             del _running[mine]
 
 
+class _Overheard(Job):
+    """Work of which one function hears."""
+
+    def __init__(self, hear: Report) -> None:
+        super().__init__()
+        self._hear = hear
+
+    def report(self, what: str, done: int, total: int, **_: object) -> None:
+        self._hear(what, done, total)
+
+
+@contextmanager
+def heard_by(hear: Report) -> Iterator[None]:
+    """What the work done inside says of itself is told to `hear`, which may raise to end it."""
+    before = current.set(_Overheard(hear))
+    try:
+        yield
+    finally:
+        current.reset(before)
+
+
 def step(what: str, done: int = 0, total: int = 0, **values: object) -> None:
     """Say how far the work is; outside a job nobody listens.
 

@@ -209,6 +209,12 @@ def pair_scores(
     return (unit[one] * unit[other]).sum(axis=1)
 
 
+def forget() -> None:
+    """Free the models that are in memory, and what they gave: nothing here is asked for more."""
+    _models.clear()
+    _cache.clear()
+
+
 def _cached(
     folder: ModelFolder,
     inputs: Sequence[Entry],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -64,10 +65,7 @@ class Pairs:
     @cached_property
     def sentences(self) -> tuple[str, ...]:
         """The distinct sentences, in the order of first appearance: a₀, b₀, a₁, b₁ …"""
-        order: dict[str, None] = {}
-        for a, b in zip(self.first, self.second, strict=True):
-            order[a] = order[b] = None
-        return tuple(order)
+        return distinct(self.first, self.second)
 
     @cached_property
     def positions(self) -> tuple[np.ndarray, np.ndarray]:
@@ -94,6 +92,11 @@ class Pairs:
             None if every is None else every[rows] for every in (self.vectors, self.guide)
         )
         return dataclasses.replace(part, vectors=vectors, guide=guide)
+
+
+def distinct(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:
+    """The distinct sentences of pairs, in the order of first appearance: a₀, b₀, a₁, b₁ …"""
+    return tuple(dict.fromkeys(itertools.chain.from_iterable(zip(first, second, strict=True))))
 
 
 def text_numbers(sentences: Iterable[str]) -> np.ndarray:

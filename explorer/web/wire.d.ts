@@ -128,7 +128,7 @@ export interface ChangedState {
   collapse: Real | null;
 }
 
-/** What the data holds, which losses can learn from it, how long the run will be; within which Spearman, above and below 0, so many held-out pairs stay `by_chance`, at this `level`. */
+/** What the data holds, which losses can learn from it, how long the run will be; within which Spearman, above and below 0, so many held-out pairs stay `by_chance`, at this `level`. Whether a teacher's scores came with the data is `taught`, of how many pairs a model is asked `asked`. */
 export interface Checked {
   refused: Problem | null;
   examples: number;
@@ -145,6 +145,8 @@ export interface Checked {
   level: string;
   labels: [number, number, number];
   labelled: boolean;
+  taught: boolean;
+  asked: number;
   rules: LabelRules;
   skipped: number;
   shared: number;
@@ -160,7 +162,7 @@ export interface ChosenLoss {
   parameters: Record<string, Setting>;
 }
 
-/** What the scene of a link says beside its data; `twins` where it leaves them out. */
+/** What the scene of a link says beside its data: `twins` where it leaves them out, and what models it names. */
 export interface ChosenThere {
   loss: string;
   convention: string;
@@ -169,6 +171,8 @@ export interface ChosenThere {
   label_range: Range | null;
   extra_negatives: boolean;
   twins?: "apart" | "leave_out" | "keep";
+  guide?: string;
+  teacher_model?: string;
 }
 
 /** What is the matter with a table of classes, with texts that show it, and the link of a scene of Explore with these and others of their classes ("" where none fits). */
@@ -736,6 +740,7 @@ export interface FinetuneOwn {
   quick: QuickPlan;
   more_evaluations: number;
   schedules: string[];
+  samplers: string[];
   augmentations: string[];
   practice: string[];
   examples: string[];
@@ -1081,10 +1086,12 @@ export interface LiveHistogram {
   counts: number[][];
 }
 
-/** What is being made ready, and for how long all of it has taken so far. */
+/** What is being made ready, and for how long all of it has taken so far; of a teacher how many of the sentences or pairs it has read, 0 of 0 at first. */
 export interface Loading {
-  part: "libraries" | "encoder" | "held_out";
+  part: "libraries" | "teacher" | "encoder" | "held_out";
   seconds: number;
+  done?: number;
+  total?: number;
 }
 
 /** The job that was asked about, null where none runs. */
@@ -1118,7 +1125,7 @@ export interface Loss {
   conventions: Record<string, Form>;
 }
 
-/** Figures of held-out pairs, null where labels or vectors do not allow them. Of how many pairs, of positives how often a query finds its key, and how lists are ordered runs of earlier versions do not say; the last is not said of live pairs either. */
+/** Figures of held-out pairs, null where labels or vectors do not allow them. Of how many pairs, of positives how often a query finds its key, and how lists are ordered runs of earlier versions do not say. */
 export interface Measured {
   spearman: number | null;
   pearson: number | null;
@@ -1956,6 +1963,8 @@ export interface TrainingPlan {
   kind: "bi" | "cross";
   vocabulary: number;
   dimension: number;
+  guide: string;
+  teacher_model: string;
   loss: string;
   convention: string;
   parameters: Record<string, Setting>;
@@ -1964,6 +1973,7 @@ export interface TrainingPlan {
   label_range: Range | null;
   extra_negatives: boolean;
   twins: "apart" | "leave_out" | "keep";
+  sampler: "" | "in_order" | "shuffled" | "no_duplicates" | "group_by_label";
   steps: number;
   epochs: number;
   batch_size: number;

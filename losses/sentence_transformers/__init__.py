@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING, Any
 from losses.sentence_transformers.examples import Examples
 from losses.sentence_transformers.layers import layer_stack, move_only
 from losses.sentence_transformers.lists import whole_lists
+from losses.sentence_transformers.order import in_order
 from losses.sentence_transformers.registry import TRAINING_LOSSES, training_loss
 from losses.sentence_transformers.training import TrainingLoss
 from losses.sentence_transformers.vectors import EmbeddingMseLoss
@@ -70,6 +71,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made fo
     "Examples",
     "PrismCallback",
     "TrainingLoss",
+    "in_order",
     "layer_stack",
     "move_only",
     "training_loss",

@@ -13,7 +13,7 @@ import pytest
 
 from explorer.core.own_loss import add_own_loss
 from explorer.core.scenario import Data, Rules
-from explorer.export.code import Code, alone, equivalent, packed, with_package
+from explorer.export.code import Code, alone, as_module, equivalent, packed, with_package
 from losses import LOSSES
 from tests import warm
 from tests.unit.export.explored import ENGLISH, SMALL, explorations, seen
@@ -69,8 +69,14 @@ def test_code_with_torch_alone_prints_the_loss(tmp_path):
 
 
 def test_code_with_the_package_prints_the_loss(tmp_path):
-    found = explorations()
-    printed = printed_by([with_package(e) for e in found], tmp_path, without=("explorer",))
+    found = list(explorations())
+    codes = [with_package(e) for e in found]
+    for loss in ("info_nce+angle", "matryoshka(info_nce)", "queue(info_nce)"):
+        found.append(seen(ENGLISH, loss))
+        module = as_module(found[-1])
+        assert module
+        codes.append(module)
+    printed = printed_by(codes, tmp_path, without=("explorer",))
     for e, number in zip(found, printed, strict=True):
         assert number == pytest.approx(e.loss, rel=1e-9, abs=1e-15), e.spec.name
 
@@ -84,11 +90,13 @@ def test_twins_print_the_loss(tmp_path):
     ]
     chosen += [seen(SMALL, "triplet", mining="semi_hard", distance="cosine", margin=0.3)]
     chosen += [seen(ENGLISH, "info_nce", rules=Rules(extra_negatives=False), symmetric=True)]
+    prefixes = "matryoshka(info_nce)"
+    chosen += [seen(ENGLISH, prefixes, rules=Rules(extra_negatives=False))]
     pairs = [(e, code) for e in (*explorations(), *chosen) if (code := equivalent(e))]
     names = {e.spec.name for e, _ in pairs}
     assert names == {
         *("cosent", "angle", "cosine_mse", "info_nce", "nt_xent", "contrastive", "triplet"),
-        *("online_contrastive", "mega_batch_margin", "orthogonal"),
+        *("online_contrastive", "mega_batch_margin", "orthogonal", prefixes),
     }
     printed = printed_by([code for _, code in pairs], tmp_path)
     for (e, code), number in zip(pairs, printed, strict=True):

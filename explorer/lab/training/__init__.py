@@ -35,6 +35,7 @@ Records, each with `kind` and `step`:
                 pairs, their number; spearman, pearson, and
                 accuracy, auc, accuracy_threshold where the labels are 0/1, else null;
                 accuracy_at_1 and mrr_at_10 where all pairs are positives of one label, else null;
+                lists, of the lists among them, as of held_out;
                 histogram {edges, counts: one list for each band of `probe.bands`}; probe, the
                 score of each probe pair; and for a bi-encoder alignment, uniformity,
                 effective_rank, mean_cosine, else null; seconds

@@ -64,6 +64,8 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
         ("Labels", "read as {} to {}".format(*map(display_number, summary["label_range"]))),
         ("Positive from", display_number(summary["threshold"])),
         ("Encoder", f"{shown(plan.encoder)} ({KINDS[plan.kind]})"),
+        *([("Guide", shown(plan.guide))] if plan.asks_guide else []),
+        *([("Teacher", shown(plan.teacher_model))] if plan.asks_teacher else []),
         *_examples(summary),
         ("Steps", f"{summary['steps']} of {plan.batch_size} {_form(summary)}"),
         *(
@@ -71,6 +73,7 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
             if plan.spec.negatives_of_batch
             else []
         ),
+        *([("Batches", DRAWN[plan.sampler])] if plan.sampler in DRAWN else []),
         ("Learning rate", f"{rate}, {plan.schedule}, warm-up {display_number(plan.warmup)}"),
         ("Seed", f"{plan.seed}"),
     ]
@@ -134,6 +137,10 @@ ON_POSITIVES = (
     "how often a query's own key is the nearest of all keys measured with it; among fewer keys, as "
     "in the curve, it is found more easily."
 )
+DRAWN = {
+    "in_order": "in the order of the data",
+    "group_by_label": "every label in it at least twice (sampler group_by_label)",
+}
 TWINS_SAID = {
     "apart": "kept out of the batch (sampler no_duplicates)",
     "leave_out": "its keys left out of the loss",
@@ -148,7 +155,9 @@ def _leading(summary: Mapping) -> str:
 
 
 def _twins(plan: TrainingPlan) -> str:
-    return "apart" if plan.keeps_texts_apart else plan.twins
+    if plan.keeps_texts_apart:
+        return "apart"
+    return "leave_out" if plan.leaves_twins_out else "keep"
 
 
 def _on_few(summary: Mapping, history: Sequence[Mapping]) -> str:

@@ -31,6 +31,14 @@ _KNOBS: dict[str, dict[str, tuple[object, str]]] = {
         "kind": ("bi", "bi or cross"),
         "layers": (-1, "layers that move, from the last on; -1: all, and the word embeddings"),
         "lora": (0, "rank of adapters that move in place of the weights; 0: none"),
+        "guide": (
+            "",
+            "a second encoder, for a loss that asks one (gist)",
+        ),
+        "teacher_model": (
+            "",
+            "a model to learn from, for a loss that has a teacher",
+        ),
         "vocabulary": (8000, "word pieces of an encoder from scratch"),
         "dimension": (128, "numbers in each of its vectors"),
     },
@@ -42,6 +50,11 @@ _KNOBS: dict[str, dict[str, tuple[object, str]]] = {
             "apart",
             "a text that is in a batch twice: apart, kept out of the batch (no_duplicates); "
             "leave_out, its keys left out of the loss; or keep",
+        ),
+        "sampler": (
+            "",
+            "how batches are drawn: in_order, shuffled, no_duplicates, group_by_label; otherwise "
+            "what suits the loss",
         ),
         "threshold": (
             0.0,
@@ -131,7 +144,7 @@ def _add_plan(parser: argparse.ArgumentParser, required: bool = True) -> None:
 def _add_knobs(group: argparse._ArgumentGroup, knobs: dict[str, tuple[object, str]]) -> None:
     """An argument for each; what is not given is not said, so that the plan keeps its default."""
     for name, (default, about) in knobs.items():
-        flag = f"--{name.removesuffix('_file').replace('_', '-')}"
+        flag = f"--{name.removesuffix('_file').removesuffix('_model').replace('_', '-')}"
         if isinstance(default, bool):
             kind: dict[str, Any] = {"action": argparse.BooleanOptionalAction}
         elif isinstance(default, tuple):
@@ -305,6 +318,8 @@ def _show(bar: tqdm, status: dict) -> None:
 
 
 def _postfix(status: dict) -> str:
+    if (loading := status["loading"]) and loading.get("total"):
+        return f"asking the teacher, {loading['done']} of {loading['total']}"
     if status["queue_position"]:
         return f"{status['state']}, place {status['queue_position']}"
     last = {record["kind"]: record for record in status["records"]}
@@ -316,6 +331,8 @@ def _postfix(status: dict) -> str:
         if live.get(figure) is not None:
             # Fewer pairs, perhaps, than the figures at the end are of.
             said.append(f"{_title(figure)} {_figure(live[figure])} on {live['pairs']} pairs")
+    if (lists := live.get("lists")) and lists["count"]:
+        said.append(f"NDCG@10 {_figure(lists['ndcg_at_10'])} on {lists['count']} lists")
     return ", ".join(said)
 
 

@@ -45,10 +45,11 @@ def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
     ready = []
     for plan in plans:  # all are checked before any is queued
         key = json.dumps(plan.to_json()["data"], sort_keys=True, default=str)
-        corpora[key] = corpora.get(key) or data.load(plan)
-        if reason := data.why_not(plan, corpora[key]) or quota.why_not(plan, corpora[key]):
+        corpora[key] = corpora.get(key) or data.read(plan)
+        corpus = data.under_teacher(plan, corpora[key])
+        if reason := data.why_not(plan, corpus) or quota.why_not(plan, corpus):
             raise reason
-        ready.append((plan, corpora[key]))
+        ready.append((plan, corpus))
     quota.check_queue(runs.root, len(ready))
     return [runs.start(plan, corpus) for plan, corpus in ready]
 

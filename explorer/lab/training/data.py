@@ -11,19 +11,33 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+import torch
+
 from explorer.core.batch import has_words, load_pairs
 from explorer.core.labels import beyond_scale
 from explorer.core.positives import over_positives, refused
 from explorer.core.scenario import Data
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.lab.training.rows import AnyPair, Material, Pair, Taught, components, sentences_of
+from explorer.lab.training.rows import (
+    CLASSES,
+    PAIRS,
+    AnyPair,
+    Material,
+    Pair,
+    Taught,
+    classes_of,
+    components,
+    form_of,
+    sentences_of,
+)
 from explorer.lab.training.varied import augmented
 from explorer.locale import title_word
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import hub_cache, hub_sets, tables, textbook
 from explorer.sources.pairs import Pairs, given_by, taught
+from explorer.sources.samplers import group_by_label
 from losses import LOSSES, LossSpec
 from losses.combined.names import RECIPES
 from losses.labels import LabelRules, label_rules
@@ -44,7 +58,8 @@ class Corpus:
     rows that could not be read, `shared` the sentences that stand on both sides (only a held-out
     file of the user's own can do that). `teacher` is what another model gave each pair of `train`,
     NaN for nothing, `held_out_teacher` each of `held_out`; None where it gave none. Whether they
-    came as `triplets` says how they make lists (`Material`).
+    came as `triplets` says how they make lists (`Material`), and whether they `awaits_teacher`,
+    that a model will give them its scores.
     """
 
     train: tuple[Pair, ...]
@@ -55,10 +70,11 @@ class Corpus:
     teacher: tuple[float, ...] | None = None
     held_out_teacher: tuple[float, ...] | None = None
     triplets: bool = False
+    awaits_teacher: bool = False
 
     @cached_property
     def material(self) -> Material:
-        return Material(self.train, self.teacher, self.triplets)
+        return Material(self.train, self.teacher, self.triplets, self.awaits_teacher)
 
     @property
     def labels(self) -> list[float]:
@@ -67,7 +83,7 @@ class Corpus:
 
 def load(plan: TrainingPlan) -> Corpus:
     """What `read` gives, once it is sure that the loss can learn from it."""
-    corpus = read(plan)
+    corpus = under_teacher(plan, read(plan))
     if reason := why_not(plan, corpus):
         raise reason
     return corpus
@@ -100,6 +116,14 @@ def read(plan: TrainingPlan) -> Corpus:
         given_by(pair[3] for pair in held_out),
         triplets,
     )
+
+
+def under_teacher(plan: TrainingPlan, corpus: Corpus) -> Corpus:
+    """The corpus whose teacher is the model that the plan names, if it names one, in place of what
+    came with the data."""
+    if not plan.teacher_model.strip() or corpus.awaits_teacher:
+        return corpus
+    return replace(corpus, teacher=None, held_out_teacher=None, awaits_teacher=True)
 
 
 def _on_one_scale(train: Pairs, held_out: Pairs) -> tuple[list[Taught], list[Taught]]:
@@ -329,7 +353,7 @@ def _facts(plan: TrainingPlan, corpus: Corpus) -> Facts:
         label_range=label_range,
         positives=sum(label >= threshold for label in labels),
         count=len(labels),
-        taught=corpus.teacher is not None,
+        taught=corpus.teacher is not None or corpus.awaits_teacher,
         lists=(len(both[0]), len(both[1])),
         sided=(sum(map(on_both_sides, both[0])), sum(map(on_both_sides, both[1]))),
     )
@@ -338,7 +362,25 @@ def _facts(plan: TrainingPlan, corpus: Corpus) -> Facts:
 def why_not(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
     """Why the loss cannot learn from this data with this kind of encoder; None if it can."""
     (reason,) = _reasons(plan, corpus, [plan.spec])
-    return reason
+    return reason or _no_batches(plan, corpus)
+
+
+def _no_batches(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
+    """Why batches in which every label stands twice cannot be drawn of what the loss learns from;
+    None where they can, or others are asked for."""
+    if plan.drawn_by != "group_by_label":
+        return None
+    form = form_of(plan, corpus.material)
+    if form not in (PAIRS, CLASSES):
+        return Problem("training_no_label", about="size")
+    labels: list[float] = [label for *_, label in corpus.train]
+    if form == CLASSES:
+        labels = list(classes_of(corpus.train, rules_for(plan, corpus.labels).threshold).values())
+    try:
+        found = group_by_label(labels, plan.batch_size, torch.Generator().manual_seed(plan.seed))
+    except Problem as problem:
+        return problem.concerning("size")
+    return None if found else Problem("no_batch", about="size", size=plan.batch_size)
 
 
 def _reasons(plan: TrainingPlan, corpus: Corpus, specs: Sequence[LossSpec]) -> list[Problem | None]:
@@ -393,5 +435,7 @@ def losses_for(plan: TrainingPlan, corpus: Corpus) -> dict[str, Problem | None]:
 
 def material_of(run: RunFolder) -> Material:
     """What a run learns from; one of an earlier version knows of no teacher and no triplets."""
-    triplets = bool(run.read("config.json").get("triplets"))
-    return Material(*run.read_taught("train.jsonl"), triplets)
+    config = run.read("config.json")
+    pairs, teacher = run.read_taught("train.jsonl")
+    awaits = teacher is None and bool(config["plan"].get("teacher_model", "").strip())
+    return Material(pairs, teacher, bool(config.get("triplets")), awaits)

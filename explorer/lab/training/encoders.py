@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+from explorer.core.batch import asked_for
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.rows import Pair, sentences_of
 from explorer.runtime.problem import Problem
-from explorer.sources.encoders import CALLED
-from explorer.sources.model_folders import locate
+from explorer.sources.encoders import CALLED, EMBEDDED
+from explorer.sources.model_folders import ModelFolder, is_path, locate
 from losses.sentence_transformers import layer_stack, move_only
 
 if TYPE_CHECKING:
@@ -67,6 +68,18 @@ def trained(plan: TrainingPlan, folder: Path, device: str | None) -> Encoder:
     return _opened(plan.kind, folder, str(folder), device)
 
 
+def guide_of(plan: TrainingPlan, device: str | None) -> SentenceTransformer | None:
+    """The second encoder that a plan's loss asks; None where it asks none.
+
+    Raises Problem, about the guide, where there is no such encoder.
+    """
+    if not plan.asks_guide:
+        return None
+    with asked_for("guide"):
+        folder = _bi_encoder(plan.guide)
+        return cast("SentenceTransformer", _opened("bi", folder.path, folder.name, device))
+
+
 def from_scratch(
     sentences: Iterable[str], vocabulary: int, dimension: int, device: str | None
 ) -> SentenceTransformer:
@@ -88,10 +101,31 @@ def from_scratch(
 
 
 def _loaded(plan: TrainingPlan, device: str | None) -> Encoder:
-    folder = locate(plan.encoder)
-    if plan.kind == "bi" and folder.is_cross_encoder:
-        raise Problem("encoder_is_cross", about="encoder", encoder=plan.encoder)
+    folder = _bi_encoder(plan.encoder) if plan.kind == "bi" else locate(plan.encoder)
     return _opened(plan.kind, folder.path, folder.name, device)
+
+
+def _bi_encoder(name: str) -> ModelFolder:
+    folder = locate(name)
+    if folder.is_cross_encoder:
+        raise Problem("encoder_is_cross", about="encoder", encoder=name)
+    return folder
+
+
+def check(plan: TrainingPlan) -> None:
+    """Say at once what is wrong with a model on this computer; the hub answers later."""
+    if plan.encoder != SCRATCH and _is_here(plan.encoder):
+        (_bi_encoder if plan.kind == "bi" else locate)(plan.encoder)
+    if plan.asks_guide and _is_here(plan.guide):
+        with asked_for("guide"):
+            _bi_encoder(plan.guide)
+    if plan.asks_teacher and _is_here(plan.teacher_model):
+        with asked_for("teacher"):
+            locate(plan.teacher_model)
+
+
+def _is_here(name: str) -> bool:
+    return name.strip() == EMBEDDED or is_path(name.strip())
 
 
 def _opened(kind: str, path: Path, name: str, device: str | None) -> Encoder:

@@ -39,6 +39,8 @@ ENDED = ("finished", "stopped", "failed", "interrupted")
 _NAME = re.compile(r"[\w-]{1,80}")
 # With fewer bytes free a disk is full: what could not be written takes none.
 LEAST_FREE = 2**20
+# What the guide of a run makes of the sentences of its probe batch.
+PROBE_GUIDE = "probe_guide.npy"
 # The system counts from a start that moves when its clock is set.
 SAME_BIRTH_SECONDS = 10
 # What a file of a run has to hold for the run to be told of.

@@ -14,6 +14,7 @@ from explorer.runtime import validation
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import Json
+from explorer.sources.batches import SAMPLERS
 from explorer.sources.encoders import EMBEDDED
 from losses import LOSSES, LossSpec
 from losses.spec import ParameterValue
@@ -24,6 +25,13 @@ SOURCES = ("rows", "file", "example", "hub")
 SCHEDULES = ("linear", "cosine", "source")
 AUGMENTATIONS = ("cutoff", "reorder")
 TRAINED_TWINS = ("apart", "leave_out", "keep")
+# What draws the batches, by the names of a batch that is explored, and what the trainer calls it.
+TRAINERS = {
+    "in_order": "in_order",
+    "shuffled": "batch_sampler",
+    "no_duplicates": "no_duplicates",
+    "group_by_label": "group_by_label",
+}
 
 
 @dataclass(frozen=True)
@@ -71,12 +79,16 @@ class TrainingPlan:
 
     `encoder` is `EMBEDDED`, an id of the hub, a folder, or `SCRATCH`: a static embedding of
     `dimension` numbers for each of `vocabulary` word pieces, learnt from the training sentences.
-    `kind` is "bi" or "cross". `own_loss` is the file.py:function of a loss of one's own.
+    `kind` is "bi" or "cross". `guide` is a second encoder for a loss that asks one which negatives
+    to believe; "" has the model guide itself. A loss that has a teacher learns the cosines, or the
+    scores, of the `teacher_model`, an encoder or a cross-encoder, in place of what a column of the
+    data says. `own_loss` is the file.py:function of a loss of one's own.
     `threshold`, `label_range` and `extra_negatives` are the rules of the page. `twins` says what
     becomes of a text that would stand in a batch twice, for a loss whose negatives are the others
     of the batch: its pair is kept out of the batch ("apart", the sampler no_duplicates), or, for a
-    loss that reads texts, its keys are left out of the loss ("leave_out"), or it is kept. With
-    `steps` 0 it runs `epochs`.
+    loss that reads texts, its keys are left out of the loss ("leave_out"), or it is kept. Batches
+    are drawn by a `sampler` of `SAMPLERS`, whatever `twins` says of that; with "" by no_duplicates
+    where texts are kept apart, and shuffled elsewhere. With `steps` 0 it runs `epochs`.
     `learning_rate` 0 is the default of the encoder. `schedule` "source" is S1 eq. 51;
     `warmup` is a share of the steps. `layers` of a transformer that move, from the last on: −1
     for all and the embeddings too. `lora` is the rank of adapters that move in place of the
@@ -89,6 +101,8 @@ class TrainingPlan:
     kind: str = "bi"
     vocabulary: int = 8000
     dimension: int = 128
+    guide: str = ""
+    teacher_model: str = ""
     loss: str = "cosent"
     convention: str = ""
     parameters: tuple[tuple[str, object], ...] = ()
@@ -97,6 +111,7 @@ class TrainingPlan:
     label_range: tuple[float, float] | None = None
     extra_negatives: bool = True
     twins: str = "apart"
+    sampler: str = ""
     steps: int = 0
     epochs: float = 1.0
     batch_size: int = 16
@@ -145,14 +160,27 @@ class TrainingPlan:
         return "prototypes" in self.spec.reads.values()
 
     @property
+    def asks_guide(self) -> bool:
+        return bool(self.guide.strip()) and self.spec.reads_guide
+
+    @property
+    def asks_teacher(self) -> bool:
+        return bool(self.teacher_model.strip()) and "teacher" in self.spec.needs
+
+    @property
     def leaves_twins_out(self) -> bool:
         return self.twins == "leave_out" and self.spec.reads_texts
 
     @property
     def keeps_texts_apart(self) -> bool:
         """Whether no text stands twice in a batch, where the others of it are the negatives."""
-        kept = self.twins == "keep" or self.leaves_twins_out
-        return self.spec.negatives_of_batch and not kept
+        kept = self.twins == "keep" or self.leaves_twins_out or self.sampler
+        return self.sampler == "no_duplicates" or (self.spec.negatives_of_batch and not kept)
+
+    @property
+    def drawn_by(self) -> str:
+        """The sampler in force, one of `SAMPLERS`."""
+        return self.sampler or ("no_duplicates" if self.keeps_texts_apart else "shuffled")
 
     def trainer_arguments(self, steps: int, examples: int) -> dict[str, Any]:
         """What the trainer of sentence-transformers is told, as it names it."""
@@ -169,7 +197,7 @@ class TrainingPlan:
             "max_grad_norm": self.clipping,
             "seed": self.seed,
             "bf16": self.bf16,
-            "batch_sampler": "no_duplicates" if self.keeps_texts_apart else "batch_sampler",
+            "batch_sampler": TRAINERS[self.drawn_by],
             "dataloader_drop_last": examples >= self.batch_size,
         }
 
@@ -220,7 +248,13 @@ RANGES: dict[str, tuple[float, float]] = {
     "held_out_share": (0.01, 0.9),
     "most": (4, 1_000_000),
 }
-_CHOICES = {"kind": KINDS, "schedule": SCHEDULES, "source": SOURCES, "twins": TRAINED_TWINS}
+_CHOICES = {
+    "kind": KINDS,
+    "schedule": SCHEDULES,
+    "source": SOURCES,
+    "twins": TRAINED_TWINS,
+    "sampler": ("", *SAMPLERS),
+}
 
 
 def _check(plan: TrainingPlan) -> None:
@@ -234,7 +268,7 @@ def _check(plan: TrainingPlan) -> None:
                     raise Problem("parameter_range", about="loss", name=entry.name, **said)
             known = _CHOICES.get(entry.name)
             if known and value not in known:
-                said = ", ".join(known)
+                said = ", ".join(filter(None, known))
                 raise Problem(
                     "parameter_choice", about="loss", name=entry.name, value=value, known=said
                 )

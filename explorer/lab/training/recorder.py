@@ -38,7 +38,8 @@ SHOWN_PAIRS = 3
 class Recorder(TrainerCallback):
     """Writes the log of a run.
 
-    `loss_at_collapse` gives (loss, collapse value) of the probe batch from its scores and vectors.
+    `loss_at_collapse` gives (loss, collapse value) of the probe batch from its scores and vectors,
+    `lists_of` the figures of the lists among the live pairs from their scores.
     """
 
     def __init__(
@@ -50,12 +51,13 @@ class Recorder(TrainerCallback):
         checkpoint_seconds: float,
         most_seconds: float,
         loss_at_collapse: Callable[[np.ndarray, np.ndarray | None], tuple],
+        lists_of: Callable[[np.ndarray], dict | None],
         learning: nn.Module,
     ) -> None:
         self.run, self.live, self.probe = run, live, probe
         self.every, self.checkpoint_seconds = every, checkpoint_seconds
         self.most_seconds = most_seconds
-        self.loss_at_collapse = loss_at_collapse
+        self.loss_at_collapse, self.lists_of = loss_at_collapse, lists_of
         self.learning = learning  # the loss, which may learn weights of its own
         self.batches: deque[list[dict]] = deque(maxlen=AHEAD)
         self.fetched = self.used = 0
@@ -176,6 +178,7 @@ class Recorder(TrainerCallback):
             save_array(folder / f"{step}.npy", vectors[:count].astype(np.float32))
         took = round(time.perf_counter() - began, 4)
         listed = [round(float(score), 6) for score in scores[: self.probe]]
+        figures["lists"] = self.lists_of(scores)
         self.write("evaluation", step, **figures, probe=listed, seconds=took)
         self._watch(step, scores, vectors)
         self.flush()

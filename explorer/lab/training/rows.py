@@ -38,12 +38,14 @@ _NEGATIVES = {"negatives", "embeddings"}
 @dataclass(frozen=True)
 class Material:
     """The pairs that a run learns from; what a teacher gave each of them, NaN for nothing, None
-    without one; and whether they came as `triplets`: then the pairs of each row follow each other,
-    its positives before its negatives."""
+    without one; whether they came as `triplets`: then the pairs of each row follow each other, its
+    positives before its negatives; and whether it `awaits_teacher`, a model that will give every
+    candidate a score before the training begins."""
 
     pairs: Sequence[Pair]
     teacher: Sequence[float] | None = None
     triplets: bool = False
+    awaits_teacher: bool = False
 
     @cached_property
     def lists(self) -> list[list[int]]:
@@ -55,6 +57,8 @@ class Material:
     def taught_lists(self) -> list[list[int]]:
         """Those in which the teacher gave every candidate a score."""
         given = self.teacher
+        if self.awaits_teacher:
+            return self.lists
         if given is None:
             return []
         return [one for one in self.lists if not any(math.isnan(given[place]) for place in one)]

@@ -19,15 +19,16 @@ from pathlib import Path
 
 import numpy as np
 
-from explorer.lab.training import data, quota
+from explorer.lab.training import data, encoders, quota, teaching
 from explorer.lab.training.folder import (
     ENDED,
     LIVE,
+    PROBE_GUIDE,
     RunFolder,
     all_runs,
     default_root,
 )
-from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.rows import examples
 from explorer.lab.training.standing import died, loading, progress, told, without_rows
 from explorer.locale import word
@@ -38,8 +39,6 @@ from explorer.runtime.files import age_of
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.sendable import sendable
 from explorer.runtime.visitors import visitor
-from explorer.sources.encoders import EMBEDDED
-from explorer.sources.model_folders import is_path, locate
 
 HOME = Path(__file__).resolve().parents[3]
 # Between the name of a shared run and the token of its link.
@@ -74,7 +73,7 @@ class Runs:
         Raises Problem where the data, the loss and the encoder do not go together, and where a
         Space that is shared could not bear it.
         """
-        corpus = corpus or data.load(plan)
+        corpus = data.under_teacher(plan, corpus or data.load(plan))
         if reason := quota.why_not(plan, corpus):
             raise logged(reason)
         with _acting:
@@ -99,7 +98,8 @@ class Runs:
 
     def prepare(self, plan: TrainingPlan, corpus: data.Corpus) -> RunFolder:
         """The folder of a run with all that its process needs."""
-        check_encoder(plan)
+        encoders.check(plan)
+        corpus = data.under_teacher(plan, corpus)
         run = RunFolder(self._new_folder(plan))
         try:
             run.write_pairs("train.jsonl", corpus.train, corpus.teacher)
@@ -282,6 +282,10 @@ class Runs:
         """The vectors of the probe sentences at a recorded step; None for a cross-encoder."""
         return load_array(self._run(name).path / "probe" / f"{int(step)}.npy")
 
+    def probe_guide(self, name: str) -> np.ndarray | None:
+        """What a guide made of the probe sentences; None for a run without one."""
+        return load_array(self._run(name).path / PROBE_GUIDE)
+
     def plan(self, name: str) -> TrainingPlan:
         return TrainingPlan.from_json(self._run(name).read("config.json")["plan"])
 
@@ -371,14 +375,6 @@ def one_gpu(device: str | None, visible: str | None) -> dict[str, str]:
     return {"CUDA_VISIBLE_DEVICES": known[int(place or 0)] if known else place or "0"}
 
 
-def check_encoder(plan: TrainingPlan) -> None:
-    """Say at once what is wrong with an encoder on this computer; the hub answers later."""
-    if plan.encoder != SCRATCH and (plan.encoder == EMBEDDED or is_path(plan.encoder)):
-        folder = locate(plan.encoder)
-        if plan.kind == "bi" and folder.is_cross_encoder:
-            raise Problem("encoder_is_cross", about="encoder", encoder=plan.encoder)
-
-
 def estimate(
     plan: TrainingPlan, device: str | None = None, wanted: Callable[[], bool] = lambda: True
 ) -> dict[str, float] | None:
@@ -403,6 +399,7 @@ def estimate(
             process = _processes.pop(runs.folder(name).path)
             process.kill()
             process.wait()
+        teaching_left = teaching.seconds_left_out(runs.folder(name))
     whole = time.monotonic() - began
     if status["problem"]:
         raise Problem.from_json(status["problem"])
@@ -410,7 +407,7 @@ def estimate(
     measured = [r["seconds"] for r in status["records"] if r["kind"] == "evaluation"]
     each, evaluation = steps[-1]["seconds"] - steps[0]["seconds"], min(measured)
     total = plan.steps_for(examples(plan, corpus.material))
-    loading = max(whole - steps[-1]["seconds"] - measured[-1], 0.0)
+    loading = max(whole - steps[-1]["seconds"] - measured[-1], 0.0) + teaching_left
     return {
         "seconds_to_load": loading,
         "seconds_per_step": each,

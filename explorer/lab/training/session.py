@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 import math
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -17,9 +17,9 @@ from transformers import PrinterCallback, Trainer, TrainingArguments, set_seed
 from transformers.utils import logging
 
 from explorer.core.own_loss import add_own_loss
-from explorer.lab.training import card, encoders, quota
+from explorer.lab.training import card, encoders, quota, teaching
 from explorer.lab.training.data import Pair, material_of, rules_of
-from explorer.lab.training.folder import RunFolder, nulled
+from explorer.lab.training.folder import PROBE_GUIDE, RunFolder, nulled
 from explorer.lab.training.in_lists import list_figures
 from explorer.lab.training.influence import repeats
 from explorer.lab.training.measure import HeldOut, bands_of, live_sample, unnoticed
@@ -28,14 +28,18 @@ from explorer.lab.training.probe import explored
 from explorer.lab.training.recorder import Recorder, load_own_weights
 from explorer.lab.training.rows import LISTS, Material, columns_for, form_of
 from explorer.runtime import device
+from explorer.runtime.arrays import save_array
 from explorer.runtime.files import atomic_write
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
+from explorer.sources.pairs import distinct
 from losses.inputs import NotFinite
 from losses.labels import LabelRules
-from losses.sentence_transformers import TrainingLoss, training_loss, whole_lists
+from losses.sentence_transformers import TrainingLoss, in_order, training_loss, whole_lists
 
 if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
     from explorer.lab.training.encoders import Encoder
 
 TRIAL_STEPS = 2
@@ -52,6 +56,7 @@ class Session:
     held_out_teacher: list[float] | None
     rules: LabelRules
     model: Encoder
+    guide: SentenceTransformer | None
     loss: TrainingLoss
     dataset: Dataset
     steps: int
@@ -66,8 +71,7 @@ def train(run: RunFolder, trial: bool = False) -> None:
     logging.disable_progress_bar()
     disable_progress_bars()
     run.mend_log()
-    run.say("loading", part="encoder")
-    session = prepared(run)
+    session = prepared(run, trial)
     if trial:
         session.steps = TRIAL_STEPS
     recorder, trainer = make_recorder(session), make_trainer(session)
@@ -106,7 +110,7 @@ def _go(trainer: Trainer, recorder: Recorder, checkpoint: tuple | None, steps: i
         recorder.flush()
 
 
-def prepared(run: RunFolder) -> Session:
+def prepared(run: RunFolder, trial: bool = False) -> Session:
     """Load the pairs, the model and the loss of a run, the same at every start."""
     config = run.read("config.json")
     # Without its number: this process sees no other GPU.
@@ -114,12 +118,16 @@ def prepared(run: RunFolder) -> Session:
     if config["plan"].get("own_loss"):
         add_own_loss(config["plan"]["own_loss"])
     plan = TrainingPlan.from_json(config["plan"])
+    where = str(device.device())
+    teaching.teach(run, plan, where, trial)
+    run.say("loading", part="encoder")
+    guide = encoders.guide_of(plan, where)
     material, (held_out, held_out_teacher) = material_of(run), run.read_taught("held_out.jsonl")
     rules = rules_of(run, plan)
     set_seed(plan.seed)
-    model = encoders.starting_model(plan, material.pairs, run.start, str(device.device()))
+    model = encoders.starting_model(plan, material.pairs, run.start, where)
     set_seed(plan.seed)  # so that the loss's own weights do not depend on how the model was made
-    loss, dataset = loss_and_data(plan, model, material, rules)
+    loss, dataset = loss_and_data(plan, model, material, rules, guide)
     return Session(
         run=run,
         plan=plan,
@@ -128,6 +136,7 @@ def prepared(run: RunFolder) -> Session:
         held_out_teacher=held_out_teacher,
         rules=rules,
         model=model,
+        guide=guide,
         loss=loss,
         dataset=dataset,
         steps=plan.steps_for(len(dataset)),
@@ -135,13 +144,17 @@ def prepared(run: RunFolder) -> Session:
 
 
 def loss_and_data(
-    plan: TrainingPlan, model: Encoder, material: Material, rules: LabelRules
+    plan: TrainingPlan,
+    model: Encoder,
+    material: Material,
+    rules: LabelRules,
+    guide: SentenceTransformer | None = None,
 ) -> tuple[TrainingLoss, Dataset]:
-    """The loss around the model, and the columns that it learns from."""
+    """The loss around the model, beside its guide, and the columns that it learns from."""
     columns = columns_for(plan, material, rules)
     count = len(set(columns["label"])) if plan.forms_classes else 0
     given = plan.loss_arguments(rules.threshold, rules.label_range, count)
-    return training_loss(plan.loss)(model, **given), Dataset.from_dict(columns)
+    return training_loss(plan.loss)(model, guide=guide, **given), Dataset.from_dict(columns)
 
 
 def make_trainer(session: Session) -> Trainer:
@@ -174,7 +187,7 @@ def _trainer(
             report_to="none",
             disable_tqdm=True,
             use_cpu=device.device().type == "cpu",
-            **session.plan.trainer_arguments(session.steps, len(session.dataset)),
+            **_arguments(session),
         ),
         train_dataset=session.dataset,
         loss=session.loss,
@@ -183,6 +196,11 @@ def _trainer(
     if session.form == LISTS and session.plan.kind == "bi":
         made.data_collator = whole_lists(made.data_collator)
     return made
+
+
+def _arguments(session: Session) -> dict[str, Any]:
+    told = session.plan.trainer_arguments(session.steps, len(session.dataset))
+    return {**told, "batch_sampler": in_order} if session.plan.drawn_by == "in_order" else told
 
 
 def make_recorder(session: Session) -> Recorder:
@@ -197,10 +215,11 @@ def make_recorder(session: Session) -> Recorder:
         by_pair = {pair[:2]: score for pair, score in zip(session.held_out, given, strict=True)}
         about |= {"teacher": nulled(by_pair[pair[:2]] for pair in chosen[:probe])}
     session.run.write("probe.json", about)
+    guided = _guided(session, first, second)
 
     def at_collapse(scores: np.ndarray, vectors: np.ndarray | None) -> tuple:
         try:
-            found = explored(plan, about, scores, vectors)
+            found = explored(plan, about, scores, vectors, guide=guided)
         except Problem:  # the probe batch has nothing that this loss could read
             return None, None
         return found.loss, found.collapse
@@ -213,8 +232,21 @@ def make_recorder(session: Session) -> Recorder:
         checkpoint_seconds=plan.checkpoint_seconds,
         most_seconds=quota.most_seconds(),
         loss_at_collapse=at_collapse,
+        lists_of=lambda scores: list_figures(chosen, scores, rules),
         learning=session.loss,
     )
+
+
+@unnoticed()
+def _guided(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
+    """What the guide makes of the probe batch, kept for whoever looks at it."""
+    if session.guide is None:
+        return None
+    sentences = distinct(*sides)
+    vectors = session.guide.encode(sentences, convert_to_numpy=True, show_progress_bar=False)
+    found = np.asarray(vectors, dtype=np.float32)
+    save_array(session.run.path / PROBE_GUIDE, found)
+    return found
 
 
 # The end

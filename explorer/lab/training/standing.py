@@ -29,7 +29,10 @@ def progress(run: RunFolder) -> tuple[dict, float | None]:
 
 def loading(state: dict) -> Json:
     """What is being made ready, and for how long all of it has taken so far."""
-    return {"part": state["part"], "seconds": max(time.time() - state["began"], 0.0)}
+    found = {"part": state["part"], "seconds": max(time.time() - state["began"], 0.0)}
+    # Who asks a teacher says how far it is.
+    asked = {name: state.get(name, 0) for name in ("done", "total")}
+    return {**found, **asked} if state["part"] == "teacher" else found
 
 
 def without_rows(data: dict) -> dict:

@@ -8,6 +8,7 @@ import json
 import math
 import zipfile
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,13 +16,14 @@ import numpy as np
 import losses
 from explorer.core.disagreement import TIED
 from explorer.export.template import render
+from explorer.lab.training import teaching
 from explorer.lab.training.data import Pair, material_of, rules_of
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.in_lists import TITLES, list_figures
 from explorer.lab.training.influence import ALL_FIGURES
 from explorer.lab.training.measure import GEOMETRY, MOST_PLACES, HeldOut
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.rows import LISTS, columns_for, form_of
+from explorer.lab.training.rows import LISTS, Material, columns_for, form_of
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.standing import NO_PLACES
 from explorer.runtime.files import atomic_write
@@ -54,9 +56,11 @@ def run_csv(runs: Runs, name: str) -> str:
         if record["kind"] in ("step", "evaluation"):
             known = _OF_STEPS if record["kind"] == "step" else _OF_EVALUATIONS
             found = {key: record[key] for key in known if record.get(key) is not None}
+            found |= _of_lists(record)
             rows.setdefault(record["step"], {"step": record["step"]}).update(found)
     out = io.StringIO()
-    writer = csv.DictWriter(out, ["step", *_OF_STEPS, *_OF_EVALUATIONS])
+    of_lists = [f"{name}_of_lists" for name in TITLES]
+    writer = csv.DictWriter(out, ["step", *_OF_STEPS, *_OF_EVALUATIONS, *of_lists])
     writer.writeheader()
     writer.writerows(rows[step] for step in sorted(rows))
     return out.getvalue()
@@ -111,7 +115,17 @@ def script_zip(runs: Runs, name: str, path: str | Path) -> Path:
 
 
 def _requirements(plan: TrainingPlan) -> str:
-    return render("requirements.txt", embedded=plan.encoder == EMBEDDED, lora=bool(plan.lora))
+    return render("requirements.txt", embedded=_needs_embedded(plan), lora=bool(plan.lora))
+
+
+def _needs_embedded(plan: TrainingPlan) -> bool:
+    asked = [plan.guide] * plan.asks_guide + [plan.teacher_model] * plan.asks_teacher
+    return EMBEDDED in (plan.encoder, *(name.strip() for name in asked))
+
+
+def _opened(model: str) -> str:
+    """Python that names a model to sentence-transformers."""
+    return "str(get_model_path())" if model.strip() == EMBEDDED else repr(model.strip())
 
 
 def _files(folder: Path, under: str, kind: str = "*") -> Iterable[tuple[str, bytes]]:
@@ -131,10 +145,15 @@ def _zipped(path: Path, parts: Iterable[tuple[str, str | bytes]]) -> Path:
 
 
 def _examples(plan: TrainingPlan, run: RunFolder) -> str:
-    """The rows that the trainer is given."""
-    columns = columns_for(plan, material_of(run), rules_of(run, plan))
+    """The rows that the trainer is given; what a teacher of the plan gives the script asks."""
+    columns = columns_for(plan, _untaught(plan, material_of(run)), rules_of(run, plan))
     rows = zip(*columns.values(), strict=True)
     return _lines(dict(zip(columns, row, strict=True)) for row in rows)
+
+
+def _untaught(plan: TrainingPlan, material: Material) -> Material:
+    """As the pairs were before a teacher of the plan was asked."""
+    return replace(material, teacher=None, awaits_teacher=True) if plan.asks_teacher else material
 
 
 def _rows(pairs: Iterable[Pair]) -> str:
@@ -148,7 +167,7 @@ def _lines(rows: Iterable[dict]) -> str:
 def script(runs: Runs, name: str) -> str:
     """Python that trains the model of a run again, outside LossPrism."""
     plan, run = runs.plan(name), runs.folder(name)
-    material, rules = material_of(run), rules_of(run, plan)
+    material, rules = _untaught(plan, material_of(run)), rules_of(run, plan)
     held_out_pairs = run.read_pairs("held_out.jsonl")
     held_out = HeldOut.of(held_out_pairs, (), rules.threshold)
     columns = columns_for(plan, material, rules)
@@ -157,7 +176,12 @@ def script(runs: Runs, name: str) -> str:
     in_lists = form_of(plan, material) == LISTS
     told = plan.trainer_arguments(plan.steps_for(examples), examples)
     del told["per_device_train_batch_size"]
+    follows = plan.drawn_by == "in_order"
+    if follows:
+        del told["batch_sampler"]
     is_bi = plan.kind == "bi"
+    model = "SentenceTransformer" if is_bi else "CrossEncoder"
+    teacher_scores = plan.asks_teacher and teaching.gives_scores(run, plan)
     by_name = bool(plan.own_loss or plan.spec.parts)
     loss = "training_loss" if by_name else module_name(plan.loss)
     moves_some = plan.layers >= 0 and not plan.lora
@@ -165,7 +189,8 @@ def script(runs: Runs, name: str) -> str:
         "train.py",
         run=run.name,  # without the token of a link
         kind="sentence" if is_bi else "cross",
-        model="SentenceTransformer" if is_bi else "CrossEncoder",
+        model=model,
+        models=_imported(plan, model, teacher_scores),
         folder="sentence_transformer" if is_bi else "cross_encoder",
         is_cross=not is_bi,
         beside=_beside(plan),
@@ -174,16 +199,21 @@ def script(runs: Runs, name: str) -> str:
         loss=f'{loss}("{plan.loss}")' if by_name else loss,
         loss_imports=[
             loss,
+            *(["in_order"] if follows else []),
             *(["move_only"] if moves_some else []),
             *(["whole_lists"] if in_lists and is_bi else []),
         ],
         loss_arguments=plan.loss_arguments(rules.threshold, rules.label_range, classes),
         in_lists=in_lists,
+        follows=follows,
         taught="teacher" in plan.spec.needs,
+        teacher=_opened(plan.teacher_model) if plan.asks_teacher else "",
+        teacher_scores=teacher_scores,
+        guide=_opened(plan.guide) if plan.asks_guide else "",
         trainer_arguments=told,
-        encoder=plan.encoder,
+        encoder=_opened(plan.encoder),
         from_scratch=plan.encoder == SCRATCH,
-        is_embedded=plan.encoder == EMBEDDED,
+        is_embedded=_needs_embedded(plan),
         lora=plan.lora,
         layers=plan.layers,
         seed=plan.seed,
@@ -192,6 +222,13 @@ def script(runs: Runs, name: str) -> str:
         most_places=MOST_PLACES,
         batch=min(plan.batch_size, examples),
     )
+
+
+def _imported(plan: TrainingPlan, model: str, teacher_scores: bool) -> list[str]:
+    """What the script takes of sentence-transformers."""
+    teacher = "CrossEncoder" if teacher_scores else "SentenceTransformer"
+    asked = [teacher] * plan.asks_teacher + ["SentenceTransformer"] * plan.asks_guide
+    return sorted({model, f"{model}Trainer", *asked})
 
 
 def _lists(held_out: Sequence[Pair], rules: LabelRules) -> dict | None:
@@ -213,10 +250,14 @@ def _headline(summary: dict | None) -> list[str]:
 
 def _named(figures: dict) -> dict[str, float]:
     """Those of the figures that have a value, by the names that the script prints."""
-    lists = figures.get("lists") or {}
     named = {name: figures.get(name) for name in ALL_FIGURES}
-    named |= {f"{name}_of_lists": lists.get(name) for name in TITLES}
-    return {name: value for name, value in named.items() if value is not None}
+    return {**{n: value for n, value in named.items() if value is not None}, **_of_lists(figures)}
+
+
+def _of_lists(figures: dict) -> dict[str, float]:
+    """Those of lists that have a value."""
+    lists = figures.get("lists") or {}
+    return {f"{n}_of_lists": lists[n] for n in TITLES if lists.get(n) is not None}
 
 
 def _beside(plan: TrainingPlan) -> list[str]:

@@ -65,6 +65,8 @@ def trials(scenario: Scenario, parameter: str = "", room: int | None = None) -> 
         label_range=scenario.rules.label_range,
         extra_negatives=scenario.rules.extra_negatives,
         twins=twins_of(scenario.rules),
+        guide=data.guide,
+        teacher_model=data.teacher_model,
         steps=STEPS,
         batch_size=BATCH,
     )

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from explorer.lab.training.folder import LEAST_FREE, RunFolder
 from explorer.runtime.budgets import budget
+from explorer.runtime.jobs import Cancelled
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
 
@@ -54,6 +55,8 @@ def work(run: RunFolder, trial: bool = False) -> int:
         from explorer.lab.training.session import train
 
         train(run, trial)
+    except Cancelled:  # told to stop before there was a model to keep
+        run.say("stopped")
     except Exception as error:
         traceback.print_exc()
         run.say("failed", problem=_problem(run, error).to_json())

@@ -670,6 +670,9 @@ def start_training(
     encoder: str = EMBEDDED,
     options: dict[str, Any] | None = None,
     key: str = "",
+    guide: str = "",
+    teacher: str = "",
+    teacher_scores: list[float] | None = None,
 ) -> StartedTraining:
     """Fine-tune a sentence encoder on up to 100,000 pairs with a loss, in the background.
 
@@ -688,6 +691,11 @@ def start_training(
             "learning_rate": 2e-5, "schedule": "cosine", "warmup": 0.1, "seed": 0}, and by which
             rules: threshold, label_range and extra_negatives, as compute_loss takes them
         key: on a page that strangers share, that of an earlier training of yours; else ""
+        guide: a second encoder, as encoder, for a loss that asks one ("gist"); "" has the model
+            guide itself
+        teacher: an encoder or a cross-encoder whose cosines or scores the model learns, for a loss
+            that has a teacher ("distill_kl", "margin_mse"); it is asked once, before the first step
+        teacher_scores: what a teacher gave each pair, in place of a model
 
     Returns:
         An object with id, by which training_status and stop_training know the run;
@@ -699,6 +707,7 @@ def start_training(
         Problem: with a sentence that says which input cannot be used, and what can.
     """
     rows = rows_of("start_training", TRAINED_PAIRS, sentences1, sentences2, scores)
+    given = table_of(rows, encoder, guide, teacher, teacher_scores)
     chosen = {} if options is None else options
     if not isinstance(chosen, dict):
         raise Problem("api_object", name="options", value=shortened(chosen, write=repr))
@@ -710,8 +719,10 @@ def start_training(
             **chosen,
             "loss": read_text("loss", loss),
             "parameters": parameters or {},
-            "encoder": read_text("encoder", encoder),
-            "data": {"source": "rows", "rows": rows},
+            "encoder": given.encoder,
+            "guide": given.guide,
+            "teacher_model": given.teacher_model,
+            "data": {"source": "rows", "rows": rows, "teacher": given.teacher},
         }
     )
     runs = Runs(device=str(device()))

@@ -311,6 +311,7 @@ class FinetuneOwn(TypedDict):
     quick: QuickPlan
     more_evaluations: int
     schedules: list[str]
+    samplers: list[str]
     augmentations: list[str]
     practice: list[str]
     examples: list[str]

@@ -38,14 +38,18 @@ class _ChosenThere(TypedDict):
 
 
 class ChosenThere(_ChosenThere, total=False):
-    """What the scene of a link says beside its data; `twins` where it leaves them out."""
+    """What the scene of a link says beside its data: `twins` where it leaves them out, and what
+    models it names."""
 
     twins: Literal["apart", "leave_out", "keep"]
+    guide: str
+    teacher_model: str
 
 
 class Checked(Outlook):
     """What the data holds, which losses can learn from it, how long the run will be; within which
-    Spearman, above and below 0, so many held-out pairs stay `by_chance`, at this `level`."""
+    Spearman, above and below 0, so many held-out pairs stay `by_chance`, at this `level`. Whether a
+    teacher's scores came with the data is `taught`, of how many pairs a model is asked `asked`."""
 
     repetition: Repetition
     of_scene: ChosenThere | None
@@ -57,6 +61,8 @@ class Checked(Outlook):
     level: str
     labels: tuple[float, float, int]
     labelled: bool
+    taught: bool
+    asked: int
     rules: LabelRules
     skipped: int
     shared: int

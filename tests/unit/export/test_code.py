@@ -5,20 +5,22 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+from random import Random
 
 import numpy as np
 import pytest
 
 from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario, View
-from explorer.export.code import alone, equivalent, packed, with_package
+from explorer.core.scenario import Data, Rules, Scenario, View
+from explorer.export.code import alone, as_module, equivalent, for_trainer, packed, with_package
 from explorer.export.csv import matrix_csv, pairs_csv, suspects_csv, terms_csv
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
 from explorer.sources.tables import read_file
 from losses import LOSSES
 from losses.equivalents import Equivalent
-from tests.unit.export.explored import ENGLISH, SMALL, explorations, seen
+from tests.tiny import sentence, static_model
+from tests.unit.export.explored import ENGLISH, SMALL, explorations, run_code, seen
 
 
 def with_view(found, **view):
@@ -229,3 +231,76 @@ def test_a_function_that_does_not_stand_in_its_file_is_not_written_out():
     inner = dataclasses.replace(found.spec, definition=lambda scores, **_: scores.sum())
     with pytest.raises(Problem, match="does not stand at the top"):
         alone(dataclasses.replace(found, spec=inner))
+
+
+# A loss made of losses, and any other, to train with
+
+COMBINED = (
+    *("info_nce+angle", "matryoshka(info_nce)", "matryoshka(cosent,4,2)+alignment"),
+    *("queue(info_nce)", "queue(supcon)+cosent", "matryoshka(angle)"),
+)
+
+
+@pytest.mark.parametrize("loss", [*COMBINED, *LOSSES])
+def test_a_module_gives_the_number_again(loss, tmp_path, capsys):
+    found = seen(ENGLISH if loss in COMBINED else SMALL, loss)
+    code = as_module(found)
+    assert code
+    assert "from losses.modules import loss_module" in code.text
+    run_code(code, tmp_path)
+    assert float(capsys.readouterr().out.split()[-1]) == pytest.approx(
+        found.loss, rel=1e-9, abs=1e-15
+    )
+
+
+@pytest.mark.parametrize("loss", ["matryoshka(info_nce)", "matryoshka(cosent,4,2)"])
+def test_a_loss_on_prefixes_is_the_librarys_wrapper(loss, tmp_path, capsys):
+    rules = Rules(extra_negatives=False)
+    weight = "weight_of_cosent_4" if "cosent" in loss else "weight_of_info_nce_half"
+    found = explore(Scenario(ENGLISH, rules, loss, parameters=((weight, 0.3),)))
+    code = equivalent(found)
+    assert code
+    assert "MatryoshkaLoss(" in code.text
+    run_code(code, tmp_path)
+    assert float(capsys.readouterr().out.split()[-1]) == pytest.approx(found.loss, rel=1e-5)
+    assert equivalent(seen(ENGLISH, f"{loss}+alignment", rules=rules)) is None
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    """Pairs of few words, and a small encoder of them."""
+    folder = tmp_path_factory.mktemp("encoder")
+    static_model().save_pretrained(str(folder))
+    draw = Random(3)
+    rows = tuple((sentence(draw), sentence(draw), str(label % 3)) for label in range(12))
+    return Data(source="table", rows=rows, encoder=str(folder))
+
+
+@pytest.mark.parametrize("files", [False, True])
+@pytest.mark.parametrize("extra", [False, True])
+@pytest.mark.parametrize(
+    "loss", ["info_nce+angle", "matryoshka(info_nce)", "matryoshka(cosent,4,2)", "queue(info_nce)"]
+)
+def test_a_trainer_takes_a_step_with_it(loss, extra, files, texts, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = seen(texts, loss, rules=Rules(extra_negatives=extra))
+    code = for_trainer(found, from_files=files)
+    assert code
+    assert bool(code.beside) == files
+    wraps = loss == "matryoshka(cosent,4,2)" or (loss == "matryoshka(info_nce)" and not extra)
+    assert ("MatryoshkaLoss(" in code.text, "from losses" in code.text) == (wraps, not wraps)
+    run_code(code, tmp_path)
+    first = float(capsys.readouterr().out.split()[-1])
+    if "queue" not in loss:  # which is empty at the first step
+        assert first == pytest.approx(found.loss, rel=1e-4)
+
+
+def test_what_pairs_alone_do_not_make_has_no_step(texts):
+    for loss, data in (
+        ("info_nce", SMALL),
+        ("distill_kl", Data(example="graded_lists")),
+        ("arcface", texts),
+    ):
+        assert for_trainer(seen(data, loss)) is None
+    convention = next(c.name for c in LOSSES["triplet"].conventions if c.definition)
+    assert as_module(seen(SMALL, "triplet", convention)) is None

@@ -3,6 +3,10 @@ import { h, worded } from "../../kit/dom.js";
 import { say } from "../../kit/words.js";
 import { takingFrom } from "./taking.js";
 
+// What is said where there is no such code.
+/** @type {Partial<Record<string, string>>} */
+const NOTHING = { code_module: "take.no_module", code_trainer: "take.no_trainer" };
+
 /**
  * @param {HTMLElement} root
  * @param {import("./state.js").Scene} channel
@@ -65,7 +69,9 @@ export default function takeaway(root, channel, server) {
         "take.code",
         button("take.alone", () => read("code_alone")),
         button("take.ours", () => read("code_package")),
+        button("take.module", () => read("code_module")),
         button("take.twin", () => read("code_twin")),
+        button("take.trainer", () => read("code_trainer")),
       ),
       line(
         "take.scene",
@@ -82,7 +88,7 @@ export default function takeaway(root, channel, server) {
     reading = what;
     const answer = await ask(what);
     if (!answer || reading !== what) return;
-    code.textContent = answer.text || say("take.no_twin");
+    code.textContent = answer.text || say(NOTHING[what] ?? "take.no_twin");
     code.hidden = false;
     copy.hidden = zip.hidden = !answer.text;
   }

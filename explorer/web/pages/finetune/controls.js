@@ -159,6 +159,12 @@ export default function controls(root, channel, server) {
     { id: "lp-finetune-schedule", onchange: () => set({ schedule: /** @type {Plan["schedule"]} */ (schedule.value) }) },
     facts.schedules.map((name) => worded("option", `finetune.schedule.${name}`, { value: name })),
   );
+  const sampler = h(
+    "select",
+    { id: "lp-finetune-sampler", onchange: () => set({ sampler: /** @type {Plan["sampler"]} */ (sampler.value) }) },
+    worded("option", "finetune.sampler.usual", { value: "" }),
+    facts.samplers.map((name) => worded("option", `sampler.${name}`, { value: name })),
+  );
   const bf16 = h("input", { type: "checkbox", id: "lp-finetune-bf16", onchange: () => set({ bf16: bf16.checked }) });
   const extra = h("input", {
     type: "checkbox",
@@ -172,14 +178,46 @@ export default function controls(root, channel, server) {
     /** @type {Plan["twins"][]} */ (["apart", "leave_out", "keep"]),
     (kind) => set({ twins: kind }),
   );
-  const ownGuide = worded("p.lp-note", "finetune.own_guide", { hidden: true });
+  // What a loss asks beside the encoder that is trained.
+  const guideName = textBox(channel, "guide", (text) => ({ guide: text.trim() }));
+  const guideAbout = h("p.lp-note");
+  const guideWrong = line();
+  const guideBox = h("div", { hidden: true }, labelled("ui.guide", guideName), guideAbout, guideWrong);
+  const teacherName = textBox(channel, "teacher", (text) => ({ teacher_model: text.trim() }));
+  const teacherAbout = h("p.lp-note");
+  const teacherWrong = line();
+  const teacherBox = h("div", { hidden: true }, labelled("ui.teacher", teacherName), teacherAbout, teacherWrong);
+  function tellModels() {
+    const { plan, checked } = channel;
+    const form = losses[plan.loss]?.conventions[plan.convention];
+    guideBox.hidden = !form?.asks_guide && !plan.guide;
+    teacherBox.hidden = !form?.asks_teacher && !plan.teacher_model;
+    guideName.value = plan.guide;
+    teacherName.value = plan.teacher_model;
+    guideAbout.textContent = plan.guide
+      ? say(form?.asks_guide ? "finetune.guide_about" : "finetune.no_guide_asked")
+      : say("finetune.own_guide");
+    const count = checked?.asked;
+    teacherAbout.textContent = plan.teacher_model
+      ? form?.asks_teacher
+        ? count
+          ? say("finetune.teacher_about", { count })
+          : ""
+        : say("finetune.no_teacher_asked")
+      : say(checked?.taught ? "ui.teacher_given" : "ui.teacher_none");
+  }
   function tellTwins() {
     const form = losses[channel.plan.loss]?.conventions[channel.plan.convention];
-    const able = form?.counted ? undefined : /** @type {Plan["twins"][]} */ (["apart", "keep"]);
-    const { twins: chosen } = channel.plan;
-    twins.set(able && chosen === "leave_out" ? "apart" : chosen, able);
-    twins.element.hidden = !form?.negatives_of_batch;
-    ownGuide.hidden = !form?.asks_guide;
+    const { twins: chosen, sampler: drawn } = channel.plan;
+    // A sampler that was chosen decides whether texts are kept apart.
+    const usual = drawn === "" ? "apart" : "keep";
+    const able = /** @type {Plan["twins"][]} */ ([
+      ...(drawn === "" ? ["apart"] : []),
+      ...(form?.counted ? ["leave_out"] : []),
+      "keep",
+    ]);
+    twins.set(able.includes(chosen) ? chosen : usual, able);
+    twins.element.hidden = !form?.negatives_of_batch || able.length < 2 || drawn === "no_duplicates";
   }
   const augment = facts.augmentations.map((kind) => {
     const box = h("input", {
@@ -213,7 +251,8 @@ export default function controls(root, channel, server) {
       lossWrong,
       lossAbout,
       convention.element,
-      ownGuide,
+      guideBox,
+      teacherBox,
       parameters.element,
       trials,
       worded("h3", "finetune.kept"),
@@ -236,6 +275,7 @@ export default function controls(root, channel, server) {
       h("div.lp-pair-of-fields", {}, ["warmup", "weight_decay", "clipping", "evaluations", "seed"].map(number)),
       labels.element,
       targets,
+      labelled("finetune.sampler", sampler),
       scratchOnly,
       layersOnly,
       h("label.lp-check", {}, bf16, worded("span", "finetune.bf16")),
@@ -263,10 +303,12 @@ export default function controls(root, channel, server) {
     fillParameters();
     numbers.fill();
     schedule.value = plan.schedule;
+    sampler.value = plan.sampler;
     bf16.checked = plan.bf16;
     extra.checked = plan.extra_negatives;
     labels.set(plan);
     tellTwins();
+    tellModels();
     for (const { kind, box } of augment) box.checked = plan.data.augment.includes(kind);
     start.fill();
   }
@@ -276,15 +318,19 @@ export default function controls(root, channel, server) {
     if (!checked) return;
     // Each sentence stands where it can be put right.
     const { error } = checked;
-    const of =
-      error?.about === "encoder"
-        ? encoderWrong
-        : ["loss", "scores"].includes(error?.about ?? "")
-          ? lossWrong
-          : dataWrong;
-    for (const one of [dataWrong, encoderWrong]) complain(one, null);
+    /** @type {Partial<Record<string, HTMLElement>>} */
+    const places = {
+      encoder: encoderWrong,
+      guide: guideWrong,
+      teacher: teacherWrong,
+      loss: lossWrong,
+      scores: lossWrong,
+    };
+    const of = places[error?.about ?? ""] ?? dataWrong;
+    for (const one of [dataWrong, encoderWrong, guideWrong, teacherWrong]) complain(one, null);
     complain(lossWrong, checked.refused);
     offerTrials();
+    tellModels();
     if (error && !(of === dataWrong && data.isTold(error))) complain(of, error);
     found.hidden = Boolean(error);
     if (checked.labels) {

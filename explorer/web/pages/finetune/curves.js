@@ -16,6 +16,12 @@ const ofEvaluations = (figure) => (trace) => {
   return { x: known.map((one) => one.step), y: known.map((one) => Number(one[figure])) };
 };
 
+/** @type {(figure: "ndcg_at_10" | "mrr_at_10") => (trace: Trace) => Points} */
+const ofLists = (figure) => (trace) => {
+  const known = trace.evaluations.filter((one) => typeof one.lists?.[figure] === "number");
+  return { x: known.map((one) => one.step), y: known.map((one) => Number(one.lists?.[figure])) };
+};
+
 const SMALL = /** @type {const} */ (["mean_cosine", "effective_rank", "alignment", "uniformity"]);
 
 /**
@@ -58,6 +64,17 @@ const CHARTS = [
     lines: [
       { what: "finetune.accuracy_at_1", of: ofEvaluations("accuracy_at_1") },
       { what: "finetune.mrr_at_10", of: ofEvaluations("mrr_at_10"), dash: 1 },
+    ],
+  },
+  {
+    name: "lists",
+    held_out: true,
+    low: 0,
+    high: 1,
+    note: "finetune.live_lists",
+    lines: [
+      { what: "finetune.list_ndcg_at_10", of: ofLists("ndcg_at_10") },
+      { what: "finetune.list_mrr_at_10", of: ofLists("mrr_at_10"), dash: 1 },
     ],
   },
   {

@@ -79,6 +79,8 @@ export function dataFields(channel, server, { line, complain }) {
         chosen.label_range,
         chosen.extra_negatives,
         scene?.twins && chosen.twins,
+        scene?.guide && chosen.guide,
+        scene?.teacher_model && chosen.teacher_model,
       ]);
     takeScene.hidden = !scene || said(scene) === said(plan);
     if (scene && !takeScene.hidden) takeScene.textContent = say("finetune.take_scene", { name: lossOf(scene) });

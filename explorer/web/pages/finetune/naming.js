@@ -63,6 +63,8 @@ export function wholeLossOf({ loss, convention, parameters }) {
 const SAID = {
   encoder: encoderNamed,
   kind: ({ kind }) => say(`finetune.kind.${kind}`),
+  guide: ({ guide }) => (guide ? say("ui.guide_now", { name: guide }) : ""),
+  teacher_model: (plan) => (plan.teacher_model ? say("ui.teacher_now", { name: plan.teacher_model }) : ""),
   data: (plan) => dataOf(plan),
   convention: ({ convention }) => convention,
   parameters: ({ parameters }) => Object.entries(parameters).map(parameterIs).join(" · "),
@@ -74,6 +76,7 @@ const SAID = {
   bf16: ({ bf16 }) => (bf16 ? "bfloat16" : ""),
   extra_negatives: (plan) => `${say("ui.extra_negatives")}: ${settingOf(plan.extra_negatives)}`,
   twins: ({ twins }) => `${say("ui.twins")}: ${say(`ui.twins.${twins}`)}`,
+  sampler: ({ sampler }) => (sampler ? say(`sampler.${sampler}`) : ""),
   threshold: ({ threshold }) => (threshold === null ? "" : `${say("ui.threshold")} = ${show(threshold)}`),
   label_range: ({ label_range: ends }) =>
     ends ? say("finetune.labels_told", { low: show(ends[0]), high: show(ends[1]) }) : "",

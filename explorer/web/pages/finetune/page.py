@@ -13,6 +13,7 @@ from explorer.lab.training.plan import (
 from explorer.lab.training.runs import MORE_EVALUATIONS
 from explorer.runtime.wire import Json
 from explorer.sources import textbook
+from explorer.sources.batches import SAMPLERS
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.practice import PRACTICE
 from explorer.web.frame import framed
@@ -57,6 +58,7 @@ def page_data() -> Json:
         "quick": QUICK,
         "more_evaluations": MORE_EVALUATIONS,
         "schedules": SCHEDULES,
+        "samplers": SAMPLERS,
         "augmentations": AUGMENTATIONS,
         "practice": list(PRACTICE),
         "examples": [name for name, example in textbook.EXAMPLES.items() if example.encodable],

@@ -16,18 +16,20 @@ from explorer.export.picture import describe_batch, picture
 from explorer.lab.training import (
     compare,
     data,
+    encoders,
     moved,
     quota,
     remarks,
     source,
     takeaway,
+    teaching,
     unseen,
 )
 from explorer.lab.training.outcome import has_ended, outcome
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.lab.training.rows import Pair, examples, form_of
-from explorer.lab.training.runs import check_encoder, estimate
 from explorer.lab.training.runs import default_runs as runs
+from explorer.lab.training.runs import estimate
 from explorer.lab.training.trials import LEAST_RUNS, offers, tried, twins_of
 from explorer.lab.training.verdict import LEVEL, by_chance
 from explorer.locale import LANGUAGES
@@ -67,8 +69,8 @@ def _check(request: dict) -> Json:
     """{plan} → what the data holds, which losses can learn from it, how long the run will be."""
     chosen: Any = request.get("plan")
     plan = read_plan(chosen)
-    check_encoder(plan)
-    corpus = _corpus(plan.data)
+    encoders.check(plan)
+    corpus = data.under_teacher(plan, _corpus(plan.data))
     reasons = data.losses_for(plan, corpus)
     return {
         **_outlook(plan, corpus),
@@ -82,6 +84,8 @@ def _check(request: dict) -> Json:
         "level": whole_percent(LEVEL),
         "labels": [min(corpus.labels), max(corpus.labels), len(set(corpus.labels))],
         "labelled": corpus.labelled,
+        "taught": corpus.teacher is not None,
+        "asked": teaching.pairs_asked(plan, corpus.material.lists),
         "rules": _rules(plan, corpus),
         "skipped": corpus.skipped,
         "shared": corpus.shared,
@@ -132,6 +136,8 @@ def _chosen_in(given: dict) -> Json | None:
     form = {"loss": scene.loss, "convention": scene.convention}
     if scene.rules.twins == "leave_out":
         rules["twins"] = twins_of(scene.rules)
+    asked = {"guide": scene.data.guide, "teacher_model": scene.data.teacher_model}
+    rules |= {name: model for name, model in asked.items() if model}
     return {**form, "parameters": dict(scene.parameters), **rules}
 
 

@@ -118,6 +118,12 @@ export default function run(root, channel) {
     about.textContent = [
       encoderOf(plan),
       dataOf(plan),
+      losses[plan.loss]?.conventions[plan.convention]?.asks_guide && plan.guide
+        ? say("ui.guide_now", { name: plan.guide })
+        : "",
+      losses[plan.loss]?.conventions[plan.convention]?.asks_teacher && plan.teacher_model
+        ? say("ui.teacher_now", { name: plan.teacher_model })
+        : "",
       say("finetune.batch_of", { count: plan.batch_size }),
       say("finetune.seed_is", { seed: plan.seed }),
     ]
@@ -126,7 +132,9 @@ export default function run(root, channel) {
     state.textContent =
       now === "queued" && told.queue_position
         ? say("finetune.queue", { count: told.queue_position })
-        : say(told.loading ? `finetune.loading.${told.loading.part}` : `finetune.state.${now}`);
+        : told.loading
+          ? say(`finetune.loading.${told.loading.total ? "teacher_at" : told.loading.part}`, { ...told.loading })
+          : say(`finetune.state.${now}`);
     state.dataset.state = now;
     bar.hidden = !steps;
     bar.setAttribute("aria-label", say("finetune.progress"));

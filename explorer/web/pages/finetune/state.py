@@ -7,6 +7,7 @@ from typing import Any
 
 from explorer.lab.training.plan import RANGES, SCHEDULES, TRAINED_TWINS, TrainingPlan
 from explorer.runtime.limits import SEEDS
+from explorer.sources.batches import SAMPLERS
 from explorer.sources.practice import PRACTICE
 from explorer.web.pages.finetune.plans import ENTRIES, SHARED
 from explorer.web.state import Entry, kind_of, table
@@ -19,7 +20,12 @@ _KINDS = {
     "threshold": "number",
     "label_range": "list",
 }
-_CHOICES = {"schedule": tuple(SCHEDULES), "twins": TRAINED_TWINS, "practice": tuple(PRACTICE)}
+_CHOICES = {
+    "schedule": tuple(SCHEDULES),
+    "twins": TRAINED_TWINS,
+    "sampler": ("", *SAMPLERS),
+    "practice": tuple(PRACTICE),
+}
 
 
 def first_plan() -> dict[str, Any]:

