@@ -234,8 +234,21 @@ def test_programs(what, loss):
         taken(what, explored(texts, loss, name))
         for texts, name in ((PLAIN, "a"), (TEXTS, TEXTS[1]))
     )
+    if what == "code_trainer":  # it trains on the sentences, which stand in it as values
+        harmless, hostile = map(without_words, (harmless, hostile))
     assert "pwned" not in hostile
     assert hostile == harmless
+
+
+def without_words(text: str) -> str:
+    """What a program does, whatever texts stand in it as values: nothing else in it is of them."""
+    tree = ast.parse(text)
+    assert all(line.isprintable() for line in text.split("\n"))  # no mark turns its letters round
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node.value = ""
+    comments = [line for line in text.splitlines() if line.startswith("#")]
+    return "\n".join([*comments, ast.dump(tree)])
 
 
 def unpacked(text: str) -> dict[str, str]:
