@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sized
+
+from torch.utils.data import BatchSampler, SequentialSampler
 
 
-def in_order(dataset: Any, **chosen: Any) -> Any:
+def in_order(dataset: Sized, batch_size: int, drop_last: bool, **_: object) -> BatchSampler:
     """The rows of a data set as they stand, in every epoch: what a trainer of sentence-transformers
     is told as ``batch_sampler=in_order``.
 
-    `chosen` is what the trainer gives every sampler of batches: its size, and whether what does not
-    fill one is left out.
+    What else it gives a sampler of batches (its generator, the columns of labels) is not asked for.
     """
-    from sentence_transformers.base.sampler import DefaultBatchSampler
-    from torch.utils.data import SequentialSampler
-
-    return DefaultBatchSampler(SequentialSampler(dataset), **chosen)
+    return BatchSampler(SequentialSampler(dataset), batch_size, drop_last)
