@@ -777,9 +777,9 @@ JUDGEMENTS: tuple[Judgement, ...] = (
             f"doctor.{key}",
             _DOCTOR,
             "batch",
-            f"nothing is wrong that {seen} could show; of the rest it says nothing",
+            f"of what is looked for in {seen}, nothing is there; of the rest it says nothing",
             evidence,
-            "none of the findings above is made",
+            "counted: none of the findings above is made",
         )
         for key, seen, evidence in (
             ("none_found", "texts and labels alone", "all findings of the table"),
@@ -805,7 +805,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "what a value of a loss may be",
     ),
     *_of_number(
-        "standing.above standing.below standing.between standing.collapse standing.floor "
+        "standing.above standing.above_sharp standing.below standing.between standing.collapse standing.floor "
         "standing.negative standing.starting standing.under",
         "where a value of a loss stands between its landmarks",
     ),
@@ -824,9 +824,25 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _of_log(
         "above_collapse",
-        "the loss ended higher than if all vectors were alike",
+        "the loss ended higher than if all vectors were alike; of the order of pairs nothing",
         _MARKS,
-        f"{_LEVEL} is above it by more than three standard errors and 0.5%",
+        f"{_LEVEL} is above it by more than three standard errors and 0.5%, and no correlation of "
+        "held-out pairs was logged, or none that is 0.2 from 0",
+    ),
+    _of_log(
+        "ordered",
+        "the loss ended no lower than if all vectors were alike, and held-out pairs are in order",
+        f"{_MARKS}; the last tenth of a logged correlation of held-out pairs with their labels",
+        f"{_LEVEL} is not below it by more than three standard errors, and the correlation is 0.2 "
+        "or more",
+    ),
+    _of_log(
+        "turned",
+        "the loss ended no lower than if all vectors were alike, and held-out pairs stand against "
+        "their labels",
+        f"{_MARKS}; the last tenth of a logged correlation of held-out pairs with their labels",
+        f"{_LEVEL} is not below it by more than three standard errors, and the correlation is −0.2 "
+        "or less",
     ),
     _of_log(
         "below_floor",

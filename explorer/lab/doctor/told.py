@@ -155,6 +155,9 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
     place = standing.place
     if place == "between" and standing.share is None:
         place = "under"
+    more = {}
+    if place == "above" and factor:
+        place, more = "above_sharp", {"parameter": parameter_word(factor.name)}
     return say(
         language,
         f"doctor.standing.{place}",
@@ -165,6 +168,7 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
         start=display_number(standing.start, 6),
         floor=display_number(standing.floor, 6),
         share=percent(standing.share or 0),
+        **more,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,12 +18,14 @@ from explorer.lab.doctor.axes import axes_of, family_of
 from explorer.lab.doctor.data import NOTE, SEVERE, SEVERITIES, WARNING, Fault, is_softmax
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, Side, landmark
-from explorer.lab.doctor.runs.log import OURS, Curve, Log
+from explorer.lab.doctor.runs.log import CORRELATION, OURS, Curve, Log
 from explorer.runtime.numbers import display_number, percent
 from explorer.runtime.problem import Problem
 
 # Standard errors by which something must differ; of what is looked for in many places, more.
 SURE, SURE_HELD, SURE_AMONG_MANY = 3.0, 3.0, 8.0
+# A rank correlation this far from 0 is no chance of some 200 held-out pairs or more.
+ORDERED = 0.2
 # A landmark is met within this share of it, whatever the noise; beside it, rounding of a log.
 NEAR = 0.005
 LEAST_POINTS = 3
@@ -40,12 +42,15 @@ ZEROS = 5
 @dataclass(frozen=True)
 class Marks:
     """The value at collapse and the least of a loss, as the run itself logged them (`logged`) or by
-    its counts, and the mean cosine of its last batches' negatives; None for what is not known."""
+    its counts; None for what is not known. Beside these ends, which are compared, what the last
+    batches say: the mean cosine of their negatives, and `order`, the last value of a correlation
+    of held-out pairs with their labels, by the name of its curve."""
 
     collapse: float | None = None
     floor: float | None = None
     logged: bool = False
-    negatives: float | None = None
+    negatives: float | None = field(default=None, compare=False)
+    order: tuple[str, float] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -124,22 +129,32 @@ def marks_of(log: Log, known: Known) -> Marks:
     Of a loss on labels both depend on how many pairs have which, which nobody knows of a run.
     """
     logged = {kind: _logged(log, f"{OURS}{kind}") for kind in (COLLAPSE, FLOOR)}
-    negatives = _logged(log, f"{OURS}negative_cosine")
+    beside = {"negatives": _logged(log, f"{OURS}negative_cosine"), "order": _order(log)}
     if logged[COLLAPSE] is not None:
-        return Marks(logged[COLLAPSE], logged[FLOOR], True, negatives)
+        return Marks(logged[COLLAPSE], logged[FLOOR], True, **beside)
     side = side_of(known)
     if side is None:
-        return Marks(negatives=negatives)
+        return Marks(**beside)
     collapse, floor = (_by_counts(side, known, kind) for kind in (COLLAPSE, FLOOR))
-    return Marks(collapse, floor, negatives=negatives)
+    return Marks(collapse, floor, **beside)
 
 
 def _logged(log: Log, name: str) -> float | None:
-    """The mean of the last tenth of what the run logged of a landmark."""
-    for one, curve in log.curves.items():
-        if one.endswith(name) and len(curve.finite):
-            return float(curve.finite.values[-max(len(curve.finite) // 10, 1) :].mean())
-    return None
+    """The last level of what the run logged of a landmark."""
+    found = (c.finite for one, c in log.curves.items() if one.endswith(name))
+    return next((_last(curve) for curve in found if len(curve)), None)
+
+
+def _order(log: Log) -> tuple[str, float] | None:
+    """The last level of the first held-out correlation of similarity and label."""
+    named = [name for name in log.figures if CORRELATION.search(name)]
+    found = ((name, log.curves[name].finite) for name in named)
+    return next(((name, _last(curve)) for name, curve in found if len(curve)), None)
+
+
+def _last(curve: Curve) -> float:
+    """The mean of the last tenth."""
+    return float(curve.values[-max(len(curve) // 10, 1) :].mean())
 
 
 def _by_counts(side: Side, known: Known, kind: str) -> float | None:
@@ -228,13 +243,19 @@ def _against(level: float, off: float, marks: Marks, said: dict) -> Iterator[Fau
         return
     if collapse is None:
         return
-    if off > abs(collapse - (floor or 0)) / 2:
+    if off > abs(collapse - (floor or 0)) / 2 and level < collapse + off:
         return  # nobody can tell where between the two it is
     near = max(off, NEAR * abs(collapse))
-    if abs(level - collapse) <= near:
+    if level >= collapse - near and marks.order is not None and abs(marks.order[1]) >= ORDERED:
+        name, figure = marks.order
+        told = {**said, "name": name, "figure": display_number(figure, 3)}
+        in_order = figure > 0
+        severity = NOTE if in_order else WARNING
+        yield Fault("ordered" if in_order else "turned", severity, told, room="run")
+    elif abs(level - collapse) <= near:
         yield _at_collapse(marks, said)
     elif level > collapse:
-        yield Fault("above_collapse", WARNING, said, room="run")
+        yield Fault("above_collapse", NOTE, said, room="run")
     elif floor is not None and floor < collapse:
         share = (collapse - level) / (collapse - floor)
         shared = {**said, "share": percent(min(share, 1.0))}

@@ -17,7 +17,7 @@ from explorer.lab.doctor.inversion import counts_with, nearest_count
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, START, landmark
 from explorer.lab.doctor.layouts import Layout
-from explorer.lab.doctor.told import lines, to_json
+from explorer.lab.doctor.told import lines, standing_said, to_json
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 
@@ -135,6 +135,17 @@ def test_below_zero():
 )  # fmt: skip
 def test_where_a_number_stands(written, loss, place):
     assert asked(written, loss=loss, batch=8).standing.place == place
+
+
+def test_above_collapse_nothing_is_said_of_the_embeddings():
+    """An encoder of Spearman 0.9 has such a value, where λ is 20 (`tests/judgements/logs.py`)."""
+    for loss, scaled in (("cosent", True), ("info_nce", True), ("pairwise_hinge", False)):
+        told = asked("9.4", loss=loss, batch=64)
+        said = standing_said(told.standing, 9.4)
+        assert told.standing.place in ("above", "starting")
+        assert "Spearman" in said and "Explore" in said
+        assert ("at another" in said) == (scaled and told.standing.place == "above")
+        assert not any(one in said for one in ("worse", "wrong labels", "sign", "too steep"))
 
 
 def test_nothing_fits_and_the_nearest():
