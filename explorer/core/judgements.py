@@ -805,8 +805,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "what a value of a loss may be",
     ),
     *_of_number(
-        "standing.above standing.above_sharp standing.below standing.between standing.collapse standing.floor "
-        "standing.negative standing.starting standing.under",
+        "standing.above standing.above_sharp standing.below standing.between standing.collapse "
+        "standing.floor standing.negative standing.starting standing.under",
         "where a value of a loss stands between its landmarks",
     ),
     _of_log(

@@ -121,19 +121,33 @@ NO_ORDER, TURNED = of_batches(20.0, -0.05, 0.05), of_batches(20.0, -0.9, -0.5)
 UNTOLD = of_batches(20.0, -0.9, 0.95, tells=False)
 COSENT = "60 batches of 64 under CoSENT"
 for name, true, false in (
-    ("above_collapse",
-     (f"{IN_NOISE}: from 4.2 to 4.8; {COSENT}, λ 20, in any order, no figure logged",
-      any_of(levels(4.2, 4.8), UNTOLD)),
-     (f"{BETWEEN}; or {COSENT} at Spearman 0.84 to 0.92, λ 60, which is logged, or λ 2",
-      any_of(levels(1.0, 3.8), GOOD_STEEP, GOOD_FLAT))),
-    ("ordered",
-     (f"{COSENT}, λ 60, Spearman 0.84 to 0.92", GOOD_STEEP),
-     ("the same at λ 2, without any order, against it, or with no figure logged",
-      any_of(GOOD_FLAT, NO_ORDER, TURNED, UNTOLD))),
-    ("turned",
-     (f"{COSENT}, λ 20, Spearman −0.5 to −0.9", TURNED),
-     ("the same without any order, in order, or with no figure logged",
-      any_of(NO_ORDER, GOOD_STEEP, GOOD_FLAT, UNTOLD))),
+    (
+        "above_collapse",
+        (
+            f"{IN_NOISE}: from 4.2 to 4.8; {COSENT}, λ 20, in any order, no figure logged",
+            any_of(levels(4.2, 4.8), UNTOLD),
+        ),
+        (
+            f"{BETWEEN}; or {COSENT} at Spearman 0.84 to 0.92, λ 60, which is logged, or λ 2",
+            any_of(levels(1.0, 3.8), GOOD_STEEP, GOOD_FLAT),
+        ),
+    ),
+    (
+        "ordered",
+        (f"{COSENT}, λ 60, Spearman 0.84 to 0.92", GOOD_STEEP),
+        (
+            "the same at λ 2, without any order, against it, or with no figure logged",
+            any_of(GOOD_FLAT, NO_ORDER, TURNED, UNTOLD),
+        ),
+    ),
+    (
+        "turned",
+        (f"{COSENT}, λ 20, Spearman −0.5 to −0.9", TURNED),
+        (
+            "the same without any order, in order, or with no figure logged",
+            any_of(NO_ORDER, GOOD_STEEP, GOOD_FLAT, UNTOLD),
+        ),
+    ),
 ):
     simulated(
         f"doctor.run.{name}",

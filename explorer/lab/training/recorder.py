@@ -17,8 +17,10 @@ from torch import nn
 from transformers import Trainer, TrainerCallback
 
 from explorer.core.remarks import COLLAPSED
+from explorer.lab.training.faults import OwnNotFinite
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.measure import HeldOut, unnoticed
+from explorer.locale import Word, word
 from explorer.runtime.arrays import save_array
 from explorer.runtime.problem import Problem
 from losses.inputs import NotFinite
@@ -219,13 +221,20 @@ class Recorder(TrainerCallback):
         self.unwritten.clear()
         self.flushed = time.perf_counter()
 
-    def why_not_finite(self, step: int, kept: int) -> Problem:
-        """The sentence for a run that NotFinite ended, with the pairs of its batch."""
+    def why_not_finite(self, step: int, kept: int, error: NotFinite, name: Word) -> Problem:
+        """The sentence for a run of the loss of this `name` that NotFinite ended, with the pairs
+        of its batch. Of a function of one's own, and of the first step, which no earlier one
+        brought about, the learning rate is not to be looked at."""
         rows = self.batch if self.batches else []
         texts = [" | ".join(str(v) for k, v in row.items() if k != "label") for row in rows]
         shown = "; ".join(f"“{text[:80]}”" for text in texts[:SHOWN_PAIRS])
         more = max(len(texts) - SHOWN_PAIRS, 0)
-        return Problem("training_not_finite", step=step, pairs=shown, more=more, kept=kept)
+        said = {"step": step, "pairs": shown, "more": more, "kept": kept}
+        if isinstance(error, OwnNotFinite):
+            what = word(f"finetune.none_of.{error.what}", error.what)
+            return Problem("training_own_not_finite", about="loss", name=name, what=what, **said)
+        key = "training_not_finite_at_once" if step == 1 else "training_not_finite"
+        return Problem(key, **said)
 
 
 def own_weights(loss: nn.Module) -> dict[str, torch.Tensor]:
