@@ -148,7 +148,7 @@ _FIRST = "counted; one that is as near to within 1e-6 is no success"
 JUDGEMENTS: tuple[Judgement, ...] = (
     _remark(
         "not_finite",
-        _EXPLORE,
+        _BATCHES,
         "loss on batch",
         "the loss is no number; the first step that is none",
         "every step of the trace",
@@ -217,7 +217,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     _above("_not_above", "the same, and from which scale upwards it is not"),
     _remark(
         "same_text",
-        _EXPLORE,
+        _BATCHES,
         "loss on batch",
         "how many negatives hold the text of their query or of its own key, and what they weigh",
         "the texts of the batch, the gradient at each term of the loss",
@@ -226,7 +226,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _remark(
         "same_text_left_out",
-        _EXPLORE,
+        _BATCHES,
         "loss on batch",
         "how many negatives hold the text of their own query or of its own key",
         "the texts of the batch",
