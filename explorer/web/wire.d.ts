@@ -1915,6 +1915,7 @@ export interface ToldFinding {
 export interface TrainingData {
   source: string;
   example: string;
+  triplets: boolean;
   file: string;
   name: string;
   columns: [string, string][];
