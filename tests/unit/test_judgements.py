@@ -36,6 +36,10 @@ ELSEWHERE = {
     "doctor.data.false_negatives": "test_encoded.py::test_what_was_planted_is_counted",
     "remark.same_text": "test_same_text.py::test_the_shares_are_those_of_the_softmax",
     "remark.same_text_left_out": "test_same_text.py::test_left_out_they_are_counted",
+    **dict.fromkeys(
+        ("remark.run_closer", "remark.run_apart"),
+        "test_remarks.py::test_all_held_out_sentences_say_whether_they_drew_closer",
+    ),
     "remark.run_pair": "test_remarks.py::test_the_pair_that_came_home",
     "remark.verdict_other_pairs": "test_compare.py::test_other_held_out_pairs_do_not_compare",
     "sweep.within": "test_sweep.py",

@@ -40,13 +40,15 @@ SHOWN_PAIRS = 3
 class Recorder(TrainerCallback):
     """Writes the log of a run.
 
-    `loss_at_collapse` gives (loss, collapse value) of the probe batch from its scores and vectors.
+    `live` are the pairs of `held_out` that are measured all along. `loss_at_collapse` gives
+    (loss, collapse value) of the probe batch from its scores and vectors.
     """
 
     def __init__(
         self,
         run: RunFolder,
         live: HeldOut,
+        held_out: HeldOut,
         probe: int,
         every: int,
         checkpoint_seconds: float,
@@ -55,6 +57,7 @@ class Recorder(TrainerCallback):
         learning: nn.Module,
     ) -> None:
         self.run, self.live, self.probe = run, live, probe
+        self.held_out = held_out
         self.every, self.checkpoint_seconds = every, checkpoint_seconds
         self.most_seconds = most_seconds
         self.loss_at_collapse = loss_at_collapse
@@ -179,14 +182,19 @@ class Recorder(TrainerCallback):
         took = round(time.perf_counter() - began, 4)
         listed = [round(float(score), 6) for score in scores[: self.probe]]
         self.write("evaluation", step, **figures, probe=listed, seconds=took)
-        self._watch(step, scores, vectors)
+        self._watch(model, step, scores, vectors)
         self.flush()
 
-    def _watch(self, step: int, scores: np.ndarray, vectors: np.ndarray | None) -> None:
-        """Raise the alarm when all similarities are one. Not before the first step: nothing has
-        collapsed where a head is new, which scores all alike."""
-        compared = self.live.similarities(scores, vectors)
-        low, high = float(compared.min()), float(compared.max())
+    def _watch(
+        self, model: Encoder, step: int, scores: np.ndarray, vectors: np.ndarray | None
+    ) -> None:
+        """Raise the alarm when all similarities are one: first of the pairs that are measured all
+        along, and then, for it is said, of all held-out pairs. Not before the first step: nothing
+        has collapsed where a head is new, which scores all alike."""
+        low, high = self.live.ends(scores, vectors)
+        if high - low < COLLAPSED and len(self.held_out.labels) > len(self.live.labels):
+            every, encoded = self.held_out.scored(model)
+            low, high = self.held_out.ends(every, None if encoded is None else encoded.numpy())
         if high - low >= COLLAPSED or len(scores) < 2:
             self.collapsed_since = None
             return

@@ -215,6 +215,7 @@ def make_recorder(session: Session) -> Recorder:
     return Recorder(
         run=session.run,
         live=HeldOut.of(chosen, bands, rules.threshold),
+        held_out=HeldOut.of(session.held_out, bands, rules.threshold),
         probe=probe,
         every=math.ceil(session.steps / plan.evaluations),
         checkpoint_seconds=plan.checkpoint_seconds,

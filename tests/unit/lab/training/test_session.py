@@ -13,6 +13,7 @@ from explorer.core.own_loss import add_own_loss
 from explorer.lab.training import session as sessions
 from explorer.lab.training import takeaway
 from explorer.lab.training.data import Corpus, why_not
+from explorer.lab.training.measure import live_sample
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.locale import catalogue
 from explorer.runtime.problem import Problem
@@ -192,6 +193,20 @@ def test_no_number_any_more(runs, trained, monkeypatch):
     pairs = [f"{a} | {b}" for a, b, _ in corpus().train]
     assert sum(pair in str(caught.value) for pair in pairs) >= 3
     assert all((runs.folder(one["id"]).model / "modules.json").exists() for one in runs.listed())
+
+
+def test_what_few_held_out_pairs_show_is_no_alarm(runs, trained):
+    """Those that are measured all along are one here; of all held-out pairs that is not so."""
+    rows = tuple(("cat " * (i + 1), "cat " * (i + 100), float(i % 3)) for i in range(300))
+    shown = {pair[:2] for pair in live_sample(list(rows))[0]}
+    mixed = tuple(
+        row if row[:2] in shown else (f"dog {row[0]}", f"sun {row[1]}", row[2]) for row in rows
+    )
+    assert {pair[:2] for pair in live_sample(list(mixed))[0]} == shown
+    for held_out, alarmed in ((rows, True), (mixed, False)):
+        name = trained(plan(steps=2, evaluations=1), Corpus(corpus().train, held_out))
+        alarms = of_kind(runs.history(name), "alarm")
+        assert bool(alarms) == alarmed
 
 
 OWN = """import torch
