@@ -95,7 +95,7 @@ def twin(exploration: Exploration, *, from_files: bool | None = None) -> Code | 
     loaded = f"from sentence_transformers.sentence_transformer.losses import {found.imports}"
     inputs = _inputs(exploration, found.reads, from_files)
     body = found.code(inputs.names).splitlines()
-    return _rendered(exploration, [loaded], "", inputs, body)
+    return _rendered(exploration, [loaded], "", inputs, body, library="sentence-transformers")
 
 
 # What can be packed, by its name.
@@ -127,12 +127,18 @@ def _program(
 
 
 def _rendered(
-    e: Exploration, imports: Sequence[str], source: str, inputs: _Inputs, body: Sequence[str]
+    e: Exploration,
+    imports: Sequence[str],
+    source: str,
+    inputs: _Inputs,
+    body: Sequence[str],
+    library: str = "",
 ) -> Code:
     text = render(
         "snippet.py",
         title=" ".join(e.spec.title.split()),
         loss=e.loss,
+        library=library,
         package=any(line.startswith("from losses import") for line in imports),
         reads=textwrap.fill(_reads(inputs.files), 100, subsequent_indent="# "),
         imports=sorted({*imports, *inputs.imports} - {"import torch"}),

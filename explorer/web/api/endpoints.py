@@ -105,7 +105,8 @@ def compute_loss(
         threshold: a pair whose label reaches it is positive; left out, the middle of label_range
         label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
             as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
-            largest where these are whole numbers, else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
+            largest where these are whole numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10
+            or 0 to 100
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
@@ -191,7 +192,8 @@ def loss_from_scores(
         threshold: a pair whose label reaches it is positive; left out, the middle of label_range
         label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
             as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
-            largest where these are whole numbers, else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
+            largest where these are whole numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10
+            or 0 to 100
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
@@ -256,7 +258,8 @@ def trace_loss(
         threshold: a pair whose label reaches it is positive; left out, the middle of label_range
         label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
             as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
-            largest where these are whole numbers, else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
+            largest where these are whole numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10
+            or 0 to 100
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
@@ -336,7 +339,8 @@ def compare_losses(
         threshold: a pair whose label reaches it is positive; left out, the middle of label_range
         label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
             as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
-            largest where these are whole numbers, else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
+            largest where these are whole numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10
+            or 0 to 100
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
