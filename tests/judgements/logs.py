@@ -11,7 +11,6 @@ import numpy as np
 from explorer.core.disagreement import spearman
 from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.runs.findings import (
-    Marks,
     on_digits,
     on_figure,
     on_held_out,
@@ -20,6 +19,7 @@ from explorer.lab.doctor.runs.findings import (
     on_plateau,
 )
 from explorer.lab.doctor.runs.log import Curve, curves_of
+from explorer.lab.doctor.runs.marks import Marks
 from tests.judgements import Among, Said, Source, simulated
 
 MARKS = Marks(collapse=4.0, floor=0.5)
