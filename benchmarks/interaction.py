@@ -2,8 +2,9 @@
 
 ``python -m benchmarks interaction`` starts ``python app.py`` as a user does, opens it in Chromium
 and prints one table: start to first picture, slider to repainted page, repaints a second while
-dragging, hovering, what 500 updates leave behind, losses compared, and encoding beside
-sentence-transformers' own `encode`. Server and browser share the machine.
+dragging, hovering, what 500 updates leave behind, losses compared, encoding beside
+sentence-transformers' own `encode`, and the figures over 200 batches of a file. Server and browser
+share the machine.
 """
 
 from __future__ import annotations
@@ -207,6 +208,38 @@ def encoding() -> list[Row]:
     return [(f"encoding {len(found)} sentences", said, "ratio ≤ 1")]
 
 
+def many_batches() -> list[Row]:
+    """Each figure of the strip over the 200 batches of 64 that a file is shuffled into: with its
+    sentences still to be encoded, and again."""
+    what = "figures over 200 batches of 64"
+    if not SENTENCES.is_file():
+        return [(what, "not measured", f"{SENTENCES} is absent")]
+    import torch
+
+    from explorer.core.scenario import Data, Scenario
+    from explorer.lab.over_batches import batches_of_file, over_batches
+    from explorer.sources import encoders, tables
+    from explorer.sources.batches import Draw
+
+    pairs = tables.read_file(SENTENCES, most=100_000).pairs
+    drawn = batches_of_file(pairs, Draw("shuffled", 64))
+    data = Data(source="table", rows=drawn[0].rows)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # as the app runs
+    encoders.encode([pairs.first[0]])
+    rows = []
+    for loss in ("cosent", "info_nce"):
+        encoders._cache = type(encoders._cache)(encoders._cache.most, encoders._kept_bytes)
+        for when, most in (("with their encoding", "–"), ("again", "≤ 5 s")):
+            started = time.perf_counter()
+            found = over_batches(Scenario(data=data, loss=loss), drawn)
+            seconds = time.perf_counter() - started
+            rows.append((f"{what}, {loss}, {when}", f"{seconds:.2f} s", most))
+        assert len(found["loss"]) == len(drawn)
+    torch.set_num_threads(threads)
+    return rows
+
+
 def main(arguments: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=7890)
@@ -226,6 +259,7 @@ def main(arguments: list[str]) -> None:
             rows += comparing(browser, address)
         browser.close()
     rows += encoding()
+    rows += many_batches()
     machine = f"{describe()}, Chromium {version}"
     print(machine, report.table(report.HEADS, rows), sep="\n\n")
     folder = report.folder(chosen, whole=True)

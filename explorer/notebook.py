@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import html
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +31,8 @@ class EmbeddedPage:
 
 
 def show(
-    sentences1: Iterable[str],
-    sentences2: Iterable[str],
+    sentences1: Iterable[str] | None = None,
+    sentences2: Iterable[str] | None = None,
     scores: Iterable[float] | None = None,
     loss: str = "cosent",
     convention: str = "",
@@ -41,9 +41,12 @@ def show(
     label_range: Sequence[float] | None = None,
     extra_negatives: bool = True,
     prototypes: Sequence[Sequence[float]] | None = None,
+    twins: str = "keep",
     guide: str = "",
     teacher: str = "",
     teacher_scores: Iterable[float] | None = None,
+    table: str | Sequence[Mapping[str, Any]] = "",
+    columns: Mapping[str, str] | None = None,
     **parameters: Any,
 ) -> EmbeddedPage:
     """Open the page on these pairs under this loss; in a notebook, inside the cell.
@@ -52,7 +55,8 @@ def show(
         explorer.show(["A cat sleeps."], ["A cat is asleep."], [1.0], loss="cosent", scale=20)
 
     Args:
-        sentences1, sentences2: the two sentences of each of N pairs, N up to 512.
+        sentences1, sentences2: the two sentences of each of N pairs, N up to 512; None where a
+            table is given.
         scores: [N], the label of each pair; numbers, an array or a tensor. Without
             any, all pairs are positives, for a loss such as "info_nce".
         loss: name of a loss in `losses.LOSSES`.
@@ -61,21 +65,30 @@ def show(
         label_range: the ends of the scores' scale, such as (1, 5); None is what fits them all.
         extra_negatives: whether the other pairs' second sentences are negatives too.
         prototypes: a row of numbers for each class; None is the class means.
+        twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative.
         guide: a second encoder, for a loss that asks one which negatives to believe; empty holds
             the vectors of the first one still.
         teacher: an encoder or cross-encoder whose cosines or scores are the teacher's, for a loss
             that learns from one.
         teacher_scores: [N], what a teacher gave each pair, in place of a model.
+        table: in place of the lists, rows by the names of their columns, or the text of a table
+            (CSV, TSV, JSON): pairs, {"anchor": …, "positive": …, "negative": […]}, or a text with a
+            list of candidates and one of their labels.
+        columns: which of its columns is "first", "second" and "score", or "anchor", "positive" and
+            "negative"; None recognises them.
         parameters: of the loss, by name.
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
     """
-    first, second = (_plain(column) for column in (sentences1, sentences2))
-    labels = None if scores is None else _plain(scores)
-    rules = rules_of(threshold, label_range, extra_negatives, prototypes)
+    first, second, labels = (
+        None if column is None else _plain(column) for column in (sentences1, sentences2, scores)
+    )
+    rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
     asked: dict[str, Any] = {"convention": convention, "rules": rules}
     asked |= {"guide": guide, "teacher": teacher}
+    asked["table"] = table if isinstance(table, str) else [dict(row) for row in table]
+    asked["columns"] = None if columns is None else dict(columns)
     asked["teacher_scores"] = None if teacher_scores is None else _plain(teacher_scores)
     scenario = scenario_of(loss, first, second, labels, parameters, **asked)
     parameters_for(spec_for(scenario), dict(scenario.parameters))

@@ -54,10 +54,12 @@ def label_range_of(labels: Sequence[float], *, part: bool = False) -> Ends:
     """The ends of the scale that labels [N], all finite, were given on.
 
     Labels within 0..1 are read as 0 to 1, those within −1..1 as −1 to 1. Where their least and
-    largest are whole numbers, these are the ends: data as a whole reach both. Else it is the first
-    of 1–5, 0–5, 0–10, 0–100 that holds all labels and whose middle one of them reaches, else their
-    least and largest. A single label stands against 0. Of labels that are only a `part` of the
-    data, whose ends need not be there, the first of the four that holds them is taken.
+    largest are whole numbers, these are the ends, for data as a whole reach both; unless the least
+    is above 1, and they reach the upper end of 1–5, 0–10 or 0–100 and lie on both sides of its
+    middle: then nobody gave the lowest grade, and 2 to 5 are read as given on 1 to 5. Else it is
+    the first of 1–5, 0–5, 0–10, 0–100 that holds all labels and whose middle one of them reaches,
+    else their least and largest. A single label stands against 0. Of labels that are only a `part`
+    of the data, whose ends need not be there, the first of the four that holds them is taken.
 
     Raises:
         ValueError: if there is no label.
@@ -70,7 +72,9 @@ def label_range_of(labels: Sequence[float], *, part: bool = False) -> Ends:
         if low == high:
             return min(low, 0.0), max(high, 0.0)
         if low.is_integer() and high.is_integer():
-            return low, high
+            # Grades of which nobody gave the lowest: 2 to 5 were given on 1 to 5.
+            reached = (e for e in COMMON if e[1] == high and holds(e, low, high) and low > 1)
+            return next((ends for ends in reached if low < middle(ends)), (low, high))
     for ends in COMMON:
         if holds(ends, low, high) and (part or high >= middle(ends)):
             return ends

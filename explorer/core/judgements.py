@@ -26,7 +26,9 @@ OF: dict[Of, str] = {
 @dataclass(frozen=True)
 class Judgement:
     """`key` is that of the catalogues. `otherwise` says what stands there where the evidence is
-    not enough: the key of another sentence, or "" for none."""
+    not enough: the key of another sentence, or "" for none. A sentence that `counts` says no more
+    than its evidence: a count, two numbers compared, a rule or formula at these values. Every other
+    one infers, and how often it is right is drawn and counted."""
 
     key: str
     where: tuple[str, ...]
@@ -35,6 +37,7 @@ class Judgement:
     evidence: str
     test: str
     otherwise: str = ""
+    counts: bool = False
 
 
 _EXPLORE = ("Explore",)
@@ -46,10 +49,17 @@ _COMPARED = ("Fine-tune", "CLI")
 
 
 def _remark(
-    key: str, where: tuple[str, ...], of: Of, claims: str, evidence: str, test: str, otherwise=""
+    key: str,
+    where: tuple[str, ...],
+    of: Of,
+    claims: str,
+    evidence: str,
+    test: str,
+    otherwise: str = "",
+    counts: bool = False,
 ) -> Judgement:
     beside = otherwise and f"remark.{otherwise}"
-    return Judgement(f"remark.{key}", where, of, claims, evidence, test, beside)
+    return Judgement(f"remark.{key}", where, of, claims, evidence, test, beside, counts)
 
 
 def _above(key: str, claims: str) -> Judgement:
@@ -76,7 +86,7 @@ def _none_listed(key: str, where: str) -> Judgement:
 
 
 def _counted(key: str, where: str, of: Of, claims: str, evidence: str) -> Judgement:
-    return Judgement(key, (where,), of, claims, evidence, "counted")
+    return Judgement(key, (where,), of, claims, evidence, "counted", counts=True)
 
 
 _PAIRS = (
@@ -95,24 +105,30 @@ _CLEAN = (
 _CURVE = "the training loss of every step; its noise from the differences of successive values"
 
 
-def _of_log(key: str, claims: str, evidence: str, test: str, of: Of = "run") -> Judgement:
+def _of_log(
+    key: str, claims: str, evidence: str, test: str, of: Of = "run", counts: bool = False
+) -> Judgement:
     # Two runs are put beside each other on the terminal alone.
     where = ("CLI",) if of == "settings" else ("Doctor", "CLI", "API")
-    return Judgement(f"doctor.run.{key}", where, of, claims, evidence, test)
+    return Judgement(f"doctor.run.{key}", where, of, claims, evidence, test, counts=counts)
 
 
 _DOCTOR = ("Doctor", "CLI", "API")
 
 
 def _of_data(key: str, claims: str, evidence: str = "the texts and labels of all rows"):
-    return Judgement(f"doctor.data.{key}", _DOCTOR, "batch", claims, evidence, "counted")
+    return Judgement(
+        f"doctor.data.{key}", _DOCTOR, "batch", claims, evidence, "counted", counts=True
+    )
 
 
 def _suited(names: str, claims: str) -> tuple[Judgement, ...]:
     """For and against a loss, on a table of pairs or of classes."""
     evidence = "the columns of the table, counts of its labels and texts; what the loss reads"
     return tuple(
-        Judgement(f"doctor.suited.{name}", _DOCTOR, "batch", claims, evidence, "counted")
+        Judgement(
+            f"doctor.suited.{name}", _DOCTOR, "batch", claims, evidence, "counted", counts=True
+        )
         for name in names.split()
     )
 
@@ -120,9 +136,9 @@ def _suited(names: str, claims: str) -> tuple[Judgement, ...]:
 def _of_number(names: str, claims: str) -> tuple[Judgement, ...]:
     """What a number may be, or where it stands, of a loss at these counts."""
     evidence = "the number, to its last digit, and the landmarks of every loss at the counts told"
-    test = "they are one number to the digits that were written; which it is, stays a possibility"
+    test = "compared, to the digits that were written; which it is, stays a possibility"
     return tuple(
-        Judgement(f"doctor.{name}", _DOCTOR, "rule", claims, evidence, test)
+        Judgement(f"doctor.{name}", _DOCTOR, "rule", claims, evidence, test, counts=True)
         for name in names.split()
     )
 
@@ -134,8 +150,13 @@ def _of_sides(key: str, claims: str, evidence: str) -> Judgement:
 _APART = "the share of the gradient that each pair has under both losses, with its sign"
 
 _TREND = (
-    "a line through all steps moves by more than three standard errors, and the means of the "
-    "first and the last tenth lie the same way"
+    "a line through all steps moves further than noise that is correlated so from step to step "
+    "carries one in 99 of 100 curves (Student's t, of as many steps as would be independent), and "
+    "the means of the first and the last tenth lie the same way"
+)
+_NOISE_OF_STEPS = (
+    "the loss of every step; the noise of its batches, which is what a line, two exponentials and "
+    "a jump leave, and its correlation from step to step (an autoregression of the first order)"
 )
 
 _MARKS = (
@@ -148,7 +169,7 @@ _FIRST = "counted; one that is as near to within 1e-6 is no success"
 JUDGEMENTS: tuple[Judgement, ...] = (
     _remark(
         "not_finite",
-        _EXPLORE,
+        _BATCHES,
         "loss on batch",
         "the loss is no number; the first step that is none",
         "every step of the trace",
@@ -217,20 +238,22 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     _above("_not_above", "the same, and from which scale upwards it is not"),
     _remark(
         "same_text",
-        _EXPLORE,
+        _BATCHES,
         "loss on batch",
         "how many negatives hold the text of their query or of its own key, and what they weigh",
         "the texts of the batch, the gradient at each term of the loss",
         "compared as texts (NFC, trimmed, blanks as one; case differs), never by similarity; their "
         "weight is Σ|∂L/∂term| over their cells, as a share of that over all negatives",
+        counts=True,
     ),
     _remark(
         "same_text_left_out",
-        _EXPLORE,
+        _BATCHES,
         "loss on batch",
         "how many negatives hold the text of their own query or of its own key",
         "the texts of the batch",
         "the same comparison, where the rule leaves them out",
+        counts=True,
     ),
     _remark(
         "suspects",
@@ -289,6 +312,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "no label can be contradicted",
         "the labels of all pairs",
         "counted: no two differ",
+        counts=True,
     ),
     Judgement(
         "ui.suspects_against",
@@ -298,6 +322,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "all ordered pairs",
         "counted: more than half are violated, so that no pair can contradict twice as many as an "
         "average one",
+        counts=True,
     ),
     Judgement(
         "ui.suspects_doubtful",
@@ -314,6 +339,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "which λ the rule of the annotated derivation gives here",
         "the standard deviation of the similarities",
         "λ = α/σ, for α from 10 to 30; said only where they differ",
+        counts=True,
     ),
     _remark(
         "all_key",
@@ -397,6 +423,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "none of these pairs changed its place",
         _PAIRS,
         "the interval is 0 alone: every pair has the influence that it had",
+        counts=True,
     ),
     _remark(
         "run_repeats",
@@ -423,13 +450,14 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "of the pairs that moved most, this came nearest to its place by label",
         "ranks by score before and after, rank by label",
         "counted",
+        counts=True,
     ),
     _remark(
         "run_loss_fell",
         _RUN,
         "run",
         "the training loss fell",
-        "the loss of every step; the noise of its batches from the differences of successive steps",
+        _NOISE_OF_STEPS,
         _TREND,
         "run_loss_flat",
     ),
@@ -438,7 +466,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         _RUN,
         "run",
         "the training loss rose",
-        "the loss of every step; the noise of its batches from the differences of successive steps",
+        _NOISE_OF_STEPS,
         _TREND,
         "run_loss_flat",
     ),
@@ -450,21 +478,20 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "the same",
         "the line moves by less, or these lie the other way",
     ),
-    _remark(
-        "run_closer",
-        _RUN,
-        "model",
-        "sentences drew closer to one another",
-        "the cosines of every two held-out sentences, before and after",
-        "their mean rose by 0.1 or more, and by three standard errors over sentences",
-    ),
-    _remark(
-        "run_apart",
-        _RUN,
-        "model",
-        "sentences moved apart",
-        "the cosines of every two held-out sentences, before and after",
-        "their mean fell by 0.1 or more, and by three standard errors over sentences",
+    *(
+        _remark(
+            key,
+            _RUN,
+            "run",
+            f"the held-out sentences {claims}; of others nothing",
+            "the cosines of every two held-out sentences, before and after",
+            f"counted: their mean {way} by 0.1 or more",
+            counts=True,
+        )
+        for key, claims, way in (
+            ("run_closer", "drew closer to one another", "rose"),
+            ("run_apart", "moved apart", "fell"),
+        )
     ),
     _remark(
         "verdict_ahead",
@@ -523,6 +550,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "they are not compared",
         "the held-out pairs of all runs",
         "they are not the same",
+        counts=True,
     ),
     Judgement(
         "sweep.within",
@@ -531,6 +559,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "where the norm lies in the band",
         "the gradient norm at 41 values of λ",
         "where it crosses the band, between two of them by their logarithms",
+        counts=True,
     ),
     Judgement(
         "sweep.agree",
@@ -540,6 +569,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "λ = α/σ of this batch; the gradient norm at 41 values of λ",
         "both ranges overlap",
         "sweep.contradict",
+        counts=True,
     ),
     Judgement(
         "sweep.contradict",
@@ -548,6 +578,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "the two rules contradict each other on this batch",
         "the same",
         "they do not overlap",
+        counts=True,
     ),
     Judgement(
         "sweep.never",
@@ -556,6 +587,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "the norm is nowhere in the band",
         "the gradient norm at 41 values of λ",
         "none inside, and no crossing between two",
+        counts=True,
     ),
     _counted(
         "ui.heaviest_note",
@@ -609,13 +641,14 @@ JUDGEMENTS: tuple[Judgement, ...] = (
             ("Fine-tune",),
             "run",
             claims,
-            f"the scores of these pairs{more}",
-            "all within 0.02 of each other",
+            f"the scores of all held-out pairs{more}",
+            "counted: all within 0.02 of each other, looked at where those of the curve are",
+            counts=True,
         )
         for key, claims, more in (
             (
                 "alarm",
-                "the encoder tells none of the pairs apart that are measured while it trains",
+                "the encoder tells none of the held-out pairs apart",
                 ", of positives those of all their queries and keys",
             ),
             ("alarm_cross", "the same of a cross-encoder", ""),
@@ -625,10 +658,44 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "finetune.alarm_at",
         ("Fine-tune",),
         "run",
-        "the encoder tells none of the pairs apart that are measured while it trains",
-        "the scores of these pairs, of positives those of all their queries and keys",
-        "all within 0.02 of each other",
+        "the encoder tells none of the held-out pairs apart",
+        "the scores of all held-out pairs, of positives those of all their queries and keys",
+        "counted: all within 0.02 of each other, looked at where those of the curve are",
         "finetune.alarm",
+        counts=True,
+    ),
+    *(
+        Judgement(
+            f"problem.{key}",
+            _COMPARED,
+            "run",
+            claims,
+            evidence,
+            "counted: NaN or ±∞" if key != "training_no_gradient" else "counted: none does",
+            counts=True,
+        )
+        for key, claims, evidence in (
+            (
+                "training_not_finite",
+                "a loss or gradient is no number; where the steps before grew, what to try",
+                "the loss and the norm of every step",
+            ),
+            (
+                "training_not_finite_at_once",
+                "they are no numbers at the first step, which no learning rate has brought about",
+                "the loss and the norm of the first step",
+            ),
+            (
+                "training_own_not_finite",
+                "a function of one's own makes no number of numbers",
+                "what it is given, its value, and the gradient at what it is given",
+            ),
+            (
+                "training_no_gradient",
+                "training with a loss of one's own would change nothing",
+                "whether a gradient leads from its value to what it is given",
+            ),
+        )
     ),
     Judgement(
         "compare.because.none_lower",
@@ -637,6 +704,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "why the loss does not draw this pair together as the other does",
         "the labels that it reads, its terms, of which each has one pair above another",
         "counted: no label is lower, and in no term does the pair stand above",
+        counts=True,
     ),
     Judgement(
         "compare.because.none_higher",
@@ -645,6 +713,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "why the loss does not push this pair apart as the other does",
         "the labels that it reads, its terms, of which each has one pair above another",
         "counted: no label is higher, and in no term does the pair stand below",
+        counts=True,
     ),
     Judgement(
         "compare.because.no_weight",
@@ -653,6 +722,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "why the loss leaves this pair as it is, which the other moves",
         "∂L/∂term of every term in which it stands, above or below",
         "counted: there are such terms, and it is 0 at each",
+        counts=True,
     ),
     Judgement(
         "compare.because.not_positive",
@@ -661,6 +731,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "why the loss leaves this pair as it is, which the other moves",
         "the similarities that the loss compares, the label, the threshold",
         "none is of these two sentences, and the label is below the threshold",
+        counts=True,
     ),
     *(
         _of_sides(f"apart.{one}.{other}", "on which pair two losses disagree most", _APART)
@@ -704,7 +775,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         )
     ),
     *(
-        Judgement(f"compare.vary.{key}", ("Compare",), "rule", claims, evidence, test)
+        Judgement(f"compare.vary.{key}", ("Compare",), "rule", claims, evidence, test, counts=True)
         for key, claims, evidence, test in (
             (
                 "within",
@@ -778,9 +849,10 @@ JUDGEMENTS: tuple[Judgement, ...] = (
             f"doctor.{key}",
             _DOCTOR,
             "batch",
-            f"nothing is wrong that {seen} could show; of the rest it says nothing",
+            f"of what is looked for in {seen}, nothing is there; of the rest it says nothing",
             evidence,
-            "none of the findings above is made",
+            "counted: none of the findings above is made",
+            counts=True,
         )
         for key, seen, evidence in (
             ("none_found", "texts and labels alone", "all findings of the table"),
@@ -814,8 +886,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "what a value of a loss may be",
     ),
     *_of_number(
-        "standing.above standing.below standing.between standing.collapse standing.floor "
-        "standing.negative standing.starting standing.under",
+        "standing.above standing.above_sharp standing.below standing.between standing.collapse "
+        "standing.floor standing.negative standing.starting standing.under",
         "where a value of a loss stands between its landmarks",
     ),
     _of_log(
@@ -833,9 +905,25 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _of_log(
         "above_collapse",
-        "the loss ended higher than if all vectors were alike",
+        "the loss ended higher than if all vectors were alike; of the order of pairs nothing",
         _MARKS,
-        f"{_LEVEL} is above it by more than three standard errors and 0.5%",
+        f"{_LEVEL} is above it by more than three standard errors and 0.5%, and no correlation of "
+        "held-out pairs was logged, or none that is 0.2 from 0",
+    ),
+    _of_log(
+        "ordered",
+        "the loss ended no lower than if all vectors were alike, and held-out pairs are in order",
+        f"{_MARKS}; the last tenth of a logged correlation of held-out pairs with their labels",
+        f"{_LEVEL} is not below it by more than three standard errors, and the correlation is 0.2 "
+        "or more",
+    ),
+    _of_log(
+        "turned",
+        "the loss ended no lower than if all vectors were alike, and held-out pairs stand against "
+        "their labels",
+        f"{_MARKS}; the last tenth of a logged correlation of held-out pairs with their labels",
+        f"{_LEVEL} is not below it by more than three standard errors, and the correlation is −0.2 "
+        "or less",
     ),
     _of_log(
         "below_floor",
@@ -849,7 +937,13 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         _MARKS,
         f"{_LEVEL} has gone 98% of the way from collapse to the least value, or more",
     ),
-    _of_log("between", "how far it has gone from collapse to the least value", _MARKS, "counted"),
+    _of_log(
+        "between",
+        "how far it has gone from collapse to the least value",
+        _MARKS,
+        "counted",
+        counts=True,
+    ),
     _of_log(
         "plateau",
         "from which step on the loss hardly moved any more",
@@ -885,16 +979,29 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "the last third since the best (of medians of three) is worse by three standard errors, "
         "and a line since then falls by two",
     ),
-    _of_log("not_finite", "values of the loss are no numbers", "every value", "counted: NaN or ±∞"),
-    _of_log("zero", "the loss is 0 at the end", "every value", "counted: five or more, exactly 0"),
+    _of_log(
+        "not_finite",
+        "values of the loss are no numbers",
+        "every value",
+        "counted: NaN or ±∞",
+        counts=True,
+    ),
+    _of_log(
+        "zero",
+        "the loss is 0 at the end",
+        "every value",
+        "counted: five or more, exactly 0",
+        counts=True,
+    ),
     _of_log(
         "effective_candidates",
         "among how many alike candidates a query does as well",
         "the mean of the last tenth of a softmax loss over the batch",
         "its exponential",
+        counts=True,
     ),
     *(
-        _of_log(key, claims, "loss, parameters and ends of both runs", "compared", "settings")
+        _of_log(key, claims, "loss, parameters and ends of both runs", "compared", "settings", True)
         for key, claims in (
             ("other_scale", "the values of runs at other parameters cannot be compared"),
             ("other_loss", "the values of two losses cannot be compared"),

@@ -98,7 +98,7 @@ def equivalent(exploration: Exploration, *, from_files: bool | None = None) -> C
     loaded = f"from sentence_transformers.sentence_transformer.losses import {found.imports}"
     inputs = _inputs(exploration, found.reads, from_files)
     body = found.code(inputs.names).splitlines()
-    return _rendered(exploration, [loaded], "", inputs, body)
+    return _rendered(exploration, [loaded], "", inputs, body, library="sentence-transformers")
 
 
 def as_module(exploration: Exploration, *, from_files: bool | None = None) -> Code | None:
@@ -196,13 +196,19 @@ def _program(
 
 
 def _rendered(
-    e: Exploration, imports: Sequence[str], source: str, inputs: _Inputs, body: Sequence[str]
+    e: Exploration,
+    imports: Sequence[str],
+    source: str,
+    inputs: _Inputs,
+    body: Sequence[str],
+    library: str = "",
 ) -> Code:
     text = render(
         "snippet.py",
         title=" ".join(e.spec.title.split()),
         loss=e.loss,
         package=any(line.startswith("from losses") for line in imports),
+        library=library,
         reads=textwrap.fill(_reads(inputs.files), 100, subsequent_indent="# "),
         imports=sorted({*imports, *inputs.imports} - {"import torch"}),
         source=source,

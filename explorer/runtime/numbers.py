@@ -15,14 +15,14 @@ from explorer.locale import grouped
 # A number as JSON can carry it: inf and nan as words.
 Real = float | Literal["inf", "-inf", "nan"]
 # Outside of these a number is written with a power of ten.
-SMALL, LARGE = Decimal("0.0001"), 100_000
+SMALL, LARGE = Decimal("0.0001"), 10_000_000
 
 
 def display_number(value: float | None, digits: int = 4) -> str:
     """A number for people: 0.1235, 12\u202f346, 1.2e−5, ∞; — where there is none.
 
     It has so many significant digits, and its whole part to the last one: zeros at the end of a
-    fraction are not written, thousands are grouped. From 100,000 on and below 0.0001 it has a
+    fraction are not written, thousands are grouped. From 10,000,000 on and below 0.0001 it has a
     power of ten.
     """
     if value is None:

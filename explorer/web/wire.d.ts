@@ -1942,6 +1942,7 @@ export interface ToldFinding {
 export interface TrainingData {
   source: string;
   example: string;
+  triplets: boolean;
   file: string;
   name: string;
   columns: [string, string][];

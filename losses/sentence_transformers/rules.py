@@ -24,11 +24,11 @@ class BatchRules:
 
     A batch does not show the scale that its labels were given on. Without a `label_range`, the
     first batch (that of all processes) is read as a part of the data, which a warning says once
-    unless its labels lie within 0..1. From then on the scale stays as it is: a label outside it
-    is an error, never another scale. So is a first batch of labels that differ and yet are all
-    positive, or all not, where the loss needs both. Who gives a `label_range` is taken at their
-    word: there, a batch on one side is chance. What is resumed begins with another batch, so give
-    one there.
+    unless its labels are 0 and 1, or are regressed on within 0..1 as they are. From then on the
+    scale stays as it is: a label outside it is an error, never another scale. So is a first batch
+    of labels that are all positive, or all not, where the loss needs both; of equal ones, too. Who
+    gives a `label_range` is taken at their word: there, a batch on one side is chance. What is
+    resumed begins with another batch, so give one there.
 
     Args:
         spec: the loss.
@@ -93,9 +93,10 @@ class BatchRules:
             self._guessed = label_range_of(seen, part=True)
         low, high, bound = min(seen), max(seen), self.bound
         assert bound is not None
-        if low < high:
-            self._must_part(low, high, bound, f"the first batch of {len(seen)} pairs")
-        if needs_ends and self._guessed != UNIT:
+        self._must_part(low, high, bound, f"the first batch of {len(seen)} pairs")
+        # Of labels that are 0 and 1 there is nothing to be guessed.
+        parted = self.spec.by_threshold and self.threshold is None and not {*seen} <= {0.0, 1.0}
+        if needs_ends and (self._guessed != UNIT or parted):
             warnings.warn(self._told(low, high, bound), stacklevel=2)
 
     def _told(self, low: float, high: float, bound: float) -> str:
@@ -104,7 +105,7 @@ class BatchRules:
         made = []
         if self.spec.by_threshold and self.threshold is None:
             made.append(f"positive from {bound:g}")
-        if self.spec.by_range and self._guessed != COSINES:
+        if self.spec.by_range and self._guessed not in (COSINES, UNIT):
             made.append("regressed on from 0 to 1")
         told = f"labels {low:g} to {high:g} of the first batch are read as"
         ends = "{:g} to {:g}".format(*self._guessed)
@@ -126,8 +127,9 @@ class BatchRules:
         if (both and positive) or (self.spec.needs_positives and other):
             where_not = "at or above" if positive else "below"
             wanted = "pairs on both sides of it" if both else "positive pairs"
+            found = f"{low:g} to {high:g}" if low < high else f"all {low:g}"
             raise ValueError(
-                f"{self.name}: the labels of {where}, {low:g} to {high:g}, are all {where_not} the "
+                f"{self.name}: the labels of {where}, {found}, are all {where_not} the "
                 f"threshold {bound:g}, and this loss needs {wanted}; pass threshold=…, from which "
                 f"label on pairs are positive, or {CHOOSE}"
             )

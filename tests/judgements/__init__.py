@@ -1,8 +1,8 @@
 """How often each sentence that judges is said where it is true, and where it is not.
 
-For every entry of `explorer.core.judgements` something is drawn 200 times of which the truth is
-known, once so that the sentence is true and once so that it is not; a rate is the share of the
-draws in which it was said. ``python -m tests.judgements`` writes them into docs/judgements.md.
+For every entry of `explorer.core.judgements` that infers something is drawn 200 times of which the
+truth is known, once so that the sentence is true and once so that it is not; a rate is the share of
+the draws in which it was said. ``python -m tests.judgements`` writes them into docs/judgements.md.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ A sentence is a claim. Each that the pages, the command or the model card write 
 stands here: what it claims, of what, from which evidence, by which test, and what is said where
 that is not enough. Of each, something was drawn {draws} times of which the truth is known, once so
 that the sentence is true and once so that it is not: a rate is the share of the draws in which it
-was said. Tests hold the first at 90% or more and the second at 5% or less. Sentences that only
-count what is there stand beside those that infer.
+was said. Tests hold the first at 90% or more and the second at 5% or less. A sentence that only
+counts what is there says so, and is held to it by a test of its own.
 
 The table of the code is `explorer/core/judgements.py`, the draws are in `tests/judgements`;
 `python -m tests.judgements` writes this file.

@@ -32,6 +32,8 @@ def document() -> str:
                 f"* **Said where true** ({simulation.about_true}): {true:.1%}. "
                 f"**Where false** ({simulation.about_false}): {false:.1%}.",
             ]
+        if one.counts:
+            lines.append("* **It counts**: what it says is what was found, and nothing beyond it.")
         lines.append("")
     return "\n".join(lines)
 

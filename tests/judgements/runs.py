@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
+from scipy.signal import lfilter
 
 from explorer.lab.training.compare import held_out_pairs, of_difference, on_gain, on_repeats
 from explorer.lab.training.influence import Measured, accuracy_at_1, spearman
 from explorer.lab.training.measure import own_places
-from explorer.lab.training.remarks import on_loss, on_space
+from explorer.lab.training.remarks import on_loss
 from explorer.lab.training.verdict import by_chance, difference, gain, judged
 from tests.judgements import Among, Said, Source, simulated
 
@@ -311,22 +312,28 @@ simulated(
 @functools.cache
 def curve(height: float) -> Said:
     """A loss that moves steadily by so many standard errors of a line through it, in noise that is
-    even, heavy-tailed or skewed."""
+    even, heavy-tailed or skewed, and correlates from step to step by 0 to 0.7."""
 
     def said(draw: Source) -> set[str]:
         steps = int(draw.integers(20, 400))
-        noise = [
-            lambda: draw.normal(size=steps),
-            lambda: draw.standard_t(4, size=steps) / np.sqrt(2),
-            lambda: draw.exponential(size=steps),
+        together = draw.uniform(0, 0.7)
+        count = steps + 100  # which it takes to settle
+        fresh = [
+            lambda: draw.normal(size=count),
+            lambda: draw.standard_t(4, size=count) / np.sqrt(2),
+            lambda: draw.exponential(size=count) - 1,
         ][draw.integers(3)]()
-        slope = height * np.sqrt(12 / steps)
+        noise = lfilter([np.sqrt(1 - together**2)], [1, -together], fresh)[100:]
+        slope = height * np.sqrt(12 / steps * (1 + together) / (1 - together))
         return {one.key for one in on_loss(list(slope * np.linspace(0, 1, steps) + noise))}
 
     return said
 
 
-FLAT_ABOUT = "noise alone: even, heavy-tailed or skewed, 20 to 400 steps"
+FLAT_ABOUT = (
+    "noise alone: even, heavy-tailed or skewed, correlated by 0 to 0.7 from step to step, 20 to "
+    "400 steps"
+)
 for key, height in (("run_loss_fell", -6.0), ("run_loss_rose", 6.0)):
     simulated(
         f"remark.{key}",
@@ -337,33 +344,4 @@ simulated(
     "remark.run_loss_flat",
     true=(FLAT_ABOUT, exactly("run_loss_flat", curve(0.0))),
     false=("a steady trend of six standard errors", exactly("run_loss_flat", curve(-6.0))),
-)
-
-
-# The space
-
-
-@functools.cache
-def space(before: float, after: float) -> Said:
-    """Sentences around a common direction of this strength before and after."""
-
-    def said(draw: Source) -> set[str]:
-        count = int(draw.integers(20, 200))
-        common, own = draw.normal(size=16), draw.normal(size=(2, count, 16))
-        sides = (own[0] + before * common, own[0] + after * common + 0.3 * own[1])
-        return {one.key for one in on_space(*sides)}
-
-    return said
-
-
-SAME_SPACE = "sentences that moved and drew no closer, 20 to 200 of them"
-simulated(
-    "remark.run_closer",
-    true=("mean cosine 0.2 before, 0.6 after", exactly("run_closer", space(0.5, 1.3))),
-    false=(SAME_SPACE, exactly("run_closer", space(0.8, 0.8))),
-)
-simulated(
-    "remark.run_apart",
-    true=("mean cosine 0.6 before, 0.2 after", exactly("run_apart", space(1.3, 0.5))),
-    false=(SAME_SPACE, exactly("run_apart", space(0.8, 0.8))),
 )

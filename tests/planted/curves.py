@@ -79,10 +79,16 @@ def figure_falls(draw: Draw, made: Made) -> None:
     made.figure = turned(draw, made.figure, -0.12)
 
 
-def level(start: float, low: float, high: float) -> Callable[[Draw, Made], None]:
+def level(
+    start: float, low: float, high: float, figure: float | None = None
+) -> Callable[[Draw, Made], None]:
+    """It ends between two levels, and its figure with it, where one is given."""
+
     def make(draw: Draw, made: Made) -> None:
         stays(draw, made, start, draw.uniform(low, high))
         made.beside = {"plateau"}  # it does stay there
+        if figure is not None:
+            made.figure = figure + 0.01 * draw.normal(size=len(made.figure))
 
     return make
 
@@ -104,8 +110,10 @@ PLANTED: dict[str, Callable[[Draw, Made], None]] = {
     "digits_lost": digits_lost,
     "overfits": overfits,
     "figure_falls": figure_falls,
-    "at_collapse": level(5.0, COLLAPSE, COLLAPSE),
-    "above_collapse": level(6.0, 4.2, 4.8),
+    "at_collapse": level(5.0, COLLAPSE, COLLAPSE, 0.0),
+    "above_collapse": level(6.0, 4.2, 4.8, 0.0),
+    "ordered": level(6.0, COLLAPSE, 4.8, 0.8),
+    "turned": level(6.0, COLLAPSE, 4.8, -0.6),
     "at_floor": level(3.9, FLOOR, FLOOR),
     "below_floor": level(3.9, 0.1, 0.4),
     "not_finite": not_finite,

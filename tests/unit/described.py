@@ -6,6 +6,7 @@ Whatever else the pages, the command or the card write from numbers is a judgeme
 
 DESCRIBED: dict[str, tuple[str, ...]] = {
     "what was read, drawn, cut or left out, as counted": (
+        "compare.parity.first",
         "compare.rows",
         "doctor.class.read",
         "doctor.class.skipped",
@@ -23,6 +24,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "finetune.lists_about",
         "finetune.live",
         "finetune.shared",
+        "finetune.teacher_about",
         "finetune.unseen_*",
         "kept.*",
         "large.file_*",

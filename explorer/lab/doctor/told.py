@@ -225,6 +225,9 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
     place = standing.place
     if place == "between" and standing.share is None:
         place = "under"
+    more = {}
+    if place == "above" and factor:
+        place, more = "above_sharp", {"parameter": parameter_word(factor.name)}
     return say(
         language,
         f"doctor.standing.{place}",
@@ -235,6 +238,7 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
         start=_shown(standing.start),
         floor=_shown(standing.floor),
         share=percent(standing.share or 0),
+        **more,
     )
 
 

@@ -81,6 +81,15 @@ class LargeBatch:
         return self.labels >= self.rules.threshold
 
     @cached_property
+    def numbered(self) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the first and of the second sentences, [N] each, equal for equal texts."""
+        if self.texts is not None:
+            return self.texts
+        numbers = text_numbers(chain(self.first, self.second))
+        first, second = np.split(numbers, [len(self.first)])
+        return first[self.entry], second[self.entry]
+
+    @cached_property
     def contradictions(self) -> Contradictions:
         """How the scores follow the labels, pair by pair in the order of the map."""
         return contradictions(self.labels, self.scores)
@@ -128,9 +137,7 @@ def in_order(
 
 def with_texts(batch: LargeBatch) -> LargeBatch:
     """The same pairs, of which keys of the same text are left out of the loss."""
-    numbers = text_numbers(chain(batch.first, batch.second))
-    first, second = np.split(numbers, [len(batch.first)])
-    return replace(batch, texts=(first[batch.entry], second[batch.entry]))
+    return replace(batch, texts=batch.numbered)
 
 
 def drawn(settings: RandomBatch, wanted: Wanted = "cosines") -> LargeBatch:

@@ -80,6 +80,8 @@ def remarks_of(
         terms=opened.present,
         active=int(enough[0]) + 1 if len(enough) else None,
         carried=float(shares[enough[0]]) if len(enough) else 0.0,
+        broken="" if np.isfinite(opened.loss) else spec.terms,
+        same_text=opened.same_text if spec.reads_texts else None,
     )
     return remarks_on(seen)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from explorer.core.diagnostics import SameText
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.heaviest import Heaviest, heaviest_terms
 from explorer.lab.large.split import Split, split_blocks
@@ -45,6 +46,10 @@ class Matrix(ABC):
     @abstractmethod
     def present(self) -> int:
         """How many terms take part."""
+
+    def same_text(self) -> SameText | None:
+        """The negatives of the same text, of a loss that has such; None of another."""
+        return None
 
     @abstractmethod
     def effective(self) -> float:

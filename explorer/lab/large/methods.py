@@ -22,6 +22,7 @@ from explorer.lab.large.split import Split
 from explorer.lab.large.streamed import Streamed
 from explorer.lab.large.strips import Tiles, tiles_of
 from explorer.lab.large.tiles import Survey
+from explorer.lab.large.twins import Looking
 from explorer.runtime.device import device, precision
 from explorer.runtime.limits import LARGE_IN_BATCH_PAIRS, LARGE_PAIRS, LARGE_STREAMED_PAIRS
 from explorer.runtime.numbers import display_number
@@ -135,13 +136,21 @@ def _vectors(rows: np.ndarray, steepness: float) -> Tensor:
     return torch.from_numpy(rows).to(device(), precision() if steepness > STEEP else torch.float32)
 
 
-def _texts(batch: LargeBatch, *rows: tuple[int, np.ndarray]) -> list[Tensor] | None:
-    """The texts of rows, each a side (0: first sentences, 1: second) and places of the batch; None
-    where nothing is left out."""
+# What stands behind rows or columns: sides (0: first sentences, 1: second) and places of the batch.
+Behind = tuple[tuple[int, np.ndarray], ...]
+
+
+def _numbered(batch: LargeBatch, behind: Behind) -> np.ndarray:
+    """The numbers of the texts behind rows or columns."""
+    sides = batch.numbered
+    return np.concatenate([sides[side][places] for side, places in behind])
+
+
+def _texts(batch: LargeBatch, *sides: Behind) -> list[Tensor] | None:
+    """The same of both, on the device; None where nothing is left out."""
     if batch.texts is None:
         return None
-    sides = batch.texts
-    return [torch.from_numpy(sides[side][places]).to(device()) for side, places in rows]
+    return [torch.from_numpy(_numbered(batch, behind)).to(device()) for behind in sides]
 
 
 def _products(queries: Tensor, keys: Tensor, part: Window) -> Tensor:
@@ -158,16 +167,17 @@ def _in_batch(
     masked: tuple[int, ...],
     scale: float,
     axes: tuple[str, str],
-    symmetric: bool = False,
-    texts: list[Tensor] | None = None,
+    symmetric: bool,
+    behind: tuple[Behind, Behind],
 ) -> Streamed:
     """Each row against all columns but its own: the column `own`, which it is compared with.
 
     What a row is not compared with stands so many places beyond the diagonal as `masked` says. If
     it is `symmetric`, each of those columns is also compared with all rows but its own. Where the
-    `texts` of rows and of columns are known, no row is compared with a column of its own text or of
-    that of its own column, and no column with such a row.
+    same text is left out, no row is compared with a column of its own text or of that of its own
+    column, and no column with such a row: of what stands `behind` rows and columns.
     """
+    texts = _texts(batch, *behind)
     queries, keys = (_vectors(side, scale) for side in (rows, columns))
     queries, own_columns = queries * scale, torch.from_numpy(own).to(device())
     positive, count = (queries * keys[own_columns]).sum(dim=1), len(rows)
@@ -208,6 +218,20 @@ def _in_batch(
         np.subtract.at(felt, places[0], taken * (scale / count))
         return felt
 
+    def looking(found: Survey) -> Looking:
+        norms = torch.from_numpy(found.norms).to(queries)
+        return Looking(
+            queries,
+            keys,
+            own,
+            _numbered(batch, behind[0]),
+            _numbered(batch, behind[1]),
+            lambda products, at: products - positive[at] - norms[at],
+            total=float(-np.expm1(-found.norms).sum()),
+            itself=axes[0] == "view",
+            left_out=texts is not None,
+        )
+
     return Streamed(
         Tiles(count, len(columns), True, cells, by_column=symmetric, tied=TIED * scale),
         *places,
@@ -215,6 +239,7 @@ def _in_batch(
         loss,
         gradient,
         lambda found: found.nearest,
+        looking,
     )
 
 
@@ -226,10 +251,9 @@ def _against_others(
         views = np.concatenate([first[own], second[own]])
         partner = np.roll(np.arange(len(views)), len(own))
         places, masked = np.concatenate([own, own]), (0, len(own), -len(own))
-        of_views = _texts(batch, (0, own), (1, own))
-        texts = None if of_views is None else [torch.cat(of_views)] * 2
+        of_views: Behind = ((0, own), (1, own))
         given = (views, views, partner, (places, places), masked, scale, ("view", "view"))
-        return _in_batch(batch, *given, texts=texts)
+        return _in_batch(batch, *given, symmetric=False, behind=(of_views, of_views))
     others = np.setdiff1d(np.arange(len(batch)), own)
     shown = np.concatenate([own, others])
     return _in_batch(
@@ -242,7 +266,7 @@ def _against_others(
         scale,
         ("query", "key"),
         form.symmetric(**parameters),
-        _texts(batch, (0, own), (1, shown)),
+        (((0, own),), ((1, shown),)),
     )
 
 
@@ -250,7 +274,8 @@ def _decisions(form: Decisions, batch: LargeBatch, parameters: Mapping[str, obje
     scale, bias = form.scale(**parameters), form.bias(**parameters)
     own, *sides = _positives(batch)
     queries, keys = (_vectors(side[own], scale) for side in sides)
-    texts = _texts(batch, (0, own), (1, own))
+    behind: tuple[Behind, Behind] = (((0, own),), ((1, own),))
+    texts = _texts(batch, *behind)
 
     def left_out(part: Window) -> Tensor | None:
         if texts is None:
@@ -280,6 +305,20 @@ def _decisions(form: Decisions, batch: LargeBatch, parameters: Mapping[str, obje
         felt[own] = logistic_weights_(logits.neg_()).mul_(-scale / len(own)).numpy()
         return felt
 
+    def looking(found: Survey) -> Looking:
+        mine = (queries * keys).sum(dim=1).double() * scale + bias
+        return Looking(
+            queries,
+            keys,
+            np.arange(len(own)),
+            _numbered(batch, behind[0]),
+            _numbered(batch, behind[1]),
+            lambda products, _: torch.nn.functional.logsigmoid(scale * products + bias),
+            total=float(found.row_weights.sum() - torch.sigmoid(-mine).sum()),
+            itself=False,
+            left_out=texts is not None,
+        )
+
     return Streamed(
         Tiles(len(own), len(own), False, cells),
         own,
@@ -288,6 +327,7 @@ def _decisions(form: Decisions, batch: LargeBatch, parameters: Mapping[str, obje
         lambda found: float(found.added.sum()) / len(own),
         gradient,
         nearest,
+        looking,
     )
 
 

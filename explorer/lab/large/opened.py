@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from explorer.core.diagnostics import SameText
 from explorer.lab.large.batch import LargeBatch, must_fit, with_texts
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.heaviest import Heaviest
@@ -148,6 +149,11 @@ class Opened:
     def nearest(self) -> int | None:
         """How many rows are nearer to their own column than to any other, for a loss that asks."""
         return self.matrix.nearest()
+
+    @cached_property
+    def same_text(self) -> SameText | None:
+        """The negatives of the same text, for a loss that compares texts of a batch."""
+        return self.matrix.same_text()
 
     def blocks(self, window: Window) -> Blocks:
         return self.matrix.blocks(window)

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from explorer.core.diagnostics import SameText
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.heaviest import Heaviest
 from explorer.lab.large.matrix import Matrix
 from explorer.lab.large.strips import Tiles
 from explorer.lab.large.tiles import Progress, Survey, survey, tile_blocks
+from explorer.lab.large.twins import Looking, same_text_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +33,8 @@ class Streamed:
     gradient: Callable[[Survey], np.ndarray]
     # How many rows are nearer to their own column than to any other, where a row has its own.
     nearest: Callable[[Survey], int | None] | None = None
+    # What each row looks for among texts, and what its negatives weigh.
+    looking: Callable[[Survey], Looking] | None = None
 
     def surveyed(self, progress: Progress) -> Swept:
         """This matrix with what its survey finds."""
@@ -82,3 +86,7 @@ class Swept(Matrix):
     def nearest(self) -> int | None:
         counted = self.streamed.nearest
         return None if counted is None else counted(self.survey)
+
+    def same_text(self) -> SameText | None:
+        looking = self.streamed.looking
+        return None if looking is None else same_text_of(looking(self.survey))

@@ -164,7 +164,8 @@ def _pairs(data: TrainingData) -> tuple[Pairs, int, bool]:
     if not table.pairs:
         raise Problem("no_pairs")
     pairs = taught(table.pairs, data.teacher) if data.teacher else table.pairs
-    return pairs, table.left_out, _are_triplets(table)
+    given = data.source == "rows" and data.triplets
+    return pairs, table.left_out, given or _are_triplets(table)
 
 
 def _are_triplets(table: tables.Table) -> bool:

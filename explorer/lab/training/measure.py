@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from explorer.lab.training.encoders import Encoder
 
 MOST_LIVE, MOST_PROBE, MOST_BANDS, BINS = 128, 64, 6, 40
+# Rows of similarities that are looked at together.
+AT_ONCE = 2**10
 
 
 @contextmanager
@@ -84,14 +86,17 @@ class HeldOut:
         unit = torch.nn.functional.normalize(torch.as_tensor(vectors).float(), dim=1)
         return own_places(unit, self.first, self.second) if unit.isfinite().all() else None
 
-    def similarities(self, scores: np.ndarray, vectors: np.ndarray | None) -> np.ndarray:
-        """Those that are one when the model has collapsed: of all first sentences with all second
-        ones, for those of the pairs may be alike where all pairs are; of a cross-encoder the scores
-        of the pairs."""
+    def ends(self, scores: np.ndarray, vectors: np.ndarray | None) -> tuple[float, float]:
+        """The least and the largest similarity of those that are one when the model has collapsed:
+        of all first sentences with all second ones, for those of the pairs may be alike where all
+        pairs are; of a cross-encoder the scores of the pairs."""
         if vectors is None:
-            return scores
+            return float(scores.min()), float(scores.max())
         unit = torch.nn.functional.normalize(torch.as_tensor(vectors).float(), dim=1)
-        return (unit[self.first] @ unit[self.second].T).flatten().numpy()
+        seconds = unit[self.second.unique()].T
+        # Some at a time: of all held-out sentences the matrix may be larger than the memory.
+        found = [(part @ seconds).aminmax() for part in unit[self.first.unique()].split(AT_ONCE)]
+        return min(float(one.min) for one in found), max(float(one.max) for one in found)
 
     def figures(self, model: Encoder) -> tuple[dict, np.ndarray, np.ndarray | None]:
         """The figures, the score of each pair, and the vectors [S, D] of a bi-encoder."""

@@ -39,7 +39,8 @@ class TrainingData:
     """Which pairs to learn from, and which to hold out.
 
     `rows` are typed (sentence, sentence, score) as text, `teacher` what another model gave them, in
-    the same form; `file` is a path, `name` what the user calls it, or else the name of the file,
+    the same form; with `triplets` each positive is followed by the negatives of its row; `file` is
+    a path, `name` what the user calls it, or else the name of the file,
     `columns` its roles and `encoding` how its text is written, as `read_file` takes them;
     `example` a textbook example; `hub` the id of a data set on the hub, `split` its part. A
     `held_out_file` (`held_out_name` to the user) has its roles in the same columns where it has
@@ -54,6 +55,7 @@ class TrainingData:
     example: str = "graded_english"
     rows: tuple[tuple[str, str, str], ...] = ()
     teacher: tuple[tuple[str, str, str], ...] = ()
+    triplets: bool = False
     file: str = ""
     name: str = ""
     columns: tuple[tuple[str, str], ...] = ()

@@ -17,8 +17,10 @@ from torch import nn
 from transformers import Trainer, TrainerCallback
 
 from explorer.core.remarks import COLLAPSED
+from explorer.lab.training.faults import OwnNotFinite
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.measure import HeldOut, unnoticed
+from explorer.locale import Word, word
 from explorer.runtime.arrays import save_array
 from explorer.runtime.problem import Problem
 from losses.inputs import NotFinite
@@ -38,14 +40,16 @@ SHOWN_PAIRS = 3
 class Recorder(TrainerCallback):
     """Writes the log of a run.
 
-    `loss_at_collapse` gives (loss, collapse value) of the probe batch from its scores and vectors,
-    `lists_of` the figures of the lists among the live pairs from their scores.
+    `live` are the pairs of `held_out` that are measured all along. `loss_at_collapse` gives
+    (loss, collapse value) of the probe batch from its scores and vectors, `lists_of` the figures of
+    the lists among the live pairs from their scores.
     """
 
     def __init__(
         self,
         run: RunFolder,
         live: HeldOut,
+        held_out: HeldOut,
         probe: int,
         every: int,
         checkpoint_seconds: float,
@@ -55,6 +59,7 @@ class Recorder(TrainerCallback):
         learning: nn.Module,
     ) -> None:
         self.run, self.live, self.probe = run, live, probe
+        self.held_out = held_out
         self.every, self.checkpoint_seconds = every, checkpoint_seconds
         self.most_seconds = most_seconds
         self.loss_at_collapse, self.lists_of = loss_at_collapse, lists_of
@@ -180,14 +185,19 @@ class Recorder(TrainerCallback):
         listed = [round(float(score), 6) for score in scores[: self.probe]]
         figures["lists"] = self.lists_of(scores)
         self.write("evaluation", step, **figures, probe=listed, seconds=took)
-        self._watch(step, scores, vectors)
+        self._watch(model, step, scores, vectors)
         self.flush()
 
-    def _watch(self, step: int, scores: np.ndarray, vectors: np.ndarray | None) -> None:
-        """Raise the alarm when all similarities are one. Not before the first step: nothing has
-        collapsed where a head is new, which scores all alike."""
-        compared = self.live.similarities(scores, vectors)
-        low, high = float(compared.min()), float(compared.max())
+    def _watch(
+        self, model: Encoder, step: int, scores: np.ndarray, vectors: np.ndarray | None
+    ) -> None:
+        """Raise the alarm when all similarities are one: first of the pairs that are measured all
+        along, and then, for it is said, of all held-out pairs. Not before the first step: nothing
+        has collapsed where a head is new, which scores all alike."""
+        low, high = self.live.ends(scores, vectors)
+        if high - low < COLLAPSED and len(self.held_out.labels) > len(self.live.labels):
+            every, encoded = self.held_out.scored(model)
+            low, high = self.held_out.ends(every, None if encoded is None else encoded.numpy())
         if high - low >= COLLAPSED or len(scores) < 2:
             self.collapsed_since = None
             return
@@ -222,13 +232,20 @@ class Recorder(TrainerCallback):
         self.unwritten.clear()
         self.flushed = time.perf_counter()
 
-    def why_not_finite(self, step: int, kept: int) -> Problem:
-        """The sentence for a run that NotFinite ended, with the pairs of its batch."""
+    def why_not_finite(self, step: int, kept: int, error: NotFinite, name: Word) -> Problem:
+        """The sentence for a run of the loss of this `name` that NotFinite ended, with the pairs
+        of its batch. Of a function of one's own, and of the first step, which no earlier one
+        brought about, the learning rate is not to be looked at."""
         rows = self.batch if self.batches else []
         texts = [" | ".join(str(v) for k, v in row.items() if k != "label") for row in rows]
         shown = "; ".join(f"“{text[:80]}”" for text in texts[:SHOWN_PAIRS])
         more = max(len(texts) - SHOWN_PAIRS, 0)
-        return Problem("training_not_finite", step=step, pairs=shown, more=more, kept=kept)
+        said = {"step": step, "pairs": shown, "more": more, "kept": kept}
+        if isinstance(error, OwnNotFinite):
+            what = word(f"finetune.none_of.{error.what}", error.what)
+            return Problem("training_own_not_finite", about="loss", name=name, what=what, **said)
+        key = "training_not_finite_at_once" if step == 1 else "training_not_finite"
+        return Problem(key, **said)
 
 
 def own_weights(loss: nn.Module) -> dict[str, torch.Tensor]:

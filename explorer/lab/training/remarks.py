@@ -6,22 +6,23 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from explorer.core.remarks import Remark, short
+from explorer.core.remarks import Remark, Value, short
 from explorer.lab.directions import directions
 from explorer.lab.training.compare import held_out_pairs, on_gain, on_repeats
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.moved import moved_pairs
 from explorer.lab.training.outcome import has_ended, measured, outcome
 from explorer.lab.training.runs import Runs
+from explorer.lab.training.trend import trend_of
 from explorer.lab.training.verdict import Gain, gain
 from explorer.locale import grouped
 from explorer.runtime.numbers import display_number
 
 # A mean cosine that moved by less than this is no news.
 MOVED = 0.1
-# Fewer steps than these show no trend; a movement of so many standard errors is one.
-FEW_STEPS, SURE = 20, 3.0
-# Of fewer sentences the standard error is not known.
+# Fewer steps than these show no trend.
+FEW_STEPS = 20
+# Of fewer sentences nothing is said.
 FEW_SENTENCES = 10
 
 
@@ -90,15 +91,12 @@ def on_loss(losses: Sequence[float]) -> list[Remark]:
         return []
     window = max(count // 10, 2)
     first, last = float(np.mean(losses[:window])), float(np.mean(losses[-window:]))
-    # From the first step to the last one by least squares.
-    place = np.linspace(-0.5, 0.5, count)
-    moved = float(place @ np.asarray(losses) / (place @ place))
-    # From one step to the next a trend moves little, and two draws of the noise differ.
-    noise = np.sqrt(np.square(np.diff(losses)).mean() / 2 / (place @ place))
-    is_told = abs(moved) > SURE * noise and moved * (last - first) > 0
+    found = trend_of(np.asarray(losses))
+    moved = found.moved
+    is_told = abs(moved) > found.by_chance and moved * (last - first) > 0
     key = "flat" if not is_told else "fell" if moved < 0 else "rose"
     values = {"first": short(first), "last": short(last), "window": str(window)}
-    values |= {"steps": grouped(count), "noise": short(SURE * noise)}
+    values |= {"steps": grouped(count), "noise": short(found.by_chance)}
     return [
         Remark(
             f"run_loss_{key}", {**values, "moved": short(abs(moved)) if is_told else _signed(moved)}
@@ -118,32 +116,24 @@ def _on_space(run: RunFolder) -> list[Remark]:
 
 
 def on_space(before: np.ndarray, after: np.ndarray) -> list[Remark]:
-    """Whether the held-out sentences moved together or apart by MOVED or more, and by more than
-    other sentences drawn like these would, from the vectors [S, D].
-
-    The mean cosine is a mean over pairs of sentences: its standard error is twice that of the
-    mean over sentences of each one's mean cosine to the others (Hoeffding 1948).
-    """
+    """Whether the held-out sentences moved together or apart by MOVED or more, from their vectors
+    [S, D]. Of other sentences that says nothing: these may be of a few topics, of which others
+    would have others, and no count of sentences shows how many."""
     if len(before) < FEW_SENTENCES:
         return []
-    cosines = [_mean_cosines(side) for side in (before, after)]
-    moved = cosines[1] - cosines[0]
-    error = 2 * moved.std(ddof=1) / np.sqrt(len(moved))
-    if abs(moved.mean()) < max(MOVED, SURE * error):
+    first, last = (_mean_cosine(side) for side in (before, after))
+    if abs(last - first) < MOVED:
         return []
-    key = "run_closer" if moved.mean() > 0 else "run_apart"
-    return [
-        Remark(
-            key,
-            {"before": short(float(cosines[0].mean())), "after": short(float(cosines[1].mean()))},
-        )
-    ]
+    key = "run_closer" if last > first else "run_apart"
+    said: dict[str, Value] = {"before": short(first), "after": short(last), "count": len(before)}
+    return [Remark(key, said)]
 
 
-def _mean_cosines(vectors: np.ndarray) -> np.ndarray:
-    """Of each of the S vectors [S, D] the mean cosine to the others, [S]."""
-    unit = directions(vectors)
-    return (unit @ unit.sum(axis=0) - np.square(unit).sum(axis=1)) / (len(unit) - 1)
+def _mean_cosine(vectors: np.ndarray) -> float:
+    """Of every two of the S vectors [S, D]."""
+    unit, count = directions(vectors), len(vectors)
+    together = float(np.square(unit.sum(axis=0)).sum() - np.square(unit).sum())
+    return together / (count * (count - 1))
 
 
 def _clipped(text: str, most: int = 60) -> str:

@@ -19,6 +19,7 @@ from transformers.utils import logging
 from explorer.core.own_loss import add_own_loss
 from explorer.lab.training import card, encoders, quota, teaching
 from explorer.lab.training.data import Pair, material_of, rules_of
+from explorer.lab.training.faults import is_out_of_memory, watched
 from explorer.lab.training.folder import PROBE_GUIDE, RunFolder, nulled
 from explorer.lab.training.in_lists import list_figures
 from explorer.lab.training.influence import repeats
@@ -27,6 +28,7 @@ from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.probe import explored
 from explorer.lab.training.recorder import Recorder, load_own_weights
 from explorer.lab.training.rows import LISTS, Material, columns_for, form_of
+from explorer.locale import title_word
 from explorer.runtime import device
 from explorer.runtime.arrays import save_array
 from explorer.runtime.files import atomic_write
@@ -86,12 +88,14 @@ def train(run: RunFolder, trial: bool = False) -> None:
         _measure_all(session, "before", recorder)
     try:
         _go(trainer, recorder, checkpoint, session.steps)
-    except NotFinite:
+    except NotFinite as error:
         step = trainer.state.global_step
         kept = _keep_last_good(session, trainer, step)
-        raise recorder.why_not_finite(step + 1, kept) from None
+        raise recorder.why_not_finite(
+            step + 1, kept, error, title_word(session.plan.spec)
+        ) from None
     except (RuntimeError, MemoryError) as error:
-        if not _is_out_of_memory(error):
+        if not is_out_of_memory(error):
             raise
         raise _too_large(session, recorder.batch, error) from None
     if trial:
@@ -154,7 +158,10 @@ def loss_and_data(
     columns = columns_for(plan, material, rules)
     count = len(set(columns["label"])) if plan.forms_classes else 0
     given = plan.loss_arguments(rules.threshold, rules.label_range, count)
-    return training_loss(plan.loss)(model, guide=guide, **given), Dataset.from_dict(columns)
+    loss = training_loss(plan.loss)(model, guide=guide, **given)
+    if plan.own_loss:
+        loss.function = watched(loss.spec, loss.function)
+    return loss, Dataset.from_dict(columns)
 
 
 def make_trainer(session: Session) -> Trainer:
@@ -227,6 +234,7 @@ def make_recorder(session: Session) -> Recorder:
     return Recorder(
         run=session.run,
         live=HeldOut.of(chosen, bands, rules.threshold),
+        held_out=HeldOut.of(session.held_out, bands, rules.threshold),
         probe=probe,
         every=math.ceil(session.steps / plan.evaluations),
         checkpoint_seconds=plan.checkpoint_seconds,
@@ -357,24 +365,6 @@ def _keep_last_good(session: Session, trainer: Trainer, step: int) -> int:
     return step
 
 
-# What oneDNN says, whole, where it gets no memory for its work.
-NO_ROOM = {
-    "could not create a primitive",
-    "could not create a memory object",
-    "could not execute a primitive",
-}
-
-
-def _is_out_of_memory(error: Exception) -> bool:
-    said = str(error)
-    return (
-        isinstance(error, torch.OutOfMemoryError | MemoryError)
-        or "out of memory" in said
-        or "can't allocate memory" in said
-        or said in NO_ROOM
-    )
-
-
 def _too_large(session: Session, batch: list[dict], error: Exception) -> Problem:
     """The sentence for a batch that did not fit, with the largest that does."""
     error.__traceback__ = None  # it holds the tensors of the batch
@@ -387,7 +377,7 @@ def _too_large(session: Session, batch: list[dict], error: Exception) -> Problem
         try:
             loss_of(session, rows[:count]).backward()
         except (RuntimeError, MemoryError) as failure:
-            if not _is_out_of_memory(failure):
+            if not is_out_of_memory(failure):
                 raise
             return False
         return True

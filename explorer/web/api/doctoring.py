@@ -169,7 +169,7 @@ def _read(
     if text:
         content = text.encode("utf-8", "surrogatepass")
         return read_table(content, "table.txt", jobs.step, columns=chosen)
-    rows = rows_of("doctor_data", TRAINED_PAIRS, first, second, scores)
+    rows = rows_of("doctor_data", TRAINED_PAIRS, first, second, scores).rows
     one, other, labels = zip(*rows, strict=True)
     labelled = scores is not None
     given = tuple(map(float, labels)) if labelled else (POSITIVE,) * len(rows)

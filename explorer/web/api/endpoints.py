@@ -74,8 +74,8 @@ LETTERS_OF_A_PAIR = 1000
 
 def compute_loss(
     loss: str,
-    sentences1: list[str],
-    sentences2: list[str],
+    sentences1: list[str] | None = None,
+    sentences2: list[str] | None = None,
     scores: list[float] | None = None,
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
@@ -88,12 +88,14 @@ def compute_loss(
     guide: str = "",
     teacher: str = "",
     teacher_scores: list[float] | None = None,
+    table: str | list[dict[str, Any]] = "",
+    columns: dict[str, str] | None = None,
 ) -> Answer:
     """Encode up to 512 sentence pairs, compute a loss on them, and say what drives it.
 
     Args:
         loss: name of the loss, such as "cosent"; list_losses names them all
-        sentences1: the first sentence of each pair
+        sentences1: the first sentence of each pair; null where a table is given
         sentences2: the second sentence of each pair
         scores: the label of each pair, any finite number, on the scale label_range; null if there
             are none, all pairs are then positives, for a loss such as "info_nce"
@@ -103,7 +105,8 @@ def compute_loss(
         threshold: a pair whose label reaches it is positive; left out, the middle of label_range
         label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
             as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
-            largest where these are whole numbers, else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
+            largest where these are whole numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10
+            or 0 to 100
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
@@ -113,6 +116,12 @@ def compute_loss(
             that learns from one ("distill_kl", "margin_mse"); "" for none
         teacher_scores: what a teacher gave each pair, in place of a model; a pair of the same two
             sentences has one score
+        table: in place of the lists, up to as many pairs as a table of named columns: objects, one
+            a row, or the text of a CSV, TSV, JSON lines or JSON array. A row is a pair with its
+            label; {"anchor": …, "positive": …, "negative": …}, where the negatives may be a list or
+            several columns; or a text with a list of candidates and one of their labels
+        columns: which of its columns is "first", "second", "score" ("none" for no labels) and
+            "teacher", or "anchor", "positive" and "negative"; left out, they are recognised
 
     Returns:
         An object with
@@ -150,8 +159,8 @@ def compute_loss(
     """
     pairs = (sentences1, sentences2, scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
-    asked: dict[str, Any] = {"guide": guide, "teacher": teacher}
-    asked["teacher_scores"] = teacher_scores
+    asked: dict[str, Any] = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
+    asked |= {"table": table, "columns": columns}
     return answer_of(
         explore(scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked))
     )
@@ -183,7 +192,8 @@ def loss_from_scores(
         threshold: a pair whose label reaches it is positive; left out, the middle of label_range
         label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
             as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
-            largest where these are whole numbers, else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
+            largest where these are whole numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10
+            or 0 to 100
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
@@ -215,8 +225,8 @@ def loss_from_scores(
 
 def trace_loss(
     loss: str,
-    sentences1: list[str],
-    sentences2: list[str],
+    sentences1: list[str] | None = None,
+    sentences2: list[str] | None = None,
     scores: list[float] | None = None,
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
@@ -230,12 +240,14 @@ def trace_loss(
     guide: str = "",
     teacher: str = "",
     teacher_scores: list[float] | None = None,
+    table: str | list[dict[str, Any]] = "",
+    columns: dict[str, str] | None = None,
 ) -> Traced:
     """Like compute_loss, for up to 64 pairs, with every step of the computation written out.
 
     Args:
         loss: name of the loss, such as "cosent"; list_losses names them all
-        sentences1: the first sentence of each pair
+        sentences1: the first sentence of each pair; null where a table is given
         sentences2: the second sentence of each pair
         scores: the label of each pair, any finite number, on the scale label_range; null if there
             are none, all pairs are then positives, for a loss such as "info_nce"
@@ -246,7 +258,8 @@ def trace_loss(
         threshold: a pair whose label reaches it is positive; left out, the middle of label_range
         label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
             as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
-            largest where these are whole numbers, else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
+            largest where these are whole numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10
+            or 0 to 100
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
@@ -256,6 +269,7 @@ def trace_loss(
             that learns from one ("distill_kl", "margin_mse"); "" for none
         teacher_scores: what a teacher gave each pair, in place of a model; a pair of the same two
             sentences has one score
+        table, columns: in place of the lists, as compute_loss has them
 
     Returns:
         The object of compute_loss and, in it, steps: first what the loss reads, then what each
@@ -276,8 +290,8 @@ def trace_loss(
     """
     pairs = (sentences1, sentences2, scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
-    asked: dict[str, Any] = {"guide": guide, "teacher": teacher}
-    asked["teacher_scores"] = teacher_scores
+    asked: dict[str, Any] = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
+    asked |= {"table": table, "columns": columns}
     scenario = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked)
     count = len(scenario.data.rows)
     if count > TRACED_PAIRS:
@@ -286,7 +300,7 @@ def trace_loss(
         found = explore(scenario)
     else:
         given = read_numbers("similarities", similarities)
-        others = {"sentences1": sentences1} if scores is None else {"scores": scores}
+        others = {"sentences1": scenario.data.rows} if scores is None else {"scores": scores}
         check_lengths("trace_loss", TRACED_PAIRS, {**others, "similarities": given})
         pairs = dataclasses.replace(load_pairs(scenario.data), scores=given)
         found = _explore_given(scenario, second_models(pairs, scenario.data))
@@ -295,8 +309,8 @@ def trace_loss(
 
 def compare_losses(
     losses: list[dict[str, Any]],
-    sentences1: list[str],
-    sentences2: list[str],
+    sentences1: list[str] | None = None,
+    sentences2: list[str] | None = None,
     scores: list[float] | None = None,
     encoder: str = EMBEDDED,
     similarities: list[float] | None = None,
@@ -308,13 +322,15 @@ def compare_losses(
     guide: str = "",
     teacher: str = "",
     teacher_scores: list[float] | None = None,
+    table: str | list[dict[str, Any]] = "",
+    columns: dict[str, str] | None = None,
 ) -> ComparedLosses:
     """Two to six losses, or one under several libraries' conventions, on up to 512 same pairs.
 
     Args:
         losses: an object for each, such as {"loss": "info_nce", "parameters": {"temperature": 0.1},
             "convention": ""}; the last two may be left out, and list_losses names them all
-        sentences1: the first sentence of each pair
+        sentences1: the first sentence of each pair; null where a table is given
         sentences2: the second sentence of each pair
         scores: the label of each pair, any finite number, on the scale label_range; null if there
             are none, all pairs are then positives, for losses such as "info_nce"
@@ -323,7 +339,8 @@ def compare_losses(
         threshold: a pair whose label reaches it is positive; left out, the middle of label_range
         label_range: the ends of the labels' scale, such as [1, 5]; left out, what fits all labels,
             as the page does it: 0 to 1 or -1 to 1 where they lie within, else their least and
-            largest where these are whole numbers, else 1 to 5, 0 to 5, 0 to 10 or 0 to 100
+            largest where these are whole numbers (of 2 to 5, 1 to 5), else 1 to 5, 0 to 5, 0 to 10
+            or 0 to 100
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
@@ -333,6 +350,7 @@ def compare_losses(
             that learns from one ("distill_kl", "margin_mse"); "" for none
         teacher_scores: what a teacher gave each pair, in place of a model; a pair of the same two
             sentences has one score
+        table, columns: in place of the lists, as compute_loss has them
 
     Returns:
         An object with
@@ -367,15 +385,16 @@ def compare_losses(
         (1.0, 'compare.other.scale')
     """
     sides = sides_of("losses", losses)
-    rows = rows_of("compare_losses", EXPLORED_PAIRS, sentences1, sentences2, scores)
-    data = table_of(rows, encoder, guide, teacher, teacher_scores)
+    pairs = (sentences1, sentences2, scores, table, columns)
+    rows, taught, _ = rows_of("compare_losses", EXPLORED_PAIRS, *pairs)
+    data = table_of(rows, taught, encoder, guide, teacher, teacher_scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
     scenario, batch = Scenario(data=data, rules=rules), None
     if similarities is not None:
         given = read_numbers("similarities", similarities)
         check_lengths("compare_losses", EXPLORED_PAIRS, {"sentences1": rows, "similarities": given})
-        pairs = dataclasses.replace(load_pairs(data), scores=given)
-        batch = batch_of_scores(second_models(pairs, data), rules)
+        scored = dataclasses.replace(load_pairs(data), scores=given)
+        batch = batch_of_scores(second_models(scored, data), rules)
     with _turn(len(sides) * len(rows)):
         return comparison_of(compare(scenario, sides, batch))
 
@@ -571,6 +590,13 @@ def figure(
     guide: str = "",
     teacher: str = "",
     teacher_scores: list[float] | None = None,
+    threshold: float | None = None,
+    label_range: list[float] | None = None,
+    extra_negatives: bool = True,
+    prototypes: list[list[float]] | None = None,
+    twins: str = "keep",
+    table: str | list[dict[str, Any]] = "",
+    columns: dict[str, str] | None = None,
 ) -> DrawnFigure:
     """The figure of a scene, SVG or PNG, with legend and caption: of a link, or of up to 512 pairs.
 
@@ -578,7 +604,7 @@ def figure(
         scene: a link of the page (the whole address, or what stands after its #), as
             explain_loss_value and this function answer it; "" for the pairs that follow
         loss: name of the loss, such as "cosent"; list_losses names them all
-        sentences1: the first sentence of each pair
+        sentences1: the first sentence of each pair; null where a table is given
         sentences2: the second sentence of each pair
         scores: the label of each pair; null if there are none, all pairs are then positives
         parameters: the loss's parameters by name, such as {"scale": 20}; others keep defaults
@@ -593,6 +619,8 @@ def figure(
         dark: drawn for a dark page
         format: "svg" or "png", two pixels to a unit
         guide, teacher, teacher_scores: as compute_loss has them
+        threshold, label_range, extra_negatives, prototypes, twins, table, columns: the same, of
+            pairs; a link has its own
 
     Returns:
         An object with svg, the text of the figure, or png, the file in base64 (as a tool of MCP:
@@ -618,10 +646,11 @@ def figure(
     if read_text("scene", scene):
         scenario = Scenario.from_link(scene.strip().rpartition("#")[2])
     else:
-        pairs = (sentences1 or [], sentences2 or [], scores)
+        sent = (sentences1, sentences2, scores)
+        rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
         asked: dict[str, Any] = {"guide": guide, "teacher": teacher}
-        asked["teacher_scores"] = teacher_scores
-        scenario = scenario_of(loss, *pairs, parameters, encoder, convention, **asked)
+        asked |= {"teacher_scores": teacher_scores, "table": table, "columns": columns}
+        scenario = scenario_of(loss, *sent, parameters, encoder, convention, rules, **asked)
     shown, in_view = looking_at(explore(scenario), read_text("step", step), facet)
     drawn = draw(shown, language=language, dark=dark)
     raster = None
@@ -663,8 +692,8 @@ def list_losses() -> list[ListedLoss]:
 
 def start_training(
     loss: str,
-    sentences1: list[str],
-    sentences2: list[str],
+    sentences1: list[str] | None = None,
+    sentences2: list[str] | None = None,
     scores: list[float] | None = None,
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
@@ -673,6 +702,8 @@ def start_training(
     guide: str = "",
     teacher: str = "",
     teacher_scores: list[float] | None = None,
+    table: str | list[dict[str, Any]] = "",
+    columns: dict[str, str] | None = None,
 ) -> StartedTraining:
     """Fine-tune a sentence encoder on up to 100,000 pairs with a loss, in the background.
 
@@ -681,7 +712,7 @@ def start_training(
 
     Args:
         loss: name of the loss, such as "cosent"; list_losses names them all
-        sentences1: the first sentence of each pair
+        sentences1: the first sentence of each pair; null where a table is given
         sentences2: the second sentence of each pair
         scores: the label of each pair, any finite number, on the scale options.label_range; null
             if there are none, all pairs are then positives, for a loss such as "info_nce"
@@ -696,6 +727,12 @@ def start_training(
         teacher: an encoder or a cross-encoder whose cosines or scores the model learns, for a loss
             that has a teacher ("distill_kl", "margin_mse"); it is asked once, before the first step
         teacher_scores: what a teacher gave each pair, in place of a model
+        table: in place of the lists, up to as many pairs as a table of named columns: objects, one
+            a row, or the text of a CSV, TSV, JSON lines or JSON array. A row is a pair with its
+            label; {"anchor": …, "positive": …, "negative": …}, where the negatives may be a list or
+            several columns; or a text with a list of candidates and one of their labels
+        columns: which of its columns is "first", "second", "score" ("none" for no labels) and
+            "teacher", or "anchor", "positive" and "negative"; left out, they are recognised
 
     Returns:
         An object with id, by which training_status and stop_training know the run;
@@ -706,8 +743,9 @@ def start_training(
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
     """
-    rows = rows_of("start_training", TRAINED_PAIRS, sentences1, sentences2, scores)
-    given = table_of(rows, encoder, guide, teacher, teacher_scores)
+    sent = (sentences1, sentences2, scores, table, columns)
+    rows, taught, triplets = rows_of("start_training", TRAINED_PAIRS, *sent)
+    given = table_of(rows, taught, encoder, guide, teacher, teacher_scores)
     chosen = {} if options is None else options
     if not isinstance(chosen, dict):
         raise Problem("api_object", name="options", value=shortened(chosen, write=repr))
@@ -722,7 +760,12 @@ def start_training(
             "encoder": given.encoder,
             "guide": given.guide,
             "teacher_model": given.teacher_model,
-            "data": {"source": "rows", "rows": rows, "teacher": given.teacher},
+            "data": {
+                "source": "rows",
+                "rows": rows,
+                "teacher": given.teacher,
+                "triplets": triplets,
+            },
         }
     )
     runs = Runs(device=str(device()))

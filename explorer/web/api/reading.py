@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 from explorer.core.explore import check_names, spec_for
 from explorer.core.scenario import TWINS, Data, Rules, Scenario
 from explorer.lab.compare.outcome import Side
 from explorer.lab.compare.sides import LEAST, MOST
-from explorer.runtime.limits import EXPLORED_PAIRS
+from explorer.runtime.limits import EXPLORED_PAIRS, LARGE_PAIRS
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import finite
@@ -19,12 +20,24 @@ from explorer.runtime.validation import label_range as read_label_range
 from explorer.runtime.visitors import as_visitor, is_key
 from explorer.sources.cells import read_score, read_sentence, shortened
 from explorer.sources.encoders import EMBEDDED
+from explorer.sources.tables import read_table
+
+# (first sentence, second sentence, label or teacher's score as text), one for each pair.
+Rows = tuple[tuple[str, str, str], ...]
+
+
+class Sent(NamedTuple):
+    """Pairs, what a teacher gave some of them, and whether they came as triplets."""
+
+    rows: Rows
+    taught: Rows = ()
+    triplets: bool = False
 
 
 def scenario_of(
     loss: str,
-    sentences1: Sequence[str],
-    sentences2: Sequence[str],
+    sentences1: Sequence[str] | None,
+    sentences2: Sequence[str] | None,
     scores: Sequence[float] | None,
     parameters: dict[str, Any] | None = None,
     encoder: str = EMBEDDED,
@@ -33,26 +46,31 @@ def scenario_of(
     guide: str = "",
     teacher: str = "",
     teacher_scores: Sequence[float] | None = None,
+    table: object = "",
+    columns: object = None,
 ) -> Scenario:
     """The scene of these pairs, as if they had been typed into the page's table; without scores
-    all are positives.
+    all are positives. In place of the lists, those of a `table`, as `rows_of` reads it.
 
     Raises Problem, naming the first entry that does not fit; the loss itself and its parameters
     are checked by `explore`.
     """
-    rows = rows_of("compute_loss", EXPLORED_PAIRS, sentences1, sentences2, scores)
-    data = table_of(rows, encoder, guide, teacher, teacher_scores)
+    sent = (sentences1, sentences2, scores, table, columns)
+    rows, taught, _ = rows_of("compute_loss", EXPLORED_PAIRS, *sent)
+    data = table_of(rows, taught, encoder, guide, teacher, teacher_scores)
     return scenario_under(loss, parameters, convention, rules, data)
 
 
 def table_of(
-    rows: tuple[tuple[str, str, str], ...],
+    rows: Rows,
+    taught: Rows,
     encoder: object,
     guide: object,
     teacher: object,
     teacher_scores: object = None,
 ) -> Data:
-    """These rows, the models that are asked of them, and what a teacher gave each already.
+    """These rows, the models that are asked of them, and what a teacher gave each already: as it
+    stood beside them (`taught`), or in a list.
 
     Raises Problem where there is a teacher twice, or not a number for each row.
     """
@@ -63,11 +81,11 @@ def table_of(
         check_lengths("teacher_scores", len(rows), lists)
         if teacher:
             raise Problem("api_teacher_twice")
-    taught = zip(rows, map(typed, given), strict=False)
+    by_list = zip(rows, map(typed, given), strict=False)
     return Data(
         source="table",
         rows=rows,
-        teacher=tuple((first, second, score) for (first, second, _), score in taught),
+        teacher=tuple((first, second, one) for (first, second, _), one in by_list) or taught,
         encoder=read_text("encoder", encoder),
         guide=read_text("guide", guide).strip(),
         teacher_model=read_text("teacher", teacher).strip(),
@@ -87,10 +105,28 @@ def whoever_has(key: object) -> AbstractContextManager[None]:
 
 
 def rows_of(
-    name: str, most: int, sentences1: object, sentences2: object, scores: object
-) -> tuple[tuple[str, str, str], ...]:
-    """The rows of a table of pairs, as they would be typed; each entry checked, and all columns of
-    one length. Without scores (None) their cells are empty."""
+    name: str,
+    most: int,
+    sentences1: object,
+    sentences2: object,
+    scores: object,
+    table: object = "",
+    columns: object = None,
+) -> Sent:
+    """The pairs that were sent, as they would be typed.
+
+    They come as lists, each entry checked, and all of one length; without scores (None) their cells
+    are empty. Or as a `table`, the text of one or a list of objects, read as that of a file: pairs,
+    triplets with any number of negatives, a text with a list of candidates.
+
+    Raises Problem for both, for too many pairs, and for the first row that cannot be used.
+    """
+    if table not in ("", None, []):
+        if not sentences1 == sentences2 == scores is None:
+            raise Problem("api_table_and_lists")
+        return _rows_of_table(name, most, table, columns)
+    if sentences1 is None and sentences2 is None:
+        raise Problem("api_empty")
     first = _sentences("sentences1", sentences1)
     second = _sentences("sentences2", sentences2)
     given = {"sentences1": first, "sentences2": second}
@@ -100,7 +136,25 @@ def rows_of(
         numbers = read_numbers("scores", scores)
         check_lengths(name, most, {**given, "scores": numbers})
         labels = map(typed, numbers)
-    return tuple(zip(first, second, labels, strict=True))
+    return Sent(tuple(zip(first, second, labels, strict=True)))
+
+
+def _rows_of_table(name: str, most: int, table: object, columns: object) -> Sent:
+    if not isinstance(table, str):
+        if not all(isinstance(row, dict) for row in _listed("table", table)):
+            raise Problem("api_table", value=shortened(table, write=repr))
+        table = json.dumps(table, ensure_ascii=False, allow_nan=True)
+    content = table.encode("utf-8", "replace")
+    read = read_table(content, "table", columns=columns_of(columns), most=LARGE_PAIRS)
+    if read.skipped:
+        row, problem = read.skipped[0].row, read.skipped[0].problem
+        raise Problem("api_table_row", row=row, reason=str(problem))
+    count = len(read.pairs)
+    if not count:
+        raise Problem("api_empty")
+    if count > most:
+        raise Problem("api_too_many", count=count, name=name, most=most)
+    return Sent(read.pairs.rows, read.pairs.taught_rows, "anchor" in read.chosen)
 
 
 def rules_of(

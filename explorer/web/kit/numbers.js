@@ -7,7 +7,7 @@
 export const grouped = (count) => String(count).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
 // Outside of these a number is written with a power of ten.
-const [SMALL, LARGE] = [1e-4, 1e5];
+const [SMALL, LARGE] = [1e-4, 1e7];
 
 const WORDS = { inf: Infinity, "-inf": -Infinity, nan: NaN };
 /**

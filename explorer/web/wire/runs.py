@@ -12,6 +12,7 @@ class TrainingData(TypedDict):
 
     source: str
     example: str
+    triplets: bool
     file: str
     name: str
     columns: list[tuple[str, str]]

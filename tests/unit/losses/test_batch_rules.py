@@ -59,6 +59,12 @@ def test_raw_grades_are_read_as_the_page_reads_them():
     assert len(told) == 1
 
 
+def test_a_threshold_among_grades_within_0_to_1_is_a_guess():
+    found, told = value(adapter.ContrastiveLoss(static_model()), [0.0, 0.4, 1.0, 0.2, 0.9])
+    assert found.isfinite()
+    assert "labels 0 to 1 of the first batch are read as 0 to 1, positive from 0.5" in told[0]
+
+
 def test_it_is_said_once_for_each_loss():
     model = static_model()
     loss = adapter.ContrastiveLoss(model)
@@ -71,7 +77,6 @@ def test_it_is_said_once_for_each_loss():
     ("name", "given", "labels"),
     [
         ("contrastive", {}, [0, 1, 1, 0, 1]),
-        ("contrastive", {}, [0.0, 0.4, 1.0, 0.2, 0.9]),
         ("cosine_mse", {}, [0.0, 0.4, 1.0, 0.2, 0.9]),
         ("contrastive", {"threshold": 3}, GRADES),
         ("contrastive", {"label_range": (1, 5)}, GRADES),
@@ -109,7 +114,6 @@ def test_cosines_are_regressed_on_as_they_are():
     ("first", "then", "label"),
     [
         (GRADES, [0.4, *GRADES[1:]], "0.4"),
-        ([1, 1, 1, 1, 1], GRADES, "5"),
         ([0, 1, 0, 1, 1], [0.5, 0.5, 2.0, 0.0, 1.0], "2"),
         (GRADES, [6.0, *GRADES[1:]], "6"),
     ],
@@ -145,6 +149,10 @@ def test_a_guess_is_held_to_and_never_moved(first, then, label):
         ("binary_cross_entropy", {}, [0.1, 0.2, 0.3, 0.4, 0.0], "below the threshold 0.5"),
         ("info_nce", {"threshold": 2.0}, [0, 1, 0, 1, 1], "needs positive pairs; pass threshold=…"),
         ("supcon", {}, [0.1, 0.2, 0.3, 0.4, 0.0], "needs positive pairs"),
+        ("info_nce", {}, [0, 0, 0, 0, 0], "all 0, are all below the threshold 0.5"),
+        ("contrastive", {}, [0, 0, 0, 0, 0], "all 0, are all below the threshold 0.5"),
+        ("contrastive", {}, [1, 1, 1, 1, 1], "all 1, are all at or above the threshold 0.5"),
+        ("contrastive", {}, [5, 5, 5, 5, 5], "all 5, are all at or above the threshold 3"),
     ],
 )
 def test_labels_on_one_side_are_an_error_where_both_are_needed(name, given, labels, said):
@@ -154,8 +162,8 @@ def test_labels_on_one_side_are_an_error_where_both_are_needed(name, given, labe
 
 
 def test_what_may_be_chance_is_no_error():
-    """Equal labels tell nothing, later batches vary, and one side is all that some losses need."""
-    assert value(adapter.ContrastiveLoss(static_model()), [0, 0, 0, 0, 0])[0].isfinite()
+    """Later batches vary, and one side is all that some losses need."""
+    assert value(adapter.InfoNceLoss(static_model()), [1, 1, 1, 1, 1])[0] > 0
     assert value(adapter.InfoNceLoss(static_model()), [0.6, 0.7, 0.8, 0.9, 1.0])[0] > 0
     loss = adapter.ContrastiveLoss(static_model())
     value(loss, GRADES)

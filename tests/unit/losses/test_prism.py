@@ -104,7 +104,7 @@ KNOWN = {
     ),
     "ours, on classes": ("classes", lambda m: adapter.SupconLoss(m)),
     "ours, with weights of its own": ("classes", lambda m: adapter.ArcfaceLoss(m, class_count=3)),
-    "ours, on labels": ("scored", lambda m: adapter.InfoNceLoss(m)),
+    "ours, on labels": ("scored", lambda m: adapter.InfoNceLoss(m, label_range=(0, 1))),
 }
 
 

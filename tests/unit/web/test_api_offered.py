@@ -84,7 +84,7 @@ def test_mcp_offers_them_as_tools(address):
     tools, _ = ask(address)
     assert {tool.name for tool in tools} == NAMES
     compute = next(tool for tool in tools if tool.name == "compute_loss")
-    assert compute.inputSchema["required"] == ["loss", "sentences1", "sentences2"]
+    assert compute.inputSchema["required"] == ["loss"]
     fields = compute.inputSchema["properties"]
     numbers = {"type": "array", "items": {"type": "number"}}
     assert fields["scores"]["oneOf"] == [{"type": "null"}, numbers]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 import torch
 from gradio_client.exceptions import AppError
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
+from explorer.lab.training import data
+from explorer.lab.training.runs import Runs
 from explorer.runtime.problem import Problem
 from explorer.web.api import endpoints as api
 from explorer.web.api.reading import rules_of, scenario_of
@@ -70,6 +74,65 @@ def test_prototypes_are_taken():
     assert plain["loss"] != answer["loss"]
     with pytest.raises(Problem, match="7 rows of 10"):
         given("softmax", prototypes=[[1.0, 2.0]])
+
+
+TRIPLETS = [
+    {"anchor": FIRST[0], "positive": SECOND[0], "negative": [SECOND[1], SECOND[2]]},
+    {"anchor": FIRST[1], "positive": SECOND[1], "negative": [SECOND[4]]},
+]
+OF_TRIPLETS = (
+    [FIRST[0]] * 3 + [FIRST[1]] * 2,
+    [SECOND[0], SECOND[1], SECOND[2], SECOND[1], SECOND[4]],
+    [1, 0, 0, 1, 0],
+)
+LISTED = [{"query": FIRST[0], "documents": SECOND[:3], "labels": [2, 1, 0]}]
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_triplets_and_lists_are_sent_as_a_table(as_text):
+    """They are the pairs that the page makes of such rows, by each function."""
+    tables = [json.dumps(table) if as_text else table for table in (TRIPLETS, LISTED)]
+    one = api.compute_loss("info_nce", table=tables[0], encoder="all apart")
+    other = api.compute_loss("info_nce", *OF_TRIPLETS, encoder="all apart")
+    assert one["loss"] == other["loss"]
+    assert one["labels"] == other["labels"] == OF_TRIPLETS[2]
+    given = {"similarities": [0.9, 0.5, 0.1], "table": tables[1]}
+    traced = api.trace_loss("cosent", **given)
+    assert (traced["labels"], traced["ordered_pairs"]) == ([2, 1, 0], 3)
+    found = api.compare_losses([{"loss": "cosent"}, {"loss": "list_net"}], **given)
+    assert [side["problem"] for side in found["losses"]] == [None, None]
+    drawn = api.figure(loss="info_nce", table=tables[0], encoder="all apart", twins="leave_out")
+    scenario = Scenario.from_link(drawn["scene"])
+    assert [row[:2] for row in scenario.data.rows] == list(zip(*OF_TRIPLETS[:2], strict=True))
+    assert scenario.rules.twins == "leave_out"
+
+
+def test_triplets_are_trained_on_as_such(monkeypatch):
+    """And with what a teacher gave each of their candidates."""
+    begun = []
+    monkeypatch.setattr(Runs, "start", lambda self, plan: begun.append(plan) or "run")
+    monkeypatch.setattr(Runs, "status", lambda self, name: {"queue_position": 0})
+    row = {"anchor": "a{n}", "positive": "b{n}", "negative": ["c{n}", "d{n}"]}
+    row = json.dumps({**row, "teacher": [1.0, 0.5, 0.25]})
+    table = [json.loads(row.replace("{n}", str(n))) for n in range(20)]
+    api.start_training("info_nce", table=table)
+    (plan,) = begun
+    assert plan.data.rows[:3] == (("a0", "b0", "1"), ("a0", "c0", "0"), ("a0", "d0", "0"))
+    found = data.read(plan)
+    assert found.triplets
+    assert set(found.teacher) == {1.0, 0.5, 0.25}
+
+
+def test_what_is_no_table_is_refused():
+    for table, said in (
+        ([1], r"table is \[1\]"),
+        ([{**TRIPLETS[0], "positive": ""}, *TRIPLETS], "Row 1 of the table"),
+        ([{"anchor": f"a{n}", "positive": "b", "negative": "c"} for n in range(300)], "600 pairs"),
+    ):
+        with pytest.raises(Problem, match=said):
+            api.compute_loss("info_nce", table=table)
+    with pytest.raises(Problem, match="both sent"):
+        api.compute_loss("info_nce", FIRST, SECOND, table=TRIPLETS)
 
 
 RULES = {

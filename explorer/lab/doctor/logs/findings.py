@@ -14,16 +14,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.core.remarks import COLLAPSED
-from explorer.lab.doctor.axes import axes_of, family_of
 from explorer.lab.doctor.data import NOTE, SEVERE, SEVERITIES, WARNING, Fault, is_softmax
 from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, Side, landmark
-from explorer.lab.doctor.logs.log import OURS, Curve, Log
+from explorer.lab.doctor.logs.log import Curve, Log
+from explorer.lab.doctor.logs.marks import Marks, marks_of, side_of
 from explorer.runtime.numbers import display_number, percent
 from explorer.runtime.problem import Problem
 
 # Standard errors by which something must differ; of what is looked for in many places, more.
 SURE, SURE_HELD, SURE_AMONG_MANY = 3.0, 3.0, 8.0
+# A rank correlation this far from 0 is no chance of some 200 held-out pairs or more.
+ORDERED = 0.2
 # A landmark is met within this share of it, whatever the noise; beside it, rounding of a log.
 NEAR = 0.005
 LEAST_POINTS = 3
@@ -35,17 +36,6 @@ LEAST_PLATEAU, LEAST_MOVE, MOST_REST = 0.25, 6.0, 0.1
 BITS = {"bfloat16": 7, "float16": 10}
 MOST_BY_CHANCE = 1e-9
 ZEROS = 5
-
-
-@dataclass(frozen=True)
-class Marks:
-    """The value at collapse and the least of a loss, as the run itself logged them (`logged`) or by
-    its counts, and the mean cosine of its last batches' negatives; None for what is not known."""
-
-    collapse: float | None = None
-    floor: float | None = None
-    logged: bool = False
-    negatives: float | None = None
 
 
 @dataclass(frozen=True)
@@ -108,55 +98,6 @@ def known_of(log: Log, told: Known | None) -> Known:
     if told.temperature is not None or told.scale is not None:  # one is told by the other
         merged |= {"temperature": told.temperature, "scale": told.scale}
     return Known(**merged).checked()
-
-
-def side_of(known: Known) -> Side | None:
-    """The loss that is known, under its likeliest convention; None where none is, or none here."""
-    if not known.loss:
-        return None
-    try:
-        return sides_for(known)[0]
-    except Problem:
-        return None
-
-
-def marks_of(log: Log, known: Known) -> Marks:
-    """Collapse and floor: as `PrismCallback` logged them, else by the counts of the batch.
-
-    Of a loss on labels both depend on how many pairs have which, which nobody knows of a run.
-    """
-    logged = {kind: _logged(log, f"{OURS}{kind}") for kind in (COLLAPSE, FLOOR)}
-    negatives = _logged(log, f"{OURS}negative_cosine")
-    if logged[COLLAPSE] is not None:
-        return Marks(logged[COLLAPSE], logged[FLOOR], True, negatives)
-    side = side_of(known)
-    if side is None:
-        return Marks(negatives=negatives)
-    collapse, floor = (_by_counts(side, known, kind) for kind in (COLLAPSE, FLOOR))
-    return Marks(collapse, floor, negatives=negatives)
-
-
-def _logged(log: Log, name: str) -> float | None:
-    """The mean of the last tenth of what the run logged of a landmark."""
-    for one, curve in log.curves.items():
-        if one.endswith(name) and len(curve.finite):
-            return float(curve.finite.values[-max(len(curve.finite) // 10, 1) :].mean())
-    return None
-
-
-def _by_counts(side: Side, known: Known, kind: str) -> float | None:
-    axis = next(axes_of(side, known), None)
-    if axis is None:
-        return None
-    if family_of(side) == "keys" and not axis.counted:
-        return landmark(side, kind, axis.layout_of(1))
-    if not axis.counted:
-        axis = next(axes_of(side, dataclasses.replace(known, batch=None)), axis)
-    counts = sorted({min(max(axis.least, count), axis.most) for count in (2, 3, 5, 8)})
-    found = [landmark(side, kind, axis.layout_of(count)) for count in counts]
-    same = len(counts) > 2 and None not in found
-    values = [one or 0.0 for one in found]
-    return values[0] if same and max(values) - min(values) < 1e-9 else None
 
 
 # ---- A curve
@@ -231,13 +172,19 @@ def _against(level: float, off: float, marks: Marks, said: dict) -> Iterator[Fau
         return
     if collapse is None:
         return
-    if off > abs(collapse - (floor or 0)) / 2:
+    if off > abs(collapse - (floor or 0)) / 2 and level < collapse + off:
         return  # nobody can tell where between the two it is
     near = max(off, NEAR * abs(collapse))
-    if abs(level - collapse) <= near:
+    if level >= collapse - near and marks.order is not None and abs(marks.order[1]) >= ORDERED:
+        name, figure = marks.order
+        told = {**said, "name": name, "figure": display_number(figure, 3)}
+        in_order = figure > 0
+        severity = NOTE if in_order else WARNING
+        yield Fault("ordered" if in_order else "turned", severity, told, room="run")
+    elif abs(level - collapse) <= near:
         yield _at_collapse(marks, said)
     elif level > collapse:
-        yield Fault("above_collapse", WARNING, said, room="run")
+        yield Fault("above_collapse", NOTE, said, room="run")
     elif floor is not None and floor < collapse:
         share = (collapse - level) / (collapse - floor)
         shared = {**said, "share": percent(min(share, 1.0))}

@@ -26,6 +26,8 @@ HELD_OUT = ("eval_loss", "val_loss", "valid_loss", "validation_loss", "test_loss
 FIGURE = re.compile(
     r"spearman|pearson|accuracy|ndcg|mrr|recall|precision|f1|auc|(?:^|[^a-z])map(?:[^a-z]|$)", re.I
 )
+# One of them that says how far similarities follow the labels.
+CORRELATION = re.compile(r"spearman|pearson", re.I)
 HELD = re.compile(r"eval|val|test|dev|held", re.I)
 OURS = "prism_"
 LARGEST_POWER = sys.float_info.max_10_exp

@@ -12,7 +12,8 @@ from explorer.lab.doctor.data import Fault
 from explorer.lab.doctor.explain import Fitting
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
 from explorer.lab.doctor.landmarks import COLLAPSE, landmark
-from explorer.lab.doctor.logs.findings import ExaminedRun, side_of
+from explorer.lab.doctor.logs.findings import ExaminedRun
+from explorer.lab.doctor.logs.marks import side_of
 from explorer.locale import grouped, say, spelled, title_word, word
 from explorer.runtime.numbers import display_number, json_number
 from losses import LOSSES

@@ -80,7 +80,7 @@ def test_the_clean_table_examines_clean(table, tmp_path, capsys):
     left = (tmp_path / "clean.left-out.tsv").read_text().splitlines()
     assert left[3] == "4\tcopies\tOne\ttwo\t0"
     assert doctor(typed_doctor(str(clean), "--loss", "cosent")) == 0
-    assert "Nothing is wrong that texts and labels alone could show." in capsys.readouterr().out
+    assert "None of what was looked for in texts and labels is there." in capsys.readouterr().out
 
 
 def test_columns_are_named_where_no_header_was_known(tmp_path, capsys):

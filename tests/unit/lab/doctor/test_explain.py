@@ -7,6 +7,7 @@ import json
 import math
 import os
 import random
+import re
 
 import pytest
 
@@ -17,7 +18,7 @@ from explorer.lab.doctor.inversion import counts_with, nearest_count
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, START, landmark
 from explorer.lab.doctor.layouts import Layout
-from explorer.lab.doctor.told import lines, to_json
+from explorer.lab.doctor.told import lines, standing_said, to_json
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 
@@ -233,6 +234,18 @@ def test_what_untold_negatives_explain_is_not_above_collapse(written, negatives)
     assert asked(written, loss="MultipleNegativesRankingLoss", batch=24, negatives=0).standing
 
 
+def test_above_collapse_nothing_is_said_of_the_embeddings():
+    """An encoder of Spearman 0.9 has such a value, where λ is 20 (`tests/judgements/logs.py`)."""
+    for loss, scaled in (("cosent", True), ("info_nce", True), ("pairwise_hinge", False)):
+        counts = {"negatives": 0} if loss == "info_nce" else {}
+        told = asked("9.4", loss=loss, batch=64, **counts)
+        said = standing_said(told.standing, 9.4)
+        assert told.standing.place in ("above", "starting")
+        assert {"Spearman", "Explore"} <= {*re.findall(r"\w+", said)}
+        assert ("at another" in said) == (scaled and told.standing.place == "above")
+        assert not any(one in said for one in ("worse", "wrong labels", "sign", "too steep"))
+
+
 def test_nothing_fits_and_the_nearest():
     answer = asked("4.2137")
     assert answer.findings == ()
@@ -422,7 +435,7 @@ def test_counts_are_found_without_looking_at_each():
 
 def test_answers_are_json_in_both_languages():
     answer = asked("5.545", loss="siglip")
-    for language, word in (("en", "SigLIP when all vectors are alike"), ("zh", "嵌入已经坍缩")):
+    for language, word in (("en", "SigLIP when all vectors are alike"), ("zh", "在所有向量都相同时的值")):
         plain = json.loads(json.dumps(to_json(answer, language), allow_nan=False))
         assert word in plain["findings"][0]["said"]
         assert plain["findings"][0]["losses"][0]["scene"].startswith("1.")

@@ -97,9 +97,9 @@ def test_every_loss_is_judged(loss):
 
 @pytest.mark.parametrize(("loss", "key"), [("info_nce", "all_key"), ("nt_xent", "all_class")])
 def test_keys_that_all_come_first_and_embeddings_that_collapsed(loss, key):
-    labels, names = np.ones(30), ("",) * 30
+    labels, names = np.ones(30), tuple(map(str, range(30)))
     apart = np.eye(30)
-    batch = in_order(labels, np.ones(30), names, names, (apart, apart))
+    batch = in_order(labels, np.ones(30), names, [f"key {n}" for n in names], (apart, apart))
     opened, chosen = opened_of(batch, loss)
     assert [one.key for one in remarks_of(opened, loss, chosen, judged(batch, quiet))] == [key]
     alike = np.ones((30, 4))

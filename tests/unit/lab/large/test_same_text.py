@@ -9,11 +9,16 @@ import pytest
 import torch
 
 import losses
+from explorer.core.batch import batch_of_vectors
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab.large import strips, tiles
+from explorer.lab.large import twins as large_twins
 from explorer.lab.large.blocks import Window
+from explorer.lab.large.judged import judged, remarks_of
 from explorer.lab.large.methods import offered
 from explorer.lab.large.opened import checked, open_batch
-from explorer.sources.pairs import text_numbers
+from explorer.sources.pairs import Pairs, text_numbers
 from tests.unit.lab.large.made import batch_of
 
 READING = [name for name in offered() if losses.LOSSES[name].reads_texts]
@@ -92,6 +97,45 @@ def test_no_heavy_term_is_of_the_same_text(name, chosen):
             if chosen:  # the other direction may have it
                 mine = {batch.first[entry]} & {batch.second[place]}
         assert seen not in mine
+
+
+def told_apart(batch):
+    """The same texts, each standing once, with blanks of which none counts: a sentence of a scene
+    has one vector."""
+    sides = (
+        [f"{text}{' ' * (2 * place + side)}" for place, text in enumerate(texts)]
+        for side, texts in enumerate((batch.first, batch.second))
+    )
+    return dataclasses.replace(batch, **dict(zip(("first", "second"), sides, strict=True)))
+
+
+def explored(batch, name, chosen, twins):
+    """The same pairs as the Explore page has them."""
+    order = np.argsort(batch.entry)
+    pairs = Pairs(tuple(batch.first), tuple(batch.second), tuple(batch.labels[order].tolist()))
+    vectors = np.stack([batch.first_vectors[order], batch.second_vectors[order]], axis=1)
+    rules = Rules(twins=twins)
+    data, parameters = Data(source="random"), tuple(chosen.items())
+    scenario = Scenario(data=data, loss=name, parameters=parameters, rules=rules)
+    return explore(scenario, batch_of_vectors(pairs, vectors.reshape(2 * len(order), -1), rules))
+
+
+@pytest.mark.parametrize("twins", ["keep", "leave_out"])
+@pytest.mark.parametrize(("name", "chosen"), CASES)
+def test_what_the_same_texts_weigh_is_what_explore_says(name, chosen, twins, monkeypatch):
+    """Cell by cell, and where so many are of one text that whole rows are computed."""
+    batch = told_apart(with_repeated(batch_of(300, "grades", width=16), kinds=40))
+    expected = explored(batch, name, chosen, twins).same_text
+    assert min(expected.of_anchor, expected.of_positive) > 0
+    for cells in (large_twins.CELLS, 4):
+        monkeypatch.setattr(large_twins, "CELLS", cells)
+        found = open_batch(batch, name, checked(name, chosen), quiet, twins)
+        assert vars(found.same_text) == pytest.approx(vars(expected), rel=1e-5)
+    assert (found.same_text.share_of_anchor > 0) == (twins == "keep")
+    told = remarks_of(found, name, checked(name, chosen), judged(batch, quiet))
+    said = {one.key: one.values for one in told}
+    key = "same_text" if twins == "keep" else "same_text_left_out"
+    assert said[key]["count"] == expected.of_anchor
 
 
 @pytest.mark.parametrize("name", READING)

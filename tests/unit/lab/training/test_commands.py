@@ -69,7 +69,7 @@ def test_differences_are_written_as_the_sentences_write_them():
 OTHERWISE = {"data", "loss", "seed", "parameters"}
 OF_DATA = {"source", "file", "hub", "example", "rows", "columns"}
 OF_DATA |= {"encoding", "alternatives", "augment"}
-OF_DATA |= {"name", "held_out_name", "teacher"}
+OF_DATA |= {"name", "held_out_name", "teacher", "triplets"}
 
 
 def test_every_knob_of_a_plan_can_be_told_and_its_default_is_said():

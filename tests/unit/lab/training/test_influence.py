@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from explorer.lab.training.influence import FIGURES, sampling_variance, witnesses
+from explorer.lab.training.influence import FIGURES, accuracy_at_1, sampling_variance, witnesses
 from explorer.lab.training.measure import area_under_curve, best_accuracy, correlations
 
 COUNT = 400
@@ -114,3 +114,12 @@ def test_a_query_with_all_of_its_candidates_is_one_witness():
     # What the candidates of each query move cancels out here, and they are no more for that.
     cancelled = np.tile([1.0, -1.0], queries * candidates // 2)
     assert witnesses(cancelled, pairs) == pytest.approx(queries, rel=0.1)
+
+
+def test_one_query_moves_the_share_of_those_found_by_its_own():
+    """What Fine-tune says of few queries."""
+    places = np.array([1, 1, 3, 2, 1])
+    moved = places.copy()
+    moved[2] = 1
+    apart = accuracy_at_1(moved).value - accuracy_at_1(places).value
+    assert apart == pytest.approx(1 / len(places))

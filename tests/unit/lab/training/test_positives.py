@@ -252,10 +252,9 @@ def test_positives_that_all_come_close_are_no_collapse(runs, trained):
     assert not [r for r in runs.history(name) if r["kind"] == "alarm"]
     held = HeldOut.of([("a", "b", 1.0), ("c", "d", 1.0)], ((1.0, 1.0),), 0.5)
     vectors = np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]])
-    found = held.similarities(np.ones(2), vectors)
-    assert (found.min(), found.max()) == (0, 1)
+    assert held.ends(np.ones(2), vectors) == (0, 1)
     graded = HeldOut.of([("a", "b", 1.0), ("c", "d", 0.0)], ((0.0, 0.0), (1.0, 1.0)), 0.5)
-    assert np.ptp(graded.similarities(np.ones(2), vectors)) == 1  # as are pairs that are all near
+    assert graded.ends(np.ones(2), vectors) == (0, 1)  # as are pairs that are all near
 
 
 def test_the_script_of_a_run_on_positives_has_their_labels(runs, trained):

@@ -179,6 +179,25 @@ def test_a_trend_is_said_where_there_is_one_and_nowhere_else(trend, steps, noise
     assert found[wrong] == 0
 
 
+@pytest.mark.parametrize("together", [0.3, 0.5, 0.7])
+def test_noise_that_hangs_together_is_no_trend(together):
+    """As it does where a logger averages steps; a trend of six standard errors is seen in it."""
+    draw = np.random.default_rng(0)
+    told = Counter()
+    for _ in range(DRAWS):
+        steps = int(draw.integers(40, 400))
+        fresh = np.sqrt(1 - together**2) * draw.normal(size=steps + 100)
+        noise = np.zeros(steps + 100)
+        for at in range(1, len(noise)):
+            noise[at] = together * noise[at - 1] + fresh[at]
+        falls = -6 * np.sqrt(12 / steps * (1 + together) / (1 - together))
+        for height in (0.0, falls):
+            losses = height * np.linspace(0, 1, steps) + noise[100:]
+            told[height < 0, on_loss(losses.tolist())[0].key] += 1
+    assert told[False, "run_loss_flat"] >= 0.95 * DRAWS
+    assert told[True, "run_loss_fell"] >= 0.9 * DRAWS
+
+
 def test_the_whole_run_tells_what_its_two_ends_do_not():
     """A fall from 9 to 6 over 60 steps, in noise of which the means over six steps differ by 3.4
     by chance alone: the line through all of them falls by more than it would by chance."""

@@ -9,10 +9,13 @@ import shutil
 import numpy as np
 import pytest
 
+from explorer.core.own_loss import add_own_loss
 from explorer.lab.training import session as sessions
 from explorer.lab.training import takeaway
 from explorer.lab.training.data import Corpus, why_not
+from explorer.lab.training.measure import live_sample
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.locale import catalogue
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 from losses.combined.names import RECIPES
@@ -173,9 +176,15 @@ def test_no_number_any_more(runs, trained, monkeypatch):
     noted = Recorder._note_loss
 
     def spoilt(self, loss, given, value):
-        noted(self, loss, given, value * float("nan") if self.used == 3 else value)
+        noted(self, loss, given, value * float("nan") if self.used == broken else value)
 
     monkeypatch.setattr(Recorder, "_note_loss", spoilt)
+    broken = 0
+    with pytest.raises(Problem) as caught:
+        trained(plan())
+    assert caught.value.key == "problem.training_not_finite_at_once"
+    assert "learning rate" not in str(caught.value)
+    broken = 3
     with pytest.raises(Problem) as caught:
         trained(plan())
     values = caught.value.values
@@ -183,8 +192,68 @@ def test_no_number_any_more(runs, trained, monkeypatch):
     assert (values["step"], values["kept"], values["more"]) == (4, 3, 5)
     pairs = [f"{a} | {b}" for a, b, _ in corpus().train]
     assert sum(pair in str(caught.value) for pair in pairs) >= 3
-    (name,) = [status["id"] for status in runs.listed()]
-    assert (runs.folder(name).model / "modules.json").exists()
+    assert all((runs.folder(one["id"]).model / "modules.json").exists() for one in runs.listed())
+
+
+def test_what_few_held_out_pairs_show_is_no_alarm(runs, trained):
+    """Those that are measured all along are one here; of all held-out pairs that is not so."""
+    rows = tuple(("cat " * (i + 1), "cat " * (i + 100), float(i % 3)) for i in range(300))
+    shown = {pair[:2] for pair in live_sample(list(rows))[0]}
+    mixed = tuple(
+        row if row[:2] in shown else (f"dog {row[0]}", f"sun {row[1]}", row[2]) for row in rows
+    )
+    assert {pair[:2] for pair in live_sample(list(mixed))[0]} == shown
+    for held_out, alarmed in ((rows, True), (mixed, False)):
+        name = trained(plan(steps=2, evaluations=1), Corpus(corpus().train, held_out))
+        alarms = of_kind(runs.history(name), "alarm")
+        assert bool(alarms) == alarmed
+
+
+OWN = """import torch
+
+def raises(scores, labels):
+    return {}["no such"] + scores.sum()
+
+def no_number(scores, labels):
+    return (scores - 5).log().sum()
+
+def no_gradient(scores, labels):
+    return scores.sum() + (0 * scores).sqrt().sum()
+
+def detached(scores, labels):
+    return (scores.detach() ** 2).sum()
+
+def constant(scores, labels):
+    return 3.0
+"""
+
+
+def test_a_fault_of_ones_own_loss_is_told_as_its_own(runs, trained, tmp_path):
+    """As Explore tells it; no learning rate is advised where the function is at fault."""
+    file = tmp_path / "mine.py"
+    file.write_text(OWN, encoding="utf-8")
+    before = dict(LOSSES)
+    told = {}
+    try:
+        for name in ("raises", "no_number", "no_gradient", "detached", "constant"):
+            place = f"{file}:{name}"
+            add_own_loss(place)
+            with pytest.raises(Problem) as caught:
+                trained(plan(loss=name, own_loss=place, steps=2, evaluations=1))
+            told[name] = caught.value
+            assert "learning rate" not in str(caught.value)
+    finally:
+        LOSSES.clear()
+        LOSSES.update(before)
+    raised = told["raises"].values
+    assert told["raises"].key == "problem.own_loss_raised"
+    assert (raised["kind"], raised["reason"]) == ("KeyError", "'no such'")
+    assert (raised["file"].name, raised["line"]) == ("mine.py", 4)
+    assert "The value of no number is no number at step 1" in str(told["no_number"])
+    assert "The gradient of no gradient is no number at step 1" in str(told["no_gradient"])
+    said = catalogue("en")["remark.no_gradient"]
+    assert str(told["detached"]) == said.replace("{name}", "detached")
+    assert told["constant"].key == "problem.not_one_number"
 
 
 def test_a_gradient_that_is_no_number_changes_no_weight(runs, trained, monkeypatch):

@@ -1,0 +1,85 @@
+"""The ends between which the loss of a run lies, and what its last batches say beside it."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+
+from explorer.lab.doctor.axes import axes_of, family_of
+from explorer.lab.doctor.known import Known, sides_for
+from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, Side, landmark
+from explorer.lab.doctor.logs.log import CORRELATION, OURS, Curve, Log
+from explorer.runtime.problem import Problem
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The value at collapse and the least of a loss, as the run itself logged them (`logged`) or by
+    its counts; None for what is not known. Beside these ends, which are compared, what the last
+    batches say: the mean cosine of their negatives, and `order`, the last value of a correlation
+    of held-out pairs with their labels, by the name of its curve."""
+
+    collapse: float | None = None
+    floor: float | None = None
+    logged: bool = False
+    negatives: float | None = field(default=None, compare=False)
+    order: tuple[str, float] | None = field(default=None, compare=False)
+
+
+def side_of(known: Known) -> Side | None:
+    """The loss that is known, under its likeliest convention; None where none is, or none here."""
+    if not known.loss:
+        return None
+    try:
+        return sides_for(known)[0]
+    except Problem:
+        return None
+
+
+def marks_of(log: Log, known: Known) -> Marks:
+    """Collapse and floor: as `PrismCallback` logged them, else by the counts of the batch.
+
+    Of a loss on labels both depend on how many pairs have which, which nobody knows of a run.
+    """
+    logged = {kind: _logged(log, f"{OURS}{kind}") for kind in (COLLAPSE, FLOOR)}
+    beside = {"negatives": _logged(log, f"{OURS}negative_cosine"), "order": _order(log)}
+    if logged[COLLAPSE] is not None:
+        return Marks(logged[COLLAPSE], logged[FLOOR], True, **beside)
+    side = side_of(known)
+    if side is None:
+        return Marks(**beside)
+    collapse, floor = (_by_counts(side, known, kind) for kind in (COLLAPSE, FLOOR))
+    return Marks(collapse, floor, **beside)
+
+
+def _logged(log: Log, name: str) -> float | None:
+    """The last level of what the run logged of a landmark."""
+    found = (c.finite for one, c in log.curves.items() if one.endswith(name))
+    return next((_last(curve) for curve in found if len(curve)), None)
+
+
+def _order(log: Log) -> tuple[str, float] | None:
+    """The last level of the first held-out correlation of similarity and label."""
+    named = [name for name in log.figures if CORRELATION.search(name)]
+    found = ((name, log.curves[name].finite) for name in named)
+    return next(((name, _last(curve)) for name, curve in found if len(curve)), None)
+
+
+def _last(curve: Curve) -> float:
+    """The mean of the last tenth."""
+    return float(curve.values[-max(len(curve) // 10, 1) :].mean())
+
+
+def _by_counts(side: Side, known: Known, kind: str) -> float | None:
+    axis = next(axes_of(side, known), None)
+    if axis is None:
+        return None
+    if family_of(side) == "keys" and not axis.counted:
+        return landmark(side, kind, axis.layout_of(1))
+    if not axis.counted:
+        axis = next(axes_of(side, dataclasses.replace(known, batch=None)), axis)
+    counts = sorted({min(max(axis.least, count), axis.most) for count in (2, 3, 5, 8)})
+    found = [landmark(side, kind, axis.layout_of(count)) for count in counts]
+    same = len(counts) > 2 and None not in found
+    values = [one or 0.0 for one in found]
+    return values[0] if same and max(values) - min(values) < 1e-9 else None

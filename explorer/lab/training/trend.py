@@ -1,0 +1,73 @@
+"""How far a line through a curve moves, and how far the curve's noise alone would carry it.
+
+The noise of a training loss hangs together from step to step: a warm optimizer, data in an order,
+values that a logger averages. A line through such noise moves further than through independent
+draws, by √((1 + ρ)/(1 − ρ)) where neighbours correlate by ρ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Of curves that are noise alone so many are called a trend, if all that is assumed here holds.
+MISTAKEN = 0.01
+# What a falling loss looks like beside a line: the rates of two exponentials, over the whole run.
+RATES = (20.0, 5.0)
+# A jump that explains this share of what these leave is none of the noise.
+JUMP = 0.9
+MOST_CORRELATED, LEAST_FREE = 0.97, 1.0
+
+
+@dataclass(frozen=True)
+class Trend:
+    """By how much a least-squares line moves from the first step to the last, and how far, either
+    way, noise alone carries one in 99 of 100 curves."""
+
+    moved: float
+    by_chance: float
+
+
+def trend_of(values: np.ndarray) -> Trend:
+    """The trend of a curve [n], n of 20 or more.
+
+    The noise is what a line, two exponentials and, where there is one, a jump leave. Its
+    correlation from step to step is that of an autoregression of the first order, with the bias
+    that these fitted curves give it taken back (Marriott & Pope 1954), and the line is judged by
+    Student's t with as many independent steps as that leaves, n(1 − ρ)/(1 + ρ).
+    """
+    from scipy.stats import t  # on demand: it takes its time to load
+
+    count = len(values)
+    place = np.linspace(-0.5, 0.5, count)
+    spread = float(place @ place)
+    moved = float(place @ values / spread)
+    noise, fitted = _noise(np.asarray(values, dtype=np.float64))
+    power = float(noise @ noise)
+    neighbours = float(noise[1:] @ noise[:-1]) / power if power > 0 else 0.0
+    unbiased = neighbours + fitted * (1 + neighbours) / count
+    correlated = min(max(unbiased, 0.0), MOST_CORRELATED)
+    wider = (1 + correlated) / (1 - correlated)
+    error = np.sqrt(power / (count - fitted) * wider / spread)
+    free = max(count / wider - 2, LEAST_FREE)
+    return Trend(moved, float(t.ppf(1 - MISTAKEN / 2, free) * error))
+
+
+def _noise(values: np.ndarray) -> tuple[np.ndarray, int]:
+    """What no smooth curve and no jump explains, and how many numbers were fitted to them."""
+    count = len(values)
+    at = np.linspace(0, 1, count)
+    curves = np.stack([np.ones(count), at, *(np.exp(-rate * at) for rate in RATES)], axis=1)
+    smooth = np.linalg.qr(curves)[0]
+    left = values - smooth @ (smooth.T @ values)
+    # Of a jump at each step: what of it is smooth, and how much of the rest it explains.
+    shared = np.cumsum(smooth[::-1], axis=0)[::-1]
+    size = np.arange(count, 0, -1) - np.square(shared).sum(axis=1)
+    along = np.cumsum(left[::-1])[::-1]
+    explained = np.divide(np.square(along), size, out=np.zeros(count), where=size > 1e-6)
+    best = int(explained.argmax())
+    if explained[best] <= JUMP * float(left @ left):
+        return left, smooth.shape[1]
+    jump = (np.arange(count) >= best) - smooth @ shared[best]
+    return left - jump * along[best] / size[best], smooth.shape[1] + 1
