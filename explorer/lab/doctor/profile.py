@@ -218,14 +218,14 @@ class Profile:
         if not len(places):
             return places
         columns, at = self.columns, places.tolist()
-        written = numbered(
+        one, other = numbered(
             *(
-                np.fromiter((hash(side[place]) for place in at), np.int64, len(at))
+                np.fromiter((hash(side[place]) for place in at), np.int64, count=len(at))
                 for side in (columns.first, columns.second)
             )
         )
         folded = self.first[places], self.second[places], self.pair[places]
-        return places[beside(*folded) > beside(*written, together(*written))]
+        return places[beside(*folded) > beside(one, other, together(one, other))]
 
     @cached_property
     def _encounters(self) -> float:

@@ -155,8 +155,8 @@ def none_said(found: Explained, language: str = "en") -> str:
         sides = sides_for(found.known)
         most = max((most_pairs(side) or 0 for side in sides), default=0)
         if most and _pairs(found.known) > most:
-            losses = _losses(list(dict.fromkeys(side.loss for side in sides)), language)
-            return say(language, "doctor.none.large", losses=losses, most=most)
+            large = _losses(list(dict.fromkeys(side.loss for side in sides)), language)
+            return say(language, "doctor.none.large", losses=large, most=most)
         taught = list(dict.fromkeys(side.loss for side in sides))
         told = say(language, "doctor.none.taught", losses=_losses(taught, language))
         if taught == ["margin_mse"] and found.value > 0:
