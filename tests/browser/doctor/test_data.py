@@ -84,6 +84,10 @@ def test_a_stranger_brings_data(
     page.fill("#lp-doctor-pasted", "text\tclass\none\ta\ntwo\ta\ntwo\tb\n")
     expect(finding(page, "texts_in_classes").locator("tbody")).to_contain_text("two")
     expect(page.locator(f"{MAIN} .lp-looked")).to_contain_text("Largest: a (2)")
+    expect(page.locator(f"{MAIN} .lp-clean")).to_contain_text("1 of 3 texts")
+    with page.expect_download() as taken:
+        page.get_by_role("button", name="Take the rows that stay").click()
+    assert Path(taken.value.path()).read_text() == "text\tclass\none\ta\n"
     link = page.locator(f"{MAIN} .lp-suited").get_by_role("link", name="Some rows in Explore").first
     scene = Scenario.from_link(str(link.get_attribute("href")).removeprefix("./#"))
     assert (scene.loss, scene.data.rows[0]) == ("arcface", ("one", "two", "1"))

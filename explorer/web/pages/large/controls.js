@@ -2,8 +2,8 @@
 import { fileArrival } from "../../kit/arrival.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
-import { lossFinder } from "../../kit/finder.js";
 import { withLabels } from "../../kit/files.js";
+import { lossFinder } from "../../kit/finder.js";
 import { given } from "../../kit/given.js";
 import { labelRules } from "../../kit/label_rules.js";
 import { grouped, show } from "../../kit/numbers.js";
