@@ -21,6 +21,7 @@ from transformers import TrainerCallback
 from losses.sentence_transformers import kept
 from losses.sentence_transformers.lists import is_ragged, paired
 from losses.sentence_transformers.measured import Caught, Measured, measured
+from losses.sentence_transformers.naming import TOLD
 from losses.sentence_transformers.nested import ON_LAYERS, inner_of
 from losses.sentence_transformers.training import TrainingLoss
 
@@ -39,6 +40,7 @@ class PrismCallback(TrainerCallback):
     of the terms' weights), ``prism_gradient_norm`` (√Σ‖∂L/∂u‖² over the sentence vectors; over the
     scores, of a cross-encoder), and the mean similarity of what belongs together and of what does
     not: ``prism_positive_cosine``, ``prism_negative_cosine`` (``…_score`` of a cross-encoder).
+    The loss itself stands in ``trainer_state.json``, where Doctor reads it.
     What a loss has not, or is not known of it, is left out: of a loss that is neither ours nor
     known to the registry, or whose value is not ours, the similarities alone are logged. The
     library's ``MatryoshkaLoss`` is our ``matryoshka(…)``: its effective terms have the weights that
@@ -160,6 +162,8 @@ class PrismCallback(TrainerCallback):
         assert self.found is not None
         loss, caught = self.caught
         self._log(_figures(self.found, caught.crossed), control)
+        if self.found.loss:
+            state.stateful_callbacks[TOLD] = _told(loss, caught, self.found)
         if self.folder is not None and self.found.examples is not None:
             self._keep(self.folder, state.global_step, loss, caught, self.found)
 
@@ -255,6 +259,18 @@ def _figures(found: Measured, crossed: bool) -> dict[str, float]:
         f"{LOGGED}{name}": value
         for name, value in told.items()
         if value is not None and math.isfinite(value)
+    }
+
+
+def _told(loss: nn.Module, caught: Caught, found: Measured) -> dict[str, object]:
+    """The loss as plain JSON."""
+    plain = {n: v for n, v in found.parameters.items() if isinstance(v, int | float | str)}
+    return {
+        "called": type(loss).__name__,
+        "loss": found.loss,
+        "convention": found.convention,
+        "parameters": plain,
+        "columns": len(caught.columns),
     }
 
 

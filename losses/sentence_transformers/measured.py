@@ -177,7 +177,8 @@ def _nested(loss: nn.Module, inner: TrainingLoss, model: nn.Module) -> TrainingL
     found = on_prefixes(LOSSES[inner.name], loss)
     if found is None:
         return None
-    spec, settings = found
+    spec, weights = found
+    settings: dict[str, Any] = {**weights}
     for name, known in spec.parts[0].parameters.items():
         settings[known] = inner.settings[name]
     made = _loss_of(spec.name)(
