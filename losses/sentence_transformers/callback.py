@@ -21,6 +21,8 @@ from transformers import TrainerCallback
 from losses.sentence_transformers import kept
 from losses.sentence_transformers.lists import is_ragged, paired
 from losses.sentence_transformers.measured import Caught, Measured, measured
+from losses.sentence_transformers.naming import TOLD
+from losses.sentence_transformers.nested import ON_LAYERS, inner_of
 from losses.sentence_transformers.training import TrainingLoss
 
 LOGGED = "prism_"
@@ -38,8 +40,11 @@ class PrismCallback(TrainerCallback):
     of the terms' weights), ``prism_gradient_norm`` (√Σ‖∂L/∂u‖² over the sentence vectors; over the
     scores, of a cross-encoder), and the mean similarity of what belongs together and of what does
     not: ``prism_positive_cosine``, ``prism_negative_cosine`` (``…_score`` of a cross-encoder).
+    The loss itself stands in ``trainer_state.json``, where Doctor reads it.
     What a loss has not, or is not known of it, is left out: of a loss that is neither ours nor
-    known to the registry, or whose value is not ours, the similarities alone are logged.
+    known to the registry, or whose value is not ours, the similarities alone are logged. The
+    library's ``MatryoshkaLoss`` is our ``matryoshka(…)``: its effective terms have the weights that
+    they have on all prefixes together, and its gradient is that by its longest prefix.
 
     The first process measures its own batch; of accumulated batches it is the first.
 
@@ -147,14 +152,18 @@ class PrismCallback(TrainerCallback):
         self.found = measured(loss, self.trainer.model, caught)
         if not self.found.loss:
             name = type(loss).__name__
-            self._say(name, f"{name} is none that is known here with its value: of its batches "
-                            "only similarities are logged")  # fmt: skip
+            why = "is none that is known here with its value"
+            if name in ON_LAYERS:
+                why = "learns on layers of the model, whose vectors no batch shows"
+            self._say(name, f"{name} {why}: of its batches only similarities are logged")
 
     def _tell(self, state: Any, control: Any) -> None:
         assert self.caught is not None
         assert self.found is not None
         loss, caught = self.caught
         self._log(_figures(self.found, caught.crossed), control)
+        if self.found.loss:
+            state.stateful_callbacks[TOLD] = _told(loss, caught, self.found)
         if self.folder is not None and self.found.examples is not None:
             self._keep(self.folder, state.global_step, loss, caught, self.found)
 
@@ -193,11 +202,12 @@ class PrismCallback(TrainerCallback):
             texts = (
                 None if texts is None else tuple(zip(*paired(list(caught.columns)), strict=True))
             )
+        own = inner_of(loss) or loss
         rules = {
             "threshold": examples.bound,
             "label_range": list(examples.label_range),
             "extra_negatives": examples.extra_negatives,
-            "twins": loss.twins if isinstance(loss, TrainingLoss) else "keep",
+            "twins": own.twins if isinstance(own, TrainingLoss) else "keep",
         }
         return kept.KeptBatch(
             step=step,
@@ -249,6 +259,18 @@ def _figures(found: Measured, crossed: bool) -> dict[str, float]:
         f"{LOGGED}{name}": value
         for name, value in told.items()
         if value is not None and math.isfinite(value)
+    }
+
+
+def _told(loss: nn.Module, caught: Caught, found: Measured) -> dict[str, object]:
+    """The loss as plain JSON."""
+    plain = {n: v for n, v in found.parameters.items() if isinstance(v, int | float | str)}
+    return {
+        "called": type(loss).__name__,
+        "loss": found.loss,
+        "convention": found.convention,
+        "parameters": plain,
+        "columns": len(caught.columns),
     }
 
 

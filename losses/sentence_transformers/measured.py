@@ -19,11 +19,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from losses import LossSpec
+from losses import LOSSES, LossSpec
 from losses.geometry import effective_count, unit
 from losses.sentence_transformers.examples import Examples
 from losses.sentence_transformers.lists import rows_in
 from losses.sentence_transformers.naming import recognised
+from losses.sentence_transformers.nested import inner_of, on_prefixes
 from losses.sentence_transformers.registry import TRAINING_LOSSES, training_loss
 from losses.sentence_transformers.training import TrainingLoss
 
@@ -152,6 +153,9 @@ def _leaves(caught: Caught) -> list[Tensor]:
 def _candidates(loss: nn.Module, model: nn.Module) -> list[TrainingLoss]:
     if isinstance(loss, TrainingLoss):
         return [loss]
+    if (inner := inner_of(loss)) is not None:
+        found = (_nested(loss, one, model) for one in _candidates(inner, model))
+        return [one for one in found if one is not None]
     told = getattr(loss, "get_config_dict", dict)()
     made = []
     for one in recognised(type(loss).__name__, told):
@@ -166,6 +170,22 @@ def _candidates(loss: nn.Module, model: nn.Module) -> list[TrainingLoss]:
         )
     # One that reads triplets as they are given comes before one that mines others of its own.
     return sorted(made, key=lambda one: bool(one.given_triplets))
+
+
+def _nested(loss: nn.Module, inner: TrainingLoss, model: nn.Module) -> TrainingLoss | None:
+    """What a loss on prefixes is, when this is the one that it computes on each."""
+    found = on_prefixes(LOSSES[inner.name], loss)
+    if found is None:
+        return None
+    spec, weights = found
+    settings: dict[str, Any] = {**weights}
+    for name, known in spec.parts[0].parameters.items():
+        settings[known] = inner.settings[name]
+    made = _loss_of(spec.name)(
+        model, extra_negatives=inner.extra_negatives, twins=inner.twins, **settings
+    )
+    made.rules, made.guide = inner.rules, inner.guide
+    return made
 
 
 def _loss_of(name: str) -> Callable[..., TrainingLoss]:
@@ -250,14 +270,16 @@ def _under(
 
 def _with_terms(
     spec: LossSpec, read: Mapping[str, Tensor], settings: Mapping[str, object]
-) -> tuple[Tensor, Tensor | None]:
-    """The value, and the terms that the definition held when it returned; None where somebody
-    profiles the training, whom this would disturb."""
+) -> tuple[Tensor, list[Tensor]]:
+    """The value, and the terms that the definition held when it returned, of one loss on several
+    prefixes those on each; none where somebody profiles the training, whom this would disturb."""
     if sys.getprofile() is not None:
-        return spec.definition(**read, **settings), None
+        return spec.definition(**read, **settings), []
     held: list[Tensor] = []
-    # Those of what is no sum are terms of its one part.
-    terms = spec.terms and (spec.parts[0].spec.terms if spec.parts else spec.terms)
+    parts = spec.parts or (spec,)
+    # Those of different losses are terms of nothing in common.
+    alike = len({part.spec.name for part in spec.parts}) < 2
+    terms = alike and (spec.parts[0].spec.terms if spec.parts else spec.terms)
 
     def watch(frame: Any, event: str, _: object) -> None:
         # A definition may hand over to another one.
@@ -271,23 +293,25 @@ def _with_terms(
         value = spec.definition(**read, **settings)
     finally:
         sys.setprofile(None)
-    return value, held[-1] if held and held[-1].requires_grad else None
+    of_each = len(held) // len(parts)  # the same steps on each prefix, of which the last counts
+    last = held[of_each - 1 :: of_each] if of_each else []
+    return value, last if all(one.requires_grad for one in last) else []
 
 
 def _from_gradients(
-    value: Tensor, terms: Tensor | None, given: Sequence[Tensor]
+    value: Tensor, terms: Sequence[Tensor], given: Sequence[Tensor]
 ) -> tuple[float | None, float | None]:
-    """exp of the entropy of the terms' weights, and the length of the gradient by all that the
-    model gave."""
+    """exp of the entropy of the terms' weights, which a term has on all prefixes together, and the
+    length of the gradient by all that the model gave."""
     if not value.requires_grad:
         return None, None
-    targets = [*given, *([] if terms is None else [terms])]
-    found = torch.autograd.grad(value, targets, allow_unused=True)
+    found = torch.autograd.grad(value, [*given, *terms], allow_unused=True)
     own = [one for one in found[: len(given)] if one is not None]
     norm = math.sqrt(sum(float(one.square().sum()) for one in own)) if own else None
-    if terms is None or found[-1] is None:
+    weights = [one.abs().nan_to_num(0) for one in found[len(given) :] if one is not None]
+    if not weights or len({one.shape for one in weights}) > 1:
         return None, norm
-    return effective_count(found[-1].abs().nan_to_num(0)), norm
+    return effective_count(torch.stack(weights).sum(0)), norm
 
 
 def _landmark(

@@ -11,6 +11,8 @@ from losses import LOSSES, LossSpec
 from losses.spec import ParameterValue
 
 LIBRARY = "sentence-transformers"
+# Under this name `PrismCallback` says which loss it was, among the callbacks of trainer_state.json.
+TOLD = "prism"
 # What the library calls otherwise, and how it is read: the name here, and what to make of it.
 _RENAMED = {
     "scale": ("temperature", lambda scale: 1 / scale),

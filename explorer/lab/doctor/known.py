@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from explorer.core.named import losses_called
@@ -104,3 +104,25 @@ def _set(side: Side, known: Known) -> Side:
     if known.margin is not None and len(margins) == 1:
         moved[margins[0].name] = float(known.margin)
     return side.with_(**moved)
+
+
+def known_as_trained(
+    name: str, parameters: Mapping[str, object], batch: int | None, negatives: int | None = None
+) -> Known:
+    """What a record of a training says of its loss, of this name in the registry, and of its
+    counts; nothing of the loss where it is one's own, or a sum, of which nothing is decoded."""
+    if name not in LOSSES or LOSSES[name].parts:
+        return Known(batch=batch, negatives=negatives)
+    factor = sharpening(LOSSES[name])
+    value = parameters.get(factor.name) if factor else None
+    margin = parameters.get("margin")
+    factor_of = float(value) if isinstance(value, int | float) else None
+    is_temperature = factor is not None and "temperature" in factor.name
+    return Known(
+        loss=name,
+        batch=batch,
+        negatives=negatives,
+        temperature=factor_of if is_temperature else None,
+        scale=None if is_temperature else factor_of,
+        margin=float(margin) if isinstance(margin, int | float) else None,
+    )

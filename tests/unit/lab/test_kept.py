@@ -30,6 +30,18 @@ KINDS = {
     "MarginMSE has no teacher here": ("margins", lambda m: bi.MarginMSELoss(m)),
     "TripletLoss": ("triplets", lambda m: bi.TripletLoss(m, triplet_margin=2)),
     "BatchAll": ("classes", lambda m: bi.BatchAllTripletLoss(m, margin=3)),
+    "MNRL on prefixes": (
+        "triplets",
+        lambda m: bi.MatryoshkaLoss(m, bi.MultipleNegativesRankingLoss(m), [6, 4], [1, 0.5]),
+    ),
+    "CoSENT on prefixes": (
+        "scored",
+        lambda m: bi.MatryoshkaLoss(m, bi.CoSENTLoss(m, scale=10), [4, 2]),
+    ),
+    "ours on prefixes": (
+        "scored",
+        lambda m: bi.MatryoshkaLoss(m, adapter.InfoNceLoss(m, temperature=0.2), [6, 4]),
+    ),
     "ours on classes": ("classes", lambda m: adapter.SupconLoss(m)),
     "ours on labels": ("scored", lambda m: adapter.InfoNceLoss(m)),
 }
@@ -85,7 +97,7 @@ def test_so_has_that_of_a_cross_encoder(bert, make, kind, tmp_path):
 @pytest.mark.trains
 def test_a_loss_unknown_is_shown_under_another(tmp_path):
     model = static_model()
-    loss = bi.MatryoshkaLoss(model, bi.MultipleNegativesRankingLoss(model), [6, 3])
+    loss = bi.MatryoshkaLoss(model, bi.MultipleNegativesRankingLoss(model), [6, 3])  # 3 is odd
     trained(loss, rows("positives"), tmp_path, PrismCallback(folder=tmp_path / "kept"), steps=1)
     (opened,) = opened_in(str(tmp_path / "kept"))
     assert opened.scenario.loss == "info_nce"

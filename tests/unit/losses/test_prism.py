@@ -20,6 +20,7 @@ from torch import nn
 from transformers import PrinterCallback, TrainerCallback
 
 import losses.sentence_transformers as adapter
+from explorer.lab.kept import opened_in
 from losses.sentence_transformers import PrismCallback, kept
 from losses.sentence_transformers.naming import recognised
 from tests.tiny import WORDS, save_bert, static_model
@@ -164,12 +165,42 @@ def test_a_loss_in_pieces_is_the_same_loss(bert, tmp_path):
 @pytest.mark.trains
 def test_of_a_loss_that_nobody_knows_only_similarities_are_logged(tmp_path):
     model = static_model()
-    loss = bi.MatryoshkaLoss(model, bi.MultipleNegativesRankingLoss(model), [6, 3])
+    loss = bi.MatryoshkaLoss(model, bi.MultipleNegativesRankingLoss(model), [6, 4], [1, 0.5], 1)
     trainer, said = trained(loss, rows("positives"), tmp_path, PrismCallback(every=1), steps=3)
     assert len(said) == 1
     assert "MatryoshkaLoss is none that is known" in said[0]
     for figures in logged(trainer).values():
         assert {name for name in figures if name.startswith("prism")} == COSINES | {"prism_loss"}
+
+
+@pytest.mark.trains
+def test_a_loss_on_prefixes_has_every_figure(tmp_path):
+    """Its collapse is the sum of ln 8 on each prefix, times its weight."""
+    model = static_model()
+    inner = bi.MultipleNegativesRankingLoss(model)
+    loss = bi.MatryoshkaLoss(model, inner, [6, 4], [1, 0.5])
+    callback = PrismCallback(every=50, folder=tmp_path / "kept")
+    trainer, said = trained(loss, rows("positives"), tmp_path, callback, steps=1)
+    assert said == []
+    figures = logged(trainer)[1]
+    assert figures.keys() >= WHOLE | COSINES
+    assert figures["prism_collapse"] == pytest.approx(1.5 * math.log(BATCH))
+    assert 1 <= figures["prism_effective_terms"] <= BATCH**2  # each cell once, not on each prefix
+    (opened,) = opened_in(str(tmp_path / "kept"))
+    assert opened.scenario.loss == "matryoshka(info_nce,6,4)"
+    assert opened.same, opened.said()
+
+
+@pytest.mark.trains
+def test_a_loss_on_layers_is_said_to_be_one(bert, tmp_path):
+    model = SentenceTransformer(bert)
+    inner = bi.MultipleNegativesRankingLoss(model)
+    for loss in (bi.AdaptiveLayerLoss(model, inner), bi.Matryoshka2dLoss(model, inner, [8, 4])):
+        _, said = trained(loss, rows("positives"), tmp_path, PrismCallback(every=1), steps=2)
+        assert [one.partition(":")[2] for one in said] == [
+            f" {type(loss).__name__} learns on layers of the model, whose vectors no batch shows: "
+            "of its batches only similarities are logged"
+        ]
 
 
 @pytest.mark.trains

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.landmarks import sharpening
+from explorer.lab.doctor.known import Known, known_as_trained
 from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.lab.training.folder import RunFolder
 from explorer.runtime.problem import Problem
@@ -32,22 +31,11 @@ def read(folder: Path) -> Log:
 
 def _known(plan: dict) -> Known:
     name, batch = str(plan.get("loss", "")), plan.get("batch_size")
-    if name not in LOSSES or LOSSES[name].parts:  # one's own; a sum, of which nothing is decoded
+    if name not in LOSSES or LOSSES[name].parts:
         return Known()
     chosen = plan.get("parameters")
     chosen = dict(chosen) if isinstance(chosen, dict | list | tuple) else {}
-    factor = sharpening(LOSSES[name])
-    value = chosen.get(factor.name) if factor else None
-    margin = chosen.get("margin")
-    factor_of = float(value) if isinstance(value, int | float) else None
-    is_temperature = factor is not None and "temperature" in factor.name
-    return Known(
-        loss=name,
-        batch=batch if isinstance(batch, int) else None,
-        temperature=factor_of if is_temperature else None,
-        scale=None if is_temperature else factor_of,
-        margin=float(margin) if isinstance(margin, int | float) else None,
-    )
+    return known_as_trained(name, chosen, batch if isinstance(batch, int) else None)
 
 
 def _points(run: RunFolder) -> Iterator[tuple[str, object, object]]:

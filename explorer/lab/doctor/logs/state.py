@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
-from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.known import Known, known_as_trained
 from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.runtime.problem import Problem
+from losses.sentence_transformers.naming import TOLD
 
 APART = ("step", "epoch")
 
@@ -26,7 +28,26 @@ def read(name: str, content: bytes) -> Log:
         raise Problem("run_nothing_logged", name=name)
     batch = held.get("train_batch_size")
     counted = isinstance(batch, int) and not isinstance(batch, bool) and batch > 0
-    return Log("trainer_state", curves, Known(batch=batch if counted else None))
+    known, called = _told(held, batch if counted else None)
+    return Log("trainer_state", curves, known, called)
+
+
+def _told(held: dict, batch: int | None) -> tuple[Known, str]:
+    """What `PrismCallback` has put there of the loss, and the class of that loss."""
+    callbacks = held.get("stateful_callbacks")
+    told = callbacks.get(TOLD) if isinstance(callbacks, dict) else None
+    if not isinstance(told, dict):
+        return Known(batch=batch), ""
+    called, columns = str(told.get("called", "")), told.get("columns")
+    parameters = told.get("parameters")
+    parameters = parameters if isinstance(parameters, dict) else {}
+    negatives = max(columns - 2, 0) if isinstance(columns, int) else None
+    known = known_as_trained(
+        str(told.get("loss", "")), parameters, batch=batch, negatives=negatives
+    )
+    # The class is of the library's convention, where it is one of the library's.
+    library = known.loss and told.get("convention")
+    return (replace(known, loss=called) if library else known), called
 
 
 def _points(history: list[dict]) -> Iterator[tuple[str, object, object]]:

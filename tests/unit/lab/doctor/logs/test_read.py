@@ -15,6 +15,7 @@ import pytest
 from sentence_transformers.sentence_transformer import losses as bi
 
 from explorer.lab.doctor.logs import events, log, trackio
+from explorer.lab.doctor.logs.findings import side_of
 from explorer.lab.doctor.logs.read import is_run, read_content, read_run
 from explorer.runtime.problem import Problem
 from losses.sentence_transformers import PrismCallback
@@ -46,6 +47,23 @@ def test_the_state_that_the_trainer_saves(run):
     assert curve.steps.tolist() == [one["step"] for one in history]
     assert curve.values.tolist() == [one["loss"] for one in history]
     assert {"prism_collapse", "prism_floor", "grad_norm"} <= log.curves.keys()
+    known = log.known  # the callback knew it
+    assert log.called == known.loss == "MultipleNegativesRankingLoss"
+    assert (known.negatives, known.temperature, known.scale) == (1, pytest.approx(0.1), None)
+    side = side_of(known)
+    assert side is not None
+    assert (side.loss, "MultipleNegativesRankingLoss" in side.convention) == ("info_nce", True)
+
+
+@pytest.mark.parametrize("told", ["x", {}, {"loss": 3, "columns": "two", "parameters": [1]}])
+def test_what_the_state_tells_of_a_loss_may_be_anything(told):
+    state = {
+        "log_history": [{"step": 1, "loss": 2.0}],
+        "train_batch_size": 8,
+        "stateful_callbacks": {"prism": told},
+    }
+    known = read_content("trainer_state.json", json.dumps(state).encode()).known
+    assert (known.loss, known.batch, known.negatives) == ("", 8, None)
 
 
 @pytest.mark.trains
