@@ -862,13 +862,16 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         )
     ),
     *_suited(
-        "classes degrees entailed guide hard_negatives lists mostly_positive positives "
-        "positives_alone prototypes teacher yes_or_no",
+        "above_threshold classes degrees entailed given_triplets guide hard_negatives joined "
+        "kinds_in_order lists mostly_positive positives positives_alone positives_of_labels "
+        "positives_of_triplets prototypes spreads teacher triplet_labels yes_or_no",
         "why a loss can learn from these columns",
     ),
     *_suited(
-        "alike alone degrees_lost few_in_order few_lists kinds_as_degrees labels_unread "
-        "nothing_to_learn twins",
+        "alike alone as_cosines classes_of_pairs degrees_lost few_in_order few_lists "
+        "kinds_as_degrees labels_unread lists_of_two negatives_halved negatives_unread "
+        "nothing_to_learn one_negative only_pulls prototypes_of_these queries_unread "
+        "second_encoder teacher_unread twins two_outputs",
         "what speaks against a loss on these columns",
     ),
     *_suited("none none_classes", "no loss here can learn from these columns"),

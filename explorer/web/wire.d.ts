@@ -522,7 +522,7 @@ export interface EvidentRow {
   label: Real | null;
 }
 
-/** What is the matter with a table of texts and their classes in batches of a size, the worst first; the share of a batch's rows that are alone of their class; the largest classes, and the smallest of the others; the losses that can learn from it, and how many more; its pairs of one class as a file that the server has, null where no loss can; and how the table was read. */
+/** What is the matter with a table of texts and their classes in batches of a size, the worst first; the share of a batch's rows that are alone of their class; the largest classes, and the smallest of the others; the losses that can learn from it, and how many, the last ones, stand folded; its pairs of one class as a file that the server has, null where no loss can; and how the table was read. */
 export interface ExaminedClasses {
   rows: number;
   classes: number;
@@ -540,7 +540,7 @@ export interface ExaminedClasses {
   file: LargeFile;
 }
 
-/** What is the matter with a data set, pairs in so many rows, for a loss in batches of so many of these, the worst first; what was looked for, and what was not; the losses that can learn from it (the first, and how many more); how many pairs a cleaned table keeps; and how a file was read. */
+/** What is the matter with a data set, pairs in so many rows, for a loss in batches of so many of these, the worst first; what was looked for, and what was not; all losses that can learn from it, and how many of these, the last ones, stand folded; how many pairs a cleaned table keeps; and how a file was read. */
 export interface ExaminedData {
   pairs: number;
   rows: number;

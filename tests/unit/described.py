@@ -110,6 +110,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.mine_about",
         "doctor.stays",
         "doctor.table_too_long",
+        "doctor.suited_more",
         "doctor.which_loss",
         "doctor.without_encoder",
         "doctor.run.no_marks",

@@ -41,7 +41,7 @@ for example:
 
 Where something is severe, or cannot be read, it ends with the status 1.
 """
-NAMED_LOSSES = 8  # losses that can learn from the data
+NAMED_LOSSES = 8  # losses that can learn from the data; --json has all
 WHOLE = {
     "batch": "pairs of a batch (sentences, of a loss on classes)",
     "negatives": "hard negatives of each query",
@@ -370,6 +370,9 @@ def _print_suited(found: tuple[Suited, ...], language: str) -> None:
         print(f"{spelled(language, 'loss', title_word(LOSSES[one.loss]))} ({one.loss})")
         for reason in one.said(language):
             print(f"   {reason}")
+    more = len(found) - NAMED_LOSSES
+    if more > 0:
+        print(say(language, "doctor.suited_more", count=more))
 
 
 def _skipped(read: Read, language: str) -> list[str]:

@@ -111,6 +111,11 @@ class Profile:
         return bool(getattr(self.columns, "inference", False))
 
     @property
+    def of_triplets(self) -> bool:
+        """Whether the pairs are those of triplets, whose labels stand in no column."""
+        return TRIPLET_ROLES[0] in getattr(self.columns, "chosen", {})
+
+    @property
     def has_teacher(self) -> bool:
         return self.columns.teacher is not None
 

@@ -33,7 +33,7 @@ class Read:
 
     def spec(self, side: Side) -> LossSpec:
         """The loss as a training on these rows has it: some are another for given triplets."""
-        triplets = self.file is not None and "anchor" in self.file.chosen
+        triplets = self.profile.of_triplets
         return LOSSES[side.loss].under(side.convention, given_triplets=triplets)
 
     def row(self, pair: int) -> int:

@@ -80,8 +80,9 @@ def doctor_data(
         met, what a batch has on average: pairs of rows that share a text and meet as negatives,
         rows that have such a partner, floor, below which no softmax over the batch can then fall,
         and share of the negatives that are wrong;
-        suited, the losses that can learn from the data, the best reasons first, each with the
-        names of reasons for it and against it, and said, the same in sentences;
+        suited, all losses that can learn from the data: those made for such columns, then the best
+        reasons first, each with the names of reasons for it and against it, and said, the same in
+        sentences;
         encoded, null without an encoder, else what it told: its findings, each with cells too,
         texts of two pairs with their cosine; bands, the cosines of the pairs by label; sharpness,
         the temperatures at which so many negatives of a batch count; pairs, how many it read;

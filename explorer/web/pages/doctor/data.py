@@ -69,7 +69,7 @@ BATCHES = (2, 65_536)
 TOKENS = (0, 1_000_000)
 USUAL_TOKENS = 256  # that the embedded encoder reads of a text
 ON_CLASSES = "supcon"  # under which a finding about classes is shown
-LISTED = 6  # losses that can learn from the data
+LISTED = 6  # losses that can learn from the data, before the others, which stand folded
 
 
 def losses_offered() -> tuple[str, ...]:
@@ -224,7 +224,7 @@ def _examined(
             "findings": [_fault(read, fault, loss, language) for fault in found.faults],
             "looked": [check.said(language) for check in found.checks if check.made],
             "not_looked": [check.said(language) for check in found.checks if not check.made],
-            "suited": [*_suited(read, fitting[:LISTED], language)],
+            "suited": [*_suited(read, fitting, language)],
             "more": max(0, len(fitting) - LISTED),
             "kept": len(found.cleaned.kept),
             "file": _file(read, source),
@@ -257,7 +257,7 @@ def _examined_classes(table: ClassTable, source: Source, batch: int, language: s
                 "reasons": one.said(language),
                 "scene": class_scene_of(table, places, one.loss),
             }
-            for one in fitting[:LISTED]
+            for one in fitting
         ],
         "more": max(0, len(fitting) - LISTED),
         "kept": len(table.cleaned.kept),

@@ -149,13 +149,18 @@ def test_every_loss_on_classes_that_is_named_opens_a_scene():
     for batch, is_met in ((64, True), (2, False)):
         fitting = suited_to_classes(read, batch)
         assert {one.loss for one in fitting} == {
-            spec.name for spec in LOSSES.values() if "classes" in spec.reads.values()
+            spec.name
+            for spec in LOSSES.values()
+            if {"classes", "paired_classes"} & set(spec.reads.values())
         }
+        first = [one.loss for one in fitting[:2]]
+        assert first == (["supcon", "triplet"] if is_met else ["softmax", "arcface"])
         for one in fitting:
             link = class_scene_of(read, class_sample(read), one.loss)
             assert explore(Scenario.from_link(link)).loss > 0
             by_prototype = "prototypes" in LOSSES[one.loss].reads.values()
-            assert (one.against == ()) == (is_met or by_prototype)
+            assert ("alone" in one.against) == (not is_met and not by_prototype)
+            assert ("prototypes_of_these" in one.against) == by_prototype
             assert all("doctor.suited" not in said for said in one.said("zh"))
     assert suited_to_classes(table(*clean(classes=1)), 16) == ()
     assert suited_to_classes(table(*clean(each=1)), 16) == ()

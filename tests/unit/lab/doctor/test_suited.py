@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
+import json
+
+from explorer.lab.doctor.commands import add_to, doctor
 from explorer.lab.doctor.profile import profiled
+from explorer.lab.doctor.reading import read_content
 from explorer.lab.doctor.suited import suited
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
@@ -57,3 +62,61 @@ def test_lists_and_both_languages():
     assert "hard_negatives" not in of_one_label["info_nce"].reasons
     for language in ("en", "zh"):
         assert all(reason for one in found.values() for reason in one.said(language))
+
+
+def table(*columns):
+    """What of a table of rows of its own texts is suited, its columns named and filled."""
+    names = "\t".join(columns)
+    lines = (
+        "\t".join(f"{name} {row}" if name not in FILLED else FILLED[name](row) for name in columns)
+        for row in range(COUNT)
+    )
+    text = "\n".join((names, *lines)).encode()
+    return suited(read_content(text, "t.tsv", lambda *_: None).profile, 16)
+
+
+FILLED = {
+    "score": lambda row: str(row % 6),
+    "margin": lambda row: str(row / 7),
+    "label": lambda row: str(row % 2),
+    "entailed": lambda row: ("entailment", "neutral", "contradiction")[row % 3],
+}
+
+
+def test_every_loss_has_its_reason_and_those_made_for_the_columns_come_first():
+    triplets = table("anchor", "positive", "negative")
+    taught = table("anchor", "positive", "negative", "margin")
+    for found, first in (
+        (triplets, ["info_nce", "triplet"]),
+        (taught, ["margin_mse", "distill_kl", "info_nce", "triplet"]),
+        (table("sentence1", "sentence2"), ["info_nce", "nt_xent"]),
+        (tuple(of((1.0,) * COUNT).values()), ["info_nce", "nt_xent"]),
+        (table("sentence1", "sentence2", "score"), ["cosent", "cosine_mse"]),
+        (table("sentence1", "sentence2", "label"), ["contrastive", "online_contrastive"]),
+        (table("premise", "hypothesis", "entailed"), ["info_nce"]),
+        (tuple(of(tuple(n % 3 for n in range(COUNT)), FIRST[:5] * 8).values()), ["list_net"]),
+    ):
+        assert [one.loss for one in found[: len(first)]] == first
+        assert all(one.reasons for one in found)
+    named = {one.loss: one for one in triplets}
+    assert not {"list_net", "list_mle", "lambda_loss"} & {one.loss for one in triplets[:8]}
+    assert named["list_net"].against == ("lists_of_two",)
+    assert named["cosent"].against == ("queries_unread",)
+    assert named["siglip"].against == ("negatives_unread",)
+    assert named["alignment"].against == ("negatives_unread", "only_pulls")
+    assert not any("yes_or_no" in one.reasons for one in (*triplets, *taught))
+    assert all(
+        ("teacher_unread" in one.against) == ("teacher" not in one.reasons) for one in taught
+    )
+
+
+def test_that_more_can_learn_from_it_is_said(tmp_path, capsys):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("".join(f"first {n}\tsecond {n}\n" for n in range(COUNT)))
+    parser = argparse.ArgumentParser()
+    add_to(parser.add_subparsers())
+    assert doctor(parser.parse_args(["doctor", str(path), "--losses", "--json"])) == 0
+    count = len(json.loads(capsys.readouterr().out)["suited"])
+    for language, said in (("en", "{} more can learn from it; --json"), ("zh", "另有 {} 个")):
+        doctor(parser.parse_args(["doctor", str(path), "--losses", "--language", language]))
+        assert said.format(count - 8) in capsys.readouterr().out

@@ -283,13 +283,21 @@ export default function findings(root, channel) {
 
   function drawFitting() {
     const { suited = [], more = 0 } = door.found ?? door.classes ?? {};
+    const shown = suited.length - more;
     const none = door.classes ? "doctor.suited.none_classes" : "doctor.suited.none";
     const first = suited.filter(({ scene }) => scene).slice(0, COMPARED);
     fitting.replaceChildren(
       h("h2", {}, say("doctor.which_loss")),
       h("p.lp-about", {}, say(suited.length ? "doctor.suited.title" : none)),
-      h("ol.lp-findings.lp-suited", {}, ...suited.map(lossOf)),
-      more ? h("p.lp-note", {}, say("doctor.more", { count: more })) : "",
+      h("ol.lp-findings.lp-suited", {}, ...suited.slice(0, shown).map(lossOf)),
+      more
+        ? h(
+            "details.lp-more",
+            {},
+            h("summary", {}, say("doctor.more_losses", { count: more })),
+            h("ol.lp-findings.lp-suited", { start: shown + 1 }, ...suited.slice(shown).map(lossOf)),
+          )
+        : "",
       first.length > 1 ? h("div.lp-row.lp-wrap", {}, toCompare(first, say("doctor.compare_first"))) : "",
     );
   }
