@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from torch import Tensor
 
 from losses.forms import Form
-from losses.readings import LISTS, POSITIVES, READABLE, TEACHER, Readable
+from losses.readings import LISTS, POSITIVES, READABLE, TEACHER, TEACHER_VECTORS, Readable
 from losses.twins import Twin
 
 GROUPS = (
@@ -214,7 +214,7 @@ class LossSpec:
     @property
     def learns_from_positives(self) -> bool:
         """Whether positive pairs suffice, without pairs of other labels."""
-        return self.needs <= {*POSITIVES, *LISTS, *TEACHER}
+        return self.needs <= {*POSITIVES, *LISTS, *TEACHER, *TEACHER_VECTORS}
 
     @property
     def needs_positives(self) -> bool:
@@ -249,6 +249,11 @@ class LossSpec:
     def reads_guide(self) -> bool:
         """Whether it asks a second encoder which negatives to believe."""
         return any("guide_dimension" in reading.axes for reading in self.readings)
+
+    @property
+    def reads_teacher(self) -> bool:
+        """Whether it learns from another model: its scores, or its vectors."""
+        return bool(self.needs & {*TEACHER, *TEACHER_VECTORS})
 
     @property
     def reads_texts(self) -> bool:

@@ -10,7 +10,7 @@ from explorer.runtime.sendable import MOST_WHOLE, whole_letters
 # Another encoder; another loss or parameter; another loss or labels; columns that nobody could tell
 # apart, that were chosen twice, that do not exist; the encoding of a file; a smaller batch; another
 # search; the rest of what was cancelled; another attempt, which may end better; data with lists;
-# another guide, or none; another teacher, or any.
+# another guide, or none; another teacher, or any; a teacher with vectors that fit.
 # Empty: something in the data, or nothing.
 About = Literal[
     "",
@@ -28,6 +28,7 @@ About = Literal[
     "lists",
     "guide",
     "teacher",
+    "teacher_vectors",
 ]
 ABOUT = get_args(About)
 

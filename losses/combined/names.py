@@ -97,5 +97,5 @@ def takes_prefixes(spec: LossSpec) -> bool:
     """Whether a loss compares vectors, or the pairs' own scores, which prefixes have as well."""
     made_of = {READABLE[what].made_of for what in spec.reads.values()}
     scores = {what for what in spec.reads.values() if READABLE[what].made_of == "scores"}
-    held = {"prototypes", "level_scores"} & set(spec.reads.values())
+    held = {"prototypes", "level_scores", "teacher_embeddings"} & set(spec.reads.values())
     return bool(made_of & {"vectors", "scores"}) and scores <= {"scores"} and not held

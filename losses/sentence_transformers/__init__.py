@@ -10,7 +10,8 @@ the columns of the data set:
     two texts and a label       pairs with scores: every loss, by the rules below
     two texts                   positive pairs: losses on in-batch negatives, and mined triplets
     three texts or more         anchor, positive, negatives
-    texts and vectors           another encoder's vectors as labels: `EmbeddingMseLoss` alone
+    texts and vectors           another encoder's vectors as labels, for `EmbeddingMseLoss`, which
+                                else asks its `teacher`
     one text and a label        classes: supcon, mined triplets, and losses against prototypes
     one text, a list of texts   lists: losses on lists, and a teacher's (`whole_lists` for a
     and a list of labels        bi-encoder, as it is for a cross-encoder)
@@ -51,7 +52,7 @@ from losses.sentence_transformers.levels import LevelTrainingLoss
 from losses.sentence_transformers.lists import whole_lists
 from losses.sentence_transformers.queued import QueuedTrainingLoss
 from losses.sentence_transformers.training import TrainingLoss
-from losses.sentence_transformers.vectors import EmbeddingMseLoss
+from losses.sentence_transformers.vectors import VectorTrainingLoss
 from losses.sentence_transformers.weights import (
     ClassifierTrainingLoss,
     PrototypeTrainingLoss,
@@ -93,6 +94,8 @@ def trains_as_one(spec: LossSpec) -> bool:
             return False
     on_classes = ["prototypes" in one for one in reads]
     alone = any(one & {"level_scores", "pair_logits"} for one in reads)
+    if any("teacher_embeddings" in one for one in reads):  # asked by the loss, for each text
+        alone |= any(on_classes) or any(part.length for part in spec.parts)
     return not alone and (all(on_classes) or not any(on_classes))
 
 
@@ -114,6 +117,8 @@ def _base_for(spec: LossSpec) -> type[TrainingLoss]:
         return LevelTrainingLoss
     if any(part.length for part in spec.parts):
         return QueuedTrainingLoss
+    if "teacher_embeddings" in reads:
+        return VectorTrainingLoss
     mined = any(parameter.name == "mining" for parameter in spec.parameters)
     return TripletTrainingLoss if mined else TrainingLoss
 
@@ -123,7 +128,6 @@ globals().update({made.__name__: made for made in TRAINING_LOSSES.values()})
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made for each loss
     "TRAINING_LOSSES",
-    "EmbeddingMseLoss",
     "Examples",
     "PrismCallback",
     "TrainingLoss",

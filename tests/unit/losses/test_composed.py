@@ -29,7 +29,9 @@ PLAIN = dict(LOSSES)
 def given_for(name):
     """What the loss reads of an example that has it, as leaves."""
     parts = LOSSES[name].parts
-    of_lists = next((p.spec.name for p in parts if p.spec.needs & {"lists", "teacher"}), "cosent")
+    of_lists = next(
+        (p.spec.name for p in parts if "lists" in p.spec.needs or p.spec.reads_teacher), "cosent"
+    )
     batch = make_batch(data_for(of_lists, Data()), Rules())
     given = {what: batch.read(what, batch.vectors, batch.scores) for what in LOSSES[name].reads}
     return {
