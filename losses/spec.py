@@ -95,9 +95,9 @@ class Convention:
     a step of the name that `LossSpec.terms` gives. What is left empty is as in the loss. The
     same number for training, checked and fast, is `function`, if there is one. A trainer that
     is given triplets, which a batch of pairs has not, takes the parameters of `given_triplets` in
-    place of those. `note` says where the library and this part, in a sentence. `twin`, `collapse`
-    and `floor` are as in `LossSpec`, for a definition of its own. `former` are names that it had,
-    by which links, runs and programs still find it.
+    place of those. `note` says where the library and this part, in a sentence. `twin`, `collapse`,
+    `floor` and `reach` are as in `LossSpec`, for a definition of its own. `former` are names that
+    it had, by which links, runs and programs still find it.
     """
 
     name: str
@@ -112,6 +112,7 @@ class Convention:
     twin: Callable[..., Twin | None] | None = None
     collapse: Callable[..., float | None] | None = None
     floor: Callable[..., float | None] | None = None
+    reach: Callable[..., float] | None = None
     former: tuple[str, ...] = ()
 
 
@@ -147,7 +148,10 @@ class LossSpec:
 
     `terms` names the step whose gradient is the weight of each single term. `collapse` is the
     value when all embeddings are equal and `floor` the least value that any embedding reaches;
-    both are called with the loss's inputs and parameters, and may answer None. `variants` holds the
+    both are called with the loss's inputs and parameters, and may answer None; a floor that only
+    bounds the loss is a `losses.landmarks.Bound`. `reach`, called with the parameters, is the
+    largest distance of two unit vectors, for a hinge of distances whose margin no vectors reach
+    beyond that. `variants` holds the
     formula that takes the place of `formula` at a parameter's value, under "name=value" (true and
     false in lower case). `note` is what a reader of its numbers must know beside the formula.
     `form` is the form of its terms, where it has one of `losses.forms`. `twin`, called with the
@@ -171,6 +175,7 @@ class LossSpec:
     collapse_formula: str = ""
     floor: Callable[..., float | None] | None = None
     floor_formula: str = ""
+    reach: Callable[..., float] | None = None
     references: tuple[str, ...] = ()
     conventions: tuple[Convention, ...] = ()
     variants: Mapping[str, str] = field(default_factory=dict)
@@ -322,6 +327,7 @@ class LossSpec:
                     reads=candidate.reads or self.reads,
                     collapse=candidate.collapse,
                     floor=candidate.floor,
+                    reach=candidate.reach,
                     note=note,
                     twin=candidate.twin,
                 )

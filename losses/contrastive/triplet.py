@@ -6,6 +6,7 @@ negative. All ordered pairs of one class make a row; for "hard", each anchor wit
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import torch
@@ -34,10 +35,18 @@ from losses.contrastive.mined_triplets import (
     triplet_unit_swapped_definition,
 )
 from losses.contrastive.triplet_landmarks import (
+    collapse_of_every_anchor,
+    collapse_of_itself,
+    floor_of_directions,
+    floor_of_every_anchor,
     floor_of_given,
+    floor_of_itself,
     floor_of_manhattan,
+    floor_of_shifted,
+    floor_over_violating,
     triplet_collapse,
     triplet_floor,
+    triplet_reach,
 )
 from losses.contrastive.triplet_symbols import (
     EVERY_ANCHOR,
@@ -196,7 +205,8 @@ TRIPLET = LossSpec(
     collapse=triplet_collapse,
     collapse_formula="m",
     floor=triplet_floor,
-    floor_formula="0",
+    floor_formula=r"0\ \text{or}\ [m - d_{\max}]_+",
+    reach=triplet_reach,
     references=("S2", "S1 eq. 35", "Schroff et al. 2015", "Hermans et al. 2017"),
     twin=twin_of,
     aliases=(
@@ -229,6 +239,7 @@ TRIPLET = LossSpec(
             note=GIVEN_NOTE,
             collapse=triplet_collapse,
             floor=floor_of_given,
+            reach=triplet_reach,
         ),
         Convention(
             "sentence-transformers 6.2, Manhattan distance (given triplets)",
@@ -261,6 +272,9 @@ TRIPLET = LossSpec(
             symbols=VIOLATING,
             function=triplet_over_violating,
             twin=partial(twin_of_mined, "BatchAllTripletLoss"),
+            collapse=triplet_collapse,
+            floor=floor_over_violating,
+            reach=triplet_reach,
             former=("sentence-transformers BatchAll",),
         ),
         Convention(
@@ -270,6 +284,9 @@ TRIPLET = LossSpec(
             formula=r"\frac1S \sum_a \bigl[\max_p d(a, p) - \min_n d(a, n) + m\bigr]_+",
             symbols=EVERY_ANCHOR,
             twin=partial(twin_of_mined, "BatchHardTripletLoss"),
+            collapse=collapse_of_every_anchor,
+            floor=floor_of_every_anchor,
+            reach=triplet_reach,
             former=("sentence-transformers BatchHard",),
         ),
         Convention(
@@ -289,12 +306,17 @@ TRIPLET = LossSpec(
                     signed=False,
                 ),
             },
+            collapse=lambda given, **_: math.log(2),
+            floor=partial(floor_of_every_anchor, margin=0.0, soft_margin=True),
         ),
         Convention(
             "sentence-transformers 6.2 BatchSemiHard",
             {"margin": 5.0},
             triplet_semi_hard_or_itself_definition,
             function=triplet_semi_hard_or_itself,
+            collapse=collapse_of_itself,
+            floor=floor_of_itself,
+            reach=triplet_reach,
             former=("sentence-transformers BatchSemiHard",),
         ),
         Convention(
@@ -314,6 +336,9 @@ TRIPLET = LossSpec(
                     live=r"\frac{«Σ terms»}{«strangers.sum().clamp_min(1)»}",
                 ),
             },
+            collapse=triplet_collapse,
+            floor=floor_of_shifted,
+            reach=triplet_reach,
             former=("torch (ε in the distance)",),
         ),
         Convention(
@@ -327,6 +352,7 @@ TRIPLET = LossSpec(
             note=GIVEN_NOTE,
             collapse=triplet_collapse,
             floor=floor_of_given,
+            reach=triplet_reach,
             former=("torch TripletMarginLoss (given triplets)",),
         ),
         Convention(
@@ -357,6 +383,7 @@ TRIPLET = LossSpec(
             + GIVEN_NOTE,
             collapse=triplet_collapse,
             floor=floor_of_given,
+            reach=triplet_reach,
             former=("torch, swap=True (given triplets)",),
         ),
         Convention(
@@ -376,6 +403,8 @@ TRIPLET = LossSpec(
                 ),
             },
             collapse=triplet_collapse,
+            floor=floor_of_directions,
+            reach=triplet_reach,
         ),
         Convention(
             "pytorch-metric-learning 2.9, smooth_loss=True",
@@ -393,6 +422,7 @@ TRIPLET = LossSpec(
                 ),
             },
             collapse=partial(triplet_collapse, soft_margin=True),
+            floor=partial(floor_of_directions, soft_margin=True),
         ),
         Convention(
             "pytorch-metric-learning 2.9 TripletMarginLoss",
@@ -402,6 +432,9 @@ TRIPLET = LossSpec(
             r"\quad \lVert a \rVert = \lVert p \rVert = \lVert n \rVert = 1",
             symbols=VIOLATING,
             function=triplet_unit,
+            collapse=triplet_collapse,
+            floor=floor_of_directions,
+            reach=triplet_reach,
             former=("pytorch-metric-learning",),
         ),
     ),

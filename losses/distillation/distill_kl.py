@@ -249,6 +249,8 @@ DISTILL_KL = LossSpec(
                     live=r"\frac{«Σ per_row»}{«filled.sum().clamp_min(1)»}",
                 ),
             },
+            collapse=lambda given, **_: _collapse(given, 1.0, "ce"),
+            floor=lambda given, **_: _floor(given, 1.0, "ce"),
         ),
     ),
 )

@@ -35,6 +35,8 @@ ELSEWHERE = {
     "doctor.data.near_duplicates": "test_encoded.py::test_what_was_planted_is_counted",
     "doctor.data.false_negatives": "test_encoded.py::test_what_was_planted_is_counted",
     "remark.same_text": "test_same_text.py::test_the_shares_are_those_of_the_softmax",
+    "doctor.data.margins_out_of_reach": "test_data.py::test_margins_that_no_cosines_have",
+    "remark.same_text_floor": "test_same_text.py::test_copies_hold_the_floor_up",
     "remark.same_text_left_out": "test_same_text.py::test_left_out_they_are_counted",
     "remark.run_pair": "test_remarks.py::test_the_pair_that_came_home",
     "remark.verdict_other_pairs": "test_compare.py::test_other_held_out_pairs_do_not_compare",
@@ -89,6 +91,7 @@ ELSEWHERE = {
     "doctor.copies": (
         "test_explain.py::test_a_positive_that_stands_three_times_among_its_candidates"
     ),
+    "doctor.margin_beyond": "test_explain.py::test_a_floor_that_a_margin_leaves_is_told_as_that",
     "doctor.copied": "test_explain.py::test_copies_are_told_of_a_loss_that_is_named",
     "doctor.below_zero": "test_explain.py::test_below_zero",
     "doctor.below_zero_fault": "test_explain.py::test_below_zero",

@@ -10,7 +10,7 @@ from explorer.lab.doctor.axes import Counts
 from explorer.lab.doctor.data import Examined
 from explorer.lab.doctor.explain import Explained, Finding, Fitting, Standing
 from explorer.lab.doctor.known import sides_for
-from explorer.lab.doctor.landmarks import COLLAPSE, START, Settings, sharpening
+from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, START, Settings, sharpening
 from explorer.lab.doctor.reading import Read
 from explorer.lab.doctor.suited import Suited
 from explorer.locale import Word, parameter_word, say, spelled, title_word, word
@@ -67,6 +67,8 @@ def beside(finding: Finding, following: Finding | None, language: str = "en") ->
     if first.other is not None:
         key = "doctor.starts" if first.kind == COLLAPSE else "doctor.collapses"
         yield say(language, key, value=display_number(first.other, 6))
+    if FLOOR in finding.kinds:
+        yield from _beyond(first, language)
     if finding.copies is not None:
         value = display_number(finding.value, 6)
         yield say(language, "doctor.copies", value=value, count=finding.copies)
@@ -74,6 +76,18 @@ def beside(finding: Finding, following: Finding | None, language: str = "en") ->
         yield _doubled(first, following, language)
     if first.scene() is None:
         yield say(language, "doctor.no_scene", most=EXPLORED_PAIRS)
+
+
+def _beyond(fit: Fitting, language: str) -> Iterator[str]:
+    """That a floor is what a margin leaves that no two unit vectors have between them."""
+    spec = LOSSES[fit.loss].under(fit.convention)
+    chosen = {**spec.defaults, **dict(fit.parameters)}
+    margin = next((one.name for one in spec.parameters if one.role == "margin"), "")
+    if not margin or spec.reach is None or not float(chosen[margin]) > spec.reach(**chosen):
+        return
+    said = {"margin": chosen[margin], "reach": spec.reach(**chosen), "value": fit.value}
+    shown = {name: display_number(float(value), 6) for name, value in said.items()}
+    yield say(language, "doctor.margin_beyond", **shown)
 
 
 def _doubled(first: Fitting, following: Finding | None, language: str) -> str:
