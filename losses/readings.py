@@ -146,6 +146,12 @@ READABLE: Mapping[str, Readable] = {
         "teacher",
         needs=(*LISTS, *TEACHER),
     ),
+    "list_places": Readable(
+        "which pairs these candidates are, −1 for none",
+        ("list", "candidate"),
+        "groups",
+        needs=LISTS,
+    ),
     "margin_positives": Readable(
         "similarity of each positive pair whose first sentence has negatives",
         ("row",),
@@ -169,6 +175,20 @@ READABLE: Mapping[str, Readable] = {
     ),
     "margin_mask": Readable(
         "where there is a negative", ("row", "candidate"), "groups", by_threshold=True, needs=LISTS
+    ),
+    "positive_places": Readable(
+        "which pair each of these positives is",
+        ("row",),
+        "groups",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS),
+    ),
+    "negative_places": Readable(
+        "which pairs its negatives are, −1 for none",
+        ("row", "candidate"),
+        "groups",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS),
     ),
     "triplet_anchors": Readable(
         "first sentences of the positive pairs beside which others stand, once for each of these",

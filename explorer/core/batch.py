@@ -347,6 +347,15 @@ class _Readings:
     def list_mask(self) -> Tensor:
         return self.batch.lists >= 0
 
+    def list_places(self) -> Tensor:
+        return self.batch.lists
+
+    def positive_places(self) -> Tensor:
+        return self.batch.margins[0]
+
+    def negative_places(self) -> Tensor:
+        return self.batch.margins[1]
+
     def list_teacher(self) -> Tensor:
         return at(self._teacher, self.batch.lists)
 

@@ -94,8 +94,7 @@ def _is_one(summand: Summand, losses: Mapping[str, LossSpec]) -> bool:
 
 
 def takes_prefixes(spec: LossSpec) -> bool:
-    """Whether a loss compares vectors, or the pairs' own scores, which prefixes have as well."""
+    """Whether a loss compares vectors, or similarities of pairs, which prefixes have as well."""
     made_of = {READABLE[what].made_of for what in spec.reads.values()}
-    scores = {what for what in spec.reads.values() if READABLE[what].made_of == "scores"}
-    held = {"prototypes", "level_scores", "teacher_embeddings"} & set(spec.reads.values())
-    return bool(made_of & {"vectors", "scores"}) and scores <= {"scores"} and not held
+    whole = {"prototypes", "level_scores", "pair_logits", "teacher_embeddings"}
+    return bool(made_of & {"vectors", "scores"}) and not whole & set(spec.reads.values())

@@ -212,6 +212,23 @@ class Examples:
     def list_mask(self) -> Tensor:
         return self.needed_lists >= 0
 
+    def _of_all(self, places: Tensor) -> Tensor:
+        """The places of pairs among those of all processes, where their batches are one."""
+        ahead = self.before * max(len(self.columns) - 1, 1)
+        return torch.where(places < 0, places, places + ahead)
+
+    @property
+    def list_places(self) -> Tensor:
+        return self._of_all(self.needed_lists)
+
+    @property
+    def positive_places(self) -> Tensor:
+        return self._of_all(self._margins[0])
+
+    @property
+    def negative_places(self) -> Tensor:
+        return self._of_all(self._margins[1])
+
     @property
     def list_teacher(self) -> Tensor:
         return at(self.needed_teacher, self.needed_lists)

@@ -72,6 +72,13 @@ def inputs_for(
         "paired_classes": lambda: shuffled(place % CLASSES),
         "prototypes": lambda: normal(CLASSES, WIDTH),
         "list_scores": lambda: cosines(count, CANDIDATES),
+        "list_places": lambda: torch.where(
+            absent, -1, (place[:, None] + torch.arange(CANDIDATES)) % count
+        ),
+        "positive_places": lambda: place,
+        "negative_places": lambda: torch.where(
+            absent, -1, (place[:, None] + 1 + torch.arange(CANDIDATES)) % count
+        ),
         "list_labels": lambda: (
             torch.rand(count, CANDIDATES, generator=made).argsort(dim=1) % 4
         ).to(dtype),

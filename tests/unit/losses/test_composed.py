@@ -63,7 +63,7 @@ def test_a_name_is_read_as_it_is_written(name):
         "+cosent",
         "cosent + angle",
         "cosent+nothing",
-        "matryoshka(list_net)",
+        "matryoshka(embedding_mse)",
         "matryoshka(arcface)",
         "matryoshka(info_nce,3)",
         "matryoshka(info_nce,64,64)",
@@ -158,8 +158,8 @@ def test_landmarks_add_up():
         for name, own in (("cosent", {"scale": 20.0}), ("info_nce", PLAIN["info_nce"].defaults))
     ]
     assert spec.floor(given, **settings) == pytest.approx(floors[0] + 2.5 * floors[1])
-    without = next(name for name, one in PLAIN.items() if one.floor is None)
-    assert LOSSES[f"cosent+{without}"].floor is None
+    without = next(name for name, one in PLAIN.items() if one.collapse is None)
+    assert LOSSES[f"cosent+{without}"].collapse is None
     assert float(spec.function(**given, **settings).detach()) > spec.floor(given, **settings)
 
 

@@ -302,6 +302,11 @@ TWINS = {
         lambda m: adapter.training_loss("matryoshka(cosent,6,2)")(m),
         lambda m: bi.MatryoshkaLoss(m, bi.CoSENTLoss(m), matryoshka_dims=[6, 2]),
     ),
+    "matryoshka of margin_mse": (
+        "margins",
+        lambda m: adapter.training_loss("matryoshka(margin_mse,6,2)")(m),
+        lambda m: bi.MatryoshkaLoss(m, bi.MarginMSELoss(m), matryoshka_dims=[6, 2]),
+    ),
     "triplet, semi-hard": (
         "classes",
         lambda m: adapter.TripletLoss(m, convention="sentence-transformers 6.2 BatchSemiHard"),
