@@ -20,7 +20,7 @@ from typing import Any
 
 from torch import Tensor
 
-from losses.combined.names import RECIPES, SHARES, Summand, name_of
+from losses.combined.names import RECIPES, SHARES, Recipe, Summand, name_of
 from losses.combined.prefixes import prefix
 from losses.combined.queued import (
     LENGTH,
@@ -69,8 +69,8 @@ def composed(summands: tuple[Summand, ...], losses: Mapping[str, LossSpec]) -> L
     parts = tuple(part for one in summands for part in _parts_of(one, losses[one.loss]))
     if len(parts) == 1 and parts[0].length:
         parts = (replace(parts[0], weight=""),)
-    reads = _reads_of(parts)
-    parameters = tuple(_parameters(parts, RECIPES.get(named, {})))
+    reads, recipe = _reads_of(parts), RECIPES.get(named, Recipe())
+    parameters = tuple(_parameters(parts, recipe.weights))
     function = _made(parts, parameters, lambda spec: spec.function)
     function.__name__ = named
     function.__doc__ = f"{named}: each loss on one batch, times its weight."
@@ -88,7 +88,10 @@ def composed(summands: tuple[Summand, ...], losses: Mapping[str, LossSpec]) -> L
         collapse_formula=_formula(parts, lambda spec: spec.collapse_formula),
         floor=_landmark(parts, lambda spec: spec.floor),
         floor_formula=_formula(parts, lambda spec: spec.floor_formula),
-        references=tuple(dict.fromkeys(r for part in parts for r in _references(part))),
+        references=tuple(
+            dict.fromkeys((*recipe.references, *(r for part in parts for r in _references(part))))
+        ),
+        aliases=recipe.aliases,
         terms="" if parts[0].weight else f"{parts[0].label}_{parts[0].spec.terms}",
         note="" if parts[0].weight else NOTES[parts[0].spec.name],
         selectors=tuple(f"{part.label}_{name}" for part in parts for name in part.spec.selectors),

@@ -633,6 +633,7 @@ INFO_NCE = LossSpec(
         "in-batch negatives",
         "SimCSE",
         "CLIP loss",
+        "ibn",
         "InfoNCELoss",
     ),
     twin=_twin,

@@ -208,7 +208,17 @@ LAMBDA_LOSS = LossSpec(
     collapse_formula=r"\bar w",
     floor=_floor,
     floor_formula=r"\ge 0",
-    aliases=("LambdaRank", "NDCGLoss2++", "LambdaMART"),
+    aliases=(
+        "LambdaRank",
+        "NDCGLoss2++",
+        "LambdaMART",
+        "NDCGLoss1Scheme",
+        "NDCGLoss2Scheme",
+        "NDCGLoss2PPScheme",
+        "LambdaRankScheme",
+        "NDCGLoss1",
+        "NDCGLoss2",
+    ),
     references=("Wang et al. 2018", "Burges 2010"),
     conventions=(
         Convention("sentence-transformers 6.2 LambdaLoss", {"scheme": "ndcg2pp"}),
