@@ -286,6 +286,15 @@ class LossSpec:
     def defaults(self) -> dict[str, ParameterValue]:
         return {parameter.name: parameter.default for parameter in self.parameters}
 
+    def beyond_reach(self, parameters: Mapping[str, object]) -> tuple[float, float] | None:
+        """A margin that no two unit vectors have between them, and what they have; else None."""
+        for one in self.parameters:
+            asked = parameters[one.name]
+            if one.role == "margin" and self.reach is not None and isinstance(asked, int | float):
+                reach = self.reach(**parameters)
+                return (float(asked), reach) if asked > reach else None
+        return None
+
     @property
     def former_conventions(self) -> dict[str, str]:
         """What conventions were called before, each with its name of today."""

@@ -294,14 +294,11 @@ def _on_reach(seen: Seen) -> list[Remark]:
     said: dict[str, Value] = {"floor": short(seen.floor)}
     if seen.margins > COSINES_APART:
         return [Remark("teacher_beyond", {**said, "margin": short(seen.margins)})]
-    margin = next((p.name for p in seen.spec.parameters if p.role == "margin"), "")
-    if not margin or seen.spec.reach is None:
+    beyond = seen.spec.beyond_reach(seen.parameters)
+    if beyond is None:
         return []
-    asked = float(seen.parameters[margin])  # pyright: ignore[reportArgumentType]
-    reach = seen.spec.reach(**seen.parameters)
-    if asked <= reach:
-        return []
-    return [Remark("margin_beyond", {**said, "margin": short(asked), "reach": short(reach)})]
+    margin, reach = map(short, beyond)
+    return [Remark("margin_beyond", {**said, "margin": margin, "reach": reach})]
 
 
 def _on_suspects(seen: Seen) -> list[Remark]:

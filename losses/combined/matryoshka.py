@@ -84,10 +84,11 @@ def matryoshka(
         values = []
         for length in lengths:
             prefixes = {name: unit(value[..., :length]) for name, value in whole.items()}
-            made = {name: prefixes.get(name, value) for name, value in bound.arguments.items()}
+            made = OrderedDict({**bound.arguments, **prefixes})
             if further:
-                made[further] = {name: prefixes.get(name, value) for name, value in rest.items()}
-            again = inspect.BoundArguments(named, OrderedDict(made))
+                made = OrderedDict({n: v for n, v in made.items() if n in named.parameters})
+                made[further] = {**rest, **{n: v for n, v in prefixes.items() if n in rest}}
+            again = inspect.BoundArguments(named, made)
             values.append(inner(*again.args, **again.kwargs))
         return torch.stack(
             [factor * value for factor, value in zip(factors, values, strict=True)]

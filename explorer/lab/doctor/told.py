@@ -81,13 +81,12 @@ def beside(finding: Finding, following: Finding | None, language: str = "en") ->
 def _beyond(fit: Fitting, language: str) -> Iterator[str]:
     """That a floor is what a margin leaves that no two unit vectors have between them."""
     spec = LOSSES[fit.loss].under(fit.convention)
-    chosen = {**spec.defaults, **dict(fit.parameters)}
-    margin = next((one.name for one in spec.parameters if one.role == "margin"), "")
-    if not margin or spec.reach is None or not float(chosen[margin]) > spec.reach(**chosen):
+    beyond = spec.beyond_reach({**spec.defaults, **dict(fit.parameters)})
+    if beyond is None:
         return
-    said = {"margin": chosen[margin], "reach": spec.reach(**chosen), "value": fit.value}
-    shown = {name: display_number(float(value), 6) for name, value in said.items()}
-    yield say(language, "doctor.margin_beyond", **shown)
+    margin, reach, value = (display_number(one, 6) for one in (*beyond, fit.value))
+    said = {"margin": margin, "reach": reach, "value": value}
+    yield say(language, "doctor.margin_beyond", **said)
 
 
 def _doubled(first: Fitting, following: Finding | None, language: str) -> str:

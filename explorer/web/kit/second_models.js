@@ -29,6 +29,6 @@ export function teacherWords({ source, teacher_model }, taught) {
 
 /**
  * Whether another teacher would put it right.
- * @param {string} about
+ * @param {string | undefined} about
  */
 export const aboutTeacher = (about) => about === "teacher" || about === "teacher_vectors";
