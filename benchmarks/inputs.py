@@ -143,6 +143,10 @@ class Drawn:
         return self._classed[0]
 
     @property
+    def teacher_embeddings(self) -> Tensor:
+        return self.embeddings + torch.randn(self.count, WIDTH) / 2
+
+    @property
     def classes(self) -> Tensor:
         return self._classed[1]
 

@@ -62,7 +62,7 @@ from losses.contrastive.triplet import (
     triplet_unit,
 )
 from losses.distillation.distill_kl import DISTILL_KL, distill_kl
-from losses.distillation.embedding_mse import embedding_mse
+from losses.distillation.embedding_mse import EMBEDDING_MSE, embedding_mse
 from losses.distillation.margin_mse import MARGIN_MSE, margin_mse
 from losses.lists.adr_mse import ADR_MSE, adr_mse
 from losses.lists.approx_ndcg import APPROX_NDCG, approx_ndcg
@@ -145,6 +145,7 @@ SHIPPED = (
     ORTHOGONAL,
     MARGIN_MSE,
     DISTILL_KL,
+    EMBEDDING_MSE,
 )
 
 WITHOUT_LOSSES = ("kernels", "modules", "sentence_transformers")  # the last two read LOSSES

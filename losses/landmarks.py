@@ -18,6 +18,10 @@ MOST_STEPS = 100
 KEPT_FLOORS = 4096  # least values that were worked out
 
 
+class Bound(float):
+    """A floor that nothing is below, and that perhaps no embedding reaches."""
+
+
 def least_over_levels(
     labels: Tensor,
     scale: float,

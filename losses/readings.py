@@ -6,24 +6,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 POSITIVES, ORDER, SIDES = ("positives",), ("order",), ("order", "sides")
-LISTS, TEACHER = ("lists",), ("teacher",)
+LISTS, TEACHER, TEACHER_VECTORS = ("lists",), ("teacher",), ("teacher_vectors",)
 
 
 @dataclass(frozen=True)
 class Readable:
     """What a batch can hand to a loss under one name, and what it takes to have it.
 
-    `axes` says what its dimensions count, in the names of `Symbol.axes`. `made_of` is what whoever
-    holds the batch makes it from: "scores" and "labels" are there for any scored pairs, "vectors"
-    need embeddings, "classes" need sentences that can be told apart, "texts" are numbers of the
-    sentences, equal for equal texts, "groups" say which pairs share their first sentence, "teacher"
-    is what a teacher gave the pairs. `by_threshold` is whether it depends on which pairs count as
-    positive, `by_range` whether on the ends of the labels' scale (`losses.labels`). A loss learns
-    nothing from it unless there are all of
+    `axes` says what its dimensions count, in the names of `Symbol.axes`. `made_of` is what
+    whoever holds the batch makes it from: "scores" and "labels" are there for any scored pairs,
+    "vectors" need embeddings, "classes" need sentences that can be told apart, "texts" are
+    numbers of the sentences, equal for equal texts, "groups" say which pairs share their first
+    sentence, "teacher" is what a teacher gave the pairs, or its vectors. `by_threshold` is
+    whether it depends on which pairs count as positive, `by_range` whether on the ends of the
+    labels' scale (`losses.labels`). A loss learns nothing from it unless there are all of
     `needs`: "order", two labels that differ; "sides", pairs on both sides of the threshold;
-    "positives", positive pairs; "lists", first sentences that stand in several pairs; "teacher", a
-    teacher's score of each pair. `positives_only`: its rows are the positive pairs, so that without
-    any there is nothing to hand over. What is `optional` may be missing.
+    "positives", positive pairs; "lists", first sentences that stand in several pairs;
+    "teacher", a teacher's score of each pair; "teacher_vectors", its vectors, of the batch's
+    own dimension. `positives_only`: its rows are the positive pairs, so that without any there
+    is nothing to hand over. What is `optional` may be missing.
     """
 
     meaning: str
@@ -145,6 +146,12 @@ READABLE: Mapping[str, Readable] = {
         "teacher",
         needs=(*LISTS, *TEACHER),
     ),
+    "list_places": Readable(
+        "which pairs these candidates are, −1 for none",
+        ("list", "candidate"),
+        "groups",
+        needs=LISTS,
+    ),
     "margin_positives": Readable(
         "similarity of each positive pair whose first sentence has negatives",
         ("row",),
@@ -168,6 +175,20 @@ READABLE: Mapping[str, Readable] = {
     ),
     "margin_mask": Readable(
         "where there is a negative", ("row", "candidate"), "groups", by_threshold=True, needs=LISTS
+    ),
+    "positive_places": Readable(
+        "which pair each of these positives is",
+        ("row",),
+        "groups",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS),
+    ),
+    "negative_places": Readable(
+        "which pairs its negatives are, −1 for none",
+        ("row", "candidate"),
+        "groups",
+        by_threshold=True,
+        needs=(*SIDES, *LISTS),
     ),
     "triplet_anchors": Readable(
         "first sentences of the positive pairs beside which others stand, once for each of these",
@@ -204,6 +225,12 @@ READABLE: Mapping[str, Readable] = {
         "classes",
         by_threshold=True,
         needs=POSITIVES,
+    ),
+    "teacher_embeddings": Readable(
+        "another encoder's vectors of the same sentences",
+        ("sentence", "teacher_dimension"),
+        "teacher",
+        needs=TEACHER_VECTORS,
     ),
     "prototypes": Readable(
         "one vector for each class", ("class", "dimension"), "vectors", by_threshold=True

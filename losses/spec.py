@@ -16,7 +16,7 @@ from torch import Tensor
 from losses.equivalents import Equivalent
 from losses.forms import Form
 from losses.peers import Peer
-from losses.readings import LISTS, POSITIVES, READABLE, TEACHER, Readable
+from losses.readings import LISTS, POSITIVES, READABLE, TEACHER, TEACHER_VECTORS, Readable
 
 GROUPS = (
     "pair_scores",
@@ -114,9 +114,9 @@ class Convention:
     same number for training, checked and fast, is `function`, if there is one. A trainer that
     is given triplets, which a batch of pairs has not, takes the parameters of `given_triplets` in
     place of those. `note` says where the library and this part, in a sentence. `equivalent`,
-    `collapse` and `floor` are as in `LossSpec`, for a definition of its own. `former` are names
-    that it had, by which links, runs and programs still find it. `peers` compute it, beside its
-    `equivalent`; one that is `printed` stands in an article or in a question, and nobody does.
+    `collapse`, `floor` and `reach` are as in `LossSpec`, for a definition of its own. `former` are
+    names that it had, by which links, runs and programs still find it. `peers` compute it, beside
+    its `equivalent`; one that is `printed` stands in an article or in a question, and nobody does.
     """
 
     name: str
@@ -131,6 +131,7 @@ class Convention:
     equivalent: Callable[..., Equivalent | None] | None = None
     collapse: Callable[..., float | None] | None = None
     floor: Callable[..., float | None] | None = None
+    reach: Callable[..., float] | None = None
     former: tuple[str, ...] = ()
     peers: tuple[Peer, ...] = ()
     printed: bool = False
@@ -168,7 +169,10 @@ class LossSpec:
 
     `terms` names the step whose gradient is the weight of each single term. `collapse` is the
     value when all embeddings are equal and `floor` the least value that any embedding reaches;
-    both are called with the loss's inputs and parameters, and may answer None. `variants` holds the
+    both are called with the loss's inputs and parameters, and may answer None; a floor that only
+    bounds the loss is a `losses.landmarks.Bound`. `reach`, called with the parameters, is the
+    largest distance of two unit vectors, for a hinge of distances whose margin no vectors reach
+    beyond that. `variants` holds the
     formula that takes the place of `formula` at a parameter's value, under "name=value" (true and
     false in lower case). `note` is what a reader of its numbers must know beside the formula.
     `form` is the form of its terms, where it has one of `losses.forms`. `equivalent`, called with
@@ -195,6 +199,7 @@ class LossSpec:
     collapse_formula: str = ""
     floor: Callable[..., float | None] | None = None
     floor_formula: str = ""
+    reach: Callable[..., float] | None = None
     references: tuple[str, ...] = ()
     conventions: tuple[Convention, ...] = ()
     variants: Mapping[str, str] = field(default_factory=dict)
@@ -241,7 +246,7 @@ class LossSpec:
     @property
     def learns_from_positives(self) -> bool:
         """Whether positive pairs suffice, without pairs of other labels."""
-        return self.needs <= {*POSITIVES, *LISTS, *TEACHER}
+        return self.needs <= {*POSITIVES, *LISTS, *TEACHER, *TEACHER_VECTORS}
 
     @property
     def needs_positives(self) -> bool:
@@ -278,6 +283,11 @@ class LossSpec:
         return any("guide_dimension" in reading.axes for reading in self.readings)
 
     @property
+    def reads_teacher(self) -> bool:
+        """Whether it learns from another model: its scores, or its vectors."""
+        return bool(self.needs & {*TEACHER, *TEACHER_VECTORS})
+
+    @property
     def reads_texts(self) -> bool:
         """Whether it can leave keys out whose text is the query's or the own key's."""
         return any(reading.made_of == "texts" for reading in self.readings)
@@ -310,6 +320,15 @@ class LossSpec:
     @property
     def defaults(self) -> dict[str, ParameterValue]:
         return {parameter.name: parameter.default for parameter in self.parameters}
+
+    def beyond_reach(self, parameters: Mapping[str, object]) -> tuple[float, float] | None:
+        """A margin that no two unit vectors have between them, and what they have; else None."""
+        for one in self.parameters:
+            asked = parameters[one.name]
+            if one.role == "margin" and self.reach is not None and isinstance(asked, int | float):
+                reach = self.reach(**parameters)
+                return (float(asked), reach) if asked > reach else None
+        return None
 
     @property
     def former_conventions(self) -> dict[str, str]:
@@ -362,6 +381,7 @@ class LossSpec:
                     reads=candidate.reads or self.reads,
                     collapse=candidate.collapse,
                     floor=candidate.floor,
+                    reach=candidate.reach,
                     note=note,
                     equivalent=candidate.equivalent,
                     peers=peers,

@@ -7,13 +7,18 @@ import dataclasses
 from explorer.core.scenario import Data
 from losses import LOSSES, Convention, LossSpec
 
+EMBEDDED_WIDTH = 384  # of the vectors that ship with the textbook
 CANDIDATES = 4  # of each query of a random batch, for a loss on lists
 
 
 def data_for(loss: str, data: Data, convention: str = "") -> Data:
     """The data as they are; for a loss on lists with several candidates of each query: random ones
-    with as many, all others as the textbook example of lists."""
-    if loss not in LOSSES or not LOSSES[loss].under(convention).needs & {"lists", "teacher"}:
+    with as many, all others as the textbook example of lists. For one on a teacher's vectors
+    textbook sentences with such a teacher; random ones have it."""
+    needs = LOSSES[loss].under(convention).needs if loss in LOSSES else set()
+    if "teacher_vectors" in needs and data.source != "random":
+        return Data(teacher_model=f"all alike {EMBEDDED_WIDTH}")
+    if not needs & {"lists", "teacher"}:
         return data
     if data.source != "random":
         return Data(example="graded_lists", encoder=data.encoder)

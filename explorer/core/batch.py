@@ -45,7 +45,7 @@ class Batch:
     scale, `positive` [N] marks the pairs at or above `threshold`, `classes` [S] the connected
     components they make. `guide` [S, G] are the vectors of a second encoder, for a loss that asks
     one; without one, the batch's own are held still. `teacher` [N] is what another model gave the
-    pairs, if any did.
+    pairs, and `teacher_vectors` [S, T] what it made of the sentences, if any did.
     """
 
     pairs: Pairs
@@ -62,6 +62,7 @@ class Batch:
     orthogonal: bool = False
     guide: Tensor | None = None
     teacher: Tensor | None = None
+    teacher_vectors: Tensor | None = None
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -160,9 +161,20 @@ class Batch:
             return Problem("no_lists", about="lists")
         if "teacher" in needs and self.teacher is None:
             return Problem("no_teacher", about="teacher")
+        if "teacher_vectors" in needs:
+            return self._unlike_teacher()
         if {"lists", "sides"} <= needs and not len(self.margins[0]):
             return Problem("no_margins", about="lists", threshold=display_number(self.threshold))
         return None
+
+    def _unlike_teacher(self) -> Problem | None:
+        """Why the vectors cannot be compared with a teacher's, number by number, if they cannot."""
+        if self.teacher_vectors is None:
+            return Problem("no_teacher_vectors", about="teacher_vectors")
+        own, taught = self.needed_vectors.shape[1], self.teacher_vectors.shape[1]
+        if own == taught:
+            return None
+        return Problem("teacher_width", about="teacher_vectors", teacher=taught, width=own)
 
     def shares_sentences(self, reads: Iterable[str]) -> bool:
         """Whether a sentence stands in several places of what a loss reads.
@@ -335,6 +347,15 @@ class _Readings:
     def list_mask(self) -> Tensor:
         return self.batch.lists >= 0
 
+    def list_places(self) -> Tensor:
+        return self.batch.lists
+
+    def positive_places(self) -> Tensor:
+        return self.batch.margins[0]
+
+    def negative_places(self) -> Tensor:
+        return self.batch.margins[1]
+
     def list_teacher(self) -> Tensor:
         return at(self._teacher, self.batch.lists)
 
@@ -369,6 +390,12 @@ class _Readings:
 
     def embeddings(self) -> Tensor:
         return self.vectors
+
+    def teacher_embeddings(self) -> Tensor:
+        if problem := self.batch.lacking(["teacher_embeddings"]):
+            raise problem
+        assert self.batch.teacher_vectors is not None
+        return self.batch.teacher_vectors
 
     def classes(self) -> Tensor:
         return self.batch.classes
@@ -482,7 +509,11 @@ def second_models(pairs: Pairs, data: Data) -> Pairs:
         with asked_for("teacher"), all_cores():
             asked = (pairs.first, pairs.second, data.teacher_model)
             said = encoders.pair_scores(*asked, device=str(device()))
-        pairs = dataclasses.replace(pairs, teacher=tuple(said.tolist()))
+            vectors = None
+            if not encoders.gives_scores(data.teacher_model):
+                vectors = encoders.encode(pairs.sentences, data.teacher_model, device=str(device()))
+        taught_by = tuple(said.tolist())
+        pairs = dataclasses.replace(pairs, teacher=taught_by, teacher_vectors=vectors)
     if data.guide and has_words(data):
         guide = pairs.vectors  # what ships with words is by the embedded encoder
         if guide is None or data.guide != encoders.EMBEDDED:
@@ -526,7 +557,7 @@ def _under_rules(
     positive = labels >= threshold
     return Batch(
         pairs=pairs,
-        vectors=None if vectors is None else torch.tensor(vectors, dtype=dtype, device=where),
+        vectors=_on_device(vectors, dtype, where),
         given=None if scores is None else torch.tensor(scores, dtype=dtype, device=where),
         labels=labels,
         first=first,
@@ -537,9 +568,14 @@ def _under_rules(
         classes=_components(first, second, positive, len(pairs.sentences)),
         rules=rules,
         orthogonal=orthogonal,
-        guide=None if pairs.guide is None else torch.tensor(pairs.guide, dtype=dtype, device=where),
+        guide=_on_device(pairs.guide, dtype, where),
+        teacher_vectors=_on_device(pairs.teacher_vectors, dtype, where),
         teacher=_finite_teacher(pairs, dtype, where),
     )
+
+
+def _on_device(rows: np.ndarray | None, dtype: torch.dtype, where: torch.device) -> Tensor | None:
+    return None if rows is None else torch.tensor(rows, dtype=dtype, device=where)
 
 
 def _finite_teacher(pairs: Pairs, dtype: torch.dtype, where: torch.device) -> Tensor | None:

@@ -77,6 +77,8 @@ class SameText:
     one. `left_out` says whether the loss leaves them out. `share_of_anchor` and `share_of_positive`
     are what these take of the weight of all negatives, Σ|∂L/∂term| over their cells (for a softmax
     loss the sum of their probabilities); 0 where they are left out, or where nothing weighs.
+    `least` is what they alone hold a softmax at, the mean of ln copies: each row's own key and the
+    negatives that are no farther, being the same sentence as it, or as the one that looks.
     """
 
     rows: int
@@ -87,6 +89,7 @@ class SameText:
     share_of_anchor: float
     share_of_positive: float
     left_out: bool
+    least: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -216,26 +219,32 @@ def same_text_of(batch: Batch, trace: Trace, terms: str) -> SameText | None:
     step = trace.last(terms)
     if step is None or step.gradient is None or step.value.ndim != 2:
         return None
-    queries, keys = (batch.texts[side[batch.positives]] for side in (batch.first, batch.second))
+    sides = [side[batch.positives] for side in (batch.first, batch.second)]
+    queries, keys = (batch.texts[side] for side in sides)
     rows, columns = step.value.shape
     place, count = torch.arange(rows, device=queries.device), len(queries)
     # Where the last pairs stand in a queue, the others ask.
     if rows <= count and columns in (count, count + len(batch.others)):
         anchors, positives = queries[:rows], keys[:rows]
-        candidates = torch.cat((keys, batch.texts[batch.second[batch.others]]))[:columns]
-        own = place
+        every = torch.cat((sides[1], batch.second[batch.others]))[:columns]
+        candidates, own = batch.texts[every], place
+        looking, wanted = (side[:rows] for side in sides)
     elif rows != 2 * count or columns != rows:
         return None
     else:  # every view looks for its partner among all views
         anchors = candidates = torch.cat((queries, keys))
         own = place.roll(len(queries))
         positives = anchors[own]
+        looking = every = torch.cat(sides)
+        wanted = looking[own]
     negative = torch.ones(rows, columns, dtype=torch.bool, device=queries.device)
     negative[place, own] = False
     if rows > len(queries):
         negative[place, place] = False
     of_anchor = negative & (candidates == anchors[:, None])
     of_either = negative & same_text(anchors, positives, candidates)
+    left_out = batch.rules.twins == "leave_out"
+    copies = negative & same_text(looking, wanted, every) & step.value.isfinite()
     weights = step.gradient.abs().masked_fill(~negative, 0)
     total = float(weights.sum()) or 1.0
     return SameText(
@@ -246,7 +255,8 @@ def same_text_of(batch: Batch, trace: Trace, terms: str) -> SameText | None:
         rows_with=int(of_either.any(dim=1).sum()),
         share_of_anchor=float(weights[of_anchor].sum()) / total,
         share_of_positive=float(weights[of_either & ~of_anchor].sum()) / total,
-        left_out=batch.rules.twins == "leave_out",
+        left_out=left_out,
+        least=0.0 if left_out else float(copies.sum(dim=1).double().log1p().mean()),
     )
 
 

@@ -30,6 +30,8 @@ from explorer.runtime.turns import FEW_PAIRS
 from explorer.runtime.wire import is_number
 from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec, Parameter
+from losses.forms import AgainstOthers
+from losses.landmarks import Bound
 from losses.spec import ParameterValue
 
 # What exploring takes at most for each cell of the N×N matrix of its pairs: measured at the most
@@ -88,7 +90,11 @@ class Exploration:
             if self.scenario.data.cross_encoder or beyond:
                 return None
         with torch.no_grad():
-            return spec.floor(self.given, **self.parameters) if spec.floor else None
+            least = spec.floor(self.given, **self.parameters) if spec.floor else None
+        found = self.same_text
+        if found is None or not found.least:
+            return least
+        return least if least is not None and least > found.least else Bound(found.least)
 
     @property
     def floor_is_bound(self) -> bool:
@@ -99,6 +105,10 @@ class Exploration:
         """
         if self.floor is None:
             return False
+        if isinstance(self.floor, Bound):
+            return (
+                min(value for value in (self.loss, self.collapse) if value is not None) > self.floor
+            )
         tied = _shares_sentences(self.batch, frozenset(self.spec.reads.values()))
         several = len(self.spec.parts) > 1  # each has its own least, perhaps not at one place
         if not tied and not several and not self._crowded:
@@ -119,7 +129,18 @@ class Exploration:
         """The negatives of the same text; None for a loss that reads no texts."""
         if not self.spec.reads_texts:
             return None
-        return diagnostics.same_text_of(self.batch, self.trace, self.spec.terms)
+        found = diagnostics.same_text_of(self.batch, self.trace, self.spec.terms)
+        if found is None or found.left_out:
+            return found
+        chosen = self.parameters
+        lifted = chosen.get("hardness") or chosen.get("log_weight")
+        softmax = isinstance(self.spec.form, AgainstOthers)
+        if not softmax or lifted or chosen.get("similarity") == "dot":
+            return replace(found, least=0.0)
+        ways = str(chosen.get("directions", "")).split(",")
+        joint = chosen.get("partition", "joint") == "joint"
+        halves = 2 if chosen.get("symmetric") else 1 if joint else len(ways)
+        return replace(found, least=found.least / halves)
 
     @functools.cached_property
     def score_gradient(self) -> Tensor | None:

@@ -256,6 +256,31 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         counts=True,
     ),
     _remark(
+        "same_text_floor",
+        _EXPLORE,
+        "loss on batch",
+        "below what the loss cannot fall while these negatives stand in it",
+        "which sentences of the batch are the same, and which of them the softmax compares",
+        "the mean of ln(1 + copies) over the queries, or the floor without them if that is higher; "
+        "copies are the query's or its own key's sentence among its negatives",
+    ),
+    _remark(
+        "margin_beyond",
+        _EXPLORE,
+        "loss on batch",
+        "the margin is larger than the largest distance of two unit vectors",
+        "the margin, the kind of distance, and the lengths of the vectors",
+        "the floor of the loss is above 0 for such vectors, and the margin beyond the diameter",
+    ),
+    _remark(
+        "teacher_beyond",
+        _EXPLORE,
+        "loss on batch",
+        "the teacher asks for margins that two cosines do not have",
+        "the teacher's margins of the batch",
+        "the largest is above 2, and the floor of the loss is above 0",
+    ),
+    _remark(
         "suspects",
         _BATCHES,
         "batch",
@@ -817,6 +842,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
             ("degrees_lost", "of how many degrees the loss reads two"),
             ("labels_out_of_reach", "which share of the labels no cosine can reach"),
             ("lists_of_one", "how many pairs are the only candidate of their first text"),
+            ("margins_out_of_reach", "at how many queries the teacher's margins are beyond 2"),
             ("mixed_scripts", "how many pairs hold a text in another script than the others"),
             ("no_labels", "there are no labels, and the loss compares by them"),
             ("no_negative", "all pairs are positive, and the loss needs others"),
@@ -884,6 +910,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     *_of_number(
         "collapse collapse_start start floor copies copied below_zero below_zero_fault "
+        "margin_beyond "
         "nothing.no_positive nothing.no_relevant nothing.one_class nothing.one_label "
         "nothing.one_pair",
         "what a value of a loss may be",

@@ -6,7 +6,7 @@ import difflib
 
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec
-from losses.combined.names import MOST_LETTERS
+from losses.combined.names import MOST_LETTERS, RECIPES
 from losses.sentence_transformers.naming import classes_of, is_class, plain
 
 # So many letters of a convention's name say which class is meant: BatchHard of
@@ -27,7 +27,7 @@ def losses_called(name: str) -> list[LossSpec]:
     """
     if len(name) > MOST_LETTERS:
         raise unknown_loss(name, by_any=True)
-    wanted, specs = plain(name), LOSSES.values()
+    wanted, specs = plain(name), known_losses()
     if not any(letter.isalpha() for letter in wanted):  # a word of a convention may be plain too
         raise unknown_loss(name, by_any=True)
     found = (
@@ -45,6 +45,11 @@ def losses_called(name: str) -> list[LossSpec]:
     if not found:
         raise unknown_loss(name, by_any=True)
     return found
+
+
+def known_losses() -> list[LossSpec]:
+    """The losses of the registry, and the sums that are trained with."""
+    return [*LOSSES.values(), *(LOSSES[name] for name in RECIPES)]
 
 
 def unknown_loss(name: str, *, by_any: bool = False) -> Problem:
@@ -71,7 +76,7 @@ def close_losses(name: str) -> list[str]:
 def _close(name: str) -> list[tuple[str, str]]:
     likest: dict[str, tuple[float, str]] = {}
     wanted = difflib.SequenceMatcher(b=plain(name))
-    for spec in LOSSES.values():
+    for spec in known_losses():
         for one in (spec.name, spec.title, *spec.aliases):
             wanted.set_seq1(plain(one))
             likest[spec.name] = max(likest.get(spec.name, (0.0, "")), (wanted.ratio(), one))
@@ -82,7 +87,7 @@ def _close(name: str) -> list[tuple[str, str]]:
 def other_names() -> list[tuple[str, str, str]]:
     """Each other name of each loss, the loss, and of a class the one convention that is named
     after it, or after what it begins with; "" where there is none, or several."""
-    specs = LOSSES.values()
+    specs = known_losses()
     return [(name, spec.name, _meant(spec, name)) for spec in specs for name in spec.aliases]
 
 

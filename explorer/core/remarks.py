@@ -31,6 +31,7 @@ ALPHA = (10.0, 30.0)
 # Similarities that all lie this close together have collapsed.
 COLLAPSED = 0.02
 FEW = 3
+COSINES_APART = 2  # the largest difference of two cosines
 # Texts whose letters are counted together.
 TEXTS = 2**14
 
@@ -71,7 +72,8 @@ class Seen:
     `edge` searches where the loss ceases to be above its collapse value. `is_felt`: the gradient
     reaches something; `banded`: GRADIENT_BAND speaks of it. `broken` names the first step that is
     not finite. `beside`: the loss has other terms than these. `same_text` are the negatives of the
-    same text, None for a loss without such.
+    same text, None for a loss without such. Nothing is below `floor`, where it is known. A
+    teacher's `margins` reach so far.
     """
 
     spec: LossSpec
@@ -100,6 +102,8 @@ class Seen:
     banded: bool = False
     broken: str = ""
     same_text: SameText | None = None
+    floor: float | None = None
+    margins: float = 0.0
 
 
 def remarks(e: Exploration, most: int = 3) -> list[Remark]:
@@ -115,6 +119,7 @@ def remarks_on(seen: Seen, most: int = 3) -> list[Remark]:
         *_on_labels(seen),
         *_on_collapse(seen),
         *_on_same_text(seen),
+        *_on_reach(seen),
         *_on_suspects(seen),
         *_on_order(seen),
         *_on_terms(seen),
@@ -154,6 +159,8 @@ def _seen(e: Exploration) -> Seen:
         banded=band_applies(e),
         broken=_broken_step(e),
         same_text=e.same_text,
+        floor=e.floor,
+        margins=_margins_asked(e),
     )
 
 
@@ -268,7 +275,30 @@ def _on_same_text(seen: Seen) -> list[Remark]:
         return [Remark("same_text_left_out", values)]
     values["query_share"] = whole_percent(found.share_of_anchor)
     values["key_share"] = whole_percent(found.share_of_positive)
+    if found.least > 0 and seen.floor is not None:
+        floor = {"floor": short(seen.floor)}
+        return [Remark("same_text", values), Remark("same_text_floor", floor)]
     return [Remark("same_text", values)]
+
+
+def _margins_asked(e: Exploration) -> float:
+    """The largest margin that a teacher asks for; 0 where none does."""
+    asked = [e.given[name] for name, what in e.spec.reads.items() if what == "teacher_margins"]
+    return max((float(one.abs().max()) for one in asked if one.numel()), default=0.0)
+
+
+def _on_reach(seen: Seen) -> list[Remark]:
+    """A margin that no unit vectors have between them, and a teacher's that no cosines have."""
+    if not seen.floor or seen.floor < 0:
+        return []
+    said: dict[str, Value] = {"floor": short(seen.floor)}
+    if seen.margins > COSINES_APART:
+        return [Remark("teacher_beyond", {**said, "margin": short(seen.margins)})]
+    beyond = seen.spec.beyond_reach(seen.parameters)
+    if beyond is None:
+        return []
+    margin, reach = map(short, beyond)
+    return [Remark("margin_beyond", {**said, "margin": margin, "reach": reach})]
 
 
 def _on_suspects(seen: Seen) -> list[Remark]:

@@ -151,7 +151,7 @@ def _asked(e: Exploration, language: str) -> list[str]:
         said.append(say(language, "ui.guide_drawn", agreement=agreement))
     elif e.spec.reads_guide:
         said.append(say(language, "ui.guide_now", name=clipped(data.guide, 300, 12.5)))
-    if "teacher" in e.spec.needs and data.teacher_model and has_words(data):
+    if e.spec.reads_teacher and data.teacher_model and has_words(data):
         said.append(say(language, "ui.teacher_now", name=clipped(data.teacher_model, 300, 12.5)))
     return said
 

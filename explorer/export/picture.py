@@ -169,7 +169,7 @@ def describe_batch(batch: Batch) -> Json:
         "orthogonal": batch.orthogonal,
         "given": batch.given is not None,
         "guided": batch.guide is not None,
-        "taught": batch.teacher is not None,
+        "taught": batch.teacher is not None or batch.teacher_vectors is not None,
     }
 
 

@@ -117,6 +117,8 @@ def title_word(spec: LossSpec) -> Word:
     whole, *others = told.values()
     for other in others:
         whole = word("loss.sum", spec.title, first=whole, second=other)
+    if spec.aliases:  # of a sum that is known by a name
+        whole = word("loss.called", spec.title, loss=whole, name=spec.aliases[0])
     return whole
 
 

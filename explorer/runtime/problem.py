@@ -12,7 +12,7 @@ from explorer.runtime.sendable import MOST_WHOLE, whole_letters
 # apart, that were chosen twice, that do not exist; the encoding of a file; a smaller batch; another
 # search; the rest of what was cancelled; another attempt, which may end better; data with lists;
 # another guide, or none; another teacher, or any; the same file handed in again; the same folder
-# read as what a training logged.
+# read as what a training logged; a teacher with vectors that fit.
 # Empty: something in the data, or nothing.
 About = Literal[
     "",
@@ -32,6 +32,7 @@ About = Literal[
     "teacher",
     "gone",
     "log",
+    "teacher_vectors",
 ]
 ABOUT = get_args(About)
 

@@ -33,7 +33,8 @@ class Pairs:
     ends of the scale of all labels that these were drawn from, where they are known. Pairs that
     nobody gave labels are not `labelled`: all are positives, and each label is POSITIVE. `teacher`
     is what another model gave each pair, on any scale of its own, NaN for nothing; `guide` has a
-    second encoder's vectors of the distinct sentences, where the source draws them.
+    second encoder's vectors of the distinct sentences, where the source draws them, and
+    `teacher_vectors` a teacher's.
     """
 
     first: tuple[str, ...]
@@ -46,6 +47,7 @@ class Pairs:
     labelled: bool = True
     teacher: tuple[float, ...] | None = None
     guide: np.ndarray | None = field(default=None, repr=False)
+    teacher_vectors: np.ndarray | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -88,10 +90,13 @@ class Pairs:
         part = Pairs(first, second, labels, scores, **kept)
         row = {sentence: index for index, sentence in enumerate(self.sentences)}
         rows = [row[text] for text in part.sentences]
-        vectors, guide = (
-            None if every is None else every[rows] for every in (self.vectors, self.guide)
+        vectors, guide, taught_vectors = (
+            None if every is None else every[rows]
+            for every in (self.vectors, self.guide, self.teacher_vectors)
         )
-        return dataclasses.replace(part, vectors=vectors, guide=guide)
+        return dataclasses.replace(
+            part, vectors=vectors, guide=guide, teacher_vectors=taught_vectors
+        )
 
 
 def distinct(first: Sequence[str], second: Sequence[str]) -> tuple[str, ...]:

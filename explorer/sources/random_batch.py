@@ -72,12 +72,13 @@ class Composition:
     levels: np.ndarray
 
 
-def draw(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Pairs:
+def draw(settings: RandomBatch, *, most: int = EXPLORED_PAIRS, with_teacher: bool = True) -> Pairs:
     """The batch of at most `most` pairs: sentences "#1 a", "#1 b", "#2 a" …, labels, unit vectors
     of the sentences (2N, D), float32, and a teacher's scores, which know the level of every pair,
     also of one whose label is wrong. Of lists, "#1 a" stands in several pairs. With a `guide`, its
     vectors of the sentences (2N, D) are drawn likewise, from streams of their own; no negative is
-    hard for it.
+    hard for it. The teacher's vectors are the batch's own, but that every pair has the cosine that
+    its level asks for; `with_teacher` says whether they are wanted.
 
     The first vector of a pair has a uniformly random direction; the second is
     cos · first + √(1 − cos²) · (a random unit vector orthogonal to the first), with the cosine
@@ -86,8 +87,12 @@ def draw(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Pairs:
     Raises Problem if a setting is out of its range, naming it.
     """
     chosen = composed(settings, most=most)
-    # A stream of its own, so that the vectors do not depend on how many numbers that one used.
-    vectors = _drawn(settings, chosen.cosines, np.random.RandomState([settings.seed, 1]))
+
+    def drawn(cosines: np.ndarray) -> np.ndarray:
+        # A stream of its own, so that the vectors do not depend on how many numbers that one used.
+        return _drawn(settings, cosines, np.random.RandomState([settings.seed, 1]))
+
+    vectors = drawn(chosen.cosines)
     guide = None
     if settings.guide:
         noise = np.random.RandomState([settings.seed, 2]).random_sample(settings.pairs)
@@ -103,6 +108,9 @@ def draw(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Pairs:
         label_range=chosen.label_range,
         teacher=tuple(np.round(low + (high - low) * chosen.levels, 4).tolist()),
         guide=guide,
+        teacher_vectors=drawn(_cosines(1.0, chosen.levels, chosen.levels))
+        if with_teacher
+        else None,
     )
 
 

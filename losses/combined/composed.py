@@ -20,7 +20,7 @@ from typing import Any
 
 from torch import Tensor
 
-from losses.combined.names import RECIPES, SHARES, Summand, name_of
+from losses.combined.names import RECIPES, SHARES, Recipe, Summand, name_of
 from losses.combined.prefixes import prefix
 from losses.combined.queued import (
     LENGTH,
@@ -33,6 +33,8 @@ from losses.combined.queued import (
     without_owner,
 )
 from losses.geometry import cosine
+from losses.groups import at
+from losses.landmarks import Bound
 from losses.readings import READABLE
 from losses.spec import LossSpec, Parameter, ParameterValue, Part, Symbol
 
@@ -40,12 +42,19 @@ WIDTH = 100
 LEAST_WEIGHT, MOST_WEIGHT = 0.001, 1000.0
 # What a reading of a loss on pair scores is made of where the vectors are cut.
 _SCORES_OF = ("first", "second")
+# And which of the pairs' they are; all, where no name is.
+_PLACES = {
+    "scores": "",
+    "list_scores": "list_places",
+    "margin_positives": "positive_places",
+    "margin_negatives": "negative_places",
+}
 _REFERENCE = re.compile("«([^»]+)»")
 _NAME = re.compile(r"(?<![.\w])[A-Za-z_]\w*")
 _COUNTER = itertools.count(1)
 HELPERS: Mapping[str, Callable] = {
     helper.__name__: helper
-    for helper in (prefix, cosine, current, earlier, with_earlier, without_owner)
+    for helper in (prefix, cosine, at, current, earlier, with_earlier, without_owner)
 }
 
 
@@ -60,8 +69,8 @@ def composed(summands: tuple[Summand, ...], losses: Mapping[str, LossSpec]) -> L
     parts = tuple(part for one in summands for part in _parts_of(one, losses[one.loss]))
     if len(parts) == 1 and parts[0].length:
         parts = (replace(parts[0], weight=""),)
-    reads = _reads_of(parts)
-    parameters = tuple(_parameters(parts, RECIPES.get(named, {})))
+    reads, recipe = _reads_of(parts), RECIPES.get(named, Recipe())
+    parameters = tuple(_parameters(parts, recipe.weights))
     function = _made(parts, parameters, lambda spec: spec.function)
     function.__name__ = named
     function.__doc__ = f"{named}: each loss on one batch, times its weight."
@@ -79,7 +88,10 @@ def composed(summands: tuple[Summand, ...], losses: Mapping[str, LossSpec]) -> L
         collapse_formula=_formula(parts, lambda spec: spec.collapse_formula),
         floor=_landmark(parts, lambda spec: spec.floor),
         floor_formula=_formula(parts, lambda spec: spec.floor_formula),
-        references=tuple(dict.fromkeys(r for part in parts for r in _references(part))),
+        references=tuple(
+            dict.fromkeys((*recipe.references, *(r for part in parts for r in _references(part))))
+        ),
+        aliases=recipe.aliases,
         terms="" if parts[0].weight else f"{parts[0].label}_{parts[0].spec.terms}",
         note="" if parts[0].weight else NOTES[parts[0].spec.name],
         selectors=tuple(f"{part.label}_{name}" for part in parts for name in part.spec.selectors),
@@ -163,9 +175,10 @@ def _parts_of(summand: Summand, spec: LossSpec) -> Iterable[Part]:
 def _handed(what: str, length: float | None) -> str:
     if length is None:
         return what
-    if what == "scores":
+    if what in _PLACES:
         first, second = (f"prefix({side}, {length})" for side in _SCORES_OF)
-        return f"cosine({first}, {second})"
+        scores, places = f"cosine({first}, {second})", _PLACES[what]
+        return f"at({scores}, {places})" if places else scores
     # A guide has vectors of its own.
     return f"prefix({what}, {length})" if READABLE[what].axes[-1] == "dimension" else what
 
@@ -335,15 +348,16 @@ def _landmark(
         return None
 
     def landmark(given: Mapping[str, Tensor | None], **parameters: Any) -> float | None:
-        total = 0.0
+        total, bounded = 0.0, False
         for part in parts:
             known = {n: v for n, v in handed(part, given, parameters).items() if v is not None}
             found = of(part.spec)
             value = found and found(known, **chosen(part, parameters))
             if value is None:
                 return None
+            bounded |= isinstance(value, Bound)
             total += value * (parameters[part.weight] if part.weight else 1)
-        return total
+        return Bound(total) if bounded else total
 
     return landmark
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 
 import torch
@@ -19,6 +20,12 @@ from losses.spec import LossSpec
 REDUCTIONS = ("sum", "mean")
 # What a loss takes beside what a batch of pairs has, and is cut as the rest.
 FURTHER = ("negatives", "own_negatives", "queue")
+# The vectors in place of what a loss reads of their similarities.
+_SIDES = {
+    "scores": ("first", "second"),
+    "list_scores": ("queries", "candidates"),
+    "margin_positives": ("queries", "positives", "negatives"),
+}
 
 
 def matryoshka(
@@ -33,7 +40,9 @@ def matryoshka(
 
     The function that is returned takes what `loss` takes, with every vector cut to each of `dims`
     and brought back to length 1. Of a loss on pair scores it takes `first` and `second` [N, D] in
-    place of the scores, which are then the cosines of the prefixes.
+    place of the scores, which are then the cosines of the prefixes; of one on lists `queries`
+    [N, D] and `candidates` [N, K, D], and of one on margins `queries`, `positives` [N, D] and
+    `negatives` [N, K, D].
 
     >>> from losses import info_nce
     >>> nested = matryoshka(info_nce, [2, 1])
@@ -63,18 +72,25 @@ def matryoshka(
         factors = [factor / len(lengths) for factor in factors]
     inner, cut = _of_vectors(loss), _cut(loss, vectors)
     named = inspect.signature(inner)
+    kinds = {one.kind: one.name for one in named.parameters.values()}
+    further = kinds.get(inspect.Parameter.VAR_KEYWORD, "")
 
     @functools.wraps(loss, assigned=("__name__", "__doc__"))
     def nested(*arguments: object, **keywords: object) -> Tensor:
-        given = named.bind(*arguments, **keywords).arguments
-        keywords = given.pop("keywords", {}) if "keywords" in named.parameters else {}
-        given |= keywords
+        bound = named.bind(*arguments, **keywords)
+        rest = bound.arguments.get(further, {})
+        given = {**bound.arguments, **rest}
         whole = {name: value for name in cut if isinstance(value := given.get(name), Tensor)}
         _must_hold(lengths, whole)
         values = []
         for length in lengths:
             prefixes = {name: unit(value[..., :length]) for name, value in whole.items()}
-            values.append(inner(**{**given, **prefixes}))
+            made = OrderedDict({**bound.arguments, **prefixes})
+            if further:
+                made = OrderedDict({n: v for n, v in made.items() if n in named.parameters})
+                made[further] = {**rest, **{n: v for n, v in prefixes.items() if n in rest}}
+            again = inspect.BoundArguments(named, made)
+            values.append(inner(*again.args, **again.kwargs))
         return torch.stack(
             [factor * value for factor, value in zip(factors, values, strict=True)]
         ).sum()
@@ -105,19 +121,38 @@ def _spec_of(loss: Callable[..., Tensor]) -> LossSpec | None:
 def _of_vectors(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The loss itself, or one on pair scores as a function of both sides."""
     spec = _spec_of(loss)
-    if spec is None or not spec.reads_scores:
+    if spec is None:
         return loss
-    beside = (what for name, what in spec.reads.items() if name != "labels")
-    if set(beside) != {"scores"}:
+    reads = set(spec.reads.values())
+    if whole := reads & {"level_scores", "pair_logits", "teacher_embeddings"}:
         raise ValueError(
-            f"{spec.name} reads lists of scores or logits; matryoshka takes losses on vectors or "
-            "on the scores of pairs"
+            f"{spec.name} reads {', '.join(whole)}; matryoshka takes losses on vectors or on their "
+            "similarities"
         )
 
-    def of_vectors(first: Tensor, second: Tensor, labels: Tensor, **keywords: object) -> Tensor:
+    def of_pairs(first: Tensor, second: Tensor, labels: Tensor, **keywords: object) -> Tensor:
         return loss(cosine(first, second), labels, **keywords)
 
-    return of_vectors
+    def of_lists(
+        queries: Tensor, candidates: Tensor, *beside: Tensor, **keywords: object
+    ) -> Tensor:
+        return loss(cosine_of_each(queries, candidates), *beside, **keywords)
+
+    def of_margins(
+        queries: Tensor, positives: Tensor, negatives: Tensor, *beside: Tensor, **keywords: object
+    ) -> Tensor:
+        sides = cosine(queries, positives), cosine_of_each(queries, negatives)
+        return loss(*sides, *beside, **keywords)
+
+    made = {"scores": of_pairs, "list_scores": of_lists, "margin_positives": of_margins}
+    return next((function for what, function in made.items() if what in reads), loss)
+
+
+def cosine_of_each(queries: Tensor, candidates: Tensor) -> Tensor:
+    """The cosine of each query [N, D] with each of its own candidates [N, K, D]."""
+    count = candidates.shape[1]
+    every = cosine(queries.repeat_interleave(count, dim=0), candidates.flatten(0, 1))
+    return every.view(-1, count)
 
 
 def _cut(loss: Callable[..., Tensor], vectors: Iterable[str] | None) -> tuple[str, ...]:
@@ -129,8 +164,10 @@ def _cut(loss: Callable[..., Tensor], vectors: Iterable[str] | None) -> tuple[st
             "nobody knows which arguments of this function are vectors: name them, "
             'such as vectors=("queries", "keys")'
         )
-    if spec.reads_scores:
-        return "first", "second"
+    reads = set(spec.reads.values())
+    for what, sides in _SIDES.items():
+        if what in reads:
+            return sides
     named = inspect.signature(loss).parameters
     known = (name for name, what in spec.reads.items() if READABLE[what].axes[-1] == "dimension")
     return *known, *(name for name in FURTHER if name in named and name not in spec.reads)

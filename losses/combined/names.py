@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from losses.combined.queued import QUEUED
 from losses.readings import READABLE
@@ -19,14 +19,34 @@ from losses.spec import LossSpec
 
 MOST_PARTS, MOST_PREFIXES, LONGEST_PREFIX = 4, 6, 65_536
 SHARES: Mapping[float, str] = {1.0: "whole", 0.5: "half", 0.25: "quarter"}
-# Sums that are trained with, and their weights where these are not 1: the AnglE trainer's, the two
-# losses of Piccolo2 on one batch, Wang and Isola's, and an in-batch loss on nested prefixes.
-RECIPES: Mapping[str, Mapping[str, float]] = {
-    "info_nce+angle": {"weight_of_angle": 0.02},
-    "info_nce+cosent": {},
-    "alignment+uniformity": {},
-    "matryoshka(info_nce)": {},
-    "queue(info_nce)": {},
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What people train with: the weights that are not 1, and its other names, first the one that
+    stands beside its title."""
+
+    weights: Mapping[str, float] = field(default_factory=dict)
+    aliases: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+
+
+RECIPES: Mapping[str, Recipe] = {
+    "info_nce+angle": Recipe(
+        {"weight_of_angle": 0.02}, ("AnglE's trainer", "AnglE trainer", "ibn+angle")
+    ),
+    # Piccolo2 takes the one or the other by the data; here both see one batch.
+    "info_nce+cosent": Recipe(
+        aliases=("Piccolo2", "Piccolo"), references=("Huang et al. 2024 (Piccolo2)",)
+    ),
+    "alignment+uniformity": Recipe(),
+    "matryoshka(info_nce)": Recipe(
+        aliases=("MRL", "MatryoshkaLoss", "Matryoshka", "Matryoshka representation learning"),
+        references=("Kusupati et al. 2022 (MRL)",),
+    ),
+    "queue(info_nce)": Recipe(
+        aliases=("MoCo", "XBM", "CrossBatchMemory", "cross-batch memory", "memory bank")
+    ),
 }
 # Of a name: longer than any sum of losses and lengths that there are.
 MOST_LETTERS = 1000
@@ -94,8 +114,7 @@ def _is_one(summand: Summand, losses: Mapping[str, LossSpec]) -> bool:
 
 
 def takes_prefixes(spec: LossSpec) -> bool:
-    """Whether a loss compares vectors, or the pairs' own scores, which prefixes have as well."""
+    """Whether a loss compares vectors, or similarities of pairs, which prefixes have as well."""
     made_of = {READABLE[what].made_of for what in spec.reads.values()}
-    scores = {what for what in spec.reads.values() if READABLE[what].made_of == "scores"}
-    held = {"prototypes", "level_scores"} & set(spec.reads.values())
-    return bool(made_of & {"vectors", "scores"}) and scores <= {"scores"} and not held
+    whole = {"prototypes", "level_scores", "pair_logits", "teacher_embeddings"}
+    return bool(made_of & {"vectors", "scores"}) and not whole & set(spec.reads.values())

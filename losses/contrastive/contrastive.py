@@ -150,17 +150,36 @@ def _contrastive_collapse(
     return max(margin, 0.0) ** 2 * dissimilar * (0.5 if half else 1.0)
 
 
+def _unsquared_collapse(given: dict[str, Tensor], margin: float = 1.0) -> float:
+    """Positives that lie together are no part of their mean; all others are a margin short."""
+    return max(margin, 0.0) if bool((given["labels"] <= 0).any()) else 0.0
+
+
+def _unsquared_floor(given: dict[str, Tensor], margin: float = 1.0) -> float:
+    """Positives in one point, all others a diameter apart."""
+    return _unsquared_collapse(given, margin - _reach())
+
+
 def _cosine_embedding_collapse(given: dict[str, Tensor], margin: float = 0.0) -> float:
     return max(1 - margin, 0.0) * float((1 - given["labels"].double()).mean())
+
+
+def _reach(**_: object) -> float:
+    """The distance of two opposite unit vectors, by their chord and by their cosine."""
+    return 2.0
 
 
 def _contrastive_floor(
     given: dict[str, Tensor], margin: float = 2.0, distance: str = "euclidean", half: bool = False
 ) -> float | None:
     """Each pair at its own best distance: (1 − y)·m, where it can get there; of a label below 0,
-    as far as it goes."""
+    as far as it goes. Unit vectors go no farther than a diameter."""
     labels = given["labels"].double()
-    reach = 2.0 if distance == "cosine" else torch.inf
+    reach = torch.inf
+    if distance == "cosine" or (
+        all(geometry.are_unit(given[side]) for side in ("first", "second"))
+    ):
+        reach = 2 * given["first"].shape[1] ** 0.5 if distance == "manhattan" else 2.0
     if reach == torch.inf and bool((labels < 0).any()):
         return None
     best = torch.where(labels < 0, reach, ((1 - labels) * margin).clamp(0, reach))
@@ -280,6 +299,7 @@ CONTRASTIVE = LossSpec(
     collapse_formula=r"m^2 \cdot \overline{1 - y}\ \text{or half of it}",
     floor=_contrastive_floor,
     floor_formula="0",
+    reach=_reach,
     aliases=("ContrastiveLoss", "Siamese contrastive"),
     references=("S4", "S2", "Chopra et al. 2005", "S1 eq. 36", "Hadsell et al. 2006"),
     equivalent=_equivalent,
@@ -315,7 +335,7 @@ CONTRASTIVE = LossSpec(
             reads=AS_THEY_ARE,
             note=GRADED_NOTE,
             collapse=partial(_contrastive_collapse, half=True),
-            floor=partial(_contrastive_floor, half=True),
+            floor=partial(_contrastive_floor, distance="manhattan", half=True),
             peers=(Peer(SENTENCE_TRANSFORMERS, "ContrastiveLoss", VALUED),),
         ),
         Convention(
@@ -374,6 +394,9 @@ CONTRASTIVE = LossSpec(
             note="The library's own pos_margin is 0: this is what it does with another. Positives "
             "nearer than it cost nothing, and are no part of the mean.",
             peers=(Peer(METRIC_LEARNING, "ContrastiveLoss", OF_SIDES, {"pos_margin": 0.2}),),
+            collapse=_unsquared_collapse,
+            floor=_unsquared_floor,
+            reach=_reach,
         ),
         Convention(
             "pytorch-metric-learning 2.9 ContrastiveLoss",
@@ -382,6 +405,9 @@ CONTRASTIVE = LossSpec(
             formula=r"\overline{d_i}\,\big|_{y_i = 1,\, d_i > 0}"
             r" + \overline{m - d_i}\,\big|_{y_i = 0,\, d_i < m}",
             symbols=UNSQUARED,
+            collapse=_unsquared_collapse,
+            floor=_unsquared_floor,
+            reach=_reach,
             former=("pytorch-metric-learning",),
             peers=(Peer(METRIC_LEARNING, "ContrastiveLoss", OF_SIDES),),
         ),

@@ -24,6 +24,7 @@ from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
+from losses.landmarks import Bound
 from losses.peers import SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -321,6 +322,8 @@ GIST = LossSpec(
     terms="terms",
     collapse=_gist_collapse,
     collapse_formula=r"\overline{\ln K_i}",
+    floor=lambda given, **_: Bound(0.0),  # of what a guide leaves over nobody knows more
+    floor_formula=r"\ge 0",
     references=("Solatorio 2024 (GISTEmbed)",),
     aliases=("GISTEmbedLoss", "CachedGISTEmbedLoss", "GIST", "guided in-sample selection"),
     conventions=(

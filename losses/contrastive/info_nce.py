@@ -637,6 +637,7 @@ INFO_NCE = LossSpec(
         "in-batch negatives",
         "SimCSE",
         "CLIP loss",
+        "ibn",
         "InfoNCELoss",
     ),
     equivalent=_equivalent,

@@ -6,6 +6,7 @@ negative. All ordered pairs of one class make a row; for "hard", each anchor wit
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import torch
@@ -39,10 +40,18 @@ from losses.contrastive.triplet_equivalents import (
     equivalent_of_mined,
 )
 from losses.contrastive.triplet_landmarks import (
+    collapse_of_every_anchor,
+    collapse_of_itself,
+    floor_of_directions,
+    floor_of_every_anchor,
     floor_of_given,
+    floor_of_itself,
     floor_of_manhattan,
+    floor_of_shifted,
+    floor_over_violating,
     triplet_collapse,
     triplet_floor,
+    triplet_reach,
 )
 from losses.contrastive.triplet_symbols import (
     EVERY_ANCHOR,
@@ -201,7 +210,8 @@ TRIPLET = LossSpec(
     collapse=triplet_collapse,
     collapse_formula="m",
     floor=triplet_floor,
-    floor_formula="0",
+    floor_formula=r"0\ \text{or}\ [m - d_{\max}]_+",
+    reach=triplet_reach,
     references=("S2", "S1 eq. 35", "Schroff et al. 2015", "Hermans et al. 2017"),
     equivalent=equivalent_of,
     aliases=(
@@ -235,6 +245,7 @@ TRIPLET = LossSpec(
             note=GIVEN_NOTE,
             collapse=triplet_collapse,
             floor=floor_of_given,
+            reach=triplet_reach,
         ),
         Convention(
             "sentence-transformers 6.2, Manhattan distance (given triplets)",
@@ -268,6 +279,9 @@ TRIPLET = LossSpec(
             symbols=VIOLATING,
             function=triplet_over_violating,
             equivalent=partial(equivalent_of_mined, "BatchAllTripletLoss"),
+            collapse=triplet_collapse,
+            floor=floor_over_violating,
+            reach=triplet_reach,
             former=("sentence-transformers BatchAll",),
         ),
         Convention(
@@ -277,6 +291,9 @@ TRIPLET = LossSpec(
             formula=r"\frac1S \sum_a \bigl[\max_p d(a, p) - \min_n d(a, n) + m\bigr]_+",
             symbols=EVERY_ANCHOR,
             equivalent=partial(equivalent_of_mined, "BatchHardTripletLoss"),
+            collapse=collapse_of_every_anchor,
+            floor=floor_of_every_anchor,
+            reach=triplet_reach,
             former=("sentence-transformers BatchHard",),
         ),
         Convention(
@@ -301,12 +318,17 @@ TRIPLET = LossSpec(
                 ),
             },
             peers=(Peer(SENTENCE_TRANSFORMERS, "BatchHardSoftMarginTripletLoss", MINED),),
+            collapse=lambda given, **_: math.log(2),
+            floor=partial(floor_of_every_anchor, margin=0.0, soft_margin=True),
         ),
         Convention(
             "sentence-transformers 6.2 BatchSemiHard",
             {"margin": 5.0},
             triplet_semi_hard_or_itself_definition,
             function=triplet_semi_hard_or_itself,
+            collapse=collapse_of_itself,
+            floor=floor_of_itself,
+            reach=triplet_reach,
             former=("sentence-transformers BatchSemiHard",),
             peers=(Peer(SENTENCE_TRANSFORMERS, "BatchSemiHardTripletLoss", MINED),),
         ),
@@ -329,6 +351,9 @@ TRIPLET = LossSpec(
                     live=r"\frac{«Σ terms»}{«strangers.sum().clamp_min(1)»}",
                 ),
             },
+            collapse=triplet_collapse,
+            floor=floor_of_shifted,
+            reach=triplet_reach,
             former=("torch (ε in the distance)",),
             peers=(Peer("torch", "TripletMarginLoss", MINED),),
         ),
@@ -343,6 +368,7 @@ TRIPLET = LossSpec(
             note=GIVEN_NOTE,
             collapse=triplet_collapse,
             floor=floor_of_given,
+            reach=triplet_reach,
             former=("torch TripletMarginLoss (given triplets)",),
             peers=(Peer("torch", "TripletMarginLoss", GIVEN),),
         ),
@@ -375,6 +401,7 @@ TRIPLET = LossSpec(
             + GIVEN_NOTE,
             collapse=triplet_collapse,
             floor=floor_of_given,
+            reach=triplet_reach,
             former=("torch, swap=True (given triplets)",),
             peers=(Peer("torch", "TripletMarginLoss", GIVEN, {"swap": True}),),
         ),
@@ -397,6 +424,8 @@ TRIPLET = LossSpec(
             },
             collapse=triplet_collapse,
             peers=(Peer(METRIC_LEARNING, "TripletMarginLoss", CLASSED, {"swap": True}),),
+            floor=floor_of_directions,
+            reach=triplet_reach,
         ),
         Convention(
             "pytorch-metric-learning 2.9, smooth_loss=True",
@@ -416,6 +445,7 @@ TRIPLET = LossSpec(
             },
             collapse=partial(triplet_collapse, soft_margin=True),
             peers=(Peer(METRIC_LEARNING, "TripletMarginLoss", CLASSED, {"smooth_loss": True}),),
+            floor=partial(floor_of_directions, soft_margin=True),
         ),
         Convention(
             "pytorch-metric-learning 2.9 TripletMarginLoss",
@@ -425,6 +455,9 @@ TRIPLET = LossSpec(
             r"\quad \lVert a \rVert = \lVert p \rVert = \lVert n \rVert = 1",
             symbols=VIOLATING,
             function=triplet_unit,
+            collapse=triplet_collapse,
+            floor=floor_of_directions,
+            reach=triplet_reach,
             former=("pytorch-metric-learning",),
             peers=(Peer(METRIC_LEARNING, "TripletMarginLoss", CLASSED),),
         ),

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+
 from torch import Tensor
 
 from losses import geometry
-from losses.landmarks import softplus_at
+from losses.landmarks import Bound, simplex_gap, softplus_at
+
+# How far apart two unit vectors can be.
+_DIAMETER = {"euclidean": 2.0, "squared_euclidean": 4.0, "cosine": 2.0}
+
+
+def triplet_reach(distance: str = "euclidean", **_: object) -> float:
+    """The distance of two opposite unit vectors."""
+    return _DIAMETER[distance]
 
 
 def triplet_collapse(
@@ -22,24 +33,119 @@ def triplet_floor(
     margin: float = 1.0,
     distance: str = "euclidean",
     soft_margin: bool = False,
+    mining: str = "all",
     **_: object,
-) -> float | None:
-    """0 where classes of one point each can be a margin apart; soft, as far apart as they go."""
-    if distance != "cosine":
+) -> float:
+    """0 where classes of one point each can be a margin apart; unit vectors, and soft terms, are as
+    far apart as they go."""
+    if not has_triplet(given["classes"]):
         return 0.0
-    classes = given.get("classes")
-    if classes is None:
-        return softplus_at(margin - 2) if soft_margin else max(margin - 2.0, 0.0)
+    if distance != "cosine" and not geometry.are_unit(given["anchors"]):
+        return 0.0
+    of_gap = softplus_at if soft_margin else _hinge
+    return _on_the_sphere(given["classes"], margin, distance, of_gap, mining != "semi_hard")
+
+
+def _hinge(x: float) -> float:
+    return max(x, 0.0)
+
+
+def _on_the_sphere(
+    classes: Tensor,
+    margin: float,
+    distance: str,
+    of_gap: Callable[[float], float],
+    on_average: bool,
+) -> float:
+    """The least mean of terms of d(a, p) − d(a, n) + m over unit vectors.
+
+    A term rises and is convex, so its mean is no less than at the mean distance of an anchor to its
+    strangers. Of G classes of one size that is at most the distance in a simplex of G corners,
+    which has all classes a point and all terms alike; of two classes it is the diameter. Else, and
+    where terms are not asked of every stranger alike, the diameter bounds it.
+    """
+    sizes = classes.unique(return_counts=True)[1]
+    groups = len(sizes)
+    reached = of_gap(margin - _corners(2, distance))
+    if groups == 2:
+        return reached
+    simplex = of_gap(margin - _corners(groups, distance))
+    if on_average and bool((sizes == sizes[0]).all()):
+        return simplex
+    return simplex if simplex == reached else Bound(reached)
+
+
+def _corners(groups: int, distance: str) -> float:
+    """The distance of two corners of a simplex of so many on the sphere."""
+    apart = simplex_gap(groups)
+    return {"cosine": apart, "squared_euclidean": 2 * apart, "euclidean": math.sqrt(2 * apart)}[
+        distance
+    ]
+
+
+def floor_over_violating(
+    given: dict[str, Tensor], margin: float = 5.0, distance: str = "euclidean", **_: object
+) -> float:
+    """Beyond the diameter every triplet violates, so that it is the mean over all; below it those
+    that still do may do so by as little as one likes."""
+    least = triplet_floor(given, margin, distance)
+    if least == 0 or margin > _DIAMETER[distance]:
+        return least
+    return Bound(0.0)
+
+
+def floor_of_directions(
+    given: dict[str, Tensor], margin: float = 0.05, soft_margin: bool = False
+) -> float:
+    """Of vectors that are divided by their length, whatever that is."""
+    turned = {**given, "anchors": geometry.unit(given["anchors"])}
     if soft_margin:
-        return None if has_triplet(classes) else 0.0
-    groups = len(classes.unique())
-    if not has_triplet(classes) or margin <= groups / (groups - 1):
+        return triplet_floor(turned, margin, soft_margin=True)
+    return floor_over_violating(turned, margin)
+
+
+def floor_of_shifted(given: dict[str, Tensor], margin: float = 1.0, **_: object) -> float:
+    """With torch's ε at every number two points may be nearer and farther by its length."""
+    least = triplet_floor(given, margin)
+    slack = 2 * 1e-6 * math.sqrt(given["anchors"].shape[1])
+    return Bound(max(least - slack, 0.0)) if least > 0 else least
+
+
+def collapse_of_every_anchor(given: dict[str, Tensor], margin: float = 5.0, **_: object) -> float:
+    return max(margin, 0.0)
+
+
+def floor_of_every_anchor(
+    given: dict[str, Tensor],
+    margin: float = 5.0,
+    distance: str = "euclidean",
+    soft_margin: bool = False,
+    **_: object,
+) -> float:
+    """As `triplet_floor`, an anchor without a positive as any other; one without a negative is
+    margin away from itself."""
+    of_gap = softplus_at if soft_margin else _hinge
+    classes = given["classes"]
+    if len(classes.unique()) == 1:
+        return of_gap(margin)
+    if distance != "cosine" and not geometry.are_unit(given["anchors"]):
         return 0.0
-    return None
+    return _on_the_sphere(classes, margin, distance, of_gap, on_average=True)
 
 
-# How far apart two unit vectors can be.
-_DIAMETER = {"euclidean": 2.0, "squared_euclidean": 4.0, "cosine": 2.0}
+def collapse_of_itself(given: dict[str, Tensor], margin: float = 5.0, **_: object) -> float:
+    """An anchor is its own negative, at distance 0, in a batch of one class."""
+    sizes = given["classes"].unique(return_counts=True)[1]
+    return max(margin, 0.0) if bool((sizes > 1).any()) else 0.0
+
+
+def floor_of_itself(
+    given: dict[str, Tensor], margin: float = 5.0, distance: str = "euclidean", **_: object
+) -> float:
+    """Of one class, all in one point; else that of semi-hard triplets."""
+    if len(given["classes"].unique()) == 1:
+        return collapse_of_itself(given, margin)
+    return triplet_floor(given, margin, distance, mining="semi_hard")
 
 
 def floor_of_given(

@@ -268,6 +268,8 @@ DISTILL_KL = LossSpec(
                 ),
             },
             peers=(Peer("FlagEmbedding", "distill_loss"),),
+            collapse=lambda given, **_: _collapse(given, 1.0, "ce"),
+            floor=lambda given, **_: _floor(given, 1.0, "ce"),
         ),
     ),
 )

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from torch import Tensor
 from torch.nn import functional
 
 from losses import inputs
+from losses.equivalents import Equivalent
+from losses.geometry import cosine, unit
+from losses.spec import Convention, LossSpec, Symbol
 
 
 def embedding_mse_definition(embeddings: Tensor, teacher_embeddings: Tensor) -> Tensor:
@@ -16,7 +21,7 @@ def embedding_mse_definition(embeddings: Tensor, teacher_embeddings: Tensor) -> 
 
 
 def embedding_mse(embeddings: Tensor, teacher_embeddings: Tensor) -> Tensor:
-    r"""mean over rows and dimensions of (z_id − t_id)².
+    r"""mean over rows and dimensions of (z_id − t_id)² (Reimers & Gurevych 2020).
 
     >>> embedding_mse(torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 0.0]]))
     tensor(0.5000)
@@ -28,4 +33,103 @@ def embedding_mse(embeddings: Tensor, teacher_embeddings: Tensor) -> Tensor:
     embeddings, teacher_embeddings = inputs.paired(
         embeddings=embeddings, teacher_embeddings=teacher_embeddings
     )
-    return functional.mse_loss(embeddings, teacher_embeddings)
+    one, other = map(inputs.recordable, (embeddings, teacher_embeddings))
+    return functional.mse_loss(one, other)
+
+
+def embedding_cosine_definition(embeddings: Tensor, teacher_embeddings: Tensor) -> Tensor:
+    """EmbedDistillLoss of sentence-transformers as it comes: directions alone."""
+    similarities = cosine(embeddings, teacher_embeddings)
+    errors = 1 - similarities
+    loss = errors.mean()
+    return loss
+
+
+def _collapse(given: dict[str, Tensor]) -> float:
+    """One vector for everything, and of all that there are the one that costs least: the mean of
+    the teacher's."""
+    teacher = given["teacher_embeddings"].double()
+    return float((teacher - teacher.mean(dim=0)).square().mean())
+
+
+def _collapse_of_cosines(given: dict[str, Tensor]) -> float:
+    """The same of directions."""
+    return 1 - float(unit(given["teacher_embeddings"].double()).mean(dim=0).norm())
+
+
+def _equivalent(kind: str) -> Equivalent:
+    return Equivalent(
+        kind,
+        {"embeddings": "embeddings", "teacher_embeddings": "teacher_embeddings"},
+        f"theirs = {kind}(None)\n"
+        "loss = theirs.compute_loss_from_embeddings([embeddings], [teacher_embeddings])\n",
+    )
+
+
+EMBEDDING_MSE = LossSpec(
+    function=embedding_mse,
+    definition=embedding_mse_definition,
+    title="Embedding MSE",
+    group="distillation",
+    formula=r"\frac{1}{S D} \sum_i \sum_d (z_{id} - t_{id})^2",
+    symbols={
+        "embeddings": Symbol(r"z_{id}", ("sentence", "dimension"), indices=("i", "d")),
+        "teacher_embeddings": Symbol(
+            r"t_{id}", ("sentence", "teacher_dimension"), indices=("i", "d")
+        ),
+        "errors": Symbol(
+            r"e_{id} = z_{id} - t_{id}",
+            ("sentence", "dimension"),
+            "«embeddings[r,c]» - «teacher_embeddings[r,c]»",
+            indices=("i", "d"),
+        ),
+        "terms": Symbol(
+            r"\ell_{id} = e_{id}^2",
+            ("sentence", "dimension"),
+            "(«errors[r,c]»)^2",
+            signed=False,
+            indices=("i", "d"),
+        ),
+        "loss": Symbol(
+            r"\mathcal L = \frac{1}{S D} \sum_{i,d} \ell_{id}",
+            live=r"\frac{«Σ terms»}{«terms.numel()»}",
+        ),
+    },
+    reads={"embeddings": "embeddings", "teacher_embeddings": "teacher_embeddings"},
+    terms="errors",
+    collapse=_collapse,
+    collapse_formula=r"\frac{1}{S D} \sum_i \lVert t_i - \bar t \rVert^2",
+    floor=lambda given: 0.0,
+    floor_formula="0",
+    equivalent=partial(_equivalent, "MSELoss"),
+    aliases=("MSELoss", "EmbedDistillLoss", "EmbedDistill", "embedding distillation"),
+    references=("Reimers & Gurevych 2020", "Kim et al. 2023 (EmbedDistill)"),
+    note="At collapse the one vector is the mean of the teacher's, the one that costs least. "
+    "Lengths count: vectors of length 1 do not reach a teacher's that are longer.",
+    conventions=(
+        Convention(
+            "sentence-transformers 6.2 MSELoss",
+            note="The library can learn a projection to the teacher's dimension with the model "
+            "(projection_dim); here both have one dimension.",
+        ),
+        Convention(
+            "sentence-transformers 6.2 EmbedDistillLoss (cosine)",
+            {},
+            embedding_cosine_definition,
+            formula=r"\frac1S \sum_i \bigl(1 - \cos(z_i, t_i)\bigr)",
+            symbols={
+                "similarities": Symbol(r"c_i = \cos(z_i, t_i)", ("sentence",)),
+                "errors": Symbol(
+                    r"e_i = 1 - c_i", ("sentence",), "1 - «similarities[r]»", signed=False
+                ),
+                "loss": Symbol(
+                    r"\mathcal L = \frac1S \sum_i e_i", live=r"\frac{«Σ errors»}{«len(errors)»}"
+                ),
+            },
+            note='distance_metric="mse" of the same class is the library\'s MSELoss.',
+            equivalent=partial(_equivalent, "EmbedDistillLoss"),
+            collapse=_collapse_of_cosines,
+            floor=lambda given: 0.0,
+        ),
+    ),
+)

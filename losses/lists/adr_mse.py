@@ -11,6 +11,7 @@ from losses import inputs
 from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.list_pairs import adr_mse as adr_mse_by_lists
+from losses.landmarks import Bound
 from losses.lists.candidates import (
     LIST_SYMBOLS,
     READS,
@@ -126,6 +127,8 @@ ADR_MSE = LossSpec(
     reads=READS,
     terms="errors",
     collapse=_collapse,
+    floor=lambda given, **_: Bound(0.0),  # no soft rank of cosines is the rank itself
+    floor_formula=r"\ge 0",
     collapse_formula=r"\frac1N \sum_i \frac{(r_i - \frac{n + 1}{2})^2}{\log_2(1 + r_i)}",
     aliases=("ADRMSELoss", "Rank-DistiLLM"),
     references=("Schlatt et al. 2024",),

@@ -13,6 +13,7 @@ from losses import inputs
 from losses.kernels import softplus
 from losses.kernels.gradient import with_gradient
 from losses.kernels.list_pairs import lambda_loss as lambda_loss_by_lists
+from losses.landmarks import Bound, softplus_at
 from losses.lists.candidates import (
     LIST_SYMBOLS,
     READS,
@@ -141,6 +142,21 @@ def _collapse(given: dict[str, Tensor], **parameters: Any) -> float:
     return float(lambda_loss_definition(**{**given, "scores": scores}, **parameters))
 
 
+def _floor(
+    given: dict[str, Tensor], scheme: str, k: float, sigma: float, reduction: str, **_: Any
+) -> Bound:
+    """No two cosines are farther apart than 2. What a pair weighs follows the ranks, so that of
+    weighted pairs nothing is certain but that each is above 0."""
+    present = present_in(given["labels"], given.get("mask"))
+    labels = given["labels"]
+    ordered = both_present(present) & (labels[:, :, None] > labels[:, None, :])
+    count = int(ordered.sum())
+    if scheme != "none" or not count or (k and reduction == "sum"):
+        return Bound(0.0)
+    each = softplus_at(-2 * sigma) / math.log(2)
+    return Bound(each * (count if reduction == "sum" else 1))
+
+
 LAMBDA_LOSS = LossSpec(
     function=lambda_loss,
     definition=lambda_loss_definition,
@@ -194,7 +210,19 @@ LAMBDA_LOSS = LossSpec(
     terms="differences",
     collapse=_collapse,
     collapse_formula=r"\bar w",
-    aliases=("LambdaRank", "NDCGLoss2++", "LambdaMART"),
+    floor=_floor,
+    floor_formula=r"\ge 0",
+    aliases=(
+        "LambdaRank",
+        "NDCGLoss2++",
+        "LambdaMART",
+        "NDCGLoss1Scheme",
+        "NDCGLoss2Scheme",
+        "NDCGLoss2PPScheme",
+        "LambdaRankScheme",
+        "NDCGLoss1",
+        "NDCGLoss2",
+    ),
     references=("Wang et al. 2018", "Burges 2010"),
     conventions=(
         Convention(

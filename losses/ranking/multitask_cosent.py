@@ -8,6 +8,7 @@ from torch import Tensor
 from losses import inputs
 from losses.gather import gathered
 from losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
+from losses.landmarks import Bound
 from losses.ranking.ordered_pairs import LOG1P_OF_TERMS, PAIR_SYMBOLS, SCALE
 from losses.spec import LossSpec, Parameter, Symbol
 
@@ -109,7 +110,10 @@ MULTITASK_COSENT = LossSpec(
         "classes": "pair_classes",
     },
     terms="terms",
+    floor=lambda given, **_: Bound(0.0),  # a classifier's outputs have no end
+    floor_formula=r"\ge 0",
     references=("S1 eq. 53",),
     note="There is no classifier in a batch of pairs: on Explore its two outputs are −s and s of "
-    "each pair, so the cross-entropy is that of the probability σ(2s).",
+    "each pair, so the cross-entropy is that of the probability σ(2s). Two outputs are no "
+    "embedding, so that there is no value at collapse.",
 )

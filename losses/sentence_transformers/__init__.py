@@ -10,7 +10,8 @@ the columns of the data set:
     two texts and a label       pairs with scores: every loss, by the rules below
     two texts                   positive pairs: losses on in-batch negatives, and mined triplets
     three texts or more         anchor, positive, negatives
-    texts and vectors           another encoder's vectors as labels: `EmbeddingMseLoss` alone
+    texts and vectors           another encoder's vectors as labels, for `EmbeddingMseLoss`, which
+                                else asks its `teacher`
     one text and a label        classes: supcon, mined triplets, and losses against prototypes
     one text, a list of texts   lists: losses on lists, and a teacher's (`whole_lists` for a
     and a list of labels        bi-encoder, as it is for a cross-encoder)
@@ -48,7 +49,6 @@ from losses.sentence_transformers.lists import whole_lists
 from losses.sentence_transformers.order import in_order
 from losses.sentence_transformers.registry import TRAINING_LOSSES, training_loss
 from losses.sentence_transformers.training import TrainingLoss
-from losses.sentence_transformers.vectors import EmbeddingMseLoss
 
 if TYPE_CHECKING:
     from losses.sentence_transformers.callback import PrismCallback
@@ -67,7 +67,6 @@ globals().update({made.__name__: made for made in TRAINING_LOSSES.values()})
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made for each loss
     "TRAINING_LOSSES",
-    "EmbeddingMseLoss",
     "Examples",
     "PrismCallback",
     "TrainingLoss",

@@ -34,7 +34,8 @@ class Examples:
     model's own are taken as constants. `joined` is whether the batches of all processes are one,
     `before` how many rows of it other processes have ahead of these. `lists` [L, K] are the pairs
     of each anchor, for a loss on lists (`losses.groups`), and `teacher` [P] what a teacher gave the
-    pairs. `similarity` is what the scores of a bi-encoder are, one of `SIMILARITIES`.
+    pairs; `teacher_embeddings` are a second encoder's vectors of the columns laid below each other.
+    `similarity` is what the scores of a bi-encoder are, one of `SIMILARITIES`.
     """
 
     columns: tuple[Tensor, ...]
@@ -52,6 +53,7 @@ class Examples:
     guide: tuple[Tensor, ...] = ()
     lists: Tensor | None = None
     teacher: Tensor | None = None
+    teacher_embeddings: Tensor | None = None
     similarity: str = "cosine"
 
     # Which row of the columns laid below each other a pair's sentences have: [P] each.
@@ -209,6 +211,23 @@ class Examples:
     @property
     def list_mask(self) -> Tensor:
         return self.needed_lists >= 0
+
+    def _of_all(self, places: Tensor) -> Tensor:
+        """The places of pairs among those of all processes, where their batches are one."""
+        ahead = self.before * max(len(self.columns) - 1, 1)
+        return torch.where(places < 0, places, places + ahead)
+
+    @property
+    def list_places(self) -> Tensor:
+        return self._of_all(self.needed_lists)
+
+    @property
+    def positive_places(self) -> Tensor:
+        return self._of_all(self._margins[0])
+
+    @property
+    def negative_places(self) -> Tensor:
+        return self._of_all(self._margins[1])
 
     @property
     def list_teacher(self) -> Tensor:

@@ -8,6 +8,7 @@ from losses.modules import module_name
 from losses.sentence_transformers.levels import LevelTrainingLoss
 from losses.sentence_transformers.queued import QueuedTrainingLoss
 from losses.sentence_transformers.training import TrainingLoss
+from losses.sentence_transformers.vectors import VectorTrainingLoss
 from losses.sentence_transformers.weights import (
     ClassifierTrainingLoss,
     PrototypeTrainingLoss,
@@ -37,6 +38,8 @@ def trains_as_one(spec: LossSpec) -> bool:
             return False
     on_classes = ["prototypes" in one for one in reads]
     alone = any(one & {"level_scores", "pair_logits"} for one in reads)
+    if any("teacher_embeddings" in one for one in reads):  # asked by the loss, for each text
+        alone |= any(on_classes) or any(part.length for part in spec.parts)
     return not alone and (all(on_classes) or not any(on_classes))
 
 
@@ -58,6 +61,8 @@ def _base_for(spec: LossSpec) -> type[TrainingLoss]:
         return LevelTrainingLoss
     if any(part.length for part in spec.parts):
         return QueuedTrainingLoss
+    if "teacher_embeddings" in reads:
+        return VectorTrainingLoss
     mined = any(parameter.name == "mining" for parameter in spec.parameters)
     return TripletTrainingLoss if mined else TrainingLoss
 

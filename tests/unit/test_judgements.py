@@ -40,6 +40,8 @@ ELSEWHERE = {
         "test_explain.py::test_losses_without_a_definition_here_are_known",
     ),
     "remark.same_text": "test_same_text.py::test_the_shares_are_those_of_the_softmax",
+    "doctor.data.margins_out_of_reach": "test_data.py::test_margins_that_no_cosines_have",
+    "remark.same_text_floor": "test_same_text.py::test_copies_hold_the_floor_up",
     "remark.same_text_left_out": "test_same_text.py::test_left_out_they_are_counted",
     **dict.fromkeys(
         ("remark.run_closer", "remark.run_apart"),
@@ -120,6 +122,7 @@ ELSEWHERE = {
     "doctor.copies": (
         "test_explain.py::test_a_positive_that_stands_three_times_among_its_candidates"
     ),
+    "doctor.margin_beyond": "test_explain.py::test_a_floor_that_a_margin_leaves_is_told_as_that",
     "doctor.copied": "test_explain.py::test_copies_are_told_of_a_loss_that_is_named",
     "doctor.below_zero": "test_explain.py::test_below_zero",
     "doctor.below_zero_fault": "test_explain.py::test_below_zero",

@@ -171,6 +171,7 @@ def _rounded(batch: Batch, dtype: torch.dtype) -> Batch:
     """The batch with its vectors and scores in this type, and its labels in float32 at least."""
     wide = torch.promote_types(dtype, torch.float32)
     vectors, given, guide, teacher = batch.vectors, batch.given, batch.guide, batch.teacher
+    taught = batch.teacher_vectors
     return dataclasses.replace(
         batch,
         vectors=None if vectors is None else vectors.detach().to(dtype, copy=True),
@@ -178,6 +179,7 @@ def _rounded(batch: Batch, dtype: torch.dtype) -> Batch:
         labels=batch.labels.to(wide),
         guide=None if guide is None else guide.to(dtype),
         teacher=None if teacher is None else teacher.to(wide),
+        teacher_vectors=None if taught is None else taught.to(dtype),
     )
 
 

@@ -186,8 +186,10 @@ def of_rows(batch: Batch, rows: Sequence[tuple[int, int, float]]) -> Batch:
     known = {text: place for place, text in enumerate(batch.pairs.sentences)}
     places = [known[text] for text in pairs.sentences]
     made = batch_of_vectors(pairs, batch.needed_vectors[places].cpu().numpy(), rules)
-    if batch.guide is not None:
-        made = dataclasses.replace(made, guide=batch.guide[places])
+    guide, teacher = (
+        None if every is None else every[places] for every in (batch.guide, batch.teacher_vectors)
+    )
+    made = dataclasses.replace(made, guide=guide, teacher_vectors=teacher)
     return _taught(made, batch, rows)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from explorer.core.remarks import COSINES_APART
 from explorer.lab.doctor.axes import family_of
 from explorer.lab.doctor.landmarks import COLLAPSE, landmark, sides_of
 from explorer.lab.doctor.layouts import Layout
@@ -138,7 +139,7 @@ def examine(
         "reach": lambda: _reach(profile),
         "positives": lambda: _positives(profile, spec, batch),
         "lists": lambda: _lists(profile),
-        "teacher": lambda: _teacher(profile),
+        "teacher": lambda: _teacher(profile, spec),
         "lengths": lambda: _lengths(profile, most_tokens or 0),
         "scripts": lambda: _scripts(profile),
     }
@@ -333,9 +334,22 @@ def _lists(profile: Profile) -> Iterator[Fault]:
         yield Fault("lists_of_one", severity, values, _evidence(alone))
 
 
-def _teacher(profile: Profile) -> Iterator[Fault]:
+def _teacher(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
+    """No teacher, or one that stands farther apart than two cosines can."""
     if not profile.has_teacher:
         yield Fault("no_teacher", SEVERE)
+        return
+    if "teacher_margins" not in spec.reads.values():
+        return
+    margins = profile.teacher_margins
+    beyond = margins > COSINES_APART
+    if beyond.any():
+        values: dict[str, Value] = {
+            "most": display_number(float(margins.max())),
+            "share": percent(beyond.sum() / np.isfinite(margins).sum()),
+        }
+        places = np.flatnonzero(beyond[profile.first] & profile.positive)
+        yield Fault("margins_out_of_reach", WARNING, values, _evidence(places))
 
 
 def _lengths(profile: Profile, most_tokens: int) -> Iterator[Fault]:

@@ -99,6 +99,8 @@ class Fitting:
         rows, encoder = layout.rows(), APART if apart else f"{ALIKE}{wide}"
         taught = rows if "teacher" in LOSSES[self.loss].needs else ()  # whatever it says
         data = Data("table", rows=rows, teacher=taught, encoder=encoder)
+        if "teacher_vectors" in LOSSES[self.loss].needs:
+            data = replace(data, teacher_model=encoder)  # likewise: a floor asks for none
         return Scenario(
             data, loss=self.loss, convention=self.convention, parameters=self.parameters
         )

@@ -15,6 +15,7 @@ from torch import Tensor
 from explorer.lab.doctor.layouts import MOST_RUN_APART, Layout, given_by
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, Parameter
+from losses.landmarks import Bound
 from losses.readings import READABLE
 from losses.spec import ParameterValue
 
@@ -135,7 +136,8 @@ def _floor(side: Side, layout: Layout) -> float | None:
     spec, chosen = side.spec, dict(side.parameters)
     if spec.floor is None or (is_matrix(spec) and layout.pairs > MOST_MATRIX):
         return None
-    return _by_formula(spec, spec.floor, _heard(spec.floor, chosen), layout)
+    found = _by_formula(spec, spec.floor, _heard(spec.floor, chosen), layout)
+    return None if isinstance(found, Bound) else found  # which perhaps nothing reaches
 
 
 Formula = Callable[..., float | None]

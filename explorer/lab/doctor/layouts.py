@@ -116,7 +116,13 @@ def _batch(layout: Layout, apart: bool) -> Batch:
         classes=_classes(layout),
         rules=Rules(),
         teacher=torch.linspace(-1, 1, count, dtype=torch.float64),
+        teacher_vectors=_whatever(sentences, vectors.shape[1]),
     )
+
+
+def _whatever(rows: int, width: int) -> Tensor:
+    """Vectors of a teacher of whom nothing is known: no two alike."""
+    return torch.linspace(-1, 1, rows, dtype=torch.float64)[:, None].expand(rows, width)
 
 
 def _sides(layout: Layout) -> tuple[Tensor, Tensor]:

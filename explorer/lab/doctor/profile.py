@@ -120,6 +120,24 @@ class Profile:
         return self.columns.teacher is not None
 
     @cached_property
+    def teacher_margins(self) -> np.ndarray:
+        """How far the teacher has a positive from another pair of the same first text at most, by
+        the number of that text; −∞ where there are not both."""
+        count = int(self.first.max(initial=-1)) + 1
+        scores = np.full(len(self), np.nan)
+        if self.columns.teacher is not None:
+            scores = np.asarray(self.columns.teacher, dtype=np.float64)
+        ends = []
+        for side in (self.positive, ~self.positive):
+            there = side & ~np.isnan(scores)
+            low, high = np.full(count, np.inf), np.full(count, -np.inf)
+            np.minimum.at(low, self.first[there], scores[there])
+            np.maximum.at(high, self.first[there], scores[there])
+            ends.append((low, high))
+        (low, high), (low_other, high_other) = ends
+        return np.maximum(high - low_other, high_other - low)
+
+    @cached_property
     def levels(self) -> np.ndarray:
         """The labels that there are, each once."""
         return np.unique(self.labels)

@@ -10,7 +10,7 @@ from explorer.lab.doctor.axes import Counts, most_pairs
 from explorer.lab.doctor.data import Examined
 from explorer.lab.doctor.explain import Explained, Finding, Fitting, Standing
 from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.landmarks import COLLAPSE, START, Settings, sharpening
+from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, START, Settings, sharpening
 from explorer.lab.doctor.reading import Read
 from explorer.lab.doctor.relatives import RELATIVES, relative_called
 from explorer.lab.doctor.suited import Suited
@@ -99,6 +99,8 @@ def beside(finding: Finding, following: Finding | None, language: str = "en") ->
     if first.other is not None:
         key = "doctor.starts" if first.kind == COLLAPSE else "doctor.collapses"
         yield say(language, key, value=_shown(first.other))
+    if FLOOR in finding.kinds:
+        yield from _beyond(first, language)
     if finding.copies is not None:
         value = _shown(finding.value)
         yield say(language, "doctor.copies", value=value, count=finding.copies)
@@ -115,6 +117,17 @@ def _first_of(finding: Finding, loss: str) -> Fitting:
 def _shown(value: float | None) -> str:
     """A landmark to six digits: what is 0 but for rounding, or for a term that vanishes, as 0."""
     return display_number(0.0 if value is not None and abs(value) < NOUGHT else value, 6)
+
+
+def _beyond(fit: Fitting, language: str) -> Iterator[str]:
+    """That a floor is what a margin leaves that no two unit vectors have between them."""
+    spec = LOSSES[fit.loss].under(fit.convention)
+    beyond = spec.beyond_reach({**spec.defaults, **dict(fit.parameters)})
+    if beyond is None:
+        return
+    margin, reach, value = (display_number(one, 6) for one in (*beyond, fit.value))
+    said = {"margin": margin, "reach": reach, "value": value}
+    yield say(language, "doctor.margin_beyond", **said)
 
 
 def _doubled(first: Fitting, following: Finding | None, language: str) -> str:

@@ -149,7 +149,7 @@ def drawn(settings: RandomBatch, wanted: Wanted = "cosines") -> LargeBatch:
         found = in_order(plan.labels, plan.cosines, *names)
         return found.under(None, plan.label_range)
     most = LARGE_IN_BATCH_PAIRS if wanted == "vectors" else LARGE_DRAWN_PAIRS
-    pairs = random_batch.draw(settings, most=most)
+    pairs = random_batch.draw(settings, most=most, with_teacher=False)
     assert pairs.vectors is not None, "random pairs are drawn with vectors"
     sides = pairs.vectors[0::2], pairs.vectors[1::2]
     found = scored(np.array(pairs.labels), *names, *sides, wanted)

@@ -409,6 +409,8 @@ def _obstacle(spec: LossSpec, known: object, facts: Facts) -> Problem | None:
             return reason
     if facts.kind == "cross" and not spec.reads_scores_only:
         return Problem("training_needs_vectors", **said)
+    if "teacher_vectors" in spec.needs:
+        return Problem("training_needs_teacher_vectors", about="loss", **said)
     if learns and not facts.taught:
         return Problem("training_needs_teacher", about="loss", **said)
     if "lists" in spec.needs and not facts.lists[learns]:

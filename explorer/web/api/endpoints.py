@@ -14,6 +14,7 @@ from typing import Any, Literal, cast
 
 from explorer.core.batch import batch_of_scores, load_pairs, second_models
 from explorer.core.explore import Exploration, explore
+from explorer.core.named import known_losses
 from explorer.core.scenario import FACETS, Scenario
 from explorer.export.figure.files import FIGURES
 from explorer.export.figure.pixels import rasterised
@@ -66,7 +67,6 @@ from explorer.web.wire.program import (
     Traced,
     UnsharedTraining,
 )
-from losses import LOSSES
 
 # A log of so many letters for each of a batch's pairs takes about as long.
 LETTERS_OF_A_PAIR = 1000
@@ -669,7 +669,8 @@ def figure(
 
 
 def list_losses() -> list[ListedLoss]:
-    """Every loss that can be computed, with its parameters and where it comes from. A sum of them
+    """Every loss that can be computed, with its parameters and where it comes from; sums that are
+    trained with, such as Piccolo's and the AnglE trainer's, stand last. A sum of them
     goes by a name with a plus, info_nce+angle, and a loss on prefixes of the vectors by
     matryoshka(info_nce) or matryoshka(info_nce,256,64); the parameters are then called by their
     losses, temperature_of_info_nce, and the weights weight_of_angle.
@@ -687,7 +688,7 @@ def list_losses() -> list[ListedLoss]:
         >>> [loss["title"] for loss in list_losses() if loss["name"] == "cosent"]
         ['CoSENT']
     """
-    return [described(spec) for spec in LOSSES.values()]
+    return [described(spec) for spec in known_losses()]
 
 
 def start_training(

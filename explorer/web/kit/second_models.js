@@ -23,7 +23,12 @@ export function guideWords({ source, guide, random }, guided) {
  */
 export function teacherWords({ source, teacher_model }, taught) {
   if (!taught) return say("ui.teacher_none");
-  return teacher_model && source !== "random"
-    ? say("ui.teacher_now", { name: teacher_model })
-    : say("ui.teacher_given");
+  if (source === "random") return say("ui.teacher_drawn");
+  return teacher_model ? say("ui.teacher_now", { name: teacher_model }) : say("ui.teacher_given");
 }
+
+/**
+ * Whether another teacher would put it right.
+ * @param {string | undefined} about
+ */
+export const aboutTeacher = (about) => about === "teacher" || about === "teacher_vectors";

@@ -17,6 +17,7 @@ from explorer.sources.pairs import Pairs, corrected
 from explorer.sources.random_batch import RandomBatch
 from losses.geometry import cosine
 from losses.readings import READABLE
+from tests.scenes import data_for
 
 ENGLISH = Data(example="graded_english")
 GRADED_LISTS = Data(example="graded_lists")
@@ -232,8 +233,10 @@ def test_every_name_of_the_one_table_can_be_read():
     english, lists = (
         make_batch(data, Rules(twins="leave_out")) for data in (ENGLISH, GRADED_LISTS)
     )
+    taught = make_batch(data_for("embedding_mse", ENGLISH), Rules())
     for name, reading in READABLE.items():
         batch = lists if "lists" in reading.needs else english
+        batch = taught if "teacher_vectors" in reading.needs else batch
         value = read(batch, name)
         if value is None:  # nobody's negatives are here
             assert reading.optional

@@ -6,8 +6,17 @@ import time
 
 import pytest
 
-from explorer.core.named import close_losses, close_names, losses_called, other_names, plain
+from explorer.core.named import (
+    close_losses,
+    close_names,
+    known_losses,
+    losses_called,
+    other_names,
+    plain,
+)
+from explorer.locale import say, title_word
 from explorer.runtime.problem import Problem
+from explorer.web.api.endpoints import list_losses
 from losses import LOSSES
 
 
@@ -15,10 +24,24 @@ from losses import LOSSES
     ("name", "loss"),
     [("MNRL", "info_nce"), ("CachedMultipleNegativesRankingLoss", "info_nce"), ("RankNet",
      "pairwise_logistic"), ("CosineSimilarityLoss", "cosine_mse"), ("nt-xent", "nt_xent"),
-     ("sentence_transformers.losses.CoSENTLoss", "cosent")],
+     ("sentence_transformers.losses.CoSENTLoss", "cosent"), ("MSELoss", "embedding_mse"),
+     ("EmbedDistillLoss", "embedding_mse"), ("MatryoshkaLoss", "matryoshka(info_nce)"),
+     ("MRL", "matryoshka(info_nce)"), ("MoCo", "queue(info_nce)"), ("XBM", "queue(info_nce)"),
+     ("CrossBatchMemory", "queue(info_nce)"), ("NDCGLoss1Scheme", "lambda_loss"),
+     ("NDCGLoss2PPScheme", "lambda_loss"), ("DPO", "pairwise_logistic"), ("ibn", "info_nce"),
+     ("KaLM", "focal_info_nce"), ("Piccolo", "info_nce+cosent"),
+     ("AnglE's trainer", "info_nce+angle"), ("AnglE", "angle")],
 )  # fmt: skip
 def test_a_loss_goes_by_many_names(name, loss):
     assert [spec.name for spec in losses_called(name)] == [loss]
+
+
+def test_recipes_are_listed_by_their_names():
+    listed = {one["name"]: one for one in list_losses()}
+    assert "Piccolo" in listed["info_nce+cosent"]["aliases"]
+    assert listed["info_nce+angle"]["parameters"][1]["default"] == 0.02
+    title = title_word(LOSSES["info_nce+cosent"])
+    assert say("en", title["key"], **title["values"]) == "InfoNCE + CoSENT (Piccolo2)"
 
 
 def test_what_nobody_is_called_is_refused():
@@ -36,7 +59,7 @@ def test_a_name_longer_than_any_is_refused_unread(name):
 
 def test_other_names_lead_to_a_loss_and_a_convention_of_it():
     found = other_names()
-    assert {loss for _, loss, _ in found} == {s.name for s in LOSSES.values() if s.aliases}
+    assert {loss for _, loss, _ in found} == {s.name for s in known_losses() if s.aliases}
     for name, loss, convention in found:
         assert LOSSES[loss].under(convention).name == loss
         assert LOSSES[loss] in losses_called(name)

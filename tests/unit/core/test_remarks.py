@@ -262,7 +262,7 @@ def test_statistics_without_anything_to_compare():
     assert found.pearson is not None
 
 
-@pytest.mark.parametrize("loss", [n for n, s in LOSSES.items() if "teacher" not in s.needs])
+@pytest.mark.parametrize("loss", [n for n, s in LOSSES.items() if not s.reads_teacher])
 def test_one_sentence_over_and_over_is_remarked_on_by_every_loss(loss):
     rows = (("the same", "the same", "3"), ("the same", "the same", "1"))
     found = said(Scenario(data=Data(source="table", rows=rows), loss=loss))

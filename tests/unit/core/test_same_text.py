@@ -13,7 +13,7 @@ import torch
 from explorer.core.batch import batch_of_vectors
 from explorer.core.explore import explore
 from explorer.core.remarks import remarks
-from explorer.core.scenario import Rules, Scenario
+from explorer.core.scenario import Data, Rules, Scenario
 from explorer.export.caption import caption
 from explorer.export.code import equivalent, with_package
 from explorer.locale import LANGUAGES, say
@@ -102,6 +102,23 @@ def test_the_shares_are_those_of_the_softmax():
         assert str(found.same_text.of_anchor) in text
 
 
+@pytest.mark.parametrize("parameters", [{}, {"symmetric": True}, {"temperature": 0.5}])
+def test_copies_hold_the_floor_up(parameters):
+    """Of six queries two ask for one key: 2 ln 2 / 6, in the direction that compares keys."""
+    texts = [("a", "x"), ("b", "x"), *((f"q{i}", f"k{i}") for i in range(4))]
+    rows = tuple((one, other, "") for one, other in texts)
+    data = Data(source="table", rows=rows, encoder="all apart")
+    found = explore(Scenario(data=data, loss="info_nce", parameters=tuple(parameters.items())))
+    least = 2 * math.log(2) / 6 / (2 if parameters.get("symmetric") else 1)
+    alone = found.spec.floor(found.given, **found.parameters)
+    assert found.floor == pytest.approx(max(least, alone))
+    assert found.floor_is_bound
+    (said,) = (one for one in remarks(found, most=9) if one.key == "same_text_floor")
+    assert "{" not in say("zh", "remark.same_text_floor", **said.values)
+    left_out = explore(dataclasses.replace(found.scenario, rules=Rules(twins="leave_out")))
+    assert left_out.floor is None
+
+
 def test_of_siglip_the_weight_of_a_negative_is_its_sigmoid():
     found = explored("siglip", scale=3.0, bias=-1.0)
     logits = found.trace.named("logits").value
@@ -116,7 +133,7 @@ def test_of_siglip_the_weight_of_a_negative_is_its_sigmoid():
 def test_left_out_they_are_counted(loss):
     kept, found = explored(loss), explored(loss, twins="leave_out")
     counted = dataclasses.replace(
-        kept.same_text, share_of_anchor=0.0, share_of_positive=0.0, left_out=True
+        kept.same_text, share_of_anchor=0.0, share_of_positive=0.0, left_out=True, least=0.0
     )
     assert found.same_text == counted
     assert found.loss != pytest.approx(kept.loss)

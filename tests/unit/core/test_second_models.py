@@ -149,6 +149,29 @@ def test_a_teacher_makes_margins_where_there_was_none():
     assert (taught.given["teacher_margins"] == 0).all()
 
 
+@pytest.mark.encoder
+def test_a_teachers_vectors_are_those_of_an_encoder_of_the_same_dimension():
+    with pytest.raises(Problem, match="Name an encoder with vectors of the same dimension") as none:
+        seen(LISTS, "embedding_mse")  # its column has a teacher's scores
+    assert none.value.about == "teacher_vectors"
+    taught = seen(dataclasses.replace(LISTS, teacher_model=EMBEDDED), "embedding_mse")
+    assert taught.loss == pytest.approx(0, abs=1e-9)
+    assert taught.collapse > taught.floor == 0
+    with pytest.raises(Problem, match="have 5 dimensions and the encoder's 384"):
+        seen(dataclasses.replace(LISTS, teacher_model="all alike 5"), "embedding_mse")
+    assert EMBEDDED in " ".join(caption(taught))
+
+
+def test_a_drawn_teacher_has_the_cosine_of_every_level():
+    """Its vectors are the batch's own but for what is not of the label's level."""
+    chosen = RandomBatch(pairs=40, agreement=1.0, mislabelled=0.0, hard_negatives=0.0)
+    assert seen(Data(source="random", random=chosen), "embedding_mse").loss == 0
+    wrong = dataclasses.replace(chosen, hard_negatives=1.0)
+    found = seen(Data(source="random", random=wrong), "embedding_mse")
+    errors = found.trace.last("errors").value
+    assert 0 < int(errors.any(dim=1).sum()) < len(found.batch)  # second sentences alone
+
+
 # What cannot be used
 
 

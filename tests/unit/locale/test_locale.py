@@ -213,6 +213,7 @@ OURS = [
     "adr_mse",
     "margin_mse",
     "distill_kl",
+    "embedding_mse",
 ]
 
 

@@ -67,10 +67,18 @@ def inputs_for(
         "key_texts": lambda: count + place,
         "negative_texts": lambda: 2 * count + place[: max(count - 1, 1)],
         "embeddings": lambda: normal(count, WIDTH),
+        "teacher_embeddings": lambda: normal(count, WIDTH),
         "classes": lambda: shuffled(place % CLASSES),
         "paired_classes": lambda: shuffled(place % CLASSES),
         "prototypes": lambda: normal(CLASSES, WIDTH),
         "list_scores": lambda: cosines(count, CANDIDATES),
+        "list_places": lambda: torch.where(
+            absent, -1, (place[:, None] + torch.arange(CANDIDATES)) % count
+        ),
+        "positive_places": lambda: place,
+        "negative_places": lambda: torch.where(
+            absent, -1, (place[:, None] + 1 + torch.arange(CANDIDATES)) % count
+        ),
         "list_labels": lambda: (
             torch.rand(count, CANDIDATES, generator=made).argsort(dim=1) % 4
         ).to(dtype),
@@ -122,6 +130,8 @@ def collapsed(spec: LossSpec, given: dict[str, Tensor]) -> dict[str, Tensor]:
             return torch.ones_like(tensor)
         if spec.reads[name] in EMBEDDED:
             one = torch.linspace(0.3, 1.0, tensor.shape[-1], dtype=tensor.dtype)
+            if "teacher_embeddings" in given:  # of all points the one that costs least
+                one = given["teacher_embeddings"].mean(dim=0)
             return one.expand_as(tensor).clone()
         return tensor
 

@@ -10,6 +10,7 @@ import losses
 from explorer.core.batch import make_batch
 from explorer.core.scenario import Data, Rules
 from losses import info_nce, matryoshka, prefix_shares, weighted_sum
+from losses.geometry import unit
 
 DIMS = (384, 256, 128, 64, 32, 16)
 
@@ -145,10 +146,38 @@ def test_what_is_no_prefix_is_refused(dims, options, said):
 def test_a_prefix_longer_than_the_vectors_is_refused():
     with pytest.raises(ValueError, match=r"queries has shape \(6, 8\); a prefix of 9"):
         matryoshka(info_nce, [9])(**made("queries", "keys"))
-    with pytest.raises(ValueError, match="lists of scores or logits"):
+    with pytest.raises(ValueError, match="multitask_cosent reads pair_logits"):
         matryoshka(losses.multitask_cosent, [2])
-    with pytest.raises(ValueError, match="lists of scores or logits"):
-        matryoshka(losses.list_net, [2])
+    with pytest.raises(ValueError, match="embedding_mse reads teacher_embeddings"):
+        matryoshka(losses.embedding_mse, [2])
+
+
+def test_of_lists_and_of_margins_the_prefixes_have_the_scores():
+    """As sentence-transformers' MatryoshkaLoss around a loss of dot products: of unit prefixes."""
+    from sentence_transformers.sentence_transformer import losses as theirs
+
+    source = torch.Generator().manual_seed(5)
+    queries, *columns = torch.randn(4, 6, 8, generator=source, dtype=torch.float64)
+    teacher = torch.randn(6, 3, generator=source, dtype=torch.float64)
+    shrunk = [[unit(one[:, :length]) for one in (queries, *columns)] for length in (8, 4)]
+    candidates = torch.stack(columns, dim=1)
+    expected = sum(
+        theirs.DistillKLDivLoss(None).compute_loss_from_embeddings(one, teacher) for one in shrunk
+    )
+    found = matryoshka(losses.distill_kl, [8, 4])(queries, candidates, teacher)
+    torch.testing.assert_close(found, expected)
+    given = {"queries": queries, "positives": columns[0], "negatives": candidates[:, 1:]}
+    margins = teacher[:, :1] - teacher[:, 1:]
+    expected = sum(
+        theirs.MarginMSELoss(None).compute_loss_from_embeddings(one, margins) for one in shrunk
+    )
+    found = matryoshka(losses.margin_mse, [8, 4])(**given, teacher_margins=margins)
+    torch.testing.assert_close(found, expected)
+    mask = torch.ones(6, 3, dtype=torch.bool)
+    by_keyword = matryoshka(losses.list_net, [8])(queries, candidates, labels=teacher, mask=mask)
+    torch.testing.assert_close(
+        by_keyword, matryoshka(losses.list_net, [8])(queries, candidates, teacher)
+    )
 
 
 def test_shares_of_the_energy_end_at_one():
@@ -203,6 +232,13 @@ def test_what_is_no_sum_is_refused():
 
 def test_sums_and_prefixes_nest():
     given = made("queries", "keys")
+    sides = made("first", "second", seed=1)
+    both = weighted_sum((1.0, info_nce), (0.02, losses.angle))
+    names = ("queries", "keys", "first", "second")
+    found = matryoshka(both, [8, 4], vectors=names)(**given, **sides, labels=torch.arange(6.0))
+    by_hand = matryoshka(info_nce, [8, 4])(**given)
+    angle = matryoshka(losses.angle, [8, 4])(**sides, labels=torch.arange(6.0))
+    torch.testing.assert_close(found, by_hand + 0.02 * angle)
     nested = weighted_sum((1.0, matryoshka(info_nce, [8, 4])), (0.1, info_nce))
     torch.testing.assert_close(
         nested(**given), matryoshka(info_nce, [8, 4])(**given) + 0.1 * info_nce(**given)

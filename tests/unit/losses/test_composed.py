@@ -29,7 +29,9 @@ PLAIN = dict(LOSSES)
 def given_for(name):
     """What the loss reads of an example that has it, as leaves."""
     parts = LOSSES[name].parts
-    of_lists = next((p.spec.name for p in parts if p.spec.needs & {"lists", "teacher"}), "cosent")
+    of_lists = next(
+        (p.spec.name for p in parts if "lists" in p.spec.needs or p.spec.reads_teacher), "cosent"
+    )
     batch = make_batch(data_for(of_lists, Data()), Rules())
     given = {what: batch.read(what, batch.vectors, batch.scores) for what in LOSSES[name].reads}
     return {
@@ -61,7 +63,7 @@ def test_a_name_is_read_as_it_is_written(name):
         "+cosent",
         "cosent + angle",
         "cosent+nothing",
-        "matryoshka(list_net)",
+        "matryoshka(embedding_mse)",
         "matryoshka(arcface)",
         "matryoshka(info_nce,3)",
         "matryoshka(info_nce,64,64)",
@@ -156,8 +158,8 @@ def test_landmarks_add_up():
         for name, own in (("cosent", {"scale": 20.0}), ("info_nce", PLAIN["info_nce"].defaults))
     ]
     assert spec.floor(given, **settings) == pytest.approx(floors[0] + 2.5 * floors[1])
-    without = next(name for name, one in PLAIN.items() if one.floor is None)
-    assert LOSSES[f"cosent+{without}"].floor is None
+    without = next(name for name, one in PLAIN.items() if one.collapse is None)
+    assert LOSSES[f"cosent+{without}"].collapse is None
     assert float(spec.function(**given, **settings).detach()) > spec.floor(given, **settings)
 
 

@@ -1084,6 +1084,17 @@ def test_distillation_sentence_transformers(st):
     same(found, on_embeddings(hot, (query, *others), teacher))
 
 
+@pytest.mark.parametrize(
+    ("kind", "convention"),
+    [("MSELoss", "MSELoss"), ("EmbedDistillLoss", "EmbedDistillLoss (cosine)")],
+)
+def test_embeddings_of_a_teacher_sentence_transformers(st, kind, convention):
+    loss = getattr(st, kind)(None)
+    expected = loss.compute_loss_from_embeddings([FIRST], [SECOND])
+    given = {"embeddings": FIRST, "teacher_embeddings": SECOND}
+    same(ours("embedding_mse", f"sentence-transformers 6.2 {convention}", **given), expected)
+
+
 def test_distillation_flag_embedding():
     """It multiplies by no temperature, and adds no entropy."""
     given = {"scores": LISTS, "teacher": LIST_TEACHER, "mask": None}

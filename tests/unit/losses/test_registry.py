@@ -23,7 +23,7 @@ from tests.unit.losses.made import EVERY, call, inputs_for, steps_of
 ROOT = Path(losses.__file__).parents[1]
 AXES = {
     "pair", "query", "key", "view", "sentence", "class", "triplet", "level", "dimension",
-    "negative", "guide_dimension",
+    "negative", "guide_dimension", "teacher_dimension",
     "list", "candidate", "row", "term", "given_triplet",
 }  # fmt: skip
 
@@ -42,7 +42,7 @@ PUBLIC = {
     "prototypes": {"softmax", "arcface", "cosface", "proxy_nca", "proxy_anchor"},
     "spread": {"alignment", "uniformity", "vicreg", "barlow_twins", "orthogonal"},
     "lists": {"list_net", "softmax_rank", "list_mle", "lambda_loss", "approx_ndcg", "adr_mse"},
-    "distillation": {"margin_mse", "distill_kl"},
+    "distillation": {"margin_mse", "distill_kl", "embedding_mse"},
 }  # fmt: skip
 
 SHIPPED_FUNCTIONS = {spec.function for spec in SHIPPED}

@@ -302,6 +302,11 @@ TWINS = {
         lambda m: adapter.training_loss("matryoshka(cosent,6,2)")(m),
         lambda m: bi.MatryoshkaLoss(m, bi.CoSENTLoss(m), matryoshka_dims=[6, 2]),
     ),
+    "matryoshka of margin_mse": (
+        "margins",
+        lambda m: adapter.training_loss("matryoshka(margin_mse,6,2)")(m),
+        lambda m: bi.MatryoshkaLoss(m, bi.MarginMSELoss(m), matryoshka_dims=[6, 2]),
+    ),
     "triplet, semi-hard": (
         "classes",
         lambda m: adapter.TripletLoss(m, convention="sentence-transformers 6.2 BatchSemiHard"),
@@ -478,11 +483,16 @@ CLASSES_OF_THEIR_OWN = {name for name, spec in LOSSES.items() if "prototypes" in
 ON_LISTS = {name for name, spec in LOSSES.items() if "lists" in spec.needs}
 
 
+def taught(name):
+    """A teacher of vectors, for a loss that learns them."""
+    return {"teacher": other_encoder()} if "teacher_vectors" in LOSSES[name].needs else {}
+
+
 @pytest.mark.parametrize("name", [n for n in LOSSES if n not in CLASSES_OF_THEIR_OWN | ON_LISTS])
 @pytest.mark.parametrize("kind", ["scored", "binary", "triplets"])
 def test_every_loss_trains_from_scored_pairs_and_from_triplets(name, kind):
-    model = static_model(width=5)  # odd: AnglE halves it
-    settings = {"mining": "all"} if name == "triplet" else {}
+    settings = taught(name) or ({"mining": "all"} if name == "triplet" else {})
+    model = static_model() if taught(name) else static_model(width=5)  # odd: AnglE halves it
     loss = adapter.TRAINING_LOSSES[name](model, **settings)
     found = value(loss, kind)
     found.backward()
@@ -501,7 +511,7 @@ CONVENTIONS = [
 @pytest.mark.parametrize(("name", "convention"), CONVENTIONS)
 def test_every_convention_trains_as_it_is_defined(name, convention):
     model = static_model()
-    loss = adapter.TRAINING_LOSSES[name](model, convention=convention)
+    loss = adapter.TRAINING_LOSSES[name](model, convention=convention, **taught(name))
     on_others = "triplets" if "lists" in loss.spec.needs else "binary"
     texts, labels = batch(model, "lists" if name in ON_LISTS else on_others, 12)
     columns = [model.preprocess(column) for column in texts]
@@ -579,7 +589,8 @@ def test_the_rules_are_those_of_the_page():
     texts, labels = batch(model, "scored", 12)
     with torch.no_grad():
         first, second = (model(model.preprocess(t))["sentence_embedding"] for t in texts)
-    vectors = torch.cat([first, second]).double()
+        asked = [other_encoder()(model.preprocess(t))["sentence_embedding"] for t in texts]
+    vectors, teacher = torch.cat([first, second]).double(), torch.cat(asked)
     places = torch.arange(12), torch.arange(12, 24)
     labels = 1 + labels * 4
     positive = labels >= 3
@@ -595,12 +606,14 @@ def test_the_rules_are_those_of_the_page():
         positive=positive,
         classes=_components(*places, positive, 24),
         rules=Rules(),
+        teacher_vectors=teacher.double(),
     )
     for name, spec in LOSSES.items():
         if name in CLASSES_OF_THEIR_OWN | ON_LISTS | {"hierarchical_cosent", "multitask_cosent"}:
             continue  # these bring parts of their own, or read lists (`test_lists_training`)
         settings = {"mining": "all"} if name == "triplet" else {}
-        loss = adapter.TRAINING_LOSSES[name](model, label_range=(1.0, 5.0), **settings)
+        chosen = {"label_range": (1.0, 5.0), **taught(name), **settings}
+        loss = adapter.TRAINING_LOSSES[name](model, **chosen)
         columns = [model.preprocess(column) for column in texts]
         here = loss(columns, labels)
         given = {n: read.read(what, vectors, read.scores) for n, what in spec.reads.items()}
@@ -694,3 +707,26 @@ def test_a_teachers_vectors_fit_the_texts(labels, said):
     columns = [model.preprocess(column) for column in texts]
     with pytest.raises(ValueError, match=said):
         adapter.EmbeddingMseLoss(model)(columns, labels)
+
+
+def test_a_teacher_of_vectors_is_asked_for_each_text():
+    model, teacher = static_model(), other_encoder()
+    texts, labels = batch(model, "scored")
+    columns = [model.preprocess(column) for column in texts]
+    asked = torch.stack([teacher(column)["sentence_embedding"] for column in columns], dim=1)
+    loss = adapter.EmbeddingMseLoss(model, teacher=teacher)
+    found = loss(columns, labels)
+    torch.testing.assert_close(found, adapter.EmbeddingMseLoss(model)(columns, asked.detach()))
+    assert not any(name.startswith("teacher") for name, _ in loss.named_parameters())
+    assert loss.get_config_dict()["teacher"] == "SentenceTransformer"
+    alone = adapter.EmbeddingMseLoss(model)(columns[:1], asked[:, 0])
+    torch.testing.assert_close(alone, loss(columns[:1]))
+    # Beside another loss, which reads the labels.
+    both = adapter.training_loss("embedding_mse+cosine_mse")(model, teacher=teacher)
+    rest = adapter.CosineMseLoss(model)(columns, labels)
+    torch.testing.assert_close(both(columns, labels), found + rest)
+    with pytest.raises(ValueError, match="have 5 numbers and the model's 6"):
+        adapter.EmbeddingMseLoss(model, teacher=static_model(width=5))(columns, labels)
+    for apart in ("embedding_mse+arcface", "embedding_mse+queue(info_nce)"):
+        with pytest.raises(ValueError, match="cannot be trained as one sum"):
+            adapter.training_loss(apart)

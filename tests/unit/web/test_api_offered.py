@@ -18,6 +18,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
 from explorer.web.api import endpoints as api
 from losses import LOSSES
+from losses.combined.names import RECIPES
 from tests.loops import in_loop
 from tests.unit.web.programs import S0_LABELS, S0_LOSS, S0_SCORES, same_as_explored
 
@@ -108,7 +109,7 @@ def test_mcp_tools_answer_in_json_and_refuse_in_sentences(address):
     answer = json.loads(answered.content[0].text)
     same_as_explored(answer, explore(Scenario(data=Data(example="cosent_batch"))))
     assert answer["loss"] == pytest.approx(S0_LOSS, rel=1e-6)
-    assert [loss["name"] for loss in json.loads(listed.content[0].text)] == list(LOSSES)
+    assert [loss["name"] for loss in json.loads(listed.content[0].text)] == [*LOSSES, *RECIPES]
     assert refused.isError
     assert refused.content[0].text.startswith(
         "There is no loss called cosnet. Did you mean cosent?"

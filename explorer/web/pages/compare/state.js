@@ -6,6 +6,7 @@ import * as link from "../../kit/link.js";
 import { LookedAt } from "../../kit/looked_at.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
 import { SentRows } from "../../kit/rows.js";
+import { aboutTeacher } from "../../kit/second_models.js";
 import { GONE, problem } from "../../kit/server.js";
 import { carried, formOf, KEPT, kindsIn, renamed, stepsAt } from "../../kit/sides.js";
 import { Store } from "../../kit/store.js";
@@ -143,7 +144,7 @@ export class ComparePage extends LookedAt {
         act: () => this.set({ data: { guide: "" } }),
       },
       {
-        fits: ({ about }) => about === "teacher" && this.store.state.data.teacher_model !== "",
+        fits: ({ about }) => aboutTeacher(about) && this.store.state.data.teacher_model !== "",
         key: "ui.without_teacher",
         act: () => this.set({ data: { teacher_model: "" } }),
       },

@@ -7,7 +7,7 @@ import { lossFinder } from "../../kit/finder.js";
 import { given } from "../../kit/given.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { show } from "../../kit/numbers.js";
-import { guideWords, teacherWords } from "../../kit/second_models.js";
+import { aboutTeacher, guideWords, teacherWords } from "../../kit/second_models.js";
 import {
   conventionField,
   groupsOf,
@@ -194,12 +194,12 @@ export default function controls(root, channel, server) {
       act: () => channel.set({ data: { guide: "" } }),
     },
     {
-      fits: ({ about }) => about === "teacher" && channel.scenario.data.teacher_model !== "",
+      fits: ({ about }) => aboutTeacher(about) && channel.scenario.data.teacher_model !== "",
       key: "ui.without_teacher",
       act: () => channel.set({ data: { teacher_model: "" } }),
     },
     {
-      fits: ({ about }) => about === "teacher" && hasWords(),
+      fits: ({ about }) => aboutTeacher(about) && hasWords(),
       key: "ui.choose_teacher",
       act: () => chooseIn(teacherName),
     },

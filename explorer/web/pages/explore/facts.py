@@ -65,7 +65,7 @@ def _describe_form(spec: LossSpec) -> Json:
         "counted": spec.counted if spec.reads_texts else "",
         "knows_owners": "negative_owners" in spec.reads.values(),
         "asks_guide": spec.reads_guide,
-        "asks_teacher": "teacher" in spec.needs,
+        "asks_teacher": spec.reads_teacher,
         "negatives_of_batch": spec.negatives_of_batch,
         "parameters": parameters,
     }

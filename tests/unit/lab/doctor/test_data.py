@@ -14,6 +14,7 @@ from explorer.lab.doctor.data import (
     NO_DUPLICATES,
     POSITIVES_ALONE,
     SEVERE,
+    WARNING,
     examine,
     is_softmax,
     masked_call,
@@ -301,6 +302,19 @@ def test_real_sets(name, loss, expected):
     faults = found(read_file(path, most=100_000).pairs, loss)
     told = {name: one.values.get("count", one.values.get("share")) for name, one in faults.items()}
     assert told == expected
+
+
+def test_margins_that_no_cosines_have():
+    rows = [(f"q{n // 2}", f"d{n}", float(1 - n % 2), 7.0 - 14 * (n % 2)) for n in range(6)]
+    first, second, labels, scores = zip(*rows, strict=True)
+    (fault,) = found(Pairs(first, second, labels, teacher=scores), "margin_mse").values()
+    assert (fault.name, fault.severity) == ("margins_out_of_reach", WARNING)
+    assert fault.values == {"most": "14", "share": "100%"}
+    fits = Pairs(first, second, labels, teacher=tuple(score / 7 for score in scores))
+    assert not found(fits, "margin_mse")
+    assert "margins_out_of_reach" not in found(
+        Pairs(first, second, labels, teacher=scores), "distill_kl"
+    )
 
 
 def test_what_was_looked_for_is_said():

@@ -281,10 +281,18 @@ def drawn(name, kind):
 # Of each loss; LOSSPRISM_DRAWS=200 asks of each about its conventions in turn, for minutes.
 DRAWS = int(os.environ.get("LOSSPRISM_DRAWS", "2"))
 # Whose value says nothing of counts: a teacher's, and two that are 0 where nothing is known.
-TEACHER, AT_ZERO = "margin_mse", ("max_violation", "online_contrastive")
+TEACHERS, AT_ZERO = {"margin_mse", "embedding_mse"}, {"max_violation", "online_contrastive"}
 
 
-@pytest.mark.parametrize("name", [name for name in LOSSES if name not in (TEACHER, *AT_ZERO)])
+def test_a_floor_that_a_margin_leaves_is_told_as_that():
+    answer = asked("3", loss="triplet")
+    told = " ".join(lines(answer))
+    assert "The margin 5 is above 2" in told
+    assert "the loss cannot fall below 3" in told
+    assert "above 2" not in " ".join(lines(asked("0", loss="contrastive")))
+
+
+@pytest.mark.parametrize("name", [name for name in LOSSES if name not in TEACHERS | AT_ZERO])
 def test_a_loss_and_its_counts_are_told_from_its_value(name):
     """Nobody says which loss it is, and it is among the first three answers."""
     draws = [(COLLAPSE, *one) for one in drawn(name, COLLAPSE)]
@@ -308,7 +316,7 @@ def test_a_loss_and_its_counts_are_told_from_its_value(name):
         assert found(explain(value, known), name, kind, convention=side.convention) is not None
 
 
-@pytest.mark.parametrize("name", AT_ZERO)
+@pytest.mark.parametrize("name", sorted(AT_ZERO))
 def test_a_loss_that_is_zero_at_collapse(name):
     assert not list(drawn(name, COLLAPSE)) + list(drawn(name, START))
     assert found(asked("0", loss=name), name, COLLAPSE) is not None
@@ -435,7 +443,10 @@ def test_counts_are_found_without_looking_at_each():
 
 def test_answers_are_json_in_both_languages():
     answer = asked("5.545", loss="siglip")
-    for language, word in (("en", "SigLIP when all vectors are alike"), ("zh", "在所有向量都相同时的值")):
+    for language, word in (
+        ("en", "SigLIP when all vectors are alike"),
+        ("zh", "在所有向量都相同时的值"),
+    ):
         plain = json.loads(json.dumps(to_json(answer, language), allow_nan=False))
         assert word in plain["findings"][0]["said"]
         assert plain["findings"][0]["losses"][0]["scene"].startswith("1.")

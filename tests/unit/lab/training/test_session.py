@@ -33,7 +33,7 @@ def of_kind(records, kind):
 
 
 # On lists and from a teacher: test_taught.py.
-ON_PAIRS = [n for n, spec in LOSSES.items() if not spec.needs & {"lists", "teacher"}]
+ON_PAIRS = [n for n, s in LOSSES.items() if "lists" not in s.needs and not s.reads_teacher]
 SUMS = [*RECIPES, "matryoshka(cosent,8,4)+supcon"]
 
 
