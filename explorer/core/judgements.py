@@ -263,6 +263,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "which sentences of the batch are the same, and which of them the softmax compares",
         "the mean of ln(1 + copies) over the queries, or the floor without them if that is higher; "
         "copies are the query's or its own key's sentence among its negatives",
+        counts=True,
     ),
     _remark(
         "margin_beyond",

@@ -116,10 +116,12 @@ def seeded_batch(seed: int = SEED) -> Batch:
     vectors = {f"a{place}": anchor for place, anchor in enumerate(anchors)}
     vectors |= dict(zip(names, seconds, strict=True))
     found = batch_of_vectors(pairs, np.array([vectors[one] for one in pairs.sentences]), Rules())
+    assert found.vectors is not None
+    taught = found.vectors.new_tensor(made.standard_normal(found.vectors.shape))
     # Not the means of the classes: a vector that is its prototype has no arccos to differentiate.
     prototypes = made.standard_normal((int(found.classes.max()) + 1, DIMENSION))
     rows = "\n".join(" ".join(map(repr, row)) for row in prototypes.tolist())
-    return dataclasses.replace(found, rules=Rules(prototypes=rows))
+    return dataclasses.replace(found, rules=Rules(prototypes=rows), teacher_vectors=taught)
 
 
 # Some libraries compare every three vectors: measured at up to 215 bytes for each three of N pairs.
