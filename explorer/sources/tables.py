@@ -362,6 +362,8 @@ def _is_inference(grid: Grid, chosen: Mapping[str, int]) -> bool:
         return False
     if all(isinstance(cell, str) and cell.strip().casefold() in WORD_SCORES for cell in cells):
         return True
+    if not {"first", "second"} <= chosen.keys():  # similarities, and no sentences
+        return False
     named = tuple(plain_name(grid.columns[chosen[role]]) for role in ("first", "second"))
     if not any(set(named) == set(pair) for pair in INFERENCE_NAMES):
         return False
