@@ -76,6 +76,7 @@ def fill_in(page: Page) -> None:
     }.items():  # fmt: skip
         page.fill(f"#lp-finetune-{name}", value)
     page.select_option("#lp-finetune-twins", "keep")
+    page.select_option("#lp-finetune-sampler", "in_order")
     page.select_option("#lp-finetune-schedule", "cosine")
     for box in page.locator(".lp-finetune_controls details > label > input[type=checkbox]").all():
         box.set_checked(not box.is_checked())
@@ -99,10 +100,11 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     ]
     before = {name: value for name, value, _ in usual["fields"]}
     same = {name for name, value, _ in chosen["fields"] if value == before.get(name)}
-    # The one to add from, the box that finds one by its name, what InfoNCE has no choice of, and
-    # what only an encoder from scratch has.
-    hidden = {f"lp-finetune-{name}" for name in ("convention", "vocabulary", "dimension")}
-    assert same == {"lp-finetune-another", "lp-finetune-loss-name", *hidden}
+    # The one to add from, the box that finds one by its name, what InfoNCE has no choice of (guide
+    # and teacher, too), and what only an encoder from scratch has.
+    hidden = ("convention", "guide", "teacher", "vocabulary", "dimension")
+    shown = ("another", "loss-name")
+    assert same == {f"lp-finetune-{name}" for name in (*hidden, *shown)}
     known = f"{CHANNEL}.checked && document.querySelector('input[name=other]')"
     page.reload()
     page.wait_for_function(f"window.lossprism && {known}")
