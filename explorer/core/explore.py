@@ -36,7 +36,7 @@ from losses.spec import ParameterValue
 
 # What exploring takes at most for each cell of the N×N matrix of its pairs: measured at the most
 # pairs, 880 for the loss that holds most (`tests/process/test_request_memory.py`).
-CELL_BYTES = 1000
+CELL_BYTES = 1200
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,6 @@ import shutil
 from pathlib import Path
 
 from explorer.locale import grouped
-from explorer.runtime import device
 from explorer.runtime.budgets import budget
 from explorer.runtime.limits import MIB
 from explorer.runtime.memory import left
@@ -28,6 +27,8 @@ def check_memory(pairs: int = 0, bytes_a_pair: int = 0, beside_mib: int = 0) -> 
     need, most = beside_mib + pairs * bytes_a_pair / MIB, budget("request_mib")
     fits = max(int((most - beside_mib) * MIB // max(bytes_a_pair, 1)), 0)
     _must_fit("request_memory", pairs, need, most, fits)
+    from explorer.runtime import device  # torch, which who reads a table at home does without
+
     # What is computed on a GPU takes of its memory, and hardly less of the machine's meanwhile.
     if min(left(), device.memory_left()) / MIB - need < budget("memory_left_mib"):
         raise logged(Problem("low_memory", about="again"))

@@ -117,6 +117,7 @@ READ = """() => {
 NAMES = {
     "torch",
     "no_duplicates",
+    *("nn", "Module"),
     *("LossPrism", "English", "Hub", "CSV", "TSV", "JSONL", "Parquet", "SVG", "PNG", "MB", "ms"),
     *("CPU", "Python", "Pearson", "Spearman", "Kolmogorov", "Smirnov", "losses", "eq"),
     *(

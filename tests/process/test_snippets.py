@@ -95,7 +95,16 @@ def test_twins_print_the_loss(tmp_path):
     pairs = [(e, code) for e in (*explorations(), *chosen) if (code := equivalent(e))]
     names = {e.spec.name for e, _ in pairs}
     assert names == {
-        *("cosent", "angle", "cosine_mse", "info_nce", "nt_xent", "contrastive", "triplet"),
+        *(
+            "cosent",
+            "angle",
+            "cosine_mse",
+            "embedding_mse",
+            "info_nce",
+            "nt_xent",
+            "contrastive",
+            "triplet",
+        ),
         *("online_contrastive", "mega_batch_margin", "orthogonal", prefixes),
     }
     printed = printed_by([code for _, code in pairs], tmp_path)

@@ -90,10 +90,10 @@ def test_a_stranger_brings_data(
     assert Path(taken.value.path()).read_text() == "text\tclass\none\ta\n"
     link = page.locator(f"{MAIN} .lp-suited").get_by_role("link", name="Some rows in Explore").first
     scene = Scenario.from_link(str(link.get_attribute("href")).removeprefix("./#"))
-    assert (scene.loss, scene.data.rows[0]) == ("arcface", ("one", "two", "1"))
+    assert (scene.loss, scene.data.rows[0]) == ("softmax", ("one", "two", "1"))
     page.click("#lp-doctor-encode")
     refused = page.locator(f"{MAIN} .lp-problem")
-    expect(refused).to_contain_text("This is a table of texts with classes")
+    expect(refused).to_contain_text("This is a table of texts with classes.")
     page.get_by_role("button", name="Without", exact=True).click()
     expect(refused).to_be_hidden()
     # They can be taken for pairs, and other columns for texts and classes.

@@ -40,7 +40,7 @@ def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
     expect(first).to_contain_text("坍缩")
     doctor.click("#lp-language")
     doctor.reload(wait_until="domcontentloaded")
-    expect(first).to_contain_text("collapsed")
+    expect(first).to_contain_text("when all vectors are alike")
     assert doctor.locator("#lp-doctor-loss").input_value() == "siglip"
     # The scene shows the number.
     first.get_by_role("link", name="Open the scene").click()

@@ -92,5 +92,8 @@ def test_a_program_without_cookies_is_told_its_key(hosted: Server) -> None:
         url = f"{hosted.address}/gradio_api/run/{name}"
         return httpx.post(url, json={"data": given}, timeout=60).json()["data"][0]
 
-    began = call("start_training", "cosent", texts, texts[::-1], scores, None, SCRATCH, options, "")
+    began = call(
+        *("start_training", "cosent", texts, texts[::-1], scores, None, SCRATCH, options, ""),
+        *("", "", None, "", None),
+    )
     assert call("training_status", began["id"], 0, began["key"])["id"] == began["id"]

@@ -52,7 +52,9 @@ def gradients(name, convention, columns, labels, spread):
 
 
 # A list is compared with no other, so that the lists of several processes are never joined.
-JOINED = {name: spec for name, spec in LOSSES.items() if "lists" not in spec.needs}
+# Nor is a row of a teacher's vectors with any other.
+APART = {"lists", "teacher_vectors"}
+JOINED = {name: spec for name, spec in LOSSES.items() if not APART & spec.needs}
 CASES = [(name, "", shared) for name in JOINED if name != "own" for shared in SHARED]
 # What a convention adds to the loss does not depend on how rows are shared: it is shared unevenly.
 CASES += [(name, c.name, SHARED[-1]) for name, spec in JOINED.items() for c in spec.conventions]
