@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from explorer.lab.large.batch import must_fit
-from explorer.runtime import memory, room
+from explorer.runtime import device, memory, room
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
 from explorer.runtime.turns import in_turn
@@ -53,18 +53,18 @@ def test_heavy_work_begins_only_where_memory_is_left(hosted, monkeypatch):
 
 def test_on_a_gpu_its_own_memory_has_to_be_left_too(hosted, monkeypatch):
     """A GPU that is not here, asked as torch asks it."""
-    gpu = room.device.torch.device("cuda", 0)
+    gpu = device.torch.device("cuda", 0)
     told = {"mem_get_info": (1000 * MIB, 80_000 * MIB)}
     told |= {"memory_reserved": 700 * MIB, "memory_allocated": 200 * MIB}
     for name, answer in told.items():
         monkeypatch.setattr(
-            room.device.torch.cuda, name, lambda asked, answer=answer: answer if asked == gpu else 0
+            device.torch.cuda, name, lambda asked, answer=answer: answer if asked == gpu else 0
         )
     with_memory(monkeypatch, 10**6)
     room.check_memory(beside_mib=1000)
-    assert room.device.memory_left() == math.inf
-    monkeypatch.setattr(room.device, "device", lambda: gpu)
-    assert room.device.memory_left() == 1500 * MIB
+    assert device.memory_left() == math.inf
+    monkeypatch.setattr(device, "device", lambda: gpu)
+    assert device.memory_left() == 1500 * MIB
     room.check_memory(beside_mib=400)
     with pytest.raises(Problem, match="hardly any memory"):
         room.check_memory(beside_mib=500)
