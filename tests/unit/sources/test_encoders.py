@@ -311,6 +311,18 @@ def test_hosted_pages_read_no_local_folder(monkeypatch, name):
     assert problem_key(locate, name) == "encoder_local_refused"
 
 
+def test_a_hosted_page_encodes_no_sentence_that_is_too_long(tiny, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_SENTENCE_LETTERS", "5")
+    tiny_one = locate(str(tiny["encoder"]))
+    assert encode(["a" * 6], str(tiny["encoder"])).shape == (1, 16)  # at home as long as one likes
+    monkeypatch.setenv(HOSTED, "1")
+    monkeypatch.setattr(encoders, "locate", lambda *_: tiny_one)
+    with pytest.raises(Problem, match="at most 5 characters; the longest here has 6") as refused:
+        encode(["a", "b" * 6])
+    assert refused.value.key == "problem.sentence_too_long"
+    assert len(encode(["a" * 5])) == 1
+
+
 # Cross-encoders
 
 

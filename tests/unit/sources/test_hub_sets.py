@@ -16,7 +16,7 @@ from explorer.runtime.jobs import Cancelled
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import HOSTED
 from explorer.sources import hub_sets
-from explorer.sources.hub_sets import first_rows
+from explorer.sources.hub_sets import first_rows, fits_here
 
 ROWS = [{"first": f"a {place}", "second": "b", "score": place} for place in range(600)]
 
@@ -75,6 +75,19 @@ def test_a_hub_that_falls_silent_is_left(hub, monkeypatch):
         first_rows("someone/set", "train", 10, quiet)
     assert time.monotonic() - began < 10
     over.set()
+
+
+def test_a_hosted_page_fetches_no_data_set_that_is_too_large(monkeypatch):
+    about = SimpleNamespace(
+        siblings=[SimpleNamespace(size=size) for size in (3 * limits.MIB, None)]
+    )
+    monkeypatch.setenv("LOSSPRISM_HUB_MIB", "2")
+    assert fits_here("someone/set", about) == 3 * limits.MIB  # at home as large as one likes
+    monkeypatch.setenv(HOSTED, "1")
+    with pytest.raises(Problem, match="at most 2 MB, and “someone/set” has 3"):
+        fits_here("someone/set", about)
+    about.siblings[0].size -= limits.MIB
+    assert fits_here("someone/set", about) == 2 * limits.MIB
 
 
 def test_more_text_than_a_file_may_have_is_said(hub, monkeypatch):
