@@ -13,7 +13,7 @@ from typing import Any
 
 import gradio as gr
 import torch
-from fastapi.exceptions import RequestValidationError
+from fastapi.exceptions import HTTPException, RequestValidationError
 from fastapi.middleware import Middleware
 from fastapi.routing import APIRoute
 from gradio.components import Navbar
@@ -93,6 +93,14 @@ PAGES = (
     ("large", "page.large", large_page),
     ("finetune", "page.finetune", finetune_page),
 )
+UNSEEN = "endpoints"
+
+
+def _no_page() -> None:
+    raise HTTPException(404)
+
+
+NO_PAGE = APIRoute(f"/{UNSEEN}", _no_page, include_in_schema=False)
 
 
 def build() -> Site:
@@ -102,6 +110,13 @@ def build() -> Site:
     with Site(title="LossPrism", fill_width=True, analytics_enabled=False) as demo:
         Navbar(visible=False)  # the head of each page has its own
         PAGES[0][2].build()
+    for path, key, page in PAGES[1:]:
+        with demo.route(say("en", key), path):
+            Navbar(visible=False)
+            page.build()
+    # On a page of their own, which nobody is shown: a browser would be sent each argument of each
+    # endpoint as a component to lay out.
+    with demo.route(UNSEEN, UNSEEN, show_in_navbar=False):
         for function in ENDPOINTS:
             api(
                 endpoint(function),
@@ -109,10 +124,6 @@ def build() -> Site:
                 api_description=inspect.getdoc(function),
                 queue=False,
             )
-    for path, key, page in PAGES[1:]:
-        with demo.route(say("en", key), path):
-            Navbar(visible=False)
-            page.build()
     return demo
 
 
@@ -212,7 +223,7 @@ def open_page(
                     Middleware(EndsWork),
                     Middleware(AnswersCalls, demo.blocks),
                 ],
-                "routes": [*assets.routes(page_data(first)), HEALTH],
+                "routes": [*assets.routes(page_data(first)), HEALTH, NO_PAGE],
                 "exception_handlers": {
                     404: missing.answer([page[:2] for page in PAGES]),
                     RequestValidationError: missing.unfit,

@@ -14,8 +14,10 @@ from mcp.client.streamable_http import streamablehttp_client
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
+from explorer.locale import say
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
+from explorer.web import site
 from explorer.web.api import endpoints as api
 from losses import LOSSES
 from losses.combined.names import RECIPES
@@ -59,6 +61,19 @@ def test_the_api_shows_the_four_and_nothing_of_the_page(client):
         shown = told["anyOf"] if len(kinds) > 1 else [told]
         for one, kind in zip(shown, kinds, strict=True):
             assert one["properties"].keys() == get_type_hints(kind).keys()
+
+
+@pytest.mark.parametrize("path", [path for path, *_ in site.PAGES])
+def test_a_browser_is_sent_none_of_it(address, path):
+    page = httpx.get(f"{address}/{path}").text
+    assert len(page) < 100_000
+    assert "explain_loss_value" not in page
+
+
+def test_the_endpoints_have_no_page_that_could_be_opened(address):
+    answer = httpx.get(f"{address}/{site.UNSEEN}", headers={"accept": "text/html"})
+    assert answer.status_code == 404
+    assert say("en", "missing.title") in answer.text
 
 
 def test_its_description_for_programs_names_the_same_calls(address):
