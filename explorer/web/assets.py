@@ -13,6 +13,7 @@ import json
 import mimetypes
 import re
 from collections.abc import Iterable, Mapping
+from html import escape
 from pathlib import Path
 
 from fastapi import Response
@@ -75,6 +76,7 @@ def version(files: Mapping[str, bytes]) -> str:
 FILES = _files()
 VERSION = version(FILES)
 BASE = f"served/{VERSION}"  # relative to the address of the first page
+MOUNT = "kit/mount.js"  # where a page begins
 
 
 def imported(modules: Iterable[str]) -> list[str]:
@@ -94,21 +96,25 @@ def styles(page: str) -> list[str]:
     return [*SHARED_STYLES, *sorted(f for f in FILES if re.match(rf"pages/{page}/.*\.css$", f))]
 
 
-def head(pages: Mapping[str, tuple[str, Iterable[str]]]) -> str:
-    """The tags that load a page's styles, and its modules ahead of time.
+def head(folder: str, modules: Iterable[str], description: str) -> str:
+    """The tags that load what the page of this folder and these modules needs, all at once and
+    beside Gradio's own; and what is shown of it where its link is."""
+    tags = [
+        f'<meta name="description" content="{escape(description)}">',
+        '<meta property="og:type" content="website">',
+        '<meta property="og:title" content="LossPrism">',
+        f'<meta property="og:description" content="{escape(description)}">',
+        *(f'<link rel="preload" as="style" href="{BASE}/{name}">' for name in styles(folder)),
+        *(f'<link rel="modulepreload" href="{BASE}/{name}">' for name in imported(modules)),
+        f'<script type="module" async>import {{ ahead }} from "./{BASE}/{MOUNT}"; '
+        f'ahead("{folder}");</script>',
+    ]
+    return "\n".join(tags)
 
-    `pages`: by the path where Gradio serves a page, its folder and the modules that it mounts.
-    Gradio has one head for all pages, so that a script picks what belongs to the one it is in.
-    """
-    served = {
-        path: {
-            "styles": [f"{BASE}/{name}" for name in styles(folder)],
-            "modules": [f"{BASE}/{name}" for name in imported(modules)],
-        }
-        for path, (folder, modules) in pages.items()
-    }
-    script = FILES["kit/head.js"].decode().replace("SERVED", json.dumps(served))
-    return f"<script>{script}</script>"
+
+def late_head() -> str:
+    """What runs once Gradio's own styles are there."""
+    return f"<script>{FILES['kit/head.js'].decode()}</script>"
 
 
 def manifest() -> dict[str, object]:

@@ -14,11 +14,10 @@ from typing import Any
 import gradio as gr
 
 from explorer.runtime.wire import Json
-from explorer.web.assets import BASE
+from explorer.web.assets import BASE, MOUNT
 from explorer.web.serving import sent
 from explorer.web.stubs import no_stubs
 
-_MOUNT = "kit/mount.js"
 # All JavaScript that Gradio runs: the page's own module does the rest.
 _ON_LOAD = """import(new URL({mount}, document.baseURI)).then(
   ({{ mount }}) => mount(element, server, {what}));"""
@@ -51,7 +50,7 @@ with no_stubs():  # a .pyi beside this file would be believed in its place
             # Whatever stands quoted in the script is an event to Gradio, unless it is an attribute:
             # an event would be copied, with all that it holds, for each visitor of the page.
             self.name, self.module, self.state = name, module, state
-            self.modules = (_MOUNT, state.maker, module)
+            self.modules = (MOUNT, state.maker, module)
             what = {
                 "folder": state.folder,
                 "name": state.name,
@@ -64,7 +63,7 @@ with no_stubs():  # a .pyi beside this file would be believed in its place
                 value=None,
                 html_template=f'<div class="lp lp-{name}"></div>',
                 js_on_load=_ON_LOAD.format(
-                    mount=json.dumps(f"{BASE}/{_MOUNT}"), what=json.dumps(what)
+                    mount=json.dumps(f"{BASE}/{MOUNT}"), what=json.dumps(what)
                 ),
                 apply_default_css=False,
                 server_functions=ready or None,

@@ -38,6 +38,7 @@ from explorer.web.api.endpoints import ENDPOINTS
 from explorer.web.bounds import Bounded
 from explorer.web.calls import AnswersCalls
 from explorer.web.defects import TellsDefects, log_without_words
+from explorer.web.documents import AnswersPages
 from explorer.web.hosting import (
     KnowsVisitor,
     allow_connections,
@@ -48,7 +49,6 @@ from explorer.web.hosting import (
 )
 from explorer.web.hosts import KnowsHost
 from explorer.web.instrument import Instrument
-from explorer.web.kept_pages import KeepsPages
 from explorer.web.pages.compare import page as compare_page
 from explorer.web.pages.doctor import page as doctor_page
 from explorer.web.pages.explore import page as explore_page
@@ -144,6 +144,13 @@ def page_modules(demo: gr.Blocks) -> dict[str, tuple[str, list[str]]]:
     return {path: (page.STATE.folder, mounted[page.STATE.folder]) for path, _, page in PAGES}
 
 
+def page_heads(demo: gr.Blocks) -> dict[str, str]:
+    """The head of each page, by its address."""
+    about = say("en", "page.description")
+    found = page_modules(demo).items()
+    return {f"/{path}": assets.head(folder, modules, about) for path, (folder, modules) in found}
+
+
 def _answer_tools_in_json(demo: gr.Blocks) -> None:
     """MCP tools answer with text, and Gradio's text of an object is Python, not JSON; a PNG is an
     image beside it, which a model can look at."""
@@ -197,7 +204,7 @@ def open_page(
             server_port=port,
             root_path=address,
             theme=THEME,
-            head=assets.head(page_modules(demo)),
+            head=assets.late_head(),
             prevent_thread_lock=True,
             quiet=True,
             show_error=True,  # of a call that does not fit its endpoint; ours are `Refusal`s
@@ -219,7 +226,7 @@ def open_page(
                     Middleware(KnowsHost),
                     Middleware(KnowsVisitor),
                     Middleware(Bounded),
-                    Middleware(KeepsPages, ["/", *(f"/{path}" for path, _, _ in PAGES[1:])]),
+                    Middleware(AnswersPages, page_heads(demo)),
                     Middleware(EndsWork),
                     Middleware(AnswersCalls, demo.blocks),
                 ],

@@ -26,12 +26,23 @@ async function json(name) {
 /** @param {string} name */
 const kit = (name) => import(`./${name}.js`);
 
+/** @type {Promise<[string, object, Record<string, string>]> | null} */
+let coming = null;
+/**
+ * Ask for what the page in this folder has to know; its HTML does so while Gradio's scripts are still on their way.
+ * @param {string} folder
+ */
+export function ahead(folder) {
+  const chosen = preferred();
+  coming ??= Promise.all([chosen, json(`data/${folder}`), json(`words/${chosen}`)]);
+  return coming;
+}
+
 /** @type {Promise<void> | null} */
 let ready = null;
 /** @param {string} folder */
 async function start(folder) {
-  const chosen = preferred();
-  const [facts, sentences] = await Promise.all([json(`data/${folder}`), json(`words/${chosen}`)]);
+  const [chosen, facts, sentences] = await ahead(folder);
   Object.assign(given, facts);
   use(chosen, sentences);
   document.documentElement.lang = language();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 
 import pytest
 from fastapi import FastAPI
@@ -78,6 +79,16 @@ def test_every_module_belongs_to_a_page(pages):
     loaded = {name for _, modules in pages.values() for name in assets.imported(modules)}
     written = {name for name in assets.FILES if name.endswith(".js")}
     assert written - loaded == {"kit/head.js"}  # stands in the head itself
+
+
+def test_the_head_of_a_page_asks_for_all_of_it_at_once(pages):
+    for folder, modules in pages.values():
+        head = assets.head(folder, modules, 'All "of it" <now>')
+        asked = set(re.findall(rf'href="{assets.BASE}/([^"]+)"', head))
+        assert asked == {*assets.styles(folder), *assets.imported(modules)}
+        assert asked <= set(assets.FILES)
+        assert f'ahead("{folder}")' in head
+        assert 'content="All &quot;of it&quot; &lt;now&gt;"' in head
 
 
 def test_the_facts_of_a_page_are_its_own_and_what_all_share():

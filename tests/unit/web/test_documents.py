@@ -1,4 +1,5 @@
-"""A page of a hosted app is laid out once for all, and never in place of another."""
+"""A page has a head of its own; on a hosted app it is laid out once for all, and never in place of
+another."""
 
 from __future__ import annotations
 
@@ -12,16 +13,23 @@ from fastapi.testclient import TestClient
 
 from explorer.runtime.visitors import HOSTED
 from explorer.web.address import KnowsAddress
+from explorer.web.documents import KEPT_PAGES, AnswersPages, with_head
 from explorer.web.hosting import KnowsVisitor
-from explorer.web.kept_pages import KEPT_PAGES, KeepsPages
+
+BASE, HEAD = '<head><base href="./" />', '<link rel="modulepreload" href="é.js">'
+GRADIO = """
+  <meta property="og:title" content="Gradio" />
+  <meta
+    name="twitter:card" content="large" />
+  <meta name="viewport" content="width=device-width" />"""
 
 
 @pytest.fixture
 def application(monkeypatch):
     monkeypatch.delenv("SPACE_ID", raising=False)
     monkeypatch.setenv(HOSTED, "1")
-    paths = ["/", "/large", "/json", "/broken"]
-    kept = [Middleware(KnowsVisitor), Middleware(KeepsPages, paths)]
+    heads = dict.fromkeys(["/", "/large", "/json", "/broken"], HEAD)
+    kept = [Middleware(KnowsVisitor), Middleware(AnswersPages, heads)]
     made, times = FastAPI(middleware=kept), itertools.count()
 
     @made.get("/")
@@ -29,7 +37,7 @@ def application(monkeypatch):
     @made.get("/other")
     def page(request: Request) -> HTMLResponse:
         said = f"<p>{request.url.path} of {request.headers['host']} é {next(times)}"
-        return HTMLResponse(said + " " * 5000)
+        return HTMLResponse(BASE + GRADIO + "</head>" + said + " " * 5000)
 
     @made.get("/json")
     def json() -> JSONResponse:
@@ -45,7 +53,7 @@ def application(monkeypatch):
 def asked(application, path="/", **headers) -> str:
     answer = TestClient(application, headers=headers).get(path)
     assert answer.status_code == 200
-    return answer.text.strip()
+    return answer.text.partition("</head>")[2].strip()
 
 
 @pytest.mark.parametrize("encoding", ["identity", "br", "gzip, br;q=0.8", "gzip, br; q=0"])
@@ -59,6 +67,28 @@ def test_a_page_is_laid_out_once(application, encoding):
     packed = "br" in encoding and "q=0" not in encoding.split("; ")
     assert packed == (answer.headers.get("content-encoding") == "br")
     assert answer.headers["content-type"].startswith("text/html")
+
+
+@pytest.mark.parametrize("hosted", ["1", None])
+@pytest.mark.parametrize("path", ["/", "/large"])
+def test_a_page_has_its_own_head_where_addresses_begin_to_count(
+    application, monkeypatch, path, hosted
+):
+    if hosted is None:
+        monkeypatch.delenv(HOSTED)
+    head = TestClient(application).get(path).text.partition("</head>")[0]
+    assert head.startswith(BASE + HEAD)
+    assert "og:" not in head
+    assert "twitter" not in head
+    assert 'name="viewport"' in head
+    assert HEAD not in TestClient(application).get("/other").text
+
+
+def test_what_stands_below_the_head_is_the_pages_own():
+    said = b'<base href="./"></head><meta property="og:title" content="mine">'
+    assert with_head(said, "H") == said.replace(b'"./">', b'"./">H')
+    with pytest.raises(ValueError, match="no <base>"):
+        with_head(b"<html></html>", "H")
 
 
 def test_each_who_opens_it_has_a_key_of_their_own(application):
@@ -101,7 +131,7 @@ def test_names_that_somebody_makes_up_fill_no_memory(application):
 def _kept(application):
     at = application.middleware_stack
     while at is not None:
-        if isinstance(at, KeepsPages):
+        if isinstance(at, AnswersPages):
             yield at
         at = getattr(at, "app", None)
 
