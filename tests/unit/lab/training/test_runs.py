@@ -340,3 +340,25 @@ def test_a_clock_that_is_set_back_keeps_the_order_of_the_queue(runs, monkeypatch
     second = runs.prepare(TrainingPlan(**PLAN), corpus())
     second.take_ticket(os.getpid())
     assert (first.ahead(), second.ahead()) == (0, 1)
+
+
+def test_whoever_is_far_back_in_the_queue_looks_less_often(runs, monkeypatch):
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
+    places, slept = iter([worker.RARELY + 20, 3, 1, 0]), []
+    monkeypatch.setattr(RunFolder, "belongs_to", lambda run, process: True)
+    monkeypatch.setattr(RunFolder, "ahead", lambda run: next(places))
+    monkeypatch.setattr(worker.time, "sleep", slept.append)
+    monkeypatch.setattr(worker.os, "nice", lambda by: 0)
+    monkeypatch.setattr(worker, "work", lambda run, trial: 0)
+    assert worker.main(str(run.path)) == 0
+    assert slept == [worker.TURN_SECONDS] * (worker.RARELY + 3 + 1)
+
+
+def test_one_who_waits_far_back_hears_at_once_that_it_is_to_stop(runs, monkeypatch):
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
+    run.take_ticket(os.getpid())
+    monkeypatch.setattr(RunFolder, "ahead", lambda run: 50)
+    monkeypatch.setattr(worker.time, "sleep", lambda seconds: run.tell("stop"))
+    monkeypatch.setattr(worker.os, "nice", lambda by: 0)
+    assert worker.main(str(run.path)) == 0
+    assert run.state["state"] == "stopped"
