@@ -47,7 +47,7 @@ from losses.equivalents import Equivalent
 from losses.forms import AgainstOthers
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
-from losses.kernels import log1p_sum_exp
+from losses.kernels import few, log1p_sum_exp
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import (
     Directions,
@@ -58,6 +58,8 @@ from losses.peers import QUERIED, SENTENCE_TRANSFORMERS, Peer
 from losses.same_text import Absent, absent_by, all_differ
 from losses.same_text import same_text as holds_same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
+
+FEW = 256  # pairs, up to which one matrix is faster than tiles
 
 
 def info_nce_definition(
@@ -291,6 +293,9 @@ def info_nce(
     plain = plan.is_plain and own_negatives is None and same_text is None
     plain = plain and (owners is None or negatives_seen == "by_all")
     exact = _info_nce_by_tiles if plain else by_blocks
+    alone = negatives is None and ways == ("query_to_key",)
+    if plain and alone and len(queries) <= FEW and queries.dtype in inputs.REAL:
+        exact = exact if isinstance(temperature, Tensor) else _info_nce_of_few
     given = (queries, keys, negatives, own_negatives, 1 / temperature, *texts, owners, plan)
     return with_gradient(exact, _info_nce_densely, *given)
 
@@ -339,6 +344,13 @@ def _info_nce_densely(
         key_texts=of_keys,
         negative_texts=of_others,
     )
+
+
+def _info_nce_of_few(wanted, queries, keys, _negatives, _own, scale, *texts_and_rest):
+    """Queries at keys and nothing else, at a temperature that is no tensor."""
+    left_out, _ = _left_out(*texts_and_rest[:3])
+    value, by_vectors = few.in_batch(wanted, queries, keys, scale, left_out)
+    return value, (*by_vectors, *(None,) * 9)
 
 
 def _info_nce_by_tiles(

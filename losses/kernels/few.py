@@ -20,7 +20,8 @@ from losses.inputs import may_ask
 from losses.kernels.classes import temperature_gradient
 from losses.kernels.mining import TERMS, Distances, Rows, number_of_terms
 from losses.kernels.plain import exp_, flush_, softplus
-from losses.kernels.tiled import SAFE
+from losses.kernels.tiled import SAFE, Directions
+from losses.same_text import Absent
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
@@ -43,6 +44,39 @@ def softmax(
     by_embeddings = weights @ prototypes if wanted[0] else None
     by_prototypes = weights.T @ embeddings if wanted[1] else None
     return loss, (by_embeddings, by_prototypes, None)
+
+
+def in_batch(
+    wanted: Sequence[bool],
+    queries: Tensor,
+    keys: Tensor,
+    scale: float,
+    left_out: Absent | None = None,
+) -> Exact:
+    """InfoNCE: each query's own key against all keys but those `left_out`, by scale · cos."""
+    count = len(queries)
+    points = Directions(torch.cat((queries, keys)), wanted=any(wanted))
+    rows, columns = points.units[:count], points.units[count:]
+    logits = (rows @ columns.T).mul_(scale)
+    if left_out is not None:
+        logits.masked_fill_(left_out(EVERYONE).fill_diagonal_(False), -torch.inf)
+    weights = logits.log_softmax(dim=1)
+    logarithms = weights.diagonal().clone()
+    weights = weights.exp_() if abs(scale) <= SAFE else exp_(weights)
+    own = weights.diagonal()
+    own.zero_()
+    others = weights.sum(dim=1).neg_()
+    # As in `softmax`: the digits of a small loss are in what the others have.
+    loss = torch.where(others > -0.5, others.log1p(), logarithms).sum() * (-1 / count)
+    if points.gradient is None:
+        return loss, ()
+    own.copy_(others)
+    if abs(scale) > SAFE:
+        flush_(weights)
+    torch.mm(weights, columns, out=points.gradient[:count])
+    torch.mm(weights.T, rows, out=points.gradient[count:])
+    gradient, _ = points.pull_back(1 / count, scale)
+    return loss, gradient.split(count)
 
 
 def supervised(
