@@ -540,7 +540,7 @@ export interface ExaminedClasses {
   file: LargeFile;
 }
 
-/** What is the matter with a data set, pairs in so many rows, for a loss in batches of so many of these, the worst first; what was looked for, and what was not; all losses that can learn from it, and how many of these, the last ones, stand folded; how many pairs a cleaned table keeps; and how a file was read. */
+/** What is the matter with a data set, pairs in so many rows, for a loss in batches of so many of these, the worst first; what was looked for, and what was not; all losses that can learn from it, and how many of these, the last ones, stand folded; how many pairs and rows a cleaned table keeps; and how a file was read. */
 export interface ExaminedData {
   pairs: number;
   rows: number;
@@ -550,6 +550,7 @@ export interface ExaminedData {
   suited: FittingLoss[];
   more: number;
   kept: number;
+  kept_rows: number;
   file: LargeFile | null;
 }
 

@@ -38,6 +38,8 @@ SAMPLES: dict[str, tuple[str, int, str]] = {
     "margins_out_of_reach": ("margin_mse", 4, "query\tdocument\tscore\tteacher\n" + "".join(
         f"question {n // 2}\tanswer {n}\t{1 - n % 2}\t{7 - 14 * (n % 2)}\n" for n in range(6))),
     "mixed_scripts": ("info_nce", 4, "one\ttwo\nthree\tfour\nfive\tsix\n两个人\t在跑步\n"),
+    "negative_is_own": ("triplet", 4, "anchor\tpositive\tnegative\none\ttwo\tthree\n"
+                        "four\tfive\tFive\nsix\tseven\teight\n"),
     "no_labels": ("cosent", 4, "one\ttwo\nthree\tfour\n"),
     "no_negative": ("contrastive", 4, "one\ttwo\t0.8\nthree\tfour\t1\n"),
     "no_positive": ("info_nce", 4, "one\ttwo\t0\nthree\tfour\t0.2\n"),

@@ -117,8 +117,11 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--column", action="append", default=[], metavar="ROLE=NAME", help=about)
     parser.add_argument("--tokens", type=int, metavar="N", help="that the encoder reads of a text")
-    parser.add_argument("--clean", metavar="FILE.tsv", help="write the rows that stay, and beside"
-                        " it those that were left out and why")  # fmt: skip
+    about = (
+        "write the rows that stay as they came, and beside it those that were left out and why; a "
+        "name that ends in .jsonl makes JSON lines, and so does one without an ending of lists"
+    )
+    parser.add_argument("--clean", metavar="FILE", help=about)
     about = "name the losses that can learn from it too, with reasons for and against"
     parser.add_argument("--losses", action="store_true", help=about)
     about = "look with an encoder too: minilm, an id of the hub, or a folder"
@@ -335,7 +338,7 @@ def _mine(read: Read, chosen: argparse.Namespace) -> str:
 
 
 def _print_faults(found: Examined, read: Read, language: str) -> None:
-    from explorer.lab.doctor.told import row_lines
+    from explorer.lab.doctor.told import cleaned_line, row_lines
     from losses import LOSSES
 
     loss = title_word(LOSSES[found.loss])
@@ -357,9 +360,8 @@ def _print_faults(found: Examined, read: Read, language: str) -> None:
         told = [check.said(language) for check in found.checks if check.made is made]
         print(f"\n{say(language, key)}")
         print("\n".join(f"   {one}" for one in told))
-    kept = len(found.cleaned.kept)
-    if kept < found.pairs:
-        print(f"\n{say(language, 'doctor.cleaned', kept=kept, total=found.pairs)}")
+    if cleaned := cleaned_line(found, language):
+        print(f"\n{cleaned}")
 
 
 def _print_suited(found: tuple[Suited, ...], language: str) -> None:
@@ -385,12 +387,12 @@ def _skipped(read: Read, language: str) -> list[str]:
 
 def _write_clean(name: str, read: Read | ClassTable) -> str:
     """Write the rows that stay, and beside them those that do not; the name of the second file."""
-    from explorer.lab.doctor.cleaning import write_kept, write_left_out
+    from explorer.lab.doctor.cleaning import beside, write_kept, write_left_out
 
-    beside = Path(name).with_suffix(".left-out.tsv")
+    other = beside(Path(name), read)
     write_kept(read, Path(name))
-    write_left_out(read, beside)
-    return str(beside)
+    write_left_out(read, other)
+    return str(other)
 
 
 def explain_value(chosen: argparse.Namespace) -> int:

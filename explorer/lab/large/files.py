@@ -57,7 +57,10 @@ class FilePairs:
     `rows` are those that the pairs stood in. `teacher` is what another model gave each pair, NaN
     for nothing; None where no column has it, or none was asked for.
     `skipped` holds how many rows could not be used, and the first of them with their reasons.
-    `inference`: the labels are kinds of natural language inference.
+    `inference`: the labels are kinds of natural language inference. `negatives` and `taught` are
+    the columns of triplets that have these; `listed` are the roles for which some cell has a list,
+    and `margins` says that a teacher's are those of the negatives alone: `teacher` has 0 for the
+    positive then, and less for them.
     """
 
     first: Texts | Numbered
@@ -75,6 +78,10 @@ class FilePairs:
     rows: np.ndarray
     teacher: np.ndarray | None = None
     inference: bool = False
+    negatives: tuple[str, ...] = ()
+    taught: tuple[str, ...] = ()
+    listed: frozenset[str] = frozenset()
+    margins: bool = False
 
 
 def read_pairs(
@@ -146,6 +153,10 @@ def read_pairs(
         np.array(rows),
         _given(np.array(teacher)),
         read.inference,
+        tuple(grid.columns[at] for at in read.negatives),
+        tuple(grid.columns[at] for at in read.taught),
+        frozenset(read.listed),
+        read.margins,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from explorer.lab.doctor import USUAL_HUB_ROWS
 from explorer.lab.doctor.classes import ClassTable, examine_classes
 from explorer.lab.doctor.classes_told import NAMED_CLASSES
-from explorer.lab.doctor.cleaning import write_kept, write_left_out
+from explorer.lab.doctor.cleaning import ending, write_kept, write_left_out
 from explorer.lab.doctor.data import Fault, examine
 from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, Seen, look
 from explorer.lab.doctor.encoded_told import encoded_to_json
@@ -227,6 +227,7 @@ def _examined(
             "suited": [*_suited(read, fitting, language)],
             "more": max(0, len(fitting) - LISTED),
             "kept": len(found.cleaned.kept),
+            "kept_rows": found.kept_rows,
             "file": _file(read, source),
         }
 
@@ -361,8 +362,8 @@ def _suited(read: Read, fitting: Sequence[Suited], language: str) -> Iterator[Js
 
 Write = Callable[[Read | ClassTable, Path, Callable[[int, int], None]], Path]
 FILES: dict[str, tuple[str, Write]] = {
-    "kept": ("-clean.tsv", write_kept),
-    "left_out": ("-left-out.tsv", write_left_out),
+    "kept": ("-clean", write_kept),
+    "left_out": ("-left-out", write_left_out),
 }
 
 
@@ -370,11 +371,11 @@ def _take(request: Json) -> Json:
     """{source, what: kept or left_out} → the name of a file, and where it is served from."""
     source = read_source(request.get("source", {}))
     what = one_of(tuple(FILES))(request.get("what"), "what")
-    ending, write = FILES[what]
+    called, write = FILES[what]
 
     def work(report: Report) -> Path:
         read = within(lambda: start_reading(source), report)
-        path = new_parcel(f"{source.stem}{ending}")
+        path = new_parcel(f"{source.stem}{called}{ending(read)}")
         return write(read, path, lambda done, total: report("writing", done, total))
 
     return parcel_when_packed(_packed, (source, visitor(), what), work)
