@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from explorer.lab.doctor.logs.examples import EXAMPLES, MNRL
+from explorer.lab.doctor.logs.examples import EXAMPLES
 from explorer.lab.doctor.logs.findings import ExaminedRun, compare_runs, examine_run
 from explorer.lab.doctor.logs.log import Curve, Log
 from explorer.lab.doctor.logs.read import must_fit, read_content, read_run
@@ -77,7 +75,7 @@ def _log_in(source: Json) -> Log:
     kind = one_of(KINDS)(source.get("kind", KINDS[0]), "source.kind")
     if kind == "example":
         name = one_of(LOGS)(source.get("example", LOGS[0]), "source.example")
-        return replace(EXAMPLES[name](), known=MNRL)
+        return EXAMPLES[name]()
     if kind == "folder":
         return read_run(_folder_in(source))
     name = uploads.name_in(source)
