@@ -182,7 +182,7 @@ def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -
     if usable > rows and seed is not None:
         kept = _sample(grid, read, usable, rows, seed)
     return Table(
-        pairs=_pairs([pair for pairs in kept[:rows] for pair in pairs], read.labelled),
+        pairs=_pairs([pair for pairs in kept[:rows] for pair in pairs], read),
         skipped=tuple(skipped),
         columns=grid.columns,
         chosen=read.chosen,
@@ -386,12 +386,13 @@ def _is_inference(grid: Grid, chosen: Mapping[str, int]) -> bool:
     return every >= _KINDS
 
 
-def _pairs(pairs: Sequence[Pair], labelled: bool) -> Pairs:
+def _pairs(pairs: Sequence[Pair], read: RowReader) -> Pairs:
     first, second, labels, teacher = zip(*pairs, strict=True) if pairs else ((), (), (), ())
     return Pairs(
         first=first,
         second=second,
         labels=labels,
-        labelled=labelled,
+        labelled=read.labelled,
         teacher=given_by(teacher),
+        inference=read.inference,
     )

@@ -267,6 +267,7 @@ export interface ComparedBatch {
   sentences: string[];
   labels: number[];
   labelled: boolean;
+  inference: boolean;
   places: number[] | null;
   threshold: number;
   label_range: Range;
@@ -1488,6 +1489,7 @@ export interface ProbeBatch {
   sentences: string[];
   labels: number[];
   labelled: boolean;
+  inference: boolean;
   places: number[] | null;
   threshold: number;
   label_range: Range;
@@ -1659,6 +1661,7 @@ export interface SceneBatch {
   sentences: string[];
   labels: number[];
   labelled: boolean;
+  inference: boolean;
   places: number[] | null;
   threshold: number;
   label_range: Range;

@@ -29,6 +29,10 @@ class Columns(Protocol):
     def labelled(self) -> bool: ...
     @property
     def teacher(self) -> Sequence[float] | np.ndarray | None: ...
+    @property
+    def inference(self) -> bool: ...
+    @property
+    def threshold(self) -> float | None: ...
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ class Profile:
     @property
     def of_inference(self) -> bool:
         """Whether the labels are entailment, neutral and contradiction: kinds, and no degrees."""
-        return bool(getattr(self.columns, "inference", False))
+        return self.columns.inference
 
     @property
     def of_triplets(self) -> bool:
@@ -399,9 +403,7 @@ def profiled(
         for before, side in ((0, columns.first), (count, columns.second))
     )
     first, second = numbered(one.hashes, other.hashes)
-    # Of the kinds of inference entailment alone is positive.
-    threshold = UNIT[1] if getattr(columns, "inference", False) else None
-    rules = label_rules(labels.tolist(), threshold, None if count else UNIT)
+    rules = label_rules(labels.tolist(), columns.threshold, None if count else UNIT)
     positive = labels >= rules.threshold if columns.labelled else np.ones(count, dtype=bool)
     return Profile(
         columns=columns,

@@ -15,7 +15,7 @@ from explorer.runtime.jobs import Report
 from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
-from explorer.sources.cells import Cells
+from explorer.sources.cells import ENTAILMENT, Cells
 from explorer.sources.columns import (
     NO_SCORE,
     POSITIVE_ROLES,
@@ -82,6 +82,11 @@ class FilePairs:
     taught: tuple[str, ...] = ()
     listed: frozenset[str] = frozenset()
     margins: bool = False
+
+    @property
+    def threshold(self) -> float | None:
+        """As of `Pairs`."""
+        return ENTAILMENT if self.inference else None
 
 
 def read_pairs(

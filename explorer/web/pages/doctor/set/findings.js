@@ -350,7 +350,6 @@ export default function findings(root, channel) {
     const { file = "", name = "", columns = {}, encoding = "" } = door.of ?? {};
     const read = door.read?.findings ? door.read.file : null;
     const said = new URLSearchParams({ loss });
-    if (read?.inference) said.set("threshold", "1"); // entailment alone is positive
     const pairs = door.classes?.pairs_file;
     if (pairs) {
       said.set("file", pairs.file);
