@@ -843,6 +843,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
             ("degrees_lost", "of how many degrees the loss reads two"),
             ("labels_out_of_reach", "which share of the labels no cosine can reach"),
             ("lists_of_one", "how many pairs are the only candidate of their first text"),
+            ("margin_beyond", "the margin is larger than the largest distance of two unit vectors"),
             ("margins_out_of_reach", "at how many queries the teacher's margins are beyond 2"),
             ("mixed_scripts", "how many pairs hold a text in another script than the others"),
             ("negative_is_own", "how many triplets have their positive or anchor for a negative"),
@@ -1023,6 +1024,13 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "the loss is 0 at the end",
         "every value",
         "counted: five or more, exactly 0",
+        counts=True,
+    ),
+    _of_log(
+        "margin_beyond",
+        "the margin is larger than the largest distance of two unit vectors",
+        "the margin that is told, that of the model's card, or the default of the loss",
+        "compared; whether the vectors are normalised is not known, and said",
         counts=True,
     ),
     _of_log(

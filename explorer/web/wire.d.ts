@@ -435,6 +435,7 @@ export interface DoctorOwn {
   of_other: string[];
   log_bytes: number;
   encoder: string;
+  with_margin: string[];
   mining: Mining;
 }
 
@@ -562,6 +563,8 @@ export interface ExaminedRunLog {
   held_out: string;
   curves: Record<string, number>;
   points: number;
+  steps: string[];
+  step: string;
   known: Record<string, Setting>;
   precision: string;
   collapse: number | null;

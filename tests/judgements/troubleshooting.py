@@ -35,6 +35,7 @@ SAMPLES: dict[str, tuple[str, int, str]] = {
         f"premise {n}\thypothesis {n}\t{n % 3}\n" for n in range(9))),
     "labels_out_of_reach": ("cosine_mse", 4, GRADED),
     "lists_of_one": ("list_net", 4, GRADED),
+    "margin_beyond": ("triplet", 4, GRADED),
     "margins_out_of_reach": ("margin_mse", 4, "query\tdocument\tscore\tteacher\n" + "".join(
         f"question {n // 2}\tanswer {n}\t{1 - n % 2}\t{7 - 14 * (n % 2)}\n" for n in range(6))),
     "mixed_scripts": ("info_nce", 4, "one\ttwo\nthree\tfour\nfive\tsix\n两个人\t在跑步\n"),
@@ -152,6 +153,8 @@ def link(room: str, name: str) -> str:
     said = {"door": "data", "for": loss, "n": str(batch)}
     if name in ENCODED:
         said["encoder"] = EMBEDDED
+    if name == "margin_beyond":
+        said["for_margin"] = "5"
     if name in SET:
         said["set"] = SET[name]
     if table:

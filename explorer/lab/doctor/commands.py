@@ -103,6 +103,8 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
         parser.add_argument(f"--{name}", type=float, metavar="X", help=about)
     parser.add_argument("--curve", default="", metavar="NAME", help="of a run: its training loss")
     parser.add_argument("--held-out", default="", metavar="NAME", help="its held-out loss")
+    about = "of a run's table: the column of its steps; # counts the rows"
+    parser.add_argument("--step", default="", metavar="NAME", help=about)
     about = "another run, to be told what the values of both can say about each other"
     parser.add_argument("--beside", metavar="RUN", help=about)
     about = "loss of the other run, where it is not what its log says"
@@ -168,7 +170,7 @@ def _doctor_run(chosen: argparse.Namespace) -> int:
     language = chosen.language
     known = Known(**{name: getattr(chosen, name) for name in ("loss", *WHOLE, *REAL)})
     try:
-        found = _examined_run(chosen.file, known, chosen.curve, chosen.held_out)
+        found = _examined_run(chosen.file, known, chosen.curve, chosen.held_out, chosen.step)
         other = _examined_other(chosen)
     except (ValueError, OSError) as problem:
         print(f"Nothing was examined: {problem}", file=sys.stderr)
@@ -208,11 +210,13 @@ def _examined_other(chosen: argparse.Namespace) -> ExaminedRun | None:
     return None
 
 
-def _examined_run(place: str, known: Known | None, curve: str, held_out: str) -> ExaminedRun:
+def _examined_run(
+    place: str, known: Known | None, curve: str, held_out: str, step: str = ""
+) -> ExaminedRun:
     from explorer.lab.doctor.logs.findings import examine_run
     from explorer.lab.doctor.logs.read import read_run
 
-    return examine_run(read_run(place), known, curve, held_out)
+    return examine_run(read_run(place, step), known, curve, held_out)
 
 
 def _doctor_data(chosen: argparse.Namespace) -> int:
@@ -225,7 +229,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.told import data_to_json
 
     try:
-        known = Known(loss=chosen.loss, batch=chosen.batch).checked()
+        known = Known(loss=chosen.loss, batch=chosen.batch, margin=chosen.margin).checked()
         side = sides_for(known)[0]
         read = _read_table(chosen)
         if isinstance(read, ClassTable):
@@ -233,7 +237,9 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
                 pairs_only(read)
             return _doctor_classes(read, chosen)
         spec = read.spec(side)
-        found = examine(read.profile, spec, chosen.batch, most_tokens=chosen.tokens)
+        found = examine(
+            read.profile, spec, chosen.batch, most_tokens=chosen.tokens, margin=known.margin
+        )
         seen = _encoded(read, spec, chosen) if chosen.encoder else None
         wrote = _write_clean(chosen.clean, read) if chosen.clean else None
         mined = _mine(read, chosen) if chosen.mine else ""

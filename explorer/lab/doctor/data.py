@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -122,10 +122,16 @@ class Examined:
 
 
 def examine(
-    profile: Profile, spec: LossSpec, batch: int, *, most_tokens: int | None = None
+    profile: Profile,
+    spec: LossSpec,
+    batch: int,
+    *,
+    most_tokens: int | None = None,
+    margin: float | None = None,
 ) -> Examined:
     """All findings that these texts and labels carry, for this loss in batches of this size.
 
+    `margin` is what the loss is trained with, where it is not its default.
     `most_tokens`: what the encoder reads of a text, its special tokens aside; None leaves lengths
     out. Of what only an encoder can tell, such as near-duplicates, nothing is said.
     """
@@ -141,6 +147,7 @@ def examine(
         "reach": lambda: _reach(profile),
         "positives": lambda: _positives(profile, spec, batch),
         "lists": lambda: _lists(profile),
+        "margin_beyond": lambda: margin_beyond(spec, spec.defaults, margin),
         "teacher": lambda: _teacher(profile, spec),
         "lengths": lambda: _lengths(profile, most_tokens or 0),
         "scripts": lambda: _scripts(profile),
@@ -167,6 +174,7 @@ def checks_of(profile: Profile, spec: LossSpec, most_tokens: int | None) -> tupl
         "reach": profile.labelled and "cosine_labels" in reads,
         "positives": profile.labelled and spec.needs_positives,
         "lists": "lists" in needs,
+        "margin_beyond": spec.reach is not None,
         "teacher": "teacher" in needs,
         "lengths": most_tokens is not None,
         "scripts": True,
@@ -396,6 +404,20 @@ def _scripts(profile: Profile) -> Iterator[Fault]:
     else:
         values: dict[str, Value] = {"count": len(other), "share": percent(share)}
         yield Fault("mixed_scripts", WARNING, values, _evidence(other))
+
+
+def margin_beyond(
+    spec: LossSpec,
+    parameters: Mapping[str, object],
+    margin: float | None = None,
+    room: str = "data",
+) -> Iterator[Fault]:
+    """A margin, one that is told or that of these parameters, beyond what unit vectors have."""
+    told = {one.name: margin for one in spec.parameters if one.role == "margin"}
+    beyond = spec.beyond_reach({**parameters, **(told if margin is not None else {})})
+    if beyond is not None:
+        said = dict(zip(("margin", "reach"), map(display_number, beyond), strict=True))
+        yield Fault("margin_beyond", WARNING, {**said}, room=room)
 
 
 def _evidence(places: np.ndarray) -> tuple[int, ...]:

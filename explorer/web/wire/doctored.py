@@ -250,6 +250,8 @@ class DoctoredRun(TypedDict):
     held_out: str
     curves: dict[str, int]
     points: int
+    steps: list[str]
+    step: str
     known: dict[str, Setting]
     precision: str
     collapse: float | None

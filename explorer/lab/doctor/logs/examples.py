@@ -64,6 +64,12 @@ def too_low() -> Log:
     return _of(_log(_falls(0.4, 25, seed=10)), replace(MNRL, scale=1.0))
 
 
+def too_wide() -> Log:
+    """Of a triplet loss whose margin no two unit vectors have between them."""
+    log = _log(3.6 + 1.2 * np.exp(-np.arange(STEPS) / 45) + _noise(NOISE, 18))
+    return _of(log, Known(loss="TripletLoss", batch=32, margin=5.0))
+
+
 def solved() -> Log:
     """Nearly all of the way is done after a fifth of its steps."""
     return _log(0.02 + 3.4 * np.exp(-np.arange(STEPS) / 5) + np.abs(_noise(0.004, 11)))
@@ -135,6 +141,6 @@ EXAMPLES = {
     made.__name__: made
     for made in (
         *(collapsed, learned_by_heart, jumped, apart, too_high, in_order, turned_round, too_low),
-        *(solved, in_half_precision, forgot, broke, idle, unnamed),
+        *(too_wide, solved, in_half_precision, forgot, broke, idle, unnamed),
     )
 }

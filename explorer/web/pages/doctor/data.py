@@ -40,7 +40,7 @@ from explorer.runtime.jobs import Job, Jobs, Report, within
 from explorer.runtime.numbers import json_number
 from explorer.runtime.parcels import new_parcel
 from explorer.runtime.problem import Problem
-from explorer.runtime.validation import finite, integer, misfit, of_type, one_of
+from explorer.runtime.validation import finite, integer, misfit, of_type, one_of, optional
 from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
 from explorer.sources.columns import CHOOSE_COLUMNS, NO_SCORE, TEACHER
@@ -143,16 +143,17 @@ def _pairs_of(name: str) -> Pairs:
 
 
 def _examine(request: Json) -> Json:
-    """{source, loss, batch, tokens: 0 where not known, language} → what is the matter, which losses
-    can learn from it, and how the file was read; of texts with classes what is the matter with
-    these; or what there is to choose from."""
+    """{source, loss, batch, tokens: 0 where not known, margin: null for the default, language} →
+    what is the matter, which losses can learn from it, and how the file was read; of texts with
+    classes what is the matter with these; or what there is to choose from."""
     source, loss, batch, language = _asked_in(request)
     tokens = _within(TOKENS, request.get("tokens", USUAL_TOKENS), "tokens")
+    margin = optional(finite)(request.get("margin"), "margin")
 
     def told(read: Read | ClassTable) -> Json:
         if isinstance(read, ClassTable):
             return _examined_classes(read, source, batch, language)
-        more = {"tokens": tokens or None, "language": language}
+        more = {"tokens": tokens or None, "margin": margin, "language": language}
         return _examined(read, source=source, loss=loss, batch=batch, **more)
 
     try:
@@ -212,11 +213,18 @@ def _within(ends: tuple[int, int], given: object, name: str) -> int:
 
 
 def _examined(
-    read: Read, *, source: Source, loss: str, batch: int, tokens: int | None, language: str
+    read: Read,
+    *,
+    source: Source,
+    loss: str,
+    batch: int,
+    tokens: int | None,
+    margin: float | None,
+    language: str,
 ) -> Json:
     profile = read.profile
     with jobs.one_by_one(len(profile)):
-        found = examine(profile, LOSSES[loss], batch, most_tokens=tokens)
+        found = examine(profile, LOSSES[loss], batch, most_tokens=tokens, margin=margin)
         fitting = suited(profile, batch)
         return {
             "pairs": found.pairs,

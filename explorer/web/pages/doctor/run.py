@@ -81,7 +81,7 @@ def _log_in(source: Json) -> Log:
     name = uploads.name_in(source)
     content = uploads.read(of_type(str)(source.get("file", ""), "source.file"), name)
     must_fit(name, len(content))
-    return read_content(name, content)
+    return read_content(name, content, of_type(str)(source.get("step", ""), "source.step"))
 
 
 def _drawn(curve: Curve) -> Json:

@@ -21,6 +21,7 @@ MATTER = {
     "forgot": "figure_falls",
     "broke": "not_finite",
     "idle": "zero",
+    "too_wide": "margin_beyond",
     "unnamed": "",
 }
 
@@ -32,5 +33,8 @@ def test_a_made_up_log_shows_its_matter_first(name):
     assert all(fault.severity == "note" for fault in found.faults[1:])
     if name == "unnamed":
         assert found.marks.collapse is None
+        return
+    if name == "too_wide":
+        assert found.marks.collapse == 5
         return
     assert found.marks.collapse == pytest.approx(3.4657, abs=1e-4)

@@ -86,6 +86,7 @@ def said_of_data(address, monkeypatch):
         table = zlib.decompress(base64.urlsafe_b64decode(said["t"] + "=="), -15)
         source = {"kind": "file", "file": uploads.put(table, "pasted.txt"), "name": "pasted.txt"}
     question = {"source": source, "loss": said["for"], "batch": int(said["n"])}
+    question["margin"] = float(said["for_margin"]) if "for_margin" in said else None
     answer = SETS["examine"](question)
     if encoder := said.get("encoder"):
         answer = SETS["encode"]({**question, "encoder": encoder})
