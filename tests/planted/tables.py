@@ -324,7 +324,8 @@ def _measured() -> Iterator[tuple[str, set, set]]:
             for found, planted in of_files(name):
                 yield name, {number} if planted else set(), {number} if found else set()
         for margin in (draw.uniform(0.1, 2), draw.uniform(2.1, 9)):
-            pairs = Pairs(*zip(*base(draw), strict=True))
+            first, second, labels = zip(*base(draw), strict=True)
+            pairs = Pairs(first, second, labels)
             faults = examine(profiled(pairs), LOSSES["triplet"], BATCH, margin=margin).faults
             is_said = any(one.name == "margin_beyond" for one in faults)
             yield "margin_beyond", {number} if margin > 2 else set(), {number} if is_said else set()

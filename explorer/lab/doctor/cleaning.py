@@ -196,4 +196,4 @@ def _written(cell: Cell) -> str:
     """A cell of a table: on one line, a list as JSON."""
     if isinstance(cell, list):
         return json.dumps(_whole(cell), ensure_ascii=False)
-    return typed(cell) if isinstance(cell, float) else " ".join(cell.split())
+    return " ".join(cell.split()) if isinstance(cell, str) else typed(cell)
