@@ -553,7 +553,8 @@ def _under_rules(
     labels = torch.tensor(pairs.labels, dtype=dtype, device=where)
     first, second = (torch.from_numpy(place).to(where) for place in pairs.positions)
     chosen = rules.label_range or pairs.label_range
-    threshold, label_range = label_rules(pairs.labels, rules.threshold, chosen)
+    least = pairs.threshold if rules.threshold is None else rules.threshold
+    threshold, label_range = label_rules(pairs.labels, least, chosen)
     positive = labels >= threshold
     return Batch(
         pairs=pairs,

@@ -92,10 +92,10 @@ class Rules:
 
     `label_range`: the ends of the scale of the scores; None is what fits them
     (`losses.labels.label_range_of`). `threshold`: a pair with this score or more is positive; None
-    is the middle of the scale. `extra_negatives`: the other pairs' second sentences serve as keys
-    too. `prototypes`: one row of numbers a class, as text; empty for the class means. `twins`:
-    whether keys that hold the text of the query, or of its own key, are negatives or are left out
-    of the loss.
+    is the middle of the scale, or of kinds of inference the label of entailment.
+    `extra_negatives`: the other pairs' second sentences serve as keys too. `prototypes`: one row of
+    numbers a class, as text; empty for the class means. `twins`: whether keys that hold the text of
+    the query, or of its own key, are negatives or are left out of the loss.
     """
 
     threshold: float | None = None

@@ -158,6 +158,7 @@ def describe_batch(batch: Batch) -> Json:
         "sentences": list(batch.pairs.sentences),
         "labels": [float(label) for label in batch.pairs.labels],
         "labelled": batch.pairs.labelled,
+        "inference": batch.pairs.inference,
         "places": batch.pairs.places,
         "threshold": batch.threshold,
         "label_range": batch.label_range,

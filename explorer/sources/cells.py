@@ -29,6 +29,8 @@ WORD_SCORES = {
 }
 # The same as SNLI and MNLI number them, in the order of their label's names; −1 is no label.
 INFERENCE = {"entailment": 0, "neutral": 1, "contradiction": 2, "蕴含": 0, "中立": 1, "矛盾": 2}
+ENTAILMENT = WORD_SCORES["entailment"]  # the kind that is positive
+INFERENCE_WORDS = {WORD_SCORES[word]: word for word in ("entailment", "neutral", "contradiction")}
 NO_INFERENCE = ("-", "-1")
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)(e[+-]?[0-9]+)?")
 # The mark may part thousands from hundreds: 1,250 and 2.500. Nobody means 1.125 so.

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from explorer.runtime.numbers import typed
-from explorer.sources.cells import read_score
+from explorer.sources.cells import ENTAILMENT, INFERENCE_WORDS, read_score
 
 # The label of a pair that comes without one, and of the other pairs of its anchor.
 POSITIVE, NEGATIVE = 1.0, 0.0
@@ -31,7 +31,8 @@ class Pairs:
     `vectors` one row for each distinct sentence, in the order of `sentences`. `places` are those
     of the pairs in their source, where some were left out (`corrected`). `label_range` are the
     ends of the scale of all labels that these were drawn from, where they are known. Pairs that
-    nobody gave labels are not `labelled`: all are positives, and each label is POSITIVE. `teacher`
+    nobody gave labels are not `labelled`: all are positives, and each label is POSITIVE. Labels of
+    natural language `inference` are kinds, in the numbers of `cells.WORD_SCORES`. `teacher`
     is what another model gave each pair, on any scale of its own, NaN for nothing; `guide` has a
     second encoder's vectors of the distinct sentences, where the source draws them, and
     `teacher_vectors` a teacher's.
@@ -48,15 +49,25 @@ class Pairs:
     teacher: tuple[float, ...] | None = None
     guide: np.ndarray | None = field(default=None, repr=False)
     teacher_vectors: np.ndarray | None = field(default=None, repr=False)
+    inference: bool = False
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @property
     def rows(self) -> tuple[tuple[str, str, str], ...]:
-        """As they would be typed: what has no label has none there either."""
-        labels = map(typed, self.labels) if self.labelled else [""] * len(self)
+        """As they would be typed: what has no label has none there either, a kind its word."""
+        kinds = INFERENCE_WORDS if self.inference else {}
+        labels = (
+            kinds.get(label) or typed(label) if self.labelled else "" for label in self.labels
+        )
         return tuple(zip(self.first, self.second, labels, strict=True))
+
+    @property
+    def threshold(self) -> float | None:
+        """From which label on a pair is positive, where their kind says so: of inference
+        entailment alone is. None where it is the middle of their scale."""
+        return ENTAILMENT if self.inference else None
 
     @property
     def taught_rows(self) -> tuple[tuple[str, str, str], ...]:
@@ -87,6 +98,7 @@ class Pairs:
         labels = tuple(self.labels[place] for place in places)
         teacher = None if self.teacher is None else tuple(self.teacher[place] for place in places)
         kept = {"label_range": self.label_range, "labelled": self.labelled, "teacher": teacher}
+        kept |= {"inference": self.inference}
         part = Pairs(first, second, labels, scores, **kept)
         row = {sentence: index for index, sentence in enumerate(self.sentences)}
         rows = [row[text] for text in part.sentences]

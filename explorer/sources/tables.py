@@ -182,7 +182,7 @@ def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -
     if usable > rows and seed is not None:
         kept = _sample(grid, read, usable, rows, seed)
     return Table(
-        pairs=_pairs([pair for pairs in kept[:rows] for pair in pairs], read.labelled),
+        pairs=_pairs([pair for pairs in kept[:rows] for pair in pairs], read),
         skipped=tuple(skipped),
         columns=grid.columns,
         chosen=read.chosen,
@@ -223,12 +223,16 @@ class RowReader:
     """Makes the pairs of each row of a grid: one, or of a list of candidates one for each, or of a
     triplet one for each sentence beside the anchor. `labelled` says whether there are any scores,
     `chosen` which columns are read, `inference` whether the scores are kinds of natural language
-    inference, which are read as `WORD_SCORES` has them."""
+    inference, which are read as `WORD_SCORES` has them; of what was read so far `listed` which
+    roles some cell has a list for, and `margins` whether a teacher's were those of negatives
+    alone."""
 
     def __init__(self, grid: Grid, chosen: Mapping[str, int]) -> None:
         self.grid = grid
         self.names = grid.columns
         self.marks: dict[int, frozenset[str]] = {}
+        self.listed: set[str] = set()
+        self.margins = False
         self.positions = chosen
         self.is_triplet = set(TRIPLET_ROLES) <= set(chosen)
         scored = "score" in chosen and not grid.is_blank(chosen["score"])
@@ -251,8 +255,8 @@ class RowReader:
             label = self.score(cells) if self.labelled else POSITIVE
             return ((first, second, label, self._taught(cells)),)
         anchor = self.sentence(cells, self.positions["anchor"])
-        positives = self._sentences(cells, (self.positions["positive"],))
-        negatives = self._sentences(cells, self.negatives)
+        positives = self._sentences(cells, "positive", (self.positions["positive"],))
+        negatives = self._sentences(cells, "negative", self.negatives)
         texts = [*positives, *negatives]
         labels = [POSITIVE] * len(positives) + [NEGATIVE] * len(negatives)
         given = self._taught_candidates(cells, len(positives), len(negatives))
@@ -263,14 +267,14 @@ class RowReader:
         given = [
             read_score(one, self.names[position])
             for position in self.taught
-            for one in listed_in(cells[position])
-            if not is_blank(one)
+            for one in self._entries(cells, TEACHER, position)
         ]
         if not given:
             return [math.nan] * (positives + negatives)
         if len(given) == positives + negatives:
             return given
         if positives == 1 and len(given) == negatives and len(self.taught) == 1:
+            self.margins = True
             return [0.0, *(-margin for margin in given)]
         raise Problem(
             "teacher_count",
@@ -289,6 +293,7 @@ class RowReader:
         position = self.positions["second"]
         if not isinstance(cells[position], list) and not self._written_list(cells):
             return None
+        self.listed.add("second")
         texts, name = listed_in(cells[position]), self.names[position]
         columns = [[POSITIVE] * len(texts), [math.nan] * len(texts)]
         for at, role in enumerate(("score", TEACHER)):
@@ -341,15 +346,22 @@ class RowReader:
         rows = (cells for _, cells in self.grid.records(step) if not isinstance(cells, Problem))
         return frozenset(filter(None, (decimal_mark(cells[position]) for cells in rows)))
 
-    def _sentences(self, cells: Cells, positions: Sequence[int]) -> list[str]:
+    def _sentences(self, cells: Cells, role: str, positions: Sequence[int]) -> list[str]:
         """Those of all these columns, of which one may hold a list and some may be empty."""
         found = [
             read_sentence(text, self.names[position])
             for position in positions
-            for text in listed_in(cells[position])
-            if not is_blank(text)
+            for text in self._entries(cells, role, position)
         ]
         return found or [self.sentence(cells, positions[0])]
+
+    def _entries(self, cells: Cells, role: str, position: int) -> list[object]:
+        """What a cell holds, or each entry of its list, without what is blank."""
+        cell = cells[position]
+        found = listed_in(cell)
+        if len(found) != 1 or found[0] is not cell:
+            self.listed.add(role)
+        return [one for one in found if not is_blank(one)]
 
 
 def _is_inference(grid: Grid, chosen: Mapping[str, int]) -> bool:
@@ -374,12 +386,13 @@ def _is_inference(grid: Grid, chosen: Mapping[str, int]) -> bool:
     return every >= _KINDS
 
 
-def _pairs(pairs: Sequence[Pair], labelled: bool) -> Pairs:
+def _pairs(pairs: Sequence[Pair], read: RowReader) -> Pairs:
     first, second, labels, teacher = zip(*pairs, strict=True) if pairs else ((), (), (), ())
     return Pairs(
         first=first,
         second=second,
         labels=labels,
-        labelled=labelled,
+        labelled=read.labelled,
         teacher=given_by(teacher),
+        inference=read.inference,
     )

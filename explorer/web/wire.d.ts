@@ -267,6 +267,7 @@ export interface ComparedBatch {
   sentences: string[];
   labels: number[];
   labelled: boolean;
+  inference: boolean;
   places: number[] | null;
   threshold: number;
   label_range: Range;
@@ -434,6 +435,7 @@ export interface DoctorOwn {
   of_other: string[];
   log_bytes: number;
   encoder: string;
+  with_margin: string[];
   mining: Mining;
 }
 
@@ -540,7 +542,7 @@ export interface ExaminedClasses {
   file: LargeFile;
 }
 
-/** What is the matter with a data set, pairs in so many rows, for a loss in batches of so many of these, the worst first; what was looked for, and what was not; all losses that can learn from it, and how many of these, the last ones, stand folded; how many pairs a cleaned table keeps; and how a file was read. */
+/** What is the matter with a data set, pairs in so many rows, for a loss in batches of so many of these, the worst first; what was looked for, and what was not; all losses that can learn from it, and how many of these, the last ones, stand folded; how many pairs and rows a cleaned table keeps; and how a file was read. */
 export interface ExaminedData {
   pairs: number;
   rows: number;
@@ -550,6 +552,7 @@ export interface ExaminedData {
   suited: FittingLoss[];
   more: number;
   kept: number;
+  kept_rows: number;
   file: LargeFile | null;
 }
 
@@ -560,6 +563,8 @@ export interface ExaminedRunLog {
   held_out: string;
   curves: Record<string, number>;
   points: number;
+  steps: string[];
+  step: string;
   known: Record<string, Setting>;
   precision: string;
   collapse: number | null;
@@ -1487,6 +1492,7 @@ export interface ProbeBatch {
   sentences: string[];
   labels: number[];
   labelled: boolean;
+  inference: boolean;
   places: number[] | null;
   threshold: number;
   label_range: Range;
@@ -1658,6 +1664,7 @@ export interface SceneBatch {
   sentences: string[];
   labels: number[];
   labelled: boolean;
+  inference: boolean;
   places: number[] | null;
   threshold: number;
   label_range: Range;

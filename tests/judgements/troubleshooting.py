@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from explorer.core.judgements import JUDGEMENTS
-from explorer.lab.doctor.logs.examples import EXAMPLES, MNRL
+from explorer.lab.doctor.logs.examples import EXAMPLES
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.locale import catalogue
 from explorer.sources.encoders import EMBEDDED
@@ -35,9 +35,12 @@ SAMPLES: dict[str, tuple[str, int, str]] = {
         f"premise {n}\thypothesis {n}\t{n % 3}\n" for n in range(9))),
     "labels_out_of_reach": ("cosine_mse", 4, GRADED),
     "lists_of_one": ("list_net", 4, GRADED),
+    "margin_beyond": ("triplet", 4, GRADED),
     "margins_out_of_reach": ("margin_mse", 4, "query\tdocument\tscore\tteacher\n" + "".join(
         f"question {n // 2}\tanswer {n}\t{1 - n % 2}\t{7 - 14 * (n % 2)}\n" for n in range(6))),
     "mixed_scripts": ("info_nce", 4, "one\ttwo\nthree\tfour\nfive\tsix\n两个人\t在跑步\n"),
+    "negative_is_own": ("triplet", 4, "anchor\tpositive\tnegative\none\ttwo\tthree\n"
+                        "four\tfive\tFive\nsix\tseven\teight\n"),
     "no_labels": ("cosent", 4, "one\ttwo\nthree\tfour\n"),
     "no_negative": ("contrastive", 4, "one\ttwo\t0.8\nthree\tfour\t1\n"),
     "no_positive": ("info_nce", 4, "one\ttwo\t0\nthree\tfour\t0.2\n"),
@@ -53,19 +56,47 @@ SAMPLES: dict[str, tuple[str, int, str]] = {
     "twins": ("info_nce", 4, "how tall\t8848 m\nhow high\t8848 m\nhow old\tten\nwhy\tso\n"),
     "twins_met": ("siglip", 4, "how tall\t8848 m\nhow high\t8848 m\nhow old\tten\nwhy\tso\n"),
     "two_scripts": ("info_nce", 4, "one\t第一句\ntwo\t第二句\n"),
-    "disagreement": ("cosent", 16, ""),  # the door alone: it takes many rows
     "false_negatives": ("info_nce", 16, ""),
     "near_duplicates": ("info_nce", 4, "A man is running.\tHe runs.\nA man is running!\tHe is "
                         "running.\nA cat sleeps.\tIt is asleep.\nIt rains.\tThe rain falls.\n"),
     "tokens_cut_off": ("info_nce", 2, f"one\t{LONG}\ntwo\tthree\n"),
 }  # fmt: skip
+# What is said of two runs: a log of the page, another beside it, and what is known of that one.
+BESIDE = {
+    "comparable": {"log": "jumped", "beside": "forgot"},
+    "other_batch": {"log": "forgot", "beside": "forgot", "beside_batch": "64"},
+    "other_loss": {"log": "forgot", "beside": "unnamed", "beside_loss": "siglip"},
+    "other_scale": {"log": "forgot", "beside": "jumped", "beside_scale": "10"},
+    "untold": {"log": "forgot", "beside": "unnamed"},
+}
+WHO = ("man", "woman", "boy", "girl", "dog", "cat", "horse", "bird")
+DOES = ("running", "eating", "sleeping", "singing", "swimming", "jumping")
 ENCODED = ("disagreement", "false_negatives", "near_duplicates", "tokens_cut_off")
+
+
+def mislabelled() -> str:
+    """The same, nearly the same and another thing said, graded 5, 3 and 0; of the first 18 pairs
+    the ends of the scale are turned round."""
+    lines = []
+    for place in range(48):
+        kind = place % 3
+        who, does = (WHO[(place + 3 * (kind == 2)) % 8], DOES[(place + kind) % 6])
+        said = f"{'A' if kind else 'The'} {who} is {does}."
+        grade = (5, 3, 0)[kind]
+        wrong = place < 18 and grade != 3
+        lines.append(
+            f"A {WHO[place % 8]} is {DOES[place % 6]}.\t{said}\t{5 - grade if wrong else grade}\n"
+        )
+    return "".join(lines)
+
+
+SAMPLES["disagreement"] = ("cosent", 16, mislabelled())
 SET = {"false_negatives": "twins"}
 ABOUT = """# Troubleshooting
 
 What people describe, what Doctor finds in a run or in data, and what to do about it. A link that
 begins with `/doctor` is one of the page, after the address at which it is served: it opens on
-something that has this finding, or on the door to bring it to. A run is read from
+something that has this finding. A run is read from
 `trainer_state.json`, a model's folder or its `README.md`, a run folder of LossPrism, a table of
 scalars (exports of wandb, trackio, TensorBoard), an event file of TensorBoard or a trackio
 project's database:
@@ -102,23 +133,28 @@ def findings(room: str) -> list[str]:
 
 @cache
 def made_up() -> dict[str, str]:
-    """By its finding the first log of the page that has it."""
-    found: dict[str, str] = {}
-    for log, make in EXAMPLES.items():
-        for fault in examine_run(make(), MNRL).faults:
-            found.setdefault(fault.name, log)
+    """By its finding the first log of the page of which it is the worst, or that has it."""
+    named = {
+        log: [one.name for one in examine_run(make()).faults] for log, make in EXAMPLES.items()
+    }
+    found = {worst[0]: log for log, worst in reversed(named.items()) if worst}
+    for log, names in named.items():
+        for name in names:
+            found.setdefault(name, log)
     return found
 
 
 def link(room: str, name: str) -> str:
     """The end of an address of the page that shows the finding, or the door to bring it to."""
     if room == "run":
-        log = made_up().get(name)
-        return f"/doctor#{urlencode({'door': room} | ({'log': log} if log else {}))}"
+        said = BESIDE.get(name) or {"log": made_up()[name]}
+        return f"/doctor#{urlencode({'door': room, **said})}"
     loss, batch, table = SAMPLES[name]
     said = {"door": "data", "for": loss, "n": str(batch)}
     if name in ENCODED:
         said["encoder"] = EMBEDDED
+    if name == "margin_beyond":
+        said["for_margin"] = "5"
     if name in SET:
         said["set"] = SET[name]
     if table:

@@ -10,7 +10,9 @@ from unittest.mock import patch
 from explorer.lab.doctor import classes, data
 from explorer.lab.doctor.classes import examine_classes, read_classes
 from explorer.lab.doctor.data import Fault, examine
+from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.profile import profiled
+from explorer.lab.doctor.reading import read_content
 from explorer.lab.doctor.texts import folded
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
@@ -61,7 +63,7 @@ def dressed(draw: random.Random, text: str) -> str:
     return draw.choice([text.upper(), text.replace(" ", "  "), wide, f" {text}\t", text])
 
 
-def mixed(draw: random.Random, rows: list[Row], planted: dict[str, list[Row]]) -> Table:
+def mixed(draw: random.Random, rows: list, planted: dict[str, list]) -> Table:
     """The rows with the planted ones among them, in random order."""
     marked = [("", row) for row in rows]
     marked += [(name, row) for name, some in planted.items() for row in some]
@@ -108,6 +110,105 @@ def of_twins(draw: random.Random) -> Table:
     found = mixed(draw, rows, {"twins": sharing})
     found.loss, found.labelled = "info_nce", False
     return found
+
+
+def of_triplets(draw: random.Random) -> Table:
+    """Faults of rows with two negatives, among rows whose anchor and positive mining took several
+    times, which are none."""
+    made = [[text(draw, 4 * place + column) for column in range(4)] for place in range(COUNT // 2)]
+    plain = made[40:]
+    for anchor, positive, *_ in made[:8]:
+        plain.append([anchor, positive, *(text(draw, 9000 + len(plain) * k) for k in (3, 4))])
+    plain += made[:8]
+    repeated, opposed = made[8 : 8 + draw.randint(1, 5)], made[16 : 16 + draw.randint(1, 5)]
+    again = [[dressed(draw, one) for one in (a, p, m, n)] for a, p, n, m in repeated]
+    against = [[a, text(draw, 5000 + at), dressed(draw, p), text(draw, 6000 + at)]
+               for at, (a, p, *_) in enumerate(opposed)]  # fmt: skip
+    own = [[a, p, n, dressed(draw, draw.choice([a, p]))]
+           for a, p, n, _ in made[24 : 24 + draw.randint(1, 5)]]  # fmt: skip
+    same = [[a, dressed(draw, a), n, m] for a, _, n, m in made[32 : 32 + draw.randint(1, 5)]]
+    return mixed(
+        draw,
+        plain,
+        {
+            "copies": [*repeated, *again],
+            "conflicting_labels": [*opposed, *against],
+            "negative_is_own": own,
+            "same_on_both_sides": same,
+        },
+    )
+
+
+def examined_triplets(rows: list, called: str) -> dict[str, set[int]]:
+    """The rows of each finding, under a loss of the registry or of a library."""
+    lines = ("\t".join(" ".join(cell.split()) for cell in row) for row in rows)
+    content = "\n".join(("anchor\tpositive\tnegative_1\tnegative_2", *lines))
+    read = read_content(content.encode(), "t.tsv", lambda *far: None)
+    spec = read.spec(sides_for(Known(loss=called))[0])
+    found = examine(read.profile, spec, BATCH, most_tokens=TOKENS)
+    return {one.name: {*map(read.row, one.rows)} for one in found.faults}
+
+
+# Whether a loss of a library takes another row's texts for negatives, where it is given triplets.
+CONVENTIONS = {
+    "TripletLoss": False,
+    "BatchAllTripletLoss": True,
+    "FlagEmbedding": False,
+    "VICReg": False,
+}
+
+
+def of_conventions(draw: random.Random) -> Iterator[tuple[str, set, set]]:
+    """Positives that several rows share, under losses that take them for negatives and others."""
+    rows = [[text(draw, 4 * place + column) for column in range(4)] for place in range(60)]
+    for row in rows[1 : 2 + draw.randint(1, 4)]:
+        row[1] = dressed(draw, rows[0][1])
+    shared = {at for at, row in enumerate(rows, 1) if folded(row[1]) == folded(rows[0][1])}
+    for called, takes in CONVENTIONS.items():
+        said = examined_triplets(rows, called)
+        for name in {*said, *({"twins_met"} if takes else ())}:
+            yield name, shared if takes and name == "twins_met" else set(), said.get(name, set())
+
+
+def of_writing(draw: random.Random) -> tuple[str, set, set]:
+    """Of pairs that share a text those that write it otherwise."""
+    table = of_twins(draw)
+    first, second, labels = zip(*table.rows, strict=True)
+    sharing = [(row, second[row - 1]) for row in sorted(table.has["twins"])]
+    written = {one for _, one in sharing}
+    apart = {row for row, _ in sharing} if len(written) > 1 else set()
+    profile = profiled(Pairs(first, second, labels, labelled=False))
+    return OTHERWISE, apart, {*(profile.written_apart + 1).tolist()}
+
+
+OTHERWISE = "twins (written otherwise)"
+# Margins, and labels of inference: the loss, the header, what stands beside a row's texts at a
+# place, with the fault and without it.
+Cells = Callable[[int], str]
+BY_FILE: dict[str, tuple[str, str, Cells, Cells]] = {
+    "inference_labels": (
+        "cosent",
+        "premise\thypothesis\tlabel",
+        lambda place: str(place % 3),
+        lambda place: str(place % 6),
+    ),
+    "margins_out_of_reach": (
+        "margin_mse",
+        "query\tdocument\tscore\tteacher",
+        lambda place: f"{1 - place % 2}\t{7 - 14 * (place % 2)}",
+        lambda place: f"{1 - place % 2}\t{0.5 - place % 2}",
+    ),
+}
+
+
+def of_files(name: str) -> Iterator[tuple[str, bool]]:
+    """The names that are said of a table with the fault, and of one without."""
+    loss, head, wrong, right = BY_FILE[name]
+    for cells, planted in ((wrong, True), (right, False)):
+        lines = (f"q {place // 2 * 2}\td {place}\t{cells(place)}" for place in range(60))
+        read = read_content("\n".join((head, *lines)).encode(), "t.tsv", lambda *far: None)
+        said = {one.name for one in examine(read.profile, LOSSES[loss], BATCH).faults}
+        yield name if name in said else "", planted
 
 
 # Faults of a whole table: rows to begin with → rows, loss, whether there are labels.
@@ -213,6 +314,21 @@ def _measured() -> Iterator[tuple[str, set, set]]:
             for name in {*table.has, *said}:
                 rows = set(said[name].rows) if name in said else set()
                 yield name, table.has.get(name, set()), rows
+        table = of_triplets(draw)
+        said = examined_triplets(table.rows, "list_net")
+        for name in {*table.has, *said}:
+            yield name, table.has.get(name, set()), said.get(name, set())
+        yield from of_conventions(draw)
+        yield of_writing(draw)
+        for name in BY_FILE:
+            for found, planted in of_files(name):
+                yield name, {number} if planted else set(), {number} if found else set()
+        for margin in (draw.uniform(0.1, 2), draw.uniform(2.1, 9)):
+            first, second, labels = zip(*base(draw), strict=True)
+            pairs = Pairs(first, second, labels)
+            faults = examine(profiled(pairs), LOSSES["triplet"], BATCH, margin=margin).faults
+            is_said = any(one.name == "margin_beyond" for one in faults)
+            yield "margin_beyond", {number} if margin > 2 else set(), {number} if is_said else set()
         for planted, make in WHOLE.items():
             rows, loss, labelled = make(base(draw))
             expected = {planted, *BESIDE.get(planted, ())}

@@ -12,6 +12,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.class.skipped",
         "doctor.class.clean*",
         "doctor.cleaned",
+        "doctor.cleaned_rows",
         "doctor.in_rows",
         "doctor.mined",
         "doctor.run.known",

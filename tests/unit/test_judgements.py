@@ -40,6 +40,13 @@ ELSEWHERE = {
         "test_explain.py::test_losses_without_a_definition_here_are_known",
     ),
     "remark.same_text": "test_same_text.py::test_the_shares_are_those_of_the_softmax",
+    **dict.fromkeys(
+        ("doctor.data.margin_beyond", "doctor.run.margin_beyond"),
+        "test_data.py::test_a_margin_that_no_two_vectors_have",
+    ),
+    "doctor.data.negative_is_own": (
+        "test_cleaning.py::test_a_negative_that_is_its_own_positive_is_named_by_its_row"
+    ),
     "doctor.data.margins_out_of_reach": "test_data.py::test_margins_that_no_cosines_have",
     "remark.same_text_floor": "test_same_text.py::test_copies_hold_the_floor_up",
     "remark.same_text_left_out": "test_same_text.py::test_left_out_they_are_counted",

@@ -103,6 +103,8 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
         parser.add_argument(f"--{name}", type=float, metavar="X", help=about)
     parser.add_argument("--curve", default="", metavar="NAME", help="of a run: its training loss")
     parser.add_argument("--held-out", default="", metavar="NAME", help="its held-out loss")
+    about = "of a run's table: the column of its steps; # counts the rows"
+    parser.add_argument("--step", default="", metavar="NAME", help=about)
     about = "another run, to be told what the values of both can say about each other"
     parser.add_argument("--beside", metavar="RUN", help=about)
     about = "loss of the other run, where it is not what its log says"
@@ -117,8 +119,11 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--column", action="append", default=[], metavar="ROLE=NAME", help=about)
     parser.add_argument("--tokens", type=int, metavar="N", help="that the encoder reads of a text")
-    parser.add_argument("--clean", metavar="FILE.tsv", help="write the rows that stay, and beside"
-                        " it those that were left out and why")  # fmt: skip
+    about = (
+        "write the rows that stay as they came, and beside it those that were left out and why; a "
+        "name that ends in .jsonl makes JSON lines, and so does one without an ending of lists"
+    )
+    parser.add_argument("--clean", metavar="FILE", help=about)
     about = "name the losses that can learn from it too, with reasons for and against"
     parser.add_argument("--losses", action="store_true", help=about)
     about = "look with an encoder too: minilm, an id of the hub, or a folder"
@@ -165,7 +170,7 @@ def _doctor_run(chosen: argparse.Namespace) -> int:
     language = chosen.language
     known = Known(**{name: getattr(chosen, name) for name in ("loss", *WHOLE, *REAL)})
     try:
-        found = _examined_run(chosen.file, known, chosen.curve, chosen.held_out)
+        found = _examined_run(chosen.file, known, chosen.curve, chosen.held_out, chosen.step)
         other = _examined_other(chosen)
     except (ValueError, OSError) as problem:
         print(f"Nothing was examined: {problem}", file=sys.stderr)
@@ -205,11 +210,13 @@ def _examined_other(chosen: argparse.Namespace) -> ExaminedRun | None:
     return None
 
 
-def _examined_run(place: str, known: Known | None, curve: str, held_out: str) -> ExaminedRun:
+def _examined_run(
+    place: str, known: Known | None, curve: str, held_out: str, step: str = ""
+) -> ExaminedRun:
     from explorer.lab.doctor.logs.findings import examine_run
     from explorer.lab.doctor.logs.read import read_run
 
-    return examine_run(read_run(place), known, curve, held_out)
+    return examine_run(read_run(place, step), known, curve, held_out)
 
 
 def _doctor_data(chosen: argparse.Namespace) -> int:
@@ -222,7 +229,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.told import data_to_json
 
     try:
-        known = Known(loss=chosen.loss, batch=chosen.batch).checked()
+        known = Known(loss=chosen.loss, batch=chosen.batch, margin=chosen.margin).checked()
         side = sides_for(known)[0]
         read = _read_table(chosen)
         if isinstance(read, ClassTable):
@@ -230,7 +237,9 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
                 pairs_only(read)
             return _doctor_classes(read, chosen)
         spec = read.spec(side)
-        found = examine(read.profile, spec, chosen.batch, most_tokens=chosen.tokens)
+        found = examine(
+            read.profile, spec, chosen.batch, most_tokens=chosen.tokens, margin=known.margin
+        )
         seen = _encoded(read, spec, chosen) if chosen.encoder else None
         wrote = _write_clean(chosen.clean, read) if chosen.clean else None
         mined = _mine(read, chosen) if chosen.mine else ""
@@ -335,7 +344,7 @@ def _mine(read: Read, chosen: argparse.Namespace) -> str:
 
 
 def _print_faults(found: Examined, read: Read, language: str) -> None:
-    from explorer.lab.doctor.told import row_lines
+    from explorer.lab.doctor.told import cleaned_line, row_lines
     from losses import LOSSES
 
     loss = title_word(LOSSES[found.loss])
@@ -357,9 +366,8 @@ def _print_faults(found: Examined, read: Read, language: str) -> None:
         told = [check.said(language) for check in found.checks if check.made is made]
         print(f"\n{say(language, key)}")
         print("\n".join(f"   {one}" for one in told))
-    kept = len(found.cleaned.kept)
-    if kept < found.pairs:
-        print(f"\n{say(language, 'doctor.cleaned', kept=kept, total=found.pairs)}")
+    if cleaned := cleaned_line(found, language):
+        print(f"\n{cleaned}")
 
 
 def _print_suited(found: tuple[Suited, ...], language: str) -> None:
@@ -385,12 +393,12 @@ def _skipped(read: Read, language: str) -> list[str]:
 
 def _write_clean(name: str, read: Read | ClassTable) -> str:
     """Write the rows that stay, and beside them those that do not; the name of the second file."""
-    from explorer.lab.doctor.cleaning import write_kept, write_left_out
+    from explorer.lab.doctor.cleaning import beside, write_kept, write_left_out
 
-    beside = Path(name).with_suffix(".left-out.tsv")
+    other = beside(Path(name), read)
     write_kept(read, Path(name))
-    write_left_out(read, beside)
-    return str(beside)
+    write_left_out(read, other)
+    return str(other)
 
 
 def explain_value(chosen: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -104,7 +104,7 @@ class Check:
 class Examined:
     """What was found in so many `pairs` of so many `rows` for a loss at a batch size, the worst
     first, and what was looked for. `met` are the meetings of the rows that the loss compares with
-    each other."""
+    each other; of `cleaned` so many rows stay."""
 
     pairs: int
     rows: int
@@ -114,6 +114,7 @@ class Examined:
     checks: tuple[Check, ...]
     met: Meetings
     cleaned: Cleaned
+    kept_rows: int
 
     @property
     def severe(self) -> bool:
@@ -121,16 +122,23 @@ class Examined:
 
 
 def examine(
-    profile: Profile, spec: LossSpec, batch: int, *, most_tokens: int | None = None
+    profile: Profile,
+    spec: LossSpec,
+    batch: int,
+    *,
+    most_tokens: int | None = None,
+    margin: float | None = None,
 ) -> Examined:
     """All findings that these texts and labels carry, for this loss in batches of this size.
 
+    `margin` is what the loss is trained with, where it is not its default.
     `most_tokens`: what the encoder reads of a text, its special tokens aside; None leaves lengths
     out. Of what only an encoder can tell, such as near-duplicates, nothing is said.
     """
     checks = checks_of(profile, spec, most_tokens)
     made = {check.name for check in checks if check.made}
     finders: dict[str, Callable[[], Iterator[Fault]]] = {
+        "negative_is_own": lambda: _own_negatives(profile),
         "copies": lambda: _copies(profile),
         "conflicting_labels": lambda: _conflicts(profile),
         "same_on_both_sides": lambda: _same_on_both_sides(profile),
@@ -139,6 +147,7 @@ def examine(
         "reach": lambda: _reach(profile),
         "positives": lambda: _positives(profile, spec, batch),
         "lists": lambda: _lists(profile),
+        "margin_beyond": lambda: margin_beyond(spec, spec.defaults, margin),
         "teacher": lambda: _teacher(profile, spec),
         "lengths": lambda: _lengths(profile, most_tokens or 0),
         "scripts": lambda: _scripts(profile),
@@ -146,14 +155,15 @@ def examine(
     faults = [fault for name, find in finders.items() if name in made for fault in find()]
     faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
     met = profile.met(batch) if spec.negatives_of_batch else NONE_MEET
-    size = len(profile), len(profile.heads)
-    return Examined(*size, spec.name, batch, tuple(faults), checks, met, profile.cleaned)
+    size, stays = (len(profile), len(profile.heads)), (profile.cleaned, profile.kept_rows)
+    return Examined(*size, spec.name, batch, tuple(faults), checks, met, *stays)
 
 
 def checks_of(profile: Profile, spec: LossSpec, most_tokens: int | None) -> tuple[Check, ...]:
     """What can be looked for in these columns, for this loss."""
     needs, reads = spec.needs, set(spec.reads.values())
     applies = {
+        "negative_is_own": profile.of_triplets,
         "copies": True,
         "conflicting_labels": profile.labelled,
         "same_on_both_sides": True,
@@ -164,6 +174,7 @@ def checks_of(profile: Profile, spec: LossSpec, most_tokens: int | None) -> tupl
         "reach": profile.labelled and "cosine_labels" in reads,
         "positives": profile.labelled and spec.needs_positives,
         "lists": "lists" in needs,
+        "margin_beyond": spec.reach is not None,
         "teacher": "teacher" in needs,
         "lengths": most_tokens is not None,
         "scripts": True,
@@ -225,13 +236,32 @@ def is_softmax(loss: str, convention: str = "") -> bool:
     )
 
 
+def _own_negatives(profile: Profile) -> Iterator[Fault]:
+    """Negatives of triplets that are their row's own positive or anchor."""
+    own = profile.own_negatives
+    if len(own):
+        rows = profile.row_of[own]
+        anchors = len(np.unique(rows[profile.first[own] == profile.second[own]]))
+        count = len(np.unique(rows))
+        values: dict[str, Value] = {"count": count, "anchors": anchors}
+        # Each beside a positive of its row.
+        heads = profile.heads[np.unique(rows)]
+        yield Fault("negative_is_own", SEVERE, values, _evidence(np.union1d(heads, own)))
+
+
 def _copies(profile: Profile) -> Iterator[Fault]:
-    """The same pair with the same label, again."""
+    """The same row with the same labels, again; or a candidate of a list, in it."""
     again = profile.again
-    if len(again):
-        few = profile.pair[again[:EVIDENCE]]
-        ordered = _beside_each_other(profile, np.flatnonzero(np.isin(profile.pair, few)))
-        yield Fault("copies", WARNING, {"count": len(again)}, _evidence(ordered))
+    if not len(again):
+        return
+    rows, number = np.unique(profile.row_of[again]), profile.alike
+    heads = profile.heads
+    repeated = heads[np.isin(profile.row_of[heads], rows)]
+    whole = np.isin(number[heads], number[repeated[:EVIDENCE]])
+    shown = _beside_each_other(number, heads[whole])
+    if profile.rows is not None and np.bincount(number[heads])[number[shown]].max() < 2:
+        shown = again  # of lists in which a candidate stands twice
+    yield Fault("copies", WARNING, {"count": len(rows)}, _evidence(shown))
 
 
 def _conflicts(profile: Profile) -> Iterator[Fault]:
@@ -239,14 +269,14 @@ def _conflicts(profile: Profile) -> Iterator[Fault]:
     if len(places):
         texts = len(np.unique(profile.pair[places]))
         values: dict[str, Value] = {"count": texts, "rows": len(places)}
-        ordered = _beside_each_other(profile, places)
+        ordered = _beside_each_other(profile.pair, places)
         yield Fault("conflicting_labels", SEVERE, values, _evidence(ordered))
 
 
-def _beside_each_other(profile: Profile, places: np.ndarray) -> np.ndarray:
-    """The same places, those of one pair of texts together, in the order in which these begin."""
-    pairs, first = np.unique(profile.pair[places], return_index=True)
-    begins = first[np.searchsorted(pairs, profile.pair[places])]
+def _beside_each_other(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
+    """The same places, those of one number together, in the order in which these begin."""
+    found, first = np.unique(numbers[places], return_index=True)
+    begins = first[np.searchsorted(found, numbers[places])]
     return places[np.argsort(begins, kind="stable")]
 
 
@@ -374,6 +404,20 @@ def _scripts(profile: Profile) -> Iterator[Fault]:
     else:
         values: dict[str, Value] = {"count": len(other), "share": percent(share)}
         yield Fault("mixed_scripts", WARNING, values, _evidence(other))
+
+
+def margin_beyond(
+    spec: LossSpec,
+    parameters: Mapping[str, object],
+    margin: float | None = None,
+    room: str = "data",
+) -> Iterator[Fault]:
+    """A margin, one that is told or that of these parameters, beyond what unit vectors have."""
+    told = {one.name: margin for one in spec.parameters if one.role == "margin"}
+    beyond = spec.beyond_reach({**parameters, **(told if margin is not None else {})})
+    if beyond is not None:
+        said = dict(zip(("margin", "reach"), map(display_number, beyond), strict=True))
+        yield Fault("margin_beyond", WARNING, {**said}, room=room)
 
 
 def _evidence(places: np.ndarray) -> tuple[int, ...]:

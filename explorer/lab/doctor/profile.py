@@ -12,7 +12,7 @@ import numpy as np
 from explorer.lab.doctor.meetings import Meetings, beside, encounters, meetings, partners, touching
 from explorer.lab.doctor.texts import looked_at, numbered, together
 from explorer.runtime import jobs
-from explorer.sources.columns import POSITIVE_ROLES, TRIPLET_ROLES, is_name
+from explorer.sources.columns import POSITIVE_ROLES, TEACHER, TRIPLET_ROLES, is_name
 from losses.labels import UNIT, Ends, label_rules
 
 
@@ -29,6 +29,10 @@ class Columns(Protocol):
     def labelled(self) -> bool: ...
     @property
     def teacher(self) -> Sequence[float] | np.ndarray | None: ...
+    @property
+    def inference(self) -> bool: ...
+    @property
+    def threshold(self) -> float | None: ...
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,7 @@ class Profile:
     @property
     def of_inference(self) -> bool:
         """Whether the labels are entailment, neutral and contradiction: kinds, and no degrees."""
-        return bool(getattr(self.columns, "inference", False))
+        return self.columns.inference
 
     @property
     def of_triplets(self) -> bool:
@@ -146,31 +150,61 @@ class Profile:
     def positives(self) -> int:
         return int(self.positive.sum())
 
+    @property
+    def in_lists(self) -> bool:
+        """Whether a row has its candidates, or its negatives, as a list, of which one may go."""
+        return bool(getattr(self.columns, "listed", frozenset()) - {TEACHER})
+
+    @cached_property
+    def row_of(self) -> np.ndarray:
+        """The number of each pair's row, from 0 [N]."""
+        if self.rows is None:
+            return np.arange(len(self))
+        return np.unique(self.rows, return_inverse=True)[1]
+
+    @cached_property
+    def _labelled_pair(self) -> np.ndarray:
+        """A number for each pair of texts with its label [N]."""
+        return together(self.pair, np.searchsorted(self.levels, self.labels))
+
+    @cached_property
+    def alike(self) -> np.ndarray:
+        """A number for each pair [N], equal for those of rows that hold the same pairs with the
+        same labels, in whatever order: of a triplet whose anchor and positive stand with other
+        negatives elsewhere it is another."""
+        if self.rows is None:
+            return self._labelled_pair
+        return _sets(self._labelled_pair, self.row_of)[self.row_of]
+
     @cached_property
     def again(self) -> np.ndarray:
-        """The places of pairs that stood before, with the same label."""
-        key = together(self.pair, np.searchsorted(self.levels, self.labels))
-        kept = np.unique(key, return_index=True)[1]
-        stood = np.ones(len(self), dtype=bool)
-        stood[kept] = False
-        return np.flatnonzero(stood)
+        """The places of pairs of rows that stood before, with the same labels; of a list also those
+        that stood before in it."""
+        later = _later(self.alike, self.row_of)
+        if self.rows is not None and self.in_lists:
+            later |= _later(together(self.row_of, self._labelled_pair))
+        return np.flatnonzero(later)
+
+    @cached_property
+    def own_negatives(self) -> np.ndarray:
+        """The places of triplets' negatives that are their row's own positive, or its anchor."""
+        if not self.of_triplets:
+            return np.zeros(0, dtype=np.int64)
+        there = together(self.row_of, self.pair)
+        own = np.isin(there, there[self.positive]) | (self.first == self.second)
+        return np.flatnonzero(own & ~self.positive)
 
     @cached_property
     def conflicting(self) -> np.ndarray:
-        """The places of all pairs that stand with several labels."""
-        return np.flatnonzero(self._of_several_labels(self.pair))
-
-    def _of_several_labels(self, numbers: np.ndarray) -> np.ndarray:
-        """Whether the number of each pair stands with several labels, bool [N]."""
-        count = int(numbers.max(initial=-1)) + 1
-        low, high = np.full(count, np.inf), np.full(count, -np.inf)
-        np.minimum.at(low, numbers, self.labels)
-        np.maximum.at(high, numbers, self.labels)
-        return (low < high)[numbers]
+        """The places of all pairs that stand with several labels, and not in one triplet alone."""
+        places = np.setdiff1d(np.arange(len(self)), self.own_negatives, assume_unique=True)
+        return places[_of_several_labels(self.pair[places], self.labels[places])]
 
     @cached_property
     def same_on_both_sides(self) -> np.ndarray:
-        return np.flatnonzero(self.first == self.second)
+        """The places of pairs of one text; of triplets those of anchor and positive."""
+        same = self.first == self.second
+        return np.flatnonzero(same & self.positive if self.of_triplets else same)
 
     @cached_property
     def alone(self) -> np.ndarray:
@@ -180,7 +214,7 @@ class Profile:
     @cached_property
     def varied(self) -> np.ndarray:
         """Whether the first text of each pair stands with another label too [N]."""
-        return self._of_several_labels(self.first)
+        return _of_several_labels(self.first, self.labels)
 
     @property
     def in_order(self) -> float:
@@ -283,20 +317,74 @@ class Profile:
 
     @cached_property
     def cleaned(self) -> Cleaned:
-        """Without pairs of several labels, pairs of one text, and copies of a pair after its
-        first."""
+        """Without negatives that are their own positive or anchor, pairs of several labels, pairs
+        of one text, and copies of a row after its first: of a list these candidates go, of any
+        other row all of it."""
         faults = {
+            "negative_is_own": self.own_negatives,
             "conflicting_labels": self.conflicting,
             "same_on_both_sides": self.same_on_both_sides,
             "copies": self.again,
         }
-        return Cleaned.without(len(self), faults)
+        return self._of_whole_rows(Cleaned.without(len(self), faults))
+
+    def _of_whole_rows(self, found: Cleaned) -> Cleaned:
+        """With the rest of each row that cannot be trained on without what it loses."""
+        if self.rows is None:
+            return found
+        out, row, count = found.why >= 0, self.row_of, len(self.heads)
+        lost = np.bincount(row[out], minlength=count)
+        if self.in_lists:
+            # What has to stay: of a triplet either side, of a list two to compare.
+            sides = [self.positive, ~self.positive] if self.of_triplets else [np.ones_like(out)]
+            least = 1 if self.of_triplets else 2
+            few = [np.bincount(row[side & ~out], minlength=count) < least for side in sides]
+            lost = lost * np.logical_or.reduce(few)
+        first = np.full(count, len(found.reasons))
+        np.minimum.at(first, row[out], found.why[out])
+        why = np.where((lost > 0)[row], first[row], found.why).astype(np.int8)
+        return Cleaned(why, found.reasons)
+
+    @property
+    def kept_rows(self) -> int:
+        """How many rows a cleaned table has."""
+        return len(np.unique(self.row_of[self.cleaned.kept - 1]))
 
     def prepared(self) -> Profile:
         """With everything worked out that no loss and no batch size changes."""
         _ = self.has, self.partners, self.written_apart, self._encounters, self.cleaned
         _ = self.varied, self.listed, self.commonest
         return self
+
+
+def _of_several_labels(numbers: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Whether the number of each pair stands with several labels, bool [N]."""
+    count = int(numbers.max(initial=-1)) + 1
+    low, high = np.full(count, np.inf), np.full(count, -np.inf)
+    np.minimum.at(low, numbers, labels)
+    np.maximum.at(high, numbers, labels)
+    return (low < high)[numbers]
+
+
+def _later(numbers: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+    """Whether each number stood before, bool [N]; with their rows, which are in order, in an
+    earlier one of these."""
+    _, first, of = np.unique(numbers, return_index=True, return_inverse=True)
+    places = np.arange(len(numbers)) if rows is None else rows
+    return places > places[first][of]
+
+
+def _sets(numbers: np.ndarray, of: np.ndarray) -> np.ndarray:
+    """A number for each set [S] to which these [N] are counted `of`, equal for sets of the same: a
+    64-bit sum, by which two that differ come out as one as seldom as texts do by theirs."""
+    width = int(numbers.max(initial=0)) + 1
+    members = np.unique(of * width + numbers)
+    mixed = (members % width).astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # SplitMix64
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    mixed ^= mixed >> np.uint64(31)
+    begins = np.unique(members // width, return_index=True)[1]
+    return np.unique(np.add.reduceat(mixed, begins), return_inverse=True)[1]
 
 
 def profiled(
@@ -315,9 +403,7 @@ def profiled(
         for before, side in ((0, columns.first), (count, columns.second))
     )
     first, second = numbered(one.hashes, other.hashes)
-    # Of the kinds of inference entailment alone is positive.
-    threshold = UNIT[1] if getattr(columns, "inference", False) else None
-    rules = label_rules(labels.tolist(), threshold, None if count else UNIT)
+    rules = label_rules(labels.tolist(), columns.threshold, None if count else UNIT)
     positive = labels >= rules.threshold if columns.labelled else np.ones(count, dtype=bool)
     return Profile(
         columns=columns,

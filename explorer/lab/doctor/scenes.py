@@ -14,6 +14,7 @@ from explorer.lab.doctor.classes import ClassTable
 from explorer.lab.doctor.profile import Profile
 from explorer.runtime.limits import EXPLORED_PAIRS, TRAINED_PAIRS
 from explorer.runtime.numbers import typed
+from explorer.sources.cells import INFERENCE_WORDS
 from losses import LOSSES
 from losses.labels import UNIT
 
@@ -142,10 +143,12 @@ def _whole_lists(profile: Profile, count: int) -> list[int]:
 
 
 def _scene(profile: Profile, places: list[int], loss: str) -> Scenario:
-    columns, labels = profile.columns, profile.labels
+    columns, kinds = profile.columns, INFERENCE_WORDS if profile.of_inference else {}
+    labels = (float(profile.labels[at]) for at in places)
+    said = (kinds.get(label) or typed(label) if profile.labelled else "" for label in labels)
     rows = tuple(
-        (columns.first[at], columns.second[at], typed(labels[at]) if profile.labelled else "")
-        for at in places
+        (columns.first[at], columns.second[at], label)
+        for at, label in zip(places, said, strict=True)
     )
     data = Data(source="table", rows=rows)
     if columns.teacher is not None:
@@ -156,6 +159,4 @@ def _scene(profile: Profile, places: list[int], loss: str) -> Scenario:
         data = dataclasses.replace(data, teacher=teacher)
     # The labels of a few rows need not reach the ends of their scale.
     rules = Rules(label_range=profile.label_range if profile.labelled else None)
-    if profile.of_inference:
-        rules = dataclasses.replace(rules, threshold=profile.threshold)
     return Scenario(data=data, rules=rules, loss=loss)

@@ -345,6 +345,17 @@ def _standing(standing: Standing, value: float, language: str) -> dict[str, Any]
     }
 
 
+def cleaned_line(found: Examined, language: str) -> str:
+    """How much of the data set stays; "" where all does."""
+    kept, total = len(found.cleaned.kept), found.pairs
+    if kept == total:
+        return ""
+    if found.rows == total:
+        return say(language, "doctor.cleaned", kept=kept, total=total)
+    rows = {"rows": found.kept_rows, "all": found.rows}
+    return say(language, "doctor.cleaned_rows", kept=kept, total=total, **rows)
+
+
 def row_lines(read: Read, pairs: Iterable[int], language: str) -> Iterator[str]:
     """Rows of a file that show a finding: their numbers, and how their texts begin."""
     profile = read.profile
@@ -373,7 +384,8 @@ def data_to_json(
     encoded: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What is the matter with a data set as plain JSON: of the command, and as `doctor_data`
-    answers it, with what an encoder told where one was asked. Pairs count from 1."""
+    answers it, with what an encoder told where one was asked. Rows are those of the table."""
+    left_out = dict.fromkeys((read.row(one), because) for one, because in found.cleaned.left_out)
     return {
         "pairs": found.pairs,
         "rows": found.rows,
@@ -383,12 +395,30 @@ def data_to_json(
         "batch": found.batch,
         "severe": found.severe,
         "findings": [
-            {**fault.to_json(language), "pairs": list(fault.rows)} for fault in found.faults
+            {**fault.to_json(language), "rows": _rows(read, fault.rows)} for fault in found.faults
         ],
         "looked_for": [check.name for check in found.checks if check.made],
         "met": vars(found.met),
         "suited": [one.to_json(language) for one in fitting],
-        "encoded": encoded,
+        "encoded": None if encoded is None else _by_row(read, encoded),
         "kept": len(found.cleaned.kept),
-        "left_out": [{"pair": row, "because": name} for row, name in found.cleaned.left_out],
+        "kept_rows": found.kept_rows,
+        "left_out": [{"row": row, "because": because} for row, because in left_out],
     }
+
+
+def _rows(read: Read, pairs: Iterable[int]) -> list[int]:
+    return list(dict.fromkeys(map(read.row, pairs)))
+
+
+def _by_row(read: Read, encoded: dict[str, Any]) -> dict[str, Any]:
+    """What an encoder told, with the rows of the table in place of the pairs that were read."""
+    findings = []
+    for fault in encoded["findings"]:
+        cells = [
+            cell | {name: read.row(cell[name]) for name in ("row", "other")}
+            for cell in fault["cells"]
+        ]
+        told = {name: value for name, value in fault.items() if name != "pairs"}
+        findings.append({**told, "rows": _rows(read, fault["pairs"]), "cells": cells})
+    return {**encoded, "findings": findings}

@@ -15,7 +15,7 @@ from explorer.runtime.jobs import Report
 from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
-from explorer.sources.cells import Cells
+from explorer.sources.cells import ENTAILMENT, Cells
 from explorer.sources.columns import (
     NO_SCORE,
     POSITIVE_ROLES,
@@ -57,7 +57,10 @@ class FilePairs:
     `rows` are those that the pairs stood in. `teacher` is what another model gave each pair, NaN
     for nothing; None where no column has it, or none was asked for.
     `skipped` holds how many rows could not be used, and the first of them with their reasons.
-    `inference`: the labels are kinds of natural language inference.
+    `inference`: the labels are kinds of natural language inference. `negatives` and `taught` are
+    the columns of triplets that have these; `listed` are the roles for which some cell has a list,
+    and `margins` says that a teacher's are those of the negatives alone: `teacher` has 0 for the
+    positive then, and less for them.
     """
 
     first: Texts | Numbered
@@ -75,6 +78,15 @@ class FilePairs:
     rows: np.ndarray
     teacher: np.ndarray | None = None
     inference: bool = False
+    negatives: tuple[str, ...] = ()
+    taught: tuple[str, ...] = ()
+    listed: frozenset[str] = frozenset()
+    margins: bool = False
+
+    @property
+    def threshold(self) -> float | None:
+        """As of `Pairs`."""
+        return ENTAILMENT if self.inference else None
 
 
 def read_pairs(
@@ -146,6 +158,10 @@ def read_pairs(
         np.array(rows),
         _given(np.array(teacher)),
         read.inference,
+        tuple(grid.columns[at] for at in read.negatives),
+        tuple(grid.columns[at] for at in read.taught),
+        frozenset(read.listed),
+        read.margins,
     )
 
 

@@ -59,7 +59,8 @@ class Corpus:
     file of the user's own can do that). `teacher` is what another model gave each pair of `train`,
     NaN for nothing, `held_out_teacher` each of `held_out`; None where it gave none. Whether they
     came as `triplets` says how they make lists (`Material`), and whether they `awaits_teacher`,
-    that a model will give them its scores.
+    that a model will give them its scores. A pair whose label reaches `threshold` is positive where
+    the plan says nothing; None is the middle of the scale.
     """
 
     train: tuple[Pair, ...]
@@ -71,6 +72,7 @@ class Corpus:
     held_out_teacher: tuple[float, ...] | None = None
     triplets: bool = False
     awaits_teacher: bool = False
+    threshold: float | None = None
 
     @cached_property
     def material(self) -> Material:
@@ -115,6 +117,7 @@ def read(plan: TrainingPlan) -> Corpus:
         given_by(pair[3] for pair in train),
         given_by(pair[3] for pair in held_out),
         triplets,
+        threshold=found.threshold,
     )
 
 
@@ -301,9 +304,10 @@ def _reworded(data: TrainingData, held_out: set[str]) -> list[Taught]:
 # What a loss can do with them
 
 
-def rules_for(plan: TrainingPlan, labels: Sequence[float]) -> LabelRules:
+def rules_for(plan: TrainingPlan, corpus: Corpus) -> LabelRules:
     """The page's rules, on the labels of the whole data set in place of one batch."""
-    return label_rules(labels, plan.threshold, plan.label_range)
+    threshold = corpus.threshold if plan.threshold is None else plan.threshold
+    return label_rules(corpus.labels, threshold, plan.label_range)
 
 
 def rules_of(run: RunFolder, plan: TrainingPlan) -> LabelRules:
@@ -338,7 +342,7 @@ class Facts:
 
 
 def _facts(plan: TrainingPlan, corpus: Corpus) -> Facts:
-    material, (threshold, label_range) = corpus.material, rules_for(plan, corpus.labels)
+    material, (threshold, label_range) = corpus.material, rules_for(plan, corpus)
     labels = [label for *_, label in corpus.train]
 
     def on_both_sides(places: Sequence[int]) -> bool:
@@ -376,7 +380,7 @@ def _no_batches(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
         return Problem("training_no_label", about="size")
     labels: list[float] = [label for *_, label in corpus.train]
     if form == CLASSES:
-        labels = list(classes_of(corpus.train, rules_for(plan, corpus.labels).threshold).values())
+        labels = list(classes_of(corpus.train, rules_for(plan, corpus).threshold).values())
     try:
         found = group_by_label(labels, plan.batch_size, torch.Generator().manual_seed(plan.seed))
     except Problem as problem:

@@ -104,7 +104,7 @@ class Runs:
         try:
             run.write_pairs("train.jsonl", corpus.train, corpus.teacher)
             run.write_pairs("held_out.jsonl", corpus.held_out, corpus.held_out_teacher)
-            rules = data.rules_for(plan, corpus.labels)._asdict()
+            rules = data.rules_for(plan, corpus)._asdict()
             about = {"skipped": corpus.skipped, "shared": corpus.shared, "rules": rules}
             about |= {"labelled": corpus.labelled, "triplets": corpus.triplets}
             config = {"plan": plan.to_json(), "device": self.device, "created": time.time()}

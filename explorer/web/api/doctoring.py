@@ -74,8 +74,8 @@ def doctor_data(
     Returns:
         An object with
         findings, the worst first, each with name (which stays the same), severity ("severe",
-        "warning" or "note"), said (a sentence), values (the numbers in it), pairs (the first that
-        show it, counted from 1) and advice (what to do, and what to paste); severe, whether any is;
+        "warning" or "note"), said (a sentence), values (the numbers in it), rows (of the table,
+        the first that show it) and advice (what to do, and what to paste); severe, whether any is;
         looked_for, the names of what these columns and this loss allow to be looked for;
         met, what a batch has on average: pairs of rows that share a text and meet as negatives,
         rows that have such a partner, floor, below which no softmax over the batch can then fall,
@@ -88,21 +88,22 @@ def doctor_data(
         the temperatures at which so many negatives of a batch count; pairs, how many it read;
         mined, null where no negatives were asked for, else triplets, each with anchor, positive and
         negative; pairs, how many were looked at; and without, how many of these have none;
-        kept, how many pairs a cleaned table has, and left_out, the others, each with because;
+        kept and kept_rows, how many pairs and rows a cleaned table has, and left_out, the other
+        rows, each with because (of a list candidates may go, and the rest stay);
         pairs and skipped, how many were read and how many rows could not be; rows, those that the
         pairs stand in, and of which batches are made (of triplets and lists fewer); columns, those
         of the table that were read; loss and batch, as they were taken.
         Of texts with classes: rows, skipped, columns, batch and severe as above; classes, each with
         name and count, the largest first; alone, the share of a batch's rows that have no other of
-        their class in it; findings, with rows in place of pairs; looked_for; suited, as above, of
-        losses on classes; kept and left_out as above, with row in place of pair.
+        their class in it; findings; looked_for; suited, as above, of
+        losses on classes; kept and left_out as above.
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
 
     Example:
         >>> answer = doctor_data("cosent", ["a", "A ", "c"], ["b", "b", "d"], [1, 0, 0.5], batch=2)
-        >>> [(one["name"], one["pairs"]) for one in answer["findings"]]
+        >>> [(one["name"], one["rows"]) for one in answer["findings"]]
         [('conflicting_labels', [1, 2])]
     """
     known = Known(loss=read_text("loss", loss), batch=batch).checked()

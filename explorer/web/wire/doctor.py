@@ -80,8 +80,8 @@ class FittingLoss(TypedDict):
 class ExaminedData(TypedDict):
     """What is the matter with a data set, pairs in so many rows, for a loss in batches of so many
     of these, the worst first; what was looked for, and what was not; all losses that can learn from
-    it, and how many of these, the last ones, stand folded; how many pairs a cleaned table keeps;
-    and how a file was read."""
+    it, and how many of these, the last ones, stand folded; how many pairs and rows a cleaned table
+    keeps; and how a file was read."""
 
     pairs: int
     rows: int
@@ -91,6 +91,7 @@ class ExaminedData(TypedDict):
     suited: list[FittingLoss]
     more: int
     kept: int
+    kept_rows: int
     file: LargeFile | None
 
 

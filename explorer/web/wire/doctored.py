@@ -66,13 +66,14 @@ class ExplainedValue(TypedDict):
 
 
 class FoundFault(TypedDict):
-    """What is the matter with a data set: its sentence, the numbers in it, pairs that show it."""
+    """What is the matter with a data set: its sentence, the numbers in it, rows of the table that
+    show it."""
 
     name: str
     severity: Literal["severe", "warning", "note"]
     said: str
     values: dict[str, int | float | str]
-    pairs: list[int]
+    rows: list[int]
     advice: list[str]
 
 
@@ -95,9 +96,10 @@ class WeighedLoss(TypedDict):
 
 
 class LeftOut(TypedDict):
-    """A pair that a cleaned table would not have, and the name of the fault."""
+    """A row of the table that a cleaned one has not, or of a list not whole, and the name of the
+    fault."""
 
-    pair: int
+    row: int
     because: str
 
 
@@ -183,6 +185,7 @@ class DoctoredData(TypedDict):
     encoded: SeenData | None
     mined: MinedNegatives | None
     kept: int
+    kept_rows: int
     left_out: list[LeftOut]
 
 
@@ -247,6 +250,8 @@ class DoctoredRun(TypedDict):
     held_out: str
     curves: dict[str, int]
     points: int
+    steps: list[str]
+    step: str
     known: dict[str, Setting]
     precision: str
     collapse: float | None

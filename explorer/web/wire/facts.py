@@ -241,6 +241,7 @@ class DoctorOwn(TypedDict):
     of_other: list[str]
     log_bytes: int
     encoder: str
+    with_margin: list[str]
     mining: Mining
 
 

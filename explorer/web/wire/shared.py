@@ -372,7 +372,7 @@ class Picture(Looked):
 
 class Batch(TypedDict):
     """What does not change while a slider moves; without labels of its own (`labelled`) every pair
-    is a positive."""
+    is a positive; those of natural language `inference` are kinds."""
 
     key: str
     first: list[str]
@@ -380,6 +380,7 @@ class Batch(TypedDict):
     sentences: list[str]
     labels: list[float]
     labelled: bool
+    inference: bool
     places: list[int] | None
     threshold: float
     label_range: tuple[float, float]

@@ -379,11 +379,11 @@ def test_data_are_examined(client):
     """By the names that the command and the page have, from lists and from a table."""
     rows = {"sentences1": ["a", "A ", "c", "c"], "sentences2": ["b", "b", "d", "d"]}
     found = client.predict("cosent", *rows.values(), [1, 0, 0.5, 0.5], api_name="/doctor_data")
-    assert [(one["name"], one["pairs"]) for one in found["findings"]] == [
+    assert [(one["name"], one["rows"]) for one in found["findings"]] == [
         ("conflicting_labels", [1, 2]), ("copies", [3, 4])
     ]  # fmt: skip
     assert found["severe"]
-    assert found["left_out"][-1] == {"pair": 4, "because": "copies"}
+    assert found["left_out"][-1] == {"row": 4, "because": "copies"}
     table = "query\tanswer\n" + "".join(f"q {n}\tsame\n" for n in range(8))
     of_table = {"loss": "MultipleNegativesRankingLoss", "table": table, "batch": 4}
     found = client.predict(**of_table, language="zh", api_name="/doctor_data")

@@ -3,48 +3,144 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.logs.log import Log, log_of
+from explorer.lab.doctor.logs.log import Log, curves_of
 
 STEPS = 120
+EVERY = 10  # steps between two values
+HELD_OUT = 24
 MNRL = Known(loss="MultipleNegativesRankingLoss", batch=32)
+AT_COLLAPSE = math.log(32)
 NOISE = 0.05
 
 
 def collapsed() -> Log:
     """Its loss begins above the logarithm of its 32 candidates, and stays there."""
-    at = np.arange(STEPS)
-    return _log(math.log(32) + 0.4 * np.exp(-at / 12) + _noise(0.01, 1))
+    return _log(_stays(AT_COLLAPSE, 0.4, seed=1))
 
 
 def learned_by_heart() -> Log:
     """Its training loss falls to the end, its held-out loss turns after a third of the way."""
-    at = np.arange(STEPS)
-    held = np.linspace(0, STEPS, 24)
+    held = np.linspace(0, STEPS, HELD_OUT)
     turned = 0.9 + 1.4 * np.exp(-held / 15) + 0.010 * np.maximum(held - 40, 0)
-    return _log(0.1 + 2.4 * np.exp(-at / 25) + _noise(NOISE, 2), turned + _noise(0.02, 3)[:24])
+    return _log(_falls(0.1, 25, seed=2), eval_loss=turned + _noise(0.02, 3)[:HELD_OUT])
 
 
 def jumped() -> Log:
     """It falls, and at two thirds of the way it is thrown up at once."""
-    at = np.arange(STEPS)
-    thrown = np.where(at >= 80, 1.6, 0.0)
-    return _log(0.6 + 2.4 * np.exp(-at / 20) + thrown + _noise(NOISE, 4))
+    thrown = np.where(np.arange(STEPS) >= 80, 1.6, 0.0)
+    return _log(_falls(0.6, 20, seed=4) + thrown)
+
+
+def apart() -> Log:
+    """Its loss stays where it is at collapse, and its negatives lie at right angles."""
+    negatives = 0.05 + _noise(0.01, 6)
+    return _log(_stays(AT_COLLAPSE, 0.4, seed=5), prism_negative_cosine=negatives)
+
+
+def too_high() -> Log:
+    """Its loss stays above what it is at collapse."""
+    return _log(_stays(AT_COLLAPSE + 0.6, 0.9, seed=7))
+
+
+def in_order() -> Log:
+    """The same, and its held-out pairs follow their labels."""
+    figure = 0.3 + 0.5 * _rises() + _noise(0.01, 8)[:HELD_OUT]
+    return _log(_stays(AT_COLLAPSE + 0.6, 0.9, seed=7), eval_spearman_cosine=figure)
+
+
+def turned_round() -> Log:
+    """The same, and its held-out pairs go against their labels."""
+    figure = -0.7 + 0.2 * _rises() + _noise(0.01, 9)[:HELD_OUT]
+    return _log(_stays(AT_COLLAPSE + 0.6, 0.9, seed=7), eval_spearman_cosine=figure)
+
+
+def too_low() -> Log:
+    """Of scale 1 it is said, with which its loss cannot be as small as it is."""
+    return _of(_log(_falls(0.4, 25, seed=10)), replace(MNRL, scale=1.0))
+
+
+def too_wide() -> Log:
+    """Of a triplet loss whose margin no two unit vectors have between them."""
+    log = _log(3.6 + 1.2 * np.exp(-np.arange(STEPS) / 45) + _noise(NOISE, 18))
+    return _of(log, Known(loss="TripletLoss", batch=32, margin=5.0))
+
+
+def solved() -> Log:
+    """Nearly all of the way is done after a fifth of its steps."""
+    return _log(0.02 + 3.4 * np.exp(-np.arange(STEPS) / 5) + np.abs(_noise(0.004, 11)))
+
+
+def in_half_precision() -> Log:
+    """Its loss falls, in steps of float16."""
+    return _log(_falls(0.5, 40, seed=12).astype(np.float16).astype(np.float64))
+
+
+def forgot() -> Log:
+    """Its loss falls to the end, its held-out figure is best after a third of the way."""
+    held = np.arange(HELD_OUT)
+    figure = 0.55 + 0.25 * np.minimum(held / 8, 1) - 0.012 * np.maximum(held - 8, 0)
+    noise = _noise(0.004, 14)[:HELD_OUT]
+    return _log(_falls(0.4, 45, seed=13), eval_spearman_cosine=figure + noise)
+
+
+def broke() -> Log:
+    """After two thirds of the way its loss is no number any more."""
+    values = _falls(0.6, 45, seed=15)
+    values[80:] = math.nan
+    return _log(values)
+
+
+def idle() -> Log:
+    """From the middle on its loss is exactly 0."""
+    values = _falls(0.5, 45, seed=16)
+    values[60:] = 0.0
+    return _log(values)
+
+
+def unnamed() -> Log:
+    """It falls, and nobody says what it is."""
+    return _of(_log(_falls(0.8, 45, seed=17)), Known())
+
+
+def _rises() -> np.ndarray:
+    return 1 - np.exp(-np.arange(HELD_OUT) / 8)
+
+
+def _falls(level: float, pace: float, seed: int) -> np.ndarray:
+    return level + 2.4 * np.exp(-np.arange(STEPS) / pace) + _noise(NOISE, seed)
+
+
+def _stays(level: float, above: float, seed: int) -> np.ndarray:
+    return level + above * np.exp(-np.arange(STEPS) / 12) + _noise(0.01, seed)
 
 
 def _noise(size: float, seed: int) -> np.ndarray:
     return size * np.random.default_rng(seed).standard_normal(STEPS)
 
 
-def _log(values: np.ndarray, held: np.ndarray | None = None) -> Log:
-    def rounded(some: np.ndarray) -> tuple[float, ...]:
-        return tuple(round(float(value), 4) for value in some)
+def _log(loss: np.ndarray, **others: np.ndarray) -> Log:
+    """Of the loss and other curves, each spread over all steps, in four decimals."""
+    points = [
+        (name, EVERY * STEPS * (place + 1) / len(values), round(float(value), 4))
+        for name, values in {"loss": loss, **others}.items()
+        for place, value in enumerate(values)
+    ]
+    return Log("numbers", curves_of(points), MNRL)
 
-    steps = tuple(10.0 * place for place in range(1, STEPS + 1))
-    return log_of((rounded(values), steps), None if held is None else (rounded(held), None))
+
+def _of(log: Log, known: Known) -> Log:
+    return replace(log, known=known)
 
 
-EXAMPLES = {"collapsed": collapsed, "learned_by_heart": learned_by_heart, "jumped": jumped}
+EXAMPLES = {
+    made.__name__: made
+    for made in (
+        *(collapsed, learned_by_heart, jumped, apart, too_high, in_order, turned_round, too_low),
+        *(too_wide, solved, in_half_precision, forgot, broke, idle, unnamed),
+    )
+}

@@ -14,7 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.core.remarks import COLLAPSED
-from explorer.lab.doctor.data import NOTE, SEVERE, SEVERITIES, WARNING, Fault, is_softmax
+from explorer.lab.doctor.data import (
+    NOTE,
+    SEVERE,
+    SEVERITIES,
+    WARNING,
+    Fault,
+    is_softmax,
+    margin_beyond,
+)
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.logs.log import Curve, Log
 from explorer.lab.doctor.logs.marks import Marks, marks_of, side_of
@@ -79,6 +87,8 @@ def examine_run(
         at_end = [*on_level(finite, marks, known), *on_plateau(finite)]
         found += [fault for fault in at_end if not (zero and fault.name == "at_floor")]
     found += [*on_jumps(finite), *on_digits(trained)]
+    if side := side_of(known):
+        found += margin_beyond(side.spec, dict(side.parameters), room="run")
     if held is not None and trained.ends and log.curve(held_name).ends:
         found += on_held_out(finite, held)
     for figure in (log.curves[name] for name in log.figures):

@@ -30,6 +30,7 @@ FIGURE = re.compile(
 CORRELATION = re.compile(r"spearman|pearson", re.I)
 HELD = re.compile(r"eval|val|test|dev|held", re.I)
 OURS = "prism_"
+ROWS = "#"  # in place of a column of steps: the number of the row
 LARGEST_POWER = sys.float_info.max_10_exp
 
 
@@ -66,13 +67,17 @@ class Curve:
 @dataclass(frozen=True, eq=False)
 class Log:
     """What was read of a run. `source` says from what, one of the names in `told`; `called` is the
-    class of its loss as it stands there; `precision` is "fp16", "bf16" or ""."""
+    class of its loss as it stands there; `precision` is "fp16", "bf16" or "". Of a table `steps`
+    are the columns that its steps may stand in, and `step` the one that was read, `ROWS` for
+    none."""
 
     source: str
     curves: Mapping[str, Curve]
     known: Known = field(default_factory=Known)
     called: str = ""
     precision: str = ""
+    steps: tuple[str, ...] = ()
+    step: str = ""
 
     def curve(self, name: str) -> Curve:
         """Raises Problem where there is none of this name, naming those that are."""
@@ -102,6 +107,11 @@ class Log:
                 if _plain(name) == plain and fits(name):
                     return name
         return ""
+
+
+def is_loss(name: str) -> bool:
+    """Whether a curve of this name is a training loss, or a held-out one."""
+    return _plain(name) in (*TRAINED, *HELD_OUT)
 
 
 def _plain(name: str) -> str:

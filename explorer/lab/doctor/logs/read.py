@@ -27,8 +27,8 @@ from explorer.sources.cells import shortened
 EVENTS = "*tfevents*"
 
 
-def read_run(place: str) -> Log:
-    """The log in a file or folder of this computer.
+def read_run(place: str, step: str = "") -> Log:
+    """The log in a file or folder of this computer; `step` as `scalars.read` takes it.
 
     Raises Problem where there is none, saying what is accepted; and for a damaged one.
     """
@@ -38,7 +38,7 @@ def read_run(place: str) -> Log:
     if not path.is_file():
         raise Problem("run_missing", name=shortened(place))
     must_fit(path.name, path.stat().st_size)
-    return read_content(path.name, path.read_bytes())
+    return read_content(path.name, path.read_bytes(), step)
 
 
 def must_fit(name: str, size: int) -> None:
@@ -47,12 +47,12 @@ def must_fit(name: str, size: int) -> None:
         raise Problem("run_too_large", name=name, most=FILE_BYTES // MIB)
 
 
-def read_content(name: str, content: bytes) -> Log:
-    """The log in the content of a file."""
+def read_content(name: str, content: bytes, step: str = "") -> Log:
+    """The log in the content of a file; of a table the column of its steps may be chosen."""
     for fits, read in _KINDS:
         if fits(content):
             return read(name, content)
-    return scalars.read(name, content)
+    return scalars.read(name, content, step)
 
 
 def is_run(place: str) -> bool:

@@ -1,19 +1,20 @@
 """A table of scalars: exports of wandb, trackio and TensorBoard, or whatever has steps and values.
 
-wide   a column of steps, and one for each curve
+wide   a column of steps, and one for each curve; without such a column rows are steps
 long   a column of steps, one of names, one of values
 runs   a row for each run with its last values, which is no log: it is refused
 """
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 
-from explorer.lab.doctor.logs.log import Log, curves_of
+from explorer.lab.doctor.logs.log import ROWS, TRAINED, Log, curves_of, is_loss
 from explorer.runtime.problem import Problem
-from explorer.sources.cells import is_blank, is_score
+from explorer.sources.cells import is_blank, is_score, read_score
 from explorer.sources.delimited import to_nobody
 from explorer.sources.grids import Grid, read_grid
 from explorer.sources.json_rows import filled
@@ -33,36 +34,77 @@ APART = re.compile(
 )
 
 
-def read(name: str, content: bytes) -> Log:
-    """Raises Problem where no column has steps or none has values, naming the columns; and for a
-    table of runs."""
-    grid = read_grid(content, name, True)
+def read(name: str, content: bytes, step: str = "") -> Log:
+    """The curves of a table, over the column of steps that is chosen (`ROWS` counts the rows), or
+    else the first that goes by such a name; of losses without one, the rows are counted.
+
+    Raises Problem where no column has steps or none has values, naming the columns; and for a
+    table of runs.
+    """
+    grid = _grid(name, content)
     heads = {head.strip().lower(): place for place, head in enumerate(grid.columns)}
-    step = next((heads[one] for one in STEPS if one in heads), None)
     columns = ", ".join(grid.columns)[:400]
     if _is_of_runs(heads):
         raise Problem("run_table_of_runs", name=name)
-    own = _own_steps(grid) if step is None else {}
-    if not grid.header or (step is None and not own):
-        raise Problem("run_no_steps", name=name, columns=columns, known=", ".join(STEPS))
-    named = next((heads[one] for one in NAMES if one in heads), None)
     value = next((heads[one] for one in VALUES if one in heads), None)
-    if step is not None and named is not None and value is not None:
+    choices = _steps_in(grid, heads)
+    named_so = [one for one in choices if one.strip().lower() in STEPS]
+    own = {} if step or named_so else _own_steps(grid)
+    losses = [one for one in grid.columns if is_loss(one)] or (len(grid.columns) == 1)
+    if not step and not named_so and not own and not losses:
+        raise Problem("run_no_steps", name=name, columns=columns, known=", ".join(STEPS))
+    if step not in ("", ROWS, *choices):
+        raise Problem("run_step_unknown", name=name, step=step[:60], known=", ".join(choices))
+    read_by = step or (named_so[0] if named_so else "" if own else ROWS)
+    at = grid.columns.index(read_by) if read_by in choices else None
+    counted = read_by == ROWS
+    named = next((heads[one] for one in NAMES if one in heads), None)
+    if at is not None and named is not None and value is not None:
         run = next((heads[one] for one in RUNS if one in heads), None)
-        points = _long(grid, step, named, value, run)
-    elif step is not None and value is not None:  # TensorBoard's export of one curve
-        points = _wide(grid, {value: (PurePath(name).stem, step)})
+        points = _long(grid, at, named, value, run)
+    elif at is not None and value is not None:  # TensorBoard's export of one curve
+        points = _wide(grid, {value: (PurePath(name).stem, at)})
+    elif counted and len(grid.columns) == 1:
+        points = _wide(grid, {0: (TRAINED[0], None)}, counted)
     else:
         curves = {
-            place: (head.strip(), own.get(_run_in(head), step))
+            place: (head.strip(), own.get(_run_in(head), at))
             for place, head in enumerate(grid.columns)
-            if place != step and not _is_apart(head.strip(), place) and _is_numeric(grid, place)
+            if place != at
+            and head.strip().lower() not in STEPS
+            and not _is_apart(head.strip(), place)
+            and _is_numeric(grid, place)
         }
-        points = _wide(grid, curves)
+        points = _wide(grid, curves, counted)
     found = curves_of(points)
     if not found:
         raise Problem("run_no_values", name=name, columns=columns)
-    return Log("scalars", found)
+    return Log("scalars", found, steps=() if own else (*choices, ROWS), step=read_by)
+
+
+def _grid(name: str, content: bytes) -> Grid:
+    """The table by the names in its first row; numbers one below the other have none."""
+    grid = read_grid(content, name, True)
+    alone = len(grid.columns) == 1 and _reads(grid.columns[0])
+    return read_grid(content, name, False) if alone else grid
+
+
+def _steps_in(grid: Grid, heads: Mapping[str, int]) -> tuple[str, ...]:
+    """The columns that steps may stand in: those of such names, then numbers that only rise."""
+    named = [grid.columns[heads[one]] for one in STEPS if one in heads]
+    rising = (head for place, head in enumerate(grid.columns) if _rises(grid, place))
+    return tuple(dict.fromkeys((*named, *rising)))
+
+
+def _rises(grid: Grid, place: int) -> bool:
+    """Whether every cell is a number above that before it."""
+    if is_loss(grid.columns[place]) or not _is_numeric(grid, place):
+        return False
+    try:
+        values = [read_score(cell, "") for cell in grid.column(place)]
+    except Problem:
+        return False
+    return len(values) > 2 and all(one < other for one, other in itertools.pairwise(values))
 
 
 def _is_of_runs(heads: Iterable[str]) -> bool:
@@ -92,13 +134,15 @@ def _is_apart(head: str, place: int) -> bool:
 
 
 def is_scalars(name: str, content: bytes) -> bool:
-    """Whether a table has steps and numbers beside them, and no two columns of text; or columns of
-    numbers alone, of which `read` says that steps are missing."""
+    """Whether a table has steps and numbers beside them, and no two columns of text; or numbers
+    alone, of which `read` counts the rows, or says that steps are missing."""
     try:
         grid = read_grid(content, name, True)
     except Problem:
         return False
     heads = [head.strip().lower() for head in grid.columns]
+    if len(heads) == 1 and (is_loss(heads[0]) or _reads(grid.columns[0])):
+        return _is_numeric(grid, 0)
     if _is_of_runs(heads):  # `read` says what it is
         return True
     if grid.header and len(heads) > 1 and all(_is_numeric(grid, at) for at in range(len(heads))):
@@ -106,7 +150,8 @@ def is_scalars(name: str, content: bytes) -> bool:
     texts = sum(grid.is_text(place) for place in range(len(heads)))
     if set(heads) & {*NAMES} and set(heads) & {*VALUES}:
         return bool(set(heads) & {*STEPS})
-    return bool(set(heads) & {*STEPS} or _own_steps(grid)) and texts < 2
+    steps = set(heads) & {*STEPS} or _own_steps(grid) or any(map(is_loss, heads))
+    return bool(steps) and texts < 2
 
 
 def _is_numeric(grid: Grid, place: int) -> bool:
@@ -126,12 +171,14 @@ def _rows(grid: Grid) -> Iterator[tuple[int, dict[int, object]]]:
 
 
 def _wide(
-    grid: Grid, curves: dict[int, tuple[str, int | None]]
+    grid: Grid, curves: dict[int, tuple[str, int | None]], counted: bool = False
 ) -> Iterator[tuple[str, object, object]]:
-    """Of each column that is a curve its name, and which column has its steps."""
-    for _, cells in _rows(grid):
+    """Of each column that is a curve its name, and which column has its steps; `counted`: where
+    none has, the number of the row is the step."""
+    for row, cells in _rows(grid):
         for place, (name, step) in curves.items():
-            at, value = None if step is None else cells.get(step), cells.get(place)
+            at = cells.get(step) if step is not None else row if counted else None
+            value = cells.get(place)
             if not is_blank(at) and not is_blank(value):
                 yield name, at, value
 

@@ -13,6 +13,7 @@ from explorer.lab.doctor.explain import Fitting
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
 from explorer.lab.doctor.landmarks import COLLAPSE, landmark
 from explorer.lab.doctor.logs.findings import ExaminedRun
+from explorer.lab.doctor.logs.log import ROWS
 from explorer.lab.doctor.logs.marks import side_of
 from explorer.locale import grouped, say, spelled, title_word, word
 from explorer.runtime.numbers import display_number, json_number
@@ -43,6 +44,8 @@ def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
     curve = found.log.curve(found.curve)
     steps = {"first": _step(curve.steps[0]), "last": _step(curve.steps[-1])}
     yield say(language, "doctor.run.read", points=len(curve), curve=found.curve, **steps)
+    if found.log.step == ROWS:
+        yield say(language, "doctor.run.by_rows")
     known = [*_known(found, language)]
     if known:
         yield say(language, "doctor.run.known", what=say(language, "ui.between").join(known))
@@ -94,6 +97,8 @@ def to_json(found: ExaminedRun, language: str = "en") -> dict[str, Any]:
         "held_out": found.held_out,
         "curves": {name: len(one) for name, one in found.log.curves.items()},
         "points": len(curve),
+        "steps": list(found.log.steps),
+        "step": found.log.step,
         "known": _of_known(found.known),
         "precision": found.log.precision,
         "collapse": found.marks.collapse,

@@ -10,7 +10,7 @@ from typing import Any
 from explorer.lab.doctor import USUAL_HUB_ROWS
 from explorer.lab.doctor.classes import ClassTable, examine_classes
 from explorer.lab.doctor.classes_told import NAMED_CLASSES
-from explorer.lab.doctor.cleaning import write_kept, write_left_out
+from explorer.lab.doctor.cleaning import ending, write_kept, write_left_out
 from explorer.lab.doctor.data import Fault, examine
 from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, Seen, look
 from explorer.lab.doctor.encoded_told import encoded_to_json
@@ -40,7 +40,7 @@ from explorer.runtime.jobs import Job, Jobs, Report, within
 from explorer.runtime.numbers import json_number
 from explorer.runtime.parcels import new_parcel
 from explorer.runtime.problem import Problem
-from explorer.runtime.validation import finite, integer, misfit, of_type, one_of
+from explorer.runtime.validation import finite, integer, misfit, of_type, one_of, optional
 from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
 from explorer.sources.columns import CHOOSE_COLUMNS, NO_SCORE, TEACHER
@@ -143,16 +143,17 @@ def _pairs_of(name: str) -> Pairs:
 
 
 def _examine(request: Json) -> Json:
-    """{source, loss, batch, tokens: 0 where not known, language} → what is the matter, which losses
-    can learn from it, and how the file was read; of texts with classes what is the matter with
-    these; or what there is to choose from."""
+    """{source, loss, batch, tokens: 0 where not known, margin: null for the default, language} →
+    what is the matter, which losses can learn from it, and how the file was read; of texts with
+    classes what is the matter with these; or what there is to choose from."""
     source, loss, batch, language = _asked_in(request)
     tokens = _within(TOKENS, request.get("tokens", USUAL_TOKENS), "tokens")
+    margin = optional(finite)(request.get("margin"), "margin")
 
     def told(read: Read | ClassTable) -> Json:
         if isinstance(read, ClassTable):
             return _examined_classes(read, source, batch, language)
-        more = {"tokens": tokens or None, "language": language}
+        more = {"tokens": tokens or None, "margin": margin, "language": language}
         return _examined(read, source=source, loss=loss, batch=batch, **more)
 
     try:
@@ -212,11 +213,18 @@ def _within(ends: tuple[int, int], given: object, name: str) -> int:
 
 
 def _examined(
-    read: Read, *, source: Source, loss: str, batch: int, tokens: int | None, language: str
+    read: Read,
+    *,
+    source: Source,
+    loss: str,
+    batch: int,
+    tokens: int | None,
+    margin: float | None,
+    language: str,
 ) -> Json:
     profile = read.profile
     with jobs.one_by_one(len(profile)):
-        found = examine(profile, LOSSES[loss], batch, most_tokens=tokens)
+        found = examine(profile, LOSSES[loss], batch, most_tokens=tokens, margin=margin)
         fitting = suited(profile, batch)
         return {
             "pairs": found.pairs,
@@ -227,6 +235,7 @@ def _examined(
             "suited": [*_suited(read, fitting, language)],
             "more": max(0, len(fitting) - LISTED),
             "kept": len(found.cleaned.kept),
+            "kept_rows": found.kept_rows,
             "file": _file(read, source),
         }
 
@@ -361,8 +370,8 @@ def _suited(read: Read, fitting: Sequence[Suited], language: str) -> Iterator[Js
 
 Write = Callable[[Read | ClassTable, Path, Callable[[int, int], None]], Path]
 FILES: dict[str, tuple[str, Write]] = {
-    "kept": ("-clean.tsv", write_kept),
-    "left_out": ("-left-out.tsv", write_left_out),
+    "kept": ("-clean", write_kept),
+    "left_out": ("-left-out", write_left_out),
 }
 
 
@@ -370,11 +379,11 @@ def _take(request: Json) -> Json:
     """{source, what: kept or left_out} → the name of a file, and where it is served from."""
     source = read_source(request.get("source", {}))
     what = one_of(tuple(FILES))(request.get("what"), "what")
-    ending, write = FILES[what]
+    called, write = FILES[what]
 
     def work(report: Report) -> Path:
         read = within(lambda: start_reading(source), report)
-        path = new_parcel(f"{source.stem}{ending}")
+        path = new_parcel(f"{source.stem}{called}{ending(read)}")
         return write(read, path, lambda done, total: report("writing", done, total))
 
     return parcel_when_packed(_packed, (source, visitor(), what), work)

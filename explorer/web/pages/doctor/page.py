@@ -11,6 +11,7 @@ from explorer.web.frame import framed
 from explorer.web.instrument import Instrument, PageState
 from explorer.web.pages.doctor import data, requests, run
 from explorer.web.pages.doctor.state import DOORS, EXAMPLES, doctor_table
+from losses import LOSSES
 
 STATE = PageState("doctor", "doctor", "pages/doctor/state.js")
 
@@ -40,5 +41,6 @@ def page_data() -> Json:
         "of_other": list(run.OF_OTHER),
         "log_bytes": FILE_BYTES,
         "encoder": EMBEDDED,
+        "with_margin": [name for name in data.losses_offered() if LOSSES[name].reach is not None],
         "mining": {"negatives": EACH, "margin": MARGIN, "usual": (USUAL_EACH, USUAL_MARGIN)},
     }

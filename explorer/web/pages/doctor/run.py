@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from explorer.lab.doctor.logs.examples import EXAMPLES, MNRL
+from explorer.lab.doctor.logs.examples import EXAMPLES
 from explorer.lab.doctor.logs.findings import ExaminedRun, compare_runs, examine_run
 from explorer.lab.doctor.logs.log import Curve, Log
 from explorer.lab.doctor.logs.read import must_fit, read_content, read_run
@@ -77,13 +75,13 @@ def _log_in(source: Json) -> Log:
     kind = one_of(KINDS)(source.get("kind", KINDS[0]), "source.kind")
     if kind == "example":
         name = one_of(LOGS)(source.get("example", LOGS[0]), "source.example")
-        return replace(EXAMPLES[name](), known=MNRL)
+        return EXAMPLES[name]()
     if kind == "folder":
         return read_run(_folder_in(source))
     name = uploads.name_in(source)
     content = uploads.read(of_type(str)(source.get("file", ""), "source.file"), name)
     must_fit(name, len(content))
-    return read_content(name, content)
+    return read_content(name, content, of_type(str)(source.get("step", ""), "source.step"))
 
 
 def _drawn(curve: Curve) -> Json:

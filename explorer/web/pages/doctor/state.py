@@ -58,6 +58,7 @@ def _run_entries() -> list[Entry]:
         Entry("run.other_name", "", "text", link="besidename", when=("run.other", "file")),
         *(Entry(f"run.other_{name}", "", "text", link=f"beside_{name}", **here)
           for name in run.OF_OTHER),
+        Entry("run.step", "", "text", link="step", **of_file),
         Entry("run.curve", "", "text", link="curve", **here),
         Entry("run.held_out", "", "text", link="held", **here),
         *(Entry(f"run.{name}", "", "text", link=f"run_{name}", **here) for name in known),
@@ -87,6 +88,7 @@ def _data_entries() -> list[Entry]:
         Entry("data.encoding", "", "text", link="encoding", **here),
         Entry("data.loss", data.FIRST_LOSS, "choice", choices=losses, link="for", **here),
         Entry("data.batch", data.FIRST_BATCH, "whole", *data.BATCHES, link="n", **here),
+        Entry("data.margin", None, "number", link="for_margin", **here),
         Entry("data.tokens", data.USUAL_TOKENS, "whole", *data.TOKENS, link="tokens", **here),
         Entry("data.encoder", "", "text", link="encoder", **here),
         Entry("data.most", USUAL_ENCODED, "whole", *ENCODED, link="most", **here),

@@ -423,6 +423,7 @@ export default function controls(root, channel, server) {
   });
   channel.on("batch", () => {
     aboutAsked();
+    aboutData();
     describeRules();
     adviseScale();
     copyExample.hidden = !channel.batch?.editable;

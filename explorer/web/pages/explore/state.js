@@ -224,7 +224,8 @@ export class Scene extends LookedAt {
     return source === "table" && filled.length > 0 && filled.every(([, , score]) => !score.trim());
   }
   madeOf() {
-    return this.isUnscored ? say("ui.all_positives") : "";
+    if (this.isUnscored) return say("ui.all_positives");
+    return this.scenario.data.source === "table" && this.batch?.inference ? say("ui.inference") : "";
   }
 
   // The file that the rows of the scene are a batch of, where it was read here.

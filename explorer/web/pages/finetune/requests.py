@@ -97,7 +97,7 @@ def _check(request: dict) -> Json:
 
 def _rules(plan: TrainingPlan, corpus: data.Corpus) -> Json:
     """How the labels are read, and how many of the training pairs are positive by it."""
-    rules = data.rules_for(plan, corpus.labels)
+    rules = data.rules_for(plan, corpus)
     positives = sum(label >= rules.threshold for *_, label in corpus.train)
     return {**rules._asdict(), "positives": positives}
 

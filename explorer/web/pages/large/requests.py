@@ -251,7 +251,7 @@ def _make(asked: Asked, report: Report) -> LargeBatch:
     must_fit(len(read.labels), most_pairs(asked.loss), asked.loss, asked.wanted)
     if read.scores is not None and asked.wanted == "cosines":
         batch = in_order(read.labels, read.scores, read.first, read.second)
-        return dataclasses.replace(batch, rows=read.rows)
+        return dataclasses.replace(batch, rows=read.rows, threshold=read.threshold)
     if isinstance(read.first, Numbered):
         raise Problem("no_vectors")
     found = encoded(
@@ -263,7 +263,8 @@ def _make(asked: Asked, report: Report) -> LargeBatch:
     )
     scores = found.angles if asked.wanted == "angles" else found.cosines
     batch = in_order(read.labels, scores, read.first, read.second, found.vectors)
-    return dataclasses.replace(batch, encoder=source.encoder, rows=read.rows)
+    more = {"encoder": source.encoder, "rows": read.rows, "threshold": read.threshold}
+    return dataclasses.replace(batch, **more)
 
 
 def _reading(source: Source) -> Job:
@@ -286,7 +287,7 @@ def _from_link(link: str, wanted: Wanted) -> LargeBatch:
     scenario = Scenario.from_link(link)
     batch = make_batch(scenario.data, scenario.rules)
     found = _of_explore(scenario.data, batch, wanted)
-    return found.under(scenario.rules.threshold, batch.label_range)
+    return found.under(batch.threshold, batch.label_range)
 
 
 def _of_explore(data: Data, batch: Batch, wanted: Wanted) -> LargeBatch:

@@ -338,3 +338,25 @@ def test_twins_are_shown_beside_each_other():
     first = [*range_of("q"), "q 7", "q 9"]
     faults = found(positives(first, [*range_of("p"), "p x", "p y"]), "info_nce", 300)
     assert faults["twins"].rows == (8, COUNT + 1)
+
+
+def test_a_margin_that_no_two_vectors_have():
+    """Of data by what is told or the default; of a run by the card of its model, too."""
+    from explorer.lab.doctor.logs.card import read as read_card
+    from explorer.lab.doctor.logs.findings import examine_run
+    from explorer.lab.doctor.logs.log import log_of
+
+    for margin, beyond in ((None, False), (2.0, False), (5.0, True)):
+        told = found(clean_pairs(), "triplet", margin=margin)
+        assert ("margin_beyond" in told) == beyond
+    assert told["margin_beyond"].values == {"margin": "5", "reach": "2"}
+    assert "margin_beyond" not in found(clean_pairs(), "info_nce", margin=5.0)
+    spec = LOSSES["triplet"].under("sentence-transformers 6.2 TripletLoss")
+    assert "margin_beyond" in {one.name for one in examine(profiled(clean_pairs()), spec, 8).faults}
+    log = log_of((tuple(4 - place / 50 for place in range(40)), None))
+    for margin in (5, 1):
+        setting = json.dumps({"triplet_margin": margin})
+        card = f"* Loss: <code>TripletLoss</code> with:\n  ```json\n  {setting}\n  ```\n"
+        known = read_card("README.md", card.encode()).known
+        names = {one.name for one in examine_run(log, known).faults}
+        assert ("margin_beyond" in names) == (margin == 5)

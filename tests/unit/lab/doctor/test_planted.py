@@ -8,7 +8,8 @@ from tests.planted import counted, curves, encoded, tables
 
 OF_ROWS = {
     "copies", "conflicting_labels", "same_on_both_sides", "mixed_scripts", "cut_off", "twins",
-    "texts_in_classes", "texts_again", "classes_of_one",
+    "texts_in_classes", "texts_again", "classes_of_one", "negative_is_own", "twins_met",
+    "margin_beyond", tables.OTHERWISE, *tables.BY_FILE,
 }  # fmt: skip
 
 

@@ -187,10 +187,10 @@ def test_a_threshold_beyond_all_labels_names_the_rule():
 
 def test_a_run_reads_labels_as_the_page_does():
     graded = corpus_of(1, 2, 3, 4, 5, 1, 2)
-    assert data.rules_for(TrainingPlan(), graded.labels) == (3, (1, 5))
+    assert data.rules_for(TrainingPlan(), graded) == (3, (1, 5))
     chosen = TrainingPlan(label_range=(0.0, 5.0))
-    assert data.rules_for(chosen, graded.labels) == (2.5, (0, 5))
-    assert data.rules_for(TrainingPlan(threshold=4.0), graded.labels) == (4, (1, 5))
+    assert data.rules_for(chosen, graded) == (2.5, (0, 5))
+    assert data.rules_for(TrainingPlan(threshold=4.0), graded) == (4, (1, 5))
 
 
 def test_labels_beyond_the_scale_that_was_chosen_are_said_where_they_matter():
@@ -205,7 +205,7 @@ def test_labels_beyond_the_scale_that_was_chosen_are_said_where_they_matter():
 def test_a_run_keeps_the_rules_that_it_was_begun_with(runs, labels):
     plan, pairs = TrainingPlan(encoder="scratch"), corpus(labels)
     run = runs.prepare(plan, pairs)
-    assert data.rules_of(run, plan) == data.rules_for(plan, pairs.labels)
+    assert data.rules_of(run, plan) == data.rules_for(plan, pairs)
     config = run.read("config.json")
     config["rules"] = {"threshold": 1.25, "label_range": [0, 9]}
     run.write("config.json", config)

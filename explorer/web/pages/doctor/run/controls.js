@@ -82,13 +82,15 @@ export default function runControls(channel, names) {
     labelled(`doctor.known.${name}`, box(name, { inputMode: "decimal" })),
   );
 
-  /** @param {"curve" | "held_out"} name */
+  /** @param {"curve" | "held_out" | "step"} name */
   function curveSelect(name) {
     const select = h("select", { id: `lp-run-${name}`, onchange: () => door.set({ [name]: select.value }) });
     return select;
   }
   const trained = curveSelect("curve");
   const held = curveSelect("held_out");
+  const step = curveSelect("step");
+  const stepBox = labelled("doctor.step_column", step);
   const curves = h("div", {}, labelled("doctor.curve", trained), labelled("doctor.held_out", held));
 
   // Another run beside it, with what is known of that one.
@@ -155,7 +157,10 @@ export default function runControls(channel, names) {
     const { found } = door;
     const named = Object.keys(found?.curves ?? {});
     curves.hidden = named.length < 2;
+    stepBox.hidden = kind !== "file" || (found?.steps.length ?? 0) < 2;
     if (!found) return;
+    list(step, found.steps, found.step);
+    for (const one of step.options) if (one.value === "#") one.textContent = say("doctor.step_rows");
     list(trained, named, found.curve);
     list(held, named, found.held_out);
     // What the log says stands where nothing was typed.
@@ -178,7 +183,7 @@ export default function runControls(channel, names) {
   return h(
     "div",
     {},
-    section("doctor.a_log", sources.element, Object.values(panels), curves),
+    section("doctor.a_log", sources.element, Object.values(panels), stepBox, curves),
     knownPart,
     countsPart,
     beside,

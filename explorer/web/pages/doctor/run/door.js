@@ -45,9 +45,13 @@ export class RunDoor {
   }
 
   get question() {
-    const { kind, example, file, name, folder, curve, held_out, loss } = this.state;
+    const { kind, example, file, name, step, folder, curve, held_out, loss } = this.state;
     const source =
-      kind === "example" ? { kind, example } : kind === "kept" ? { kind: "folder", folder } : { kind, file, name };
+      kind === "example"
+        ? { kind, example }
+        : kind === "kept"
+          ? { kind: "folder", folder }
+          : { kind, file, name, step };
     const known = Object.fromEntries(
       [...given.doctor.counts, ...given.doctor.settings].map((one) => [one, this.state[one]]),
     );
@@ -76,7 +80,9 @@ export class RunDoor {
    */
   begin(source) {
     const { counts, settings } = given.doctor;
-    const unknown = Object.fromEntries(["curve", "held_out", "loss", ...counts, ...settings].map((one) => [one, ""]));
+    const unknown = Object.fromEntries(
+      ["curve", "held_out", "step", "loss", ...counts, ...settings].map((one) => [one, ""]),
+    );
     this.requests.drop();
     this.listing.drop();
     this.set({ ...unknown, ...source });

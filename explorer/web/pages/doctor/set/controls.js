@@ -143,6 +143,16 @@ export default function dataControls(channel) {
     },
   });
 
+  const margin = h("input", {
+    type: "number",
+    id: "lp-doctor-margin",
+    step: "any",
+    oninput: () => {
+      if (!margin.validity.badInput) door.set({ margin: margin.value === "" ? null : Number(margin.value) });
+    },
+  });
+  const marginBox = labelled("doctor.for_margin", margin);
+
   const encoder = h("input", {
     type: "text",
     id: "lp-doctor-encoder",
@@ -245,7 +255,7 @@ export default function dataControls(channel) {
   }
 
   function fill() {
-    const { kind, example, loss: chosen, batch: size, tokens: length } = door.state;
+    const { kind, example, loss: chosen, batch: size, tokens: length, margin: beyond } = door.state;
     sources.set(kind);
     sets.value = example;
     setAbout.textContent = say(`example.${example}.about`);
@@ -259,6 +269,8 @@ export default function dataControls(channel) {
     rows.set(wantedRows);
     loss.set(chosen);
     batch.set(size);
+    marginBox.hidden = !facts.with_margin.includes(chosen);
+    if (document.activeElement !== margin) margin.value = beyond === null ? "" : String(beyond);
     if (document.activeElement !== tokens) tokens.value = String(length);
     if (door.state.encoder) encoder.value = door.state.encoder;
     leave.hidden = !door.state.encoder;
@@ -278,7 +290,7 @@ export default function dataControls(channel) {
     "div",
     {},
     section("doctor.data_set", sources.element, Object.values(panels), columns, skipped),
-    section("doctor.examined_for", loss.element, batch.element, labelled("doctor.tokens", tokens)),
+    section("doctor.examined_for", loss.element, batch.element, marginBox, labelled("doctor.tokens", tokens)),
     section(
       "doctor.encoder",
       labelled("ui.encoder", encoder),

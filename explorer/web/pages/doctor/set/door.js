@@ -132,7 +132,7 @@ export class DataDoor {
 
   /** @returns {Promise<Told>} */
   async question() {
-    const { kind, example, columns, header, encoding, loss, batch, tokens } = this.state;
+    const { kind, example, columns, header, encoding, loss, batch, tokens, margin } = this.state;
     /** @type {Source} */
     let source = { kind, example };
     if (kind !== "example") {
@@ -141,7 +141,7 @@ export class DataDoor {
       if (file.working) return { source: null, answer: { working: file.working } };
       source = { kind, file: file.file, name: file.name, columns, header, encoding };
     }
-    const asked = { source, loss, batch, tokens, language: language() };
+    const asked = { source, loss, batch, tokens, margin, language: language() };
     const answer = (await this.channel.server?.examine(asked)) ?? { error: GONE };
     const again = kind === "typed" ? this.handed : kind === "hub" ? this.fetched : null;
     if (answer.error?.about === "gone" && again) {

@@ -350,7 +350,6 @@ export default function findings(root, channel) {
     const { file = "", name = "", columns = {}, encoding = "" } = door.of ?? {};
     const read = door.read?.findings ? door.read.file : null;
     const said = new URLSearchParams({ loss });
-    if (read?.inference) said.set("threshold", "1"); // entailment alone is positive
     const pairs = door.classes?.pairs_file;
     if (pairs) {
       said.set("file", pairs.file);
@@ -370,10 +369,12 @@ export default function findings(root, channel) {
     const { kept = 0 } = door.found ?? classes ?? {};
     const total = door.found?.pairs ?? classes?.rows ?? 0;
     const left = total - kept;
-    const key = `doctor${classes ? ".class" : ""}.${left ? "cleaned" : "clean_all"}`;
+    const { rows = 0, kept_rows: keptRows = 0 } = door.found ?? {};
+    const cleaned = rows < total && !classes ? "cleaned_rows" : "cleaned";
+    const key = `doctor${classes ? ".class" : ""}.${left ? cleaned : "clean_all"}`;
     clean.replaceChildren(
       h("h2", {}, say("doctor.clean")),
-      h("p.lp-about", {}, say(key, { kept, total })),
+      h("p.lp-about", {}, say(key, { kept, total, rows: keptRows, all: rows })),
       left
         ? h(
             "div.lp-row.lp-wrap",

@@ -361,7 +361,7 @@ def test_files_that_the_packages_wrote():
         ("trainer_state.json", b'{"log_history": [', "is damaged"),
         ("trainer_state.json", b'{"log_history": []}', "has no value in it yet"),
         ("trainer_state.json", b'{"log_history": 3}', "is damaged"),
-        ("loss.csv", b"time,loss\n1,2\n", "has no column of steps"),
+        ("loss.csv", b"time,amount\n1,2\n", "has no column of steps"),
         ("loss.csv", b"step,text\n1,two\n", "has numbers beside the steps"),
         ("loss.csv", b"step,loss\none,2\n2,3\n", "is “one”; a number is needed"),
         ("loss.csv", b"", "empty"),
@@ -396,3 +396,35 @@ def test_a_curve_takes_little_more_than_its_numbers():
         tracemalloc.stop()
     assert curve.steps.tolist() == sorted(steps)
     assert curve.values[0] == count - 1
+
+
+def test_the_column_of_steps_is_chosen_among_those_that_rise():
+    text = "epoch,step,seen,loss,eval_accuracy\n" + "".join(
+        f"{n / 10},{n},{32 * n},{3 - n / 50},{(n * 7) % 5}\n" for n in range(1, 60)
+    )
+    log = read_content("a.csv", text.encode())
+    assert (log.steps, log.step) == (("step", "epoch", "seen", "#"), "step")
+    assert "eval_accuracy" in log.curves
+    for step, last in (("seen", 32 * 59), ("epoch", 5.9), ("#", 59)):
+        log = read_content("a.csv", text.encode(), step)
+        assert (log.step, log.curve("loss").steps[-1]) == (step, last)
+    with pytest.raises(Problem, match="no column “loss” that could be its steps"):
+        read_content("a.csv", text.encode(), "loss")
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("loss\n3.2\n2.5\n2.1\n1.9\n", "loss"),
+        ("3.2\n2.5\n2.1\n1.9\n", "loss"),
+        ("note,loss,eval_loss\na,3.2,3\nb,2.5,2\nc,2.1,\nd,1.9,2\n", "loss"),
+    ],
+)
+def test_a_log_without_steps_is_a_log(tmp_path, text, name):
+    path = tmp_path / "log.csv"
+    path.write_text(text)
+    assert is_run(str(path))
+    log = read_run(str(path))
+    assert list(log.curve(name).values) == [3.2, 2.5, 2.1, 1.9]
+    assert list(log.curve(name).steps) == [1, 2, 3, 4]
+    assert log.step == "#"

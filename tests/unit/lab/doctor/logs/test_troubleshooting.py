@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from explorer.lab.doctor.classes import ClassTable, examine_classes
-from explorer.lab.doctor.data import examine
-from explorer.lab.doctor.reading import read_table
+import base64
+import zlib
+from urllib.parse import parse_qsl
+
+import pytest
+
 from explorer.locale import LANGUAGES, catalogue
-from losses import LOSSES
-from tests.judgements.troubleshooting import (
-    DOCUMENT,
-    ENCODED,
-    RATES,
-    ROOMS,
-    SAMPLES,
-    document,
-    findings,
-    link,
-    made_up,
-)
+from explorer.runtime import uploads
+from explorer.web import large_files
+from explorer.web.pages.doctor import data, run
+from explorer.web.pages.doctor.state import doctor_table
+from tests.judgements.troubleshooting import DOCUMENT, RATES, ROOMS, document, findings, link
 from tests.planted import HEAD, curves, tables
 
 
@@ -56,16 +52,49 @@ def test_its_links_lead_to_the_judgements():
             assert f"### `doctor.{room}.{name}`\n" in judgements
 
 
-def test_a_link_shows_its_finding():
-    assert {"at_collapse", "overfits", "jump", "plateau"} <= set(made_up())
-    assert set(SAMPLES) == set(findings("data"))
-    for name, (loss, batch, table) in SAMPLES.items():
-        assert len(link("data", name)) < 1000
-        if name in ENCODED:
-            continue
-        read = read_table(table.encode(), "pasted.txt", lambda *far: None)
-        if isinstance(read, ClassTable):
-            found = examine_classes(read, batch)
-        else:
-            found = examine(read.profile, LOSSES[loss], batch, most_tokens=256)
-        assert name in {fault.name for fault in found.faults}
+RUNS, SETS = ({one.__name__: one for one in served} for served in (run.SERVED, data.SERVED))
+
+
+def asked(address):
+    """What its address has the page ask for: of each entry what stands there, or its default."""
+    said = dict(parse_qsl(address.partition("#")[2]))
+    table = {one["link"]: one for one in doctor_table() if one.get("link")}
+    assert set(said) - {"t"} <= set(table)
+    return said
+
+
+def said_of_run(address):
+    said = asked(address)
+    question = {"source": {"kind": "example", "example": said["log"]}}
+    if other := said.get("beside"):
+        known = {name: said.get(f"beside_{name}", "") for name in run.OF_OTHER}
+        question["beside"] = {"source": {"kind": "example", "example": other}, **known}
+    answer = RUNS["examine_run"](question)
+    return [one["name"] for one in (answer["beside"] or answer)["findings"]]
+
+
+@pytest.mark.parametrize("name", findings("run"))
+def test_a_link_opens_a_run_of_which_it_is_said(name):
+    assert name in said_of_run(link("run", name))
+
+
+def said_of_data(address, monkeypatch):
+    monkeypatch.setattr(large_files, "ANSWER_S", 600)
+    said = asked(address)
+    source = {"kind": "example", "example": said.get("set")}
+    if "t" in said:
+        table = zlib.decompress(base64.urlsafe_b64decode(said["t"] + "=="), -15)
+        source = {"kind": "file", "file": uploads.put(table, "pasted.txt"), "name": "pasted.txt"}
+    question = {"source": source, "loss": said["for"], "batch": int(said["n"])}
+    question["margin"] = float(said["for_margin"]) if "for_margin" in said else None
+    answer = SETS["examine"](question)
+    if encoder := said.get("encoder"):
+        answer = SETS["encode"]({**question, "encoder": encoder})
+    return [one["name"] for one in answer["findings"]]
+
+
+@pytest.mark.parametrize("name", findings("data"))
+def test_a_link_opens_data_of_which_it_is_said(name, monkeypatch):
+    address = link("data", name)
+    assert len(address) < 1000
+    assert name in said_of_data(address, monkeypatch)
