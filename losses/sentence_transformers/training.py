@@ -23,7 +23,13 @@ from losses.sentence_transformers.examples import (
     given,
 )
 from losses.sentence_transformers.guides import Guide
-from losses.sentence_transformers.lists import lists_of_columns, paired, sizes_of, told_of
+from losses.sentence_transformers.lists import (
+    by_pair,
+    lists_of_columns,
+    paired,
+    sizes_of,
+    told_of,
+)
 from losses.sentence_transformers.rules import BatchRules
 from losses.sentence_transformers.texts import text_numbers, tokens_apart
 
@@ -208,12 +214,12 @@ class TrainingLoss(Settled):
         apart = lists_of_columns(columns, sizes, self.model, self.spec)
         if embedded:
             if self.twins == "leave_out":
-                texts = torch.cat(_by_pair(self._texts(columns), sizes))
+                texts = torch.cat(by_pair(self._texts(columns), sizes))
             # The guide first: the model writes into the columns.
-            guide = _by_pair(self.guide.vectors(columns), sizes) if self.guide else ()
+            guide = by_pair(self.guide.vectors(columns), sizes) if self.guide else ()
             outputs = tuple(self.model(column) for column in columns)
             vectors = tuple(at_least_single(output["sentence_embedding"]) for output in outputs)
-            vectors = _by_pair(vectors, sizes)
+            vectors = by_pair(vectors, sizes)
             count, scores, device = len(vectors[0]), None, vectors[0].device
         else:
             outputs, vectors, guide = (), (), ()
@@ -286,14 +292,6 @@ class TrainingLoss(Settled):
         convention = {"convention": self.convention} if self.convention else {}
         settled = {n: v for n, v in self.settings.items() if n not in self.given_triplets}
         return {**settled, **rules, **convention}
-
-
-def _by_pair(columns: tuple[Tensor, ...], sizes: Tensor | None) -> tuple[Tensor, ...]:
-    """A row for each pair: where rows are lists, the first text's stands beside each candidate."""
-    if sizes is None:
-        return columns
-    first, *others = columns
-    return (first.repeat_interleave(sizes.to(first.device), dim=0), *others)
 
 
 def _mean_of_processes(gradient: Tensor) -> Tensor:
