@@ -56,6 +56,8 @@ def teach(run: RunFolder, plan: TrainingPlan, device: str, trial: bool = False) 
         identity = locate(plan.teacher_model).identity
     kinds = sorted(plan.spec.needs & {"teacher", "teacher_vectors"})
     key = digest([identity, *kinds, *(text for pair in wanted for text in pair[:2])])
+    if "teacher_vectors" in kinds:
+        _must_fit(plan, device)
     if not _copied(run, key):
         began = time.monotonic()
         count = min(len(wanted), TRIAL_PAIRS) if trial else len(wanted)
@@ -166,11 +168,17 @@ def _keep_scores(
 def _keep_vectors(
     run: RunFolder, plan: TrainingPlan, wanted: Sequence[Pair], count: int, device: str
 ) -> None:
-    """Write the teacher's vectors of the sentences of the first `count` pairs, 0 for the others.
+    """Write the teacher's vectors of the sentences of the first `count` pairs, 0 for the others."""
+    sentences, model = _sentences(wanted[:count]), plan.teacher_model
+    found = _asked(run, plan, lambda: encoders.encode(sentences, model, device=device))
+    held = np.zeros((len(_sentences(wanted)), found.shape[1]), dtype=np.float32)
+    held[: len(found)] = found
+    save_array(run.path / VECTORS, held)
 
-    Raises:
-        Problem: where they have another dimension than those of the model that is trained.
-    """
+
+def _must_fit(plan: TrainingPlan, device: str) -> None:
+    """Raise Problem where the teacher's vectors and those of the model that is trained are not of
+    one dimension."""
     with asked_for("teacher"):
         taught = encoders.encode([], plan.teacher_model, device=device).shape[1]
     width = plan.dimension
@@ -178,11 +186,6 @@ def _keep_vectors(
         width = encoders.encode([], plan.encoder, device=device).shape[1]
     if taught != width:
         raise Problem("teacher_width", about="teacher", teacher=taught, width=width)
-    sentences, model = _sentences(wanted[:count]), plan.teacher_model
-    found = _asked(run, plan, lambda: encoders.encode(sentences, model, device=device))
-    held = np.zeros((len(_sentences(wanted)), width), dtype=np.float32)
-    held[: len(found)] = found
-    save_array(run.path / VECTORS, held)
 
 
 def _asked(run: RunFolder, plan: TrainingPlan, ask: Callable[[], np.ndarray]) -> np.ndarray:

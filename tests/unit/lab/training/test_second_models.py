@@ -230,12 +230,17 @@ def test_a_teachers_vectors_beside_other_losses(models, runs, trained):
 
 def test_a_teacher_whose_vectors_are_others_is_refused(models, runs):
     learns = {"loss": "embedding_mse", "teacher_model": models["second"]}
-    run = runs.prepare(plan(**learns), corpus())  # from scratch, of 8 dimensions
-    run.take_ticket(os.getpid())
-    with pytest.raises(Problem) as told:
-        teaching.teach(run, plan(**learns), "cpu")
-    assert (told.value.key, told.value.about) == ("problem.teacher_width", "teacher")
-    assert told.value.values["width"] == 8
+    for width in (16, 8):  # the vectors of the first run would be there for the second
+        chosen = plan(**learns, dimension=width)
+        run = runs.prepare(chosen, corpus())
+        run.take_ticket(os.getpid())
+        if width == 16:
+            teaching.teach(run, chosen, "cpu")
+            continue
+        with pytest.raises(Problem) as told:
+            teaching.teach(run, chosen, "cpu")
+        assert (told.value.key, told.value.about) == ("problem.teacher_width", "teacher")
+        assert (told.value.values["teacher"], told.value.values["width"]) == (16, 8)
     crossed = plan(loss="embedding_mse", encoder=models["trained"], teacher_model=models["cross"])
     with pytest.raises(Problem) as told:
         runs.prepare(crossed, corpus())
