@@ -723,7 +723,7 @@ INFO_NCE = LossSpec(
             peers=(Peer("info-nce-pytorch", "InfoNCE"),),
         ),
         Convention(
-            "ms-swift 3.x (Qwen3-Embedding)",
+            "ms-swift 3.12.6 (Qwen3-Embedding)",
             {"temperature": 0.1, "mask_above": 0.1},
             info_nce_of_swift_definition,
             formula=_JOINT_FORMULA.format(
@@ -734,7 +734,9 @@ INFO_NCE = LossSpec(
             reads={"queries": "queries", "keys": "keys", "negatives": "negatives"},
             function=info_nce_of_swift,
             note="With INFONCE_MASK_FAKE_NEGATIVE, INCLUDE_QQ and INCLUDE_DD. Keys among each "
-            "other are never masked; before pull request 6761 the default temperature was 0.01.",
+            "other are never masked; before pull request 6761 the default temperature was 0.01. "
+            "4.6.0 has the same loss.",
+            former=("ms-swift 3.x (Qwen3-Embedding)",),
             peers=(Peer("ms-swift", "InfonceLoss"),),
         ),
     ),
