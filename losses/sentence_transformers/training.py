@@ -172,8 +172,10 @@ class TrainingLoss(Settled):
 
     def _joined(self, name: str, value: Tensor) -> Tensor:
         axes = READABLE[self.spec.reads[name]].axes if name in self.spec.reads else ("",)
-        if axes[0] in ("class", "list", "row"):  # prototypes, alike in all processes; and lists,
-            return value  # which are compared with no other: their mean is that of the process
+        if axes[0] == "class":  # prototypes, alike in all processes
+            return value
+        if axes[0] in ("list", "row"):
+            value = _as_wide_everywhere(value, _NOWHERE.get(self.spec.reads[name], 0))
         if axes == ("query", "key"):  # nothing is known of another process's keys
             every, here = gather_rows(value[:, :1])
             value = functional.pad(value, (here.start, len(every) - here.stop))
@@ -292,6 +294,18 @@ class TrainingLoss(Settled):
         convention = {"convention": self.convention} if self.convention else {}
         settled = {n: v for n, v in self.settings.items() if n not in self.given_triplets}
         return {**settled, **rules, **convention}
+
+
+# What says that a list has no candidate in a place; of what is no place the mask says it.
+_NOWHERE = {"list_places": -1, "negative_places": -1}
+
+
+def _as_wide_everywhere(lists: Tensor, empty: float) -> Tensor:
+    """Lists [L, K] with as many places as the longest of all processes has; [L] stays as it is."""
+    if lists.ndim == 1:
+        return lists
+    widths, _ = gather_rows(torch.tensor([lists.shape[1]], device=lists.device))
+    return functional.pad(lists, (0, int(widths.max()) - lists.shape[1]), value=empty)
 
 
 def _mean_of_processes(gradient: Tensor) -> Tensor:
