@@ -193,7 +193,7 @@ SIGLIP = LossSpec(
     collapse_formula=r"\ln\bigl(1 + e^{-(t + b)}\bigr) + (N - 1) \ln\bigl(1 + e^{t + b}\bigr)",
     floor=_siglip_floor,
     floor_formula=r"\min_{\lVert q \rVert = \lVert k \rVert = 1} \mathcal L",
-    aliases=("SigLipLoss", "sigmoid loss"),
+    aliases=("SigLipLoss", "sigmoid loss", "sigmoid contrastive"),
     references=("Zhai et al. 2023",),
     conventions=(
         Convention(

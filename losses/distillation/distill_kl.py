@@ -232,7 +232,14 @@ DISTILL_KL = LossSpec(
     collapse_formula=r"T^2 (\ln K - H(P))\ \text{or}\ T^2 \ln K",
     floor=_floor,
     floor_formula=r"0\ \text{or}\ T^2 H(P)",
-    aliases=("DistillKLDivLoss", "knowledge distillation", "kl_div"),
+    aliases=(
+        "DistillKLDivLoss",
+        "knowledge distillation",
+        "kl_div",
+        "KL divergence",
+        "KD",
+        "TCT-ColBERT",
+    ),
     references=("Hinton et al. 2015", "Lin et al. 2020"),
     note="A teacher's −inf is a share of 0. Its +inf is refused, with its row: nothing says what "
     "share the others of the list would have.",

@@ -222,6 +222,8 @@ LAMBDA_LOSS = LossSpec(
         "LambdaRankScheme",
         "NDCGLoss1",
         "NDCGLoss2",
+        "NoWeightingScheme",
+        "NDCG",
     ),
     references=("Wang et al. 2018", "Burges 2010"),
     note='NDCG-Loss1 (scheme "ndcg1") goes over all i and j of a list, ties and a candidate with '
