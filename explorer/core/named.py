@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec
@@ -14,6 +15,8 @@ from losses.sentence_transformers.naming import classes_of, is_class, plain
 BEGINNING = 8
 QUOTED = 60  # letters of a name that is no loss's
 ALIKE, CLOSE = 0.7, 3  # from that likeness on, and so many of them, names are offered
+# A loss by another of its names on prefixes, or with a queue.
+_WRAPPED = re.compile(r"\s*(matryoshka|queue)\(([^(),]+)((?:,\s*\d+)*)\)\s*", re.IGNORECASE)
 
 
 def losses_called(name: str) -> list[LossSpec]:
@@ -38,13 +41,40 @@ def losses_called(name: str) -> list[LossSpec]:
         or [spec for spec in specs if wanted in classes_of(spec)]
         or [spec for spec in specs if any(is_class(wanted, c.name) for c in spec.conventions)]
     )
-    if not found and "+" in name:
-        parts = [losses_called(part) for part in name.split("+")]
-        summed = "+".join(one[0].name for one in parts)
-        found = [LOSSES[summed]] if summed in LOSSES else []
+    if not found and all(part.strip() for part in name.split("+")):
+        found = _made_of_others(name)
     if not found:
         raise unknown_loss(name, by_any=True)
     return found
+
+
+def _made_of_others(name: str) -> list[LossSpec]:
+    """The sum, the loss on prefixes or the one with a queue whose parts go by these names."""
+    summed = name
+    if "+" in name:
+        summed = "+".join(losses_called(part)[0].name for part in name.split("+"))
+    elif said := _WRAPPED.fullmatch(name):
+        wrapper, inner, lengths = said.groups()
+        called = losses_called(inner)[0].name
+        summed = f"{wrapper.lower()}({called}{re.sub(' ', '', lengths)})"
+    return [LOSSES[summed]] if summed in LOSSES else []
+
+
+def loss_called(name: str) -> tuple[str, str]:
+    """The one loss that goes by this name, as the registry has it, and the convention that is named
+    after it, "" for none.
+
+    Raises:
+        Problem: where none does, or several do.
+    """
+    if name.strip() in LOSSES:
+        return name.strip(), ""
+    found = losses_called(name)
+    if len(found) > 1:
+        known = ", ".join(spec.name for spec in found)
+        raise Problem("unknown_loss_close", about="loss", name=name.strip()[:QUOTED], close=known)
+    spec = found[0]
+    return spec.name, _meant(spec, name.strip()) if name.strip() in spec.aliases else ""
 
 
 def known_losses() -> list[LossSpec]:

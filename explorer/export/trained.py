@@ -35,14 +35,14 @@ def trained_step(
     e: Exploration, read: Callable[[Mapping[str, Sequence[object]]], Rows]
 ) -> Step | None:
     """A step of the trainer on the scene's batch, or None where pairs alone do not make it: of what
-    is no sentence, or of a loss that learns a teacher's scores or classes of single texts.
+    is no sentence, or of a loss that learns from a teacher or of classes of single texts.
 
     `read` gives the lines that make the columns.
     """
     spec, data = e.spec, e.scenario.data
     reads = set(spec.reads.values())
     model = data.cross_encoder or data.encoder
-    apart = {"prototypes", "pair_logits", "targets"} & reads or "teacher" in spec.needs
+    apart = {"prototypes", "pair_logits", "targets"} & reads or spec.reads_teacher
     if not is_ours(spec) or apart or not trains_as_one(spec) or not has_words(data):
         return None
     if is_kept(model) or is_plain(model) or (data.cross_encoder and not spec.reads_scores_only):

@@ -39,13 +39,23 @@ RECIPES: Mapping[str, Recipe] = {
     "info_nce+cosent": Recipe(
         aliases=("Piccolo2", "Piccolo"), references=("Huang et al. 2024 (Piccolo2)",)
     ),
-    "alignment+uniformity": Recipe(),
+    "alignment+uniformity": Recipe(
+        aliases=("Wang & Isola", "alignment and uniformity", "align_uniform")
+    ),
     "matryoshka(info_nce)": Recipe(
         aliases=("MRL", "MatryoshkaLoss", "Matryoshka", "Matryoshka representation learning"),
         references=("Kusupati et al. 2022 (MRL)",),
     ),
     "queue(info_nce)": Recipe(
-        aliases=("MoCo", "XBM", "CrossBatchMemory", "cross-batch memory", "memory bank")
+        aliases=(
+            "MoCo",
+            "MoCo v2",
+            "XBM",
+            "CrossBatchMemory",
+            "cross-batch memory",
+            "memory bank",
+            "queue",
+        )
     ),
 }
 # Of a name: longer than any sum of losses and lengths that there are.

@@ -282,5 +282,10 @@ HARD_WEIGHTED = LossSpec(
     floor=_floor,
     floor_formula=DEBIASED.floor_formula,
     references=("Robinson et al. 2021 (HCL)",),
-    aliases=("HCL", "HardNegativeLoss", "hard negative contrastive learning"),
+    aliases=(
+        "HCL",
+        "HardNegativeLoss",
+        "hard negative contrastive learning",
+        "hard contrastive loss",
+    ),
 )

@@ -207,7 +207,7 @@ FOCAL_INFO_NCE = LossSpec(
     floor_formula=r"\bigl(1 - e^{-\ell}\bigr)^\gamma \ell,\quad"
     r" \ell = \ln\bigl(1 + (K - 1)\, e^{-\frac{K}{(K - 1)\tau}}\bigr)",
     references=("KaLM-Embedding-V2 2025", "Lin et al. 2017 (focal loss)", "Hou & Li 2023"),
-    aliases=("KaLM-Embedding-V2", "KaLM", "focal loss", "Focal-InfoNCE"),
+    aliases=("KaLM-Embedding-V2", "KaLM-Embedding", "KaLM", "focal loss", "Focal-InfoNCE"),
     conventions=(
         Convention(
             "puerrrr/Focal-InfoNCE bba18e4 (the authors' code, m = 0.3)",

@@ -193,7 +193,7 @@ SIGLIP = LossSpec(
     collapse_formula=r"\ln\bigl(1 + e^{-(t + b)}\bigr) + (N - 1) \ln\bigl(1 + e^{t + b}\bigr)",
     floor=_siglip_floor,
     floor_formula=r"\min_{\lVert q \rVert = \lVert k \rVert = 1} \mathcal L",
-    aliases=("SigLipLoss", "sigmoid loss"),
+    aliases=("SigLipLoss", "sigmoid loss", "sigmoid contrastive"),
     references=("Zhai et al. 2023",),
     conventions=(
         Convention(
@@ -203,7 +203,7 @@ SIGLIP = LossSpec(
             peers=(Peer("open-clip-torch", "SigLipLoss"),),
         ),
         Convention(
-            "averaged over cells (big_vision #115)",
+            "averaged over cells (big_vision issue 179 of July 2025, unreleased)",
             {"scale": 10.0, "bias": -10.0},
             siglip_over_cells_definition,
             formula=r"\frac1{N^2} \sum_{i,j}"
@@ -217,6 +217,11 @@ SIGLIP = LossSpec(
             },
             collapse=lambda given, **chosen: _siglip_collapse(given, **chosen) / len(given["keys"]),
             floor=_least_over_cells,
+            note="No library computes it; people write it who take a mean for the sum. Issue 179 "
+            "of google-research/big_vision asks for it, the code in issue 115 (June 2024) divides "
+            "it by N once more; the project's own trainer (179d020) adds each row up, as SigLIP "
+            "does.",
+            former=("averaged over cells (big_vision #115)",),
             printed=True,
         ),
     ),

@@ -303,7 +303,7 @@ SUPCON = LossSpec(
         ),
         Convention("S2 (the anchor is its own positive)", {"include_self": True}, printed=True),
         Convention(
-            "SupContrast (anchors without a positive count as zeros)",
+            "SupContrast, unreleased, December 2023 (anchors without a positive count as zeros)",
             {"temperature": BASE_TEMPERATURE},
             supcon_with_zeros_definition,
             formula=r"\frac{\tau}{0.07} \cdot \frac1N \sum_i \frac{-1}{|P(i)|} \sum_{p \in P(i)}"
@@ -322,7 +322,11 @@ SUPCON = LossSpec(
                     r"{0.07 \cdot «len(per_anchor)»}",
                 ),
             },
+            note="The repository has no releases. Until its pull request 142, which was opened on "
+            "2 December 2023 and merged, an anchor without a positive made the loss NaN, as at "
+            "2728c67.",
             function=supcon_with_zeros,
+            former=("SupContrast (anchors without a positive count as zeros)",),
             peers=(Peer("HobbitLong/SupContrast", "SupConLoss"),),
         ),
     ),

@@ -222,6 +222,9 @@ TRIPLET = LossSpec(
         "BatchHardTripletLoss",
         "BatchHardSoftMarginTripletLoss",
         "BatchSemiHardTripletLoss",
+        "FaceNet",
+        "semi-hard",
+        "semi-hard triplet",
     ),
     without_others={"mining": "given"},
     conventions=(

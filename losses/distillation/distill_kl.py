@@ -73,7 +73,8 @@ def distill_kl(
 
     Args:
         scores: [N, K], what the student gives the K candidates of each query.
-        teacher: [N, K], what the teacher gives them. Of −inf the share is 0.
+        teacher: [N, K], what the teacher gives them. Of −inf the share is 0; +inf is refused, for
+            nothing says what share the others would have.
         temperature: T, of the student; the loss has its square as a factor, so that gradients
             keep their size.
         teacher_temperature: of the teacher; None or 0: the student's.
@@ -231,8 +232,17 @@ DISTILL_KL = LossSpec(
     collapse_formula=r"T^2 (\ln K - H(P))\ \text{or}\ T^2 \ln K",
     floor=_floor,
     floor_formula=r"0\ \text{or}\ T^2 H(P)",
-    aliases=("DistillKLDivLoss", "knowledge distillation", "kl_div"),
+    aliases=(
+        "DistillKLDivLoss",
+        "knowledge distillation",
+        "kl_div",
+        "KL divergence",
+        "KD",
+        "TCT-ColBERT",
+    ),
     references=("Hinton et al. 2015", "Lin et al. 2020"),
+    note="A teacher's −inf is a share of 0. Its +inf is refused, with its row: nothing says what "
+    "share the others of the list would have.",
     conventions=(
         Convention(
             "sentence-transformers 6.2 DistillKLDivLoss (dot products)",

@@ -128,7 +128,7 @@ APPROX_NDCG = LossSpec(
     collapse_formula=r"-\sum_i \frac{G_i}{\log_2\frac{n + 3}{2}}",
     floor=_floor,
     floor_formula="-1",
-    aliases=("ApproxNDCGLoss", "approxNDCG"),
+    aliases=("ApproxNDCGLoss", "approxNDCG", "NDCG"),
     references=("Qin et al. 2010",),
     conventions=(
         Convention(

@@ -180,7 +180,7 @@ LIST_MLE = LossSpec(
     collapse_formula=r"\ln n!",
     floor=lambda given, **_: 0.0,
     floor_formula="0",
-    aliases=("ListMLELoss", "PListMLELoss", "p-ListMLE", "Plackett-Luce"),
+    aliases=("ListMLELoss", "PListMLELoss", "PListMLELambdaWeight", "p-ListMLE", "Plackett-Luce"),
     references=("Xia et al. 2008", "Lan et al. 2014"),
     conventions=(
         Convention(

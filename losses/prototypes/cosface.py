@@ -99,7 +99,13 @@ COSFACE = LossSpec(
     definition=cosface_definition,
     title="CosFace",
     group="prototypes",
-    aliases=("AM-Softmax", "large margin cosine loss", "LMCL", "CosFaceLoss"),
+    aliases=(
+        "AM-Softmax",
+        "additive margin softmax",
+        "large margin cosine loss",
+        "LMCL",
+        "CosFaceLoss",
+    ),
     formula=r"-\frac1N \sum_i \log \frac{e^{s (\cos\theta_{i c_i} - m)}}"
     r"{e^{s (\cos\theta_{i c_i} - m)} + \sum_{j \ne c_i} e^{s \cos\theta_{ij}}}",
     symbols={

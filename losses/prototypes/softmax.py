@@ -158,7 +158,7 @@ SOFTMAX = LossSpec(
     collapse_formula=r"\ln C",
     floor=lambda given, **_: 0.0,
     floor_formula="0",
-    aliases=("NormalizedSoftmaxLoss", "parametric softmax", "NormFace"),
+    aliases=("NormalizedSoftmaxLoss", "parametric softmax", "NormFace", "CrossEntropyLoss"),
     references=("S2", "S3 eq. 1-1"),
     conventions=(
         Convention(

@@ -153,7 +153,7 @@ PAIRWISE_HINGE = LossSpec(
     collapse_formula=r"m \cdot \tfrac{\sum w}{\sum w + \varepsilon}",
     floor=_hinge_floor,
     floor_formula="0",
-    aliases=("MarginRankingLoss", "RankSVM", "pairwise hinge loss"),
+    aliases=("MarginRankingLoss", "RankSVM", "pairwise hinge loss", "hinge loss"),
     references=("S3",),
     conventions=(
         Convention(

@@ -171,7 +171,14 @@ PAIRWISE_LOGISTIC = LossSpec(
     collapse_formula=r"|P| \ln 2\ \text{or}\ \ln 2",
     floor=_logistic_floor,
     floor_formula=r"|P| \ln(1 + e^{-2\lambda})",
-    aliases=("RankNet", "RankNetLoss", "BPR", "DPO", "pairwise logistic loss"),
+    aliases=(
+        "RankNet",
+        "RankNetLoss",
+        "BPR",
+        "Bayesian personalized ranking",
+        "DPO",
+        "pairwise logistic loss",
+    ),
     references=("S1 eq. 25–27", "Burges et al. 2005"),
     conventions=(
         Convention(

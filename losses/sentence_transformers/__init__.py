@@ -11,7 +11,8 @@ the columns of the data set:
     two texts                   positive pairs: losses on in-batch negatives, and mined triplets
     three texts or more         anchor, positive, negatives
     texts and vectors           another encoder's vectors as labels, for `EmbeddingMseLoss`, which
-                                else asks its `teacher`
+                                else asks its `teacher`, or finds them beside the texts
+                                (`with_vectors`)
     one text and a label        classes: supcon, mined triplets, and losses against prototypes
     one text, a list of texts   lists: losses on lists, and a teacher's (`whole_lists` for a
     and a list of labels        bi-encoder, as it is for a cross-encoder)
@@ -49,6 +50,7 @@ from losses.sentence_transformers.lists import whole_lists
 from losses.sentence_transformers.order import in_order
 from losses.sentence_transformers.registry import TRAINING_LOSSES, training_loss
 from losses.sentence_transformers.training import TrainingLoss
+from losses.sentence_transformers.vectors import with_vectors
 
 if TYPE_CHECKING:
     from losses.sentence_transformers.callback import PrismCallback
@@ -75,5 +77,6 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made fo
     "move_only",
     "training_loss",
     "whole_lists",
+    "with_vectors",
     *(made.__name__ for made in TRAINING_LOSSES.values()),
 ]

@@ -90,6 +90,14 @@ def sizes_of(labels: Any, columns: Sequence[Any]) -> Tensor | None:
     return None
 
 
+def by_pair(columns: tuple[Tensor, ...], sizes: Tensor | None) -> tuple[Tensor, ...]:
+    """A row for each pair: where rows are lists, the first text's stands beside each candidate."""
+    if sizes is None:
+        return columns
+    first, *others = columns
+    return (first.repeat_interleave(sizes.to(first.device), dim=0), *others)
+
+
 def whole_lists(collate: Callable[[list[dict]], dict]) -> Callable[[list[dict]], dict]:
     """The collator of a bi-encoder's trainer, for rows of one text, a list of texts, and a label
     that is a list.

@@ -23,7 +23,13 @@ from losses.sentence_transformers.examples import (
     given,
 )
 from losses.sentence_transformers.guides import Guide
-from losses.sentence_transformers.lists import lists_of_columns, paired, sizes_of, told_of
+from losses.sentence_transformers.lists import (
+    by_pair,
+    lists_of_columns,
+    paired,
+    sizes_of,
+    told_of,
+)
 from losses.sentence_transformers.rules import BatchRules
 from losses.sentence_transformers.texts import text_numbers, tokens_apart
 
@@ -166,8 +172,10 @@ class TrainingLoss(Settled):
 
     def _joined(self, name: str, value: Tensor) -> Tensor:
         axes = READABLE[self.spec.reads[name]].axes if name in self.spec.reads else ("",)
-        if axes[0] in ("class", "list", "row"):  # prototypes, alike in all processes; and lists,
-            return value  # which are compared with no other: their mean is that of the process
+        if axes[0] == "class":  # prototypes, alike in all processes
+            return value
+        if axes[0] in ("list", "row"):
+            value = _as_wide_everywhere(value, _NOWHERE.get(self.spec.reads[name], 0))
         if axes == ("query", "key"):  # nothing is known of another process's keys
             every, here = gather_rows(value[:, :1])
             value = functional.pad(value, (here.start, len(every) - here.stop))
@@ -208,12 +216,12 @@ class TrainingLoss(Settled):
         apart = lists_of_columns(columns, sizes, self.model, self.spec)
         if embedded:
             if self.twins == "leave_out":
-                texts = torch.cat(_by_pair(self._texts(columns), sizes))
+                texts = torch.cat(by_pair(self._texts(columns), sizes))
             # The guide first: the model writes into the columns.
-            guide = _by_pair(self.guide.vectors(columns), sizes) if self.guide else ()
+            guide = by_pair(self.guide.vectors(columns), sizes) if self.guide else ()
             outputs = tuple(self.model(column) for column in columns)
             vectors = tuple(at_least_single(output["sentence_embedding"]) for output in outputs)
-            vectors = _by_pair(vectors, sizes)
+            vectors = by_pair(vectors, sizes)
             count, scores, device = len(vectors[0]), None, vectors[0].device
         else:
             outputs, vectors, guide = (), (), ()
@@ -288,12 +296,16 @@ class TrainingLoss(Settled):
         return {**settled, **rules, **convention}
 
 
-def _by_pair(columns: tuple[Tensor, ...], sizes: Tensor | None) -> tuple[Tensor, ...]:
-    """A row for each pair: where rows are lists, the first text's stands beside each candidate."""
-    if sizes is None:
-        return columns
-    first, *others = columns
-    return (first.repeat_interleave(sizes.to(first.device), dim=0), *others)
+# What says that a list has no candidate in a place; of what is no place the mask says it.
+_NOWHERE = {"list_places": -1, "negative_places": -1}
+
+
+def _as_wide_everywhere(lists: Tensor, empty: float) -> Tensor:
+    """Lists [L, K] with as many places as the longest of all processes has; [L] stays as it is."""
+    if lists.ndim == 1:
+        return lists
+    widths, _ = gather_rows(torch.tensor([lists.shape[1]], device=lists.device))
+    return functional.pad(lists, (0, int(widths.max()) - lists.shape[1]), value=empty)
 
 
 def _mean_of_processes(gradient: Tensor) -> Tensor:

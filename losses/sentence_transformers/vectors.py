@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,15 +11,47 @@ from torch import Tensor, nn
 
 from losses.sentence_transformers.examples import Examples
 from losses.sentence_transformers.guides import Guide
+from losses.sentence_transformers.lists import by_pair, rows_in, sizes_of
 from losses.sentence_transformers.training import TrainingLoss
+
+# What a column of text holds beside its tokens: the teacher's vector of each text [N, D].
+BESIDE = "teacher_embedding"
+
+
+def with_vectors(
+    collate: Callable[[list[dict]], dict], vectors_of: Callable[[Sequence[str]], Tensor]
+) -> Callable[[list[dict]], dict]:
+    """The collator of a bi-encoder's trainer, with a teacher's vectors beside the texts.
+
+    `vectors_of` gives those of any texts [N, D]; a teacher that was asked once, before the
+    training, answers from a table. Labels are then what they are for other losses::
+
+        place = {text: row for row, text in enumerate(texts)}
+        vectors = teacher.encode(texts, convert_to_tensor=True).cpu()
+        trainer.data_collator = with_vectors(
+            trainer.data_collator, lambda some: vectors[[place[text] for text in some]]
+        )
+    """
+
+    def beside_texts(rows: list[dict]) -> dict:
+        batch = collate(rows)
+        for name in rows[0]:
+            if f"{name}_input_ids" in batch:
+                batch[f"{name}_{BESIDE}"] = vectors_of([row[name] for row in rows])
+        return batch
+
+    # The library's trainers ask their collator which columns are labels.
+    beside_texts.__dict__.update(vars(collate))
+    return beside_texts
 
 
 class VectorTrainingLoss(TrainingLoss):
     """A bi-encoder learns a teacher's vectors.
 
     The label of a row is the teacher's vector [D], which all of its texts learn, such as a
-    sentence and its translation; or one for each column of text [columns, D]. Given the `teacher`,
-    a second encoder, it asks that one itself, and labels are what they are for other losses.
+    sentence and its translation; or one for each column of text [columns, D]. Where they stand
+    beside the texts (`with_vectors`), or the loss is given the `teacher`, a second encoder that it
+    asks itself, labels are what they are for other losses.
 
     Args:
         model: the SentenceTransformer to be trained, with vectors of the teacher's dimension D.
@@ -43,18 +75,26 @@ class VectorTrainingLoss(TrainingLoss):
         if not isinstance(columns[0], Mapping):  # a cross-encoder, which is refused
             return super().examples(columns, None, prompt, task)
         # The teacher first: the model writes into the columns.
-        taught = self.teacher.vectors(columns) if self.teacher else None
-        plain = labels if self.teacher else None
+        taught = self._taught(columns)
+        columns = [{k: v for k, v in column.items() if k != BESIDE} for column in columns]
+        plain = labels if taught else None
+        sizes = sizes_of(plain, columns)
         if plain is None and len(columns) == 1:  # each text for itself
-            plain = torch.zeros(len(columns[0]["input_ids"]) if taught is None else len(taught[0]))
+            plain = torch.zeros(rows_in(columns[0]))
         found = super().examples(columns, plain, prompt, task)
-        vectors = _of_labels(labels, found.columns) if taught is None else torch.cat(taught)
+        vectors = torch.cat(by_pair(taught, sizes)) if taught else _of_labels(labels, found.columns)
         if vectors.shape != found.embeddings.shape:
             raise ValueError(
                 f"the teacher's vectors have {vectors.shape[1]} numbers and the model's "
                 f"{found.embeddings.shape[1]}; choose a teacher of the model's dimension"
             )
         return replace(found, teacher_embeddings=vectors.to(found.embeddings))
+
+    def _taught(self, columns: Sequence[Mapping[str, Tensor]]) -> tuple[Tensor, ...]:
+        """The teacher's vectors of each column of text; none where labels have to say them."""
+        if all(BESIDE in column for column in columns):
+            return tuple(column[BESIDE] for column in columns)
+        return self.teacher.vectors(columns) if self.teacher else ()
 
     def get_config_dict(self) -> dict[str, object]:
         """For the model card."""

@@ -89,7 +89,7 @@ _DATA_KNOBS: dict[str, tuple[object, str]] = {
 
 def add_to(commands: argparse._SubParsersAction) -> None:
     train = commands.add_parser("train", help="fine-tune an encoder on pairs, with a progress bar")
-    train.add_argument("--loss", help="name of a loss (cosent, or the own one)")
+    train.add_argument("--loss", help="a loss by any of its names (cosent, or the own one)")
     train.add_argument("--seed", type=int, default=0, help="of order and first weights (0)")
     train.add_argument("--out", help="a folder for the model; it must not exist yet")
     train.add_argument("--script", help="a .zip for the script that trains the model again")
@@ -156,6 +156,7 @@ def _add_knobs(group: argparse._ArgumentGroup, knobs: dict[str, tuple[object, st
 
 
 def _plan(chosen: argparse.Namespace, loss: str | None, seed: int) -> TrainingPlan:
+    from explorer.core.named import loss_called
     from explorer.core.own_loss import add_own_loss
     from explorer.lab.training.plan import TrainingData, TrainingPlan
 
@@ -172,6 +173,9 @@ def _plan(chosen: argparse.Namespace, loss: str | None, seed: int) -> TrainingPl
     data["source"] = next(source for source in ("file", "hub", "example") if source in data)
     data["columns"] = dict(_pairs(data.get("columns", ())))
     knobs = {name: given[name] for group in _KNOBS.values() for name in group if name in given}
+    if loss is not None:
+        loss, meant = loss_called(loss)
+        knobs = {"convention": meant, **knobs}
     parameters = dict(_pairs(chosen.parameter))
     return TrainingPlan.from_json(
         {**knobs, "loss": loss or "cosent", "seed": seed, "parameters": parameters, "data": data}

@@ -59,8 +59,8 @@ class Corpus:
     file of the user's own can do that). `teacher` is what another model gave each pair of `train`,
     NaN for nothing, `held_out_teacher` each of `held_out`; None where it gave none. Whether they
     came as `triplets` says how they make lists (`Material`), and whether they `awaits_teacher`,
-    that a model will give them its scores. A pair whose label reaches `threshold` is positive where
-    the plan says nothing; None is the middle of the scale.
+    that a model will say of them what it makes of them. A pair whose label reaches `threshold` is
+    positive where the plan says nothing; None is the middle of the scale.
     """
 
     train: tuple[Pair, ...]
@@ -325,8 +325,9 @@ def rules_of(run: RunFolder, plan: TrainingPlan) -> LabelRules:
 @dataclass(frozen=True)
 class Facts:
     """What decides which losses can learn: how many different `labels` there are, of one which, how
-    many of the pairs are positives, and, with and without a teacher, how many lists there are and
-    how many of these have candidates on both sides of the threshold."""
+    many of the pairs are positives, whether there is a teacher's score of them, and a model to be
+    `asked`, and, with and without a teacher, how many lists there are and how many of these have
+    candidates on both sides of the threshold."""
 
     kind: str
     labelled: bool
@@ -337,6 +338,7 @@ class Facts:
     positives: int
     count: int
     taught: bool
+    asked: bool
     lists: tuple[int, int]
     sided: tuple[int, int]
 
@@ -359,6 +361,7 @@ def _facts(plan: TrainingPlan, corpus: Corpus) -> Facts:
         positives=sum(label >= threshold for label in labels),
         count=len(labels),
         taught=corpus.teacher is not None or corpus.awaits_teacher,
+        asked=corpus.awaits_teacher,
         lists=(len(both[0]), len(both[1])),
         sided=(sum(map(on_both_sides, both[0])), sum(map(on_both_sides, both[1]))),
     )
@@ -413,7 +416,7 @@ def _obstacle(spec: LossSpec, known: object, facts: Facts) -> Problem | None:
             return reason
     if facts.kind == "cross" and not spec.reads_scores_only:
         return Problem("training_needs_vectors", **said)
-    if "teacher_vectors" in spec.needs:
+    if "teacher_vectors" in spec.needs and not facts.asked:
         return Problem("training_needs_teacher_vectors", about="loss", **said)
     if learns and not facts.taught:
         return Problem("training_needs_teacher", about="loss", **said)

@@ -121,7 +121,7 @@ def check(plan: TrainingPlan) -> None:
             _bi_encoder(plan.guide)
     if plan.asks_teacher and _is_here(plan.teacher_model):
         with asked_for("teacher"):
-            locate(plan.teacher_model)
+            (_bi_encoder if plan.learns_vectors else locate)(plan.teacher_model)
 
 
 def _is_here(name: str) -> bool:

@@ -41,6 +41,7 @@ _NAME = re.compile(r"[\w-]{1,80}")
 LEAST_FREE = 2**20
 # What the guide of a run makes of the sentences of its probe batch.
 PROBE_GUIDE = "probe_guide.npy"
+PROBE_TEACHER = "probe_teacher.npy"
 # The system counts from a start that moves when its clock is set.
 SAME_BIRTH_SECONDS = 10
 # What a file of a run has to hold for the run to be told of.

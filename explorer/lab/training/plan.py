@@ -84,7 +84,8 @@ class TrainingPlan:
     `kind` is "bi" or "cross". `guide` is a second encoder for a loss that asks one which negatives
     to believe; "" has the model guide itself. A loss that has a teacher learns the cosines, or the
     scores, of the `teacher_model`, an encoder or a cross-encoder, in place of what a column of the
-    data says. `own_loss` is the file.py:function of a loss of one's own.
+    data says; one that learns vectors has those of the `teacher_model`, an encoder. `own_loss` is
+    the file.py:function of a loss of one's own.
     `threshold`, `label_range` and `extra_negatives` are the rules of the page. `twins` says what
     becomes of a text that would stand in a batch twice, for a loss whose negatives are the others
     of the batch: its pair is kept out of the batch ("apart", the sampler no_duplicates), or, for a
@@ -167,7 +168,12 @@ class TrainingPlan:
 
     @property
     def asks_teacher(self) -> bool:
-        return bool(self.teacher_model.strip()) and "teacher" in self.spec.needs
+        return bool(self.teacher_model.strip()) and self.spec.reads_teacher
+
+    @property
+    def learns_vectors(self) -> bool:
+        """Whether the loss learns the vectors of another encoder."""
+        return "teacher_vectors" in self.spec.needs
 
     @property
     def leaves_twins_out(self) -> bool:

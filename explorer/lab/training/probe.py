@@ -23,12 +23,13 @@ def explored(
     vectors: np.ndarray | None,
     scenario: Scenario | None = None,
     guide: np.ndarray | None = None,
+    teacher_vectors: np.ndarray | None = None,
 ) -> Exploration:
     """The loss of the plan (or of a scenario) on the probe batch with these scores or vectors.
 
     A bi-encoder's vectors [S, D] are those of the sentences in the order of `Pairs.sentences`
     (more may follow); a cross-encoder has scores only, and a loss that reads vectors is refused. A
-    `guide` has given its own vectors [S, G] of these sentences.
+    `guide` has given its own vectors [S, G] of these sentences, a teacher `teacher_vectors`.
     """
     if scenario is None:
         scenario = Scenario(loss=plan.loss, convention=plan.convention, parameters=plan.parameters)
@@ -47,6 +48,7 @@ def explored(
         labelled=probe.get("labelled", True),
         teacher=tuple(from_nulls(probe["teacher"])) if probe.get("teacher") else None,
         guide=guide,
+        teacher_vectors=teacher_vectors,
     )
     if len(pairs) == 0:
         raise Problem("training_no_probe")

@@ -24,6 +24,7 @@ from explorer.lab.training.folder import (
     ENDED,
     LIVE,
     PROBE_GUIDE,
+    PROBE_TEACHER,
     RunFolder,
     all_runs,
     default_root,
@@ -285,6 +286,10 @@ class Runs:
     def probe_guide(self, name: str) -> np.ndarray | None:
         """What a guide made of the probe sentences; None for a run without one."""
         return load_array(self._run(name).path / PROBE_GUIDE)
+
+    def probe_teacher(self, name: str) -> np.ndarray | None:
+        """The vectors of the probe sentences that a run learns; None for one that learns none."""
+        return load_array(self._run(name).path / PROBE_TEACHER)
 
     def plan(self, name: str) -> TrainingPlan:
         return TrainingPlan.from_json(self._run(name).read("config.json")["plan"])

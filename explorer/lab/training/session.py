@@ -20,7 +20,7 @@ from explorer.core.own_loss import add_own_loss
 from explorer.lab.training import card, encoders, quota, teaching
 from explorer.lab.training.data import Pair, material_of, rules_of
 from explorer.lab.training.faults import is_out_of_memory, watched
-from explorer.lab.training.folder import PROBE_GUIDE, RunFolder, nulled
+from explorer.lab.training.folder import PROBE_GUIDE, PROBE_TEACHER, RunFolder, nulled
 from explorer.lab.training.in_lists import list_figures
 from explorer.lab.training.influence import repeats
 from explorer.lab.training.measure import HeldOut, bands_of, live_sample, unnoticed
@@ -37,7 +37,14 @@ from explorer.runtime.problem import Problem
 from explorer.sources.pairs import distinct
 from losses.inputs import NotFinite
 from losses.labels import LabelRules
-from losses.sentence_transformers import TrainingLoss, in_order, training_loss, whole_lists
+from losses.sentence_transformers import (
+    TrainingLoss,
+    in_order,
+    training_loss,
+    whole_lists,
+    with_vectors,
+)
+from losses.sentence_transformers.vectors import BESIDE
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -59,6 +66,7 @@ class Session:
     rules: LabelRules
     model: Encoder
     guide: SentenceTransformer | None
+    vectors_of: Callable[[Sequence[str]], torch.Tensor] | None
     loss: TrainingLoss
     dataset: Dataset
     steps: int
@@ -141,6 +149,7 @@ def prepared(run: RunFolder, trial: bool = False) -> Session:
         rules=rules,
         model=model,
         guide=guide,
+        vectors_of=teaching.vectors_of(run, plan),
         loss=loss,
         dataset=dataset,
         steps=plan.steps_for(len(dataset)),
@@ -200,6 +209,8 @@ def _trainer(
         loss=session.loss,
     )
     made.remove_callback(PrinterCallback)
+    if session.vectors_of:
+        made.data_collator = with_vectors(made.data_collator, session.vectors_of)
     if session.form == LISTS and session.plan.kind == "bi":
         made.data_collator = whole_lists(made.data_collator)
     return made
@@ -222,11 +233,14 @@ def make_recorder(session: Session) -> Recorder:
         by_pair = {pair[:2]: score for pair, score in zip(session.held_out, given, strict=True)}
         about |= {"teacher": nulled(by_pair[pair[:2]] for pair in chosen[:probe])}
     session.run.write("probe.json", about)
-    guided = _guided(session, first, second)
+    beside = {
+        "guide": _guided(session, first, second),
+        "teacher_vectors": _taught(session, first, second),
+    }
 
     def at_collapse(scores: np.ndarray, vectors: np.ndarray | None) -> tuple:
         try:
-            found = explored(plan, about, scores, vectors, guide=guided)
+            found = explored(plan, about, scores, vectors, **beside)
         except Problem:  # the probe batch has nothing that this loss could read
             return None, None
         return found.loss, found.collapse
@@ -254,6 +268,16 @@ def _guided(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
     vectors = session.guide.encode(sentences, convert_to_numpy=True, show_progress_bar=False)
     found = np.asarray(vectors, dtype=np.float32)
     save_array(session.run.path / PROBE_GUIDE, found)
+    return found
+
+
+@unnoticed()
+def _taught(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
+    """The vectors of the probe batch that the model learns, kept likewise."""
+    if session.vectors_of is None:
+        return None
+    found = session.vectors_of(distinct(*sides)).numpy()
+    save_array(session.run.path / PROBE_TEACHER, found)
     return found
 
 
@@ -409,6 +433,9 @@ def loss_of(session: Session, rows: list[dict]) -> torch.Tensor:
     if session.form == LISTS:
         texts[1] = [text for candidates in texts[1] for text in candidates]
     columns = [session.model.preprocess(column) for column in texts]
+    if session.vectors_of:
+        for column, said in zip(columns, texts, strict=True):
+            column[BESIDE] = session.vectors_of(said)
     return session.loss([batch_to_device(one, at) for one in columns], labels)
 
 

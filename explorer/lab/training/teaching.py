@@ -1,30 +1,40 @@
 """What the teacher of a plan gives the pairs of a run: asked once, before the first step.
 
-The scores are kept beside the pairs, where a teacher's column would have put them, so that a run
-that is resumed learns the same. A run on the same pairs under the same teacher copies them.
+The scores are kept beside the pairs, where a teacher's column would have put them, and the vectors
+of their sentences in a file of their own, so that a run that is resumed learns the same. A run on
+the same pairs under the same teacher copies them.
 """
 
 from __future__ import annotations
 
 import math
+import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
 
 from explorer.core.batch import asked_for
 from explorer.lab.training import quota
 from explorer.lab.training.data import Pair, material_of
 from explorer.lab.training.folder import RunFolder, all_runs
 from explorer.lab.training.measure import live_sample
-from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.rows import Material
 from explorer.runtime import jobs
+from explorer.runtime.arrays import load_array, save_array
 from explorer.runtime.cache import digest
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import encoders
 from explorer.sources.model_folders import locate
+from explorer.sources.pairs import distinct
 
 # Says that the pairs beside it have what a teacher gave them, which one, and how long it took.
 TAUGHT = "teacher.json"
+# A row for each sentence of these pairs, in order of appearance.
+VECTORS = "teacher_vectors.npy"
 # A trial asks about so many pairs, to know how long all of them would take.
 TRIAL_PAIRS = 64
 TOLD_SECONDS = 0.5
@@ -41,25 +51,61 @@ def teach(run: RunFolder, plan: TrainingPlan, device: str, trial: bool = False) 
     if not plan.asks_teacher or (run.path / TAUGHT).exists():
         return
     run.say("loading", part="teacher", done=0, total=0)
-    train, held_out = run.read_pairs("train.jsonl"), run.read_pairs("held_out.jsonl")
-    asked = sorted({place for places in material_of(run).lists for place in places})
-    chosen, probe = live_sample(held_out, in_lists=True)
-    wanted = list(dict.fromkeys((*(train[place] for place in asked), *chosen[:probe])))
+    wanted = _wanted(run, plan)
     with asked_for("teacher"):
         identity = locate(plan.teacher_model).identity
-    parts = (text for first, second, _ in wanted for text in (first, second))
-    key = digest([identity, *parts])
+    kinds = sorted(plan.spec.needs & {"teacher", "teacher_vectors"})
+    key = digest([identity, *kinds, *(text for pair in wanted for text in pair[:2])])
+    if "teacher_vectors" in kinds:
+        _must_fit(plan, device)
     if not _copied(run, key):
         began = time.monotonic()
-        some = wanted[:TRIAL_PAIRS] if trial else wanted
-        found = _scores(run, plan, some, device)
-        found += [0.0] * (len(wanted) - len(some))
-        given = {pair[:2]: score for pair, score in zip(wanted, found, strict=True)}
-        for name, pairs in (("train.jsonl", train), ("held_out.jsonl", held_out)):
-            run.write_pairs(name, pairs, [given.get(pair[:2], math.nan) for pair in pairs])
-        took = {"seconds": time.monotonic() - began, "pairs": len(some), "of": len(wanted)}
+        count = min(len(wanted), TRIAL_PAIRS) if trial else len(wanted)
+        try:
+            if "teacher_vectors" in kinds:
+                _keep_vectors(run, plan, wanted, count, device)
+            if "teacher" in kinds:
+                _keep_scores(run, plan, wanted, count, device)
+        finally:
+            encoders.forget()  # the training has the memory to itself
+        took = {"seconds": time.monotonic() - began, "pairs": count, "of": len(wanted)}
         scores = encoders.gives_scores(plan.teacher_model)
         run.write(TAUGHT, {"key": key, "scores": scores, **took})
+
+
+def _wanted(run: RunFolder, plan: TrainingPlan) -> list[Pair]:
+    """The pairs about which the teacher is asked: those of the lists, or, where its vectors are
+    learnt, all; and those of the probe batch."""
+    train, held_out = run.read_pairs("train.jsonl"), run.read_pairs("held_out.jsonl")
+    material = material_of(run)
+    asked = sorted({place for places in material.lists for place in places})
+    if plan.learns_vectors:
+        asked = range(len(train))
+    chosen, probe = live_sample(held_out, "lists" in plan.spec.needs)
+    return list(dict.fromkeys((*(train[place] for place in asked), *chosen[:probe])))
+
+
+def _sentences(pairs: Sequence[Pair]) -> tuple[str, ...]:
+    return distinct([a for a, _, _ in pairs], [b for _, b, _ in pairs])
+
+
+def vectors_of(
+    run: RunFolder, plan: TrainingPlan
+) -> Callable[[Sequence[str]], torch.Tensor] | None:
+    """What gives the teacher's vectors [N, D] of any sentences that it was asked about, for a loss
+    that learns them; None for another loss.
+
+    Raises:
+        Problem: where the file of them is damaged.
+    """
+    if not plan.learns_vectors:
+        return None
+    found = load_array(run.path / VECTORS)
+    sentences = _sentences(_wanted(run, plan))
+    if found is None or len(found) != len(sentences):
+        raise Problem("training_damaged", name=run.name, file=VECTORS)
+    place, rows = {text: row for row, text in enumerate(sentences)}, torch.from_numpy(found)
+    return lambda texts: rows[[place[text] for text in texts]]
 
 
 def gives_scores(run: RunFolder, plan: TrainingPlan) -> bool:
@@ -69,9 +115,11 @@ def gives_scores(run: RunFolder, plan: TrainingPlan) -> bool:
     return encoders.gives_scores(plan.teacher_model)
 
 
-def pairs_asked(plan: TrainingPlan, lists: Sequence[Sequence[int]]) -> int:
-    """About how many pairs of these lists the teacher of a plan is asked before it trains."""
-    return sum(map(len, lists)) if plan.asks_teacher else 0
+def pairs_asked(plan: TrainingPlan, material: Material) -> int:
+    """About how many of these pairs the teacher of a plan is asked before it trains."""
+    if not plan.asks_teacher:
+        return 0
+    return len(material.pairs) if plan.learns_vectors else sum(map(len, material.lists))
 
 
 def seconds_left_out(run: RunFolder) -> float:
@@ -83,7 +131,7 @@ def seconds_left_out(run: RunFolder) -> float:
 
 
 def _copied(run: RunFolder, key: str) -> bool:
-    """Whether another run has the scores already, which this one then has too."""
+    """Whether another run has the answers already, which this one then has too."""
     for other in all_runs(run.path.parent):
         try:
             if not (other.path / TAUGHT).exists() or other.read(TAUGHT).get("key") != key:
@@ -94,6 +142,8 @@ def _copied(run: RunFolder, key: str) -> bool:
                 continue
             for name, (pairs, given) in zip(("train.jsonl", "held_out.jsonl"), both, strict=True):
                 run.write_pairs(name, pairs, given)
+            if (other.path / VECTORS).exists():
+                shutil.copyfile(other.path / VECTORS, run.path / VECTORS)
             run.write(TAUGHT, other.read(TAUGHT))
         except (FileNotFoundError, Problem):  # it was deleted while we looked, or is damaged
             continue
@@ -101,8 +151,45 @@ def _copied(run: RunFolder, key: str) -> bool:
     return False
 
 
-def _scores(run: RunFolder, plan: TrainingPlan, pairs: Sequence[Pair], device: str) -> list[float]:
-    """What the teacher gives each pair, told as it goes."""
+def _keep_scores(
+    run: RunFolder, plan: TrainingPlan, wanted: Sequence[Pair], count: int, device: str
+) -> None:
+    """Write the teacher's score beside each of the first `count` pairs, and 0 beside the others."""
+    first, second = ([pair[side] for pair in wanted[:count]] for side in (0, 1))
+    model = plan.teacher_model
+    found = _asked(run, plan, lambda: encoders.pair_scores(first, second, model, device=device))
+    scores = found.astype(float).tolist() + [0.0] * (len(wanted) - count)
+    given = {pair[:2]: score for pair, score in zip(wanted, scores, strict=True)}
+    for name in ("train.jsonl", "held_out.jsonl"):
+        pairs = run.read_pairs(name)
+        run.write_pairs(name, pairs, [given.get(pair[:2], math.nan) for pair in pairs])
+
+
+def _keep_vectors(
+    run: RunFolder, plan: TrainingPlan, wanted: Sequence[Pair], count: int, device: str
+) -> None:
+    """Write the teacher's vectors of the sentences of the first `count` pairs, 0 for the others."""
+    sentences, model = _sentences(wanted[:count]), plan.teacher_model
+    found = _asked(run, plan, lambda: encoders.encode(sentences, model, device=device))
+    held = np.zeros((len(_sentences(wanted)), found.shape[1]), dtype=np.float32)
+    held[: len(found)] = found
+    save_array(run.path / VECTORS, held)
+
+
+def _must_fit(plan: TrainingPlan, device: str) -> None:
+    """Raise Problem where the teacher's vectors and those of the model that is trained are not of
+    one dimension."""
+    with asked_for("teacher"):
+        taught = encoders.encode([], plan.teacher_model, device=device).shape[1]
+    width = plan.dimension
+    if plan.encoder != SCRATCH:
+        width = encoders.encode([], plan.encoder, device=device).shape[1]
+    if taught != width:
+        raise Problem("teacher_width", about="teacher", teacher=taught, width=width)
+
+
+def _asked(run: RunFolder, plan: TrainingPlan, ask: Callable[[], np.ndarray]) -> np.ndarray:
+    """What the teacher answers, told as it goes."""
     began, most = time.monotonic(), quota.most_seconds()
     told = -math.inf
 
@@ -117,13 +204,8 @@ def _scores(run: RunFolder, plan: TrainingPlan, pairs: Sequence[Pair], device: s
             run.say("loading", part="teacher", done=done, total=total)
             told = time.monotonic()
 
-    first, second = [a for a, _, _ in pairs], [b for _, b, _ in pairs]
-    try:
-        with asked_for("teacher"), jobs.heard_by(hear):
-            asked = encoders.pair_scores(first, second, plan.teacher_model, device=device)
-    finally:
-        encoders.forget()  # the training has the memory to itself
-    found = asked.astype(float).tolist()
-    if not all(map(math.isfinite, found)):
+    with asked_for("teacher"), jobs.heard_by(hear):
+        found = ask()
+    if not np.isfinite(found).all():
         raise Problem("training_teacher_numbers", about="teacher", teacher=plan.teacher_model)
     return found

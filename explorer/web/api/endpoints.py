@@ -726,7 +726,8 @@ def start_training(
         guide: a second encoder, as encoder, for a loss that asks one ("gist"); "" has the model
             guide itself
         teacher: an encoder or a cross-encoder whose cosines or scores the model learns, for a loss
-            that has a teacher ("distill_kl", "margin_mse"); it is asked once, before the first step
+            that has a teacher ("distill_kl", "margin_mse"), or its vectors, of an encoder with the
+            dimension of the model ("embedding_mse"); it is asked once, before the first step
         teacher_scores: what a teacher gave each pair, in place of a model
         table: in place of the lists, up to as many pairs as a table of named columns: objects, one
             a row, or the text of a CSV, TSV, JSON lines or JSON array. A row is a pair with its

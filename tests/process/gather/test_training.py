@@ -8,7 +8,7 @@ import torch
 from torch.nn.parallel import DistributedDataParallel
 
 from losses import LOSSES
-from losses.sentence_transformers import TRAINING_LOSSES
+from losses.sentence_transformers import training_loss
 from tests.process.gather.team import on_each
 from tests.tiny import sentence, static_model
 
@@ -39,7 +39,7 @@ def gradients(name, convention, columns, labels, spread):
     if name == "triplet" and not convention:
         settings["mining"] = "all"
     torch.manual_seed(torch.distributed.get_rank() if spread else 0)
-    loss = TRAINING_LOSSES[name](model, convention=convention, **settings)
+    loss = training_loss(name)(model, convention=convention, **settings)
     own = [n for n, _ in loss.named_parameters() if not n.startswith("model.")]
     read = [model.preprocess(column) for column in columns]
     if spread:
@@ -51,11 +51,17 @@ def gradients(name, convention, columns, labels, spread):
     return value.detach(), found
 
 
-# A list is compared with no other, so that the lists of several processes are never joined.
-# Nor is a row of a teacher's vectors with any other.
-APART = {"lists", "teacher_vectors"}
-JOINED = {name: spec for name, spec in LOSSES.items() if not APART & spec.needs}
+# What a teacher says is no part of these rows.
+JOINED = {name: spec for name, spec in LOSSES.items() if not spec.reads_teacher}
 CASES = [(name, "", shared) for name in JOINED if name != "own" for shared in SHARED]
+# Sums, losses on prefixes, and lists beside what compares the whole batch.
+COMPOSED = (
+    "info_nce+angle",
+    "matryoshka(cosent,6,2)+siglip",
+    "matryoshka(supcon,6,2)",
+    "matryoshka(list_net,6,2)+info_nce",
+)
+CASES += [(name, "", SHARED[0]) for name in COMPOSED]
 # What a convention adds to the loss does not depend on how rows are shared: it is shared unevenly.
 CASES += [(name, c.name, SHARED[-1]) for name, spec in JOINED.items() for c in spec.conventions]
 

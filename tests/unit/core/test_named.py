@@ -10,6 +10,7 @@ from explorer.core.named import (
     close_losses,
     close_names,
     known_losses,
+    loss_called,
     losses_called,
     other_names,
     plain,
@@ -30,7 +31,16 @@ from losses import LOSSES
      ("CrossBatchMemory", "queue(info_nce)"), ("NDCGLoss1Scheme", "lambda_loss"),
      ("NDCGLoss2PPScheme", "lambda_loss"), ("DPO", "pairwise_logistic"), ("ibn", "info_nce"),
      ("KaLM", "focal_info_nce"), ("Piccolo", "info_nce+cosent"),
-     ("AnglE's trainer", "info_nce+angle"), ("AnglE", "angle")],
+     ("AnglE's trainer", "info_nce+angle"), ("AnglE", "angle"), ("cross entropy", "softmax"),
+     ("CrossEntropyLoss", "softmax"), ("KD", "distill_kl"), ("KL divergence", "distill_kl"),
+     ("CMNRL", "info_nce"), ("CPC", "info_nce"), ("DPR", "info_nce"), ("E5", "info_nce"),
+     ("jina-embeddings", "info_nce"), ("supervised SimCSE", "info_nce"),
+     ("semi-hard triplet", "triplet"), ("FaceNet", "triplet"),
+     ("hinge loss", "pairwise_hinge"), ("MoCo v2", "queue(info_nce)"), ("queue", "queue(info_nce)"),
+     ("alignment and uniformity", "alignment+uniformity"), ("NoWeightingScheme", "lambda_loss"),
+     ("KaLM-Embedding", "focal_info_nce"), ("matryoshka(MNRL)", "matryoshka(info_nce)"),
+     ("Matryoshka(CoSENTLoss, 64,16)", "matryoshka(cosent,64,16)"),
+     ("queue(SupConLoss)", "queue(supcon)"), ("MNRL+CoSENT", "info_nce+cosent")],
 )  # fmt: skip
 def test_a_loss_goes_by_many_names(name, loss):
     assert [spec.name for spec in losses_called(name)] == [loss]
@@ -47,6 +57,20 @@ def test_recipes_are_listed_by_their_names():
 def test_what_nobody_is_called_is_refused():
     with pytest.raises(Problem, match="nothing like it"):
         losses_called("nothing like it")
+    for name in ("VSE++", "matryoshka(nothing like it)", "queue(cosent)"):
+        with pytest.raises(Problem):
+            losses_called(name)
+
+
+def test_one_loss_and_the_convention_of_the_class_that_is_named():
+    assert loss_called("MNRL") == ("info_nce", "")
+    assert loss_called("info_nce+angle") == ("info_nce+angle", "")
+    assert loss_called("BatchHardTripletLoss") == (
+        "triplet",
+        "sentence-transformers 6.2 BatchHard",
+    )
+    with pytest.raises(Problem, match="lambda_loss, approx_ndcg"):
+        loss_called("NDCG")
 
 
 @pytest.mark.parametrize("name", ["a+" * 500_000, "INFO_NCE+" * 500_000, " " * 2000 + "cosent"])

@@ -406,7 +406,7 @@ def test_info_nce_of_swift_masks_no_key_of_another():
     queries, keys, more = (unit(one) for one in (SINES, COSINES, HARD[:, 0]))
     own = (queries * keys).sum(dim=1, keepdim=True)
     assert (keys @ torch.cat((keys, more)).T > own + 0.1).sum() == 62
-    convention = "ms-swift 3.x (Qwen3-Embedding)"
+    convention = "ms-swift 3.12.6 (Qwen3-Embedding)"
     given = {"queries": queries, "keys": keys}
     same(ours("info_nce", convention, **given, negatives=more), 10.685763199929932)
     same(ours("info_nce", convention, **given, negatives=None), 10.649374938780737)
@@ -528,7 +528,9 @@ SIX_CLASSES = torch.tensor([0, 0, 1, 0, 2, 1])  # one alone
 def test_supcon_of_supcontrast_prints(temperature, printed):
     """losses.py of SupContrast, run on unit vectors [6, 1, 2]: × τ/0.07, and a lonely anchor
     counts as a zero."""
-    convention = "SupContrast (anchors without a positive count as zeros)"
+    convention = (
+        "SupContrast, unreleased, December 2023 (anchors without a positive count as zeros)"
+    )
     given = {"embeddings": SIX, "classes": SIX_CLASSES}
     ours("supcon", convention, **given)
     spec = LOSSES["supcon"].under(convention)
@@ -574,10 +576,12 @@ def test_siglip_open_clip():
 def test_siglip_averaged_over_cells():
     """big_vision #115: the sum over all cells of a row is what its code averages over rows."""
     given = {"queries": SINES, "keys": COSINES}
-    found = ours("siglip", "averaged over cells (big_vision #115)", **given)
+    found = ours(
+        "siglip", "averaged over cells (big_vision issue 179 of July 2025, unreleased)", **given
+    )
     same(found, 11.041561565938764 / len(SINES))
     spec = LOSSES["siglip"]
-    cells = spec.under("averaged over cells (big_vision #115)")
+    cells = spec.under("averaged over cells (big_vision issue 179 of July 2025, unreleased)")
     for landmark in ("collapse", "floor"):
         rows = getattr(spec, landmark)(given, **spec.defaults)
         assert getattr(cells, landmark)(given, **cells.defaults) == pytest.approx(rows / 8)

@@ -371,9 +371,12 @@ OF_NO_RELEASE = {
     ("cosent", "S0 (−10¹²)"),
     ("circle_self_paced", "paper (γ = 256)"),
     ("nt_xent", "SimCLR"),
-    ("siglip", "averaged over cells (big_vision #115)"),
+    ("siglip", "averaged over cells (big_vision issue 179 of July 2025, unreleased)"),
     ("supcon", "S2 (the anchor is its own positive)"),
-    ("supcon", "SupContrast (anchors without a positive count as zeros)"),
+    (
+        "supcon",
+        "SupContrast, unreleased, December 2023 (anchors without a positive count as zeros)",
+    ),
     ("orthogonal", "EmbeddingGemma (second moment alone, summed)"),
 }
 PEOPLES_NAMES = (

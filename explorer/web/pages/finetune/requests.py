@@ -85,7 +85,7 @@ def _check(request: dict) -> Json:
         "labels": [min(corpus.labels), max(corpus.labels), len(set(corpus.labels))],
         "labelled": corpus.labelled,
         "taught": corpus.teacher is not None,
-        "asked": teaching.pairs_asked(plan, corpus.material.lists),
+        "asked": teaching.pairs_asked(plan, corpus.material),
         "rules": _rules(plan, corpus),
         "skipped": corpus.skipped,
         "shared": corpus.shared,

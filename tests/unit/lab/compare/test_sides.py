@@ -173,7 +173,7 @@ def test_one_factor_between_two_conventions_is_found():
     """Both directions added up are twice their mean; SupContrast multiplies by τ/0.07."""
     tau = (("temperature", 0.2),)
     added = "SimCLR, google-research/simclr be133b3 (both directions added)"
-    zeros = "SupContrast (anchors without a positive count as zeros)"
+    zeros = "SupContrast, unreleased, December 2023 (anchors without a positive count as zeros)"
     found = compare(RANDOM, [Side("nt_xent", "", tau), Side("nt_xent", added, tau)])
     assert found.between[0].factor == pytest.approx(2, rel=1e-9)
     assert [one.key for one in found.between[0].reasons] == ["compare.other.definition"]

@@ -95,6 +95,15 @@ def test_what_is_left_out_stays_as_the_plan_has_it():
     assert planned("--data", "a.tsv") == TrainingPlan(data=data)
 
 
+def test_a_loss_is_known_by_its_other_names():
+    assert planned("--data", "a.tsv", "--loss", "MNRL").loss == "info_nce"
+    hard = planned("--data", "a.tsv", "--loss", "BatchHardTripletLoss")
+    assert (hard.loss, hard.convention) == ("triplet", "sentence-transformers 6.2 BatchHard")
+    assert not planned(
+        "--data", "a.tsv", "--loss", "BatchHardTripletLoss", "--convention", ""
+    ).convention
+
+
 def test_what_is_told_reaches_the_plan():
     plan = planned(
         *("--hub", "someone/pairs", "--split", "dev", "--column", "first=a", "--column", "score=3"),

@@ -122,6 +122,8 @@ def test_what_lacks_is_named_and_what_is_there_is_learnt_from():
     whole = corpus()
     unable = {n: why for n, why in whys(whole).items() if why}
     assert unable == {"embedding_mse": "problem.training_needs_teacher_vectors"}
+    named = data.under_teacher(plan(teacher_model="all-MiniLM-L6-v2"), whole)
+    assert not any(whys(named).values())
     crossed = whys(whole, kind="cross", encoder="all-MiniLM-L6-v2")
     assert {n for n, why in crossed.items() if not why} >= {*ON_LISTS, "margin_mse", "distill_kl"}
     untaught = whys(Corpus(whole.train, whole.held_out))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import os
 
+import numpy as np
 import pytest
 import torch
 from datasets import Dataset
@@ -153,13 +154,97 @@ def test_a_teacher_is_asked_once_and_learnt_from(kind, models, runs, trained, tm
     # A run on the same pairs has the scores from this one, and a resumed one from itself.
     again = runs.prepare(dataclasses.replace(chosen, seed=1), rows)
     again.take_ticket(os.getpid())
-    teaching._scores, kept = None, teaching._scores
+    teaching._asked, kept = None, teaching._asked
     try:
         teaching.teach(again, chosen, "cpu")
         teaching.teach(run, chosen, "cpu")
     finally:
-        teaching._scores = kept
+        teaching._asked = kept
     assert again.read_taught("train.jsonl") == (pairs, given)
+
+
+def test_a_teachers_vectors_are_learnt_as_the_library_does(
+    models, runs, trained, tmp_path, monkeypatch
+):
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.sentence_transformer.losses import MSELoss
+
+    chosen = plan(
+        loss="embedding_mse",
+        encoder=models["trained"],
+        teacher_model=models["second"],
+        learning_rate=1e-4,
+        steps=20,
+    )
+    rows = corpus()
+    name = trained(chosen, rows)
+    # By the library: the teacher's vectors of both sides are the labels.
+    second = SentenceTransformer(models["second"], device="cpu")
+    columns = columns_for(chosen, rows.material, data.rules_of(runs.folder(name), chosen))
+    said = [second.encode(columns[side]) for side in ("sentence1", "sentence2")]
+    columns["label"] = [np.stack(both).tolist() for both in zip(*said, strict=True)]
+    found = by_hand(chosen, columns, MSELoss, tmp_path)
+    assert len(found) == 20
+    assert logged(runs, name) == pytest.approx(found, rel=1e-4)
+    assert runs.status(name)["summary"]["examples"]["form"] == "pairs"
+    # The probe batch has the teacher's, at any step.
+    probe = moved.exploration(runs, name, 20)
+    texts = probe.batch.pairs.sentences
+    assert probe.batch.teacher_vectors is not None
+    assert probe.batch.teacher_vectors.numpy() == pytest.approx(
+        second.encode(list(texts)), abs=1e-5
+    )
+    # Another run on these pairs asks nobody.
+    monkeypatch.setattr(teaching, "_asked", None)
+    again = runs.prepare(dataclasses.replace(chosen, seed=1), rows)
+    again.take_ticket(os.getpid())
+    teaching.teach(again, chosen, "cpu")
+    one, other = (teaching.vectors_of(run, chosen) for run in (again, runs.folder(name)))
+    assert one
+    assert other
+    assert torch.equal(one(texts), other(texts))
+
+
+def test_a_teachers_vectors_beside_other_losses(models, runs, trained):
+    """Of whole lists and of triplets: what is logged first is the other loss, and the squared
+    error of the same batch's texts."""
+    from sentence_transformers import SentenceTransformer
+
+    both = [SentenceTransformer(models[name], device="cpu") for name in ("trained", "second")]
+    given = {"encoder": models["trained"], "teacher_model": models["second"], "steps": 1}
+    for rows, other in ((corpus(), "distill_kl"), (triplets((2,)), "info_nce")):
+        chosen = [
+            plan(loss=loss, sampler="in_order", **given)
+            for loss in (other, f"embedding_mse+{other}")
+        ]
+        alone, summed = (logged(runs, trained(one, rows))[0] for one in chosen)
+        material = data.under_teacher(chosen[0], rows).material
+        places = [place for some in material.lists[:3] for place in some]
+        pairs = [material.pairs[place] for place in places]
+        # Of triplets each anchor stands once, beside its positive.
+        asking = [a for a, _, label in pairs if other == "distill_kl" or label == 1]
+        texts = [*asking, *(b for _, b, _ in pairs)]
+        student, teacher = (model.encode(texts) for model in both)
+        assert summed == pytest.approx(alone + np.square(student - teacher).mean(), rel=1e-4)
+
+
+def test_a_teacher_whose_vectors_are_others_is_refused(models, runs):
+    learns = {"loss": "embedding_mse", "teacher_model": models["second"]}
+    for width in (16, 8):  # the vectors of the first run would be there for the second
+        chosen = plan(**learns, dimension=width)
+        run = runs.prepare(chosen, corpus())
+        run.take_ticket(os.getpid())
+        if width == 16:
+            teaching.teach(run, chosen, "cpu")
+            continue
+        with pytest.raises(Problem) as told:
+            teaching.teach(run, chosen, "cpu")
+        assert (told.value.key, told.value.about) == ("problem.teacher_width", "teacher")
+        assert (told.value.values["teacher"], told.value.values["width"]) == (16, 8)
+    crossed = plan(loss="embedding_mse", encoder=models["trained"], teacher_model=models["cross"])
+    with pytest.raises(Problem) as told:
+        runs.prepare(crossed, corpus())
+    assert (told.value.key, told.value.about) == ("problem.encoder_is_cross", "teacher")
 
 
 def test_a_run_that_is_told_to_stop_asks_its_teacher_no_further(models, runs):
