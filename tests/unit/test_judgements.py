@@ -109,6 +109,10 @@ ELSEWHERE = {
     "compare.vary.advised": "test_remarks.py::test_the_advised_scale_is_alpha_over_sigma",
     **of_prefix("ui.parts.", "test_parts.py::test_what_the_parts_do_adds_up_to_what_the_sum_does"),
     **of_prefix("doctor.suited.", "test_suited.py::test_lists_and_both_languages"),
+    **of_prefix(
+        "doctor.suited.none",
+        "test_suited.py::test_where_nothing_can_be_learnt_no_loss_is_named",
+    ),
     **of_prefix("doctor.standing.", "test_explain.py::test_where_a_number_stands"),
     **dict.fromkeys(
         ("doctor.standing.above", "doctor.standing.above_sharp", "doctor.standing.starting"),

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 
+import pytest
+
 from explorer.lab.doctor.commands import add_to, doctor
 from explorer.lab.doctor.profile import profiled
 from explorer.lab.doctor.reading import read_content
 from explorer.lab.doctor.suited import suited
+from explorer.locale import LANGUAGES, catalogue
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
 
@@ -62,6 +65,36 @@ def test_lists_and_both_languages():
     assert "hard_negatives" not in of_one_label["info_nce"].reasons
     for language in ("en", "zh"):
         assert all(reason for one in found.values() for reason in one.said(language))
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "row"),
+    [
+        ("none", "sentence1\tsentence2\tscore", "first {n}\tsecond {n}\t{label}"),
+        ("none_classes", "text\tclass", "text {n}\tclass {label}"),
+    ],
+)
+def test_where_nothing_can_be_learnt_no_loss_is_named(name, header, row, tmp_path, capsys):
+    """What only spreads texts is no loss to learn these columns by."""
+    said = {language: catalogue(language)[f"doctor.suited.{name}"] for language in LANGUAGES}
+    parser = argparse.ArgumentParser()
+    add_to(parser.add_subparsers())
+
+    def told(labels, language):
+        path = tmp_path / "t.tsv"
+        path.write_text("\n".join([header, *(row.format(n=n, label=labels(n)) for n in range(9))]))
+        doctor(parser.parse_args(["doctor", str(path), "--losses", "--language", language]))
+        return capsys.readouterr().out
+
+    for language in LANGUAGES:
+        assert said[language] in told(lambda _: 0, language)
+        assert said[language] not in told(lambda n: n % 2, language)
+    if name == "none":
+        assert of((0.0,) * COUNT) == {}
+        assert of((0.3,) * COUNT) == {}
+        assert {"info_nce", "uniformity"} <= of((1.0,) * COUNT).keys()
+    else:
+        assert said["en"] in told(lambda n: n, "en")  # no class has two texts
 
 
 def table(*columns):
