@@ -41,7 +41,8 @@ def test_the_model_is_a_folder_of_sentence_transformers(runs, trained, tmp_path,
     assert "| Steps | 8 of 8 pairs |" in card
     told = gained(runs.folder(name))
     said = say("en", f"remark.{told.key}", **told.values)
-    assert said.count(" pairs") and "(98%)" in said
+    assert "held-out pairs" in said
+    assert "(98%)" in said
     assert said in card
     _print_figures(runs.folder(name), runs.status(name))
     assert said in capsys.readouterr().out
