@@ -102,7 +102,10 @@ _CLEAN = (
     "of these labels and this rank correlation with nothing but even noise between score and label"
 )
 
-_CURVE = "the training loss of every step; its noise from the differences of successive values"
+_CURVE = (
+    "the training loss of every step; its noise, and how far that correlates from step to step, "
+    "beside a line through each of its blocks of 10 to 40 steps"
+)
 
 
 def _of_log(
@@ -927,8 +930,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "at_collapse",
         "the loss ended where it is if all vectors are alike",
         _MARKS,
-        f"{_LEVEL} lies within three standard errors, or 0.5%, of it, and no logged cosine of "
-        "negatives speaks against it",
+        f"{_LEVEL} lies within three standard errors, or 0.5%, of it, these are less than a tenth "
+        "of the way to the least value, and no logged cosine of negatives speaks against it",
     ),
     _of_log(
         "not_collapsed",
@@ -989,8 +992,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "jump",
         "the loss rose at once and stayed there",
         _CURVE,
-        "the medians of the values before and after differ by more than eight standard errors, and "
-        "half of it came in one step",
+        "the 10 to 50 values after a step lie above those before, beside one slope, by more than "
+        "six standard errors; half of it came in that step, and half of it is still there later",
     ),
     _of_log(
         "digits_lost",
@@ -1002,15 +1005,16 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "overfits",
         "a held-out loss rises since its least, and that of the training does not",
         "the held-out loss at every evaluation, and the training loss since its least",
-        "the last third since the least (of medians of three) is higher by three standard errors, "
-        "a line since then rises by two, and one through the training loss does not by three",
+        "the last third since the least (of medians of three) is higher by three standard errors "
+        "of evaluations whose neighbours correlate by 0.4, a line since then rises by two, and one "
+        "through the training loss does not by three",
     ),
     _of_log(
         "figure_falls",
         "a held-out figure falls since its best",
         "the figure at every evaluation",
-        "the last third since the best (of medians of three) is worse by three standard errors, "
-        "and a line since then falls by two",
+        "the last third since the best (of medians of three) is worse by three standard errors "
+        "of evaluations whose neighbours correlate by 0.4, and a line since then falls by two",
     ),
     _of_log(
         "not_finite",

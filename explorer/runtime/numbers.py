@@ -49,6 +49,10 @@ def _with_power(number: Decimal) -> str:
     return f"{mantissa}e{number.adjusted()}".replace("-", "−")
 
 
+# What a sum of shares may be off by.
+ROUNDING = 1e-9
+
+
 def percent(share: float) -> str:
     """A share for people: 12%, 1.2%, 0.0012%."""
     value = 100 * share
@@ -56,8 +60,12 @@ def percent(share: float) -> str:
 
 
 def whole_percent(share: float) -> str:
-    """A share for people, to the nearest hundredth: 12%, 1%."""
-    return f"{_to_places(100 * share, 0)}%"
+    """A share for people, to the nearest hundredth: 12%, 1%. What is not all is never 100%, and
+    what is not nothing never 0%: >99%, <1%."""
+    rounded = _to_places(100 * share, 0)
+    if rounded == "100" and share < 1 - ROUNDING:
+        return ">99%"
+    return "<1%" if rounded == "0" and share > ROUNDING else f"{rounded}%"
 
 
 def fixed(value: float | None, places: int) -> str:

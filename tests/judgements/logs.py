@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable
 
 import numpy as np
+from scipy.signal import lfilter
 
 from explorer.core.disagreement import spearman
 from explorer.lab.doctor.known import Known
@@ -23,16 +24,21 @@ from explorer.lab.doctor.logs.marks import Marks
 from tests.judgements import Among, Said, Source, simulated
 
 MARKS = Marks(collapse=4.0, floor=0.5)
-NOISES = ("even", "heavy-tailed", "skewed")
+# Neighbours of a training loss correlate by so much.
+TOGETHER = (0.0, 0.3, 0.6)
 
 
-def noise(draw: Source, count: int) -> np.ndarray:
-    """Of standard deviation 1: even, heavy-tailed or skewed."""
-    return [
-        lambda: draw.normal(size=count),
-        lambda: draw.standard_t(4, size=count) / np.sqrt(2),
-        lambda: draw.exponential(size=count) - 1,
+def noise(draw: Source, count: int, together: float | None = None) -> np.ndarray:
+    """Of standard deviation 1: even, heavy-tailed (Student's t of 3) or skewed, in which neighbours
+    correlate by 0, 0.3 or 0.6, or as said."""
+    settled = count + 50
+    fresh = [
+        lambda: draw.normal(size=settled),
+        lambda: draw.standard_t(3, size=settled) / np.sqrt(3),
+        lambda: draw.exponential(size=settled) - 1,
     ][draw.integers(3)]()
+    found = draw.choice(TOGETHER) if together is None else together
+    return lfilter([np.sqrt(1 - found**2)], [1, -found], fresh)[50:]
 
 
 def curve(values: np.ndarray, name: str = "loss") -> Curve:
@@ -62,7 +68,8 @@ def levels(low: float, high: float) -> Said:
 
 
 IN_NOISE = (
-    "a curve that falls and stays, 100 to 600 steps, noise of 0.1, even, heavy-tailed or skewed"
+    "a curve that falls and stays, 100 to 600 steps, noise of 0.1, even, heavy-tailed or skewed, "
+    "that correlates by 0, 0.3 or 0.6 from step to step"
 )
 BETWEEN = f"{IN_NOISE}: between 1 and 3.8, of a floor of 0.5 and 4 at collapse"
 for name, place, low, high in (
@@ -178,51 +185,83 @@ simulated(
 )  # fmt: skip
 
 
+def learning(draw: Source, start: float, by: float, warms_up: bool) -> np.ndarray:
+    """A curve that falls to 0 within this share of its steps, after a tenth in which the learning
+    rate rises and hardly anything moves, where it warms up."""
+    made = falling(draw, start, 0.0, by)
+    waiting = len(made) // 10 if warms_up else 0
+    return np.concatenate([np.full(waiting, start), made[: len(made) - waiting]])
+
+
+def fading(draw: Source, count: int) -> np.ndarray:
+    """Noise of 0.1, or noise that fades with the loss: 0.14 at first and 0.06 at last."""
+    size = draw.choice([0.0, 0.4])
+    return 0.1 * np.linspace(1 + size, 1 - size, count) * noise(draw, count)
+
+
 @functools.cache
 def plateau(flat: bool) -> Said:
-    """It falls by forty times the noise, within a third of its steps or all along."""
+    """It falls by forty times the noise, within a third of its steps or all along. Where it is said
+    to have stayed although more than a tenth of its fall was still to come, that is another
+    sentence."""
 
     def said(draw: Source) -> set[str]:
         if flat:
-            made = falling(draw, 4.0, 0.0, draw.uniform(0.15, 0.35))
+            made = learning(draw, 4.0, draw.uniform(0.15, 0.35), bool(draw.integers(2)))
         else:
             steps = int(draw.integers(100, 600))
-            made = np.linspace(4.0, 0.0, steps) ** draw.choice([1.0, 1.5])
-        made = made + 0.1 * noise(draw, len(made))
-        return {one.name for one in on_plateau(curve(made))}
+            place = np.linspace(0.0, 1.0, steps)
+            fast, slow = draw.uniform(0.05, 0.15), draw.uniform(0.15, 0.4)
+            made = [
+                4.0 * (1 - place),
+                4.0 * (1 - place) ** 1.5,
+                2.0 + 2.0 * np.cos(np.pi * place),
+                4.0 * ((1 - slow) * np.exp(-place / fast) + slow * (1 - place)),
+                np.zeros(steps),
+            ][draw.integers(5)]
+        found = [*on_plateau(curve(made + fading(draw, len(made))))]
+        left = [made[one.rows[0] - 1] - made[-1] for one in found]
+        return {"plateau" if one <= 0.1 * np.ptp(made) else "plateau too early" for one in left}
 
     return said
 
 
 simulated(
     "doctor.run.plateau",
-    true=("it falls within a third of its steps, by forty times the noise, and stays",
-          among("plateau", plateau(True))),
-    false=("it falls all along, by as much", among("plateau", plateau(False))),
+    true=("it falls within a third of its steps, by forty times the noise, with a warm-up or "
+          "without, and stays", among("plateau", plateau(True))),
+    false=("it falls all along, at a slope, in a bow, as a cosine, or on by 15% to 40% of its way "
+           "after a steep beginning; or not at all",
+           Among(plateau(False), lambda found: bool(found))),
 )  # fmt: skip
 
 
 @functools.cache
 def jump(height: float) -> Said:
-    """A falling curve that at some step is so many times the noise higher, and stays so."""
+    """A falling curve that at some step is so many times the noise higher, and stays so; or none of
+    it, or one that is gone after a step or a few."""
 
     def said(draw: Source) -> set[str]:
-        made = falling(draw, 4.0, 0.0, 0.5)
-        made = made + 0.1 * noise(draw, len(made))
+        made = learning(draw, 4.0, draw.uniform(0.2, 0.8), bool(draw.integers(2)))
         at = int(len(made) * draw.uniform(0.2, 0.8))
-        made[at:] += 0.1 * height
-        if not height:  # a spike of a step is no jump
-            made[at] += 3.0
-        return {one.name for one in on_jumps(curve(made))}
+        if height:
+            made[at:] += 0.1 * height
+        else:
+            gone = draw.choice([0.0, 1.0, 2.0])  # the steps after which a third of it is left
+            apart = np.arange(len(made) - at)
+            made[at:] += 3.0 * (np.exp(-apart / gone) if gone else apart == 0)
+            made += draw.integers(2) * 2.0 * (np.arange(len(made)) < at)  # or a fall at once
+        return {one.name for one in on_jumps(curve(made + fading(draw, len(made))))}
 
     return said
 
 
 simulated(
     "doctor.run.jump",
-    true=("a falling curve that rises at once by ten times its noise and stays",
-          among("jump", jump(10.0))),
-    false=("a falling curve with a spike of one step", among("jump", jump(0.0))),
+    true=("a falling curve, with a warm-up or without, that rises at once by ten times its noise "
+          "and stays", among("jump", jump(10.0))),
+    false=("a falling curve with a spike of one step, or one of which a third is left after one or "
+           "two; at the same place it falls at once, or not", among("jump", jump(0.0))),
 )  # fmt: skip
 
 

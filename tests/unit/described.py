@@ -76,6 +76,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "compare.vary.averaged*",
         "doctor.also",
         "doctor.default_of*",
+        "doctor.if_halves",
         "doctor.none.large",
         "doctor.collapses",
         "doctor.doubled",

@@ -62,14 +62,17 @@ ELSEWHERE = {
     ),
     "remark.run_pair": "test_remarks.py::test_the_pair_that_came_home",
     "remark.verdict_other_pairs": "test_compare.py::test_other_held_out_pairs_do_not_compare",
-    "sweep.within": "test_sweep.py::test_ranges_end_where_the_line_leaves_the_band",
+    **of_prefix(
+        "sweep.",
+        "judging.test.js::two rules agree where a range of the band holds what the other advises, "
+        "and nowhere else",
+    ),
     "ui.heaviest_note": "test_diagnostics.py::test_nine_of_ten_equal_terms_are_active",
     "large.heaviest_note": "test_heaviest.py::test_among_four_million",
-    "large.concentrated": (
-        "test_drawing.py::test_so_many_blocks_hold_nine_tenths_of_the_weight_in_view"
-    ),
-    "large.concentrated_all": (
-        "test_drawing.py::test_so_many_blocks_hold_nine_tenths_of_the_weight_in_view"
+    **of_prefix(
+        "large.concentrated",
+        "judging.test.js::where the weight is, is said of all blocks or of those in view, and not "
+        "of too few",
     ),
     "finetune.verdict_best": "test_compare.py::test_mean_spread_and_difference",
     "finetune.few_queries": (
@@ -78,13 +81,6 @@ ELSEWHERE = {
     "ui.suspects_equal": "corrections.test.js::an empty list says why it is empty",
     "ui.suspects_against": "corrections.test.js::an empty list says why it is empty",
     "remark.run_unmoved": "test_remarks.py::test_pairs_that_kept_their_places",
-    "sweep.agree": (
-        "test_sweep.py::test_the_two_rules_for_the_scale_contradict_each_other_on_a_real_batch"
-    ),
-    "sweep.contradict": (
-        "test_sweep.py::test_the_two_rules_for_the_scale_contradict_each_other_on_a_real_batch"
-    ),
-    "sweep.never": "test_sweep.py::test_ranges_end_where_the_line_leaves_the_band",
     "ui.suggested_scale": "test_remarks.py::test_the_advised_scale_is_alpha_over_sigma",
     "finetune.alarm_at": "test_session.py::test_what_few_held_out_pairs_show_is_no_alarm",
     "finetune.alarm": "test_session.py::test_what_few_held_out_pairs_show_is_no_alarm",
@@ -93,29 +89,43 @@ ELSEWHERE = {
         "compare.apart.", "test_sides.py::test_the_pair_is_the_one_whose_shares_differ_most"
     ),
     **of_prefix("compare.other.", "test_sides.py::test_what_must_not_be_compared_says_why"),
-    "compare.comparable_of": "test_sides.py::test_what_must_not_be_compared_says_why",
-    "compare.not_beside": "test_sides.py::test_what_must_not_be_compared_says_why",
-    "compare.same_formula": "test_difference.py::test_a_loss_does_not_differ_from_itself",
+    **dict.fromkeys(
+        ("compare.comparable_of", "compare.same_formula"),
+        "test_page.py::test_a_loss_and_itself_are_one_formula",
+    ),
+    "compare.not_beside": "test_page.py::test_the_page_shows_what_is_computed",
     "compare.factor": "test_sides.py::test_one_factor_between_two_conventions_is_found",
     "compare.value_ratio": "test_sides.py::test_one_factor_between_two_conventions_is_found",
     **dict.fromkeys(
         ("compare.vary.falls", "compare.vary.dips", "compare.vary.none_falls"),
-        "test_what_if.py::test_on_the_way_each_value_is_that_of_the_moved_batch",
+        "judging.test.js::of each loss it is said whether it falls on its way to one point, is "
+        "least on it, or neither",
     ),
     "compare.vary.limit": (
         "test_experiments.py::test_a_loss_by_its_scale_runs_to_the_largest_violation"
     ),
     **dict.fromkeys(
         ("compare.vary.noticing", "compare.vary.not_noticing"),
-        "test_experiments.py::test_all_cosines_shifted_are_noticed_by_who_does_not_rank",
+        "judging.test.js::each loss that has a value after a change either notices it or does not",
     ),
     **dict.fromkeys(
         ("compare.vary.within", "compare.vary.never"),
         "test_sweep.py::test_ranges_end_where_the_line_leaves_the_band",
     ),
     "compare.vary.advised": "test_remarks.py::test_the_advised_scale_is_alpha_over_sigma",
-    **of_prefix("ui.parts.", "test_parts.py::test_what_the_parts_do_adds_up_to_what_the_sum_does"),
-    **of_prefix("doctor.suited.", "test_suited.py::test_lists_and_both_languages"),
+    **of_prefix(
+        "ui.parts.",
+        "judging.test.js::two parts agree by a cosine, unless one of them has no gradient, and "
+        "pull against each other or do not",
+    ),
+    **of_prefix(
+        "doctor.suited.",
+        "test_suited.py::test_every_reason_is_given_where_it_holds_and_not_where_it_does_not",
+    ),
+    **of_prefix(
+        "doctor.suited.none",
+        "test_suited.py::test_where_nothing_can_be_learnt_no_loss_is_named",
+    ),
     **of_prefix("doctor.standing.", "test_explain.py::test_where_a_number_stands"),
     **dict.fromkeys(
         ("doctor.standing.above", "doctor.standing.above_sharp", "doctor.standing.starting"),

@@ -255,7 +255,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
         if seen:
             print("\n".join(encoded_lines(seen, read, chosen.batch, chosen.language)))
         if chosen.losses:
-            _print_suited(suited(read.profile, chosen.batch), chosen.language)
+            _print_suited(suited(read.profile, chosen.batch), "none", chosen.language)
         if wrote:
             print(say(chosen.language, "doctor.wrote", name=chosen.clean, other=wrote))
         if mined:
@@ -295,14 +295,15 @@ def _doctor_classes(table: ClassTable, chosen: argparse.Namespace) -> int:
 
     found = examine_classes(table, chosen.batch)
     wrote = _write_clean(chosen.clean, table) if chosen.clean else None
-    fitting = suited_to_classes(table, chosen.batch) if chosen.losses else ()
     if chosen.json:
+        fitting = suited_to_classes(table, chosen.batch) if chosen.losses else ()
         answer = classes_to_json(table, found, fitting, chosen.language)
         print(json.dumps(answer, ensure_ascii=False, indent=1))
     else:
         print("\n".join(class_lines(table, found, chosen.language)))
-        if fitting:
-            _print_suited(fitting, chosen.language)
+        if chosen.losses:
+            fitting = suited_to_classes(table, chosen.batch)
+            _print_suited(fitting, "none_classes", chosen.language)
         if wrote:
             print(say(chosen.language, "doctor.wrote", name=chosen.clean, other=wrote))
     return 1 if found.severe else 0
@@ -370,10 +371,11 @@ def _print_faults(found: Examined, read: Read, language: str) -> None:
         print(f"\n{cleaned}")
 
 
-def _print_suited(found: tuple[Suited, ...], language: str) -> None:
+def _print_suited(found: tuple[Suited, ...], none: str, language: str) -> None:
     from losses import LOSSES
 
-    print(f"\n{say(language, 'doctor.suited.title')}")
+    title = "title" if found else none
+    print(f"\n{say(language, f'doctor.suited.{title}')}")
     for one in found[:NAMED_LOSSES]:
         print(f"{spelled(language, 'loss', title_word(LOSSES[one.loss]))} ({one.loss})")
         for reason in one.said(language):

@@ -61,12 +61,13 @@ def suited(profile: Profile, batch: int) -> tuple[Suited, ...]:
     others, the best reasons first.
 
     Read off what each `LossSpec` reads and needs; of equal reasons those that sentence-transformers
-    trains a sentence encoder with come first, then those that more libraries have.
+    trains a sentence encoder with come first, then those that more libraries have. None where there
+    is no positive pair and no two labels differ: what asks for neither is given beside another.
     """
-    found = [
-        _weighed(spec, profile, batch) for spec in LOSSES.values() if spec.needs <= profile.has
-    ]
-    return _ranked(found, _kinds(profile))
+    met = [spec for spec in LOSSES.values() if spec.needs <= profile.has]
+    if not any(spec.needs for spec in met):
+        return ()
+    return _ranked([_weighed(spec, profile, batch) for spec in met], _kinds(profile))
 
 
 def suited_to_classes(table: ClassTable, batch: int) -> tuple[Suited, ...]:

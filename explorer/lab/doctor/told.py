@@ -241,7 +241,7 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
     more = {}
     if place == "above" and factor:
         place, more = "above_sharp", {"parameter": parameter_word(factor.name)}
-    return say(
+    told = say(
         language,
         f"doctor.standing.{place}",
         value=typed(value),
@@ -253,6 +253,10 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
         share=percent(standing.share or 0),
         **more,
     )
+    if "positives" not in dict(standing.counts):
+        return told
+    # How many pairs have which label is asked of nobody, and real labels are seldom of two kinds.
+    return say(language, "doctor.if_halves", standing=told)
 
 
 def _where(counts: Counts, parameters: Settings, language: str) -> str:

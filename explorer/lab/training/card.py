@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from explorer.core.remarks import Remark
 from explorer.export.figure.svg import clean, line
 from explorer.lab.training import in_lists
 from explorer.lab.training.compare import held_out_pairs
@@ -25,16 +26,20 @@ WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 640, 220, 60, 22, 24
 
 
 def complete(
-    folder: Path, plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]
+    folder: Path,
+    plan: TrainingPlan,
+    summary: Mapping,
+    history: Sequence[Mapping],
+    gained: Remark | None = None,
 ) -> None:
-    """Add data, loss, parameters and curves to the README of a model folder."""
+    """Add data, loss, parameters, curves and what was `gained` to the README of a model folder."""
     for figure in ("loss", _leading(summary)):
         drawn = curve(history, figure)
         (folder / f"{figure}.svg").write_text(drawn, encoding="utf-8")
     card = folder / "README.md"
     text = card.read_text(encoding="utf-8") if card.exists() else ""
     title, details, rest = text.partition("## Model Details")  # ours is what one looks for first
-    told = f"{title.rstrip()}\n\n{section(plan, summary, history)}\n{details}{rest}"
+    told = f"{title.rstrip()}\n\n{section(plan, summary, history, gained)}\n{details}{rest}"
     card.write_text(told, encoding="utf-8")
 
 
@@ -54,7 +59,12 @@ def show_examples(model: Any) -> None:
     model.model_card_data._format_example_value = cell
 
 
-def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) -> str:
+def section(
+    plan: TrainingPlan,
+    summary: Mapping,
+    history: Sequence[Mapping],
+    gained: Remark | None = None,
+) -> str:
     before, after, rate = summary["before"], summary["after"], display_number(plan.rate)
     rows = [
         ("Loss", f"{plan.loss} {json.dumps(plan.settings)}"),
@@ -100,6 +110,8 @@ def section(plan: TrainingPlan, summary: Mapping, history: Sequence[Mapping]) ->
     measured = f"![Held-out {TITLES[leading]} by step]({leading}.svg)\n{_on_few(summary, history)}"
     if leading != LEADING[0]:
         measured = f"{measured}\n{ON_POSITIVES}\n"
+    if gained is not None:
+        measured = f"{measured}\n{say('en', f'remark.{gained.key}', **gained.values)}\n"
     if repeated := summary.get("repeated"):
         measured = f"{measured}\n{on_repeats(summary['pairs']['held_out'], repeated)}\n"
     if lists:

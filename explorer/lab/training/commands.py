@@ -18,6 +18,7 @@ from explorer.runtime.numbers import display_number, fixed
 if TYPE_CHECKING:  # the command answers --help without torch
     from tqdm import tqdm
 
+    from explorer.lab.training.folder import RunFolder
     from explorer.lab.training.plan import TrainingPlan
     from explorer.lab.training.runs import Runs
 
@@ -205,7 +206,7 @@ def train(chosen: argparse.Namespace) -> int:
         runs = Runs(chosen.runs, chosen.device)
         name = runs.start(_plan(chosen, chosen.loss, chosen.seed))
         status = _watch(runs, name)
-        _print_figures(status)
+        _print_figures(runs.folder(name), status)
         if chosen.out and runs.folder(name).model.is_dir():
             shutil.copytree(runs.folder(name).model, chosen.out)
             print(f"The model is in {chosen.out}")
@@ -336,11 +337,13 @@ def _postfix(status: dict) -> str:
             # Fewer pairs, perhaps, than the figures at the end are of.
             said.append(f"{_title(figure)} {_figure(live[figure])} on {live['pairs']} pairs")
     if (lists := live.get("lists")) and lists["count"]:
-        said.append(f"NDCG@10 {_figure(lists['ndcg_at_10'])} on {lists['count']} lists")
+        of = "list" if lists["count"] == 1 else "lists"
+        said.append(f"NDCG@10 {_figure(lists['ndcg_at_10'])} on {lists['count']} {of}")
     return ", ".join(said)
 
 
-def _print_figures(status: dict) -> None:
+def _print_figures(run: RunFolder, status: dict) -> None:
+    from explorer.lab.training.remarks import gained
     from explorer.locale import say
 
     if status["problem"]:
@@ -354,6 +357,8 @@ def _print_figures(status: dict) -> None:
         before, after = summary["before"].get(name), summary["after"].get(name)
         if after is not None:
             print(f"held-out {_title(name)}: {_figure(before)} → {_figure(after)}")
+    told = gained(run)
+    print(say("en", f"remark.{told.key}", **told.values))
     if repeated := summary.get("repeated"):
         from explorer.lab.training import card
 

@@ -30,8 +30,10 @@ def gain_of(runs: Runs, name: str) -> Gain | None:
     """What a run that has ended gained in what it is judged by: the interval covers other held-out
     pairs and this very model. None of a run that has not ended, and where one side has no order."""
     run = runs.folder(name)
-    if not has_ended(run):
-        return None
+    return _gain(run) if has_ended(run) else None
+
+
+def _gain(run: RunFolder) -> Gain | None:
     found = outcome(run)
     before, after = (found.figure(found.leading, when) for when in ("before", "after"))
     return gain({0: before}, {0: after}, found.pairs) if before and after else None
@@ -44,7 +46,7 @@ def remarks(runs: Runs, name: str, most: int = 5) -> list[Remark]:
     run = runs.folder(name)
     ended = has_ended(run)
     found = [
-        *(_on_held_out(runs, name) if ended else ()),
+        *(_on_held_out(run) if ended else ()),
         *(_on_pairs(runs, name) if ended else ()),
         *on_loss([record["loss"] for record in steps]),
         *(_on_space(run) if ended else ()),
@@ -52,11 +54,16 @@ def remarks(runs: Runs, name: str, most: int = 5) -> list[Remark]:
     return found[:most]
 
 
-def _on_held_out(runs: Runs, name: str) -> list[Remark]:
-    found = outcome(runs.folder(name))
-    pairs = held_out_pairs(len(found.pairs))
-    gained = on_gain(gain_of(runs, name), pairs, found.leading)
-    return [gained, *on_repeats(found.pairs, pairs)]
+def gained(run: RunFolder) -> Remark:
+    """Whether what a run that has ended is judged by changed on its held-out pairs, and within what
+    interval."""
+    found = outcome(run)
+    return on_gain(_gain(run), held_out_pairs(len(found.pairs)), found.leading)
+
+
+def _on_held_out(run: RunFolder) -> list[Remark]:
+    found = outcome(run)
+    return [gained(run), *on_repeats(found.pairs, held_out_pairs(len(found.pairs)))]
 
 
 def _held_out(run: RunFolder) -> int:

@@ -27,6 +27,7 @@ from explorer.lab.training.measure import HeldOut, bands_of, live_sample, unnoti
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.probe import explored
 from explorer.lab.training.recorder import Recorder, load_own_weights
+from explorer.lab.training.remarks import gained
 from explorer.lab.training.rows import LISTS, Material, columns_for, form_of
 from explorer.locale import title_word
 from explorer.runtime import device
@@ -350,7 +351,7 @@ def save_model(session: Session, summary: dict, history: list[dict]) -> None:
     shutil.rmtree(part, ignore_errors=True)
     card.show_examples(session.model)
     _save_alone(session, part)
-    card.complete(part, session.plan, summary, history)
+    card.complete(part, session.plan, summary, history, gained(session.run))
     _put_in_place(part, session.run.model)
 
 

@@ -69,7 +69,10 @@ def test_numbers_that_json_lacks_are_words():
 
 @pytest.mark.parametrize(
     ("share", "said"),
-    [(0, "0%"), (1, "100%"), (0.1234, "12%"), (0.01234, "1%"), (0.00012, "0%"), (0.125, "13%")],
+    [
+        *((0, "0%"), (1, "100%"), (0.1234, "12%"), (0.01234, "1%"), (0.125, "13%")),
+        *((0.00012, "<1%"), (0.9994, ">99%"), (1e-12, "0%"), (1 - 1e-12, "100%")),
+    ],
 )
 def test_a_whole_share_has_no_digit_behind_the_point(share, said):
     assert whole_percent(share) == said

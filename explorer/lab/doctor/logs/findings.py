@@ -26,11 +26,12 @@ from explorer.lab.doctor.data import (
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.logs.log import Curve, Log
 from explorer.lab.doctor.logs.marks import Marks, marks_of, side_of
+from explorer.lab.doctor.logs.noise import noise_of, noise_of_few
 from explorer.runtime.numbers import display_number, percent
 from explorer.runtime.problem import Problem
 
 # Standard errors by which something must differ; of what is looked for in many places, more.
-SURE, SURE_HELD, SURE_AMONG_MANY = 3.0, 3.0, 8.0
+SURE, SURE_HELD, SURE_AMONG_MANY = 3.0, 3.0, 6.0
 # A rank correlation this far from 0 is no chance of some 200 held-out pairs or more.
 ORDERED = 0.2
 # A landmark is met within this share of it, whatever the noise; beside it, rounding of a log.
@@ -38,7 +39,11 @@ NEAR = 0.005
 LEAST_POINTS = 3
 DONE = 0.98  # of the way from collapse to floor
 FEW, FEW_FOR_PLATEAU, FEW_HELD_OUT, FEW_DIGITS = 10, 40, 6, 8
+# Above this share of the way from collapse to floor an error leaves open where on it a level lies.
+VAGUE = 0.1
 BLOCKS, OF_LEVEL = 20, 5
+# Steps before and after a place, between which a jump is looked for.
+NARROW, WIDE, WIDEST = 5, 10, 50
 LEAST_PLATEAU, LEAST_MOVE, MOST_REST = 0.25, 6.0, 0.1
 # Bits behind the point of a number in each format, the coarser first.
 BITS = {"bfloat16": 7, "float16": 10}
@@ -113,28 +118,10 @@ def known_of(log: Log, told: Known | None) -> Known:
 # ---- A curve
 
 
-def noise_of(values: np.ndarray) -> float:
-    """The standard deviation of one value: from the differences of successive ones, of which half
-    are taken at the most, so that a jump or a spike says nothing."""
-    if len(values) < 3:
-        return 0.0
-    apart = np.abs(np.diff(values))
-    return float(1.4826 * np.median(apart) / math.sqrt(2))
-
-
-def noise_beside_a_trend(values: np.ndarray) -> float:
-    """The same of few values, most of which may lie on a steep way: also from how much each leaves
-    the middle of its neighbours."""
-    if len(values) < 4:
-        return noise_of(values)
-    apart = np.abs(np.diff(values, n=2))
-    return min(noise_of(values), float(1.4826 * np.median(apart) / math.sqrt(6)))
-
-
 def level_of(curve: Curve) -> tuple[float, float]:
     """Where the curve ended: the mean of its last tenth, and its standard error."""
     last = max(len(curve) // 10, min(len(curve), 3))
-    return float(curve.values[-last:].mean()), noise_of(curve.values) / math.sqrt(last)
+    return float(curve.values[-last:].mean()), noise_of(curve.values).of_mean(last)
 
 
 def on_numbers(curve: Curve) -> Iterator[Fault]:
@@ -182,7 +169,7 @@ def _against(level: float, off: float, marks: Marks, said: dict) -> Iterator[Fau
         return
     if collapse is None:
         return
-    if off > abs(collapse - (floor or 0)) / 2 and level < collapse + off:
+    if off > VAGUE * abs(collapse - (floor or 0)) and level < collapse + off:
         return  # nobody can tell where between the two it is
     near = max(off, NEAR * abs(collapse))
     if level >= collapse - near and marks.order is not None and abs(marks.order[1]) >= ORDERED:
@@ -219,15 +206,14 @@ def on_plateau(curve: Curve) -> Iterator[Fault]:
     means = np.array([part.mean() for part in parts])
     starts = np.cumsum([0, *map(len, parts)])
     level = float(means[-OF_LEVEL:].mean())
-    error = noise * math.sqrt(BLOCKS / count)
+    error = noise.of_mean(count // BLOCKS)
     apart = np.abs(means - level) > SURE * error * math.sqrt(1 + 1 / OF_LEVEL)
     begins = int(np.flatnonzero(apart).max(initial=-1)) + 1
     moved = float(means[0]) - level
     rest = values[starts[begins] :]
     if begins == 0 or len(rest) < LEAST_PLATEAU * count or moved < LEAST_MOVE * error:
         return
-    slope, slope_error = _slope(rest)
-    drift = (abs(slope) + 2 * slope_error) * len(rest)
+    drift = (abs(_slope(rest)[0]) + 2 * noise.of_slope(len(rest))) * len(rest)
     if drift > MOST_REST * moved:
         return
     step, share = _step(curve, int(starts[begins])), percent(len(rest) / count)
@@ -246,16 +232,17 @@ def _slope(values: np.ndarray) -> tuple[float, float]:
 
 def on_jumps(curve: Curve) -> Iterator[Fault]:
     """Steps at which the loss rose at once, and stayed there for a while."""
-    count, noise = len(curve), noise_of(curve.values)
-    width = max(5, count // 50)
-    if count < 3 * width or noise <= 0:
+    values, noise = curve.values, noise_of(curve.values)
+    width = min(max(WIDE, len(values) // 50), WIDEST, len(values) // 3)
+    if width < NARROW or noise.deviation <= 0:
         return
-    values = curve.values
-    windows = np.median(np.lib.stride_tricks.sliding_window_view(values, width), axis=1)
-    rises = windows[width:] - windows[:-width]  # between the values before a place and from it on
-    least = SURE_AMONG_MANY * noise * math.sqrt(2 * 1.57 / width)
-    at_once = values[width : count - width + 1] - values[width - 1 : count - width]
-    found = np.flatnonzero((rises > least) & (at_once > 0.5 * rises)) + width
+    step, later = _of_step(width, 0), _of_step(width, width // 2)
+    even = _without_spikes(values, noise.deviation)
+    rises, stays = np.correlate(even, step), np.correlate(even, later)
+    at_once = values[width : len(values) - width + 1] - values[width - 1 : len(values) - width]
+    least = SURE_AMONG_MANY * noise.of_sum(step)
+    is_jump = (rises > least) & (at_once > 0.5 * rises) & (stays > 0.5 * rises)
+    found = np.flatnonzero(is_jump) + width
     places = [int(found[place]) for place in range(len(found))
               if not place or found[place] - found[place - 1] > width]  # fmt: skip
     if not places:
@@ -264,10 +251,27 @@ def on_jumps(curve: Curve) -> Iterator[Fault]:
     said: dict[str, int | float | str] = {
         "count": len(places),
         "step": _step(curve, first),
-        "before": display_number(float(windows[first - width]), 4),
-        "after": display_number(float(windows[first]), 4),
+        "before": display_number(float(np.median(values[first - width : first])), 4),
+        "after": display_number(float(np.median(values[first : first + width])), 4),
     }
     yield Fault("jump", WARNING, said, _steps(curve, np.array(places)), room="run")
+
+
+def _of_step(width: int, left_out: int) -> np.ndarray:
+    """The weights [2·width] whose sum with as many values before and after a place is by how much
+    these lie above those, beside a line through both that has one slope. Of those after it the
+    first may be left out."""
+    place = np.arange(2 * width) - width + 0.5
+    model = np.stack([np.ones(2 * width), place, place > 0], axis=1)
+    model[width : width + left_out] = 0
+    return np.linalg.pinv(model)[2]
+
+
+def _without_spikes(values: np.ndarray, deviation: float) -> np.ndarray:
+    """What lies far from the middle of the five values about it gives its place to that middle."""
+    padded = np.pad(values, 2, mode="edge")
+    middle = np.median(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)
+    return np.where(np.abs(values - middle) > SURE * deviation, middle, values)
 
 
 def on_digits(curve: Curve) -> Iterator[Fault]:
@@ -302,10 +306,9 @@ def on_held_out(trained: Curve, held: Curve) -> Iterator[Fault]:
         return
     best, rise = found
     after = trained.values[trained.steps >= held.steps[best]]
-    if len(after) >= FEW:
-        slope, error = _slope(after)
-        if slope > SURE * error:  # then it is the training that went wrong
-            return
+    rises = SURE * noise_of(after).of_slope(len(after))
+    if len(after) >= FEW and _slope(after)[0] > rises:  # then it is the training that went wrong
+        return
     said: dict[str, int | float | str] = {
         "name": held.name,
         "step": _step(held, best),
@@ -346,8 +349,8 @@ def _turned(curve: Curve, sign: float) -> tuple[int, float] | None:
     last = after[-max(len(after) // 3, 2) :]
     rise = float(last.mean() - smooth[best - 1])
     slope, error = _slope(values[best - 1 :])
-    noise = noise_beside_a_trend(values)
-    most = SURE_HELD * noise * math.sqrt(1 / len(last) + 1 / 3)
+    noise = noise_of_few(values)
+    most = SURE_HELD * math.hypot(noise.of_mean(len(last)), noise.of_mean(3))
     return (best, rise) if rise > most and slope > 2 * error else None
 
 

@@ -3,6 +3,7 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
 import { counted, percent, read, show } from "../../kit/numbers.js";
 import { said, say } from "../../kit/words.js";
+import { agreementWords, opposedWords } from "./wording.js";
 
 /** @typedef {import("../../wire").PartSeen} PartSeen */
 /** @typedef {import("../../wire").Parts} Parts */
@@ -81,16 +82,10 @@ export default function parts(root, channel) {
 
   /** @param {Parts} found */
   function tellAgreement({ parts: all, cosines, opposed: heaviest, opposed_count: count, undone }) {
-    const [first, second] = all.map(({ name }) => said(name));
-    const value = all.length === 2 ? read(cosines[0][1]) : null;
-    const isKnown = value !== null && !Number.isNaN(value);
-    const two = say(isKnown ? "ui.parts.cosine" : "ui.parts.no_cosine", { first, second, value: show(value, 3) });
-    agree.textContent = all.length === 2 ? two : all.length > 2 ? say("ui.parts.cosines") : "";
+    agree.textContent = agreementWords(all, cosines);
     agreement.replaceChildren(...(all.length > 2 ? cosineRows(all, cosines) : []));
     pairs.hidden = count === 0;
-    against.textContent = count
-      ? say("ui.parts.opposed", { count, all: channel.batch?.labels.length ?? 0, share: percent(undone) })
-      : say("ui.parts.none_opposed");
+    against.textContent = opposedWords(count, channel.batch?.labels.length ?? 0, undone);
     opposed.replaceChildren(
       ...heaviest.map(({ pair, pulls }) => {
         const { first = [], second = [] } = channel.batch ?? {};

@@ -7,6 +7,7 @@ import { plotArea, ticksOf } from "../../kit/plot.js";
 import { GONE } from "../../kit/server.js";
 import { aboutTrials, valuesOf } from "../../kit/trials.js";
 import { parameterName, say } from "../../kit/words.js";
+import { verdictOf } from "./wording.js";
 
 /** @typedef {import("../../kit/types").Span} Span */
 /** @typedef {"loss" | "gradient" | "active"} Name */
@@ -274,22 +275,7 @@ export default function sweep(root, channel, server) {
         .map((part) => h("span", {}, h(`i.lp-key-${part}`), say(`sweep.key_${part}`))),
     );
     verdict.hidden = !within;
-    if (!within) return;
-    const ranges = within
-      .map(([low, high]) => say("sweep.range", { low: show(low, 3), high: show(high, 3) }))
-      .join(", ");
-    const both = advised
-      ? within
-          .map(([low, high]) => [Math.max(low, advised[0]), Math.min(high, advised[1])])
-          .find(([low, high]) => low <= high)
-      : null;
-    const name = nameOf(parameter);
-    /** @param {number[]} ends */
-    const range = ([low, high]) => ({ low: show(low, 3), high: show(high, 3) });
-    if (!within.length) verdict.textContent = say("sweep.never", { name });
-    else if (!advised) verdict.textContent = say("sweep.within", { name, ranges });
-    else if (both) verdict.textContent = say("sweep.agree", { name, ...range(both) });
-    else verdict.textContent = say("sweep.contradict", { ...range(advised), ranges });
+    if (within) verdict.textContent = verdictOf(nameOf(parameter), advised, within);
   }
 
   // ---- Pointing: the value under the pointer is told, a press takes it ----------------------

@@ -9,7 +9,9 @@ import os
 import random
 import re
 
+import numpy as np
 import pytest
+import torch
 
 from explorer.core.explore import explore
 from explorer.lab.doctor.axes import axes_of, family_of
@@ -244,6 +246,23 @@ def test_above_collapse_nothing_is_said_of_the_embeddings():
         assert {"Spearman", "Explore"} <= {*re.findall(r"\w+", said)}
         assert ("at another" in said) == (scaled and told.standing.place == "above")
         assert not any(one in said for one in ("worse", "wrong labels", "sign", "too steep"))
+
+
+@pytest.mark.parametrize("loss", ["cosent", "cosine_mse", "contrastive", "pairwise_logistic"])
+def test_where_a_number_of_a_loss_on_labels_stands_is_said_of_labels_that_nobody_told(loss):
+    """Real labels are graded: batches of 64 of them collapse at another value."""
+    answer = asked("0.4", loss=loss, batch=64)
+    assert dict(answer.standing.counts)["positives"] == 32
+    graded = np.linspace(0, 1, 64) ** 3
+    said = next(lines(answer))
+    assert said.startswith("If half of the labels are 1 and half are 0, which was not told: ")
+    assert said.endswith("With other labels, and with graded ones, both ends lie elsewhere.")
+    rows = torch.from_numpy(graded)
+    spec = LOSSES[loss]
+    of_graded = spec.collapse(dict.fromkeys(spec.reads, rows), **spec.defaults)
+    assert of_graded != pytest.approx(answer.standing.collapse, rel=0.05)
+    for other in ("info_nce", "siglip", "triplet"):
+        assert not next(lines(asked("0.4", loss=other, batch=64))).startswith("If half")
 
 
 def test_nothing_fits_and_the_nearest():

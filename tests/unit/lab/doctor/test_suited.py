@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 
+import pytest
+
+from explorer.core.judgements import BY_KEY
+from explorer.lab.doctor.classes import ClassTable
 from explorer.lab.doctor.commands import add_to, doctor
 from explorer.lab.doctor.profile import profiled
-from explorer.lab.doctor.reading import read_content
-from explorer.lab.doctor.suited import suited
+from explorer.lab.doctor.reading import read_content, read_table
+from explorer.lab.doctor.suited import suited, suited_to_classes
+from explorer.locale import LANGUAGES, catalogue
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
 
@@ -62,6 +68,36 @@ def test_lists_and_both_languages():
     assert "hard_negatives" not in of_one_label["info_nce"].reasons
     for language in ("en", "zh"):
         assert all(reason for one in found.values() for reason in one.said(language))
+
+
+@pytest.mark.parametrize(
+    ("name", "header", "row"),
+    [
+        ("none", "sentence1\tsentence2\tscore", "first {n}\tsecond {n}\t{label}"),
+        ("none_classes", "text\tclass", "text {n}\tclass {label}"),
+    ],
+)
+def test_where_nothing_can_be_learnt_no_loss_is_named(name, header, row, tmp_path, capsys):
+    """What only spreads texts is no loss to learn these columns by."""
+    said = {language: catalogue(language)[f"doctor.suited.{name}"] for language in LANGUAGES}
+    parser = argparse.ArgumentParser()
+    add_to(parser.add_subparsers())
+
+    def told(labels, language):
+        path = tmp_path / "t.tsv"
+        path.write_text("\n".join([header, *(row.format(n=n, label=labels(n)) for n in range(9))]))
+        doctor(parser.parse_args(["doctor", str(path), "--losses", "--language", language]))
+        return capsys.readouterr().out
+
+    for language in LANGUAGES:
+        assert said[language] in told(lambda _: 0, language)
+        assert said[language] not in told(lambda n: n % 2, language)
+    if name == "none":
+        assert of((0.0,) * COUNT) == {}
+        assert of((0.3,) * COUNT) == {}
+        assert {"info_nce", "uniformity"} <= of((1.0,) * COUNT).keys()
+    else:
+        assert said["en"] in told(lambda n: n, "en")  # no class has two texts
 
 
 def table(*columns):
@@ -120,3 +156,94 @@ def test_that_more_can_learn_from_it_is_said(tmp_path, capsys):
     for language, said in (("en", "{} more can learn from it; --json"), ("zh", "另有 {} 个")):
         doctor(parser.parse_args(["doctor", str(path), "--losses", "--language", language]))
         assert said.format(count - 8) in capsys.readouterr().out
+
+
+# Tables of which it is known what they are, by their columns and what stands in each row.
+PAIR, LIST, TRIPLET = (
+    "sentence1 sentence2 score",
+    "query document label",
+    "anchor positive negative",
+)
+ROWS = {
+    "graded": (PAIR, lambda n: (f"a{n}", f"b{n}", n % 6)),
+    "two labels": (PAIR, lambda n: (f"a{n}", f"b{n}", n % 2)),
+    "mostly positive": (PAIR, lambda n: (f"a{n}", f"b{n}", int(n > 0))),
+    "positives": ("sentence1 sentence2", lambda n: (f"a{n}", f"b{n}")),
+    "twins": ("sentence1 sentence2", lambda n: (f"a{n}", f"b{n % 4}")),
+    "triplets": (TRIPLET, lambda n: (f"a{n}", f"b{n}", f"c{n}")),
+    "taught": (f"{TRIPLET} margin", lambda n: (f"a{n}", f"b{n}", f"c{n}", n / 7)),
+    "taught pairs": (f"{LIST} teacher", lambda n: (f"a{n or 1}", f"b{n}", n % 2, n / 7)),
+    "lists": (LIST, lambda n: (f"a{n // 5}", f"b{n}", n % 3)),
+    "lists of two labels": (LIST, lambda n: (f"a{n // 5}", f"b{n}", n % 2)),
+    "lists of one label": (LIST, lambda n: (f"a{n // 5}", f"b{n}", n // 5 % 2)),
+    "inference": ("premise hypothesis label", lambda n: (f"a{n}", f"b{n}", KINDS[n % 3])),
+    "classes": ("text class", lambda n: (f"a{n}", n % 4)),
+    "small classes": ("text class", lambda n: (f"a{n}", n // 2)),
+}
+KINDS = ("entailment", "neutral", "contradiction")
+# Of each reason a loss and a table where it holds, and one where it does not.
+HELD = {
+    "above_threshold": ("info_nce graded", "info_nce two labels"),
+    "alike": ("contrastive mostly positive", "contrastive two labels"),
+    "alone": ("supcon small classes", "supcon classes"),
+    "as_cosines": ("cosine_mse graded", "cosent graded"),
+    "classes": ("supcon classes", "arcface classes"),
+    "classes_of_pairs": ("arcface graded", "supcon graded"),
+    "degrees": ("cosent graded", "cosent two labels"),
+    "degrees_lost": ("info_nce graded", "info_nce two labels"),
+    "entailed": ("info_nce inference", "cosent inference"),
+    "few_in_order": ("list_net lists of one label", "list_net lists"),
+    "few_lists": ("distill_kl taught pairs", "distill_kl taught"),
+    "given_triplets": ("triplet triplets", "triplet positives"),
+    "guide": ("gist twins", "gist positives"),
+    "hard_negatives": ("info_nce triplets", "info_nce two labels"),
+    "joined": ("arcface positives", "supcon positives"),
+    "kinds_as_degrees": ("cosent inference", "cosent graded"),
+    "kinds_in_order": ("cosent inference", "cosent graded"),
+    "labels_unread": ("uniformity graded", "uniformity positives"),
+    "lists": ("list_net lists", "list_net lists of one label"),
+    "lists_of_two": ("list_net triplets", "list_net lists"),
+    "mostly_positive": ("info_nce mostly positive", "info_nce two labels"),
+    "negatives_halved": ("info_nce two labels", "info_nce triplets"),
+    "negatives_unread": ("siglip two labels", "siglip positives"),
+    "nothing_to_learn": ("uniformity positives", "info_nce positives"),
+    "one_negative": ("triplet classes", "supcon classes"),
+    "only_pulls": ("alignment positives", "vicreg positives"),
+    "positives": ("info_nce positives", "info_nce two labels"),
+    "positives_alone": ("alignment positives", "info_nce positives"),
+    "positives_of_labels": ("supcon two labels", "supcon positives"),
+    "positives_of_triplets": ("supcon triplets", "info_nce triplets"),
+    "prototypes": ("arcface classes", "supcon classes"),
+    "prototypes_of_these": ("arcface classes", "supcon classes"),
+    "queries_unread": ("cosent lists", "cosent graded"),
+    "second_encoder": ("gist positives", "info_nce positives"),
+    "spreads": ("uniformity positives", "info_nce positives"),
+    "teacher": ("margin_mse taught", "info_nce taught"),
+    "teacher_unread": ("info_nce taught", "info_nce triplets"),
+    "triplet_labels": ("cosent triplets", "cosent two labels"),
+    "twins": ("info_nce twins", "info_nce positives"),
+    "two_outputs": ("multitask_cosent graded", "cosent graded"),
+    "yes_or_no": ("contrastive two labels", "contrastive graded"),
+}
+
+
+@functools.cache
+def said_of(name):
+    """Of each loss that can learn from the table the reasons for it and against it."""
+    columns, row = ROWS[name]
+    lines = (columns.split(), *(map(str, row(n)) for n in range(COUNT)))
+    text = "\n".join("\t".join(line) for line in lines).encode()
+    read = read_table(text, "t.tsv", lambda *_: None)
+    of_classes = isinstance(read, ClassTable)
+    found = suited_to_classes(read, 16) if of_classes else suited(read.profile, 16)
+    return {one.loss: {*one.reasons, *one.against} for one in found}
+
+
+def test_every_reason_is_given_where_it_holds_and_not_where_it_does_not():
+    start = "doctor.suited."
+    reasons = {key.removeprefix(start) for key in BY_KEY if key.startswith(start)}
+    assert HELD.keys() == {name for name in reasons if not name.startswith("none")}
+    for name, (true, false) in HELD.items():
+        for where, holds in ((true, True), (false, False)):
+            loss, table = where.split(" ", 1)
+            assert (name in said_of(table)[loss]) == holds, (name, where)

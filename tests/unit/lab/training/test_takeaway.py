@@ -12,14 +12,17 @@ import pytest
 
 from explorer.lab.training import session, takeaway
 from explorer.lab.training.card import section
+from explorer.lab.training.commands import _print_figures
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
+from explorer.lab.training.remarks import gained
+from explorer.locale import say
 from explorer.runtime.problem import Problem
 from tests.unit.lab.training.conftest import corpus
 
 SMALL = {"steps": 8, "batch_size": 8, "evaluations": 2}
 
 
-def test_the_model_is_a_folder_of_sentence_transformers(runs, trained, tmp_path):
+def test_the_model_is_a_folder_of_sentence_transformers(runs, trained, tmp_path, capsys):
     from sentence_transformers import SentenceTransformer
 
     data = TrainingData(source="rows", name="my|pairs.tsv")
@@ -36,6 +39,13 @@ def test_the_model_is_a_folder_of_sentence_transformers(runs, trained, tmp_path)
     assert "| Data | my&#124;pairs.tsv |" in card
     assert '| Loss | cosent {"scale": 20.0} |' in card
     assert "| Steps | 8 of 8 pairs |" in card
+    told = gained(runs.folder(name))
+    said = say("en", f"remark.{told.key}", **told.values)
+    assert "held-out pairs" in said
+    assert "(98%)" in said
+    assert said in card
+    _print_figures(runs.folder(name), runs.status(name))
+    assert said in capsys.readouterr().out
     assert "<polyline" in (tmp_path / "out" / name / "loss.svg").read_text(encoding="utf-8")
 
 

@@ -3,11 +3,12 @@ import { floats } from "../../../kit/arrays.js";
 import { h, worded } from "../../../kit/dom.js";
 import { percent, read, show } from "../../../kit/numbers.js";
 import { say } from "../../../kit/words.js";
-import { labelOf, letterOf } from "../legend.js";
+import { labelOf } from "../legend.js";
 import { downloads } from "../taking.js";
 import { nearest } from "./along.js";
 import { curvePanel, sheet } from "./curves.js";
 import { experiment, headOf, refusedCell, varyTable } from "./experiment.js";
+import { fallingWords } from "./wording.js";
 
 /** @typedef {import("./experiment.js").Side} Side */
 
@@ -96,24 +97,9 @@ export function collapseTool(channel, server) {
     tellValues();
   }
 
-  // Those that fall on the way, and those that are least in between.
   function nameFalling() {
-    /** @type {[HTMLElement[], HTMLElement[]]} */
-    const [falls, dips] = [[], []];
-    for (const [place, { found: way }] of (found?.sides ?? []).entries()) {
-      if (!way) continue;
-      const said = {
-        letter: letterOf(place),
-        start: show(way.start),
-        end: show(way.reached),
-        least: show(way.least),
-        at: percent(way.lowest),
-      };
-      if (way.falls) falls.push(h("li.lp-falls", {}, say("compare.vary.falls", said)));
-      else if (way.lowest > 0) dips.push(h("li", {}, say("compare.vary.dips", said)));
-    }
-    const none = !falls.length && !dips.length && found?.sides.some((one) => one.found);
-    falling.replaceChildren(...falls, ...dips, ...(none ? [h("li", {}, say("compare.vary.none_falls"))] : []));
+    const told = fallingWords(found?.sides.map((side) => side.found) ?? []);
+    falling.replaceChildren(...told.map(({ falls, text }) => h(falls ? "li.lp-falls" : "li", {}, text)));
   }
 
   function tellValues() {

@@ -3,9 +3,10 @@ import { clip, h, reword, worded } from "../../../kit/dom.js";
 import { numberField } from "../../../kit/fields.js";
 import { apart, read, show } from "../../../kit/numbers.js";
 import { say } from "../../../kit/words.js";
-import { labelOf, letterOf } from "../legend.js";
+import { labelOf } from "../legend.js";
 import { downloads } from "../taking.js";
 import { experiment, headOf, refusedCell, varyTable } from "./experiment.js";
+import { noticedWords } from "./wording.js";
 
 /** @typedef {import("./experiment.js").Side} Side */
 /** @typedef {import("../../../wire").ChangedState} State */
@@ -162,16 +163,7 @@ export function whatIfTool(channel, server) {
 
   function draw() {
     body.replaceChildren(...found.map(lineOf));
-    const after = found.map(({ found: one }) => (one?.after ? one.notices : null));
-    /** @param {boolean} yes */
-    const letters = (yes) => after.flatMap((notices, place) => (notices === yes ? [letterOf(place)] : [])).join(", ");
-    const [noticing, not] = [letters(true), letters(false)];
-    summary.textContent = [
-      noticing ? say("compare.vary.noticing", { letters: noticing }) : "",
-      not ? say("compare.vary.not_noticing", { letters: not }) : "",
-    ]
-      .filter(Boolean)
-      .join(" ");
+    summary.textContent = noticedWords(found.map(({ found: one }) => (one?.after ? one.notices : null)));
   }
 
   /**

@@ -1,0 +1,113 @@
+"""How far the values of a curve scatter about their way, and how far that hangs together.
+
+A training loss scatters in a way that hangs together from step to step: a warm optimizer, data in
+an order, values that a logger averages. A mean of such values errs further than one of independent
+draws, and successive values differ by less than they scatter. Both are read within short blocks, so
+that neither the way the curve takes over the run nor a jump or a spike is taken for noise.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+SHORTEST_BLOCK, LONGEST_BLOCK = 10, 40
+# The share of the blocks that is left out as too far from a line: steep bends, jumps and spikes.
+LEFT_OUT = 0.15
+MOST_CORRELATED = 0.9
+# What neighbours of a curve too short to show it may correlate by.
+ASSUMED = 0.4
+# Steps by which nothing of the noise hangs together any more.
+FAR = 200
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The standard deviation of one value, and the correlation of neighbours: that of k steps apart
+    is its k-th power, as in an autoregression of the first order."""
+
+    deviation: float
+    correlation: float = 0.0
+
+    def of_mean(self, count: int) -> float:
+        """The standard deviation of the mean of so many successive values."""
+        apart = np.arange(1, min(count, FAR))
+        together = float(((1 - apart / count) * self.correlation**apart).sum())
+        return self.deviation * math.sqrt((1 + 2 * together) / count)
+
+    def of_slope(self, count: int) -> float:
+        """That of the slope, a step, of a least-squares line through so many successive values."""
+        return math.sqrt(12) * self.of_mean(count) / count
+
+    def of_sum(self, weights: np.ndarray) -> float:
+        """The standard deviation of Σ weights·values [n] of n successive values."""
+        together = _correlated(len(weights), self.correlation)
+        return self.deviation * math.sqrt(weights @ together @ weights)
+
+
+def noise_of(values: np.ndarray) -> Noise:
+    """The noise of a curve [n], about a line through each of its blocks of 10 to 40 values.
+
+    What a line takes away of correlated noise is known, and given back: the correlation is the one
+    of which neighbours would be left as alike as they are. Its own error, one standard deviation,
+    is added: noise that is taken for less correlated than it is makes claims that are wrong.
+    """
+    count = len(values)
+    if count < 2 * SHORTEST_BLOCK:
+        return noise_of_few(values)
+    block = max(min(count // 5, 20), min(count // 10, LONGEST_BLOCK), SHORTEST_BLOCK)
+    kept = values[count % block :].reshape(-1, block) @ _beside_a_line(block)
+    power = np.square(kept).sum(axis=1)
+    quiet = np.argsort(power)[: max(int((1 - LEFT_OUT) * len(kept)), 1)]
+    total = float(power[quiet].sum())
+    if total <= 0:
+        return Noise(0.0)
+    alike = float((kept[quiet, 1:] * kept[quiet, :-1]).sum()) / total
+    correlations, expected, powers = _left_by_a_line(block)
+    found = float(np.interp(alike, expected, correlations))
+    correlation = min(found + math.sqrt((1 - found**2) / count), MOST_CORRELATED)
+    power_of_one = total / len(quiet) / float(np.interp(correlation, correlations, powers))
+    return Noise(math.sqrt(power_of_one), correlation)
+
+
+def noise_of_few(values: np.ndarray) -> Noise:
+    """The noise of values too few to show how far it hangs together, most of which may lie on a
+    steep way: from how far successive ones lie apart, or from how far each leaves the middle of its
+    neighbours. Half of these count, so that a jump or a spike says nothing."""
+    if len(values) < 3:
+        return Noise(0.0)
+    # Of noise of power 1, ρ being ASSUMED, these have a power of 2(1 − ρ) and 2(1 − ρ)(3 − ρ).
+    powers = (2 * (1 - ASSUMED), 2 * (1 - ASSUMED) * (3 - ASSUMED))
+    apart = [
+        1.4826 * float(np.median(np.abs(np.diff(values, n=order)))) / math.sqrt(power)
+        for order, power in enumerate(powers, 1)
+        if len(values) > order + 1
+    ]
+    return Noise(min(apart), ASSUMED)
+
+
+@functools.cache
+def _beside_a_line(count: int) -> np.ndarray:
+    """The matrix [n, n] that takes a least-squares line away."""
+    line = np.linalg.qr(np.stack([np.ones(count), np.arange(count)], axis=1))[0]
+    return np.eye(count) - line @ line.T
+
+
+@functools.cache
+def _left_by_a_line(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For correlations from 0 to the most, in n values beside their line: Σ of the products of
+    neighbours as a share of the power, and the power, where a value alone has 1."""
+    correlations = np.linspace(0, MOST_CORRELATED, 46)
+    beside = _beside_a_line(count)
+    left = [beside @ _correlated(count, float(one)) @ beside for one in correlations]
+    powers = np.array([np.trace(one) for one in left])
+    return correlations, np.array([np.trace(one, 1) for one in left]) / powers, powers
+
+
+def _correlated(count: int, correlation: float) -> np.ndarray:
+    """Between every two of n successive values."""
+    place = np.arange(count)
+    return correlation ** np.abs(place[:, None] - place)

@@ -1,0 +1,57 @@
+"""The noise of a curve, and how far it hangs together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.signal import lfilter
+
+from explorer.lab.doctor.logs.findings import examine_run
+from explorer.lab.doctor.logs.log import log_of
+from explorer.lab.doctor.logs.noise import Noise, noise_of, noise_of_few
+
+STEPS = 600
+
+
+def noise(seed, together, count=STEPS):
+    fresh = np.random.default_rng(seed).normal(size=count + 50)
+    return lfilter([np.sqrt(1 - together**2)], [1, -together], fresh)[50:]
+
+
+@pytest.mark.parametrize("together", [0.0, 0.3, 0.6])
+def test_noise_is_told_from_the_way_a_jump_and_a_spike(together):
+    way = 40 * np.exp(-np.arange(STEPS) / 40) + 15 * (np.arange(STEPS) > 400)
+    way[200] += 30
+    found = [noise_of(way + noise(seed, together)) for seed in range(20)]
+    assert np.mean([one.deviation for one in found]) == pytest.approx(1, abs=0.15)
+    # Its own error, 0.04 at most, is added.
+    assert np.mean([one.correlation for one in found]) == pytest.approx(together + 0.03, abs=0.05)
+
+
+def test_the_errors_are_those_of_what_is_drawn():
+    """Of a mean, a slope and any sum of successive values of correlated noise."""
+    drawn = np.stack([noise(seed, 0.6, 60) for seed in range(4000)])
+    known = Noise(1.0, 0.6)
+    place = np.arange(60) - 29.5
+    slope = place / np.square(place).sum()
+    assert drawn.mean(axis=1).std() == pytest.approx(known.of_mean(60), rel=0.05)
+    assert (drawn @ slope).std() == pytest.approx(known.of_sum(slope), rel=0.05)
+    assert known.of_slope(60) == pytest.approx(known.of_sum(slope), rel=0.1)
+
+
+def test_of_few_values_a_correlation_is_assumed():
+    assert noise_of_few(np.array([1.0, 2.0])) == Noise(0.0)
+    few = np.array([1.0, 1.2, 0.9, 1.1, 1.0, 1.3, 0.8])
+    assert noise_of(few) == noise_of_few(few)
+    assert noise_of(few).correlation > 0.3
+    steep = few + 10 * np.arange(7)
+    assert noise_of(steep).deviation < 0.5
+
+
+def test_a_long_log_is_read_in_blocks_as_well():
+    """As many steps as a long training has: no table of steps by steps is made."""
+    values = 1 + 2 * np.exp(-np.arange(200_000) / 20_000) + 0.1 * noise(0, 0.3, 200_000)
+    values[150_000:] += 1
+    found = examine_run(log_of((tuple(values), None)))
+    (jump,) = [one for one in found.faults if one.name == "jump"]
+    assert jump.values["step"] == 150_001
