@@ -89,8 +89,8 @@ def exploration(runs: Runs, name: str, step: int, scenario: Scenario | None = No
     scores = np.array(record["probe"])
     plan = runs.plan(name)
     known = rules_of(runs.folder(name), plan)._asdict()
-    beside = {"guide": runs.probe_guide(name), "teacher_vectors": runs.probe_teacher(name)}
-    return explored(plan, {**known, **probe}, scores, vectors, scenario, **beside)
+    guide, taught = runs.probe_guide(name), runs.probe_teacher(name)
+    return explored(plan, {**known, **probe}, scores, vectors, scenario, guide, taught)
 
 
 def curves(runs: Runs, names: Sequence[str], figure: str) -> list[dict]:

@@ -234,14 +234,11 @@ def make_recorder(session: Session) -> Recorder:
         by_pair = {pair[:2]: score for pair, score in zip(session.held_out, given, strict=True)}
         about |= {"teacher": nulled(by_pair[pair[:2]] for pair in chosen[:probe])}
     session.run.write("probe.json", about)
-    beside = {
-        "guide": _guided(session, first, second),
-        "teacher_vectors": _taught(session, first, second),
-    }
+    guided, taught = _guided(session, first, second), _taught(session, first, second)
 
     def at_collapse(scores: np.ndarray, vectors: np.ndarray | None) -> tuple:
         try:
-            found = explored(plan, about, scores, vectors, **beside)
+            found = explored(plan, about, scores, vectors, guide=guided, teacher_vectors=taught)
         except Problem:  # the probe batch has nothing that this loss could read
             return None, None
         return found.loss, found.collapse

@@ -155,7 +155,7 @@ def _keep_scores(
     run: RunFolder, plan: TrainingPlan, wanted: Sequence[Pair], count: int, device: str
 ) -> None:
     """Write the teacher's score beside each of the first `count` pairs, and 0 beside the others."""
-    first, second = ([pair[side] for pair in wanted[:count]] for side in (0, 1))
+    first, second = [a for a, _, _ in wanted[:count]], [b for _, b, _ in wanted[:count]]
     model = plan.teacher_model
     found = _asked(run, plan, lambda: encoders.pair_scores(first, second, model, device=device))
     scores = found.astype(float).tolist() + [0.0] * (len(wanted) - count)

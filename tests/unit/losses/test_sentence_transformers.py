@@ -141,6 +141,13 @@ TWINS = {
         lambda m: adapter.EmbeddingMseLoss(m),
         lambda m: bi.EmbedDistillLoss(m, distance_metric="mse"),
     ),
+    "embedding_mse, EmbedDistill by cosines": (
+        "vectors of each",
+        lambda m: adapter.EmbeddingMseLoss(
+            m, convention="sentence-transformers 6.2 EmbedDistillLoss (cosine)"
+        ),
+        lambda m: bi.EmbedDistillLoss(m),
+    ),
     "gist": (
         "positives",
         lambda m: adapter.GistLoss(m, guide=other_encoder()),
