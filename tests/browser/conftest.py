@@ -8,6 +8,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ from playwright.sync_api import (
 )
 
 from tests.__main__ import CHROMIUM
-from tests.browser.reading import still, visit
+from tests.browser.reading import TWO_FRAMES, still, visit
 from tests.browser.serving import Server
 
 # Chromium's own services must not look like requests of ours.
@@ -178,23 +179,41 @@ NOTED = """() => {
   scene.on("scenario", () => { window.touched ||= own(scene.scenario.data) !== usual; });
   scene.on("problem", () => { window.touched ||= scene.problem !== null; });
 }"""
-# Everything that can be put back is: the scene, what is pointed at, folds, where it is scrolled to.
-PUT_BACK = """(open) => {
-  const scene = window.lossprism.page();
+# Everything that can be put back is: language and looks, what is pointed at, where it is scrolled
+# to.
+PUT_BACK = """(name) => {
+  const scene = window.lossprism.page(name);
   if (window.touched || scene.problem) return false;
+  const press = (button) => document.querySelector(button).click();
+  const { body, documentElement: root } = document;
+  if (body.classList.contains("lp-presenting")) press("#lp-leave");
+  if (body.classList.contains("dark")) press("#lp-theme");
+  if (!root.lang.startsWith("en")) press("#lp-language");
   document.activeElement?.blur();
-  scene.point();
+  scene.point?.();
   scrollTo(0, 0);
-  document.querySelectorAll(".lp details").forEach((fold, at) => { fold.open = open[at]; });
+  return true;
+}"""
+# And so is the scene.
+SCENE_BACK = """() => {
+  const scene = window.lossprism.page();
   const { scenario } = scene, { defaults } = window.lossprism.given;
   scene.store.reset(defaults);
   if (JSON.stringify(scenario) !== JSON.stringify(scene.scenario)) scene.show(defaults);
-  return true;
+}"""
+SPEAKS_ENGLISH = "document.documentElement.lang.startsWith('en')"
+FORGET = """(kept) => {
+  const others = Object.keys(localStorage).filter((one) => !kept.includes(one));
+  for (const one of others) localStorage.removeItem(one);
+}"""
+# Of the scene that there was, which can have others.
+FOLD = """(open) => {
+  document.querySelectorAll(".lp details").forEach((fold, at) => { fold.open = open[at]; });
 }"""
 OPEN_FOLDS = "[...document.querySelectorAll('.lp details')].map((fold) => fold.open)"
 # What there is to see, hear and choose, and the scripts in whose place others could have been put.
-SEEN = """() => {
-  const { server, work, ...scene } = window.lossprism.page();
+SEEN = """(name) => {
+  const { server, work, ...scene } = window.lossprism.page(name);
   const parts = [...document.querySelectorAll(".lp")];
   const inside = parts.flatMap((part) => [...part.querySelectorAll("*")]);
   const text = parts.map((part) => part.outerHTML
@@ -210,12 +229,42 @@ SEEN = """() => {
 }"""
 
 
-class HandedOn:
-    """The Explore page of tests that do not know each other, opened once: it goes on to the next
-    one if all is as it was when it was opened, and is opened anew if it is not."""
+def explore_opened(page: Page, address: str) -> None:
+    still(visit(page, address))
+    page.evaluate(NOTED)
 
-    def __init__(self, contexts: Contexts, server: Server) -> None:
-        self.contexts, self.address = contexts, server.address
+
+def explore_back(page: Page, _: str) -> None:
+    page.evaluate(SCENE_BACK)
+    still(page)
+
+
+def back_by_address(page: Page, name: str, scene: str, still: str) -> None:
+    """To a scene of the page that is open, as Back leads there; `still` is where nothing moves."""
+    history = f"window.lossprism.page('{name}').history"
+    page.wait_for_function(f"!{history}.pending && {still}")
+    page.evaluate("scene => { location.hash = scene; }", scene)
+    there = f"{history}.text === scene.slice(1) && !{history}.pending && {still}"
+    page.wait_for_function(f"scene => {there}", arg=scene)
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a page is opened, and how it is brought back to the scene that it was opened with, which
+    stands after the "#" of its address."""
+
+    path: str
+    name: str  # of its state
+    opened: Callable[[Page, str], None]
+    back: Callable[[Page, str], None]
+
+
+class HandedOn:
+    """A page of tests that do not know each other, opened once: it goes on to the next one if all
+    is as it was when it was opened, and is opened anew if it is not."""
+
+    def __init__(self, contexts: Contexts, server: Server, way: Way) -> None:
+        self.contexts, self.address, self.way = contexts, server.address, way
         self.faults: list[str] = []
         self.page: Page | None = None
         self._context: BrowserContext | None = None
@@ -230,10 +279,10 @@ class HandedOn:
             self._context = self.contexts.made("en-US")
         self._context.clear_cookies()
         page = watched(self._context, self.address, self.faults)
-        visit(forgotten(page, self.address), self.address)
-        still(page)
-        page.evaluate(NOTED)
-        self._folds, self._seen = page.evaluate(OPEN_FOLDS), page.evaluate(SEEN)
+        self.way.opened(forgotten(page, self.address), self.address)
+        self._folds = page.evaluate(OPEN_FOLDS)
+        self._kept = page.evaluate("Object.keys(localStorage)")
+        self._scene, self._seen = page.evaluate("location.hash"), page.evaluate(SEEN, self.way.name)
         return page
 
     def taken_back(self, whole: bool) -> None:
@@ -249,28 +298,45 @@ class HandedOn:
             self.page = None
 
     def _as_it_was(self, page: Page) -> bool:
-        if page.viewport_size != VIEWPORT or not page.url.startswith(f"{self.address}/#"):
+        if not page.url.startswith(f"{self.address}/{self.way.path}#"):
             return False
+        if page.viewport_size != VIEWPORT:
+            page.set_viewport_size(VIEWPORT)
+            page.evaluate(TWO_FRAMES)
         page.mouse.move(0, 0)
-        if not page.evaluate(PUT_BACK, self._folds):
+        if not page.evaluate(PUT_BACK, self.way.name):
             return False
-        still(page)
-        return page.evaluate(SEEN) == self._seen
+        page.wait_for_function(SPEAKS_ENGLISH)
+        page.evaluate(FORGET, self._kept)
+        self.way.back(page, self._scene)
+        page.evaluate(FOLD, self._folds)
+        for wait in (0, 50, 150, 300):  # for what comes after the first picture
+            page.wait_for_timeout(wait)
+            if page.evaluate(SEEN, self.way.name) == self._seen:
+                return True
+        return False
 
 
-@pytest.fixture(scope="session")
-def handed_on(contexts: Contexts, server: Server) -> HandedOn:
-    return HandedOn(contexts, server)
-
-
-@pytest.fixture
-def page(handed_on: HandedOn, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The Explore page, with its first picture, and nothing remembered from before."""
+@contextmanager
+def handing(handed_on: HandedOn, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The page for a test, which is taken back after it."""
     handed_on.faults.clear()
     yield handed_on.given()
     faults = [*handed_on.faults]
     handed_on.taken_back(not faults and FAILED not in request.node.stash)
     assert not faults, faults
+
+
+@pytest.fixture(scope="session")
+def handed_on(contexts: Contexts, server: Server) -> HandedOn:
+    return HandedOn(contexts, server, Way("", "main", explore_opened, explore_back))
+
+
+@pytest.fixture
+def page(handed_on: HandedOn, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The Explore page, with its first picture, and nothing remembered from before."""
+    with handing(handed_on, request) as page:
+        yield page
 
 
 @pytest.fixture

@@ -47,10 +47,15 @@ SKIPPED = "#main-controls .lp-skipped li"
 
 
 def test_typing_pairs(page: Page) -> None:
+    # An empty table says what it needs.
     clear_table(page)
+    expect(page.locator(PROBLEM)).not_to_be_empty()
+    assert not page.locator(PROBLEM).inner_text().startswith("problem.")
+    assert len(table_rows(page)) == 1
     for row, cells in enumerate(PAIRS, 1):
         with redrawn(page):
             type_pair(page, row, *cells)
+        expect(page.locator(PROBLEM)).to_be_hidden()
     expect(page.locator(COUNT)).to_have_text("3 pairs")
     sound(page)
     three = loss_shown(page)
@@ -100,26 +105,6 @@ def test_what_is_typed_is_not_lost_by_leaving_at_once(page: Page) -> None:
     assert table_rows(page) == PAIRS[:1]
 
 
-def test_an_empty_table_says_what_it_needs(page: Page) -> None:
-    clear_table(page)
-    expect(page.locator(PROBLEM)).not_to_be_empty()
-    assert not page.locator(PROBLEM).inner_text().startswith("problem.")
-    assert len(table_rows(page)) == 1
-    with redrawn(page):
-        type_pair(page, 1, *PAIRS[0])
-    expect(page.locator(PROBLEM)).to_be_hidden()
-
-
-def test_an_example_becomes_rows_of_ones_own(page: Page) -> None:
-    before = loss_shown(page)
-    page.click("[data-say='ui.edit_copy']")
-    expect(page.locator("#lp-source-table")).to_have_attribute("aria-selected", "true")
-    expect(page.locator("#main-pairs tbody tr")).to_have_count(24)
-    settle(page)
-    # The same sentences through the encoder give the numbers that were shipped.
-    assert loss_shown(page) == pytest.approx(before, rel=1e-3)
-
-
 def test_pasting_from_a_spreadsheet(page: Page) -> None:
     clear_table(page)
     cells = [
@@ -142,10 +127,14 @@ def test_pasting_from_a_spreadsheet(page: Page) -> None:
     assert table_rows(page) == [[*row[:2], score] for row, score in zip(cells, "123", strict=True)]
 
 
-def test_two_columns_are_positives_and_a_loss_that_needs_scores_says_so(page: Page) -> None:
+def test_an_example_becomes_rows_of_ones_own_and_two_columns_are_positives(page: Page) -> None:
+    before = loss_shown(page)
     page.click("[data-say='ui.edit_copy']")
+    expect(page.locator("#lp-source-table")).to_have_attribute("aria-selected", "true")
     expect(page.locator("#main-pairs tbody tr")).to_have_count(24)
     settle(page)
+    # The same sentences through the encoder give the numbers that were shipped.
+    assert loss_shown(page) == pytest.approx(before, rel=1e-3)
     # Sentences that are pasted over others do not keep the labels of those.
     paste(page, 1, 1, "How are you?\tFine.\nWhere is it?\tOver there.")
     expect(page.locator(SKIPPED).nth(1)).to_contain_text("score")
@@ -219,7 +208,7 @@ def test_every_kind_of_file(page: Page, subtests: pytest.Subtests) -> None:
                 page.click("#lp-source-example")
 
 
-def test_bad_rows_of_a_file_are_named(page: Page) -> None:
+def test_bad_rows_of_a_file_are_named_and_it_is_there_again_when_its_tab_is(page: Page) -> None:
     content = (
         "sentence1,sentence2,score\na one,a two,1\nb one,b two,high\nc one,,2\nd one,d two,3\n"
     )
@@ -237,9 +226,7 @@ def test_bad_rows_of_a_file_are_named(page: Page) -> None:
     with redrawn(page):
         slider(page, "scale")[1].fill("10")
     expect(told).to_have_count(3)
-
-
-def test_a_file_is_there_again_when_its_tab_is(page: Page) -> None:
+    # A file is there again when its tab is.
     with redrawn(page):
         upload(page, "pairs.csv", frame().to_csv(index=False).encode())
     of_the_file = loss_shown(page)
@@ -282,7 +269,7 @@ def test_a_file_that_is_not_what_it_says(page: Page, subtests: pytest.Subtests) 
             sound(page)
 
 
-def test_choosing_other_columns(page: Page) -> None:
+def test_choosing_other_columns_and_those_that_nothing_recognises(page: Page) -> None:
     rows = [
         {"text_a": "One dog.", "text_b": "A dog.", "score": 5.0, "machine": 1.0},
         {"text_a": "One cat.", "text_b": "A car.", "score": 1.0, "machine": 5.0},
@@ -299,12 +286,29 @@ def test_choosing_other_columns(page: Page) -> None:
     unfold(page, "ui.pairs")
     assert [float(row[2]) for row in table_rows(page)] == [1, 5, 2]
     assert loss_shown(page) > well_ordered
+    # Columns that nothing recognises.
+    rows = "left side,right side,human,machine\na one,a two,1,9\nb one,b two,4,8\nc one,c two,2,7\n"
+    note = page.locator("#lp-panel-file > .lp-note")
+    with redrawn(page):
+        upload(page, "known.csv", b"sentence1,sentence2,score\nx,y,1\nz,w,2\n")
+    expect(note).to_contain_text("known.csv: 2 pairs")
+    upload(page, "odd.csv", rows.encode())
+    expect(page.locator(PROBLEM)).to_contain_text("left side")
+    expect(choices).to_have_count(3)
+    expect(note).to_have_text("odd.csv: choose its columns below.")  # not the file from before
+    choices.nth(0).select_option("left side")
+    choices.nth(1).select_option("right side")
+    with redrawn(page):
+        choices.nth(2).select_option("human")
+    expect(note).to_contain_text("odd.csv: 3 pairs")
+    assert page.evaluate("window.lossprism.page().batch.labels") == [1, 4, 2]
+    expect(page.locator(PROBLEM)).to_be_hidden()
 
 
 # ---- Random batches ----------------------------------------------------------------------------
 
 
-def test_the_same_seed_gives_the_same_loss(page: Page) -> None:
+def test_the_same_seed_gives_the_same_loss_and_512_pairs_are_the_most(page: Page) -> None:
     with redrawn(page):
         page.click("#lp-source-random")
     first = loss_shown(page)
@@ -326,11 +330,7 @@ def test_the_same_seed_gives_the_same_loss(page: Page) -> None:
     reload(page)
     assert loss_shown(page) == seventh
     assert slider(page, "random-seed")[1].input_value() == "7"
-
-
-def test_512_pairs(page: Page) -> None:
-    with redrawn(page):
-        page.click("#lp-source-random")
+    # 512 pairs, and no more.
     with redrawn(page):
         slider(page, "random-pairs")[1].fill("512")
     sound(page)
@@ -362,26 +362,6 @@ def test_the_threshold_decides_what_is_positive(page: Page) -> None:
         page.fill("#lp-threshold", "4")
     sound(page)
     assert loss_shown(page) == at_four
-
-
-def test_columns_that_nothing_recognises_can_be_chosen(page: Page) -> None:
-    rows = "left side,right side,human,machine\na one,a two,1,9\nb one,b two,4,8\nc one,c two,2,7\n"
-    note = page.locator("#lp-panel-file > .lp-note")
-    with redrawn(page):
-        upload(page, "known.csv", b"sentence1,sentence2,score\nx,y,1\nz,w,2\n")
-    expect(note).to_contain_text("known.csv: 2 pairs")
-    upload(page, "odd.csv", rows.encode())
-    expect(page.locator(PROBLEM)).to_contain_text("left side")
-    choices = page.locator("#main-controls .lp-columns select")
-    expect(choices).to_have_count(3)
-    expect(note).to_have_text("odd.csv: choose its columns below.")  # not the file from before
-    choices.nth(0).select_option("left side")
-    choices.nth(1).select_option("right side")
-    with redrawn(page):
-        choices.nth(2).select_option("human")
-    expect(note).to_contain_text("odd.csv: 3 pairs")
-    assert page.evaluate("window.lossprism.page().batch.labels") == [1, 4, 2]
-    expect(page.locator(PROBLEM)).to_be_hidden()
 
 
 @pytest.mark.encoder

@@ -88,16 +88,11 @@ def test_the_link_of_the_hubs_page_opens_the_scene_within_it(hub: BrowserContext
     assert again.locator("#lp-loss").input_value() == "siglip"
     assert loss_shown(again) == loss_shown(within)
     assert faults == []
-
-
-def test_where_the_frame_may_not_copy_the_whole_address_is_shown(hub: BrowserContext) -> None:
-    within = framed(hub.new_page(), f"{HUB}?closed")
+    # Where the frame may not copy, the same address is shown.
+    within = framed(page, f"{HUB}?closed")
     choose(within, "siglip")
     still(within)
     within.click(COPY)
     expect(within.locator(PROBLEM)).to_contain_text("does not let this page copy")
     said = within.locator(PROBLEM).inner_text()
-    link = next(word for word in said.split() if word.startswith("https://"))
-    assert link.startswith(f"{HUB}#1.")
-    again = framed(hub.new_page(), link)
-    assert again.locator("#lp-loss").input_value() == "siglip"
+    assert next(word for word in said.split() if word.startswith("https://")) == link

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario, View
@@ -51,22 +53,25 @@ CLASHES = """() => {
 }"""
 
 
+@pytest.fixture(scope="module")
+def page(browser: Browser) -> Iterator[Page]:
+    with browser.new_context(viewport={"width": 1200, "height": 1000}) as context:
+        yield context.new_page()
+
+
 @pytest.mark.parametrize("scene", SCENES)
-def test_no_text_covers_another(browser: Browser, scene: str, subtests: pytest.Subtests) -> None:
+def test_no_text_covers_another(page: Page, scene: str, subtests: pytest.Subtests) -> None:
     found = explore(SCENES[scene])
-    page = browser.new_page(viewport={"width": 1200, "height": 1000})
     for kind, draw in FIGURES.items():
         for language in ("en", "zh"):
             with subtests.test(kind=kind, language=language):
                 drawn = draw(found, language=language, dark=language == "zh")
                 page.set_content(f"<body style='margin: 0'>{drawn}</body>")
                 assert page.evaluate(CLASHES) == []
-    page.close()
 
 
 @pytest.mark.parametrize("scene", ["numbers", "weights"])
-def test_numbers_stay_inside_their_cells(browser: Browser, scene: str) -> None:
-    page = browser.new_page(viewport={"width": 1200, "height": 1000})
+def test_numbers_stay_inside_their_cells(page: Page, scene: str) -> None:
     page.set_content(FIGURES["matrix"](explore(SCENES[scene])))
     numbers, cells = (
         page.locator(selector).evaluate_all(
@@ -80,4 +85,3 @@ def test_numbers_stay_inside_their_cells(browser: Browser, scene: str) -> None:
     assert len(numbers) >= 16
     for left, right in numbers:
         assert any(cell[0] <= left and right <= cell[1] for cell in cells)
-    page.close()

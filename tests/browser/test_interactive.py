@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario, View
@@ -27,8 +28,15 @@ HOSTILE = (
 )
 
 
-def opened(browser: Browser, path: Path) -> Page:
-    page = browser.new_page(viewport={"width": 1100, "height": 1000})
+@pytest.fixture(scope="module")
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    with browser.new_context(viewport={"width": 1100, "height": 1000}) as context:
+        context.new_page()  # stays open, and with it the process that the others are in
+        yield context
+
+
+def opened(context: BrowserContext, path: Path) -> Page:
+    page = context.new_page()
     page.faults = []
     page.on("pageerror", lambda error: page.faults.append(str(error)))
     page.on("console", lambda said: said.type == "error" and page.faults.append(said.text))
@@ -49,11 +57,11 @@ def point(page: Page, row: float, column: float) -> None:
         for shift in (0, 1):  # a hover is a move inside
             x, y = box["x"] + column * box["width"] + shift, box["y"] + row * box["height"]
             page.mouse.move(x, y)
-        page.wait_for_timeout(100)
+        page.wait_for_timeout(20)
 
 
-def test_a_cell_says_its_sentences_and_its_value(browser: Browser, tmp_path: Path) -> None:
-    page = opened(browser, write_interactive(Scenario(), tmp_path / "figure.html"))
+def test_a_cell_says_its_sentences_and_its_value(context: BrowserContext, tmp_path: Path) -> None:
+    page = opened(context, write_interactive(Scenario(), tmp_path / "figure.html"))
     expect(page.locator("#card")).to_contain_text("Point at a cell")
     found = explore(Scenario())
     order = found.batch.scores.argsort(stable=True)
@@ -74,12 +82,12 @@ def test_a_cell_says_its_sentences_and_its_value(browser: Browser, tmp_path: Pat
     page.close()
 
 
-def test_no_word_of_the_users_runs(browser: Browser, tmp_path: Path) -> None:
+def test_no_word_of_the_users_runs(context: BrowserContext, tmp_path: Path) -> None:
     rows = tuple(
         (a, b, str(i % 3)) for i, (a, b) in enumerate(zip(HOSTILE, HOSTILE[::-1], strict=True))
     )
     scenario = Scenario(data=Data(source="table", rows=rows, file="<img src=x onerror=alert(1)>"))
-    page = opened(browser, write_interactive(scenario, tmp_path / "figure.html"))
+    page = opened(context, write_interactive(scenario, tmp_path / "figure.html"))
     for row in range(len(rows)):
         point(page, (row + 0.5) / len(rows), 0.9)
         assert page.locator("#card :is(img, a, script, svg, iframe)").count() == 0
@@ -90,32 +98,32 @@ def test_no_word_of_the_users_runs(browser: Browser, tmp_path: Path) -> None:
     page.close()
 
 
-@pytest.mark.parametrize(
-    ("scenario", "language"),
-    [
-        (Scenario(view=View(step=0)), "en"),
-        (Scenario(view=View(step=6)), "zh"),
-        (Scenario(view=View(facet="weight", order="entry")), "en"),
-        (Scenario(loss="softmax"), "zh"),
-        (
-            Scenario(
-                loss="hierarchical_cosent",
-                data=Data(source="random", random=RandomBatch(pairs=90, dimension=8)),
-            ),
-            "en",
+KINDS = {
+    "vector": (Scenario(view=View(step=0)), "en"),
+    "number": (Scenario(view=View(step=6)), "zh"),
+    "weights": (Scenario(view=View(facet="weight", order="entry")), "en"),
+    "classes": (Scenario(loss="softmax"), "zh"),
+    "levels": (
+        Scenario(
+            loss="hierarchical_cosent",
+            data=Data(source="random", random=RandomBatch(pairs=90, dimension=8)),
         ),
-        (Scenario(loss="triplet", data=Data(example="cosent_batch")), "zh"),
-    ],
-    ids=["vector", "number", "weights", "classes", "levels", "few"],
-)
+        "en",
+    ),
+    "few": (Scenario(loss="triplet", data=Data(example="cosent_batch")), "zh"),
+}
+
+
 def test_every_kind_of_step_has_one(
-    browser: Browser, tmp_path: Path, scenario: Scenario, language: str
+    context: BrowserContext, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    drawn = interactive_figure(explore(scenario), language=language, dark=language == "zh")
-    path = tmp_path / "figure.html"
-    path.write_text(drawn, encoding="utf-8")
-    page = opened(browser, path)
-    expect(page.locator("svg").first).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.faults == []
-    page.close()
+    for kind, (scenario, language) in KINDS.items():
+        drawn = interactive_figure(explore(scenario), language=language, dark=language == "zh")
+        path = tmp_path / f"{kind}.html"
+        path.write_text(drawn, encoding="utf-8")
+        page = opened(context, path)
+        with subtests.test(kind=kind):
+            expect(page.locator("svg").first).to_be_visible()
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert page.faults == []
+        page.close()

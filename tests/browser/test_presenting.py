@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -111,10 +109,7 @@ def test_it_is_entered_by_keyboard_and_remembered(page: Page, server: Server) ->
     assert not presenting(page)
 
 
-def test_nothing_moves_for_those_who_asked_for_stillness(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = visit(new_page(), server.address)
+def test_nothing_moves_for_those_who_asked_for_stillness(page: Page) -> None:
     page.emulate_media(reduced_motion="reduce")  # also while the page is open
     moving = """(all) => Array.from(document.querySelectorAll(all))
       .filter((one) => {
@@ -125,6 +120,7 @@ def test_nothing_moves_for_those_who_asked_for_stillness(
     assert page.evaluate(moving, ".lp *") == []
     page.evaluate("document.querySelector('#lp-present').click()")
     assert page.evaluate(moving, "#lp-page, #lp-page *, .lp-present-bar *") == []
+    page.emulate_media(reduced_motion="null")
 
 
 def test_whatever_has_the_focus_shows_it(page: Page) -> None:
@@ -192,9 +188,9 @@ def test_the_keys_of_a_clicker_walk_from_anywhere(page: Page) -> None:
 
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768), (390, 844)])
 def test_a_step_is_seen_with_its_matrix_and_the_bar_covers_no_control_of_what_is_walked(
-    width: int, height: int, new_page: Callable[..., Page], server: Server
+    page: Page, width: int, height: int
 ) -> None:
-    page = visit(new_page(width, height), server.address)
+    page.set_viewport_size({"width": width, "height": height})
     steps_and_their_matrix_are_seen_together(page, height)
     with redrawn(page):
         page.keyboard.press("PageUp")
@@ -233,8 +229,8 @@ def test_the_chosen_step_stays_in_sight(page: Page) -> None:
     )
 
 
-def test_names_of_rows_keep_to_their_room(new_page, server: Server) -> None:
-    page = visit(new_page(width=1920, height=1080), server.address)
+def test_names_of_rows_keep_to_their_room(page: Page) -> None:
+    page.set_viewport_size({"width": 1920, "height": 1080})
     page.click("#lp-present")
     page.wait_for_selector("#main-matrix .lp-row-ticks.lp-worded i")
     overlapping = page.evaluate(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Request, expect
 
 from tests.browser.reading import (
     CANVAS,
@@ -46,44 +46,45 @@ def table(rows: list[str]) -> bytes:
     return "\n".join(["sentence1,sentence2,score", *rows]).encode()
 
 
-def test_one_pair(page: Page) -> None:
-    typed(page, ("A cat sleeps.", "A cat is asleep.", "1"))
-    expect(page.locator(COUNT)).to_have_text("1 pair")
-    expect(page.locator(REMARKS)).to_contain_text("A single pair")
-    assert loss_shown(page) == 0
-    for loss in FAMILIES:
-        choose(page, loss)
-        expect(page.locator(PROBLEM)).to_be_hidden()
-        assert page.locator(CANVAS).is_visible()
+# Rows, what is remarked of them, and the loss of CoSENT if it is known.
+ALIKE = {
+    "one pair": ([("A cat sleeps.", "A cat is asleep.", "1")], "A single pair", 0),
+    "all scores": (
+        [("a cat", "a dog", "3"), ("the sun", "the moon", "3"), ("one", "two", "3")],
+        "All labels are equal",
+        0,
+    ),
+    "all sentences": (
+        [("the same", "the same", "3"), ("the same", "the same", "1")],
+        "collapsed",
+        None,
+    ),
+}
 
 
-def test_all_scores_equal(page: Page) -> None:
-    typed(page, ("a cat", "a dog", "3"), ("the sun", "the moon", "3"), ("one", "two", "3"))
-    expect(page.locator(REMARKS)).to_contain_text("All labels are equal")
-    assert loss_shown(page) == 0
-    for loss in FAMILIES:
-        choose(page, loss)
-        expect(page.locator(PROBLEM)).to_be_hidden()
+def test_one_pair_and_all_of_them_alike(page: Page, subtests: pytest.Subtests) -> None:
+    for case, (rows, remark, loss) in ALIKE.items():
+        with subtests.test(case=case):
+            choose(page, "cosent")
+            typed(page, *rows)
+            count = "1 pair" if len(rows) == 1 else f"{len(rows)} pairs"
+            expect(page.locator(COUNT)).to_have_text(count)
+            expect(page.locator(REMARKS)).to_contain_text(remark)
+            assert loss is None or loss_shown(page) == loss
+            for family in FAMILIES:
+                choose(page, family)
+                expect(page.locator(PROBLEM)).to_be_hidden()
+                assert len(rows) > 1 or page.locator(CANVAS).is_visible()
 
 
-def test_all_sentences_equal(page: Page) -> None:
-    typed(page, ("the same", "the same", "3"), ("the same", "the same", "1"))
-    expect(page.locator(REMARKS)).to_contain_text("collapsed")
-    for loss in FAMILIES:
-        choose(page, loss)
-        expect(page.locator(PROBLEM)).to_be_hidden()
-
-
-def test_no_pair_at_all_says_what_is_needed(page: Page) -> None:
+def test_no_pair_at_all_and_scores_that_are_no_numbers_are_said(page: Page) -> None:
     upload(page, "nothing.csv", table([]))
     expect(page.locator(PROBLEM)).to_be_visible()
     assert page.locator(PROBLEM).inner_text().endswith(".")
     upload(page, "only-bad.csv", table(["a,b,nan", "c,,1"]))
     expect(page.locator(PROBLEM)).to_contain_text("no usable pair")
     expect(page.locator(SKIPPED)).to_have_count(3)
-
-
-def test_scores_that_are_no_finite_numbers(page: Page) -> None:
+    # Scores that are no finite numbers.
     rows = ["a one,a two,nan", "b one,b two,1", "c one,c two,inf", "d one,d two,0", "e,f,-NaN"]
     with redrawn(page):
         upload(page, "nan.csv", table(rows))
@@ -133,31 +134,40 @@ def test_ten_thousand_rows_in_the_table(page: Page) -> None:
     sound(page)
 
 
-@pytest.mark.parametrize("size", [50, 65])
-def test_a_large_file(page: Page, tmp_path: Path, size: int) -> None:
-    """50 MB are read; beyond 64 MB a sentence says what to do, and nothing is sent."""
+def test_a_large_file(page: Page, tmp_path: Path) -> None:
+    """Beyond 64 MB a sentence says what to do, and nothing is sent; 50 MB are read."""
     before = loss_shown(page)
-    path = tmp_path / "large.csv"
-    line = ",".join(["word " * 200, "other " * 200, "1"]) + "\n"
+    page.click("#lp-source-file")
+    sent = []
+
+    def asked(request: Request) -> None:
+        sent.append(len(request.post_data_buffer or b""))
+
+    page.on("request", asked)
+    page.set_input_files("#lp-file", file_of(65, tmp_path))
+    expect(page.locator(PROBLEM)).to_contain_text("larger than 64 MB")
+    expect(page.locator(PROBLEM)).to_contain_text("Cut it down")
+    assert max(sent, default=0) < 2**20
+    page.remove_listener("request", asked)
+    assert loss_shown(page) == before
+    with redrawn(page):
+        page.set_input_files("#lp-file", file_of(50, tmp_path))
+    expect(page.locator(COUNT)).to_have_text("64 pairs")
+    rows = page.evaluate(f"{CHANNEL}.scenario.data.reading.total")
+    assert rows == 1 + 50 * 2**20 // len(LINE)
+
+
+LINE = ",".join(["word " * 200, "other " * 200, "1"]) + "\n"
+
+
+def file_of(size: int, folder: Path) -> Path:
+    """A file of pairs of so many MB."""
+    path = folder / f"large-{size}.csv"
     with path.open("w") as file:
         file.write("sentence1,sentence2,score\nthe first,one of all,0\n")
-        file.writelines(line for _ in range(size * 2**20 // len(line)))
+        file.writelines(LINE for _ in range(size * 2**20 // len(LINE)))
     assert abs(path.stat().st_size / 2**20 - size) < 1
-    page.click("#lp-source-file")
-    if size < 64:
-        with redrawn(page):
-            page.set_input_files("#lp-file", path)
-        expect(page.locator(COUNT)).to_have_text("64 pairs")
-        rows = page.evaluate(f"{CHANNEL}.scenario.data.reading.total")
-        assert rows == 1 + size * 2**20 // len(line)
-    else:
-        sent = []
-        page.on("request", lambda request: sent.append(len(request.post_data_buffer or b"")))
-        page.set_input_files("#lp-file", path)
-        expect(page.locator(PROBLEM)).to_contain_text("larger than 64 MB")
-        expect(page.locator(PROBLEM)).to_contain_text("Cut it down")
-        assert max(sent, default=0) < 2**20
-        assert loss_shown(page) == before
+    return path
 
 
 def test_what_a_file_left_out_is_told_to_who_opens_its_link(
@@ -184,23 +194,25 @@ def test_what_a_file_left_out_is_told_to_who_opens_its_link(
     assert [row[0] for row in table_rows(other)] == ["a one", "d one"]
 
 
-@pytest.mark.parametrize(
-    "name", ["<img src=x onerror=window.pwned=1>.csv", "n" * 5000 + ".csv", "\u202evsc.gnp.csv"]
-)
-def test_names_of_files(page: Page, name: str) -> None:
+NAMES = ("<img src=x onerror=window.pwned=1>.csv", "n" * 5000 + ".csv", "\u202evsc.gnp.csv")
+
+
+def test_names_of_files(page: Page, subtests: pytest.Subtests) -> None:
     page.click("#lp-source-file")
-    with redrawn(page):
-        page.evaluate(
-            """([name, content]) => {
-              const files = new DataTransfer();
-              files.items.add(new File([content], name));
-              document.querySelector(".lp-drop").dispatchEvent(new DragEvent("drop", {
-                dataTransfer: files, bubbles: true, cancelable: true }));
-            }""",
-            [name, table(["a,b,1", "c,d,0"]).decode()],
-        )
-    expect(page.locator(NOTE)).to_contain_text(name[:20])
-    assert len(page.locator(NOTE).inner_text()) < 1000
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert page.evaluate("window.pwned") is None
-    sound(page)
+    for place, name in enumerate(NAMES):
+        with subtests.test(name=name[:30]):
+            with redrawn(page):
+                page.evaluate(
+                    """([name, content]) => {
+                      const files = new DataTransfer();
+                      files.items.add(new File([content], name));
+                      document.querySelector(".lp-drop").dispatchEvent(new DragEvent("drop", {
+                        dataTransfer: files, bubbles: true, cancelable: true }));
+                    }""",
+                    [name, table([f"a {place},b,1", "c,d,0"]).decode()],
+                )
+            expect(page.locator(NOTE)).to_contain_text(name[:20])
+            assert len(page.locator(NOTE).inner_text()) < 1000
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+            assert page.evaluate("window.pwned") is None
+            sound(page)

@@ -22,9 +22,7 @@ from tests.browser.reading import (
     redrawn,
     slider,
     unfold,
-    visit,
 )
-from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
@@ -68,10 +66,16 @@ def test_the_curves_pass_through_what_the_page_shows(page: Page) -> None:
         assert f"{expected.loss[place]:.3g}" == f"{loss:.3g}"
 
 
-@pytest.mark.parametrize("pairs", [64, 500])
 def test_what_is_read_is_the_value_at_the_setting_that_is_named(
-    page: Page, server: Server, pairs: int
+    page: Page, subtests: pytest.Subtests
 ) -> None:
+    opened(page)
+    for pairs in (64, 500):
+        with subtests.test(pairs=pairs):
+            read_at_several_settings(page, pairs)
+
+
+def read_at_several_settings(page: Page, pairs: int) -> None:
     data = Data(source="random", random=RandomBatch(pairs=pairs, seed=3))
     batch = explore(Scenario(data=data)).batch
 
@@ -91,11 +95,13 @@ def test_what_is_read_is_the_value_at_the_setting_that_is_named(
         assert len({at for _, at in told}) == 1
         return [value for value, _ in told], number(told[0][1])
 
+    curve = page.locator(PANEL).first.locator("path.lp-curve")
+    of_other_pairs = curve.get_attribute("d") or ""
     for scale in (0.37, 12.3456, 87.654):
         scene = Scenario(data=data, parameters=(("scale", scale),))
-        page.goto("about:blank")
-        visit(page, f"{server.address}/#{scene.to_link()}")
-        opened(page)
+        with redrawn(page):
+            page.evaluate("link => { location.hash = link; }", scene.to_link())
+        expect(curve).not_to_have_attribute("d", of_other_pairs)
         values, at = read()
         assert at == scale
         assert values == expected(scale)
@@ -107,6 +113,7 @@ def test_what_is_read_is_the_value_at_the_setting_that_is_named(
         values, at = read()
         assert at != scale
         assert values == expected(at)
+    page.mouse.move(0, 0)
 
 
 def test_the_two_rules_are_drawn_and_their_contradiction_is_said(page: Page) -> None:

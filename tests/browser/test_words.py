@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -17,12 +16,9 @@ from tests.browser.reading import (
     reload,
     settle,
     slider,
-    unfold,
     unfold_all,
     upload,
-    visit,
 )
-from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
@@ -69,29 +65,6 @@ def english_left(page: Page) -> set[str]:
         if any(pattern.fullmatch(text) for pattern in telling.values())
         and not any(pattern.fullmatch(text) for pattern in chinese.values())
     }
-
-
-def test_chinese_leaves_no_english_behind(page: Page) -> None:
-    choose(page, "triplet")
-    unfold(page, "ui.encoder")
-    unfold(page, "ui.rules")
-    unfold(page, "ui.pairs")
-    assert len(english_left(page)) > 40  # the test can tell English
-    page.click("#lp-source-random")
-    settle(page)
-    page.click("#lp-source-example")
-    settle(page)
-    english_loss = loss_shown(page)
-    page.click("#lp-language")
-    expect(page.locator("#lp-language")).to_have_text("English")
-    assert english_left(page) == set()
-    assert loss_shown(page) == english_loss
-    # What comes later is Chinese too.
-    for loss in ("info_nce", "siglip", "arcface", "cosent"):
-        choose(page, loss)
-        assert english_left(page) == set()
-    slider(page, "scale")[1].fill("-5")
-    expect(page.locator(".lp-wrong:visible")).to_contain_text("可填 0.1 到 1000")
 
 
 # Every text, title, label and placeholder in sight that is not code, formula or the user's own.
@@ -151,36 +124,42 @@ def foreign(page: Page) -> dict[str, list[str]]:
     return {text: words for text, words in left.items() if words}
 
 
-def test_chinese_has_no_english_word_but_names(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = visit(new_page(), server.address)
-    assert len(foreign(page)) > 40  # the test can tell English
-    page.click("#lp-language")
+def test_chinese_leaves_no_english_behind_but_names(page: Page) -> None:
+    choose(page, "triplet")
     unfold_all(page)
+    assert len(english_left(page)) > 40  # the test can tell English
+    assert len(foreign(page)) > 40
+    for source in ("random", "example"):
+        page.click(f"#lp-source-{source}")
+        settle(page)
+    english_loss = loss_shown(page)
+    page.click("#lp-language")
+    expect(page.locator("#lp-language")).to_have_text("English")
+    assert english_left(page) == set()
+    assert loss_shown(page) == english_loss
+    # What comes later is Chinese too.
+    for loss in ("info_nce", "siglip", "triplet", "arcface", "multitask_cosent", "cosine_mse"):
+        choose(page, loss)
+        assert english_left(page) == set(), loss
+        assert foreign(page) == {}, loss
+    choose(page, "cosent")
+    for source in ("table", "random", "example"):
+        page.click(f"#lp-source-{source}")
+        settle(page)
+        assert english_left(page) == set(), source
+        assert foreign(page) == {}, source
+    slider(page, "scale")[1].fill("-5")
+    expect(page.locator(".lp-wrong:visible")).to_contain_text("可填 0.1 到 1000")
+    slider(page, "scale")[1].fill("20")
     upload(page, "pairs.csv", "sentence1,sentence2,score\n甲,乙,1\n丙,丁,high\n戊,己,0\n".encode())
     expect(page.locator("#main-controls .lp-skipped")).to_contain_text("high")
     told = foreign(page)
     assert all("high" in text for text in told), told
-    for source in ("table", "random", "example"):
-        page.click(f"#lp-source-{source}")
-        settle(page)
-        assert foreign(page) == {}, source
-    for loss in ("info_nce", "triplet", "arcface", "multitask_cosent", "cosine_mse"):
-        choose(page, loss)
-        assert foreign(page) == {}, loss
 
 
-def test_the_language_is_remembered(page: Page) -> None:
-    page.click("#lp-language")
-    reload(page)
-    expect(page.locator("#lp-language")).to_have_text("English")
-    expect(page.locator("#lp-source-table")).to_have_text("表格")
-    page.click("#lp-language")
-    expect(page.locator("#lp-source-table")).to_have_text("Table")
+def test_language_and_theme_are_remembered(page: Page) -> None:
+    """Both themes have colours of their own."""
 
-
-def test_both_themes_have_colours_of_their_own(page: Page) -> None:
     def ground() -> str:
         return page.evaluate("getComputedStyle(document.querySelector('#lp-side')).backgroundColor")
 
@@ -191,8 +170,13 @@ def test_both_themes_have_colours_of_their_own(page: Page) -> None:
     assert dark["colours"] > 1
     assert sum(map(int, re.findall(r"\d+", dark_ground)[:3])) < 200
     assert sum(map(int, re.findall(r"\d+", light_ground)[:3])) > 600
+    page.click("#lp-language")
     reload(page)
+    expect(page.locator("#lp-language")).to_have_text("English")
+    expect(page.locator("#lp-source-table")).to_have_text("表格")
     assert ground() == dark_ground
     page.click("#lp-theme")
     assert ground() == light_ground
+    page.click("#lp-language")
+    expect(page.locator("#lp-source-table")).to_have_text("Table")
     assert pixels(page)["mark"] == light["mark"]

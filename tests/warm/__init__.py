@@ -23,10 +23,7 @@ VARIABLE = "LOSSPRISM_WARM_PYTHON"
 
 
 class Warm:
-    """A warm Python until it is left. `inside` is a command that runs the command it precedes."""
-
-    def __init__(self, inside: tuple[str, ...] = ()) -> None:
-        self._inside = inside
+    """A warm Python until it is left."""
 
     def __enter__(self) -> str:
         # A name of a socket has to be short.
@@ -41,7 +38,7 @@ class Warm:
             descriptor = listening.fileno()
             command = [sys.executable, HERE / "answering.py", descriptor, python]
             self._process = subprocess.Popen(
-                [*self._inside, *map(str, command)],
+                [*map(str, command)],
                 pass_fds=(descriptor,),
                 stdin=subprocess.PIPE,  # it ends when this is closed
                 start_new_session=True,

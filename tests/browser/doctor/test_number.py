@@ -48,18 +48,7 @@ def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
     assert loss_shown(doctor) == pytest.approx(5.545, abs=5e-4)
 
 
-def test_losses_with_one_number_are_compared_there(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened(new_page(), server.address, "value=2.0794")
-    page.locator(FINDINGS).first.get_by_role("link", name="Compare these losses").click()
-    page.wait_for_function("window.lossprism?.page('compare')?.drawn > 0")
-    rows = page.locator(".lp-compared tbody tr")
-    assert rows.count() > 1
-    assert "2.079" in rows.first.inner_text()
-
-
-def test_what_nothing_produces_is_said(doctor: Page) -> None:
+def test_what_nothing_produces_is_said_and_examples_are_one_press_away(doctor: Page) -> None:
     doctor.fill("#lp-doctor-value", "123.456789")
     doctor.fill("#lp-doctor-loss", "cosine_mse")
     about = doctor.locator("#doctor-doctor_findings .lp-about")
@@ -68,9 +57,6 @@ def test_what_nothing_produces_is_said(doctor: Page) -> None:
     expect(doctor.locator("#doctor-doctor_findings .lp-problem")).to_contain_text("batch is “many”")
     doctor.fill("#lp-doctor-batch", "")
     expect(doctor.locator("#doctor-doctor_findings .lp-problem")).to_be_hidden()
-
-
-def test_examples_are_one_press_away_and_back_leads_back(doctor: Page) -> None:
     buttons = doctor.locator(".lp-doctor-tries button")
     count = buttons.count()
     assert count > 4
@@ -78,8 +64,17 @@ def test_examples_are_one_press_away_and_back_leads_back(doctor: Page) -> None:
         buttons.nth(place).click()
         value = buttons.nth(place).inner_text().split(" ")[0]
         expect(doctor.locator("#lp-doctor-value")).to_have_value(value)
-        expect(doctor.locator("#doctor-doctor_findings .lp-about")).to_contain_text(value)
+        expect(about).to_contain_text(value)
         doctor.wait_for_function("v => location.hash.includes(`value=${v}`)", arg=value)
+    # Back leads back.
     doctor.go_back()
     previous = buttons.nth(count - 2).inner_text().split(" ")[0]
     expect(doctor.locator("#lp-doctor-value")).to_have_value(previous)
+    # Losses with one number are compared there.
+    doctor.evaluate("location.hash = 'value=2.0794'")
+    expect(about).to_contain_text("2.0794")
+    doctor.locator(FINDINGS).first.get_by_role("link", name="Compare these losses").click()
+    doctor.wait_for_function("window.lossprism?.page('compare')?.drawn > 0")
+    rows = doctor.locator(".lp-compared tbody tr")
+    assert rows.count() > 1
+    assert "2.079" in rows.first.inner_text()

@@ -158,26 +158,11 @@ def test_someone_with_pairs_of_their_own_is_led_from_the_invitation_to_the_start
     expect(page.locator(".lp-start-box")).to_contain_text("4 steps, batches of 16 (2 epochs)")
 
 
-def test_a_scene_of_explore_lends_its_loss_too(open_page: Callable[..., Page]) -> None:
-    rows = tuple((f"a cat {i}", f"a dog {i}", str(i % 6)) for i in range(30))
-    scene = Scenario(data=Data(source="table", rows=rows), parameters=(("scale", 35.0),))
-    page = open_page()
-    page.click("#lp-finetune-source-link")
-    page.fill("#lp-finetune-link", scene.to_link())
-    page.press("#lp-finetune-link", "Tab")
-    take = page.locator("#lp-finetune-take-scene")
-    expect(take).to_contain_text("CoSENT · scale = 35")
-    take.click()
-    expect(take).to_be_hidden()
-    expect(page.locator(".lp-parameters .lp-number")).to_have_value("35")
-    expect(page.locator(".lp-start-box")).to_contain_text("scale = 35")
-    expect(page.locator("#lp-finetune-link")).to_have_value(scene.to_link())
-
-
-def test_an_impossible_combination_is_answered_by_a_sentence(
-    open_page: Callable[..., Page],
+def test_each_sentence_stands_where_it_can_be_put_right(
+    open_page: Callable[..., Page], tmp_path: Path
 ) -> None:
     page = open_page()
+    # An impossible combination.
     plan(page, encoder="all-MiniLM-L6-v2", kind="cross", loss="info_nce")
     said = page.locator(".lp-finetune_controls .lp-wrong", has_text="cross-encoder gives one score")
     expect(said).to_have_count(2)  # at the loss, and at the button
@@ -192,10 +177,8 @@ def test_an_impossible_combination_is_answered_by_a_sentence(
     page.reload()
     page.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
     expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
-
-
-def test_each_sentence_stands_where_it_can_be_put_right(open_page: Callable[..., Page]) -> None:
-    page = open_page()
+    # What is missing, and what cannot be.
+    plan(page, kind="bi", loss="cosent")
     wrong = page.locator(".lp-finetune_controls .lp-wrong:visible")
     encoder = page.locator("details", has=page.locator("#lp-finetune-encoder"))
     page.select_option("#lp-finetune-encoder", "other")
@@ -209,6 +192,24 @@ def test_each_sentence_stands_where_it_can_be_put_right(open_page: Callable[...,
     expect(page.locator(".lp-finetune_controls")).to_contain_text("Accepted: 2 to 4096")
     page.locator("#lp-finetune-batch_size").blur()
     expect(page.locator("#lp-finetune-batch_size")).to_have_value("16")
+    # A folder that is no encoder.
+    page.click("#lp-finetune-kind-bi")
+    page.select_option("#lp-finetune-encoder", "other")
+    page.fill("#lp-finetune-encoder-name", str(tmp_path))
+    page.keyboard.press("Tab")
+    expect(encoder.locator(".lp-wrong:visible")).to_contain_text("holds no model")
+    page.click("#lp-finetune-start")
+    expect(page.locator(".lp-start-box .lp-wrong:visible")).to_contain_text("holds no model")
+    expect(page.locator("#lp-finetune-quick")).to_be_visible()
+    # One that looks like an encoder is found out when it is loaded.
+    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
+    (tmp_path / "model.safetensors").write_bytes(b"no weights")
+    begin(page, encoder=str(tmp_path))
+    wait_for(page, "failed")
+    told = page.locator(".lp-finetune_run .lp-problem:visible")
+    expect(told).to_contain_text("could not be loaded as a sentence encoder")
+    page.click("#lp-language")
+    expect(told).to_contain_text(say("zh", "model.bi"))
 
 
 def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> None:
@@ -236,29 +237,6 @@ def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> No
         f"data: {{ ...{CHANNEL}.plan.data, file: '/etc/passwd' }} }} }})"
     )
     assert answer["error"]["key"] == "problem.scenario_entry"
-
-
-def test_a_folder_that_is_no_encoder_is_named_where_it_was_typed(
-    open_page: Callable[..., Page], tmp_path: Path
-) -> None:
-    page = open_page()
-    encoder = page.locator("details", has=page.locator("#lp-finetune-encoder"))
-    page.select_option("#lp-finetune-encoder", "other")
-    page.fill("#lp-finetune-encoder-name", str(tmp_path))
-    page.keyboard.press("Tab")
-    expect(encoder.locator(".lp-wrong:visible")).to_contain_text("holds no model")
-    page.click("#lp-finetune-start")
-    expect(page.locator(".lp-start-box .lp-wrong:visible")).to_contain_text("holds no model")
-    expect(page.locator("#lp-finetune-quick")).to_be_visible()
-    # One that looks like an encoder is found out when it is loaded.
-    (tmp_path / "config.json").write_text("{}", encoding="utf-8")
-    (tmp_path / "model.safetensors").write_bytes(b"no weights")
-    begin(page, encoder=str(tmp_path))
-    wait_for(page, "failed")
-    told = page.locator(".lp-finetune_run .lp-problem:visible")
-    expect(told).to_contain_text("could not be loaded as a sentence encoder")
-    page.click("#lp-language")
-    expect(told).to_contain_text(say("zh", "model.bi"))
 
 
 def test_a_file_read_late_never_takes_the_place_of_a_newer_one(
@@ -292,3 +270,17 @@ def test_a_file_read_late_never_takes_the_place_of_a_newer_one(
         held[0].continue_()
     page.wait_for_function(f"{CHANNEL}.checked?.train === 32")
     assert page.evaluate(f"{CHANNEL}.plan.data.name") == "new.csv"
+    page.unroute_all()
+    # A scene of Explore lends its loss, too.
+    rows = tuple((f"a cat {i}", f"a dog {i}", str(i % 6)) for i in range(30))
+    scene = Scenario(data=Data(source="table", rows=rows), parameters=(("scale", 35.0),))
+    page.click("#lp-finetune-source-link")
+    page.fill("#lp-finetune-link", scene.to_link())
+    page.press("#lp-finetune-link", "Tab")
+    take = page.locator("#lp-finetune-take-scene")
+    expect(take).to_contain_text("CoSENT · scale = 35")
+    take.click()
+    expect(take).to_be_hidden()
+    expect(page.locator(".lp-parameters .lp-number")).to_have_value("35")
+    expect(page.locator(".lp-start-box")).to_contain_text("scale = 35")
+    expect(page.locator("#lp-finetune-link")).to_have_value(scene.to_link())

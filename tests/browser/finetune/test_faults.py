@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from playwright.sync_api import Browser, expect
 
+from tests import warm
 from tests.browser.finetune.steering import CHANNEL, UNFOLD, begin, read, visitor, wait_for
 from tests.browser.serving import Server
-from tests.warm import Warm
+from tests.warm import joining
 
 pytestmark = pytest.mark.browser
 
@@ -82,27 +85,27 @@ def test_out_of_memory_names_the_batch_that_fits_and_that_one_trains(
         wait_for(page, "finished")
 
 
-# Runs in their own small file system, which only this Python sees: no right of an administrator's
-# is needed, but a system that lets its users do so.
-SMALL_DISK = 'mount -t tmpfs -o size=640k runs {folder} && exec "$@"'
+# Runs in their own small file system, which only those see that join this process: no right of an
+# administrator's is needed, but a system that lets its users do so.
+SMALL_DISK = "mount -t tmpfs -o size=640k runs {folder} && echo there && exec cat"
 
 
 @pytest.fixture
 def cramped(tmp_path: Path) -> Iterator[Server]:
     """A server whose runs are on a disk of 640 kB."""
-    runs = tmp_path / "runs"
+    runs, python = tmp_path / "runs", tmp_path / "python"
     runs.mkdir()
     inside = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")
-    inside += (SMALL_DISK.format(folder=runs), "sh")
-    try:
-        subprocess.run([*inside, "true"], check=True, capture_output=True)
-    except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"no small file system can be made here: {error}")
-    with (
-        Warm(inside) as python,
-        Server(tmp_path, "--runs", str(runs), python=python) as running,
-    ):
-        yield running
+    disk = (*inside, SMALL_DISK.format(folder=shlex.quote(str(runs))))
+    with subprocess.Popen(disk, stdin=PIPE, stdout=PIPE, stderr=PIPE, text=True) as holding:
+        if holding.stdout.readline() != "there\n":
+            pytest.skip(f"no small file system can be made here: {holding.stderr.read()}")
+        line = [warm.python(), joining.__file__, holding.pid, python]
+        python.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, line))} "$@"\n')
+        python.chmod(0o755)
+        with Server(tmp_path, "--runs", str(runs), python=str(python)) as running:
+            yield running
+        holding.stdin.close()
 
 
 def test_a_disk_that_is_full_is_said_and_the_run_can_go_on(

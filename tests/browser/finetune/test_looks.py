@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import axe
-from tests.browser.finetune.steering import TRACE, begin, settled, wait_for
+from tests.browser.finetune.steering import settled
 from tests.browser.reading import TWO_FRAMES, walk_by_keyboard
 
 pytestmark = pytest.mark.browser
@@ -87,14 +87,3 @@ def no_violation(page: Page, axe_script: str, state: str) -> None:
     assert axe.violations(page, axe_script) == []
     if state != "empty":
         table.click()
-
-
-def test_axe_finds_nothing_serious_while_it_trains(
-    open_page: Callable[..., Page], axe_script: str
-) -> None:
-    page = open_page("?__theme=dark")
-    begin(page, steps=100_000, evaluations=1000)
-    page.wait_for_function(f"{TRACE}?.evaluations.length > 2")
-    assert axe.violations(page, axe_script) == []
-    page.click("#lp-finetune-stop")
-    wait_for(page, "stopped")

@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.lab.training.plan import TrainingPlan
+from tests.browser import axe
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.finetune.steering import (
     ASKED,
@@ -32,8 +33,12 @@ from tests.browser.serving import Server
 pytestmark = pytest.mark.browser
 
 
-def test_the_empty_page_invites(open_page: Callable[..., Page]) -> None:
-    page = open_page()
+def test_the_empty_page_invites_and_so_does_an_address_of_no_run(
+    open_page: Callable[..., Page],
+) -> None:
+    page = open_page("#20200101-000000-cosent-nothing")
+    said = page.locator(".lp-wrong:visible")
+    expect(said).to_have_text("There is no run called “20200101-000000-cosent-nothing”.")
     expect(page.locator("#lp-finetune-quick")).to_be_visible()
     expect(page.locator(".lp-charts").first).to_be_hidden()
     expect(page.locator("#lp-probe")).to_be_hidden()
@@ -133,11 +138,21 @@ def test_loading_names_what_is_loaded_and_its_clock_runs(
 
 
 def test_curves_grow_while_it_trains_and_it_pauses_resumes_and_stops(
-    open_page: Callable[..., Page],
+    open_page: Callable[..., Page], axe_script: str
 ) -> None:
-    page = open_page()
+    page = open_page("?__theme=dark")
     begin(page, steps=100_000, evaluations=1000)
     wait_for(page, "training")
+    name = read(page, "about.id")
+    page.wait_for_function(f"{TRACE}.evaluations.length > 2")
+    assert axe.violations(page, axe_script) == []
+    # Whoever comes back without an address finds the run under way.
+    page.click(".lp-pages a >> text=Explore")
+    page.wait_for_selector(".lp-controls")
+    page.click(".lp-pages a >> text=Fine-tune")
+    page.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
+    wait_for(page, "training")
+    assert read(page, "about.id") == name
     page.wait_for_function(f"{TRACE}.steps.length > 3")
     path = page.locator(".lp-chart path[stroke-width='2']").first
     short, early = len(path.get_attribute("d")), read(page, "steps.length")
@@ -188,27 +203,3 @@ def test_a_run_outlives_its_tab(open_page: Callable[..., Page]) -> None:
     expect(again.locator("#lp-finetune-delete")).to_have_text("Delete with its model?")
     again.click("#lp-finetune-delete")
     expect(again.locator("#lp-finetune-quick")).to_be_visible()
-
-
-def test_whoever_comes_back_without_an_address_finds_the_run_under_way(
-    open_page: Callable[..., Page],
-) -> None:
-    page = open_page()
-    begin(page, steps=100_000, evaluations=1000)
-    wait_for(page, "training")
-    name = read(page, "about.id")
-    page.click(".lp-pages a >> text=Explore")
-    page.wait_for_selector(".lp-controls")
-    page.click(".lp-pages a >> text=Fine-tune")
-    page.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
-    wait_for(page, "training")
-    assert read(page, "about.id") == name
-    page.click("#lp-finetune-stop")
-    wait_for(page, "stopped")
-
-
-def test_an_address_of_no_run(open_page: Callable[..., Page]) -> None:
-    page = open_page("#20200101-000000-cosent-nothing")
-    said = page.locator(".lp-wrong:visible")
-    expect(said).to_have_text("There is no run called “20200101-000000-cosent-nothing”.")
-    expect(page.locator("#lp-finetune-quick")).to_be_visible()
