@@ -15,6 +15,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.cleaned_rows",
         "doctor.in_rows",
         "doctor.mined",
+        "doctor.run.by_rows",
         "doctor.run.known",
         "doctor.run.other_curves",
         "doctor.run.read",

@@ -58,9 +58,8 @@ class Corpus:
     rows that could not be read, `shared` the sentences that stand on both sides (only a held-out
     file of the user's own can do that). `teacher` is what another model gave each pair of `train`,
     NaN for nothing, `held_out_teacher` each of `held_out`; None where it gave none. Whether they
-    came as `triplets` says how they make lists (`Material`), and whether they `awaits_teacher`,
-    that a model will say of them what it makes of them. A pair whose label reaches `threshold` is
-    positive where the plan says nothing; None is the middle of the scale.
+    came as `triplets` says how they make lists (`Material`), `awaits_teacher` that a model will
+    give its own. `threshold`, from which on a label is positive where the plan has none.
     """
 
     train: tuple[Pair, ...]
