@@ -203,7 +203,7 @@ SIGLIP = LossSpec(
             peers=(Peer("open-clip-torch", "SigLipLoss"),),
         ),
         Convention(
-            "averaged over cells (big_vision issue 179 of July 2025, unreleased)",
+            "averaged over cells (big_vision issue 179, unreleased)",
             {"scale": 10.0, "bias": -10.0},
             siglip_over_cells_definition,
             formula=r"\frac1{N^2} \sum_{i,j}"

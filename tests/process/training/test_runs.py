@@ -29,7 +29,7 @@ def until(runs, name, holds, seconds=PATIENCE):
     raise AssertionError(f"still {status['state']} at step {status['step']}: {status['problem']}")
 
 
-STEPS = 150
+STEPS = 300
 
 
 def test_a_killed_run_resumes_to_the_same_figures(bert, runs):

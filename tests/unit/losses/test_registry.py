@@ -371,7 +371,7 @@ OF_NO_RELEASE = {
     ("cosent", "S0 (−10¹²)"),
     ("circle_self_paced", "paper (γ = 256)"),
     ("nt_xent", "SimCLR"),
-    ("siglip", "averaged over cells (big_vision issue 179 of July 2025, unreleased)"),
+    ("siglip", "averaged over cells (big_vision issue 179, unreleased)"),
     ("supcon", "S2 (the anchor is its own positive)"),
     (
         "supcon",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 
 import numpy as np
 import pytest
@@ -78,6 +79,7 @@ def test_other_held_out_pairs_do_not_compare(several):
     folder = runs.folder(names[0])
     pairs = folder.read_pairs("held_out.jsonl")
     folder.write_pairs("held_out.jsonl", [(a, f"{b}!", label) for a, b, label in pairs])
+    os.utime(folder.path / "after.npz")  # as if measured anew
     found = compare.table(runs, [names[0], names[3]])
     assert [one["key"] for one in found["verdict"]] == ["verdict_other_pairs"]
     assert found["differences"] == []
@@ -206,7 +208,7 @@ def test_pairs_that_stand_there_repeatedly_are_told_wherever_runs_are_judged(run
         assert [one["key"] for one in found["verdict"]][-1] == "run_repeats"
         assert told in commands._table(found)
     assert runs.status(names[0])["summary"]["repeated"] == 12
-    commands._print_figures(runs.status(names[0]))
+    commands._print_figures(runs.folder(names[0]), runs.status(names[0]))
     assert told in capsys.readouterr().out
     assert told in (runs.folder(names[0]).model / "README.md").read_text(encoding="utf-8")
     file = Unseen("mine.tsv", again.held_out, 36)

@@ -120,7 +120,7 @@ def test_a_run_says_how_lists_are_ordered(runs, run_of_lists, capsys):
     after = list_figures(folder.read_pairs("held_out.jsonl"), scores, rules)
     assert summary["after"]["lists"] == after
     assert after["count"] + after["alike"] + after["without"] == 8
-    commands._print_figures(status)
+    commands._print_figures(folder, status)
     printed = capsys.readouterr().out
     before = summary["before"]["lists"]
     assert f"NDCG@10 of lists: {before['ndcg_at_10']:.3f} → {after['ndcg_at_10']:.3f}\n" in printed
@@ -136,11 +136,11 @@ def test_a_run_of_an_earlier_version_still_opens(runs, run_of_lists, capsys):
     summary = folder.read("summary.json")
     del summary["before"]["lists"]  # resumed by this version
     folder.write("summary.json", summary)
-    commands._print_figures(runs.status(run_of_lists))
+    commands._print_figures(folder, runs.status(run_of_lists))
     assert "NDCG@10 of lists: — →" in capsys.readouterr().out
     assert "NDCG@10 of lists | — →" in card.section(PLAN, summary, [])
     del summary["after"]["lists"]
     folder.write("summary.json", summary)
-    commands._print_figures(runs.status(run_of_lists))
+    commands._print_figures(folder, runs.status(run_of_lists))
     assert "lists" not in capsys.readouterr().out
     assert "lists" not in card.section(PLAN, summary, [])

@@ -80,6 +80,7 @@ export function experiment(channel, server, { name, box, asked = () => ({}), abo
   function ask() {
     if (isFound && of !== base()) {
       isFound = false;
+      put = ""; // what was found is gone, and is asked for again where it is wanted again
       tell(say("ui.working"));
     }
     if (!inSight || !channel.batch || channel.problem || put === key()) return;
