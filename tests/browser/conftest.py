@@ -239,15 +239,6 @@ def explore_back(page: Page, _: str) -> None:
     still(page)
 
 
-def back_by_address(page: Page, name: str, scene: str, still: str) -> None:
-    """To a scene of the page that is open, as Back leads there; `still` is where nothing moves."""
-    history = f"window.lossprism.page('{name}').history"
-    page.wait_for_function(f"!{history}.pending && {still}")
-    page.evaluate("scene => { location.hash = scene; }", scene)
-    there = f"{history}.text === scene.slice(1) && !{history}.pending && {still}"
-    page.wait_for_function(f"scene => {there}", arg=scene)
-
-
 @dataclass(frozen=True)
 class Way:
     """How a page is opened, and how it is brought back to the scene that it was opened with, which
