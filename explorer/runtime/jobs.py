@@ -144,7 +144,7 @@ class Job:
             raise logged(Problem("heavy_seconds", about="size", most=display_number(most)))
         if self._light_seconds() > (most := budget("light_seconds")):
             raise logged(Problem("light_seconds", about="size", most=display_number(most)))
-        turns.give_way()
+        self._begun += turns.give_way()  # which is not counted
 
     def _light_seconds(self) -> float:
         """What light work in the foreground has taken of the processor so far."""

@@ -27,7 +27,7 @@ LOOK_S = 0.5
 # Light work is estimated to take less of a processor; a hand on a slider notices more.
 LIGHT_S = 0.15
 # Longer work stands still for at most so many times as long as it has worked since it last did.
-GIVEN, SLICE_S, MOST_GIVEN_S = 2.0, 0.002, 0.1
+GIVEN, SLICE_S, MOST_GIVEN_S = 4.0, 0.002, 0.1
 Bound = Callable[[], float]
 # Hears now and then how many go before, and may raise to leave the queue; it answers true where
 # somebody who has a turn waits for this and lends it.
@@ -199,18 +199,22 @@ def is_light(seconds: float) -> bool:
     return seconds < LIGHT_S
 
 
-def give_way() -> None:
-    """Stand still while light work is under way: called at the steps of longer work.
+def give_way() -> float:
+    """Stand still while light work is under way: called at the steps of longer work. For how many
+    seconds it did.
 
     A thread that computes in Python keeps Python's lock, for which light work would wait at each of
     its operations. Where there is always light work the longer keeps a part of its pace.
     """
     if _mine.get() in (None, LIGHT):
-        return
-    worked = time.monotonic() - getattr(_pace, "at", 0.0)
-    if worked >= SLICE_S:
-        LIGHT.until_idle(GIVEN * min(worked, MOST_GIVEN_S))
-        _pace.at = time.monotonic()
+        return 0.0
+    began = time.monotonic()
+    worked = began - getattr(_pace, "at", 0.0)
+    if worked < SLICE_S:
+        return 0.0
+    LIGHT.until_idle(GIVEN * min(worked, MOST_GIVEN_S))
+    _pace.at = time.monotonic()
+    return _pace.at - began
 
 
 def has_turn() -> bool:
