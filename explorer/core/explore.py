@@ -26,7 +26,6 @@ from explorer.runtime.device import device_name
 from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
-from explorer.runtime.turns import FEW_PAIRS
 from explorer.runtime.wire import is_number
 from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec, Parameter
@@ -37,6 +36,9 @@ from losses.spec import ParameterValue
 # What exploring takes at most for each cell of the N×N matrix of its pairs: measured at the most
 # pairs, 880 for the loss that holds most (`tests/process/test_request_memory.py`).
 CELL_BYTES = 1200
+FEW_PAIRS = 256  # which take little memory, whatever is done with them
+# And what it takes of a processor: at 512 pairs 0.78 s for the loss that takes longest (lifted).
+SECONDS, CELL_SECONDS = 0.03, 3e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,6 +224,11 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
         device=device_name(),
         milliseconds=1000 * (time.perf_counter() - started),
     )
+
+
+def seconds_for(pairs: int) -> float:
+    """What exploring so many pairs, and drawing it, takes at most of a processor, estimated."""
+    return SECONDS + CELL_SECONDS * pairs**2
 
 
 def batch_for(scenario: Scenario) -> Batch:

@@ -32,12 +32,13 @@ def atomic_write(path: Path) -> Iterator[BinaryIO]:
         beside.unlink(missing_ok=True)
 
 
-def files_in(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
-    """Each file of a folder and of those in it, no deeper, and what the system says of it."""
+def files_in(folder: Path, start: str = "") -> Iterator[tuple[Path, os.stat_result]]:
+    """Each file of a folder and of those in it, no deeper, whose name begins with `start`, and what
+    the system says of it."""
     for place, folders, names in os.walk(folder, followlinks=True):
         if place != str(folder):
             folders.clear()
-        for file in (Path(place, name) for name in names):
+        for file in (Path(place, name) for name in names if name.startswith(start)):
             if file.is_file():
                 with contextlib.suppress(FileNotFoundError):  # it left while we looked
                     yield file, file.stat()

@@ -144,6 +144,7 @@ class Job:
             raise logged(Problem("heavy_seconds", about="size", most=display_number(most)))
         if self._light_seconds() > (most := budget("light_seconds")):
             raise logged(Problem("light_seconds", about="size", most=display_number(most)))
+        self._begun += turns.give_way()  # which is not counted
 
     def _light_seconds(self) -> float:
         """What light work in the foreground has taken of the processor so far."""
@@ -297,9 +298,10 @@ def in_turn() -> Iterator[None]:
         yield
 
 
-def one_by_one(pairs: int) -> AbstractContextManager[None]:
-    """Light work of the running job on so many pairs is done after that of others."""
-    return turns.one_by_one(pairs, check)
+def in_order(seconds: float) -> AbstractContextManager[None]:
+    """Light and middling work of the running job, estimated to take so many seconds of a processor,
+    is done after such work of others."""
+    return turns.in_order(seconds, lambda ahead: check())
 
 
 def in_turn_if(heavy: bool) -> AbstractContextManager[None]:

@@ -31,9 +31,9 @@ SHOWN_ROWS = 1024
 
 # ---- Files and texts
 FILE_BYTES = 64 * MIB
-# Unpacked; beyond, reading one takes its turn with the heavy work of a hosted page. The oddest text
-# of so many takes half a second of a processor.
+# Unpacked; beyond, reading one takes its turn with the heavy work of a hosted page.
 HEAVY_FILE_BYTES = MIB // 4
+BYTE_SECONDS = 2e-6  # of a processor, to read a byte of the oddest text
 LARGE_FILE_BYTES = 256 * MIB  # about a million pairs of short sentences
 UNPACKED_BYTES = 512 * MIB  # of a Parquet file
 UNPACKED_ROWS = 2**22  # of a Parquet file, which needs hardly a byte for an empty one

@@ -1,7 +1,9 @@
-"""A fair queue with a semaphore: on a hosted page heavy work is taken up by few at a time, and by
-visitor in turn.
+"""Fair queues: on a hosted page work is taken up by few at a time, and by visitor in turn.
 
-Who has a turn keeps it for the work that it waits for. At home nobody waits.
+There are three, by how long the work takes: light work (a slider, a small picture), middling work
+(hundreds of pairs) and heavy work (a million of them, encoding). None waits for a longer one, and
+the longer ones stand still for a moment at their steps while light work is done. Who has a turn
+keeps it for the work that it waits for. At home nobody waits.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import contextlib
 import itertools
 import math
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -20,55 +23,68 @@ from explorer.runtime.problem import Problem, logged
 from explorer.runtime.room import check_memory
 from explorer.runtime.visitors import has_key, is_hosted, visitor
 
-LOOK_S = 0.2
-_has_turn: ContextVar[bool] = ContextVar("has_turn", default=False)
+LOOK_S = 0.5
+# Light work is estimated to take less of a processor; a hand on a slider notices more.
+LIGHT_S = 0.15
+# Longer work stands still for at most so many times as long as it has worked since it last did.
+GIVEN, SLICE_S, MOST_GIVEN_S = 4.0, 0.002, 0.1
+Bound = Callable[[], float]
+# Hears now and then how many go before, and may raise to leave the queue; it answers true where
+# somebody who has a turn waits for this and lends it.
+Waiting = Callable[[int], bool | None]
 
 
 @dataclass(eq=False)
 class _Ticket:
     visitor: str
+    tag: int
     number: int
     begun: bool = False
+    called: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def place(self) -> tuple[int, int]:
+        return self.tag, self.number
 
 
-@dataclass
+@dataclass(eq=False)
 class Turns:
-    """A queue in which each visitor has the same weight, however much they ask for."""
+    """Start-time fair queueing: each visitor has the same weight, however much they ask for.
 
+    What a visitor asks for is tagged one after the other, from the tag that is served when they
+    come; the lowest tag is next. Who comes with a new key is before nobody who waits already.
+
+    `at_once` may be under way; one visitor has at most `of_one` of them, under way or waiting, and
+    at most `most` wait altogether. What is beyond is refused by `problem.KEY` or `problem.KEY_own`.
+    """
+
+    at_once: Bound
+    of_one: Bound = lambda: math.inf
+    most: Bound = lambda: math.inf
+    key: str = "busy"
     _tickets: list[_Ticket] = field(default_factory=list)
-    _served: dict[str, int] = field(default_factory=dict)
+    _tags: dict[str, int] = field(default_factory=dict)  # the next of each visitor
+    _served: int = 0  # the tag that was called last
     _numbers: Iterator[int] = field(default_factory=itertools.count)
     _changed: threading.Condition = field(default_factory=threading.Condition)
 
     @contextlib.contextmanager
-    def taken(
-        self, whose: str, waiting: Callable[[int], bool | None] = lambda ahead: None
-    ) -> Iterator[None]:
+    def taken(self, whose: str, waiting: Waiting = lambda ahead: None) -> Iterator[None]:
         """Do what is inside when it is this visitor's turn.
-
-        `waiting(ahead)` hears now and then how many go before, and may raise to leave the queue;
-        it answers true where somebody who has a turn waits for this and lends it.
 
         Raises:
             Problem: where the visitor, or all together, have too much under way already.
         """
         ticket = self._join(whose)
         try:
-            while not self._may_begin(ticket):
+            while not ticket.called.is_set():
                 if waiting(self._ahead(ticket)):
                     self._leave(ticket)
                     break
+                ticket.called.wait(LOOK_S)
             yield
         finally:
             self._leave(ticket)
-
-    def _leave(self, ticket: _Ticket) -> None:
-        with self._changed:
-            if ticket in self._tickets:
-                self._tickets.remove(ticket)
-            if not self._tickets:
-                self._served.clear()
-            self._changed.notify_all()
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -77,126 +93,142 @@ class Turns:
             begun = sum(ticket.begun for ticket in self._tickets)
             return begun, len(self._tickets) - begun
 
+    def until_idle(self, seconds: float) -> None:
+        """Wait until nothing is under way, at most so long."""
+        if self._tickets:  # looked at without the lock: whoever comes now is waited for next time
+            with self._changed:
+                self._changed.wait_for(lambda: not self._tickets, seconds)
+
     def _join(self, whose: str) -> _Ticket:
         with self._changed:
             own = sum(ticket.visitor == whose for ticket in self._tickets)
-            if own >= budget("heavy_of_one"):
-                raise logged(Problem("busy_own", about="again", count=own))
-            waiting = sum(not ticket.begun for ticket in self._tickets)
-            if waiting >= budget("heavy_waiting"):
-                raise logged(Problem("busy", about="again", count=waiting))
-            ticket = _Ticket(whose, next(self._numbers))
+            if own >= self.of_one():
+                raise logged(Problem(f"{self.key}_own", about="again", count=own))
+            waiting = len(self._waiting())
+            if waiting >= self.most():
+                raise logged(Problem(self.key, about="again", count=waiting))
+            tag = max(self._served, self._tags.setdefault(whose, 0))
+            self._tags[whose] = tag + 1
+            ticket = _Ticket(whose, tag, next(self._numbers))
             self._tickets.append(ticket)
+            self._call()
             return ticket
 
-    def _may_begin(self, ticket: _Ticket) -> bool:
+    def _leave(self, ticket: _Ticket) -> None:
         with self._changed:
-            if not self._is_next(ticket):
-                self._changed.wait(LOOK_S)
-            if not self._is_next(ticket):
-                return False
-            ticket.begun = True
-            self._served[ticket.visitor] = next(self._numbers)
-            return True
+            if ticket not in self._tickets:
+                return
+            self._tickets.remove(ticket)
+            if not ticket.begun:  # what was not done counts for nothing
+                self._tags[ticket.visitor] = self._tags.get(ticket.visitor, 1) - 1
+            self._call()
+            if not self._tickets:
+                self._served = 0
+                self._tags.clear()
+                self._changed.notify_all()
+            elif len(self._tags) > 2 * len(self._tickets) + 64:
+                # Who would be tagged alike without it need not be known any more.
+                self._tags = {who: tag for who, tag in self._tags.items() if tag > self._served}
 
-    def _is_next(self, ticket: _Ticket) -> bool:
-        begun = [one for one in self._tickets if one.begun]
-        return len(begun) < budget("heavy_at_once") and self._order()[0] is ticket
+    def _call(self) -> None:
+        """Whoever is next, as long as there is a turn to be had."""
+        free = self.at_once() - sum(ticket.begun for ticket in self._tickets)
+        while free > 0 and (waiting := self._waiting()):
+            following = min(waiting, key=lambda one: one.place)
+            following.begun = True
+            self._served = max(self._served, following.tag)
+            following.called.set()
+            free -= 1
 
-    def _order(self) -> list[_Ticket]:
-        """Those that wait: whose visitor has the least under way first, then whose visitor waited
-        longest since their last turn."""
-        under_way: dict[str, int] = {}
-        for one in self._tickets:
-            if one.begun:
-                under_way[one.visitor] = under_way.get(one.visitor, 0) + 1
-        waiting = [one for one in self._tickets if not one.begun]
-        return sorted(
-            waiting,
-            key=lambda one: (
-                under_way.get(one.visitor, 0),
-                self._served.get(one.visitor, -1),
-                one.number,
-            ),
-        )
+    def _waiting(self) -> list[_Ticket]:
+        return [ticket for ticket in self._tickets if not ticket.begun]
 
     def _ahead(self, ticket: _Ticket) -> int:
         with self._changed:
-            return self._order().index(ticket)
+            return sum(other.place < ticket.place for other in self._waiting())
 
 
-TURNS = Turns()
-
-
-class _OneByOne:
-    """Light work that is done one piece after the other, while at most so many wait."""
-
-    def __init__(self, most: float = math.inf) -> None:
-        self._most = most
-        self._waiting = 0
-        self._lock, self._counting = threading.Lock(), threading.Lock()
-
-    @contextlib.contextmanager
-    def taken(self, waiting: Callable[[], object]) -> Iterator[None]:
-        self._wait(waiting)
-        try:
-            yield
-        finally:
-            self._lock.release()
-
-    def _wait(self, waiting: Callable[[], object]) -> None:
-        if self._lock.acquire(blocking=False):
-            return
-        with self._counting:
-            if self._waiting >= self._most:
-                raise logged(Problem("busy", about="again", count=self._waiting))
-            self._waiting += 1
-        try:
-            while not self._lock.acquire(timeout=LOOK_S):
-                waiting()
-        finally:
-            with self._counting:
-                self._waiting -= 1
-
-
-# An exploration of few pairs holds Python's lock for most of its time: forty at once take half as
-# much again of the processor as one after the other. Few pairs never wait for many.
-FEW_PAIRS = 256
-_of_few, _of_many = _OneByOne(), _OneByOne(most=64)
+# One after the other: an exploration of few pairs holds Python's lock for most of its time, and
+# forty at once take half as much again of the processor. No more wait than the pool has places.
+LIGHT = Turns(lambda: 1)
+MIDDLING = Turns(
+    at_once=lambda: budget("middling_at_once"),
+    of_one=lambda: budget("middling_of_one"),
+    most=lambda: budget("middling_waiting"),
+    key="busy_middling",
+)
+HEAVY = Turns(
+    at_once=lambda: budget("heavy_at_once"),
+    of_one=lambda: budget("heavy_of_one"),
+    most=lambda: budget("heavy_waiting"),
+)
+_mine: ContextVar[Turns | None] = ContextVar("turn", default=None)
+_pace = threading.local()  # when this thread last stood still
 
 
 @contextlib.contextmanager
-def one_by_one(pairs: int, waiting: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """Do light work on so many pairs after that of others; at once at home.
+def _turn(of: Turns, waiting: Waiting) -> Iterator[None]:
+    """All who came without a key are one in the queue."""
+    with of.taken(visitor() if has_key() else "", waiting):
+        before = _mine.set(of)
+        try:
+            yield
+        finally:
+            _mine.reset(before)
 
-    `waiting()` is called now and then, and may raise to leave. Raises Problem where too many wait.
+
+@contextlib.contextmanager
+def in_order(seconds: float, waiting: Waiting = lambda ahead: None) -> Iterator[None]:
+    """Do what is estimated to take so many seconds of a processor, and is not heavy, after such
+    work of others: light work after light work; at once at home, and within another turn.
+
+    Raises Problem where too much waits.
     """
-    if not is_hosted():
+    if not is_hosted() or _mine.get():
         yield
-    elif pairs <= FEW_PAIRS:
-        with _of_few.taken(waiting):
+    elif is_light(seconds):
+        with _turn(LIGHT, waiting):
             yield
-    else:  # whoever looks at few pairs needs the place
-        with places.lent(), _of_many.taken(waiting):
+    else:  # whoever waits for light work needs the place
+        with places.lent(), _turn(MIDDLING, waiting):
             yield
+
+
+def is_light(seconds: float) -> bool:
+    """Whether what takes so many seconds of a processor is light work."""
+    return seconds < LIGHT_S
+
+
+def give_way() -> float:
+    """Stand still while light work is under way: called at the steps of longer work. For how many
+    seconds it did.
+
+    A thread that computes in Python keeps Python's lock, for which light work would wait at each of
+    its operations. Where there is always light work the longer keeps a part of its pace.
+    """
+    if _mine.get() in (None, LIGHT):
+        return 0.0
+    began = time.monotonic()
+    worked = began - getattr(_pace, "at", 0.0)
+    if worked < SLICE_S:
+        return 0.0
+    LIGHT.until_idle(GIVEN * min(worked, MOST_GIVEN_S))
+    _pace.at = time.monotonic()
+    return _pace.at - began
 
 
 def has_turn() -> bool:
-    """Whether the running code has a turn, which it may lend to what it waits for."""
-    return _has_turn.get()
+    """Whether the running code does heavy work, and has a turn to lend to what it waits for."""
+    return _mine.get() is HEAVY
 
 
 @contextlib.contextmanager
-def in_turn(waiting: Callable[[int], bool | None] = lambda ahead: None) -> Iterator[None]:
-    """Do heavy work when it is the turn of whoever asks; at once at home, and within other heavy
-    work. All who came without a key are one in the queue."""
-    if not is_hosted() or _has_turn.get():
+def in_turn(waiting: Waiting = lambda ahead: None) -> Iterator[None]:
+    """Do heavy work when it is the turn of whoever asks; at once at home, and within another
+    turn."""
+    if not is_hosted() or _mine.get():
         yield
         return
     check_memory()
-    with places.lent(), TURNS.taken(visitor() if has_key() else "", waiting):
-        before = _has_turn.set(True)
-        try:
-            yield
-        finally:
-            _has_turn.reset(before)
+    with places.lent(), _turn(HEAVY, waiting):
+        yield

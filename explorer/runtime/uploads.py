@@ -11,6 +11,7 @@ import base64
 import hashlib
 import os
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,8 @@ from explorer.runtime.visitors import visitor
 
 _TOKEN = re.compile(r"[0-9a-f]{16,64}")
 _DIGEST = re.compile(r"[0-9a-f]{32}")
+LOOKED_BYTES = 64 * MIB  # that come between two looks at all that is kept
+_came, _counting = LOOKED_BYTES, threading.Lock()
 
 
 def content_in(request: object) -> tuple[str, bytes]:
@@ -83,14 +86,13 @@ def receive(token: object, start: int, piece: bytes, name: str) -> None:
     """Append the next piece of a file, which begins at byte `start`."""
     path = _arriving(token)
     check_disk(path.parent)
-    if not start:
-        prune()
     if start + len(piece) > LARGE_FILE_BYTES:
         forget(token)
         raise Problem("large_file_too_large", name=name, most=LARGE_FILE_BYTES // MIB)
     if _kept_mib() + len(piece) / MIB > (most := budget("uploads_mib")):
         forget(token)
         raise logged(Problem("uploads_too_large", name=name, most=display_number(most)))
+    _make_room(len(piece))
     try:
         with path.open("r+b" if start else "wb") as file:
             if file.seek(0, os.SEEK_END) != start:
@@ -98,6 +100,18 @@ def receive(token: object, start: int, piece: bytes, name: str) -> None:
             file.write(piece)
     except FileNotFoundError:
         raise Problem("large_file_pieces", name=name) from None
+
+
+def _make_room(coming: int) -> None:
+    """Drop what was not used for longest, once so much has come that it is worth a look at all that
+    is kept: many small files would else be looked through for each of them."""
+    global _came
+    with _counting:
+        _came += coming
+        if _came < LOOKED_BYTES:
+            return
+        _came = 0
+    prune()
 
 
 def _kept_mib() -> float:
@@ -108,12 +122,13 @@ def _kept_mib() -> float:
 def _mine() -> Iterator[tuple[Path, os.stat_result]]:
     """What the visitor of a hosted page who asks has handed in; nothing is anybody's at home."""
     if mine := visitor():
-        yield from (held for held in _held() if held[0].name.startswith(mine))
+        yield from _held(mine)
 
 
-def _held() -> Iterator[tuple[Path, os.stat_result]]:
+def _held(whose: str = "") -> Iterator[tuple[Path, os.stat_result]]:
+    """What has been handed in, of this visitor or of all."""
     for kind in ("arriving", "files"):
-        yield from files_in(cache_folder(kind))
+        yield from files_in(cache_folder(kind), whose)
 
 
 def forget(token: object) -> None:
@@ -145,7 +160,6 @@ def arrived(token: object, name: str) -> str:
         os.replace(path, _kept(digest))
     except FileNotFoundError:
         raise Problem("large_file_pieces", name=name) from None
-    prune()
     return digest
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import PurePath
 
 from explorer.runtime import jobs
-from explorer.runtime.limits import HEAVY_FILE_BYTES
+from explorer.runtime.limits import BYTE_SECONDS, HEAVY_FILE_BYTES
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import is_blank, is_score
 from explorer.sources.columns import is_name, listed
@@ -118,11 +118,11 @@ def step(done: int, total: int) -> None:
 
 
 def in_turn_to_read(data: bytes) -> AbstractContextManager[None]:
-    """Reading what unpacks to much is heavy work; anything else is read at once."""
+    """Reading what unpacks to much is heavy work; anything else is read after what others ask."""
     size = len(data)
     if size <= HEAVY_FILE_BYTES and data.startswith(PARQUET):
         size = unpacked_bytes(data)
-    return jobs.in_turn_if(size > HEAVY_FILE_BYTES)
+    return jobs.in_turn() if size > HEAVY_FILE_BYTES else jobs.in_order(BYTE_SECONDS * size)
 
 
 def read_grid(

@@ -30,7 +30,7 @@ from explorer.runtime.budgets import budget
 from explorer.runtime.cache import cache_folder
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
-from explorer.runtime.turns import TURNS
+from explorer.runtime.turns import HEAVY, MIDDLING, Turns
 from explorer.runtime.visitors import as_visitor, is_hosted, is_key, new_key
 from explorer.runtime.wire import Json
 from explorer.sources import hub_cache
@@ -166,16 +166,16 @@ def facts() -> Json | None:
 
 
 def health() -> Json:
-    """How a hosted page is doing: heavy work under way and waiting, trainings that train or wait,
-    and how much memory and disk are left, in MiB."""
-    begun, waiting = TURNS.counts
+    """How a hosted page is doing: middling and heavy work under way and waiting, trainings that
+    train or wait, and how much memory and disk are left, in MiB."""
     try:
         left = shutil.disk_usage(cache_folder("files")).free
     except OSError:  # it can be neither written nor read
         left = 0
     return {
         "alive": True,
-        "heavy": {"under_way": begun, "waiting": waiting},
+        "middling": _counts(MIDDLING),
+        "heavy": _counts(HEAVY),
         "trainings": sum(run.is_live() for run in all_runs(default_runs().root)),
         "memory_mib": {
             "own": psutil.Process().memory_info().rss // MIB,
@@ -183,6 +183,11 @@ def health() -> Json:
         },
         "disk_mib": {"left": left // MIB},
     }
+
+
+def _counts(of: Turns) -> Json:
+    begun, waiting = of.counts
+    return {"under_way": begun, "waiting": waiting}
 
 
 _watched = CapacityLimiter(1)

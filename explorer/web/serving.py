@@ -46,6 +46,7 @@ def served(
             if not isinstance(request, takes):
                 raise misfit("request", request)
             with as_asked(), _job_of(request):
+                jobs.check()  # who has left while they waited for a thread is answered nothing
                 if keeps and not has_key():
                     raise Problem("no_cookie")
                 return sendable(function(request))

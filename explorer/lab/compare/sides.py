@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from explorer.core.batch import Batch, load_table, make_batch
-from explorer.core.explore import Exploration, check, explore
+from explorer.core.explore import Exploration, check, explore, seconds_for
 from explorer.core.scenario import Scenario
 from explorer.export.caption import numbers_of
 from explorer.export.layout import Layout
@@ -123,9 +123,11 @@ def compare(
         found.append(known)
     numbers = tuple(numbers_of(scenario.data, batch))
     between = []
-    for places in itertools.combinations(range(len(found)), 2):
-        if all(found[place].stands for place in places):
-            between.append(_kept_between(kept, found, places, batch, numbers))
+    with jobs.in_order(seconds_for(len(batch))):
+        for places in itertools.combinations(range(len(found)), 2):
+            jobs.check()
+            if all(found[place].stands for place in places):
+                between.append(_kept_between(kept, found, places, batch, numbers))
     return Comparison(scenario, batch, tuple(found), tuple(between), numbers)
 
 
@@ -178,12 +180,14 @@ def _outcome(
     see: Callable[[int, Exploration], object] | None,
 ) -> Outcome:
     try:
-        with jobs.one_by_one(len(batch)):
+        with jobs.in_order(seconds_for(len(batch))):
             found = explore(scene, batch)
             if see is not None:
                 see(place, found)
             return _read(side, found)
     except Problem as problem:
+        if problem.about == "again":  # the machine was busy: it says nothing of this side
+            raise
         return Outcome(side, LOSSES.get(side.loss), problem=problem)
 
 

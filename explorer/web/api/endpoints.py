@@ -12,8 +12,8 @@ import dataclasses
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, cast
 
-from explorer.core.batch import batch_of_scores, load_pairs, second_models
-from explorer.core.explore import Exploration, explore
+from explorer.core.batch import Batch, batch_of_scores, load_pairs, second_models
+from explorer.core.explore import FEW_PAIRS, Exploration, batch_for, explore, seconds_for
 from explorer.core.named import known_losses
 from explorer.core.scenario import FACETS, Scenario
 from explorer.export.figure.files import FIGURES
@@ -35,7 +35,6 @@ from explorer.runtime.device import device
 from explorer.runtime.limits import EXPLORED_PAIRS, TRACED_PAIRS, TRAINED_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import MOST_WHOLE
-from explorer.runtime.turns import FEW_PAIRS
 from explorer.runtime.visitors import has_key, own_key
 from explorer.sources.cells import shortened
 from explorer.sources.encoders import EMBEDDED
@@ -162,7 +161,7 @@ def compute_loss(
     asked: dict[str, Any] = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
     asked |= {"table": table, "columns": columns}
     return answer_of(
-        explore(scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked))
+        _explored(scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked))
     )
 
 
@@ -297,7 +296,7 @@ def trace_loss(
     if count > TRACED_PAIRS:
         raise Problem("api_too_many", count=count, name="trace_loss", most=TRACED_PAIRS)
     if similarities is None:
-        found = explore(scenario)
+        found = _explored(scenario)
     else:
         given = read_numbers("similarities", similarities)
         others = {"sentences1": scenario.data.rows} if scores is None else {"scores": scores}
@@ -651,7 +650,7 @@ def figure(
         asked: dict[str, Any] = {"guide": guide, "teacher": teacher}
         asked |= {"teacher_scores": teacher_scores, "table": table, "columns": columns}
         scenario = scenario_of(loss, *sent, parameters, encoder, convention, rules, **asked)
-    shown, in_view = looking_at(explore(scenario), read_text("step", step), facet)
+    shown, in_view = looking_at(_explored(scenario), read_text("step", step), facet)
     drawn = draw(shown, language=language, dark=dark)
     raster = None
     if format == "png":
@@ -864,4 +863,11 @@ ENDPOINTS = (
 
 
 def _explore_given(scenario: Scenario, pairs: Pairs) -> Exploration:
-    return explore(scenario, batch_of_scores(pairs, scenario.rules))
+    return _explored(scenario, batch_of_scores(pairs, scenario.rules))
+
+
+def _explored(scenario: Scenario, batch: Batch | None = None) -> Exploration:
+    """The exploration, on a hosted page after those of others."""
+    batch = batch_for(scenario) if batch is None else batch
+    with jobs.in_order(seconds_for(len(batch))):
+        return explore(scenario, batch)

@@ -1,4 +1,4 @@
-"""Heavy work of a hosted page: few at a time, each visitor in turn, and never too many waiting."""
+"""Work of a hosted page: few at a time, each visitor in turn, and never too many waiting."""
 
 from __future__ import annotations
 
@@ -7,19 +7,26 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from explorer.runtime import jobs, turns
+from explorer.runtime import jobs, places, turns
 from explorer.runtime.jobs import Job
 from explorer.runtime.problem import Problem
 from explorer.runtime.turns import Turns, in_turn
 from explorer.runtime.visitors import HOSTED, as_visitor, new_key
 
 LONG_S = 60
+MIDDLING_S = 2 * turns.LIGHT_S  # of a processor
+
+
+def a_queue_of_its_own(of: Turns) -> Turns:
+    """The same bounds, and nobody there."""
+    return Turns(of.at_once, of.of_one, of.most, of.key)
 
 
 @pytest.fixture(autouse=True)
 def hosted(monkeypatch):
     monkeypatch.setenv(HOSTED, "1")
-    monkeypatch.setattr(turns, "TURNS", Turns())
+    for name in ("LIGHT", "MIDDLING", "HEAVY"):
+        monkeypatch.setattr(turns, name, a_queue_of_its_own(getattr(turns, name)))
 
 
 class Workers:
@@ -65,7 +72,7 @@ class Workers:
 @pytest.fixture
 def workers(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_OF_ONE", "5")
-    made = Workers(Turns())
+    made = Workers(turns.HEAVY)
     yield made
     made.end(*made.ends)
     made.pool.shutdown()
@@ -117,7 +124,7 @@ def test_too_much_is_refused_at_once(workers, monkeypatch, capfd):
 
 def test_who_leaves_the_queue_keeps_nobody_waiting(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
-    queue = Turns()
+    queue = turns.HEAVY
 
     def leave(ahead):
         raise jobs.Cancelled
@@ -141,20 +148,20 @@ def test_work_that_waits_for_other_work_has_one_turn(monkeypatch):
 
     def inner(report):
         with jobs.in_turn():
-            return turns.TURNS.counts
+            return turns.HEAVY.counts
 
     with as_visitor(new_key()):
         job = Job.in_background(outer)
         assert job.wait(LONG_S)
         assert job.result() == (1, 0)
-    assert turns.TURNS.counts == (0, 0)
+    assert turns.HEAVY.counts == (0, 0)
 
 
 def test_who_waits_is_told_and_can_be_cancelled(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
     with as_visitor(new_key()), in_turn():
         pass
-    with turns.TURNS.taken("another"), as_visitor(new_key()):
+    with turns.HEAVY.taken("another"), as_visitor(new_key()):
         job = Job.in_background(lambda report: 1)
         while job.progress.what != "turn":
             assert not job.wait(0.01)
@@ -169,9 +176,9 @@ def test_at_home_nobody_waits(monkeypatch):
     monkeypatch.delenv(HOSTED)
     monkeypatch.delenv("SPACE_ID", raising=False)
     with in_turn(), in_turn():
-        assert turns.TURNS.counts == (0, 0)
-    with turns.one_by_one(64), turns.one_by_one(64):
-        pass
+        assert turns.HEAVY.counts == (0, 0)
+    with turns.in_order(0), turns.in_order(MIDDLING_S):
+        assert turns.LIGHT.counts == turns.MIDDLING.counts == (0, 0)
 
 
 def test_those_who_have_all_turns_lend_them_to_what_they_wait_for(monkeypatch):
@@ -179,7 +186,7 @@ def test_those_who_have_all_turns_lend_them_to_what_they_wait_for(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
     kept = jobs.Jobs()
     first = new_key()
-    with as_visitor(first), turns.TURNS.taken("another"):
+    with as_visitor(first), turns.HEAVY.taken("another"):
         inner = kept.start("shared", lambda report: "made")
         while inner.progress.what != "turn":
             assert not inner.wait(0.01)
@@ -188,10 +195,11 @@ def test_those_who_have_all_turns_lend_them_to_what_they_wait_for(monkeypatch):
         )
         while outer.progress.what != "turn":
             assert not outer.wait(0.01)
-        turns.TURNS._tickets.reverse()  # whoever waits for the work is before it
+        for ticket in turns.HEAVY._tickets[1:]:  # whoever waits for the work is before it
+            ticket.tag = -ticket.tag
     assert outer.wait(LONG_S)
     assert outer.result() == "made"
-    assert turns.TURNS.counts == (0, 0)
+    assert turns.HEAVY.counts == (0, 0)
 
 
 def test_all_who_come_without_a_key_are_one_in_the_queue(monkeypatch):
@@ -230,16 +238,136 @@ def test_what_one_visitor_alone_asked_for_is_forgotten_at_once():
     assert list(kept._jobs) == ["both"]
 
 
-def test_light_work_goes_one_by_one_and_few_pairs_do_not_wait_for_many():
+def test_a_new_key_comes_before_nobody_who_waits(workers, monkeypatch):
+    """It costs nothing: who makes one for each question would else be first for ever."""
+    monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
+    for visitor, name in (("a", "a1"), ("b", "b1"), ("b", "b2"), ("new", "n1"), ("newer", "n2")):
+        workers.begin(visitor, name)
+    order = ["a1", "b1", "n1", "n2", "b2"]
+    for count, name in enumerate(order, 1):
+        assert workers.until(count) == order[:count]
+        workers.end(name)
+
+
+def test_of_those_who_were_served_none_is_remembered_for_ever():
+    with turns.LIGHT.taken("stays"):
+        for number in range(1000):
+            turns.LIGHT._leave(turns.LIGHT._join(str(number)))
+        assert len(turns.LIGHT._tags) < 200
+    assert turns.LIGHT._tags == {}
+
+
+@pytest.mark.parametrize("inner", [0, MIDDLING_S])
+@pytest.mark.parametrize("outer", ["MIDDLING", "HEAVY"])
+def test_light_work_waits_for_no_longer_work(outer, inner, monkeypatch):
+    """Of two visitors the one with a small question is answered beside the other's large one, and
+    middling work is done beside heavy work."""
+    monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
+    shorter = inner == 0 or outer == "HEAVY"
+    heard = []
+
+    def leave(ahead: int) -> None:
+        heard.append(ahead)
+        raise jobs.Cancelled
+
+    with getattr(turns, outer).taken("another"), as_visitor(new_key()):
+        if shorter:
+            with turns.in_order(inner, leave):
+                assert heard == []
+        else:
+            with pytest.raises(jobs.Cancelled), turns.in_order(inner, leave):
+                raise AssertionError
+            assert heard == [0]
+    assert turns.LIGHT.counts == turns.MIDDLING.counts == turns.HEAVY.counts == (0, 0)
+
+
+def test_middling_work_is_bounded_for_one_and_for_all(monkeypatch, capfd):
+    monkeypatch.setenv("LOSSPRISM_MIDDLING_OF_ONE", "1")
+    monkeypatch.setenv("LOSSPRISM_MIDDLING_WAITING", "1")
+    one, other, third = new_key(), new_key(), new_key()
+    go = threading.Event()
+
+    def work(whose: str) -> bool:
+        with as_visitor(whose), turns.in_order(MIDDLING_S):
+            return go.wait(LONG_S)
+
+    with ThreadPoolExecutor(2) as pool:
+        begun = [pool.submit(work, whose) for whose in (one, other)]
+        while turns.MIDDLING.counts != (1, 1):
+            pass
+        refused = []
+        for whose in (one, third):
+            with pytest.raises(Problem) as raised:
+                work(whose)
+            refused.append((raised.value.key, raised.value.values))
+        with as_visitor(third), turns.in_order(0):  # a small question comes through
+            pass
+        go.set()
+        assert all(one.result(LONG_S) for one in begun)
+    busy = [("problem.busy_middling_own", {"count": 1}), ("problem.busy_middling", {"count": 1})]
+    assert refused == busy
+    assert capfd.readouterr().err == "".join(f"refused {key}\n" for key, _ in busy)
+
+
+def test_middling_work_keeps_no_place_of_the_pool_and_light_work_keeps_one():
+    lent = []
+    with as_visitor(new_key()), places.in_pool(lent.append):
+        with turns.in_order(0):
+            assert lent == []
+        with turns.in_order(MIDDLING_S):
+            assert lent == [1]
+            with turns.in_order(MIDDLING_S), in_turn():  # within its own turn
+                assert turns.HEAVY.counts == (0, 0)
+    assert lent == [1, -1]
+
+
+@pytest.mark.parametrize("longer", [in_turn, lambda: turns.in_order(MIDDLING_S)])
+def test_longer_work_stands_still_while_light_work_is_done(longer, monkeypatch):
+    monkeypatch.setattr(turns, "SLICE_S", 0.0)
+    waited = []
+    monkeypatch.setattr(Turns, "until_idle", lambda of, seconds: waited.append((of, seconds)))
+    with as_visitor(new_key()):
+        with turns.in_order(0):
+            jobs.Job().check()
+        assert waited == []
+        with longer():
+            jobs.Job().check()
+    ((of, seconds),) = waited
+    assert of is turns.LIGHT
+    assert 0 <= seconds <= turns.GIVEN * turns.MOST_GIVEN_S
+
+
+def test_who_stands_still_goes_on_once_nothing_is_under_way():
+    begun, go = threading.Event(), threading.Event()
+
+    def light() -> None:
+        with turns.LIGHT.taken("another"):
+            begun.set()
+            go.wait(LONG_S)
+
+    with ThreadPoolExecutor(2) as pool:
+        working = pool.submit(light)
+        begun.wait(LONG_S)
+        turns.LIGHT.until_idle(0.01)  # at most so long
+        stands = pool.submit(turns.LIGHT.until_idle, LONG_S)
+        assert not stands.done()
+        go.set()
+        assert stands.result(LONG_S) is None
+        working.result(LONG_S)
+
+
+def test_light_work_goes_one_by_one():
     done = []
 
     def late() -> None:
-        with turns.one_by_one(64):
+        with as_visitor(new_key()), turns.in_order(0):
             done.append("late")
 
-    with ThreadPoolExecutor(1) as other, turns.one_by_one(10_000):
-        with turns.one_by_one(64):
+    with ThreadPoolExecutor(1) as other, as_visitor(new_key()):
+        with turns.in_order(0):
             waits = other.submit(late)
+            while turns.LIGHT.counts != (1, 1):
+                pass
             done.append("first")
         waits.result(LONG_S)
     assert done == ["first", "late"]

@@ -122,3 +122,14 @@ def test_what_one_visitor_of_a_hosted_page_hands_in_is_counted_together(monkeypa
         uploads.hand_in(half)
     with as_visitor(new_key()):
         uploads.hand_in(half)
+
+
+def test_what_is_kept_is_looked_through_once_much_has_come(monkeypatch):
+    """And not for each of many small files."""
+    looks = []
+    monkeypatch.setattr(uploads, "prune", lambda: looks.append(1))
+    monkeypatch.setattr(uploads, "_came", 0)
+    monkeypatch.setattr(uploads, "LOOKED_BYTES", 1000)
+    for number in range(20):
+        uploads.put(bytes([number]) * 100, "f.csv")
+    assert len(looks) == 2

@@ -173,7 +173,7 @@ def test_health_counts_what_is_under_way(monkeypatch, tmp_path):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
     told = health()
     assert told["alive"] is True
-    assert told["heavy"] == {"under_way": 0, "waiting": 0}
+    assert told["heavy"] == told["middling"] == {"under_way": 0, "waiting": 0}
     assert told["memory_mib"]["own"] > 100
     assert told["disk_mib"]["left"] > 0
 

@@ -16,6 +16,7 @@ import pyarrow.parquet
 import pytest
 
 from explorer.runtime import turns
+from explorer.runtime.budgets import budget
 from explorer.runtime.visitors import new_key
 from explorer.web.bounds import Line
 from explorer.web.calls import PATH, PLACES, PLACES_AT_HAND
@@ -89,35 +90,37 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 def many_wait(count: int) -> bool:
-    return turns._of_many._waiting == count
+    return turns.MIDDLING.counts == (1, count)
 
 
 def test_who_waits_for_larger_batches_keeps_nobody_waiting(hosted, parts):
-    """More than the server has threads, of one key and of many; and nobody waits on who left."""
+    """More than the server has threads, of one key and of many; and nobody waits on who left. Who
+    asks for more than may wait is told so at once."""
     crowd = Crowd(hosted[1], parts)
     one = new_key()
     keys = [new_key() for _ in range(6)]
     for asking in ([one] * 60, [key for key in keys for _ in range(8)]):
         asked = [(key, "explore", scene(512, seed)) for seed, key in enumerate(asking)]
-        under_way = 8 if len(set(asking)) == 1 else len(asking)
         assert len(asked) > PLACES_AT_HAND
-        with turns._of_many.taken(lambda: None):
-            waits = functools.partial(many_wait, under_way)
-            assert in_loop(crowd.beside(asked, waits)) == []
+        of_one = int(budget("middling_of_one"))
+        with turns.MIDDLING.taken("another"):
+            waits = functools.partial(many_wait, of_one * len(set(asking)))
+            told = in_loop(crowd.beside(asked, waits))
+            assert {answer["error"]["key"] for answer in told} <= {"problem.busy_middling_own"}
             in_loop(until(functools.partial(many_wait, 0)))
 
 
 def test_a_small_file_that_unpacks_to_much_takes_its_turn(hosted, parts, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
-    monkeypatch.setattr(turns, "TURNS", turns.Turns())
+    assert turns.HEAVY.counts == (0, 0)
     crowd, key, file = Crowd(hosted[1], parts), new_key(), small_file_of_many_rows()
-    with turns.TURNS.taken("another"):
+    with turns.HEAVY.taken("another"):
         uploads = [(key, "read_file", file)] * 44
         others = [(new_key(), "read_file", file) for _ in range(PLACES)]
-        waits = lambda: turns.TURNS.counts == (1, 3 + len(others))  # noqa: E731
+        waits = lambda: turns.HEAVY.counts == (1, 3 + len(others))  # noqa: E731
         told = in_loop(crowd.beside([*uploads, *others], waits))
         assert {answer["error"]["key"] for answer in told} <= {"problem.busy_own"}
-        in_loop(until(lambda: turns.TURNS.counts == (1, 0)))
+        in_loop(until(lambda: turns.HEAVY.counts == (1, 0)))
 
 
 def test_beyond_what_waits_a_visitor_is_refused(monkeypatch):

@@ -7,7 +7,7 @@ import dataclasses
 from torch import Tensor
 
 from explorer.core.batch import make_batch
-from explorer.core.explore import Exploration, explore
+from explorer.core.explore import Exploration, explore, seconds_for
 from explorer.core.scenario import Scenario
 from explorer.export.picture import describe_batch, one_step
 from explorer.lab.compare import parity as parities
@@ -196,7 +196,7 @@ def _formula(request: Json) -> Json:
         if not 0 <= place < len(scenes):
             raise misfit(name, place)
     batch = make_batch(scenario.data, scenario.rules)
-    with jobs.one_by_one(len(batch)):
+    with jobs.in_order(2 * seconds_for(len(batch))):
         base, other = (explore(scenes[place], batch) for place in places)
         differs = difference(base, other)
     return {

@@ -66,6 +66,7 @@ KINDS = ("example", "file", "hub", "typed")
 SETS = (*(name for name, one in EXAMPLES.items() if one.encodable), *PRACTICE)
 FIRST_SET, FIRST_LOSS, FIRST_BATCH = "twins", "info_nce", 16
 BATCHES = (2, 65_536)
+PAIR_SECONDS = 1e-4  # of a processor, to examine a pair
 TOKENS = (0, 1_000_000)
 USUAL_TOKENS = 256  # that the embedded encoder reads of a text
 ON_CLASSES = "supcon"  # under which a finding about classes is shown
@@ -223,7 +224,7 @@ def _examined(
     language: str,
 ) -> Json:
     profile = read.profile
-    with jobs.one_by_one(len(profile)):
+    with jobs.in_order(PAIR_SECONDS * len(profile)):
         found = examine(profile, LOSSES[loss], batch, most_tokens=tokens, margin=margin)
         fitting = suited(profile, batch)
         return {

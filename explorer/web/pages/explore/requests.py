@@ -11,7 +11,7 @@ from collections.abc import Callable
 from explorer.core import own_loss
 from explorer.core.batch import has_words, load_table, make_batch, source_pairs
 from explorer.core.disagreement import contradictions
-from explorer.core.explore import Exploration, batch_for, explore, registered
+from explorer.core.explore import Exploration, batch_for, explore, registered, seconds_for
 from explorer.core.remarks import remarks, speaks_another_language, statistics, suggested_scale
 from explorer.core.scenario import Scenario
 from explorer.export.code import KINDS, Code, packed
@@ -59,7 +59,7 @@ def _explore(request: Json) -> Json:
     answer = held_rows(request, scenario)
     try:
         batch = batch_for(scenario)
-        with jobs.one_by_one(len(batch)):
+        with jobs.in_order(seconds_for(len(batch))):
             found = explore(scenario, batch)
             made = picture(found)
             made["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
@@ -188,7 +188,9 @@ def _take(request: Json) -> Json:
         return {"name": f"lossprism{ending}", "type": "text/csv", "text": text}
     language = language_of(request.get("language"))
     ending, kind, make = TAKEAWAYS[what]
-    text = make(explore(scenario), language, bool(request.get("dark")))
+    batch = batch_for(scenario)
+    with jobs.in_order(2 * seconds_for(len(batch))):  # to explore it, and to draw it
+        text = make(explore(scenario, batch), language, bool(request.get("dark")))
     return {"name": f"lossprism-{scenario.loss}{ending}", "type": kind, "text": text}
 
 

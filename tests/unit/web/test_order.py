@@ -1,0 +1,59 @@
+"""What is asked of a hosted page is computed in the order of its queues, whoever asks."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+
+import pytest
+
+from explorer.core.explore import seconds_for
+from explorer.core.scenario import Scenario
+from explorer.lab.compare import sides
+from explorer.lab.compare.outcome import Side
+from explorer.lab.compare.sides import Kept, compare
+from explorer.runtime import jobs
+from explorer.runtime.problem import Problem
+from explorer.runtime.turns import is_light
+from explorer.web.api import endpoints as api
+from explorer.web.serving import served
+
+
+def test_what_few_pairs_take_is_light_and_what_many_take_is_not():
+    assert all(is_light(seconds_for(pairs)) for pairs in (2, 64, 128))
+    assert not any(is_light(seconds_for(pairs)) for pairs in (200, 512))
+
+
+def test_what_a_program_explores_is_in_order_too(monkeypatch):
+    asked = []
+    in_order = lambda seconds: asked.append(seconds) or contextlib.nullcontext()  # noqa: E731
+    monkeypatch.setattr(api.jobs, "in_order", in_order)
+    names = [f"a{i}" for i in range(8)], [f"b{i}" for i in range(8)]
+    given = {"scores": [i % 3 for i in range(8)], "similarities": [i / 8 for i in range(8)]}
+    api.loss_from_scores("cosent", given["similarities"], given["scores"])
+    assert asked == [seconds_for(8)]
+    asked.clear()
+    api.compare_losses([{"loss": "cosent"}, {"loss": "circle"}], *names, **given)
+    assert asked == [seconds_for(8)] * 3  # each side, and what lies between
+
+
+def test_that_the_machine_was_busy_is_not_kept_of_a_side(monkeypatch):
+    def busy(_seconds):
+        raise Problem("busy_middling", about="again", count=1)
+
+    kept, asked = Kept(), (Scenario(), [Side("cosent"), Side("pairwise_hinge")])
+    with monkeypatch.context() as patched:
+        patched.setattr(sides.jobs, "in_order", busy)
+        with pytest.raises(Problem, match="already wait"):
+            compare(*asked, kept=kept)
+    assert all(one.stands for one in compare(*asked, kept=kept).sides)
+
+
+def test_who_left_while_they_waited_for_a_thread_is_answered_nothing():
+    done, left = [], threading.Event()
+    function = served("f", lambda request: done.append(request) or {}, dict)
+    left.set()
+    with jobs.asked_until(left):
+        assert function({})["error"]["about"] == "cancelled"
+    assert done == []
+    assert function({}) == {}
