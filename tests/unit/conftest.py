@@ -7,6 +7,7 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import jinja2
 import pytest
@@ -20,9 +21,22 @@ def _refuse_python(process: subprocess.Popen, command: object, *more: object, **
     return TO_START(process, command, *more, **named)
 
 
-@pytest.fixture(autouse=True)
-def _no_process_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subprocess.Popen, "__init__", _refuse_python)
+@pytest.fixture(scope="package", autouse=True)
+def _no_process_of_ours() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess.Popen, "__init__", _refuse_python)
+        yield
+
+
+@pytest.fixture(scope="package", autouse=True)
+def _trainers_collect_no_garbage() -> Iterator[None]:
+    """To free memory of a device, a trainer goes through all that the tests keep, for longer than
+    it takes its steps."""
+    memory = sys.modules.get("accelerate.utils.memory")  # loaded where any test here trains
+    with pytest.MonkeyPatch.context() as patch:
+        if memory is not None:
+            patch.setattr(memory, "gc", SimpleNamespace(collect=lambda: 0))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -60,7 +60,7 @@ class Side:
 def sides_of(spec: LossSpec) -> Iterator[Side]:
     """The loss in its own convention and in those of other libraries, each with its defaults."""
     for name in ("", *(convention.name for convention in spec.conventions)):
-        chosen = tuple(spec.under(name).defaults.items())
+        chosen = tuple(_under(spec, name, spec.function).defaults.items())
         yield Side(spec.name, name, chosen, spec.function)
 
 

@@ -23,9 +23,16 @@ from explorer.sources.random_batch import RandomBatch
 from explorer.web.pages.large.requests import read_window
 
 
-def used(loss: str) -> Opened:
+@pytest.fixture(scope="module", autouse=True)
+def _only_what_is_made_here_is_looked_through():
+    """For garbage: what the tests before this keep takes half a second each time."""
+    gc.collect()
+    gc.freeze()
+
+
+def used(loss: str, pairs: int) -> Opened:
     """A batch that was looked at, so that everything it keeps is there."""
-    batch = drawn(RandomBatch(pairs=3000, labels="graded"), wanted_by(loss))
+    batch = drawn(RandomBatch(pairs=pairs, labels="graded"), wanted_by(loss))
     opened = open_batch(batch, loss, checked(loss, {}), lambda done, total: None)
     look(opened, read_window(None, opened.shape))
     details(opened)
@@ -34,10 +41,10 @@ def used(loss: str) -> Opened:
 
 @pytest.mark.parametrize("loss", offered())
 def test_it_is_what_is_allocated(loss):
-    used(loss)  # what is made once and stays is there
+    used(loss, pairs=300)  # what is made once and stays is there
     gc.collect()
     tracemalloc.start()
-    opened = used(loss)
+    opened = used(loss, pairs=3000)
     gc.collect()
     traced = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
