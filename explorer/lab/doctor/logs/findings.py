@@ -152,14 +152,16 @@ def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
         "collapse": display_number(marks.collapse, 4),
         "floor": display_number(marks.floor, 4),
     }
-    yield from _against(level, SURE * error + unit, marks, said)
+    for fault in _against(level, SURE * error + unit, marks, said):
+        yield dataclasses.replace(fault, assumed=marks.assumed)
     side = side_of(known)
     if side is not None and is_softmax(side.loss) and 0 < level <= (marks.collapse or 0):
         counts = {
             "count": display_number(math.exp(level), 3),
             "candidates": display_number(math.exp(marks.collapse or 0), 3),
         }
-        yield Fault("effective_candidates", NOTE, {**counts, **said}, room="run")
+        told = {**counts, **said}
+        yield Fault("effective_candidates", NOTE, told, room="run", assumed=marks.assumed)
 
 
 def _against(level: float, off: float, marks: Marks, said: dict) -> Iterator[Fault]:
