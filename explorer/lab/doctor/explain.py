@@ -481,7 +481,7 @@ def _assumed(side: Side, kind: str) -> tuple[str, Counts]:
     name, layouts, counts = _ASSUMED.get(family_of(side), ("", (), ()))
     found = [value for one in layouts if (value := landmark(side, kind, one)) is not None]
     moved = max(found, default=0.0) - min(found, default=0.0)
-    return (name, counts) if moved > ZERO or len(found) < len(layouts) else ("", ())
+    return (name, counts) if moved > ZERO else ("", ())
 
 
 def _of_labels(side: Side, kind: str) -> Counts:
