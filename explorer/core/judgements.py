@@ -1005,16 +1005,18 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "overfits",
         "a held-out loss rises since its least, and that of the training does not",
         "the held-out loss at every evaluation, and the training loss since its least",
-        "the last third since the least (of medians of three) is higher by three standard errors "
-        "of evaluations whose neighbours correlate by 0.4, a line since then rises by two, and one "
-        "through the training loss does not by three",
+        "the last third since the least (of medians of three) is higher by 2.75 standard errors of "
+        "evaluations that scatter about a line since then, or about the middle of their "
+        "neighbours, which are taken to correlate by 0.7, and a line through the training loss "
+        "does not rise by three",
     ),
     _of_log(
         "figure_falls",
         "a held-out figure falls since its best",
         "the figure at every evaluation",
-        "the last third since the best (of medians of three) is worse by three standard errors "
-        "of evaluations whose neighbours correlate by 0.4, and a line since then falls by two",
+        "the last third since the best (of medians of three) is worse by 2.75 standard errors of "
+        "evaluations that scatter about a line since then, or about the middle of their "
+        "neighbours, which are taken to correlate by 0.7",
     ),
     _of_log(
         "not_finite",

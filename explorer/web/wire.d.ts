@@ -610,6 +610,7 @@ export interface ExplainedLoss {
   convention: string;
   parameters: Record<string, Setting>;
   counts: Record<string, number>;
+  counted: string;
   kind: string;
   reason: string;
   value: number;
@@ -630,6 +631,7 @@ export interface ExplainedStanding {
   start: number | null;
   place: "negative" | "below" | "floor" | "between" | "collapse" | "starting" | "above";
   share: number | null;
+  assumed: "" | "halves" | "positives" | "classes" | "one_right";
   said: string;
 }
 

@@ -109,12 +109,20 @@ def rates(key: str) -> tuple[float, float]:
 
 def said_where_true(key: str) -> bool:
     """Whether it is said in `LEAST_TRUE` of the draws and more."""
-    return _all_or_most(_said(SIMULATIONS[key].true), FIRST_TRUE, LEAST_TRUE)
+    return often(SIMULATIONS[key].true)
 
 
 def silent_where_false(key: str) -> bool:
     """Whether it is said in `MOST_FALSE` of the draws at most."""
-    silent = (not one for one in _said(SIMULATIONS[key].false))
+    return seldom(SIMULATIONS[key].false)
+
+
+def often(one: Draw) -> bool:
+    return _all_or_most(_said(one), FIRST_TRUE, LEAST_TRUE)
+
+
+def seldom(one: Draw) -> bool:
+    silent = (not said for said in _said(one))
     return _all_or_most(silent, FIRST_FALSE, 1 - MOST_FALSE)
 
 

@@ -25,12 +25,14 @@ from tests.judgements import Among, Said, Source, simulated
 
 MARKS = Marks(collapse=4.0, floor=0.5)
 # Neighbours of a training loss correlate by so much.
-TOGETHER = (0.0, 0.3, 0.6)
+TOGETHER = (0.0, 0.3, 0.6, 0.8)
+# A log in which so much hangs together shows whether it still falls if it is so many times as long.
+LONGER = {0.8: 3, 0.9: 6}
 
 
 def noise(draw: Source, count: int, together: float | None = None) -> np.ndarray:
     """Of standard deviation 1: even, heavy-tailed (Student's t of 3) or skewed, in which neighbours
-    correlate by 0, 0.3 or 0.6, or as said."""
+    correlate by 0, 0.3, 0.6 or 0.8, or as said."""
     settled = count + 50
     fresh = [
         lambda: draw.normal(size=settled),
@@ -45,9 +47,12 @@ def curve(values: np.ndarray, name: str = "loss") -> Curve:
     return curves_of((name, step, value) for step, value in enumerate(values.tolist(), 1))[name]
 
 
-def falling(draw: Source, start: float, end: float, by: float = 0.15) -> np.ndarray:
-    """A curve that falls from one level to another within this share of its steps."""
-    steps = int(draw.integers(100, 600))
+def falling(
+    draw: Source, start: float, end: float, by: float = 0.15, longer: int = 1
+) -> np.ndarray:
+    """A curve that falls from one level to another within this share of its steps, which are 100 to
+    600, or so many times as many."""
+    steps = int(draw.integers(100, 600)) * longer
     return end + (start - end) * np.exp(-np.arange(steps) / (by / 3 * steps))
 
 
@@ -69,7 +74,7 @@ def levels(low: float, high: float) -> Said:
 
 IN_NOISE = (
     "a curve that falls and stays, 100 to 600 steps, noise of 0.1, even, heavy-tailed or skewed, "
-    "that correlates by 0, 0.3 or 0.6 from step to step"
+    "that correlates by 0, 0.3, 0.6 or 0.8 from step to step"
 )
 BETWEEN = f"{IN_NOISE}: between 1 and 3.8, of a floor of 0.5 and 4 at collapse"
 for name, place, low, high in (
@@ -185,31 +190,34 @@ simulated(
 )  # fmt: skip
 
 
-def learning(draw: Source, start: float, by: float, warms_up: bool) -> np.ndarray:
+def learning(draw: Source, start: float, by: float, warms_up: bool, longer: int = 1) -> np.ndarray:
     """A curve that falls to 0 within this share of its steps, after a tenth in which the learning
     rate rises and hardly anything moves, where it warms up."""
-    made = falling(draw, start, 0.0, by)
+    made = falling(draw, start, 0.0, by, longer)
     waiting = len(made) // 10 if warms_up else 0
     return np.concatenate([np.full(waiting, start), made[: len(made) - waiting]])
 
 
-def fading(draw: Source, count: int) -> np.ndarray:
+def fading(draw: Source, count: int, together: float | None = None) -> np.ndarray:
     """Noise of 0.1, or noise that fades with the loss: 0.14 at first and 0.06 at last."""
     size = draw.choice([0.0, 0.4])
-    return 0.1 * np.linspace(1 + size, 1 - size, count) * noise(draw, count)
+    return 0.1 * np.linspace(1 + size, 1 - size, count) * noise(draw, count, together)
 
 
 @functools.cache
-def plateau(flat: bool) -> Said:
+def plateau(flat: bool, together: float | None = None) -> Said:
     """It falls by forty times the noise, within a third of its steps or all along. Where it is said
     to have stayed although more than a tenth of its fall was still to come, that is another
     sentence."""
 
     def said(draw: Source) -> set[str]:
+        correlation = draw.choice(TOGETHER) if together is None else together
+        longer = LONGER.get(float(correlation), 1)
         if flat:
-            made = learning(draw, 4.0, draw.uniform(0.15, 0.35), bool(draw.integers(2)))
+            by, warms_up = draw.uniform(0.15, 0.35), bool(draw.integers(2))
+            made = learning(draw, 4.0, by, warms_up, longer)
         else:
-            steps = int(draw.integers(100, 600))
+            steps = int(draw.integers(100, 600)) * longer
             place = np.linspace(0.0, 1.0, steps)
             fast, slow = draw.uniform(0.05, 0.15), draw.uniform(0.15, 0.4)
             made = [
@@ -219,7 +227,7 @@ def plateau(flat: bool) -> Said:
                 4.0 * ((1 - slow) * np.exp(-place / fast) + slow * (1 - place)),
                 np.zeros(steps),
             ][draw.integers(5)]
-        found = [*on_plateau(curve(made + fading(draw, len(made))))]
+        found = [*on_plateau(curve(made + fading(draw, len(made), correlation)))]
         left = [made[one.rows[0] - 1] - made[-1] for one in found]
         return {"plateau" if one <= 0.1 * np.ptp(made) else "plateau too early" for one in left}
 
@@ -290,8 +298,9 @@ simulated(
 
 
 @functools.cache
-def held_out(rise: float, of: Callable = on_held_out) -> Said:
-    """10 to 40 evaluations that fall to their least and rise again by so many times their noise."""
+def held_out(rise: float, of: Callable = on_held_out, together: float | None = None) -> Said:
+    """10 to 40 evaluations that fall to their least and rise again by so many times their noise,
+    which correlates by 0, 0.3, 0.6 or 0.8, or as said."""
 
     def said(draw: Source) -> set[str]:
         count = int(draw.integers(10, 40))
@@ -299,11 +308,11 @@ def held_out(rise: float, of: Callable = on_held_out) -> Said:
         places = np.arange(count)
         made = 2.0 * np.exp(-places / max(least / 3, 1))
         made += 0.05 * rise * np.clip(places - least, 0, None) / (count - least)
-        made += 0.05 * noise(draw, count)
+        made += 0.05 * noise(draw, count, together)
         if of is on_figure:
             return {one.name for one in on_figure(curve(3 - made, "eval_spearman"))}
         trained = falling(draw, 4.0, 0.2, 0.6)
-        trained = curve(trained + 0.1 * noise(draw, len(trained)))
+        trained = curve(trained + 0.1 * noise(draw, len(trained), together))
         held = curve(made, "eval_loss")
         held = Curve(held.name, held.steps * len(trained) / count, held.values, held.unit)
         return {one.name for one in on_held_out(trained, held)}
@@ -314,7 +323,8 @@ def held_out(rise: float, of: Callable = on_held_out) -> Said:
 for name, of in (("overfits", on_held_out), ("figure_falls", on_figure)):
     simulated(
         f"doctor.run.{name}",
-        true=("10 to 40 evaluations, from their best on worse by twelve times their noise",
+        true=("10 to 40 evaluations, from their best on worse by twelve times their noise, which "
+              "correlates by 0 to 0.8",
               among(name, held_out(12.0, of))),
         false=("the same, which stay where they are best", among(name, held_out(0.0, of))),
     )  # fmt: skip

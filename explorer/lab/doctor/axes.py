@@ -193,6 +193,17 @@ def _of_keys(side: Side, known: Known) -> Iterator[Axis]:
             most=min(MOST_HARD, MOST_BATCH // total or 1),
             cost=0.5,
         )
+    within = batch <= (most_pairs(side) or batch)
+    if known.loss and together == 1 and not hard and batch > 2 and within:
+        # Only of a loss that is named: else any value is some count's.
+        yield Axis(
+            "positives",
+            Layout,
+            lambda n: (("batch", batch), ("positives", n)),
+            2,
+            batch - 1,
+            0.5,
+        )
 
 
 def _of_own_negatives(hard: int | None) -> Iterator[Axis]:

@@ -59,7 +59,8 @@ class Cell:
 class Fault:
     """One finding: its stable name, how bad it is, the numbers of its sentence, the pairs that
     show it (of those read, counted from 1; of a run, its steps), what to paste, and texts of two
-    pairs that show it. `room` is what it is a finding of: "data" or a "run"."""
+    pairs that show it. `room` is what it is a finding of: "data" or a "run"; `assumed` what its
+    numbers take labels to be that nobody told."""
 
     name: str
     severity: str
@@ -68,9 +69,13 @@ class Fault:
     advice: tuple[str, ...] = ()
     cells: tuple[Cell, ...] = ()
     room: str = "data"
+    assumed: str = ""
 
     def said(self, language: str = "en") -> str:
-        return say(language, f"doctor.{self.room}.{self.name}", **self.values)
+        told = say(language, f"doctor.{self.room}.{self.name}", **self.values)
+        if not self.assumed:
+            return told
+        return say(language, f"doctor.{self.room}.if.{self.assumed}", said=told)
 
     def advised(self, language: str = "en") -> list[str]:
         """What to do about it, and what to paste."""

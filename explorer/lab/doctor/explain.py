@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from explorer.core.scenario import Data, Scenario
-from explorer.lab.doctor.axes import Axis, Counts, axes_of, family_of
+from explorer.lab.doctor.axes import FEW, Axis, Counts, axes_of, family_of
 from explorer.lab.doctor.inversion import (
     Fit,
     constant,
@@ -18,7 +18,7 @@ from explorer.lab.doctor.inversion import (
     roundness,
     steps,
 )
-from explorer.lab.doctor.known import Known, sides_for
+from explorer.lab.doctor.known import Known, is_of_library, sides_for
 from explorer.lab.doctor.landmarks import (
     COLLAPSE,
     FLOOR,
@@ -140,7 +140,10 @@ class Standing:
     `place`: "negative" where the loss cannot be; "below" its floor, where no embedding can be;
     "floor"; "between"; "collapse"; "starting", above that and up to `start`, where an encoder is
     that knows nothing (None where that is not known); "above". `share`: of the way from collapse to
-    floor, where both are known and it is between.
+    floor, where both are known and it is between. `assumed`: what labels were taken to be that
+    nobody told and on which an end depends (see `_ASSUMED`), "" where on none; `collapses`: between
+    which values it is at collapse by how many pairs of the batch are positive, where only those
+    count.
     """
 
     loss: str
@@ -152,6 +155,8 @@ class Standing:
     start: float | None
     place: str
     share: float | None
+    assumed: str = ""
+    collapses: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -420,7 +425,7 @@ def _fitting(
         loss=side.loss,
         convention=side.convention,
         parameters=moved,
-        counts=axis.counts_of(count) if told else _share(side, kind),
+        counts=axis.counts_of(count) if told else _of_labels(side, kind),
         kind=kind,
         value=value,
         doubled=landmark(side, kind, _twice(layout, axis, count)),
@@ -451,11 +456,37 @@ def _of_libraries(spec: LossSpec) -> float:
     return -LIBRARY * min(len(spec.conventions), 12)
 
 
-def _share(side: Side, kind: str) -> Counts:
-    """Of what no count changes: the share of positives that it takes, where another changes it."""
-    if family_of(side) != "pairs" or _alike(side, kind, Layout(1, 6), Layout(3, 2)):
-        return ()
-    return (("positive_percent", 50),)
+# By what a loss reads, what labels are taken to be where nobody told: its name, two batches or more
+# that differ in labels alone, and how it is counted where no number of the batch is said.
+_ASSUMED: dict[str, tuple[str, tuple[Layout, ...], Counts]] = {
+    "pairs": ("halves", (Layout(1, 6), Layout(3, 4)), (("positive_percent", 50),)),
+    "keys": ("positives", (Layout(2), Layout(3), Layout(7)), ()),
+    "sentences": (
+        "classes",
+        (Layout(8), Layout(4, 4), Layout(2, per_class=8), Layout(4, per_class=4)),
+        (("per_class", 2),),
+    ),
+    "lists": (
+        "one_right",
+        (Layout(1, 5, one_query=True), Layout(3, 3, one_query=True)),
+        (("right", 1),),
+    ),
+}
+
+
+@functools.lru_cache(maxsize=4096)
+def _assumed(side: Side, kind: str) -> tuple[str, Counts]:
+    """What a landmark takes the labels to be, and how that is counted; "" where others change
+    nothing."""
+    name, layouts, counts = _ASSUMED.get(family_of(side), ("", (), ()))
+    found = [value for one in layouts if (value := landmark(side, kind, one)) is not None]
+    moved = max(found, default=0.0) - min(found, default=0.0)
+    return (name, counts) if moved > ZERO else ("", ())
+
+
+def _of_labels(side: Side, kind: str) -> Counts:
+    """Of what no count changes: the labels that it takes, where others change it."""
+    return _assumed(side, kind)[1]
 
 
 def _other(side: Side, kind: str, layout: Layout) -> float | None:
@@ -659,8 +690,35 @@ def _standing(sides: Sequence[Side], asked: _Asked) -> Standing | None:
         return None
     # A floor that depends on counts is none where they are not known.
     floor = floor if not axis.counted or _level(side, FLOOR) is not None else None
-    counts = () if axis.counted else axis.counts_of(1)
-    return _placed(side, counts, floor, collapse, start, asked)
+    counts = _of_labels(side, COLLAPSE) if axis.counted else axis.counts_of(1)
+    placed = _placed(side, counts, floor, collapse, start, asked)
+    ends = (COLLAPSE,) if floor is None else (COLLAPSE, FLOOR)
+    assumed = assumed_labels(side, known, ends)
+    collapses = _collapses(side, known) if assumed == "positives" else None
+    return replace(placed, assumed=assumed, collapses=collapses)
+
+
+def assumed_labels(side: Side, known: Known, kinds: Iterable[str]) -> str:
+    """What the labels are taken to be (a name of `_ASSUMED`) on which one of these landmarks
+    depends, and which nobody told; "" where there is nothing of the kind."""
+    assumed = next(filter(None, (_assumed(side, kind)[0] for kind in kinds)), "")
+    told = {
+        # Whose queries have negatives of their own has positive pairs alone.
+        "positives": known.batch is None or known.negatives or is_of_library(known.loss),
+        "classes": known.classes,  # which with the batch says how many of each
+    }
+    return "" if told.get(assumed) else assumed
+
+
+def _collapses(side: Side, known: Known) -> tuple[float, float] | None:
+    """The values at collapse of batches of which not all pairs are positive, the others of which
+    the loss does not see."""
+    assert known.batch is not None
+    some = sorted({1, *range(2, known.batch, max(known.batch // FEW, 1)), known.batch})
+    axes = (next(axes_of(side, replace(known, batch=one))) for one in some)
+    found = [landmark(side, COLLAPSE, axis.layout_of(1)) for axis in axes]
+    values = [one for one in found if one is not None]
+    return (min(values), max(values)) if values else None
 
 
 def _placed(

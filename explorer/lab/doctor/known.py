@@ -89,6 +89,21 @@ def _named(name: str) -> Iterator[Side]:
         yield from meant if spec.name != name.strip() and meant else sides
 
 
+def is_of_library(name: str) -> bool:
+    """Whether a loss was told as the class of a library, to which every row is a positive pair if
+    it reads no labels."""
+    called = name.strip()
+    if not called or called in LOSSES or relative_called(called):
+        return False
+    for spec in losses_called(called):
+        peers = (*spec.peers, *(one for each in spec.conventions for one in each.peers))
+        if any(plain(one.called) == plain(called) for one in peers):
+            return True
+        if any(is_class(plain(called), one.name) for one in spec.conventions):
+            return True
+    return False
+
+
 def _set(side: Side, known: Known) -> Side:
     """With the temperature, the scale (one over the other) and the margin, where it has them."""
     spec, moved = side.spec, {}

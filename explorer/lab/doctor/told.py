@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from explorer.lab.doctor.axes import Counts, most_pairs
+from explorer.lab.doctor.axes import most_pairs
 from explorer.lab.doctor.data import Examined
 from explorer.lab.doctor.explain import Explained, Finding, Fitting, Standing
 from explorer.lab.doctor.known import Known, sides_for
@@ -61,7 +61,7 @@ def finding_said(finding: Finding, language: str = "en") -> str:
     if first.reason:
         return say(language, f"doctor.nothing.{first.reason}", loss=named(first, language))
     key = "doctor.collapse_start" if {COLLAPSE, START} <= set(kinds) else f"doctor.{kinds[0]}"
-    where = _where(first.counts, first.parameters, language)
+    where = _where(first, first.parameters, language)
     value = _shown(finding.value)
     said = say(language, key, value=value, loss=named(first, language), where=where)
     return " ".join(filter(None, (said, _default_said(finding, language))))
@@ -92,9 +92,7 @@ def beside(finding: Finding, following: Finding | None, language: str = "en") ->
     first = finding.first
     others = [_first_of(finding, name) for name in finding.losses if name != first.loss]
     if others:
-        told = [
-            named(fit, language) + _where(fit.counts, fit.parameters, language) for fit in others
-        ]
+        told = [named(fit, language) + _where(fit, fit.parameters, language) for fit in others]
         yield say(language, "doctor.also", losses=_few(told, language))
     if first.other is not None:
         key = "doctor.starts" if first.kind == COLLAPSE else "doctor.collapses"
@@ -246,26 +244,42 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
         f"doctor.standing.{place}",
         value=typed(value),
         loss=named(standing, language),
-        where=_where(standing.counts, tuple(moved.items()), language),
+        where=_where(standing, tuple(moved.items()), language),
         collapse=_shown(standing.collapse),
         start=_shown(standing.start),
         floor=_shown(standing.floor),
         share=percent(standing.share or 0),
         **more,
     )
-    if "positives" not in dict(standing.counts):
+    if not standing.assumed:
         return told
-    # How many pairs have which label is asked of nobody, and real labels are seldom of two kinds.
-    return say(language, "doctor.if_halves", standing=told)
+    # Which pair has which label is asked of nobody, and real labels are seldom of two kinds.
+    said = {"standing": told}
+    if standing.collapses is not None:
+        said |= dict(zip(("low", "high"), map(_shown, standing.collapses), strict=True))
+    return say(language, f"doctor.if.{standing.assumed}", **said)
 
 
-def _where(counts: Counts, parameters: Settings, language: str) -> str:
-    said = [say(language, f"doctor.count.{name}", count=count) for name, count in counts]
+def _where(one: Fitting | Standing, parameters: Settings, language: str) -> str:
+    said = _counted(one, language)
     for name, value in parameters:
         shown = display_number(value) if isinstance(value, float) else str(value)
         called = parameter_word(name)
         said.append(say(language, "doctor.setting", name=called, value=shown))
     return say(language, "doctor.where", what=_joined(said, language)) if said else ""
+
+
+def _counted(one: Fitting | Standing, language: str) -> list[str]:
+    """The counts in words. A batch of which nothing else is counted is taken to be of positive
+    pairs alone, by a loss on such, or each pair to be a class of its own."""
+    reads = set(LOSSES[one.loss].reads.values())
+    batch = "batch_of_classes" if "embeddings" in reads else "batch_of_positives"
+    labelled = "positives" in dict(one.counts) or not reads & {"embeddings", "queries"}
+    called = {} if labelled else {"batch": batch}
+    return [
+        say(language, f"doctor.count.{called.get(name, name)}", count=count)
+        for name, count in one.counts
+    ]
 
 
 def _losses(names: Sequence[str], language: str) -> str:
@@ -309,12 +323,14 @@ def _finding(finding: Finding, language: str) -> dict[str, Any]:
         "exact": finding.exact,
         "said": finding_said(finding, language),
         "copies": finding.copies,
-        "losses": [_fitting(fit, place == 0) for place, fit in enumerate(finding.fits[:FITS])],
+        "losses": [
+            _fitting(fit, place == 0, language) for place, fit in enumerate(finding.fits[:FITS])
+        ],
         "more": max(len(finding.fits) - FITS, 0),
     }
 
 
-def _fitting(fit: Fitting, linked: bool) -> dict[str, Any]:
+def _fitting(fit: Fitting, linked: bool, language: str) -> dict[str, Any]:
     scene = fit.scene() if linked else None
     return {
         "loss": fit.loss,
@@ -324,6 +340,7 @@ def _fitting(fit: Fitting, linked: bool) -> dict[str, Any]:
             for name, value in fit.parameters
         },
         "counts": dict(fit.counts),
+        "counted": _joined(_counted(fit, language), language),
         "kind": fit.kind,
         "reason": fit.reason,
         "value": fit.value,
@@ -345,6 +362,7 @@ def _standing(standing: Standing, value: float, language: str) -> dict[str, Any]
         "start": standing.start,
         "place": standing.place,
         "share": standing.share,
+        "assumed": standing.assumed,
         "said": standing_said(standing, value, language),
     }
 

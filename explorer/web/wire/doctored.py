@@ -14,6 +14,7 @@ class ExplainedLoss(TypedDict):
     convention: str
     parameters: dict[str, Setting]
     counts: dict[str, int]
+    counted: str
     kind: str
     reason: str
     value: float
@@ -48,6 +49,7 @@ class ExplainedStanding(TypedDict):
     start: float | None
     place: Literal["negative", "below", "floor", "between", "collapse", "starting", "above"]
     share: float | None
+    assumed: Literal["", "halves", "positives", "classes", "one_right"]
     said: str
 
 

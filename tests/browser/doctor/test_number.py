@@ -32,7 +32,7 @@ def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
     doctor.fill("#lp-doctor-value", "5.545")
     doctor.fill("#lp-doctor-loss", "siglip")
     first = doctor.locator(FINDINGS).first
-    expect(first).to_contain_text("5.54518 is SigLIP when all vectors are alike (batch 8)")
+    expect(first).to_contain_text("5.54518 is SigLIP when all vectors are alike (batch 8, all of")
     # The link is short enough for an issue, and brings it back, in the other language too.
     doctor.wait_for_function("location.hash.includes('siglip')")
     assert doctor.url.endswith("/doctor#value=5.545&loss=siglip")

@@ -26,12 +26,12 @@ from explorer.lab.doctor.data import (
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.logs.log import Curve, Log
 from explorer.lab.doctor.logs.marks import Marks, marks_of, side_of
-from explorer.lab.doctor.logs.noise import noise_of, noise_of_few
+from explorer.lab.doctor.logs.noise import noise_of, noise_of_evaluations
 from explorer.runtime.numbers import display_number, percent
 from explorer.runtime.problem import Problem
 
 # Standard errors by which something must differ; of what is looked for in many places, more.
-SURE, SURE_HELD, SURE_AMONG_MANY = 3.0, 3.0, 6.0
+SURE, SURE_HELD, SURE_AMONG_MANY = 3.0, 2.75, 6.0
 # A rank correlation this far from 0 is no chance of some 200 held-out pairs or more.
 ORDERED = 0.2
 # A landmark is met within this share of it, whatever the noise; beside it, rounding of a log.
@@ -152,14 +152,16 @@ def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
         "collapse": display_number(marks.collapse, 4),
         "floor": display_number(marks.floor, 4),
     }
-    yield from _against(level, SURE * error + unit, marks, said)
+    for fault in _against(level, SURE * error + unit, marks, said):
+        yield dataclasses.replace(fault, assumed=marks.assumed)
     side = side_of(known)
     if side is not None and is_softmax(side.loss) and 0 < level <= (marks.collapse or 0):
         counts = {
             "count": display_number(math.exp(level), 3),
             "candidates": display_number(math.exp(marks.collapse or 0), 3),
         }
-        yield Fault("effective_candidates", NOTE, {**counts, **said}, room="run")
+        told = {**counts, **said}
+        yield Fault("effective_candidates", NOTE, told, room="run", assumed=marks.assumed)
 
 
 def _against(level: float, off: float, marks: Marks, said: dict) -> Iterator[Fault]:
@@ -213,7 +215,7 @@ def on_plateau(curve: Curve) -> Iterator[Fault]:
     rest = values[starts[begins] :]
     if begins == 0 or len(rest) < LEAST_PLATEAU * count or moved < LEAST_MOVE * error:
         return
-    drift = (abs(_slope(rest)[0]) + 2 * noise.of_slope(len(rest))) * len(rest)
+    drift = (abs(_slope(rest)) + 2 * noise.of_slope(len(rest))) * len(rest)
     if drift > MOST_REST * moved:
         return
     step, share = _step(curve, int(starts[begins])), percent(len(rest) / count)
@@ -221,13 +223,10 @@ def on_plateau(curve: Curve) -> Iterator[Fault]:
     yield Fault("plateau", NOTE, values_said, (int(curve.steps[starts[begins]]),), room="run")
 
 
-def _slope(values: np.ndarray) -> tuple[float, float]:
-    """By how much a straight line through the values rises from one to the next, and its error."""
+def _slope(values: np.ndarray) -> float:
+    """By how much a least-squares line through the values rises from one to the next."""
     places = np.arange(len(values)) - (len(values) - 1) / 2
-    spread = float(np.square(places).sum())
-    slope = float((places * values).sum() / spread)
-    left = values - values.mean() - slope * places
-    return slope, float(math.sqrt(np.square(left).sum() / max(len(values) - 2, 1) / spread))
+    return float((places * values).sum() / np.square(places).sum())
 
 
 def on_jumps(curve: Curve) -> Iterator[Fault]:
@@ -307,7 +306,7 @@ def on_held_out(trained: Curve, held: Curve) -> Iterator[Fault]:
     best, rise = found
     after = trained.values[trained.steps >= held.steps[best]]
     rises = SURE * noise_of(after).of_slope(len(after))
-    if len(after) >= FEW and _slope(after)[0] > rises:  # then it is the training that went wrong
+    if len(after) >= FEW and _slope(after) > rises:  # then it is the training that went wrong
         return
     said: dict[str, int | float | str] = {
         "name": held.name,
@@ -348,10 +347,9 @@ def _turned(curve: Curve, sign: float) -> tuple[int, float] | None:
         return None
     last = after[-max(len(after) // 3, 2) :]
     rise = float(last.mean() - smooth[best - 1])
-    slope, error = _slope(values[best - 1 :])
-    noise = noise_of_few(values)
+    noise = noise_of_evaluations(values[best - 1 :])
     most = SURE_HELD * math.hypot(noise.of_mean(len(last)), noise.of_mean(3))
-    return (best, rise) if rise > most and slope > 2 * error else None
+    return (best, rise) if rise > most else None
 
 
 # ---- Two runs

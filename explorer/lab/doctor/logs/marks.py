@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import dataclass, field
 
 from explorer.lab.doctor.axes import axes_of, family_of
+from explorer.lab.doctor.explain import assumed_labels
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, Side, landmark
 from explorer.lab.doctor.logs.log import CORRELATION, OURS, Curve, Log
@@ -17,13 +18,15 @@ class Marks:
     """The value at collapse and the least of a loss, as the run itself logged them (`logged`) or by
     its counts; None for what is not known. Beside these ends, which are compared, what the last
     batches say: the mean cosine of their negatives, and `order`, the last value of a correlation
-    of held-out pairs with their labels, by the name of its curve."""
+    of held-out pairs with their labels, by the name of its curve. `assumed` is what labels that
+    nobody told are taken to be, where the ends depend on them (see `assumed_labels`)."""
 
     collapse: float | None = None
     floor: float | None = None
     logged: bool = False
     negatives: float | None = field(default=None, compare=False)
     order: tuple[str, float] | None = field(default=None, compare=False)
+    assumed: str = ""
 
 
 def side_of(known: Known) -> Side | None:
@@ -49,7 +52,9 @@ def marks_of(log: Log, known: Known) -> Marks:
     if side is None:
         return Marks(**beside)
     collapse, floor = (_by_counts(side, known, kind) for kind in (COLLAPSE, FLOOR))
-    return Marks(collapse, floor, **beside)
+    ends = {COLLAPSE: collapse, FLOOR: floor}
+    known_ends = [kind for kind, value in ends.items() if value is not None]
+    return Marks(collapse, floor, **beside, assumed=assumed_labels(side, known, known_ends))
 
 
 def _logged(log: Log, name: str) -> float | None:

@@ -20,6 +20,8 @@ LEFT_OUT = 0.15
 MOST_CORRELATED = 0.9
 # What neighbours of a curve too short to show it may correlate by.
 ASSUMED = 0.4
+# And those of evaluations, of which there are fewer still: taken for less, they turn by chance.
+ASSUMED_HELD = 0.7
 # Steps by which nothing of the noise hangs together any more.
 FAR = 200
 
@@ -87,6 +89,21 @@ def noise_of_few(values: np.ndarray) -> Noise:
         if len(values) > order + 1
     ]
     return Noise(min(apart), ASSUMED)
+
+
+def noise_of_evaluations(values: np.ndarray) -> Noise:
+    """The noise of a few values [n] on a way that may be straight or bent, if neighbours correlate
+    by `ASSUMED_HELD`: by what a line through them leaves, or by how far each leaves the middle of
+    its neighbours, whichever is less. What either takes away of such noise is given back."""
+    count, correlation = len(values), ASSUMED_HELD
+    if count < 3:
+        return Noise(0.0)
+    beside = _beside_a_line(count)
+    expected = float(np.trace(beside @ _correlated(count, correlation) @ beside))
+    by_line = float(np.square(beside @ values).sum()) / expected
+    bends = 2 * (1 - correlation) * (3 - correlation)  # the power of a second difference
+    by_neighbours = float(np.square(np.diff(values, n=2)).mean()) / bends
+    return Noise(math.sqrt(min(by_line, by_neighbours)), correlation)
 
 
 @functools.cache

@@ -53,7 +53,9 @@ def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
     if marks.collapse is not None:
         key = "doctor.run.marks_logged" if marks.logged else "doctor.run.marks_counted"
         ends = (display_number(one, 4) for one in (marks.collapse, marks.floor))
-        yield say(language, key, **dict(zip(("collapse", "floor"), ends, strict=True)))
+        told = say(language, key, **dict(zip(("collapse", "floor"), ends, strict=True)))
+        wrapped = f"doctor.run.if.{marks.assumed}"
+        yield say(language, wrapped, said=told) if marks.assumed else told
     else:
         yield say(language, f"doctor.run.{'no_marks' if side_of(found.known) else 'nothing_known'}")
     others = [name for name in found.log.curves if name not in (found.curve, found.held_out)]

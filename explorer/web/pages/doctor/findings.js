@@ -110,11 +110,9 @@ export default function findings(root, channel) {
     return stackedTable(
       say("doctor.all_losses", { count: losses.length }),
       heads,
-      losses.map(({ loss, convention, parameters, counts, kind, doubled }) => [
+      losses.map(({ loss, convention, parameters, counted, kind, doubled }) => [
         [titleOf(loss), convention, ...settingsOf(parameters)].filter(Boolean).join(" · "),
-        Object.entries(counts)
-          .map(([name, count]) => say(`doctor.count.${name}`, { count }))
-          .join(say("ui.between")),
+        counted,
         say(`doctor.kind.${kind}`),
         show(doubled, 5),
       ]),

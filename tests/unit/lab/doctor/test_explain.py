@@ -115,7 +115,7 @@ def test_what_is_printed_first_of_ln_2_is_what_people_train_with():
     assert "Triplet (sentence-transformers 6.2 BatchHardSoftMargin)" in first
     # Whose each is, and its counts, stand beside it.
     assert "The same number, exactly: Binary cross-entropy; " in second
-    assert "InfoNCE (batch 2); " in second
+    assert "InfoNCE (batch 2, all of positive pairs); " in second
     assert "SigLIP (averaged over cells" in second
     assert "NCE when" not in first
     assert "Triplet (margin 0.5); " in "".join(lines(asked(".5")))
@@ -256,13 +256,54 @@ def test_where_a_number_of_a_loss_on_labels_stands_is_said_of_labels_that_nobody
     graded = np.linspace(0, 1, 64) ** 3
     said = next(lines(answer))
     assert said.startswith("If half of the labels are 1 and half are 0, which was not told: ")
-    assert said.endswith("With other labels, and with graded ones, both ends lie elsewhere.")
+    assert said.endswith("With other labels, and with graded ones, both ends may lie elsewhere.")
     rows = torch.from_numpy(graded)
     spec = LOSSES[loss]
     of_graded = spec.collapse(dict.fromkeys(spec.reads, rows), **spec.defaults)
     assert of_graded != pytest.approx(answer.standing.collapse, rel=0.05)
     for other in ("info_nce", "siglip", "triplet"):
         assert not next(lines(asked("0.4", loss=other, batch=64))).startswith("If half")
+
+
+@pytest.mark.parametrize("loss", ["siglip", "info_nce", "nt_xent"])
+def test_of_a_loss_on_positive_pairs_it_is_said_that_they_are_taken_for_such(loss):
+    """Of scored pairs only the positive ones count, whose number nobody told."""
+    answer = asked("3", loss=loss, batch=64)
+    said = next(lines(answer))
+    assert said.startswith("If every pair of the batch is a positive one, which was not told: ")
+    assert "(batch 64, all of positive pairs" in said
+    (side, *_) = sides_for(Known(loss=loss))
+    for positives in (1, 2, 9, 34, 64):
+        value = landmark(side, COLLAPSE, Layout(positives))
+        low, high = answer.standing.collapses
+        assert low <= value <= high
+        if 1 < positives < 64:
+            fit = found(explain(value, Known(loss, batch=64)), loss, COLLAPSE)
+            assert dict(fit.counts) == {"batch": 64, "positives": positives}
+
+
+@pytest.mark.parametrize("known", [{"negatives": 3}, {"loss": "MultipleNegativesRankingLoss"}])
+def test_where_all_pairs_are_positive_no_condition_is_made_of_it(known):
+    answer = asked("3", **{"loss": "info_nce", "batch": 64, **known})
+    assert answer.standing.assumed == ""
+    assert not next(lines(answer)).startswith("If ")
+
+
+@pytest.mark.parametrize(
+    ("loss", "known", "begins"),
+    [("multi_similarity", {"batch": 8}, "If each pair is a class of its own"),
+     ("softmax_rank", {"negatives": 7}, "If one candidate of each query is right"),
+     ("contrastive", {"batch": 8}, "If half of the labels are 1")],
+)  # fmt: skip
+def test_whatever_labels_change_is_said_of_labels_that_nobody_told(loss, known, begins):
+    assert next(lines(asked("3.3", loss=loss, **known))).startswith(begins)
+
+
+def test_what_labels_cannot_change_is_said_without_a_condition():
+    """Of none of these does the value at collapse depend on labels."""
+    for loss in ("online_contrastive", "pairwise_hinge"):
+        said = next(lines(asked("0.31", loss=loss, batch=8)))
+        assert not said.startswith("If "), said
 
 
 def test_nothing_fits_and_the_nearest():

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from explorer.lab.doctor.logs.findings import examine_run
+from explorer.lab.doctor.logs.findings import examine_run, on_figure, on_held_out
 from explorer.lab.doctor.logs.log import log_of
-from explorer.lab.doctor.logs.noise import Noise, noise_of, noise_of_few
+from explorer.lab.doctor.logs.noise import Noise, noise_of, noise_of_evaluations, noise_of_few
+from tests.judgements import often, seldom
+from tests.judgements.logs import among, held_out, plateau
 
 STEPS = 600
 
@@ -55,3 +57,25 @@ def test_a_long_log_is_read_in_blocks_as_well():
     found = examine_run(log_of((tuple(values), None)))
     (jump,) = [one for one in found.faults if one.name == "jump"]
     assert jump.values["step"] == 150_001
+
+
+def test_the_noise_of_a_few_evaluations_is_that_beside_their_way():
+    """Whichever of two measures is less is a little less than the noise, on a way of any kind."""
+    for way in (np.arange(20.0), 0.05 * np.arange(20.0) ** 2):
+        drawn = [noise_of_evaluations(noise(seed, 0.7, 20) + way) for seed in range(1000)]
+        assert 0.8 < np.mean([one.deviation for one in drawn]) < 1
+    assert noise_of_evaluations(np.array([1.0, 2.0])) == Noise(0.0)
+
+
+@pytest.mark.draws
+@pytest.mark.parametrize(
+    ("name", "drawn", "true", "false", "most"),
+    [("plateau", plateau, (True,), (False,), 0.9),
+     ("overfits", held_out, (12.0, on_held_out), (0.0, on_held_out), 0.8),
+     ("figure_falls", held_out, (12.0, on_figure), (0.0, on_figure), 0.9)],
+)  # fmt: skip
+def test_trends_are_told_however_far_noise_hangs_together(name, drawn, true, false, most):
+    """At each correlation by itself; docs/judgements.md has the rates of all together."""
+    for together in (one for one in (0.0, 0.3, 0.6, 0.8, 0.9) if one <= most):
+        assert often(among(name, drawn(*true, together))), together
+        assert seldom(among(name, drawn(*false, together))), together
