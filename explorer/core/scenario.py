@@ -178,8 +178,11 @@ class Scenario:
 
     @classmethod
     def from_link(cls, link: str) -> Scenario:
-        """Read a link. An unknown version and a damaged link are told apart."""
+        """Read a link. An unknown version and a damaged link are told apart. A loss that stands
+        after the rest, ``1.….siglip``, takes the place of the scene's own, with its defaults: so
+        one text of the rows serves many losses."""
         version, _, body = link.partition(".")
+        body, _, loss = body.partition(".")
         if version != LINK_VERSION:
             raise Problem("link_version", version=version[:12] or "?", known=LINK_VERSION)
         try:
@@ -191,7 +194,12 @@ class Scenario:
             chosen = json.loads(text.decode("utf-8", "surrogatepass"))
         except (binascii.Error, zlib.error, ValueError, RecursionError) as damage:
             raise Problem("link_damaged") from damage
-        return cls.from_json(chosen)
+        scene = cls.from_json(chosen)
+        return scene.with_loss(loss) if loss else scene
+
+    def with_loss(self, loss: str) -> Scenario:
+        """The same rows and rules under another loss, by its defaults."""
+        return dataclasses.replace(self, loss=loss, convention="", parameters=(), view=View())
 
 
 def _differences(chosen: dict, default: dict) -> dict:

@@ -524,7 +524,7 @@ export interface EvidentRow {
   label: Real | null;
 }
 
-/** What is the matter with a table of texts and their classes in batches of a size, the worst first; the share of a batch's rows that are alone of their class; the largest classes, and the smallest of the others; the losses that can learn from it, and how many, the last ones, stand folded; its pairs of one class as a file that the server has, null where no loss can; and how the table was read. */
+/** What is the matter with a table of texts and their classes in batches of a size, the worst first; the share of a batch's rows that are alone of their class; the largest classes, and the smallest of the others; the losses that can learn from it, and how many, the last ones, stand folded; the link of a scene with rows of it; its pairs of one class as a file that the server has, null where no loss can; and how the table was read. */
 export interface ExaminedClasses {
   rows: number;
   classes: number;
@@ -536,13 +536,14 @@ export interface ExaminedClasses {
   findings: ClassFinding[];
   looked: string[];
   suited: FittingLoss[];
+  scenes: string[];
   more: number;
   kept: number;
   pairs_file: FetchedRows | null;
   file: LargeFile;
 }
 
-/** What is the matter with a data set, pairs in so many rows, for a loss in batches of so many of these, the worst first; what was looked for, and what was not; all losses that can learn from it, and how many of these, the last ones, stand folded; how many pairs and rows a cleaned table keeps; and how a file was read. */
+/** What is the matter with a data set, pairs in so many rows, for a loss in batches of so many of these, the worst first; what was looked for, and what was not; all losses that can learn from it, and how many of these, the last ones, stand folded; links of scenes of Explore with rows of it, which several of the losses share; how many pairs and rows a cleaned table keeps; and how a file was read. */
 export interface ExaminedData {
   pairs: number;
   rows: number;
@@ -550,6 +551,7 @@ export interface ExaminedData {
   looked: string[];
   not_looked: string[];
   suited: FittingLoss[];
+  scenes: string[];
   more: number;
   kept: number;
   kept_rows: number;
@@ -756,11 +758,11 @@ export interface FinetuneOwn {
   source: Printed;
 }
 
-/** A loss that can learn from the data, with reasons for and against in sentences, and the link of a scene of Explore with some of its rows under this loss. */
+/** A loss that can learn from the data, with reasons for and against in sentences, and which of the `scenes` shows some of its rows; null where no two fit into a link. */
 export interface FittingLoss {
   loss: string;
   reasons: string[];
-  scene: string;
+  scene: number | null;
 }
 
 /** And what its log has since the offset that was asked from. */

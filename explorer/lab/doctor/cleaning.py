@@ -94,13 +94,8 @@ def _heads(read: Read | ClassTable) -> list[str]:
         return list(CLASS_ROLES)
     profile, file = read.profile, read.file
     if file is not None and profile.of_triplets:
-        negatives = [
-            _name(name, f"negative_{at}" if len(file.negatives) > 1 else "negative")
-            for at, name in enumerate(file.negatives, 1)
-        ]
-        others = [_name(file.chosen[role], role) for role in ("anchor", "positive")]
         taught = file.taught if profile.has_teacher else ()
-        return [*others, *negatives, *(_name(name, TEACHER) for name in taught)]
+        return [*profile.text_columns, *(_name(name, TEACHER) for name in taught)]
     named = dict(zip(PAIR_ROLES, TYPED_COLUMNS, strict=True)) | {TEACHER: TEACHER}
     if file is not None and "second" in file.listed:
         named |= {role: name for role, name in file.chosen.items() if is_name(name)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,9 +30,14 @@ NO_DUPLICATES = "batch_sampler=BatchSamplers.NO_DUPLICATES"
 # And beside `from losses.sentence_transformers import training_loss`, which has the mask.
 MASKED = 'loss = training_loss("{loss}")(model, {convention}twins="leave_out")'
 # Both compare what is written: texts that are the same only as Doctor folds them meet all the same.
+# The same folding as that of `texts`; a cell may have a list of texts, or nothing.
 FOLDED = """\
 import unicodedata
-def folded(text): return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+def folded(text):
+    if isinstance(text, list):
+        return [folded(one) for one in text]
+    text = unicodedata.normalize("NFKC", text or "").casefold()
+    return " ".join(unicodedata.normalize("NFKC", text).split())
 dataset = dataset.map(lambda row: {{name: folded(row[name]) for name in {names}}})"""
 POSITIVES_ALONE = "loss = losses.MultipleNegativesRankingLoss(model)"
 # From this share of a batch's rows on, copies are the first thing to put right; from that on, said.
@@ -207,9 +212,14 @@ def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
     severity = SEVERE if share >= MANY_MET else WARNING
     masked = (masked_call(spec),) if spec.reads_texts else ()
     apart = profile.written_apart
-    folding = (FOLDED.format(names=json.dumps(profile.text_columns)),) if len(apart) else ()
+    folding = (FOLDED.format(names=_quoted(profile.text_columns)),) if len(apart) else ()
     shown = _sharing(profile, int((apart if len(apart) else rows)[0]))
     yield Fault(name, severity, values, shown, (*folding, NO_DUPLICATES, *masked))
+
+
+def _quoted(names: Sequence[str]) -> str:
+    """A list of names, to paste."""
+    return json.dumps(list(names), ensure_ascii=False)
 
 
 def _sharing(profile: Profile, place: int) -> tuple[int, ...]:

@@ -97,13 +97,24 @@ class Profile:
         return self._named("score") or "score"
 
     @property
-    def text_columns(self) -> tuple[str, str]:
-        """What both columns of texts are called; without names "anchor" and "positive"."""
-        first, second = (
+    def text_columns(self) -> tuple[str, ...]:
+        """What all columns of texts are called, those of a triplet's negatives among them; without
+        names "anchor", "positive" and "negative", numbered where there are several."""
+        pair = (
             self._named(role) or self._named(other) or other
             for role, other in zip(POSITIVE_ROLES, TRIPLET_ROLES, strict=False)
         )
-        return first, second
+        return (*pair, *self.negative_columns)
+
+    @property
+    def negative_columns(self) -> tuple[str, ...]:
+        """What the columns of a triplet's negatives are called."""
+        names = getattr(self.columns, "negatives", ())
+        role = TRIPLET_ROLES[2]
+        return tuple(
+            name if is_name(name) else f"{role}_{at}" if len(names) > 1 else role
+            for at, name in enumerate(names, 1)
+        )
 
     def _named(self, role: str) -> str:
         name = getattr(self.columns, "chosen", {}).get(role, "")

@@ -18,8 +18,10 @@ from explorer.sources.cells import INFERENCE_WORDS
 from losses import LOSSES
 from losses.labels import UNIT
 
-# A link of more is unhandy in an issue; of long texts fewer rows are shown.
+# A link of more is unhandy in an issue; of long texts fewer rows are shown, and where so few fit,
+# so many letters of each text.
 SCENE_LETTERS = 6000
+FEWEST, BEGINNINGS = 4, (None, 1000, 250)
 BESIDE = 8  # pairs of a scene that shows a finding: those of its evidence, and others
 SAMPLE = 24  # pairs, or texts with classes, of a scene that shows the data
 A_CLASS = 4  # texts of a class in such a scene
@@ -29,18 +31,35 @@ MOSTLY_LISTS = 0.5  # of the pairs from which on lists stay whole, whatever the 
 
 def scene_of(profile: Profile, places: Iterable[int], loss: str) -> str:
     """The link of a scene with the pairs at these places, as many of the first as fit, in the order
-    of the data; "" where two do not."""
+    of the data, long texts from their beginning; "" where two do not fit."""
     return _fitting(places, lambda kept: _scene(profile, sorted(kept), loss))
 
 
 def _fitting(places: Iterable[int], scene: Callable[[list[int]], Scenario]) -> str:
-    kept = list(dict.fromkeys(places))[:EXPLORED_PAIRS]
-    while len(kept) > 1:
-        link = scene(kept).to_link()
-        if len(link) <= SCENE_LETTERS:
-            return link
-        kept = kept[: len(kept) * 2 // 3]
+    found = list(dict.fromkeys(places))[:EXPLORED_PAIRS]
+    for letters in BEGINNINGS:
+        kept = found
+        while len(kept) >= max(2, min(FEWEST, len(found))):
+            shown = _begun(scene(kept), letters)
+            if shown is not None and len(link := shown.to_link()) <= SCENE_LETTERS:
+                return link
+            kept = kept[: len(kept) * 2 // 3]
     return ""
+
+
+def _begun(scene: Scenario, letters: int | None) -> Scenario | None:
+    """The scene with so many letters of each text, all for None; None where texts that differ begin
+    alike: they would be twins there."""
+    if letters is None:
+        return scene
+    data = scene.data
+    texts = {text for row in data.rows for text in row[:2]}
+    cut = {one: one if len(one) <= letters else f"{one[:letters].rstrip()} …" for one in texts}
+    if len(set(cut.values())) < len(texts):
+        return None
+    rows = tuple((cut[a], cut[b], label) for a, b, label in data.rows)
+    teacher = tuple((cut[a], cut[b], score) for a, b, score in data.teacher)
+    return dataclasses.replace(scene, data=dataclasses.replace(data, rows=rows, teacher=teacher))
 
 
 def class_scene_of(table: ClassTable, places: Iterable[int], loss: str) -> str:

@@ -69,19 +69,20 @@ class EncodedData(TypedDict):
 
 
 class FittingLoss(TypedDict):
-    """A loss that can learn from the data, with reasons for and against in sentences, and the link
-    of a scene of Explore with some of its rows under this loss."""
+    """A loss that can learn from the data, with reasons for and against in sentences, and which of
+    the `scenes` shows some of its rows; null where no two fit into a link."""
 
     loss: str
     reasons: list[str]
-    scene: str
+    scene: int | None
 
 
 class ExaminedData(TypedDict):
     """What is the matter with a data set, pairs in so many rows, for a loss in batches of so many
     of these, the worst first; what was looked for, and what was not; all losses that can learn from
-    it, and how many of these, the last ones, stand folded; how many pairs and rows a cleaned table
-    keeps; and how a file was read."""
+    it, and how many of these, the last ones, stand folded; links of scenes of Explore with rows of
+    it, which several of the losses share; how many pairs and rows a cleaned table keeps; and how a
+    file was read."""
 
     pairs: int
     rows: int
@@ -89,6 +90,7 @@ class ExaminedData(TypedDict):
     looked: list[str]
     not_looked: list[str]
     suited: list[FittingLoss]
+    scenes: list[str]
     more: int
     kept: int
     kept_rows: int
@@ -126,8 +128,8 @@ class ExaminedClasses(TypedDict):
     """What is the matter with a table of texts and their classes in batches of a size, the worst
     first; the share of a batch's rows that are alone of their class; the largest classes, and the
     smallest of the others; the losses that can learn from it, and how many, the last ones, stand
-    folded; its pairs of one
-    class as a file that the server has, null where no loss can; and how the table was read."""
+    folded; the link of a scene with rows of it; its pairs of one class as a file that the server
+    has, null where no loss can; and how the table was read."""
 
     rows: int
     classes: int
@@ -139,6 +141,7 @@ class ExaminedClasses(TypedDict):
     findings: list[ClassFinding]
     looked: list[str]
     suited: list[FittingLoss]
+    scenes: list[str]
     more: int
     kept: int
     pairs_file: FetchedRows | None

@@ -109,6 +109,14 @@ def test_a_convention_that_never_was_stays_unknown():
         explore(scenario)
 
 
+def test_a_loss_after_the_rest_of_a_link_takes_the_place_of_its_own():
+    """With its defaults, on the same rows by the same rules."""
+    scene = Scenario.from_link(f"{FULL.to_link()}.siglip")
+    assert (scene.data, scene.rules) == (FULL.data, FULL.rules)
+    assert scene == Scenario(data=FULL.data, rules=FULL.rules, loss="siglip")
+    assert Scenario.from_link(scene.to_link()) == scene
+
+
 def test_the_default_scene_has_a_short_link():
     assert len(Scenario().to_link()) < 30
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,7 @@ PAIR_SECONDS = 1e-4  # of a processor, to examine a pair
 TOKENS = (0, 1_000_000)
 USUAL_TOKENS = 256  # that the embedded encoder reads of a text
 ON_CLASSES = "supcon"  # under which a finding about classes is shown
+EVIDENT_LETTERS = 600  # of a text that shows a finding
 LISTED = 6  # losses that can learn from the data, before the others, which stand folded
 
 
@@ -190,6 +191,7 @@ def _encode(request: Json) -> Json:
             fault["rows"] = [] if fault["cells"] else [_row(read, pair) for pair in fault["pairs"]]
             for cell in fault["cells"]:
                 cell |= {"row": read.row(cell["row"]), "other": read.row(cell["other"])}
+                cell |= {"first": _begun(cell["first"]), "second": _begun(cell["second"])}
             del fault["pairs"], fault["values"]
         return answer
 
@@ -233,7 +235,7 @@ def _examined(
             "findings": [_fault(read, fault, loss, language) for fault in found.faults],
             "looked": [check.said(language) for check in found.checks if check.made],
             "not_looked": [check.said(language) for check in found.checks if not check.made],
-            "suited": [*_suited(read, fitting, language)],
+            **_suited(read, fitting, language),
             "more": max(0, len(fitting) - LISTED),
             "kept": len(found.cleaned.kept),
             "kept_rows": found.kept_rows,
@@ -243,7 +245,7 @@ def _examined(
 
 def _examined_classes(table: ClassTable, source: Source, batch: int, language: str) -> Json:
     found, fitting = examine_classes(table, batch), suited_to_classes(table, batch)
-    places = class_sample(table)
+    rows = class_scene_of(table, class_sample(table), ON_CLASSES)
     sizes = [{"name": name, "count": count} for name, count in table.by_size]
     return {
         "rows": len(table),
@@ -261,14 +263,7 @@ def _examined_classes(table: ClassTable, source: Source, batch: int, language: s
             }
             for fault in found.faults
         ],
-        "suited": [
-            {
-                "loss": one.loss,
-                "reasons": one.said(language),
-                "scene": class_scene_of(table, places, one.loss),
-            }
-            for one in fitting
-        ],
+        **_on_scenes(fitting, [rows] * len(fitting), language),
         "more": max(0, len(fitting) - LISTED),
         "kept": len(table.cleaned.kept),
         "pairs_file": _paired_file(table, source) if fitting else None,
@@ -320,7 +315,7 @@ def _class_file(table: ClassTable, source: Source) -> Json:
 
 def _class_row(table: ClassTable, row: int) -> Json:
     called = table.names[int(table.of[row - 1])]
-    return {"row": table.row(row), "text": table.texts[row - 1], "called": called}
+    return {"row": table.row(row), "text": _begun(table.texts[row - 1]), "called": _begun(called)}
 
 
 def _file(read: Read, source: Source) -> Json | None:
@@ -350,21 +345,44 @@ def _told(fault: Fault, language: str) -> Json:
     return told
 
 
+def _begun(text: str) -> str:
+    """A text of the evidence as far as it is shown."""
+    return text if len(text) <= EVIDENT_LETTERS else f"{text[:EVIDENT_LETTERS].rstrip()} …"
+
+
 def _row(read: Read, pair: int) -> Json:
     columns, at = read.profile.columns, pair - 1
     label = float(read.profile.labels[at]) if read.profile.labelled else None
-    sides = {"first": columns.first[at], "second": columns.second[at]}
+    sides = {"first": _begun(columns.first[at]), "second": _begun(columns.second[at])}
     return {"row": read.row(pair), **sides, "label": None if label is None else json_number(label)}
 
 
-def _suited(read: Read, fitting: Sequence[Suited], language: str) -> Iterator[Json]:
-    samples: dict[bool, list[int]] = {}
-    for one in fitting:
-        kind = keeps_lists(read.profile, one.loss)
-        if kind not in samples:
-            samples[kind] = sample_places(read.profile, one.loss)
-        scene = scene_of(read.profile, samples[kind], one.loss)
-        yield {"loss": one.loss, "reasons": one.said(language), "scene": scene}
+def _suited(read: Read, fitting: Sequence[Suited], language: str) -> Json:
+    """The losses, each with the place of its rows among the `scenes`: those of losses that keep
+    lists, and those of all others."""
+    kinds = [keeps_lists(read.profile, one.loss) for one in fitting]
+    first_of = {kinds[at]: fitting[at].loss for at in reversed(range(len(fitting)))}
+    scenes = {
+        kind: scene_of(read.profile, sample_places(read.profile, loss), loss)
+        for kind, loss in first_of.items()
+    }
+    return _on_scenes(fitting, [scenes[kind] for kind in kinds], language)
+
+
+def _on_scenes(fitting: Sequence[Suited], links: Sequence[str], language: str) -> Json:
+    """The losses, each with the place of its link among all that differ; null for none."""
+    scenes = [*dict.fromkeys(filter(None, links))]
+    return {
+        "scenes": scenes,
+        "suited": [
+            {
+                "loss": one.loss,
+                "reasons": one.said(language),
+                "scene": scenes.index(link) if link else None,
+            }
+            for one, link in zip(fitting, links, strict=True)
+        ],
+    }
 
 
 # ---- What can be taken away ----------------------------------------------------------------------

@@ -241,6 +241,48 @@ def test_twins_that_are_written_otherwise_are_kept_apart_by_the_advice_as_pasted
     assert alike["twins"].advice[0] == NO_DUPLICATES
 
 
+@pytest.mark.parametrize(
+    ("lines", "columns"),
+    [
+        (
+            [
+                '{"query": "Ａ  dog", "yes": "bark", "negative_1": ["a Cat"], "negative_2": null}',
+                '{"query": "a dog", "yes": "it runs", "negative_1": ["fOg"], "negative_2": "B"}',
+            ],
+            {"anchor": "query", "positive": "yes", "negative": "negative_1"},
+        ),
+        (
+            [
+                '{"query": "Ａ  dog", "answers": ["it barks", "a Cat"], "labels": [1, 0]}',
+                '{"query": "a dog", "answers": ["It runs"], "labels": [1]}',
+            ],
+            {"first": "query", "second": "answers", "score": "labels"},
+        ),
+    ],
+    ids=["triplets", "lists"],
+)
+def test_the_advice_brings_every_column_of_texts_to_one_writing(lines, columns):
+    from datasets import Dataset
+
+    content = "\n".join([*lines, ""]).encode()
+    read = read_content(content, "t.jsonl", lambda *far: None, columns=columns)
+    twins = next(
+        one for one in examine(read.profile, LOSSES["info_nce"], 2).faults if one.name == "twins"
+    )
+    rows = [json.loads(line) for line in lines]
+    given = {"dataset": Dataset.from_list(rows)}
+    exec(twins.advice[0], given)
+
+    def whole(cell):
+        return [*map(whole, cell)] if isinstance(cell, list) else folded(cell or "")
+
+    unread = {"labels"}
+    assert given["dataset"].to_list() == [
+        {name: cell if name in unread else whole(cell) for name, cell in row.items()}
+        for row in rows
+    ]
+
+
 def test_twins_across_both_sides():
     """A query whose text is another pair's key has its own text among its negatives."""
     first = range_of("q")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import json
 
+import numpy as np
 import pytest
 
 from explorer.core.explore import explore
@@ -39,6 +41,11 @@ def examined(source, **more):
     return ASK["examine"]({"source": source, "batch": 4, "tokens": 256, **more})
 
 
+def opened(answer, fitting):
+    """The scene behind a loss, as the page makes its link."""
+    return Scenario.from_link(f"{answer['scenes'][fitting['scene']]}.{fitting['loss']}")
+
+
 def named(answer):
     return {one["name"]: one for one in answer["findings"]}
 
@@ -49,11 +56,11 @@ def test_a_set_to_begin_with_is_examined_without_an_encoder(name):
     assert answer["file"] is None
     assert answer["looked"]
     assert answer["suited"]
-    for one in (*answer["findings"], *answer["suited"]):
-        if one["scene"]:
-            scene = Scenario.from_link(one["scene"])
-            assert scene.data.source == "table"
-            assert len(scene.data.rows) > 1
+    links = [one["scene"] for one in answer["findings"] if one["scene"]]
+    scenes = [*map(Scenario.from_link, links), *(opened(answer, one) for one in answer["suited"])]
+    for scene in scenes:
+        assert scene.data.source == "table"
+        assert len(scene.data.rows) > 1
     if name == "twins":
         found = named(answer)["twins"]
         assert found["severity"] == "severe"
@@ -87,11 +94,45 @@ def test_each_finding_and_loss_opens_on_the_rows():
         shown = {row[:2] for row in Scenario.from_link(finding["scene"]).data.rows}
         assert rows <= shown
     for one in answer["suited"]:
-        scene = Scenario.from_link(one["scene"])
+        scene = opened(answer, one)
         assert scene.loss == one["loss"]
         assert scene.rules.label_range == (0.0, 5.0)
     for one in answer["suited"][:2]:
-        assert explore(Scenario.from_link(one["scene"])).loss is not None
+        assert explore(opened(answer, one)).loss is not None
+
+
+@pytest.mark.parametrize("words", [12, 90, 5_000])
+def test_an_answer_stays_small_however_long_the_texts_are(words):
+    """All losses share one text of the rows, and evidence is shown from its beginning."""
+    draw = np.random.default_rng(0)
+
+    def text():
+        return " ".join(f"{word:x}" for word in draw.integers(2**40, size=words))
+
+    rows = [f"{text()}\t{text()}\t{place % 5}" for place in range(40)]
+    rows += [rows[0], f"{rows[0].partition(chr(9))[0]}\t{text()}\t4"]
+    answer = examined(handed_in("\n".join(["a\tb\tscore", *rows]), "long.tsv"), batch=16)
+    assert {"copies", "degrees_lost"} <= set(named(answer))
+    assert len(answer["suited"]) > 40
+    assert len(answer["scenes"]) == 2  # one keeps lists
+    assert max(map(len, answer["scenes"])) <= 6000
+    assert len(json.dumps(answer)) < 64 * 1024
+    shown = named(answer)["copies"]["rows"][0]["first"]
+    assert rows[0].startswith(shown.removesuffix(" …"))
+    scenes = [*map(opened, [answer] * 2, answer["suited"])]
+    scenes += [Scenario.from_link(one["scene"]) for one in answer["findings"] if one["scene"]]
+    for scene in scenes:
+        assert len(scene.data.rows) >= 4
+        for first, *_ in scene.data.rows:
+            begins = first.removesuffix(" …")
+            assert any(row.startswith(begins) for row in rows)
+    # Texts that begin alike are no twins, and would be some in such a scene.
+    begins = text()
+    alike = ["\t".join(f"{begins}{cell}" for cell in row.split("\t")[:2]) for row in rows]
+    if words == 5_000:
+        answer = examined(handed_in("\n".join(["a\tb", *alike]), "same.tsv"), batch=16)
+        assert {one["scene"] for one in answer["suited"]} == {None}
+        assert not answer["scenes"]
 
 
 def test_an_encoder_is_asked_once_for_all_losses(monkeypatch):
@@ -213,8 +254,9 @@ def test_a_table_of_classes_is_told_of_its_classes():
     assert [(row["text"], row["called"]) for row in rows] == [("two", "a"), ("two", "b")]
     scene = Scenario.from_link(named(answer)["texts_in_classes"]["scene"])
     assert {"one", "two"} <= {text for row in scene.data.rows for text in row[:2]}
+    assert len(answer["scenes"]) == 1
     for one in answer["suited"]:
-        assert Scenario.from_link(one["scene"]).loss == one["loss"]
+        assert opened(answer, one).loss == one["loss"]
     kept = answer["pairs_file"]
     assert uploads.read(kept["file"], kept["name"]).startswith(b"sentence1\tsentence2\tscore\n")
     uploads.find(kept["file"]).unlink()  # it has left meanwhile, and is made again

@@ -285,7 +285,7 @@ export default function findings(root, channel) {
     const { suited = [], more = 0 } = door.found ?? door.classes ?? {};
     const shown = suited.length - more;
     const none = door.classes ? "doctor.suited.none_classes" : "doctor.suited.none";
-    const first = suited.filter(({ scene }) => scene).slice(0, COMPARED);
+    const first = suited.filter(({ scene }) => scene !== null).slice(0, COMPARED);
     fitting.replaceChildren(
       h("h2", {}, say("doctor.which_loss")),
       h("p.lp-about", {}, say(suited.length ? "doctor.suited.title" : none)),
@@ -302,9 +302,19 @@ export default function findings(root, channel) {
     );
   }
 
+  /**
+   * The link of some of the rows under a loss; "" where no two fit into one.
+   * @param {Fitting} fit
+   */
+  function sceneOf({ loss, scene }) {
+    const { scenes = [] } = door.found ?? door.classes ?? {};
+    return scene === null ? "" : `${scenes[scene]}.${loss}`;
+  }
+
   /** @param {Fitting} fit */
   function lossOf(fit) {
-    const { loss, reasons, scene } = fit;
+    const { loss, reasons } = fit;
+    const scene = sceneOf(fit);
     const best = (door.found ?? door.classes)?.suited.find((one) => one.loss !== loss);
     return h(
       "li.lp-finding",
@@ -337,7 +347,7 @@ export default function findings(root, channel) {
    */
   function toCompare(fits, called) {
     const sides = fits.map(({ loss }) => ({ loss, convention: "", parameters: {} }));
-    const said = new URLSearchParams([...numbered(sides), ["scene", fits[0].scene]]);
+    const said = new URLSearchParams([...numbered(sides), ["scene", sceneOf(fits[0])]]);
     return h("a.lp-button", { href: `compare#${said}` }, called);
   }
 
@@ -345,7 +355,8 @@ export default function findings(root, channel) {
    * The data set as Fine-tune takes it: by its name, as a file that the server has, or some of its rows.
    * @param {Fitting} fit
    */
-  function toTrain({ loss, scene }) {
+  function toTrain(fit) {
+    const { loss } = fit;
     const { kind, example } = door.state;
     const { file = "", name = "", columns = {}, encoding = "" } = door.of ?? {};
     const read = door.read?.findings ? door.read.file : null;
@@ -358,7 +369,7 @@ export default function findings(root, channel) {
     else if (["file", "hub"].includes(kind) && read && door.of?.header === null) {
       for (const [key, value] of Object.entries({ file, name, encoding })) if (value) said.set(key, value);
       for (const [role, column] of Object.entries(columns)) said.set(`c.${role}`, column);
-    } else said.set("link", scene);
+    } else said.set("link", sceneOf(fit));
     return said;
   }
 
