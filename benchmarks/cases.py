@@ -251,7 +251,7 @@ CHOSEN: Mapping[str, tuple[Case, ...]] = {
             inputs=guided,
             sizes=(*SMALL, 256, 512, 2048, 4096),
             dense=4096,
-            peers=256,
+            peers=512,
         ),
     ),
     "nt_xent": (

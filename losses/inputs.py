@@ -146,21 +146,21 @@ def paired(
 
 
 def at_prototypes(
-    embeddings: Tensor, classes: Tensor, prototypes: Tensor
+    embeddings: Tensor, classes: Tensor, prototypes: Tensor, *, asked: bool = True
 ) -> tuple[Tensor, Tensor, Tensor]:
     """[N, D], the number of each one's prototype [N], and prototypes [C, D], of which only
-    products are taken."""
+    products are taken; finite if `asked`."""
     embeddings, prototypes = vectors(
-        for_products(embeddings), embeddings=embeddings, prototypes=prototypes
+        for_products(embeddings), asked, embeddings=embeddings, prototypes=prototypes
     )
     return embeddings, class_numbers(classes, len(embeddings), most=len(prototypes)), prototypes
 
 
 def with_negatives(
-    least: torch.dtype, negatives: Tensor | None, /, **sides: Tensor
+    least: torch.dtype, negatives: Tensor | None, asked: bool = True, /, **sides: Tensor
 ) -> tuple[Tensor, Tensor, Tensor | None]:
     """Two sides [N, D], row i of both belongs together, and further rows [Q, D], if there are."""
-    raised = vectors(least, **sides, negatives=negatives)
+    raised = vectors(least, asked, **sides, negatives=negatives)
     first, second, more = cast("tuple[Tensor, Tensor, Tensor | None]", raised)
     must_be_paired(**dict(zip(sides, (first, second), strict=True)))
     return first, second, more

@@ -271,10 +271,6 @@ def info_nce(
     if same_text is not None and not gather and all_differ(same_text):
         same_text = None
     texts = gathered(gather, query_texts, key_texts, negative_texts, same_text)
-    least = inputs.for_products(queries) if own_negatives is None else torch.float32
-    queries, keys, negatives = inputs.with_negatives(least, negatives, queries=queries, keys=keys)
-    if own_negatives is not None:
-        (own_negatives,) = inputs.real(queries.dtype, own_negatives=own_negatives)
     if similarity == "cosine" and mask_above is not None and mask_above >= 2:
         mask_above = None  # no cosine is as far above another
     plan = Plan(
@@ -292,10 +288,16 @@ def info_nce(
         owners = None  # nothing depends on them
     plain = plan.is_plain and own_negatives is None and same_text is None
     plain = plain and (owners is None or negatives_seen == "by_all")
+    least = inputs.for_products(queries) if own_negatives is None else torch.float32
+    alone = plain and negatives is None and ways == ("query_to_key",)
+    if alone and least in inputs.REAL and queries.ndim > 0 and len(queries) <= FEW:
+        queries, keys = inputs.paired(least, False, queries=queries, keys=keys)
+        given = (queries, keys, 1 / temperature, *texts[:2])
+        return with_gradient(few.in_batch, _of_few_densely, *given)
+    queries, keys, negatives = inputs.with_negatives(least, negatives, queries=queries, keys=keys)
+    if own_negatives is not None:
+        (own_negatives,) = inputs.real(queries.dtype, own_negatives=own_negatives)
     exact = _info_nce_by_tiles if plain else by_blocks
-    alone = negatives is None and ways == ("query_to_key",)
-    if plain and alone and len(queries) <= FEW and queries.dtype in inputs.REAL:
-        exact = exact if isinstance(temperature, Tensor) else _info_nce_of_few
     given = (queries, keys, negatives, own_negatives, 1 / temperature, *texts, owners, plan)
     return with_gradient(exact, _info_nce_densely, *given)
 
@@ -346,11 +348,10 @@ def _info_nce_densely(
     )
 
 
-def _info_nce_of_few(wanted, queries, keys, _negatives, _own, scale, *texts_and_rest):
-    """Queries at keys and nothing else, at a temperature that is no tensor."""
-    left_out, _ = _left_out(*texts_and_rest[:3])
-    value, by_vectors = few.in_batch(wanted, queries, keys, scale, left_out)
-    return value, (*by_vectors, *(None,) * 9)
+def _of_few_densely(queries, keys, scale, of_queries, of_keys):
+    return info_nce_definition(
+        queries, keys, temperature=1 / scale, query_texts=of_queries, key_texts=of_keys
+    )
 
 
 def _info_nce_by_tiles(

@@ -10,10 +10,13 @@ from torch import Tensor
 from losses import inputs
 from losses.contrastive.in_batch import QUERY_SYMBOLS, temperature_parameter
 from losses.geometry import cosine_matrix
+from losses.kernels import few
 from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import against_targets
 from losses.kernels.tiled import directions_and_logits
 from losses.spec import LossSpec, Symbol
+
+FEW = 2**14  # cells, up to which one matrix is faster than tiles
 
 
 def soft_info_nce_definition(
@@ -45,22 +48,25 @@ def soft_info_nce(
         temperature: τ.
     """
     inputs.above_zero(temperature=temperature)
-    queries, keys = inputs.vectors(inputs.for_products(queries), queries=queries, keys=keys)
+    least = inputs.for_products(queries)
     inputs.must_be_tensor("targets", targets)
+    small = least in inputs.REAL and targets.numel() <= FEW and not targets.requires_grad
+    queries, keys = inputs.vectors(least, not small, queries=queries, keys=keys)
     if targets.shape != (len(queries), len(keys)):
         raise ValueError(
             f"targets has shape {tuple(targets.shape)}; a row for each of the {len(queries)} "
             f"queries and a column for each of the {len(keys)} keys is needed"
         )
-    targets = targets.to(torch.promote_types(targets.dtype, torch.float32))
+    if targets.dtype not in inputs.REAL:
+        targets = targets.to(torch.promote_types(targets.dtype, torch.float32))
     if inputs.may_ask(targets):
-        least, most = torch.aminmax(targets.detach())
-        if not 0 <= least.item() <= most.item() < math.inf:
+        smallest, largest = torch.aminmax(targets.detach())
+        if not 0 <= smallest.item() <= largest.item() < math.inf:
             _say_what_is_wrong(targets)
     given = (queries, keys, targets, 1 / temperature)
     if targets.requires_grad:
         return _soft_densely(*given)
-    return with_gradient(_soft_by_tiles, _soft_densely, *given)
+    return with_gradient(few.against_targets if small else _soft_by_tiles, _soft_densely, *given)
 
 
 def _say_what_is_wrong(targets: Tensor) -> None:

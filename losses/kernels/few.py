@@ -10,18 +10,18 @@ their value and a gradient for each input.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
 from losses.geometry import unit_and_pull
-from losses.inputs import may_ask
+from losses.inputs import may_ask, must_be_made_of_finite
 from losses.kernels.classes import temperature_gradient
 from losses.kernels.mining import TERMS, Distances, Rows, number_of_terms
 from losses.kernels.plain import exp_, flush_, softplus
 from losses.kernels.tiled import SAFE, Directions
-from losses.same_text import Absent
+from losses.same_text import absent_by
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
@@ -31,18 +31,20 @@ EVERYONE = slice(None)
 def softmax(
     wanted: Sequence[bool], embeddings: Tensor, prototypes: Tensor, classes: Tensor
 ) -> Exact:
-    """Each row against the prototypes, of which one is its own."""
-    own = classes[:, None]
-    weights = (embeddings @ prototypes.T).log_softmax(dim=1)
-    logarithms = weights.gather(1, own)
-    exp_(weights).scatter_(1, own, 0)
-    others = weights.sum(dim=1, keepdim=True).neg_()
+    """Each row against the prototypes, of which one is its own. Refuses a NaN and inf of both."""
+    logits = embeddings @ prototypes.T
+    must_be_made_of_finite(logits, embeddings=embeddings, prototypes=prototypes)
+    own, count = classes[:, None], len(logits)
+    slopes = logits.log_softmax(dim=1)
+    logarithms = slopes.gather(1, own)
+    exp_(slopes, count).scatter_(1, own, 0)
+    others = slopes.sum(dim=1, keepdim=True).neg_()
     # The digits of a small loss are in what the others have, those of a large one in its logarithm.
     # Each one's share is summed: the mean may fit where the sum would overflow.
-    loss = torch.where(others > -0.5, others.log1p(), logarithms).mul_(-1 / len(embeddings)).sum()
-    flush_(weights.scatter_(1, own, others).div_(len(embeddings)))
-    by_embeddings = weights @ prototypes if wanted[0] else None
-    by_prototypes = weights.T @ embeddings if wanted[1] else None
+    loss = torch.where(others > -0.5, others.log1p(), logarithms).mul_(-1 / count).sum()
+    slopes.scatter_(1, own, others).div_(count)
+    by_embeddings = slopes @ prototypes if wanted[0] else None
+    by_prototypes = slopes.T @ embeddings if wanted[1] else None
     return loss, (by_embeddings, by_prototypes, None)
 
 
@@ -50,33 +52,70 @@ def in_batch(
     wanted: Sequence[bool],
     queries: Tensor,
     keys: Tensor,
-    scale: float,
-    left_out: Absent | None = None,
+    scale: float | Tensor,
+    of_queries: Tensor | None,
+    of_keys: Tensor | None,
 ) -> Exact:
-    """InfoNCE: each query's own key against all keys but those `left_out`, by scale · cos."""
+    """InfoNCE: each query's own key against all keys but those of its text, by scale · cos. Refuses
+    a NaN and inf of both."""
+
+    def compared(logits: Tensor) -> tuple[Tensor, Tensor]:
+        if of_queries is not None and of_keys is not None:
+            left_out = absent_by(of_queries, of_keys, of_keys)(EVERYONE)
+            logits.masked_fill_(left_out.fill_diagonal_(False), -torch.inf)
+        count = len(logits)
+        slopes = logits.log_softmax(dim=1)
+        own = slopes.diagonal()  # a step on a diagonal takes half as long as one on places
+        logarithms = own.clone()
+        exp_(slopes, count)
+        own.zero_()
+        others = slopes.sum(dim=1).neg_()
+        # As in `softmax`: the digits of a small loss are in what the others have.
+        loss = torch.where(others > -0.5, others.log1p(), logarithms).sum() * (-1 / count)
+        own.copy_(others)
+        return loss, slopes.div_(count)
+
+    loss, gradients = _by_cosines(wanted, queries, keys, scale, compared)
+    return loss, (*gradients, None, None)
+
+
+def against_targets(
+    wanted: Sequence[bool], queries: Tensor, keys: Tensor, targets: Tensor, scale: float | Tensor
+) -> Exact:
+    """Cross-entropy of each query's softmax over scale · cos with its targets [N, K]. Refuses a NaN
+    and inf of queries and keys."""
+
+    def compared(logits: Tensor) -> tuple[Tensor, Tensor]:
+        shares = logits.log_softmax(dim=1)
+        # Each one's share is summed: the mean may fit where the sum would overflow.
+        weights = targets.to(logits.dtype) / len(logits)
+        loss = -(weights * shares).sum()
+        return loss, flush_(exp_(shares).mul_(weights.sum(dim=1, keepdim=True)).sub_(weights))
+
+    loss, (by_queries, by_keys, by_scale) = _by_cosines(wanted, queries, keys, scale, compared)
+    return loss, (by_queries, by_keys, None, by_scale)
+
+
+def _by_cosines(
+    wanted: Sequence[bool],
+    queries: Tensor,
+    keys: Tensor,
+    scale: float | Tensor,
+    compared: Callable[[Tensor], tuple[Tensor, Tensor]],
+) -> Exact:
+    """A loss of scale · cos [N, K], of which `compared` gives the value and its slopes by each, and
+    the gradient by queries, keys and scale."""
     count = len(queries)
     points = Directions(torch.cat((queries, keys)), wanted=any(wanted))
+    must_be_made_of_finite(points.lengths, queries=queries, keys=keys)
     rows, columns = points.units[:count], points.units[count:]
-    logits = (rows @ columns.T).mul_(scale)
-    if left_out is not None:
-        logits.masked_fill_(left_out(EVERYONE).fill_diagonal_(False), -torch.inf)
-    weights = logits.log_softmax(dim=1)
-    logarithms = weights.diagonal().clone()
-    weights = weights.exp_() if abs(scale) <= SAFE else exp_(weights)
-    own = weights.diagonal()
-    own.zero_()
-    others = weights.sum(dim=1).neg_()
-    # As in `softmax`: the digits of a small loss are in what the others have.
-    loss = torch.where(others > -0.5, others.log1p(), logarithms).sum() * (-1 / count)
+    loss, slopes = compared((rows @ columns.T).mul_(scale))
     if points.gradient is None:
-        return loss, ()
-    own.copy_(others)
-    if abs(scale) > SAFE:
-        flush_(weights)
-    torch.mm(weights, columns, out=points.gradient[:count])
-    torch.mm(weights.T, rows, out=points.gradient[count:])
-    gradient, _ = points.pull_back(1 / count, scale)
-    return loss, gradient.split(count)
+        return loss, (None, None, None)
+    torch.mm(slopes, columns, out=points.gradient[:count])
+    torch.mm(slopes.T, rows, out=points.gradient[count:])
+    gradient, by_scale = points.pull_back(1, scale)
+    return loss, (*gradient.split([count, len(keys)]), by_scale)
 
 
 def supervised(

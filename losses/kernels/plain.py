@@ -51,15 +51,16 @@ LEAST = {
 LOG_LEAST = {dtype: math.log(least) for dtype, least in LEAST.items()}
 
 
-def exp_(logarithms: Tensor) -> Tensor:
-    """e to each of them, in their place; 0 below `LEAST`.
+def exp_(logarithms: Tensor, divisor: int = 1) -> Tensor:
+    """e to each of them, in their place; 0 below `LEAST`, also once it is divided by `divisor`.
 
     A processor takes some twenty times as long for a product of matrices in which subnormal numbers
     stand or arise, and they would in every softmax whose logits lie 90 apart (InfoNCE at τ = 0.01).
     """
     if not logarithms.is_cpu:
         return logarithms.exp_()
-    return torch.threshold_(logarithms, LOG_LEAST[logarithms.dtype], -torch.inf).exp_()
+    least = LOG_LEAST[logarithms.dtype] + math.log(divisor)
+    return torch.threshold_(logarithms, least, -torch.inf).exp_()
 
 
 def flush_(weights: Tensor) -> Tensor:

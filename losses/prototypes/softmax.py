@@ -16,7 +16,7 @@ from losses.kernels.tiled import Logits, against_others, directions_and_logits
 from losses.peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.spec import Convention, LossSpec, Symbol
 
-FEW = 2**15  # logits, up to which one matrix is faster than tiles
+FEW = 2**16  # logits, up to which one matrix is faster than tiles
 
 
 def softmax_definition(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tensor:
@@ -40,7 +40,12 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
         classes: [N], the number of each one's prototype.
         prototypes: [C, D], one row for each class.
     """
-    embeddings, classes, prototypes = inputs.at_prototypes(embeddings, classes, prototypes)
+    embeddings, classes, prototypes = inputs.at_prototypes(
+        embeddings, classes, prototypes, asked=False
+    )
+    if not _are_few(embeddings, prototypes):  # few are refused by their products, which are fewer
+        inputs.must_be_finite("embeddings", embeddings)
+        inputs.must_be_finite("prototypes", prototypes)
     return with_gradient(exact_softmax, _softmax_densely, embeddings, prototypes, classes)
 
 
@@ -50,9 +55,12 @@ def _softmax_densely(embeddings, prototypes, classes):
 
 def exact_softmax(wanted, embeddings, prototypes, classes):
     """Value and gradient, in one matrix where it is small."""
-    few_cells = len(embeddings) * len(prototypes) <= FEW and embeddings.dtype in inputs.REAL
-    exact = few.softmax if few_cells else _softmax_by_tiles
+    exact = few.softmax if _are_few(embeddings, prototypes) else _softmax_by_tiles
     return exact(wanted, embeddings, prototypes, classes)
+
+
+def _are_few(embeddings: Tensor, prototypes: Tensor) -> bool:
+    return len(embeddings) * len(prototypes) <= FEW and embeddings.dtype in inputs.REAL
 
 
 def _softmax_by_tiles(wanted, embeddings, prototypes, classes):
