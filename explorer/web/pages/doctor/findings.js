@@ -23,7 +23,7 @@ export default function findings(root, channel) {
   const about = h("p.lp-about");
   const list = h("ol.lp-findings", { "aria-live": "polite" });
   const tries = h("div.lp-row.lp-wrap");
-  const begin = h("section.lp-doctor-begin", {}, worded("h2", "doctor.examples"), tries);
+  const begin = h("section.lp-doctor-begin", { hidden: true }, worded("h2", "doctor.examples"), tries);
   root.append(problem, h("div.lp-head", {}, h("div", {}, worded("h1", "doctor.title"), about)), standing, list, begin);
   reword(root);
 
