@@ -84,7 +84,6 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.starts",
         "doctor.none.margin",
         "doctor.none.taught",
-        "doctor.run.if.*",
         "doctor.run.marks_*",
     ),
     "how an experiment is made": (
