@@ -125,7 +125,9 @@ def _card_in(path: Path) -> Log | None:
 
 
 def _filled(known: Known, other: Known) -> Known:
-    """With what only the other one knows."""
+    """With what only the other one knows; a scale is not added to a temperature, nor that to it."""
+    if known.temperature is not None or known.scale is not None:
+        other = replace(other, temperature=None, scale=None)
     blank = (None, "")
     return Known(
         **{

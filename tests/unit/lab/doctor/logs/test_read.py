@@ -19,6 +19,7 @@ from explorer.lab.doctor.logs.findings import side_of
 from explorer.lab.doctor.logs.read import is_run, read_content, read_run
 from explorer.runtime.problem import Problem
 from losses.sentence_transformers import PrismCallback
+from losses.sentence_transformers.naming import TOLD
 from tests.tiny import static_model
 from tests.unit.losses.test_prism import BATCH, rows, trained
 
@@ -84,6 +85,22 @@ def test_a_folder_has_the_curves_of_one_and_the_loss_of_the_other(run):
     log = read_run(str(run[0]))
     assert log.source == "trainer_state"
     assert (log.known.loss, log.known.batch) == ("MultipleNegativesRankingLoss", BATCH)
+
+
+def test_a_folder_whose_state_has_the_temperature_and_whose_card_has_the_scale(tmp_path):
+    """`PrismCallback` tells the one, the card of sentence-transformers the other: they are one."""
+    told = {"loss": "info_nce", "parameters": {"temperature": 0.1}, "called": "", "columns": 2}
+    history = [{"step": step, "loss": 2.0 / step} for step in (1, 2, 3)]
+    state = {"log_history": history, "stateful_callbacks": {TOLD: told}, "global_step": 3}
+    (tmp_path / "trainer_state.json").write_text(json.dumps(state))
+    card = (
+        "* Loss: [<code>MultipleNegativesRankingLoss</code>](x) with these parameters:\n"
+        '  ```json\n  {\n      "scale": 10.0\n  }\n  ```\n'
+    )
+    (tmp_path / "README.md").write_text(card)
+    assert read_run(str(tmp_path / "README.md")).known.scale == 10.0
+    known = read_run(str(tmp_path)).known.checked()
+    assert (known.temperature, known.scale) == (0.1, None)
 
 
 def test_a_run_of_ours(tmp_path):
