@@ -31,7 +31,7 @@ from explorer.runtime.numbers import display_number, percent
 from explorer.runtime.problem import Problem
 
 # Standard errors by which something must differ; of what is looked for in many places, more.
-SURE, SURE_AMONG_MANY = 3.0, 6.0
+SURE, SURE_HELD, SURE_AMONG_MANY = 3.0, 3.2, 6.0
 # A rank correlation this far from 0 is no chance of some 200 held-out pairs or more.
 ORDERED = 0.2
 # A landmark is met within this share of it, whatever the noise; beside it, rounding of a log.
@@ -349,7 +349,7 @@ def _turned(curve: Curve, sign: float) -> tuple[int, float] | None:
     rise = float(last.mean() - smooth[best - 1])
     # What lies before the best may still be on its steep way, and is no noise.
     noise = noise_of_evaluations(values[best:])
-    most = SURE * math.hypot(noise.of_mean(len(last)), noise.of_mean(3))
+    most = SURE_HELD * math.hypot(noise.of_mean(len(last)), noise.of_mean(3))
     return (best, rise) if rise > most else None
 
 

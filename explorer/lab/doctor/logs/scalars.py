@@ -97,14 +97,16 @@ def _steps_in(grid: Grid, heads: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def _rises(grid: Grid, place: int) -> bool:
-    """Whether every cell is a number above that before it."""
-    if is_loss(grid.columns[place]) or not _is_numeric(grid, place):
+    """Whether every cell is a number above that before it; read no further than the first that is
+    not."""
+    cells = grid.column(place)
+    if is_loss(grid.columns[place]) or len(cells) <= 2:
         return False
     try:
-        values = [read_score(cell, "") for cell in grid.column(place)]
+        values = (read_score(cell, "") for cell in cells)
+        return all(one < other for one, other in itertools.pairwise(values))
     except Problem:
         return False
-    return len(values) > 2 and all(one < other for one, other in itertools.pairwise(values))
 
 
 def _is_of_runs(heads: Iterable[str]) -> bool:
