@@ -21,7 +21,7 @@ from explorer.runtime import places
 from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.room import check_memory
-from explorer.runtime.visitors import has_key, is_hosted, visitor
+from explorer.runtime.visitors import has_key, is_among_strangers, visitor
 
 LOOK_S = 0.5
 # Light work is estimated to take less of a processor; a hand on a slider notices more.
@@ -184,7 +184,7 @@ def in_order(seconds: float, waiting: Waiting = lambda ahead: None) -> Iterator[
 
     Raises Problem where too much waits.
     """
-    if not is_hosted() or _mine.get():
+    if not is_among_strangers() or _mine.get():
         yield
     elif is_light(seconds):
         with _turn(LIGHT, waiting):
@@ -226,7 +226,7 @@ def has_turn() -> bool:
 def in_turn(waiting: Waiting = lambda ahead: None) -> Iterator[None]:
     """Do heavy work when it is the turn of whoever asks; at once at home, and within another
     turn."""
-    if not is_hosted() or _mine.get():
+    if not is_among_strangers() or _mine.get():
         yield
         return
     check_memory()

@@ -47,6 +47,12 @@ def as_visitor(key: str, is_new: bool = False) -> Iterator[None]:
         _has_key.reset(had)
 
 
+def is_among_strangers() -> bool:
+    """Whether the running code answers a visitor of a hosted page: not at home, and not in the
+    process of a training, which others do not wait for."""
+    return is_hosted() and _asking.get() is not None
+
+
 def has_key() -> bool:
     """Whether whoever asks came with their key, and was not given it for this request."""
     return _has_key.get()

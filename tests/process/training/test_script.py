@@ -82,10 +82,14 @@ def figures_of(measured):
     return {key: value for key, value in figures.items() if value is not None}
 
 
+RETRIEVAL = ("accuracy_at_1", "mrr_at_10")
+
+
 def must_be_trained_again(runs, name, folder, said):
     summary = runs.status(name)["summary"]
     loss = float(re.search(r"last step is (.*)\.\n", said)[1])
-    assert loss == pytest.approx(summary["loss"], rel=1e-5)
+    # A small loss is what is left of cosines near 1, each rounded by 6e-8.
+    assert loss == pytest.approx(summary["loss"], rel=1e-5, abs=1e-6)
     headline = re.findall(r"held-out (\w+): (\S+) -> (\S+)", said)
     before_it, after_it = figures_of(summary["before"]), figures_of(summary["after"])
     assert [key for key, *_ in headline] == list(after_it)
@@ -97,7 +101,9 @@ def must_be_trained_again(runs, name, folder, said):
     ]
     for key, before, after in headline:
         assert float(before) == pytest.approx(before_it[key], abs=1e-5)
-        assert float(after) == pytest.approx(after_it[key], abs=1e-3)
+        # Of two keys that are equally near, rounding decides which is the first.
+        one = 1 / summary["after"]["pairs"] if key in RETRIEVAL else 0.0
+        assert float(after) == pytest.approx(after_it[key], abs=1e-3 + one)
     same_weights(weights_of(runs.folder(name).model), weights_of(folder / "model"))
 
 

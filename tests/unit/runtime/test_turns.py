@@ -181,6 +181,19 @@ def test_at_home_nobody_waits(monkeypatch):
         assert turns.LIGHT.counts == turns.MIDDLING.counts == (0, 0)
 
 
+def test_where_nobody_asks_nobody_waits(monkeypatch):
+    """The process of a training reads its file as at home, on a hosted page, too."""
+    monkeypatch.setenv(HOSTED, "1")
+    done = []
+    with in_turn():
+        done.append("heavy")
+    for seconds in (0.01, 1.0):
+        with turns.in_order(seconds):
+            done.append(seconds)
+    assert done == ["heavy", 0.01, 1.0]
+    assert turns.HEAVY.counts == turns.MIDDLING.counts == (0, 0)
+
+
 def test_those_who_have_all_turns_lend_them_to_what_they_wait_for(monkeypatch):
     """The queued work that they wait for would else wait for them."""
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
