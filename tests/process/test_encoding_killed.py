@@ -76,8 +76,9 @@ def test_what_was_encoded_before_a_kill_is_not_encoded_again(work):
         time.sleep(0.01)
     first.send_signal(signal.SIGKILL)
     assert first.wait() == -signal.SIGKILL
-    first.stdin.close()
+    first.stdout.read()  # until nobody is left who encodes
     first.stdout.close()
+    first.stdin.close()
     kept = parts(work, "killed")
     assert 3 <= len(kept) <= AT_MOST
     assert not (work / "killed.npy").exists()
