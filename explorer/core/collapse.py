@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import bisect
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from explorer.core.batch import Batch
 from explorer.core.parameters import numeric_parameters, spread
 from explorer.runtime.limits import KEPT_BATCHES
 from losses import LOSSES, LossSpec, Parameter
+from losses.forms import AgainstOthers, LogisticSum, Separable
 
 if TYPE_CHECKING:
     from explorer.core.explore import Exploration
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 # Rounding of a loss that is at its collapse value is not above it.
 ABOVE = 1.0001
 POINTS, HALVINGS = 33, 12
+# Logarithms of sums of exponentials of scaled differences, which are convex in what scales them.
+CONVEX = (Separable, LogisticSum, AgainstOthers)
+Standing = tuple[float, float | None]  # a loss, and its collapse value
 
 
 @dataclass(frozen=True)
@@ -64,11 +69,10 @@ def _edge(
     collapse_of = spec.collapse
 
     @torch.no_grad()
-    def above(chosen: Mapping[str, Any]) -> bool:
-        level = collapse_of(present, **chosen)
-        return level is not None and is_above(float(function(**present, **chosen)), level)
+    def at(chosen: Mapping[str, Any]) -> Standing:
+        return float(function(**present, **chosen)), collapse_of(present, **chosen)
 
-    return edge_along(spec, dict(others), above)
+    return edge_along(spec, dict(others), at)
 
 
 def _scale_of(spec: LossSpec) -> Parameter | None:
@@ -78,10 +82,10 @@ def _scale_of(spec: LossSpec) -> Parameter | None:
 
 
 def edge_along(
-    spec: LossSpec, parameters: Mapping[str, Any], above: Callable[[Mapping[str, Any]], bool]
+    spec: LossSpec, parameters: Mapping[str, Any], at: Callable[[Mapping[str, Any]], Standing]
 ) -> Edge | None:
     """Search the range of the scale or temperature of a loss that is above its collapse value;
-    `above` says of parameters whether it is there.
+    `at` says of parameters where it stands.
 
     None for a loss that has neither, and for one that does not cross its collapse value just once.
     """
@@ -89,19 +93,25 @@ def edge_along(
     if scale is None:
         return None
 
+    @functools.cache
+    def standing(value: float) -> Standing:
+        return at({**parameters, scale.name: value})
+
     def above_at(value: float) -> bool:
-        return above({**parameters, scale.name: value})
+        loss, level = standing(value)
+        return level is not None and is_above(loss, level)
 
     values = spread(scale, POINTS)
-    signs = [above_at(value) for value in values]
-    crossings = [place for place in range(1, POINTS) if signs[place - 1] != signs[place]]
-    if all(signs):
+    crossings = _crossings_if_convex(spec, scale, values, standing, above_at)
+    if crossings is None:
+        signs = [above_at(value) for value in values]
+        crossings = [place for place in range(1, POINTS) if signs[place - 1] != signs[place]]
+    left_is_above = above_at(values[0])
+    if left_is_above and not crossings:
         return Edge(scale)
     if len(crossings) != 1:
         return None
-    (place,) = crossings
-    left, right = values[place - 1], values[place]
-    left_is_above = signs[place - 1]
+    left, right = values[crossings[0] - 1], values[crossings[0]]
     for _ in range(HALVINGS):
         middle = math.sqrt(left * right)
         if above_at(middle) == left_is_above:
@@ -109,3 +119,28 @@ def edge_along(
         else:
             right = middle
     return Edge(scale, right, "above") if left_is_above else Edge(scale, left, "below")
+
+
+def _crossings_if_convex(
+    spec: LossSpec,
+    scale: Parameter,
+    values: Sequence[float],
+    standing: Callable[[float], Standing],
+    above_at: Callable[[float], bool],
+) -> list[int] | None:
+    """Before which places of `values` the loss crosses its collapse value, from a few of them; None
+    where these do not show it.
+
+    A loss that is convex in its scale crosses a constant once where it is above it at one end
+    alone, and never where it is above it at its gentlest and rises from there.
+    """
+    if spec.convention or not isinstance(spec.form, CONVEX):
+        return None
+    gentle = values[::-1] if scale.role == "temperature" else values
+    (first, level), (second, _), (_, other) = map(standing, (gentle[0], gentle[1], gentle[-1]))
+    if level != other:
+        return None
+    low, high = above_at(values[0]), above_at(values[-1])
+    if low != high:
+        return [bisect.bisect_left(values, True, key=lambda value: above_at(value) == high)]
+    return [] if low and first < second else None

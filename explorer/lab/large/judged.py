@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.core.collapse import Edge, edge_along, is_above
+from explorer.core.collapse import Edge, Standing, edge_along
 from explorer.core.diagnostics import ACTIVE_SHARE
 from explorer.core.disagreement import Disagreement, disagreement, spearman
 from explorer.core.remarks import COLLAPSED, Remark, Seen, mostly_foreign, remarks_on
@@ -126,11 +126,10 @@ def _edge(opened: Opened, loss: str, parameters: Mapping[str, Any]) -> Edge | No
         return None
     given = _given(opened, loss)
 
-    def above(chosen: Mapping[str, Any]) -> bool:
-        level = of(given, **chosen)
-        return level is not None and is_above(split(spec.form, opened.batch, chosen).loss, level)
+    def at(chosen: Mapping[str, Any]) -> Standing:
+        return split(spec.form, opened.batch, chosen).loss, of(given, **chosen)
 
-    return edge_along(spec, parameters, above)
+    return edge_along(spec, parameters, at)
 
 
 def _spread(batch: LargeBatch, among_all: bool) -> float:

@@ -87,6 +87,23 @@ def test_the_scale_is_named_at_which_a_loss_is_no_longer_above_its_collapse(loss
     assert still.loss > still.collapse
 
 
+CONVEX = [name for name, spec in LOSSES.items() if isinstance(spec.form, collapse.CONVEX)]
+
+
+@pytest.mark.parametrize("loss", CONVEX)
+@pytest.mark.parametrize("labels", ["binary", "graded", "continuous"])
+def test_of_a_convex_loss_few_values_show_what_all_of_its_range_would(loss, labels, monkeypatch):
+    found = []
+    for agreement, mislabelled in ((0.0, 0.5), (0.5, 0.1), (0.8, 0.0), (1.0, 0.0)):
+        scene = on(loss, labels=labels, agreement=agreement, mislabelled=mislabelled, pairs=12)
+        found.append((explore(scene), collapse.edge(explore(scene))))
+    monkeypatch.setattr(collapse, "CONVEX", ())
+    for exploration, edge in found:
+        collapse._edge.cache_clear()
+        assert collapse.edge(exploration) == edge
+    collapse._edge.cache_clear()
+
+
 def upside_down(loss):
     """What is said of pairs that all stand in the wrong order."""
     words = tuple("abcdefghijkl")
