@@ -156,9 +156,9 @@ def sliders(chosen: argparse.Namespace, crowd: int, target: str) -> list[Row]:
         (app,) = psutil.Process().children()
         alone = asyncio.run(trained_alone(address, data)) if crowd else []
         rows = [("memory at rest", f"{memory_mib(address):.0f} MiB", "")]
-        began = sum(app.cpu_times()[:2])
+        began = spent(app)
         light, heavy, runs = asyncio.run(moved(address, chosen.visitors, chosen.seconds, crowd))
-        took = 1000 * (sum(app.cpu_times()[:2]) - began) / max(len(light.seconds), 1)
+        took = 1000 * (spent(app) - began) / max(len(light.seconds), 1)
         beside = f", beside one training and {crowd} opening 10⁶ pairs" if crowd else ""
         what = f"{chosen.visitors} visitors, each moving a slider twice a second at N = {PAIRS}"
         rows.append(row(what + beside, light, target))
@@ -175,6 +175,11 @@ def sliders(chosen: argparse.Namespace, crowd: int, target: str) -> list[Row]:
             rows.append(("of the processor for an answer", f"{took:.1f} ms", ""))
         rows.append(("memory after it", f"{memory_mib(address):.0f} MiB", ""))
     return rows
+
+
+def spent(app: psutil.Process) -> float:
+    """The seconds of a processor that the app and its workers have taken."""
+    return sum(sum(one.cpu_times()[:2]) for one in (app, *app.children(recursive=True)))
 
 
 def overviews(chosen: argparse.Namespace) -> list[Row]:

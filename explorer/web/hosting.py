@@ -25,7 +25,7 @@ from starlette.requests import cookie_parser
 
 from explorer.lab.training.folder import all_runs
 from explorer.lab.training.runs import default_runs
-from explorer.runtime import jobs, memory, parcels, uploads
+from explorer.runtime import apart, jobs, memory, parcels, uploads
 from explorer.runtime.budgets import budget
 from explorer.runtime.cache import cache_folder
 from explorer.runtime.limits import MIB
@@ -172,13 +172,14 @@ def health() -> Json:
         left = shutil.disk_usage(cache_folder("files")).free
     except OSError:  # it can be neither written nor read
         left = 0
+    workers = sum(worker.memory for worker in apart.WORKERS)
     return {
         "alive": True,
         "middling": _counts(MIDDLING),
         "heavy": _counts(HEAVY),
         "trainings": sum(run.is_live() for run in all_runs(default_runs().root)),
         "memory_mib": {
-            "own": psutil.Process().memory_info().rss // MIB,
+            "own": (psutil.Process().memory_info().rss + workers) // MIB,
             "left": memory.left() // MIB,
         },
         "disk_mib": {"left": left // MIB},

@@ -26,7 +26,7 @@ from explorer.core.own_loss import add_own_loss, serve_on
 from explorer.core.scenario import Scenario
 from explorer.export.picture import picture
 from explorer.locale import say
-from explorer.runtime import device, parcels
+from explorer.runtime import apart, device, parcels
 from explorer.runtime.budgets import BUDGETS, budget
 from explorer.runtime.limits import FILE_BYTES, MIB
 from explorer.runtime.problem import Problem
@@ -193,6 +193,9 @@ def open_page(
         log_without_words()
         keep_tidy()
         encoders.keep_at_most(int(budget("vectors_mib") * MIB))
+        if device.device().type == "cpu":  # a GPU computes in few processes, and beside Python
+            for worker in apart.WORKERS:
+                worker.is_allowed = True
     torch.set_num_threads(1)  # see device.all_cores
     warm = threading.Thread(target=_warm, args=(first,), daemon=True)
     warm.start()

@@ -8,11 +8,13 @@ import dataclasses
 import json
 from collections.abc import Callable
 
+import orjson
+
 from explorer.core import own_loss
 from explorer.core.batch import has_words, load_table, make_batch, source_pairs
 from explorer.core.disagreement import contradictions
 from explorer.core.explore import Exploration, batch_for, explore, registered, seconds_for
-from explorer.core.remarks import remarks, speaks_another_language, statistics, suggested_scale
+from explorer.core.remarks import statistics
 from explorer.core.scenario import Scenario
 from explorer.export.code import KINDS, Code, packed
 from explorer.export.csv import (
@@ -23,19 +25,20 @@ from explorer.export.csv import (
     suspects_csv,
     terms_csv,
 )
+from explorer.export.explored import explored, stands_alone, told
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.interactive import interactive_figure
-from explorer.export.picture import describe_batch, picture
 from explorer.lab.sweep import POINTS, sweep
 from explorer.lab.training.compare import start_all
 from explorer.lab.training.runs import default_runs
 from explorer.lab.training.trials import LEAST_RUNS, offer_of, trials
 from explorer.locale import language_of
-from explorer.runtime import jobs
+from explorer.runtime import apart, jobs
 from explorer.runtime.limits import SWEPT_CELLS, SWEPT_PAIRS
 from explorer.runtime.numbers import json_numbers
 from explorer.runtime.problem import Problem
+from explorer.runtime.turns import is_light
 from explorer.runtime.validation import misfit, one_of
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import gives_scores
@@ -57,31 +60,38 @@ def _explore(request: Json) -> Json:
     if scenario is None:
         return {"send_rows": True}
     answer = held_rows(request, scenario)
-    try:
-        batch = batch_for(scenario)
-        with jobs.in_order(seconds_for(len(batch))):
-            found = explore(scenario, batch)
-            made = picture(found)
-            made["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
-    except Problem as problem:
-        return {**answer, "error": problem.to_json(), "skipped": skipped_rows(scenario)}
-    answer["picture"] = made
     key = batch_key(scenario.data, scenario.rules)
     # What does not change while a slider moves is told once for each batch.
-    if request.get("known") != key:
+    is_new = request.get("known") != key
+    try:
+        answer |= _explored(scenario, key, is_new)
+    except Problem as problem:
+        return {**answer, "error": problem.to_json(), "skipped": skipped_rows(scenario)}
+    if is_new:
         typed = scenario.data.source == "table"
         answer["skipped"] = skipped_rows(scenario)
         answer["limited"] = typed and load_table(scenario.data.rows).limited
-        suggested = suggested_scale(found.batch)
-        answer["batch"] = {
-            "key": key,
-            "scale": suggested,
-            "sigma": float(found.batch.scores.std(correction=0)),
-            "foreign": speaks_another_language(found),
-            "editable": has_words(scenario.data),
-            **describe_batch(found.batch),
-        }
     return answer
+
+
+def _explored(scenario: Scenario, name: str, is_new: bool) -> Json:
+    """The picture of a scene, and what is told of its batch if that `is_new`; made by a
+    worker where there are any."""
+    data, key = scenario.data, name if is_new else ""
+    alone = stands_alone(data)
+    batch = None if alone and data.source == "random" else batch_for(scenario)
+    seconds = seconds_for(data.random.pairs if batch is None else len(batch))
+    worker = apart.LIGHT if is_light(seconds) else apart.MIDDLING
+    with jobs.in_order(seconds):
+        if not worker.is_allowed:
+            return explored(scenario, batch_for(scenario) if batch is None else batch, key)
+        if alone:
+            parts = worker.call(told, scenario, key)
+        else:
+            parts = worker.call(told, scenario, key, name)
+            parts = parts or worker.call(told, scenario, key, name, batch)
+    assert parts is not None  # of a batch that was sent
+    return {part: orjson.Fragment(text) for part, text in parts.items()}
 
 
 def _own(name: str) -> Json:

@@ -1,0 +1,62 @@
+"""An exploration as the Explore page is told of it: what a worker process can make by itself."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from explorer.core.batch import Batch, has_words, make_batch
+from explorer.core.explore import check, explore
+from explorer.core.remarks import remarks, speaks_another_language, suggested_scale
+from explorer.core.scenario import Data, Scenario
+from explorer.export.picture import describe_batch, picture
+from explorer.runtime.cache import Cache
+from explorer.runtime.limits import KEPT_BATCHES
+from explorer.runtime.sendable import encoded, sendable
+from explorer.runtime.wire import Json
+
+# Of a table, by its name: whoever asks again need not send it.
+_batches: Cache[Batch] = Cache(KEPT_BATCHES)
+
+
+def explored(scenario: Scenario, batch: Batch, key: str = "") -> Json:
+    """{picture, batch?}: what does not change while a slider moves is told under the `key` of the
+    batch, if that is given."""
+    found = explore(scenario, batch)
+    answer: Json = {"picture": picture(found)}
+    answer["picture"]["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
+    if key:
+        answer["batch"] = {
+            "key": key,
+            "scale": suggested_scale(found.batch),
+            "sigma": float(found.batch.scores.std(correction=0)),
+            "foreign": speaks_another_language(found),
+            "editable": has_words(scenario.data),
+            **describe_batch(found.batch),
+        }
+    return answer
+
+
+def stands_alone(data: Data) -> bool:
+    """Whether the data say all there is to know of their batch: no model is asked."""
+    return data.source != "table" and not (data.cross_encoder or data.guide or data.teacher_model)
+
+
+def told(
+    scenario: Scenario, key: str = "", name: str = "", batch: Batch | None = None
+) -> dict[str, bytes] | None:
+    """The parts of `explored`, each as JSON.
+
+    A batch that does not stand alone is sent once, and then goes by its `name`; None where there is
+    none of that name.
+    """
+    if batch is not None:
+        _batches.put(name, batch)
+    elif name:
+        batch = _batches.get(name)
+    else:
+        check(scenario)
+        batch = make_batch(scenario.data, scenario.rules)
+    if batch is None:
+        return None
+    found = explored(scenario, batch, key)
+    return {part: encoded(sendable(value)) for part, value in found.items()}

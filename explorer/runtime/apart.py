@@ -1,0 +1,148 @@
+"""Worker processes: on a hosted page what is explored is computed there, not in the process that
+answers.
+
+An exploration is some hundred operations of torch, each of which lets go of Python's lock and waits
+for it again: behind whoever refuses a thousand requests a second, or reads a large file, it takes
+twenty times as long. A process of its own has a lock of its own, and the other core.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import math
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any, TypeVar
+
+import psutil
+import torch
+
+from explorer.runtime.budgets import budget
+from explorer.runtime.numbers import display_number
+from explorer.runtime.problem import Problem, logged
+
+Result = TypeVar("Result")
+
+SHARED = 3.0  # seconds until it is done, for each that it may have of a core it shares with others
+
+
+class Worker:
+    """A process that does one thing at a time for the threads of this one, at this niceness.
+
+    It begins when it is first asked after it was allowed, and imports `modules`. Until it has,
+    while it is busy, and where something goes wrong there, what is asked is done here.
+    """
+
+    def __init__(self, *modules: str, niceness: int = 0) -> None:
+        self._modules, self._niceness = modules, niceness
+        self.is_allowed = False
+        self._busy = threading.Lock()
+        self._process: BaseProcess | None = None
+        self._line: Connection | None = None
+        self._is_ready = False
+
+    def end(self) -> None:
+        """Stop the process; from now on all is done here."""
+        self.is_allowed = False
+        with self._busy:
+            self._stop()
+
+    @property
+    def memory(self) -> int:
+        """The bytes that the process holds."""
+        if self._process is None or self._process.pid is None:
+            return 0
+        with contextlib.suppress(psutil.Error):
+            return psutil.Process(self._process.pid).memory_info().rss
+        return 0
+
+    def call(self, function: Callable[..., Result], *arguments: object) -> Result:
+        """What the function, which a module has by its name, returns.
+
+        Raises:
+            Problem: as the function, and where it takes longer than light work may.
+        """
+        if not self.is_allowed or not self._busy.acquire(blocking=False):
+            return function(*arguments)
+        try:
+            answer = self._asked(pickle.dumps((function, arguments)))
+        finally:
+            self._busy.release()
+        if answer is None:
+            return function(*arguments)
+        return answer[0]
+
+    def _asked(self, question: bytes) -> tuple[Any] | None:
+        """The answer; None where there was none, and the process that gave none is another."""
+        if self._line is None:
+            self._begin()
+        line, most = self._line, SHARED * budget("light_seconds")
+        assert line is not None
+        try:
+            if not self._is_ready:
+                if not line.poll():
+                    return None
+                self._is_ready = bool(line.recv_bytes())
+            line.send_bytes(question)
+            if line.poll(None if most == math.inf else most):
+                return pickle.loads(line.recv_bytes())
+        except (EOFError, OSError):  # it was killed
+            self._stop()
+            return None
+        self._stop()
+        said = display_number(budget("light_seconds"))
+        raise logged(Problem("light_seconds", about="size", most=said))
+
+    def _begin(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._line, theirs = context.Pipe()
+        self._is_ready = False
+        asked = (theirs, self._modules, self._niceness)
+        self._process = context.Process(target=_serve, args=asked, daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def _stop(self) -> None:
+        if self._line is not None:
+            self._line.close()
+        if self._process is not None:
+            self._process.kill()
+            self._process.join()
+        self._line = self._process = None
+
+
+# All take their turn (`explorer.runtime.turns`), so that one for each queue is enough.
+LIGHT = Worker("explorer.export.explored")
+MIDDLING = Worker("explorer.export.explored", niceness=5)
+WORKERS = (LIGHT, MIDDLING)
+
+
+def _serve(line: Connection, modules: Sequence[str], niceness: int) -> None:
+    """Answer questions until nobody is left to ask them."""
+    if hasattr(os, "nice"):
+        os.nice(niceness)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who asks is told, and ends this
+    torch.set_num_threads(1)  # as `device.all_cores` says of the page
+    for name in modules:
+        importlib.import_module(name)
+    line.send_bytes(b"ready")
+    with contextlib.suppress(EOFError, OSError):
+        while True:
+            function, arguments = pickle.loads(line.recv_bytes())
+            line.send_bytes(pickle.dumps(_done(function, arguments)))
+
+
+def _done(function: Callable[..., Any], arguments: Sequence[object]) -> tuple[Any] | None:
+    """What the function returned. None where it raised: asked once more, in the process that
+    answers, it is told there as everything else that goes wrong."""
+    try:
+        return (function(*arguments),)
+    except Exception:
+        return None

@@ -1,0 +1,154 @@
+"""The worker process of a hosted page: it answers as this one would, and its end is no end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import orjson
+import psutil
+import pytest
+import torch
+
+from explorer.runtime import apart
+from explorer.runtime.apart import Worker
+from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import encoded
+from explorer.runtime.visitors import HOSTED, as_visitor, new_key
+from explorer.web.pages.explore.requests import _explore
+from losses import LOSSES
+
+PATIENCE = 300  # seconds, on a machine that has other things to do
+ROWS = [["a cat", "a dog", "0.5"], ["a car", "a bus", "0.7"], ["one", "two", "0.1"]]
+
+
+@pytest.fixture(scope="module")
+def worker() -> Iterator[Worker]:
+    made = Worker("explorer.export.explored")
+    made.is_allowed = True
+    wait_for(made)
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def one_thread() -> Iterator[None]:
+    """As the page computes, so that sums are taken in one order."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+def wait_for(worker: Worker) -> int:
+    """The number of the process, once it answers."""
+    deadline = time.monotonic() + PATIENCE
+    while (number := worker.call(os.getpid)) == os.getpid():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return number
+
+
+def refuse(**values: object) -> None:
+    raise Problem("no_pairs", about="size", **values)
+
+
+def test_until_it_is_allowed_all_is_done_here():
+    assert Worker().call(os.getpid) == os.getpid()
+    assert Worker().memory == 0
+
+
+def test_what_is_refused_there_is_refused_here(worker):
+    with pytest.raises(Problem, match="pair") as refused:
+        worker.call(refuse)
+    assert refused.value.about == "size"
+    assert worker.call(os.getpid) != os.getpid()
+    assert worker.memory > 2**20
+
+
+def test_what_is_asked_while_it_works_is_done_here(worker):
+    there = wait_for(worker)
+    asked = threading.Thread(target=worker.call, args=(time.sleep, 1.0))
+    asked.start()
+    time.sleep(0.2)
+    assert worker.call(os.getpid) == os.getpid()
+    asked.join()
+    assert worker.call(os.getpid) == there
+
+
+def test_where_it_is_killed_the_next_begins(worker):
+    there = wait_for(worker)
+    psutil.Process(there).kill()
+    assert worker.call(os.getpid) == os.getpid()
+    assert wait_for(worker) not in (there, os.getpid())
+
+
+def test_what_takes_longer_than_light_work_may_is_refused(worker, monkeypatch):
+    there = wait_for(worker)
+    monkeypatch.setenv(HOSTED, "1")
+    monkeypatch.setenv("LOSSPRISM_LIGHT_SECONDS", "0.3")
+    with pytest.raises(Problem, match=r"0\.3"):
+        worker.call(time.sleep, PATIENCE)
+    assert not psutil.pid_exists(there)
+    monkeypatch.undo()
+    assert wait_for(worker) != there
+
+
+def test_it_ends_with_whoever_began_it():
+    code = (
+        "from explorer.runtime.apart import Worker\n"
+        "import os, time\n"
+        "if __name__ == '__main__':\n"
+        "    worker = Worker()\n"
+        "    worker.is_allowed = True\n"
+        "    while (number := worker.call(os.getpid)) == os.getpid(): time.sleep(0.05)\n"
+        "    print(number, flush=True)\n"
+        "    time.sleep(1000)\n"
+    )
+    began = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert began.stdout is not None
+    number = int(began.stdout.readline())
+    assert psutil.pid_exists(number)
+    began.kill()
+    began.wait()
+    began.stdout.close()
+    psutil.wait_procs([psutil.Process(number)] if psutil.pid_exists(number) else [], PATIENCE)
+    assert not psutil.pid_exists(number)
+
+
+SCENES = [
+    *({"loss": loss, "data": {"source": "random", "random": {"pairs": 12}}} for loss in LOSSES),
+    {"loss": "info_nce", "data": {"source": "example"}},
+    {"loss": "cosent", "data": {"source": "table", "rows": ROWS}},
+    {"loss": "cosent", "parameters": {"scale": -1}},
+    {"loss": "cosent", "data": {"source": "random", "random": {"pairs": 300}}},
+]
+
+
+def test_a_hosted_page_is_answered_the_same_by_it(worker, one_thread, monkeypatch):
+    monkeypatch.setenv(HOSTED, "1")
+    key = new_key()
+
+    def answer(scene: dict, known: str = "") -> dict:
+        with as_visitor(key):
+            told = orjson.loads(encoded(_explore({"scenario": scene, "known": known})))
+        told.get("picture", {}).get("figures", {}).pop("milliseconds", None)
+        return told
+
+    for scene in SCENES:
+        here = answer(scene)
+        with monkeypatch.context() as changed:
+            changed.setattr(apart, "LIGHT", worker)
+            changed.setattr(apart, "MIDDLING", worker)
+            assert answer(scene) == here, scene
+            # A batch that the page knows is not described once more.
+            of_batch = set() if "error" in here else {"batch", "skipped", "limited"}
+            assert set(answer(scene, key_of(here))) == set(here) - of_batch
+
+
+def key_of(answer: dict) -> str:
+    return answer.get("batch", {}).get("key", "")
