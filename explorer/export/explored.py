@@ -11,7 +11,6 @@ from explorer.core.scenario import Data, Scenario
 from explorer.export.picture import describe_batch, picture
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import KEPT_BATCHES
-from explorer.runtime.sendable import encoded, sendable
 from explorer.runtime.wire import Json
 
 # Of a table, by its name: whoever asks again need not send it.
@@ -43,12 +42,9 @@ def stands_alone(data: Data) -> bool:
 
 def told(
     scenario: Scenario, key: str = "", name: str = "", batch: Batch | None = None
-) -> dict[str, bytes] | None:
-    """The parts of `explored`, each as JSON.
-
-    A batch that does not stand alone is sent once, and then goes by its `name`; None where there is
-    none of that name.
-    """
+) -> Json | None:
+    """What `explored` tells. A batch that does not stand alone is sent once, and then goes by its
+    `name`; None where there is none of that name."""
     if batch is not None:
         _batches.put(name, batch)
     elif name:
@@ -56,7 +52,4 @@ def told(
     else:
         check(scenario)
         batch = make_batch(scenario.data, scenario.rules)
-    if batch is None:
-        return None
-    found = explored(scenario, batch, key)
-    return {part: encoded(sendable(value)) for part, value in found.items()}
+    return None if batch is None else explored(scenario, batch, key)

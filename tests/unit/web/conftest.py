@@ -12,6 +12,7 @@ from gradio_client import Client
 
 from explorer.core.scenario import Scenario
 from explorer.lab.training import folder
+from explorer.runtime import apart
 from explorer.runtime.limits import VECTOR_CACHE_BYTES
 from explorer.runtime.visitors import HOSTED
 from explorer.sources import encoders
@@ -43,6 +44,8 @@ def hosted(tmp_path_factory):
         demo, address = site.open_page(Scenario(), "127.0.0.1", free_port())
         yield demo, address
         demo.close(verbose=False)
+    for worker in apart.WORKERS:
+        worker.end()
     logging.setLogRecordFactory(factory)
     sys.setswitchinterval(interval)
     encoders.keep_at_most(VECTOR_CACHE_BYTES)

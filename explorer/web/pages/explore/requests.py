@@ -8,8 +8,6 @@ import dataclasses
 import json
 from collections.abc import Callable
 
-import orjson
-
 from explorer.core import own_loss
 from explorer.core.batch import has_words, load_table, make_batch, source_pairs
 from explorer.core.disagreement import contradictions
@@ -85,13 +83,10 @@ def _explored(scenario: Scenario, name: str, is_new: bool) -> Json:
     with jobs.in_order(seconds):
         if not worker.is_allowed:
             return explored(scenario, batch_for(scenario) if batch is None else batch, key)
-        if alone:
-            parts = worker.call(told, scenario, key)
-        else:
-            parts = worker.call(told, scenario, key, name)
-            parts = parts or worker.call(told, scenario, key, name, batch)
-    assert parts is not None  # of a batch that was sent
-    return {part: orjson.Fragment(text) for part, text in parts.items()}
+        found = worker.call(told, scenario, key, "" if alone else name)
+        found = found or worker.call(told, scenario, key, name, batch)
+    assert found is not None  # of a batch that was sent
+    return found
 
 
 def _own(name: str) -> Json:
