@@ -31,6 +31,8 @@ MADE_ANEW = ("/config", "/openapi.json")
 # A value of a list or an object in JSON comes after one of these, which also stand in texts.
 BEFORE_VALUES = (b",", b"[", b"{")
 VISITORS = 10_000  # that are told from others by how often they ask
+# Whoever asks too often hears of it after so long: who asks again at each answer asks less often.
+HELD_S = 0.02
 
 
 class Bucket:
@@ -103,6 +105,7 @@ class Bounded:
         most = budget("body_mib")
         too_much = Problem("too_much", most=most)
         if self._asks_too_often(scope):
+            await asyncio.sleep(HELD_S)
             await _refuse(scope, send, 429, Problem("too_often", about="again"))
             return
         if scope["path"].rstrip("/").endswith(UNUSED):
