@@ -85,6 +85,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.none.margin",
         "doctor.none.taught",
         "doctor.run.marks_*",
+        "doctor.run.ways",
     ),
     "how an experiment is made": (
         "compare.vary.way.*",

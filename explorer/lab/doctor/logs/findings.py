@@ -23,7 +23,8 @@ from explorer.lab.doctor.data import (
     is_softmax,
     margin_beyond,
 )
-from explorer.lab.doctor.known import Known, sides_for
+from explorer.lab.doctor.known import COUNTS, Known, sides_for
+from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR
 from explorer.lab.doctor.logs.log import Curve, Log
 from explorer.lab.doctor.logs.marks import Marks, marks_of, side_of
 from explorer.lab.doctor.logs.noise import noise_of, noise_of_evaluations
@@ -88,9 +89,14 @@ def examine_run(
     found, finite, level = [*on_numbers(trained)], trained.finite, None
     if len(finite) and trained.ends:  # else nothing is said of how it ended
         level = level_of(finite)[0]
-        zero = any(fault.name == "zero" for fault in found)  # it did not get there by learning
-        at_end = [*on_level(finite, marks, known), *on_plateau(finite)]
-        found += [fault for fault in at_end if not (zero and fault.name == "at_floor")]
+        zeros = sum(int(fault.values["count"]) for fault in found if fault.name == "zero")
+        if not zeros:
+            found += on_level(finite, marks, known)
+        elif zeros >= last_of(finite):  # else its mean is of zeros and of what was before
+            # It did not get there by learning.
+            at_end = on_level(finite, marks, known)
+            found += [fault for fault in at_end if fault.name != "at_floor"]
+        found += on_plateau(finite)
     found += [*on_jumps(finite), *on_digits(trained)]
     if side := side_of(known):
         found += margin_beyond(side.spec, dict(side.parameters), room="run")
@@ -120,8 +126,13 @@ def known_of(log: Log, told: Known | None) -> Known:
 
 def level_of(curve: Curve) -> tuple[float, float]:
     """Where the curve ended: the mean of its last tenth, and its standard error."""
-    last = max(len(curve) // 10, min(len(curve), 3))
+    last = last_of(curve)
     return float(curve.values[-last:].mean()), noise_of(curve.values).of_mean(last)
+
+
+def last_of(curve: Curve) -> int:
+    """How many values are its last tenth; three where there are so many."""
+    return max(len(curve) // 10, min(len(curve), 3))
 
 
 def on_numbers(curve: Curve) -> Iterator[Fault]:
@@ -152,8 +163,11 @@ def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
         "collapse": display_number(marks.collapse, 4),
         "floor": display_number(marks.floor, 4),
     }
-    for fault in _against(level, SURE * error + unit, marks, said):
+    found = [*_against(level, SURE * error + unit, marks, said)]
+    for fault in found:
         yield dataclasses.replace(fault, assumed=marks.assumed)
+    if any(fault.name == "below_floor" for fault in found):
+        return  # it is not the loss that it is taken for, and says nothing of its candidates
     side = side_of(known)
     if side is not None and is_softmax(side.loss) and 0 < level <= (marks.collapse or 0):
         counts = {
@@ -358,35 +372,68 @@ def _turned(curve: Curve, sign: float) -> tuple[int, float] | None:
 
 def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
     """What the values of two runs can say about each other, and what they cannot."""
-    sides = [side_of(run.known) for run in (one, other)]
-    first, second = sides
+    first, second = (side_of(run.known) for run in (one, other))
     if first is None or second is None:
         return (Fault("untold", NOTE, {}, room="run"),)
     if broke := [run for run in (one, other) if run.level is None]:
         return tuple(fault for fault in broke[0].faults if fault.name == "not_finite")
-    shares = [_share(run) for run in (one, other)]
     said: dict[str, int | float | str] = {
         "one": display_number(one.level, 4),
         "other": display_number(other.level, 4),
-        "one_share": percent(shares[0]) if shares[0] is not None else "–",
-        "other_share": percent(shares[1]) if shares[1] is not None else "–",
     }
-    if first.loss != second.loss:
+    if first.loss != second.loss or first.spec.definition is not second.spec.definition:
         return (Fault("other_loss", WARNING, said, room="run"),)
-    moved = [
-        name
-        for name, value in first.parameters
-        if dict(second.parameters).get(name, value) != value
-    ]
+    ends = dict(second.parameters)
+    moved = [name for name, value in first.parameters if ends[name] != value]
+    apart = _batches_differ(one, other)
     beyond = [fault for run in (one, other) for fault in run.faults if fault.name == "below_floor"]
-    if beyond and (moved or one.marks != other.marks):
+    if beyond and (moved or apart):
         return (beyond[-1],)  # how far it went to ends that are not its own means nothing
     if moved:
         names = ", ".join(moved)
-        return (Fault("other_scale", WARNING, {**said, "names": names}, room="run"),)
-    if one.marks != other.marks:
-        return (Fault("other_batch", WARNING, said, room="run"),)
+        return (_of_ways("other_scale", {**said, "names": names}, one, other),)
+    if apart is None:
+        return (Fault("untold_batch", NOTE, said, room="run"),)
+    if apart:
+        return (_of_ways("other_batch", said, one, other),)
     return (Fault("comparable", NOTE, said, room="run"),)
+
+
+def _of_ways(name: str, said: dict, one: ExaminedRun, other: ExaminedRun) -> Fault:
+    """With how far each went between its own ends, where these are known of both."""
+    ways = {"one_share": _share(one), "other_share": _share(other)}
+    if None in ways.values():
+        return Fault(name, WARNING, said, room="run")
+    said = {**said, **{each: percent(share or 0.0) for each, share in ways.items()}}
+    return Fault(name, WARNING, said, room="run", more="ways")
+
+
+def _batches_differ(one: ExaminedRun, other: ExaminedRun) -> bool | None:
+    """Whether the values of one loss lie between other ends in both runs, for their batches are of
+    other sizes or kinds; None where that is not known."""
+    apart = [_ends_differ(one.marks, other.marks, kind) for kind in (COLLAPSE, FLOOR)]
+    if True in apart:
+        return True
+    counts = [[getattr(run.known, name) for name in COUNTS] for run in (one, other)]
+    if apart[0] is False:  # of such a loss the batch, if another, has the same value at collapse
+        return False
+    told = [(a, b) for a, b in zip(*counts, strict=True) if a is not None and b is not None]
+    if any(a != b for a, b in told):
+        return True
+    return False if one.known.batch is not None and other.known.batch is not None else None
+
+
+def _ends_differ(one: Marks, other: Marks, kind: str) -> bool | None:
+    """Whether the landmarks of two runs differ by more than those of their batches scatter; None
+    where one is not known."""
+    found = [(getattr(marks, kind), marks.errors.get(kind)) for marks in (one, other)]
+    (a, error), (b, other_error) = found
+    if a is None or b is None:
+        return None
+    if error is None and other_error is None:  # both by their counts
+        return not math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6)
+    off = SURE * math.hypot(error or 0.0, other_error or 0.0)
+    return abs(a - b) > off + NEAR * max(abs(a), abs(b), 1e-3)
 
 
 def _share(run: ExaminedRun) -> float | None:
