@@ -65,15 +65,15 @@ def test_two_runs_beside_each_other(tmp_path, capsys):
         beside = json.loads(capsys.readouterr().out)["beside"]
         assert beside["known"] == {"loss": "info_nce", "batch": 8, "scale": float(scale)}
         assert [fault["name"] for fault in beside["compared"]] == [name]
-    assert doctor(typed("doctor", one, "--beside-loss", "info_nce")) == 1
+    assert doctor(typed("doctor", one, "--beside-loss", "info_nce")) == 2
     assert "--beside-loss" in capsys.readouterr().err
 
 
 def test_what_cannot_be_read_is_said(tmp_path, capsys):
-    assert doctor(typed("doctor", str(tmp_path))) == 1
+    assert doctor(typed("doctor", str(tmp_path))) == 2
     assert "holds no log of a training" in capsys.readouterr().err
     words = ("doctor", state(tmp_path, FALLING), "--loss", "noloss")
-    assert doctor(typed(*words)) == 1
+    assert doctor(typed(*words)) == 2
     assert "noloss" in capsys.readouterr().err
 
 
