@@ -85,6 +85,7 @@ def test_what_cannot_be_read_is_said(tmp_path, capsys):
         ("loss.csv", "step,loss\n1,2\n", True),
         ("numbers.csv", "foo,bar\n1,2\n3,4\n", True),  # which is told that steps are missing
         ("long.csv", "run_name,step,metric,value\nbold-sun,1,train/loss,3\n", True),
+        ("trackio.csv", "id,timestamp,run_name,step,loss\n1,2026-11-26T10:00:00,a,1,3\n", True),
         ("text.txt", "", False),
     ],
 )

@@ -136,6 +136,19 @@ OVER_EPOCHS = (
     '"train/epoch","calm-dew-7 - _step","calm-dew-7 - eval/loss","a - b - _step",'
     '"a - b - train/loss"\n"0.5","50","1.5","",""\n"0.6","","","60","3"\n"1","100","1.25","",""\n'
 )
+# The table of a trackio project, a column for each scalar; the runs one after the other.
+PARQUET = "id,timestamp,run_name,step,train/loss\n" + "".join(
+    f"{place},2026-11-26T10:00:00+00:00,{run},{step},{loss}\n"
+    for place, (run, step, loss) in enumerate(
+        [*(("a-0", step, 2.0) for step in range(2000)), ("b-1", 0, 5.0), ("b-1", 1, 4.0)]
+    )
+)
+# As pandas writes what was logged at other times, once it is told to write it.
+TOGETHER = (
+    "_step,train/loss,train/grad_norm,eval/loss\n"
+    "1,4,1,NaN\n2,3,1,NaN\n2,NaN,NaN,3.5\n3,NaN,NaN,NaN\n4,nan,1,NaN\n"
+)
+COMMAS = "Step;loss\n1;3,5258\n2;2,5\n3;1,234\n"
 LONG = "run_name,step,metric,value\na,1,loss,3\na,2,loss,2\nb,1,loss,5\n"
 
 
@@ -160,6 +173,17 @@ LONG = "run_name,step,metric,value\na,1,loss,3\na,2,loss,2\nb,1,loss,5\n"
          {"train_loss": [0.25, 0.125]}, "train_loss"),
         ("log.jsonl", '{"step": 1, "loss": 0.5}\n{"step": 2, "loss": 0.25}\n',
          {"loss": [0.5, 0.25]}, "loss"),
+        ("project.csv", PARQUET, {"a-0 · train/loss": [2] * 2000, "b-1 · train/loss": [5, 4]},
+         "a-0 · train/loss"),
+        ("merged.csv", TOGETHER,
+         {"train/loss": [4, 3, None, None], "train/grad_norm": [1, 1, None, 1],
+          "eval/loss": [3.5, None]},
+         "train/loss"),
+        ("commas.csv", COMMAS, {"loss": [3.5258, 2.5, 1.234]}, "loss"),
+        ("run-.-tag-train_loss.csv", "Wall time,Step,Value\n1.5,1,0.25\n",
+         {"train_loss": [0.25]}, "train_loss"),
+        ("mlflow.csv", "run_id,key,value,step\nx,loss,3,1\ny,loss,2,1\n",
+         {"x · loss": [3], "y · loss": [2]}, "x · loss"),
         ("late.csv", "step,loss\n2,5\n1,4\n2,6\n", {"loss": [4, 6]}, "loss"),
     ],
 )  # fmt: skip
