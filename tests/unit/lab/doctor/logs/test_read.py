@@ -286,6 +286,34 @@ def test_a_project_of_trackio(tmp_path):
         read_run(str(other))
 
 
+def test_a_project_that_is_written_to_is_read_with_its_last_rows(tmp_path):
+    """They stand in a file beside it, until whoever writes closes it; that alone is half of it."""
+    held = sqlite3.connect(tmp_path / "project.db")
+    held.execute("PRAGMA journal_mode=WAL")
+    held.execute("CREATE TABLE metrics (run_name TEXT, step INTEGER, metrics TEXT)")
+    held.execute("""INSERT INTO metrics VALUES ('a', 1, '{"loss": 2.5}')""")
+    held.commit()
+    alone = (tmp_path / "project.db").read_bytes()
+    assert read_run(str(tmp_path / "project.db")).curve("loss").values.tolist() == [2.5]
+    held.execute("""INSERT INTO metrics VALUES ('a', 2, '{"loss": 1.5}')""")
+    held.commit()
+    assert read_run(str(tmp_path / "project.db")).curve("loss").values.tolist() == [2.5, 1.5]
+    held.close()
+    with pytest.raises(Problem, match=r"project\.db-wal” beside it"):
+        read_content("project.db", alone)
+
+
+def test_a_folder_of_logs_is_looked_through_for_event_files(tmp_path):
+    """As TensorBoard itself is given it: the folder above those of the runs."""
+    content = FIRST + event(1, "train/loss", 2.5)
+    for place in ("runs/Nov26_10-00_host", "Nov26_11-00_host"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "events.out.tfevents.1.host").write_bytes(content)
+        content += event(2, "train/loss", 1.5)
+    for folder, count in ((tmp_path / "runs", 1), (tmp_path, 2)):
+        assert len(read_run(str(folder)).curve("train/loss")) == count
+
+
 def project(path, metrics, steps=3, declared="TEXT"):
     """The content of a project with so many steps of one run."""
     held = sqlite3.connect(path)
