@@ -228,7 +228,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.classes import ClassTable
     from explorer.lab.doctor.data import examine
     from explorer.lab.doctor.encoded_told import encoded_lines
-    from explorer.lab.doctor.known import Known, sides_for
+    from explorer.lab.doctor.known import Known, count_of, sides_for
     from explorer.lab.doctor.reading import pairs_only
     from explorer.lab.doctor.suited import suited
     from explorer.lab.doctor.told import data_to_json
@@ -236,6 +236,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
     try:
         known = Known(loss=chosen.loss, batch=chosen.batch, margin=chosen.margin).checked()
         side = sides_for(known)[0]
+        count_of("tokens", chosen.tokens)
         read = _read_table(chosen)
         if isinstance(read, ClassTable):
             if chosen.encoder or chosen.mine:

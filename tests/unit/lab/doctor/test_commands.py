@@ -102,7 +102,9 @@ def test_a_terminal_is_told_how_far_it_is(table, capsys, monkeypatch):
     assert told.endswith("\033[K")
 
 
-def test_what_cannot_be_examined_is_said(tmp_path, capsys):
+def test_what_cannot_be_examined_is_said(table, tmp_path, capsys):
+    assert doctor(typed_doctor(table, "--tokens", "-4")) == 2
+    assert "tokens is -4; a whole number" in capsys.readouterr().err
     assert doctor(typed_doctor(str(tmp_path / "nowhere.tsv"))) == 2
     assert "cannot be opened" in capsys.readouterr().err
 
