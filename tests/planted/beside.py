@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.logs.findings import compare_runs, examine_run
+from explorer.lab.doctor.logs.beside import compare_runs
+from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Log, curves_of
 
 DRAWS = 40

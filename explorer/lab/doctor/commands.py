@@ -168,7 +168,7 @@ def doctor(chosen: argparse.Namespace) -> int:
 
 def _doctor_run(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.known import Known
-    from explorer.lab.doctor.logs.findings import compare_runs
+    from explorer.lab.doctor.logs.beside import compare_runs
     from explorer.lab.doctor.logs.told import lines, of_fault, to_json
     from explorer.runtime.numbers import display_number
 

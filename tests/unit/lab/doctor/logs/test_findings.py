@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.logs.findings import compare_runs, examine_run
+from explorer.lab.doctor.logs.beside import compare_runs
+from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.runtime.problem import Problem
 
