@@ -86,6 +86,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.none.taught",
         "doctor.run.marks_*",
         "doctor.run.ways",
+        "doctor.run.too_short",
     ),
     "how an experiment is made": (
         "compare.vary.way.*",

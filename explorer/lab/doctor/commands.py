@@ -44,6 +44,9 @@ for example:
 It ends with the status 1 where a finding is severe, with 2 where nothing could be examined (a file
 that is empty or cannot be read, an option that cannot be), else with 0.
 """
+HOW_TO_CHOOSE = (
+    " Here that is: --column first=NAME --column second=NAME --column score=NAME (or score=none)."
+)
 UNUSABLE = 2  # the status of a command that could not do what was asked, as argparse has it
 NAMED_LOSSES = 8  # losses that can learn from the data; --json has all
 WHOLE = {
@@ -232,6 +235,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.reading import pairs_only
     from explorer.lab.doctor.suited import suited
     from explorer.lab.doctor.told import data_to_json
+    from explorer.sources.columns import CHOOSE_COLUMNS
 
     try:
         known = Known(loss=chosen.loss, batch=chosen.batch, margin=chosen.margin).checked()
@@ -250,7 +254,8 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
         wrote = _write_clean(chosen.clean, read) if chosen.clean else None
         mined = _mine(read, chosen) if chosen.mine else ""
     except (ValueError, OSError) as problem:
-        print(f"Nothing was examined: {problem}", file=sys.stderr)
+        hint = HOW_TO_CHOOSE if getattr(problem, "about", None) in CHOOSE_COLUMNS else ""
+        print(f"Nothing was examined: {problem}{hint}", file=sys.stderr)
         return UNUSABLE
     if chosen.json:
         fitting = suited(read.profile, chosen.batch) if chosen.losses else ()

@@ -107,6 +107,18 @@ def examine_run(
     return ExaminedRun(log, name, held_name, known, marks, level, tuple(found))
 
 
+def too_short_for(found: ExaminedRun) -> tuple[str, ...]:
+    """What is looked for in a run and cannot be told of one with so few values."""
+    trained = found.log.curve(found.curve)
+    needed = {"end": LEAST_POINTS, "jump": 3 * NARROW, "plateau": FEW_FOR_PLATEAU}
+    short = [name for name, least in needed.items() if len(trained.finite) < least]
+    held = [found.held_out] if found.held_out else []
+    evaluated = [found.log.curve(name) for name in dict.fromkeys([*held, *found.log.figures])]
+    if evaluated and min(map(len, evaluated)) < FEW_HELD_OUT:
+        short.append("held_out")
+    return tuple(short)
+
+
 def known_of(log: Log, told: Known | None) -> Known:
     """What was told, and of the rest what the log knows. Raises Problem for what cannot be."""
     told = (told or Known()).checked()

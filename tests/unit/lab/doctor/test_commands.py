@@ -92,6 +92,15 @@ def test_columns_are_named_where_no_header_was_known(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("2 pairs for InfoNCE")
 
 
+def test_where_columns_are_not_recognised_it_is_said_how_to_choose_them(tmp_path, capsys):
+    path = tmp_path / "odd.tsv"
+    path.write_text("uno\tdue\ttre\nhow tall\tdeep\tx\nhow old\tten\ty\n", encoding="utf-8")
+    assert doctor(typed_doctor(str(path))) == 2
+    said = capsys.readouterr().err
+    assert "not clear which columns" in said
+    assert "--column first=NAME --column second=NAME" in said
+
+
 def test_a_terminal_is_told_how_far_it_is(table, capsys, monkeypatch):
     doctor(typed_doctor(table, "--loss", "cosent"))
     assert capsys.readouterr().err == ""

@@ -9,8 +9,9 @@ import pytest
 
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.logs.beside import compare_runs
-from explorer.lab.doctor.logs.findings import examine_run
+from explorer.lab.doctor.logs.findings import examine_run, too_short_for
 from explorer.lab.doctor.logs.log import Log, curves_of
+from explorer.lab.doctor.logs.told import lines
 from explorer.runtime.problem import Problem
 
 
@@ -72,6 +73,27 @@ def test_of_a_sum_of_losses_nothing_is_decoded():
 
 def test_two_values_have_no_end():
     assert names(examine_run(log([math.log(16)] * 2, known=MNRL))) == []
+
+
+@pytest.mark.parametrize(
+    ("points", "evaluations", "short"),
+    [
+        (1, 0, ("end", "jump", "plateau")),
+        (14, 6, ("jump", "plateau")),
+        (39, 5, ("plateau", "held_out")),
+        (40, 6, ()),
+    ],
+)
+def test_what_a_short_log_cannot_tell_is_said(points, evaluations, short):
+    """Else nothing found would read as if all of it had been looked for."""
+    held = {"eval_loss": [1.0] * evaluations} if evaluations else {}
+    found = examine_run(
+        log([2.0, 2.5] * 20, **held) if points == 40 else log([2.0] * points, **held)
+    )
+    assert too_short_for(found) == short
+    said = [line for line in lines(found) if line.startswith("Too few values")]
+    assert len(said) == bool(short)
+    assert not short or ("a plateau" in said[0] and ("turns" in said[0]) == ("held_out" in short))
 
 
 def test_what_the_run_logged_counts_before_its_counts():
