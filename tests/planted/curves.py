@@ -33,6 +33,7 @@ class Made:
     true: set[str]
     beside: set[str] = field(default_factory=set)
     negatives: np.ndarray | None = None
+    margin: float | None = None
 
 
 Draw = np.random.Generator
@@ -122,6 +123,15 @@ def not_collapsed(draw: Draw, made: Made) -> None:
     made.negatives = draw.uniform(0, 0.9) + 0.03 * draw.normal(size=len(made.loss))
 
 
+def margin(low: float, high: float) -> Callable[[Draw, Made], None]:
+    """A triplet loss of this margin; two vectors of length 1 lie 2 apart at most."""
+
+    def make(draw: Draw, made: Made) -> None:
+        made.margin, made.softmax = float(draw.uniform(low, high)), False
+
+    return make
+
+
 def not_finite(draw: Draw, made: Made) -> None:
     made.loss[draw.integers(20, len(made.loss), 3)] = np.nan
     made.beside = {*STANDS}  # where the last value is none, nothing is said of where it ended
@@ -149,6 +159,8 @@ PLANTED: dict[str, Callable[[Draw, Made], None]] = {
     "turned": level(6.0, COLLAPSE, 4.8, -0.6),
     "at_floor": level(3.9, FLOOR, FLOOR, true=("effective_candidates",)),
     "below_floor": level(3.9, 0.1, 0.4),
+    "margin_beyond": margin(2.1, 9.0),
+    "(a margin)": margin(0.1, 2.0),
     "not_finite": not_finite,
     "zero": zero,
 }
@@ -174,7 +186,10 @@ def log_of(draw: Draw, made: Made) -> Log:
         name: Curve(name, where, np.round(values, decimals), np.full(len(where), unit))
         for name, (where, values) in rows.items()
     }
-    return Log("trainer_state", curves, Known("info_nce" if made.softmax else "cosent"))
+    known = Known("info_nce" if made.softmax else "cosent")
+    if made.margin is not None:
+        known = Known("TripletLoss", margin=made.margin)
+    return Log("trainer_state", curves, known)
 
 
 def is_right(fault: Fault, made: Made) -> bool:
