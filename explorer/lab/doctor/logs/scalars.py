@@ -20,7 +20,7 @@ from explorer.sources.grids import Grid, read_grid
 from explorer.sources.json_rows import filled
 
 STEPS = ("step", "global_step", "_step", "train/global_step", "iteration", "iter", "steps", "batch")
-NAMES = ("tag", "metric", "name", "metric_name", "key", "variable", "series")
+NAMES = ("tag", "metric", "name", "metric_name", "metricname", "key", "variable", "series")
 VALUES = ("value", "metric_value", "scalar", "val")
 RUNS = ("run", "run_name", "run name", "experiment", "run_id")
 TAGGED = "-tag-"  # before the curve's name, in the name of a file that TensorBoard gives
@@ -31,7 +31,7 @@ OF_RUN = " - "  # between a run and its curve, as wandb writes it
 # What is no curve: clocks, trackio's number of a row, and wandb's ends of a smoothed one.
 APART = re.compile(
     r"^(id|wall[_ ]time|_?timestamp|_runtime|relative time.*|epoch|.*/epoch|.*__(min|max)|"
-    r".*[_ /]step)$",
+    r"(?!.*loss).*[_ /]step)$",
     re.I,
 )
 

@@ -183,6 +183,10 @@ LONG = "run_name,step,metric,value\na,1,loss,3\na,2,loss,2\nb,1,loss,5\n"
          {"train_loss": [0.25]}, "train_loss"),
         ("mlflow.csv", "run_id,key,value,step\nx,loss,3,1\ny,loss,2,1\n",
          {"x · loss": [3], "y · loss": [2]}, "x · loss"),
+        ("metrics.csv", "epoch,step,train_loss_step,val_loss_epoch\n0,1,3,\n0,2,,4\n0,2,2,\n",
+         {"train_loss_step": [3, 2], "val_loss_epoch": [4]}, "train_loss_step"),
+        ("comet.csv", "step,timestamp,value,metricName\n1,9,3,loss\n2,9,2,loss\n",
+         {"loss": [3, 2]}, "loss"),
         ("late.csv", "step,loss\n2,5\n1,4\n2,6\n", {"loss": [4, 6]}, "loss"),
     ],
 )  # fmt: skip
