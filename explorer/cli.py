@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import gc
 import os
+import select
 import signal
 import sys
 import threading
@@ -18,6 +19,7 @@ from explorer.runtime.visitors import HOSTED, is_hosted
 from explorer.web.stubs import no_stubs
 
 STOP_S = 5.0  # for work under way to end
+READER_GONE = 128 + 13  # what a shell is told of a tool that a closed pipe ended
 DESCRIPTION = "LossPrism: what does this loss do to my batch?"
 INCOMPLETE = """\
 The package {name} is not installed. All that the page and the trainings need comes with
@@ -87,7 +89,29 @@ def write_figure(chosen: argparse.Namespace) -> int:
 
 
 def main() -> int:
-    """Run the command that was asked for; the exit status."""
+    """Run the command that was asked for; the exit status. Where whoever reads what it prints has
+    seen enough, as `head` has, it ends without a word."""
+    try:
+        status = answered()
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:
+        if not hasattr(select, "poll") or not nobody_reads():
+            raise
+        return READER_GONE
+
+
+def nobody_reads() -> bool:
+    """Whether it is the standard output that is closed, into which nothing is written then."""
+    watched = select.poll()
+    watched.register(sys.stdout.fileno(), 0)  # told of what is broken alone
+    gone = bool(watched.poll(0))
+    if gone:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return gone
+
+
+def answered() -> int:
     chosen = arguments()
     try:
         return run(chosen)

@@ -111,8 +111,8 @@ _CURVE = (
 def _of_log(
     key: str, claims: str, evidence: str, test: str, of: Of = "run", counts: bool = False
 ) -> Judgement:
-    # Two runs are put beside each other on the terminal alone.
-    where = ("CLI",) if of == "settings" else ("Doctor", "CLI", "API")
+    # The calls for programs take one run.
+    where = ("Doctor", "CLI") if of == "settings" else ("Doctor", "CLI", "API")
     return Judgement(f"doctor.run.{key}", where, of, claims, evidence, test, counts=counts)
 
 
@@ -1053,7 +1053,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
             ("other_loss", "the values of two losses cannot be compared"),
             ("other_batch", "the values at other batches lie between other ends"),
             ("comparable", "nothing that is known stands against comparing the values"),
-            ("untold", "whether the values can be compared is not known"),
+            ("untold", "whether the values can be compared is not known: of one the loss is not"),
+            ("untold_batch", "the same: of one the batch is not, on which the ends depend"),
         )
     ),
 )

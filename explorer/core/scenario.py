@@ -183,8 +183,10 @@ class Scenario:
         one text of the rows serves many losses."""
         version, _, body = link.partition(".")
         body, _, loss = body.partition(".")
+        if not (version.isdecimal() and body):  # it is none, or no whole one
+            raise Problem("link_damaged")
         if version != LINK_VERSION:
-            raise Problem("link_version", version=version[:12] or "?", known=LINK_VERSION)
+            raise Problem("link_version", version=version[:12], known=LINK_VERSION)
         try:
             packed = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
             unpacker = zlib.decompressobj()

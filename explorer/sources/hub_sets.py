@@ -68,6 +68,11 @@ def told_of(hub: str) -> Iterator[None]:
             raise Problem("hub_set_subset", name=hub, reason=reason) from error
         if isinstance(error, ValueError) and "split" in reason:
             raise Problem("hub_set_split", name=hub, reason=reason) from error
+        # What the reader of data sets says of one, rather than whatever carries it here.
+        if type(error).__module__.startswith(("datasets", "builtins")) and not (
+            isinstance(error, OSError) and type(error).__module__ == "builtins"
+        ):
+            raise Problem("hub_set_unreadable", name=hub, reason=reason) from error
         raise Problem("hub_set_unreachable", name=hub) from error
 
 

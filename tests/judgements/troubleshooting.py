@@ -68,6 +68,11 @@ BESIDE = {
     "other_loss": {"log": "forgot", "beside": "unnamed", "beside_loss": "siglip"},
     "other_scale": {"log": "forgot", "beside": "jumped", "beside_scale": "10"},
     "untold": {"log": "forgot", "beside": "unnamed"},
+    "untold_batch": {
+        "log": "forgot",
+        "beside": "unnamed",
+        "beside_loss": "MultipleNegativesRankingLoss",
+    },
 }
 WHO = ("man", "woman", "boy", "girl", "dog", "cat", "horse", "bird")
 DOES = ("running", "eating", "sleeping", "singing", "swimming", "jumping")
@@ -115,12 +120,12 @@ is right, is in [judgements.md](judgements.md).
 RATES = """## How much of what is wrong is found, and how much of what is found is wrong
 
 Faults were planted in tables (of what texts and labels tell), in vectors of a made-up encoder, and
-in logs of runs, so that it is known what is wrong with them. Of tables and vectors rows are
-counted, of what is said of a whole table or of a run tables and runs: how many were planted, of
-how many it was said, the share of what was said that was planted (precision), and the share of
-what was planted that was said (recall). Of 5% wrong labels nothing is said: so many pairs
-contradict their labels in data without a wrong one, too. `python -m tests.planted` prints the
-same, and its modules say what exactly was planted; `tests/unit/lab/doctor/test_planted.py`
+in logs of runs, of one or of two beside each other, so that it is known what is wrong with them. Of
+tables and vectors rows are counted, of what is said of a whole table or of runs these: how many
+were planted, of how many it was said, the share of what was said that was planted (precision), and
+the share of what was planted that was said (recall). Of 5% wrong labels nothing is said: so many
+pairs contradict their labels in data without a wrong one, too. `python -m tests.planted` prints
+the same, and its modules say what exactly was planted; `tests/unit/lab/doctor/test_planted.py`
 measures it anew.
 """
 

@@ -47,9 +47,14 @@ def counted(measured: Measured) -> dict[str, Counted]:
 
 def sources() -> dict[str, Measured]:
     """What is measured, by what the faults are planted in."""
-    from tests.planted import curves, encoded, tables
+    from tests.planted import beside, curves, encoded, tables
 
-    return {"data": tables.measured(), "encoder": encoded.measured(), "run": curves.measured()}
+    return {
+        "data": tables.measured(),
+        "encoder": encoded.measured(),
+        "run": curves.measured(),
+        "two runs": beside.measured(),
+    }
 
 
 def lines() -> Iterable[str]:

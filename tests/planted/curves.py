@@ -7,23 +7,33 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from explorer.lab.doctor.data import Fault
+from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Curve, Log
 
 DRAWS = 40
 COLLAPSE, FLOOR, NOISE = 4.0, 0.5, 0.06
-# Where any run stands, and nothing is the matter with it.
-NO_FAULT = {"between", "effective_candidates"}
+# Where a run stands is told of each that has not gone to an end.
+STANDS = {"between", "effective_candidates"}
+# What is said of its place is right within so much of the way from collapse to the least value.
+OFF = 0.02
 
 
 @dataclass
 class Made:
-    """The values of a log; `beside` are findings that are right as well."""
+    """The values of a log, and where it ends without its noise. `true` are findings that are right
+    of it, `beside` such as may be said or not. The loss is a softmax, where `softmax`."""
 
     loss: np.ndarray
     held: np.ndarray
     figure: np.ndarray
+    end: float
+    softmax: bool
+    true: set[str]
     beside: set[str] = field(default_factory=set)
+    negatives: np.ndarray | None = None
+    margin: float | None = None
 
 
 Draw = np.random.Generator
@@ -35,7 +45,8 @@ def healthy(draw: Draw) -> Made:
     loss = np.linspace(3.9, 1.5, steps) + NOISE * draw.normal(size=steps)
     held = np.linspace(3.9, 1.8, evaluations) + NOISE * draw.normal(size=evaluations)
     figure = np.linspace(0.4, 0.8, evaluations) + 0.01 * draw.normal(size=evaluations)
-    return Made(loss, held, figure)
+    end = float(np.linspace(3.9, 1.5, steps)[-(steps // 10) :].mean())
+    return Made(loss, held, figure, end, bool(draw.integers(2)), {*STANDS})
 
 
 def stays(draw: Draw, made: Made, start: float, level: float) -> None:
@@ -43,6 +54,7 @@ def stays(draw: Draw, made: Made, start: float, level: float) -> None:
     steps = len(made.loss)
     fallen = np.exp(-np.arange(steps) / (draw.uniform(0.15, 0.35) / 3 * steps))
     made.loss = level + (start - level) * fallen + NOISE * draw.normal(size=steps)
+    made.end = level
 
 
 def plateau(draw: Draw, made: Made) -> None:
@@ -52,6 +64,7 @@ def plateau(draw: Draw, made: Made) -> None:
 def jump(draw: Draw, made: Made) -> None:
     """By ten times the noise, and it falls on from there."""
     made.loss[int(len(made.loss) * draw.uniform(0.2, 0.8)) :] += 10 * NOISE
+    made.end += 10 * NOISE
 
 
 def spike(draw: Draw, made: Made) -> None:
@@ -80,26 +93,54 @@ def figure_falls(draw: Draw, made: Made) -> None:
 
 
 def level(
-    start: float, low: float, high: float, figure: float | None = None
+    start: float, low: float, high: float, figure: float | None = None, *, true: tuple = ()
 ) -> Callable[[Draw, Made], None]:
-    """It ends between two levels, and its figure with it, where one is given."""
+    """It ends between two levels, and its figure with it, where one is given; of where it stands
+    this is true beside."""
 
     def make(draw: Draw, made: Made) -> None:
         stays(draw, made, start, draw.uniform(low, high))
+        made.true = {*true}
         made.beside = {"plateau"}  # it does stay there
+        if low == COLLAPSE:  # and its noise carries it above and below
+            made.beside.add("effective_candidates")
         if figure is not None:
             made.figure = figure + 0.01 * draw.normal(size=len(made.figure))
 
     return make
 
 
+def collapsed(draw: Draw, made: Made) -> None:
+    """All vectors are alike, which the cosines of its batches say where they were logged."""
+    level(5.0, COLLAPSE, COLLAPSE, 0.0)(draw, made)
+    if draw.integers(2):
+        made.negatives = 1 - 0.01 * draw.uniform(size=len(made.loss))
+
+
+def not_collapsed(draw: Draw, made: Made) -> None:
+    """The loss is that of collapse, and its negatives lie apart."""
+    level(5.0, COLLAPSE, COLLAPSE, 0.0)(draw, made)
+    made.negatives = draw.uniform(0, 0.9) + 0.03 * draw.normal(size=len(made.loss))
+
+
+def margin(low: float, high: float) -> Callable[[Draw, Made], None]:
+    """A triplet loss of this margin; two vectors of length 1 lie 2 apart at most."""
+
+    def make(draw: Draw, made: Made) -> None:
+        made.margin, made.softmax = float(draw.uniform(low, high)), False
+
+    return make
+
+
 def not_finite(draw: Draw, made: Made) -> None:
     made.loss[draw.integers(20, len(made.loss), 3)] = np.nan
+    made.beside = {*STANDS}  # where the last value is none, nothing is said of where it ended
 
 
 def zero(draw: Draw, made: Made) -> None:
     made.loss[-int(draw.integers(5, 15)) :] = 0.0
-    made.beside = {"below_floor", "plateau"}  # its last tenth is, where that is most of it
+    # Where that is all of its last tenth, it is; where only a part, nothing is said of its mean.
+    made.true, made.beside = set(), {"below_floor", "plateau"}
 
 
 PLANTED: dict[str, Callable[[Draw, Made], None]] = {
@@ -110,12 +151,16 @@ PLANTED: dict[str, Callable[[Draw, Made], None]] = {
     "digits_lost": digits_lost,
     "overfits": overfits,
     "figure_falls": figure_falls,
-    "at_collapse": level(5.0, COLLAPSE, COLLAPSE, 0.0),
+    "between": level(3.9, 1.0, 3.6, true=("between", "effective_candidates")),
+    "at_collapse": collapsed,
+    "not_collapsed": not_collapsed,
     "above_collapse": level(6.0, 4.2, 4.8, 0.0),
     "ordered": level(6.0, COLLAPSE, 4.8, 0.8),
     "turned": level(6.0, COLLAPSE, 4.8, -0.6),
-    "at_floor": level(3.9, FLOOR, FLOOR),
+    "at_floor": level(3.9, FLOOR, FLOOR, true=("effective_candidates",)),
     "below_floor": level(3.9, 0.1, 0.4),
+    "margin_beyond": margin(2.1, 9.0),
+    "(a margin)": margin(0.1, 2.0),
     "not_finite": not_finite,
     "zero": zero,
 }
@@ -134,17 +179,34 @@ def log_of(draw: Draw, made: Made) -> Log:
         "prism_collapse": (steps, ends[0]),
         "prism_floor": (steps, ends[1]),
     }
+    if made.negatives is not None:
+        rows["prism_negative_cosine"] = (steps, made.negatives)
     unit = 0.5 * 10.0**-decimals
     curves = {
         name: Curve(name, where, np.round(values, decimals), np.full(len(where), unit))
         for name, (where, values) in rows.items()
     }
-    return Log("trainer_state", curves)
+    known = Known("info_nce" if made.softmax else "cosent")
+    if made.margin is not None:
+        known = Known("TripletLoss", margin=made.margin)
+    return Log("trainer_state", curves, known)
+
+
+def is_right(fault: Fault, made: Made) -> bool:
+    """Whether the number that is said of where it stands is that of the curve without its noise."""
+    if fault.name == "between":
+        share = (COLLAPSE - made.end) / (COLLAPSE - FLOOR)
+        return abs(float(str(fault.values["share"]).rstrip("%")) / 100 - share) <= OFF
+    if fault.name == "effective_candidates":
+        told = float(str(fault.values["count"]))
+        return abs(np.log(told) - made.end) <= OFF * (COLLAPSE - FLOOR)
+    return True
 
 
 def said_of(draw: Draw, made: Made) -> set[str]:
-    found = {fault.name for fault in examine_run(log_of(draw, made)).faults}
-    return found - NO_FAULT - made.beside
+    """What is said of it; what is said wrongly has another name."""
+    faults = examine_run(log_of(draw, made)).faults
+    return {f.name if is_right(f, made) else f"{f.name} (wrong)" for f in faults} - made.beside
 
 
 def measured() -> Iterator[tuple[str, set, set]]:
@@ -154,13 +216,13 @@ def measured() -> Iterator[tuple[str, set, set]]:
             draw = np.random.default_rng(number)
             made = healthy(draw)
             make(draw, made)
-            said = said_of(draw, made)
-            for name in said | ({planted} & FINDINGS):
-                yield (
-                    name,
-                    {number} if name == planted else set(),
-                    {number} if name in said else set(),
-                )
+            true = {planted} & FINDINGS | made.true
+            if not made.softmax:
+                true -= {"effective_candidates"}
+            true -= made.beside
+            said, log = said_of(draw, made), (planted, number)
+            for name in said | true:
+                yield name, {log} if name in true else set(), {log} if name in said else set()
 
 
-FINDINGS = {name for name in PLANTED if name.isidentifier()}
+FINDINGS = {name for name in PLANTED if name.isidentifier()} | STANDS

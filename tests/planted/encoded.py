@@ -16,6 +16,7 @@ from explorer.lab.doctor import encoded
 from explorer.lab.doctor.encoded import Seen, disagrees, examine_encoded, look
 from explorer.lab.doctor.profile import profiled
 from explorer.lab.large.encoding import Encoded
+from explorer.sources.encoders import token_lengths
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
 
@@ -26,13 +27,15 @@ FEW_WRONG = "disagreement (5% wrong)"
 @dataclass(frozen=True)
 class Meant:
     """Pairs, the vectors of their texts, and the places of those with a fault; `beside` are places
-    at which another finding is right as well."""
+    at which another finding is right as well. The lengths of `tokenized` texts are told by the
+    tokenizer that comes along."""
 
     pairs: Pairs
     queries: np.ndarray
     keys: np.ndarray
     has: dict[str, set[int]]
     beside: frozenset[int] = frozenset()
+    tokenized: bool = False
 
 
 def unit(rows: np.ndarray) -> np.ndarray:
@@ -97,6 +100,28 @@ def with_wrong_labels(draw: np.random.Generator) -> Meant:
     return Meant(pairs, queries, keys, {name: {*wrong.tolist()}})
 
 
+# Each is one token of it; beside those of a text it reads one at its beginning and one at its end.
+SHORT_WORDS = ("river", "lamp", "seven", "green", "walk", "quiet", "paper", "under", "storm")
+READS = 256
+
+
+def with_long(draw: np.random.Generator) -> Meant:
+    """Some texts have more tokens than it reads, by one or many, others as many as it reads."""
+    pairs = positives()
+    over, full = draw.permutation(COUNT)[: 2 * int(draw.integers(3, 9))].reshape(2, -1)
+    sizes = draw.integers(1, 60, (2, COUNT))
+    sides = draw.integers(2, size=len(over))
+    sizes[sides, over] = READS - 2 + draw.choice([1, 2, 40, 300], len(over))
+    sizes[:, full] = READS - 2
+    first, second = (
+        tuple(" ".join(draw.choice(SHORT_WORDS, size)) for size in side) for side in sizes
+    )
+    keys = unit(draw.normal(size=(COUNT, DIMENSION)))
+    made = Pairs(first, second, pairs.labels, labelled=False)
+    queries = at(draw, keys, own(draw, COUNT))
+    return Meant(made, queries, keys, {"tokens_cut_off": {*over.tolist()}}, tokenized=True)
+
+
 def seen_of(meant: Meant, loss: str) -> tuple[Seen, set[str]]:
     """What the encoder tells of it, and the names of the findings."""
     vectors = meant.queries.astype(np.float32), meant.keys.astype(np.float32)
@@ -105,7 +130,11 @@ def seen_of(meant: Meant, loss: str) -> tuple[Seen, set[str]]:
     profile = profiled(meant.pairs)
     with (
         patch.object(encoded, "encoded", lambda *_, **__: made),
-        patch.object(encoded, "token_lengths", lambda *_: None),
+        patch.object(
+            encoded,
+            "token_lengths",
+            lambda texts, *_: token_lengths(texts) if meant.tokenized else None,
+        ),
     ):
         seen = look(profile, "made up", COUNT, lambda *far: None)
     faults, _ = examine_encoded(profile, seen, LOSSES[loss], BATCH)
@@ -118,7 +147,10 @@ def told(seen: Seen, names: set[str]) -> dict[str, set[int]]:
         "near_duplicates": set(np.flatnonzero(seen.near).tolist()),
         "false_negatives": set(np.flatnonzero(seen.above).tolist()),
         "disagreement": set(),
+        "tokens_cut_off": set(),
     }
+    if seen.tokens is not None and seen.most_tokens is not None:
+        found["tokens_cut_off"] = set(np.flatnonzero(seen.tokens > seen.most_tokens).tolist())
     if seen.contradicted is not None and disagrees(seen.contradicted, seen.usual):
         found["disagreement"] = set(seen.contradicted.suspects.tolist())
     return {name: found[name] for name in names}
@@ -131,6 +163,7 @@ def measured() -> Iterator[tuple[str, set, set]]:
             (with_near, "info_nce"),
             (with_answers, "info_nce"),
             (with_wrong_labels, "cosent"),
+            (with_long, "cosent"),
         ):
             meant = make(np.random.default_rng(number))
             said = told(*seen_of(meant, loss))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
+
+import pytest
 
 from explorer.core.scenario import Scenario
 from tests import warm
@@ -26,3 +29,18 @@ def test_losses_are_compared_on_the_terminal():
     assert (done.returncode, done.stderr) == (0, "")
     assert "2  InfoNCE · CLIP (initial temperature)" in done.stdout
     assert "2 and 3: Kendall's τ" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "words", [("explain", "5.545"), ("explain", "5.545", "--json"), ("doctor", "{table}")]
+)
+def test_whoever_has_read_enough_ends_it_without_a_word(words, tmp_path):
+    """As `app.py explain 5.545 | head -1` does: of little it is found at the end, of much amid."""
+    table = tmp_path / "pairs.tsv"
+    table.write_text("".join(f"first {n % 9}\tsecond {n % 9}\n" for n in range(99)))
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [warm.python(), "app.py", *(word.format(table=table) for word in words)]
+    done = subprocess.run(command, cwd=ROOT, stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (128 + 13, "")

@@ -85,6 +85,8 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.none.margin",
         "doctor.none.taught",
         "doctor.run.marks_*",
+        "doctor.run.ways",
+        "doctor.run.too_short",
     ),
     "how an experiment is made": (
         "compare.vary.way.*",

@@ -188,6 +188,7 @@ ELSEWHERE = {
                 "other_batch",
                 "comparable",
                 "untold",
+                "untold_batch",
             ),
         }.items()
         for name in names

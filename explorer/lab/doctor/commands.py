@@ -29,6 +29,8 @@ for example:
   python app.py explain 5.545 --loss siglip
   python app.py explain 3.17 --loss MultipleNegativesRankingLoss --scale 1 --batch 64
   python app.py explain 1.3863 --loss FlagEmbedding --negatives 3
+
+It ends with the status 2 where the number, or what is told beside it, cannot be.
 """
 OF_DOCTOR = """\
 for example:
@@ -39,8 +41,13 @@ for example:
   python app.py doctor trainer_state.json --loss MultipleNegativesRankingLoss --batch 64
   python app.py doctor wandb.csv --curve train/loss --held-out eval/loss --loss info_nce --scale 50
 
-Where something is severe, or cannot be read, it ends with the status 1.
+It ends with the status 1 where a finding is severe, with 2 where nothing could be examined (a file
+that is empty or cannot be read, an option that cannot be), else with 0.
 """
+HOW_TO_CHOOSE = (
+    " Here that is: --column first=NAME --column second=NAME --column score=NAME (or score=none)."
+)
+UNUSABLE = 2  # the status of a command that could not do what was asked, as argparse has it
 NAMED_LOSSES = 8  # losses that can learn from the data; --json has all
 WHOLE = {
     "batch": "pairs of a batch (sentences, of a loss on classes)",
@@ -141,18 +148,19 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
 
 
 def doctor(chosen: argparse.Namespace) -> int:
-    """Print what was found, the worst first; 1 where something is severe, or cannot be read."""
+    """Print what was found, the worst first; 1 where something is severe, `UNUSABLE` where
+    nothing could be examined."""
     from explorer.lab.doctor.logs.read import is_run
 
     if bool(chosen.file) == bool(chosen.hub):
         print("Nothing was examined: give a file, or a data set of the hub by --hub",
               file=sys.stderr)  # fmt: skip
-        return 1
+        return UNUSABLE
     try:
         of_run = not chosen.hub and is_run(chosen.file)
     except OSError as problem:
         print(f"Nothing was examined: {problem}", file=sys.stderr)
-        return 1
+        return UNUSABLE
     if of_run:
         return _doctor_run(chosen)
     usual = {"loss": chosen.loss or USUAL_LOSS}
@@ -163,7 +171,7 @@ def doctor(chosen: argparse.Namespace) -> int:
 
 def _doctor_run(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.known import Known
-    from explorer.lab.doctor.logs.findings import compare_runs
+    from explorer.lab.doctor.logs.beside import compare_runs
     from explorer.lab.doctor.logs.told import lines, of_fault, to_json
     from explorer.runtime.numbers import display_number
 
@@ -174,7 +182,7 @@ def _doctor_run(chosen: argparse.Namespace) -> int:
         other = _examined_other(chosen)
     except (ValueError, OSError) as problem:
         print(f"Nothing was examined: {problem}", file=sys.stderr)
-        return 1
+        return UNUSABLE
     beside = compare_runs(found, other) if other is not None else ()
     if chosen.json:
         made = to_json(found, language)
@@ -223,14 +231,16 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.classes import ClassTable
     from explorer.lab.doctor.data import examine
     from explorer.lab.doctor.encoded_told import encoded_lines
-    from explorer.lab.doctor.known import Known, sides_for
+    from explorer.lab.doctor.known import Known, count_of, sides_for
     from explorer.lab.doctor.reading import pairs_only
     from explorer.lab.doctor.suited import suited
     from explorer.lab.doctor.told import data_to_json
+    from explorer.sources.columns import CHOOSE_COLUMNS
 
     try:
         known = Known(loss=chosen.loss, batch=chosen.batch, margin=chosen.margin).checked()
         side = sides_for(known)[0]
+        count_of("tokens", chosen.tokens)
         read = _read_table(chosen)
         if isinstance(read, ClassTable):
             if chosen.encoder or chosen.mine:
@@ -244,8 +254,9 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
         wrote = _write_clean(chosen.clean, read) if chosen.clean else None
         mined = _mine(read, chosen) if chosen.mine else ""
     except (ValueError, OSError) as problem:
-        print(f"Nothing was examined: {problem}", file=sys.stderr)
-        return 1
+        hint = HOW_TO_CHOOSE if getattr(problem, "about", None) in CHOOSE_COLUMNS else ""
+        print(f"Nothing was examined: {problem}{hint}", file=sys.stderr)
+        return UNUSABLE
     if chosen.json:
         fitting = suited(read.profile, chosen.batch) if chosen.losses else ()
         answer = data_to_json(read, found, fitting, chosen.language, seen)
@@ -404,7 +415,8 @@ def _write_clean(name: str, read: Read | ClassTable) -> str:
 
 
 def explain_value(chosen: argparse.Namespace) -> int:
-    """Print what the number may be, likeliest first; 1 where it, or what is known, cannot be."""
+    """Print what the number may be, likeliest first; `UNUSABLE` where it, or what is known, cannot
+    be."""
     from explorer.lab.doctor.explain import explain, read_value
     from explorer.lab.doctor.known import Known
     from explorer.lab.doctor.told import lines, to_json
@@ -414,7 +426,7 @@ def explain_value(chosen: argparse.Namespace) -> int:
         found = explain(read_value(chosen.value), Known(**known), chosen.value.strip())
     except ValueError as problem:
         print(f"Nothing was explained: {problem}", file=sys.stderr)
-        return 1
+        return UNUSABLE
     if chosen.json:
         print(json.dumps(to_json(found, chosen.language), ensure_ascii=False, indent=1))
     else:

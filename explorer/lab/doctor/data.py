@@ -65,7 +65,8 @@ class Fault:
     """One finding: its stable name, how bad it is, the numbers of its sentence, the pairs that
     show it (of those read, counted from 1; of a run, its steps), what to paste, and texts of two
     pairs that show it. `room` is what it is a finding of: "data" or a "run"; `assumed` what its
-    numbers take labels to be that nobody told."""
+    numbers take labels to be that nobody told; `more` a sentence that goes
+    on from it."""
 
     name: str
     severity: str
@@ -75,9 +76,12 @@ class Fault:
     cells: tuple[Cell, ...] = ()
     room: str = "data"
     assumed: str = ""
+    more: str = ""
 
     def said(self, language: str = "en") -> str:
         told = say(language, f"doctor.{self.room}.{self.name}", **self.values)
+        if self.more:
+            told = say(language, f"doctor.{self.room}.{self.more}", said=told, **self.values)
         if not self.assumed:
             return told
         return say(language, f"doctor.{self.room}.if.{self.assumed}", said=told)

@@ -44,12 +44,7 @@ class Known:
     def checked(self) -> Known:
         """Itself. Raises Problem, naming the first entry that cannot be."""
         for name, least in COUNTS.items():
-            count = getattr(self, name)
-            whole = isinstance(count, int) and not isinstance(count, bool)
-            if count is not None and not (whole and least <= count <= LARGE_PAIRS):
-                raise Problem(
-                    "explain_count", name=name, value=str(count)[:60], least=least, most=LARGE_PAIRS
-                )
+            count_of(name, getattr(self, name), least)
         for name in SETTINGS:
             value = getattr(self, name)
             if value is None:
@@ -63,6 +58,16 @@ class Known:
                 "explain_both", temperature=typed(self.temperature), scale=typed(self.scale)
             )
         return self
+
+
+def count_of(name: str, count: object, least: int = 1) -> int | None:
+    """A count that may be known, None where it is not. Raises Problem, naming it, where it cannot
+    be."""
+    if count is None:
+        return None
+    if isinstance(count, int) and type(count) is not bool and least <= count <= LARGE_PAIRS:
+        return count
+    raise Problem("explain_count", name=name, value=str(count)[:60], least=least, most=LARGE_PAIRS)
 
 
 def sides_for(known: Known) -> list[Side]:

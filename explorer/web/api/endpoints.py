@@ -548,6 +548,7 @@ def doctor_run(
         scale=scale,
         margin=margin,
     )
+    values = None if values == [] else values
     if bool(text.strip()) == (values is not None):
         raise Problem("run_given_twice" if text.strip() else "run_nothing_given")
     with _turn(len(text) // LETTERS_OF_A_PAIR):

@@ -8,8 +8,10 @@ import time
 from types import SimpleNamespace
 
 import datasets
+import httpx
 import huggingface_hub
 import pytest
+from datasets.exceptions import DataFilesNotFoundError
 
 from explorer.runtime import limits
 from explorer.runtime.jobs import Cancelled
@@ -100,6 +102,10 @@ def test_more_text_than_a_file_may_have_is_said(hub, monkeypatch):
     ("error", "said"),
     [
         (OSError("no route to host"), "could not be reached"),
+        (ConnectionError("Couldn't reach it"), "could not be reached"),
+        (httpx.ConnectError("refused"), "could not be reached"),
+        (DataFilesNotFoundError("No (supported) data files found"), "says: No .supported. data"),
+        (RuntimeError("Dataset scripts are no longer supported, but found a.py"), "found a.py"),
         (ValueError("Config name is missing.\nPick one of: ['pair', 'triplet']\n`x`"), "triplet"),
         (ValueError('Unknown split "dev". Should be one of [train]'), "has no such part"),
     ],

@@ -87,6 +87,12 @@ BAD = {
         "65 pairs were sent; trace_loss accepts at most 64.",
     ),
     "no log": ("doctor_run", {}, "Nothing was given: give the text of a log"),
+    "no values": ("doctor_run", {"values": []}, "Nothing was given: give the text of a log"),
+    "no tokens": (
+        "doctor_data",
+        {"table": "a\tb\n1\t2\n", "tokens": -4},
+        "tokens is -4; a whole number from 1 to",
+    ),
     "two logs": (
         "doctor_run",
         {"log": "step,loss", "values": [1]},
@@ -158,6 +164,11 @@ BAD = {
         "format is “'gif'”; choose one of svg, png.",
     ),
     "no scene": ("figure", {"scene": "#1.not-a-link"}, "This link is incomplete or damaged"),
+    "another door's link": (
+        "figure",
+        {"scene": "http://127.0.0.1:7860/doctor#value=5.545&loss=siglip"},
+        "This link is incomplete or damaged",
+    ),
     "no losses": (
         "compare_losses",
         COMPARED | {"losses": "cosent"},

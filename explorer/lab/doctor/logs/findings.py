@@ -88,9 +88,14 @@ def examine_run(
     found, finite, level = [*on_numbers(trained)], trained.finite, None
     if len(finite) and trained.ends:  # else nothing is said of how it ended
         level = level_of(finite)[0]
-        zero = any(fault.name == "zero" for fault in found)  # it did not get there by learning
-        at_end = [*on_level(finite, marks, known), *on_plateau(finite)]
-        found += [fault for fault in at_end if not (zero and fault.name == "at_floor")]
+        zeros = sum(int(fault.values["count"]) for fault in found if fault.name == "zero")
+        if not zeros:
+            found += on_level(finite, marks, known)
+        elif zeros >= last_of(finite):  # else its mean is of zeros and of what was before
+            # It did not get there by learning.
+            at_end = on_level(finite, marks, known)
+            found += [fault for fault in at_end if fault.name != "at_floor"]
+        found += on_plateau(finite)
     found += [*on_jumps(finite), *on_digits(trained)]
     if side := side_of(known):
         found += margin_beyond(side.spec, dict(side.parameters), room="run")
@@ -100,6 +105,18 @@ def examine_run(
         found += on_figure(figure.finite) if figure.ends else ()
     found.sort(key=lambda fault: SEVERITIES.index(fault.severity))
     return ExaminedRun(log, name, held_name, known, marks, level, tuple(found))
+
+
+def too_short_for(found: ExaminedRun) -> tuple[str, ...]:
+    """What is looked for in a run and cannot be told of one with so few values."""
+    trained = found.log.curve(found.curve)
+    needed = {"end": LEAST_POINTS, "jump": 3 * NARROW, "plateau": FEW_FOR_PLATEAU}
+    short = [name for name, least in needed.items() if len(trained.finite) < least]
+    held = [found.held_out] if found.held_out else []
+    evaluated = [found.log.curve(name) for name in dict.fromkeys([*held, *found.log.figures])]
+    if evaluated and min(map(len, evaluated)) < FEW_HELD_OUT:
+        short.append("held_out")
+    return tuple(short)
 
 
 def known_of(log: Log, told: Known | None) -> Known:
@@ -120,8 +137,13 @@ def known_of(log: Log, told: Known | None) -> Known:
 
 def level_of(curve: Curve) -> tuple[float, float]:
     """Where the curve ended: the mean of its last tenth, and its standard error."""
-    last = max(len(curve) // 10, min(len(curve), 3))
+    last = last_of(curve)
     return float(curve.values[-last:].mean()), noise_of(curve.values).of_mean(last)
+
+
+def last_of(curve: Curve) -> int:
+    """How many values are its last tenth; three where there are so many."""
+    return max(len(curve) // 10, min(len(curve), 3))
 
 
 def on_numbers(curve: Curve) -> Iterator[Fault]:
@@ -152,8 +174,11 @@ def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
         "collapse": display_number(marks.collapse, 4),
         "floor": display_number(marks.floor, 4),
     }
-    for fault in _against(level, SURE * error + unit, marks, said):
+    found = [*_against(level, SURE * error + unit, marks, said)]
+    for fault in found:
         yield dataclasses.replace(fault, assumed=marks.assumed)
+    if any(fault.name == "below_floor" for fault in found):
+        return  # it is not the loss that it is taken for, and says nothing of its candidates
     side = side_of(known)
     if side is not None and is_softmax(side.loss) and 0 < level <= (marks.collapse or 0):
         counts = {
@@ -351,52 +376,6 @@ def _turned(curve: Curve, sign: float) -> tuple[int, float] | None:
     noise = noise_of_evaluations(values[best:])
     most = SURE_HELD * math.hypot(noise.of_mean(len(last)), noise.of_mean(3))
     return (best, rise) if rise > most else None
-
-
-# ---- Two runs
-
-
-def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
-    """What the values of two runs can say about each other, and what they cannot."""
-    sides = [side_of(run.known) for run in (one, other)]
-    first, second = sides
-    if first is None or second is None:
-        return (Fault("untold", NOTE, {}, room="run"),)
-    if broke := [run for run in (one, other) if run.level is None]:
-        return tuple(fault for fault in broke[0].faults if fault.name == "not_finite")
-    shares = [_share(run) for run in (one, other)]
-    said: dict[str, int | float | str] = {
-        "one": display_number(one.level, 4),
-        "other": display_number(other.level, 4),
-        "one_share": percent(shares[0]) if shares[0] is not None else "–",
-        "other_share": percent(shares[1]) if shares[1] is not None else "–",
-    }
-    if first.loss != second.loss:
-        return (Fault("other_loss", WARNING, said, room="run"),)
-    moved = [
-        name
-        for name, value in first.parameters
-        if dict(second.parameters).get(name, value) != value
-    ]
-    beyond = [fault for run in (one, other) for fault in run.faults if fault.name == "below_floor"]
-    if beyond and (moved or one.marks != other.marks):
-        return (beyond[-1],)  # how far it went to ends that are not its own means nothing
-    if moved:
-        names = ", ".join(moved)
-        return (Fault("other_scale", WARNING, {**said, "names": names}, room="run"),)
-    if one.marks != other.marks:
-        return (Fault("other_batch", WARNING, said, room="run"),)
-    return (Fault("comparable", NOTE, said, room="run"),)
-
-
-def _share(run: ExaminedRun) -> float | None:
-    """How far it went from collapse to floor."""
-    collapse, floor = run.marks.collapse, run.marks.floor
-    if collapse is None or floor is None or run.level is None or floor >= collapse:
-        return None
-    share = (collapse - run.level) / (collapse - floor)
-    near = 1 - DONE  # noise carries a run that sits at an end that far beyond it
-    return min(max(share, 0.0), 1.0) if -near <= share <= 1 + near else share
 
 
 def _step(curve: Curve, place: int) -> int | float:

@@ -115,8 +115,10 @@ def is_loss(name: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """A name without its folder and its run: "bold-sun-1 - train/loss" → "loss"."""
-    return re.split(r"/| - | · ", name)[-1].strip().lower().replace(" ", "_").replace("-", "_")
+    """A name without its folder, its run, and whether it is of steps or a mean of an epoch's, as
+    Lightning has it: "bold-sun-1 - train/loss" → "loss", "train_loss_step" → "train_loss"."""
+    last = re.split(r"/| - | · ", name)[-1].strip().lower()
+    return re.sub(r"loss_(step|epoch)$", "loss", last.replace(" ", "_").replace("-", "_"))
 
 
 def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from explorer.lab.doctor.axes import axes_of, family_of
@@ -10,6 +11,7 @@ from explorer.lab.doctor.explain import assumed_labels
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, Side, landmark
 from explorer.lab.doctor.logs.log import CORRELATION, OURS, Curve, Log
+from explorer.lab.doctor.logs.noise import noise_of
 from explorer.runtime.problem import Problem
 
 
@@ -19,7 +21,8 @@ class Marks:
     its counts; None for what is not known. Beside these ends, which are compared, what the last
     batches say: the mean cosine of their negatives, and `order`, the last value of a correlation
     of held-out pairs with their labels, by the name of its curve. `assumed` is what labels that
-    nobody told are taken to be, where the ends depend on them (see `assumed_labels`)."""
+    nobody told are taken to be, where the ends depend on them (see `assumed_labels`). `errors` are
+    the standard errors of the ends that were logged."""
 
     collapse: float | None = None
     floor: float | None = None
@@ -27,6 +30,7 @@ class Marks:
     negatives: float | None = field(default=None, compare=False)
     order: tuple[str, float] | None = field(default=None, compare=False)
     assumed: str = ""
+    errors: Mapping[str, float] = field(default_factory=dict, compare=False)
 
 
 def side_of(known: Known) -> Side | None:
@@ -47,7 +51,8 @@ def marks_of(log: Log, known: Known) -> Marks:
     logged = {kind: _logged(log, f"{OURS}{kind}") for kind in (COLLAPSE, FLOOR)}
     beside = {"negatives": _logged(log, f"{OURS}negative_cosine"), "order": _order(log)}
     if logged[COLLAPSE] is not None:
-        return Marks(logged[COLLAPSE], logged[FLOOR], True, **beside)
+        errors = {kind: _error(log, f"{OURS}{kind}") for kind in logged}
+        return Marks(logged[COLLAPSE], logged[FLOOR], True, **beside, errors=errors)
     side = side_of(known)
     if side is None:
         return Marks(**beside)
@@ -59,8 +64,19 @@ def marks_of(log: Log, known: Known) -> Marks:
 
 def _logged(log: Log, name: str) -> float | None:
     """The last level of what the run logged of a landmark."""
-    found = (c.finite for one, c in log.curves.items() if one.endswith(name))
-    return next((_last(curve) for curve in found if len(curve)), None)
+    curve = _curve(log, name)
+    return None if curve is None else _last(curve)
+
+
+def _error(log: Log, name: str) -> float:
+    """The standard error of that level; 0 where it was not logged."""
+    curve = _curve(log, name)
+    return 0.0 if curve is None else noise_of(curve.values).of_mean(_tenth(curve))
+
+
+def _curve(log: Log, name: str) -> Curve | None:
+    found = (curve.finite for one, curve in log.curves.items() if one.endswith(name))
+    return next((curve for curve in found if len(curve)), None)
 
 
 def _order(log: Log) -> tuple[str, float] | None:
@@ -72,7 +88,11 @@ def _order(log: Log) -> tuple[str, float] | None:
 
 def _last(curve: Curve) -> float:
     """The mean of the last tenth."""
-    return float(curve.values[-max(len(curve) // 10, 1) :].mean())
+    return float(curve.values[-_tenth(curve) :].mean())
+
+
+def _tenth(curve: Curve) -> int:
+    return max(len(curve) // 10, 1)
 
 
 def _by_counts(side: Side, known: Known, kind: str) -> float | None:

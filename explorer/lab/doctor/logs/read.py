@@ -37,8 +37,12 @@ def read_run(place: str, step: str = "") -> Log:
         return _folder(path)
     if not path.is_file():
         raise Problem("run_missing", name=shortened(place))
-    must_fit(path.name, path.stat().st_size)
-    return read_content(path.name, path.read_bytes(), step)
+    beside = trackio.journal_of(path)
+    must_fit(path.name, path.stat().st_size + (beside.stat().st_size if beside else 0))
+    content = path.read_bytes()
+    if beside and trackio.is_database(content):
+        content = trackio.with_journal(path)
+    return read_content(path.name, content, step)
 
 
 def must_fit(name: str, size: int) -> None:
@@ -90,7 +94,9 @@ def _folder(folder: Path) -> Log:
     states = [*folder.glob("trainer_state.json"), *folder.glob("checkpoint-*/trainer_state.json")]
     if states:
         found.append(read_run(str(max(states, key=_step_of))))
-    for path in sorted(folder.glob(EVENTS)) + sorted(folder.glob(f"runs/*/{EVENTS}")):
+    for path in (
+        one for at in ("", "*/", "runs/*/") for one in sorted(folder.glob(f"{at}{EVENTS}"))
+    ):
         found.append(read_run(str(path)))
     cards = [path for path in (folder / "README.md", *folder.glob("*/README.md")) if path.is_file()]
     told = next((one for one in map(_card_in, cards) if one is not None), None)

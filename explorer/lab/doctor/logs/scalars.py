@@ -14,22 +14,24 @@ from pathlib import PurePath
 
 from explorer.lab.doctor.logs.log import ROWS, TRAINED, Log, curves_of, is_loss
 from explorer.runtime.problem import Problem
-from explorer.sources.cells import is_blank, is_score, read_score
+from explorer.sources.cells import decimal_mark, is_blank, is_score, read_score
 from explorer.sources.delimited import to_nobody
 from explorer.sources.grids import Grid, read_grid
 from explorer.sources.json_rows import filled
 
 STEPS = ("step", "global_step", "_step", "train/global_step", "iteration", "iter", "steps", "batch")
-NAMES = ("tag", "metric", "name", "metric_name", "key", "variable", "series")
+NAMES = ("tag", "metric", "name", "metric_name", "metricname", "key", "variable", "series")
 VALUES = ("value", "metric_value", "scalar", "val")
-RUNS = ("run", "run_name", "run name", "experiment")
+RUNS = ("run", "run_name", "run name", "experiment", "run_id")
+TAGGED = "-tag-"  # before the curve's name, in the name of a file that TensorBoard gives
 # Of these wandb's table of runs has some three, whichever columns are shown.
 OF_RUNS, SHOWN = {"name", "state", "created", "runtime"}, 3
+MOST_KINDS = 100  # of rows, by which curves have a number in them
 OF_RUN = " - "  # between a run and its curve, as wandb writes it
-# What is no curve: clocks, and wandb's ends of a smoothed one.
+# What is no curve: clocks, trackio's number of a row, and wandb's ends of a smoothed one.
 APART = re.compile(
-    r"^(wall[_ ]time|_?timestamp|_runtime|relative time.*|epoch|.*/epoch|.*__(min|max)|"
-    r".*[_ /]step)$",
+    r"^(id|wall[_ ]time|_?timestamp|_runtime|relative time.*|epoch|.*/epoch|.*__(min|max)|"
+    r"(?!.*loss).*[_ /]step)$",
     re.I,
 )
 
@@ -59,13 +61,13 @@ def read(name: str, content: bytes, step: str = "") -> Log:
     at = grid.columns.index(read_by) if read_by in choices else None
     counted = read_by == ROWS
     named = next((heads[one] for one in NAMES if one in heads), None)
+    rows = _Rows(grid, next((heads[one] for one in RUNS if one in heads), None))
     if at is not None and named is not None and value is not None:
-        run = next((heads[one] for one in RUNS if one in heads), None)
-        points = _long(grid, at, named, value, run)
+        points = _long(rows, at, named, value)
     elif at is not None and value is not None:  # TensorBoard's export of one curve
-        points = _wide(grid, {value: (PurePath(name).stem, at)})
+        points = _wide(rows, {value: (PurePath(name).stem.rpartition(TAGGED)[2], at)})
     elif counted and len(grid.columns) == 1:
-        points = _wide(grid, {0: (TRAINED[0], None)}, counted)
+        points = _wide(rows, {0: (TRAINED[0], None)}, counted)
     else:
         curves = {
             place: (head.strip(), own.get(_run_in(head), at))
@@ -75,7 +77,7 @@ def read(name: str, content: bytes, step: str = "") -> Log:
             and not _is_apart(head.strip(), place)
             and _is_numeric(grid, place)
         }
-        points = _wide(grid, curves, counted)
+        points = _wide(rows, curves, counted)
     found = curves_of(points)
     if not found:
         raise Problem("run_no_values", name=name, columns=columns)
@@ -149,7 +151,8 @@ def is_scalars(name: str, content: bytes) -> bool:
         return True
     if grid.header and len(heads) > 1 and all(_is_numeric(grid, at) for at in range(len(heads))):
         return True
-    texts = sum(grid.is_text(place) for place in range(len(heads)))
+    beside = [at for at, head in enumerate(heads) if head in RUNS or _is_apart(head, at)]
+    texts = sum(grid.is_text(place) for place in range(len(heads)) if place not in beside)
     if set(heads) & {*NAMES} and set(heads) & {*VALUES}:
         return bool(set(heads) & {*STEPS})
     steps = set(heads) & {*STEPS} or _own_steps(grid) or any(map(is_loss, heads))
@@ -165,36 +168,81 @@ def _reads(cell: object) -> bool:
     return is_score(cell) or str(cell).strip().lower() in ("nan", "inf", "-inf", "infinity")
 
 
-def _rows(grid: Grid) -> Iterator[tuple[int, dict[int, object]]]:
-    for row, cells in grid.records(to_nobody):
-        if isinstance(cells, Problem):
-            raise Problem("run_row", row=row, reason=str(cells))
-        yield row, dict(filled(cells))
+class _Rows:
+    """The rows of a table, gone through as often as anybody asks; each of the run that is named in
+    this column, where it names several."""
+
+    def __init__(self, grid: Grid, run: int | None) -> None:
+        self.grid, self.run = grid, run
+        # Text with a comma before a fraction, where a cell can be read in no other way.
+        cells = (cell for place in range(len(grid.columns)) for cell in grid.column(place))
+        self.by_comma = any(decimal_mark(cell) == "," for cell in cells)
+        self.several = run is not None and len({str(cells.get(run)) for _, cells in self}) > 1
+
+    def __iter__(self) -> Iterator[tuple[int, dict[int, object]]]:
+        for row, cells in self.grid.records(to_nobody):
+            if isinstance(cells, Problem):
+                raise Problem("run_row", row=row, reason=str(cells))
+            yield row, dict(filled(cells))
+
+    def number(self, cell: object) -> object:
+        """A cell whose number is still to be read."""
+        return cell.replace(",", ".") if self.by_comma and isinstance(cell, str) else cell
+
+    def called(self, name: str, cells: Mapping[int, object]) -> str:
+        if not self.several or self.run is None:
+            return name
+        return f"{cells.get(self.run, '?')} · {name}"
 
 
 def _wide(
-    grid: Grid, curves: dict[int, tuple[str, int | None]], counted: bool = False
+    rows: _Rows, curves: dict[int, tuple[str, int | None]], counted: bool = False
 ) -> Iterator[tuple[str, object, object]]:
     """Of each column that is a curve its name, and which column has its steps; `counted`: where
     none has, the number of the row is the step."""
-    for row, cells in _rows(grid):
+    apart = _never_together(rows, curves)
+    for row, cells in rows:
+        there = {place for place in curves if _is_finite(cells.get(place))} if apart else set()
         for place, (name, step) in curves.items():
             at = cells.get(step) if step is not None else row if counted else None
             value = cells.get(place)
-            if not is_blank(at) and not is_blank(value):
-                yield name, at, value
+            if is_blank(at) or is_blank(value):
+                continue
+            if _is_nan(value) and apart.get(place, set()) & there:
+                continue  # it was not logged in this row: another curve was
+            yield rows.called(name, cells), rows.number(at), rows.number(value)
 
 
-def _long(
-    grid: Grid, step: int, named: int, value: int, run: int | None
-) -> Iterator[tuple[str, object, object]]:
-    several = run is not None and len({str(one) for one in grid.column(run)}) > 1
-    for row, cells in _rows(grid):
+def _never_together(
+    rows: _Rows, curves: Mapping[int, tuple[str, int | None]]
+) -> dict[int, set[int]]:
+    """Of each curve those that have no number in any row in which it has one: what is logged at
+    other times, and has "NaN" in the table in between. None where hardly a "NaN" is written."""
+    written = [any(map(_is_nan, rows.grid.column(place))) for place in curves]
+    if sum(written) < 2:
+        return {}
+    kinds: set[frozenset[int]] = set()
+    for _, cells in rows:
+        kinds.add(frozenset(place for place in curves if _is_finite(cells.get(place))))
+        if len(kinds) > MOST_KINDS:
+            return {}
+    with_it = {place: set().union(*(kind for kind in kinds if place in kind)) for place in curves}
+    return {place: {*curves} - with_it[place] for place in curves if with_it[place]}
+
+
+def _is_nan(cell: object) -> bool:
+    return isinstance(cell, str | float) and str(cell).strip().lower() == "nan"
+
+
+def _is_finite(cell: object) -> bool:
+    return not is_blank(cell) and is_score(cell)
+
+
+def _long(rows: _Rows, step: int, named: int, value: int) -> Iterator[tuple[str, object, object]]:
+    for row, cells in rows:
         if step not in cells or value not in cells:
             continue
         if named not in cells:
-            raise Problem("run_row", row=row, reason=grid.columns[named])
+            raise Problem("run_row", row=row, reason=rows.grid.columns[named])
         name = str(cells[named]).strip()
-        if several and run is not None:
-            name = f"{cells.get(run, '?')} · {name}"
-        yield name, cells[step], cells[value]
+        yield rows.called(name, cells), rows.number(cells[step]), rows.number(cells[value])

@@ -12,7 +12,7 @@ from explorer.lab.doctor.data import Fault
 from explorer.lab.doctor.explain import Fitting
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
 from explorer.lab.doctor.landmarks import COLLAPSE, landmark
-from explorer.lab.doctor.logs.findings import ExaminedRun
+from explorer.lab.doctor.logs.findings import ExaminedRun, too_short_for
 from explorer.lab.doctor.logs.log import ROWS
 from explorer.lab.doctor.logs.marks import side_of
 from explorer.locale import grouped, say, spelled, title_word, word
@@ -58,6 +58,9 @@ def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
         yield say(language, wrapped, said=told) if marks.assumed else told
     else:
         yield say(language, f"doctor.run.{'no_marks' if side_of(found.known) else 'nothing_known'}")
+    if short := too_short_for(found):
+        words = (say(language, f"doctor.run.of.{name}") for name in short)
+        yield say(language, "doctor.run.too_short", what=say(language, "ui.between").join(words))
     others = [name for name in found.log.curves if name not in (found.curve, found.held_out)]
     if others:
         yield say(language, "doctor.run.other_curves", names=", ".join(others)[:400])

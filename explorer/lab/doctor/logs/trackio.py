@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 from explorer.lab.doctor.logs.log import MOST_POINTS, Log, curves_of
 from explorer.runtime.problem import Problem
 
 SIGNATURE = b"SQLite format 3\x00"
+IN_JOURNAL = b"\x02\x02"  # bytes 18 and 19 of one that has a write-ahead log
 # Of the table of scalars: a row for each step, its scalars as JSON. Newer ones have the run's own
 # `run_id` too, since several may go by one name.
 NEEDED = {"run_name", "step", "metrics"}
@@ -30,6 +33,24 @@ def is_database(content: bytes) -> bool:
     return content.startswith(SIGNATURE)
 
 
+def journal_of(path: Path) -> Path | None:
+    """The write-ahead log beside a database, in which its last rows stand while it is written to,
+    or after what wrote it was killed; None where there is none."""
+    beside = path.with_name(f"{path.name}-wal")
+    return beside if beside.is_file() and beside.stat().st_size else None
+
+
+def with_journal(path: Path) -> bytes:
+    """What a database holds with its write-ahead log, while it may be written to. Raises Problem
+    where it is damaged, or its folder does not let it be read so."""
+    try:
+        address = f"{path.absolute().as_uri()}?mode=ro"
+        with contextlib.closing(sqlite3.connect(address, uri=True)) as database:
+            return database.serialize()
+    except sqlite3.Error as damage:
+        raise Problem("run_damaged", name=path.name, reason=str(damage)[:120]) from None
+
+
 def read(name: str, content: bytes) -> Log:
     """Curves of one run by their names; of several by run and name.
 
@@ -38,7 +59,8 @@ def read(name: str, content: bytes) -> Log:
     try:
         rows = _rows(content)
         if rows is None:
-            raise Problem("run_no_trackio", name=name)
+            apart = content[18:20] == IN_JOURNAL
+            raise Problem("run_journal" if apart else "run_no_trackio", name=name)
         called = _called(dict.fromkeys((key, name) for key, name, _, _ in rows))
         curves = curves_of(
             (f"{called[key]} · {name}" if len(called) > 1 else name, step, value)
@@ -106,7 +128,7 @@ def _called(runs: Iterable[tuple[object, object]]) -> dict[object, str]:
 def _without_journal(content: bytes) -> bytes:
     """Read as a file by itself: one that says it has a write-ahead log cannot be opened in memory
     (bytes 18 and 19 of its head, 2 for such a log)."""
-    if content[18:20] != b"\x02\x02":
+    if content[18:20] != IN_JOURNAL:
         return content
     return content[:18] + b"\x01\x01" + content[20:]
 

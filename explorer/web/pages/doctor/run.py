@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from explorer.lab.doctor.logs.beside import compare_runs
 from explorer.lab.doctor.logs.examples import EXAMPLES
-from explorer.lab.doctor.logs.findings import ExaminedRun, compare_runs, examine_run
+from explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
 from explorer.lab.doctor.logs.log import Curve, Log
 from explorer.lab.doctor.logs.read import must_fit, read_content, read_run
 from explorer.lab.doctor.logs.told import finding, to_json

@@ -241,7 +241,7 @@ def test_the_command_reads_it(tmp_path, capsys):
     said = capsys.readouterr().out
     assert said.startswith("3 texts of 2 classes in batches of 64:\nLargest: x (2); y (1)")
     assert "ArcFace (arcface)" in said
-    assert doctor(typed_doctor(str(path), "--column", "text")) == 1
+    assert doctor(typed_doctor(str(path), "--column", "text")) == 2
     assert "--column text does not say" in capsys.readouterr().err
     path.write_text(f"text,intent\n{rows}")
     assert doctor(typed_doctor(str(path), "--batch", "2", "--json")) == 1

@@ -37,7 +37,7 @@ def test_as_json(capsys):
     [(["much"], "The value is much; a finite number"), (["5", "--loss", "nowhere"], "nowhere")],
 )
 def test_what_is_no_number_or_loss_is_refused(words, said, capsys):
-    assert explain_value(typed(*words)) == 1
+    assert explain_value(typed(*words)) == 2
     assert said in capsys.readouterr().err
 
 
@@ -92,6 +92,15 @@ def test_columns_are_named_where_no_header_was_known(tmp_path, capsys):
     assert capsys.readouterr().out.startswith("2 pairs for InfoNCE")
 
 
+def test_where_columns_are_not_recognised_it_is_said_how_to_choose_them(tmp_path, capsys):
+    path = tmp_path / "odd.tsv"
+    path.write_text("uno\tdue\ttre\nhow tall\tdeep\tx\nhow old\tten\ty\n", encoding="utf-8")
+    assert doctor(typed_doctor(str(path))) == 2
+    said = capsys.readouterr().err
+    assert "not clear which columns" in said
+    assert "--column first=NAME --column second=NAME" in said
+
+
 def test_a_terminal_is_told_how_far_it_is(table, capsys, monkeypatch):
     doctor(typed_doctor(table, "--loss", "cosent"))
     assert capsys.readouterr().err == ""
@@ -102,9 +111,42 @@ def test_a_terminal_is_told_how_far_it_is(table, capsys, monkeypatch):
     assert told.endswith("\033[K")
 
 
-def test_what_cannot_be_examined_is_said(tmp_path, capsys):
-    assert doctor(typed_doctor(str(tmp_path / "nowhere.tsv"))) == 1
+def test_what_cannot_be_examined_is_said(table, tmp_path, capsys):
+    assert doctor(typed_doctor(table, "--tokens", "-4")) == 2
+    assert "tokens is -4; a whole number" in capsys.readouterr().err
+    assert doctor(typed_doctor(str(tmp_path / "nowhere.tsv"))) == 2
     assert "cannot be opened" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("empty.csv", b""),
+        ("blank.tsv", b"\n\n"),
+        ("header.csv", b"sentence1,sentence2,score\n"),
+        ("log.csv", b"step,loss\n"),
+        ("junk.csv", bytes(range(256))),
+        ("trainer_state.json", b'{"log_history": ['),
+        ("pairs.jsonl", b'{"sentence1": "a"'),
+        ("events.out.tfevents.1", b""),
+    ],
+)
+def test_what_holds_nothing_to_examine_is_no_severe_finding(name, content, tmp_path, capsys):
+    """A pipeline can tell bad data from none: one sentence, and a status of its own."""
+    (tmp_path / name).write_bytes(content)
+    assert doctor(typed_doctor(str(tmp_path / name))) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("Nothing was examined: ")
+    assert said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("pairs.tsv", "--hub", "some/set"), ("--hub", "a/b", "--rows", "1")]
+)
+def test_what_cannot_be_asked_is_no_severe_finding(words, capsys):
+    assert doctor(typed_doctor(*words)) == 2
+    assert capsys.readouterr().err.startswith("Nothing was examined: ")
 
 
 def typed_doctor(*words):

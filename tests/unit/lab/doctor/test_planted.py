@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.planted import counted, curves, encoded, tables
+from tests.planted import beside, counted, curves, encoded, tables
 
 OF_ROWS = {
     "copies", "conflicting_labels", "same_on_both_sides", "mixed_scripts", "cut_off", "twins",
@@ -24,7 +24,12 @@ def test_in_tables_each_kind_is_found_and_none_is_invented():
 
 @pytest.mark.parametrize(
     ("name", "precision", "recall"),
-    [("near_duplicates", 0.99, 0.95), ("false_negatives", 0.8, 0.95), ("disagreement", 0.9, 0.8)],
+    [
+        ("near_duplicates", 0.99, 0.95),
+        ("false_negatives", 0.8, 0.95),
+        ("disagreement", 0.9, 0.8),
+        ("tokens_cut_off", 1, 1),
+    ],
 )
 def test_an_encoder_tells_most_of_them(told, name, precision, recall):
     """A key may stand above a query's own by chance, and a label may be wrong by little."""
@@ -37,7 +42,8 @@ def test_an_encoder_tells_most_of_them(told, name, precision, recall):
 @pytest.fixture(scope="module")
 def told():
     found = counted(encoded.measured())
-    assert set(found) == {"near_duplicates", "false_negatives", "disagreement", encoded.FEW_WRONG}
+    kinds = {"near_duplicates", "false_negatives", "disagreement", "tokens_cut_off"}
+    assert set(found) == {*kinds, encoded.FEW_WRONG}
     return found
 
 
@@ -45,6 +51,14 @@ def test_in_runs_nine_of_ten_are_found_and_hardly_any_is_invented():
     found = counted(curves.measured())
     assert set(found) == curves.FINDINGS
     for name, one in found.items():
-        assert one.planted == curves.DRAWS, name
+        assert one.planted >= curves.DRAWS, name
         assert one.recall >= 0.9, (name, one)
         assert one.precision >= 0.9, (name, one)
+
+
+def test_of_two_runs_it_is_known_what_their_values_can_say():
+    found = counted(beside.measured())
+    assert set(found) == beside.PLANTED.keys()
+    for name, one in found.items():
+        assert one.planted >= beside.DRAWS / 2, name
+        assert min(one.precision, one.recall) >= 0.95, (name, one)

@@ -65,15 +65,15 @@ def test_two_runs_beside_each_other(tmp_path, capsys):
         beside = json.loads(capsys.readouterr().out)["beside"]
         assert beside["known"] == {"loss": "info_nce", "batch": 8, "scale": float(scale)}
         assert [fault["name"] for fault in beside["compared"]] == [name]
-    assert doctor(typed("doctor", one, "--beside-loss", "info_nce")) == 1
+    assert doctor(typed("doctor", one, "--beside-loss", "info_nce")) == 2
     assert "--beside-loss" in capsys.readouterr().err
 
 
 def test_what_cannot_be_read_is_said(tmp_path, capsys):
-    assert doctor(typed("doctor", str(tmp_path))) == 1
+    assert doctor(typed("doctor", str(tmp_path))) == 2
     assert "holds no log of a training" in capsys.readouterr().err
     words = ("doctor", state(tmp_path, FALLING), "--loss", "noloss")
-    assert doctor(typed(*words)) == 1
+    assert doctor(typed(*words)) == 2
     assert "noloss" in capsys.readouterr().err
 
 
@@ -85,6 +85,7 @@ def test_what_cannot_be_read_is_said(tmp_path, capsys):
         ("loss.csv", "step,loss\n1,2\n", True),
         ("numbers.csv", "foo,bar\n1,2\n3,4\n", True),  # which is told that steps are missing
         ("long.csv", "run_name,step,metric,value\nbold-sun,1,train/loss,3\n", True),
+        ("trackio.csv", "id,timestamp,run_name,step,loss\n1,2026-11-26T10:00:00,a,1,3\n", True),
         ("text.txt", "", False),
     ],
 )

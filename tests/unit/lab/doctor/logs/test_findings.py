@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.logs.findings import compare_runs, examine_run
+from explorer.lab.doctor.logs.beside import compare_runs
+from explorer.lab.doctor.logs.findings import examine_run, too_short_for
 from explorer.lab.doctor.logs.log import Log, curves_of
+from explorer.lab.doctor.logs.told import lines
 from explorer.runtime.problem import Problem
 
 
@@ -73,6 +75,27 @@ def test_two_values_have_no_end():
     assert names(examine_run(log([math.log(16)] * 2, known=MNRL))) == []
 
 
+@pytest.mark.parametrize(
+    ("points", "evaluations", "short"),
+    [
+        (1, 0, ("end", "jump", "plateau")),
+        (14, 6, ("jump", "plateau")),
+        (39, 5, ("plateau", "held_out")),
+        (40, 6, ()),
+    ],
+)
+def test_what_a_short_log_cannot_tell_is_said(points, evaluations, short):
+    """Else nothing found would read as if all of it had been looked for."""
+    held = {"eval_loss": [1.0] * evaluations} if evaluations else {}
+    found = examine_run(
+        log([2.0, 2.5] * 20, **held) if points == 40 else log([2.0] * points, **held)
+    )
+    assert too_short_for(found) == short
+    said = [line for line in lines(found) if line.startswith("Too few values")]
+    assert len(said) == bool(short)
+    assert not short or ("a plateau" in said[0] and ("turns" in said[0]) == ("held_out" in short))
+
+
 def test_what_the_run_logged_counts_before_its_counts():
     told = {"train/prism_collapse": [4.0] * 30, "train/prism_floor": [1.0] * 30}
     found = examine_run(log([4.0] * 30, known=Known("CoSENTLoss", batch=8), **told))
@@ -125,6 +148,15 @@ def test_of_a_loss_that_is_zero_no_harder_negatives_are_advised():
     assert "at_floor" not in names(found)
 
 
+def test_of_a_loss_that_became_zero_late_no_mean_is_told_as_its_end():
+    """Six zeros of the last eight values, whose mean the loss never had."""
+    found = examine_run(log([*[3.0] * 74, *[0.0] * 6], known=MNRL))
+    assert names(found) == ["zero"]
+    found = examine_run(log([*[2.5] * 60, *[-0.5] * 20], known=MNRL))
+    assert "effective_candidates" not in names(found)
+    assert "below_floor" in names(found)
+
+
 def test_values_that_are_none():
     found = examine_run(log([1.0, 2.0, math.nan, math.inf, *[0.0] * 6]))
     by_name = {fault.name: fault for fault in found.faults}
@@ -174,6 +206,49 @@ def test_what_two_runs_can_say():
         assert said(*pair).name == "below_floor"
     assert said(run(), run(loss="CoSENTLoss")).name == "other_loss"
     assert said(run(), examine_run(log(FALLING))).name == "untold"
+    # What nobody knows is not taken for another.
+    assert said(run(), run(batch=None)).name == "untold_batch"
+
+
+def test_one_loss_goes_by_many_names_and_two_libraries_define_one_in_two_ways():
+    def said(one, other):
+        runs = [examine_run(log(FALLING, known=Known(**{"batch": 8, **k}))) for k in (one, other)]
+        (fault,) = compare_runs(*runs)
+        return fault
+
+    by_name, by_class = {"loss": "info_nce"}, {"loss": "MultipleNegativesRankingLoss"}
+    for pair in (
+        (by_name, by_class),
+        (by_class, {"loss": "CachedMultipleNegativesRankingLoss", "scale": 20.0}),
+        ({**by_name, "scale": 20.0}, {**by_name, "temperature": 0.05}),
+        # Its loss is a mean over triplets, and at collapse its margin, whatever the batch.
+        ({"loss": "TripletLoss"}, {"loss": "TripletLoss", "batch": 64}),
+    ):
+        assert said(*pair).name == "comparable", pair
+    # sentence-transformers divides the same terms by ln 2.
+    assert said({"loss": "pairwise_logistic"}, {"loss": "RankNetLoss"}).name == "other_loss"
+    # Its ends depend on labels, which no log has, and on the batch, which both have.
+    batches = said({"loss": "CoSENTLoss"}, {"loss": "CoSENTLoss", "batch": 64})
+    assert batches.name == "other_batch"
+    scaled = said({"loss": "CoSENTLoss"}, {"loss": "CoSENTLoss", "scale": 10.0})
+    assert scaled.name == "other_scale"
+    for one in (batches, scaled):  # and so does how far each went
+        assert not {"–", "%"} & {*one.said()}
+
+
+def test_ends_that_batches_scatter_are_no_other_ends():
+    """Of a loss on labels every batch has another value at collapse, by its labels."""
+    draw = np.random.default_rng(0)
+
+    def run(middle, **known):
+        told = {"prism_collapse": middle + 0.05 * draw.normal(size=80), "prism_floor": [0.0] * 80}
+        return examine_run(log(FALLING, known=Known("CoSENTLoss", batch=8, **known), **told))
+
+    (same,) = compare_runs(run(6.93), run(6.93))
+    assert same.name == "comparable"
+    (other,) = compare_runs(run(6.93), run(6.0))
+    assert other.name == "other_batch"
+    assert "The first went 92% of its way from collapse to its least value" in other.said()
 
 
 def test_curves_are_chosen():

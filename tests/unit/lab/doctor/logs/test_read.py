@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import math
-import sqlite3
 import struct
 import tracemalloc
 from pathlib import Path
@@ -14,7 +13,7 @@ import numpy as np
 import pytest
 from sentence_transformers.sentence_transformer import losses as bi
 
-from explorer.lab.doctor.logs import events, log, trackio
+from explorer.lab.doctor.logs import events, log
 from explorer.lab.doctor.logs.findings import side_of
 from explorer.lab.doctor.logs.read import is_run, read_content, read_run
 from explorer.runtime.problem import Problem
@@ -136,6 +135,19 @@ OVER_EPOCHS = (
     '"train/epoch","calm-dew-7 - _step","calm-dew-7 - eval/loss","a - b - _step",'
     '"a - b - train/loss"\n"0.5","50","1.5","",""\n"0.6","","","60","3"\n"1","100","1.25","",""\n'
 )
+# The table of a trackio project, a column for each scalar; the runs one after the other.
+PARQUET = "id,timestamp,run_name,step,train/loss\n" + "".join(
+    f"{place},2026-11-26T10:00:00+00:00,{run},{step},{loss}\n"
+    for place, (run, step, loss) in enumerate(
+        [*(("a-0", step, 2.0) for step in range(2000)), ("b-1", 0, 5.0), ("b-1", 1, 4.0)]
+    )
+)
+# As pandas writes what was logged at other times, once it is told to write it.
+TOGETHER = (
+    "_step,train/loss,train/grad_norm,eval/loss\n"
+    "1,4,1,NaN\n2,3,1,NaN\n2,NaN,NaN,3.5\n3,NaN,NaN,NaN\n4,nan,1,NaN\n"
+)
+COMMAS = "Step;loss\n1;3,5258\n2;2,5\n3;1,234\n"
 LONG = "run_name,step,metric,value\na,1,loss,3\na,2,loss,2\nb,1,loss,5\n"
 
 
@@ -160,6 +172,21 @@ LONG = "run_name,step,metric,value\na,1,loss,3\na,2,loss,2\nb,1,loss,5\n"
          {"train_loss": [0.25, 0.125]}, "train_loss"),
         ("log.jsonl", '{"step": 1, "loss": 0.5}\n{"step": 2, "loss": 0.25}\n',
          {"loss": [0.5, 0.25]}, "loss"),
+        ("project.csv", PARQUET, {"a-0 · train/loss": [2] * 2000, "b-1 · train/loss": [5, 4]},
+         "a-0 · train/loss"),
+        ("merged.csv", TOGETHER,
+         {"train/loss": [4, 3, None, None], "train/grad_norm": [1, 1, None, 1],
+          "eval/loss": [3.5, None]},
+         "train/loss"),
+        ("commas.csv", COMMAS, {"loss": [3.5258, 2.5, 1.234]}, "loss"),
+        ("run-.-tag-train_loss.csv", "Wall time,Step,Value\n1.5,1,0.25\n",
+         {"train_loss": [0.25]}, "train_loss"),
+        ("mlflow.csv", "run_id,key,value,step\nx,loss,3,1\ny,loss,2,1\n",
+         {"x · loss": [3], "y · loss": [2]}, "x · loss"),
+        ("metrics.csv", "epoch,step,train_loss_step,val_loss_epoch\n0,1,3,\n0,2,,4\n0,2,2,\n",
+         {"train_loss_step": [3, 2], "val_loss_epoch": [4]}, "train_loss_step"),
+        ("comet.csv", "step,timestamp,value,metricName\n1,9,3,loss\n2,9,2,loss\n",
+         {"loss": [3, 2]}, "loss"),
         ("late.csv", "step,loss\n2,5\n1,4\n2,6\n", {"loss": [4, 6]}, "loss"),
     ],
 )  # fmt: skip
@@ -233,90 +260,15 @@ def test_the_event_files_of_tensorboard():
         read_content("events", content[:-5] + b"!" + content[-4:])
 
 
-def database(path, table="metrics"):
-    held = sqlite3.connect(path)
-    held.execute("PRAGMA journal_mode=WAL")
-    columns = "id INTEGER, timestamp TEXT, run_name TEXT, step INTEGER, metrics TEXT"
-    held.execute(f"CREATE TABLE {table} ({columns})")
-    for run, step, metrics in (("a", 1, {"loss": 2.0}), ("b", 1, {"loss": "NaN", "text": "x"})):
-        held.execute(
-            f"INSERT INTO {table} VALUES (1, '', ?, ?, ?)", (run, step, json.dumps(metrics))
-        )
-    held.commit()
-    held.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    held.close()
-    return path
-
-
-def test_a_project_of_trackio(tmp_path):
-    log = read_run(str(database(tmp_path / "project.db")))
-    assert log.source == "trackio"
-    assert log.curve("a · loss").values.tolist() == [2.0]
-    assert log.curve("b · loss").values[0] != log.curve("b · loss").values[0]
-    other = tmp_path / "other.db"
-    held = sqlite3.connect(other)
-    held.execute("CREATE TABLE things (name TEXT)")
-    held.commit()
-    held.close()
-    with pytest.raises(Problem, match="no project of trackio's"):
-        read_run(str(other))
-
-
-def project(path, metrics, steps=3, declared="TEXT"):
-    """The content of a project with so many steps of one run."""
-    held = sqlite3.connect(path)
-    held.execute(f"CREATE TABLE metrics (run_name TEXT, step INTEGER, metrics {declared})")
-    held.executemany(
-        "INSERT INTO metrics VALUES ('a', ?, ?)", [(step, metrics) for step in range(steps)]
-    )
-    held.commit()
-    held.close()
-    return path.read_bytes()
-
-
-def test_rows_of_a_database_hold_no_more_than_its_file(tmp_path):
-    """A megabyte that stands once, as the default of a column, would be that of every row."""
-    default = json.dumps({"loss": 1.0, "text": "x" * 2**20})
-    path = tmp_path / "project.db"
-    held = sqlite3.connect(path)
-    held.execute("CREATE TABLE metrics (run_name TEXT, step INTEGER)")
-    held.executemany("INSERT INTO metrics VALUES ('a', ?)", [(step,) for step in range(5000)])
-    held.execute(f"ALTER TABLE metrics ADD COLUMN metrics TEXT DEFAULT '{default}'")
-    held.commit()
-    held.close()
-    tracemalloc.start()
-    try:
-        with pytest.raises(Problem, match="its rows hold more than the file does"):
-            read_content("project.db", path.read_bytes())
-        assert tracemalloc.get_traced_memory()[1] < 16 * 2**20
-    finally:
-        tracemalloc.stop()
-
-
-def test_a_database_is_not_read_without_end(tmp_path, monkeypatch):
-    content = project(tmp_path / "project.db", '{"loss": 1}', steps=200)
-    assert len(read_content("project.db", content).curve("loss")) == 200
-    monkeypatch.setattr(trackio, "INSTRUCTIONS", 10)
-    monkeypatch.setattr(trackio, "LOOKS", 5)
-    with pytest.raises(Problem, match="interrupted"):
-        read_content("project.db", content)
-
-
-@pytest.mark.parametrize(
-    ("metrics", "said"),
-    [
-        ("[" * 100_000, "recursion"),
-        ('{"loss": 1', "delimiter"),
-        ("7", "items"),
-        (None, "NoneType"),
-        (b"\xff\xfe\xff", "decode"),
-    ],
-)
-def test_metrics_that_are_none_are_said_to_be_damaged(tmp_path, metrics, said):
-    content = project(tmp_path / "project.db", metrics, declared="BLOB")
-    with pytest.raises(Problem, match=said) as raised:
-        read_content("project.db", content)
-    assert raised.value.key == "problem.run_damaged"
+def test_a_folder_of_logs_is_looked_through_for_event_files(tmp_path):
+    """As TensorBoard itself is given it: the folder above those of the runs."""
+    content = FIRST + event(1, "train/loss", 2.5)
+    for place in ("runs/Nov26_10-00_host", "Nov26_11-00_host"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "events.out.tfevents.1.host").write_bytes(content)
+        content += event(2, "train/loss", 1.5)
+    for folder, count in ((tmp_path / "runs", 1), (tmp_path, 2)):
+        assert len(read_run(str(folder)).curve("train/loss")) == count
 
 
 def test_a_log_of_too_many_curves_is_refused(monkeypatch):

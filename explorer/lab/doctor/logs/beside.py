@@ -1,0 +1,88 @@
+"""What the values of two runs can say about each other, told from what is known of both."""
+
+from __future__ import annotations
+
+import math
+
+from explorer.lab.doctor.data import NOTE, WARNING, Fault
+from explorer.lab.doctor.known import COUNTS
+from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR
+from explorer.lab.doctor.logs.findings import DONE, NEAR, SURE, ExaminedRun
+from explorer.lab.doctor.logs.marks import Marks, side_of
+from explorer.runtime.numbers import display_number, percent
+
+
+def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
+    """What the values of two runs can say about each other, and what they cannot."""
+    first, second = (side_of(run.known) for run in (one, other))
+    if first is None or second is None:
+        return (Fault("untold", NOTE, {}, room="run"),)
+    if broke := [run for run in (one, other) if run.level is None]:
+        return tuple(fault for fault in broke[0].faults if fault.name == "not_finite")
+    said: dict[str, int | float | str] = {
+        "one": display_number(one.level, 4),
+        "other": display_number(other.level, 4),
+    }
+    if first.loss != second.loss or first.spec.definition is not second.spec.definition:
+        return (Fault("other_loss", WARNING, said, room="run"),)
+    ends = dict(second.parameters)
+    moved = [name for name, value in first.parameters if ends[name] != value]
+    apart = _batches_differ(one, other)
+    beyond = [fault for run in (one, other) for fault in run.faults if fault.name == "below_floor"]
+    if beyond and (moved or apart):
+        return (beyond[-1],)  # how far it went to ends that are not its own means nothing
+    if moved:
+        names = ", ".join(moved)
+        return (_of_ways("other_scale", {**said, "names": names}, one, other),)
+    if apart is None:
+        return (Fault("untold_batch", NOTE, said, room="run"),)
+    if apart:
+        return (_of_ways("other_batch", said, one, other),)
+    return (Fault("comparable", NOTE, said, room="run"),)
+
+
+def _of_ways(name: str, said: dict, one: ExaminedRun, other: ExaminedRun) -> Fault:
+    """With how far each went between its own ends, where these are known of both."""
+    ways = {"one_share": _share(one), "other_share": _share(other)}
+    if None in ways.values():
+        return Fault(name, WARNING, said, room="run")
+    said = {**said, **{each: percent(share or 0.0) for each, share in ways.items()}}
+    return Fault(name, WARNING, said, room="run", more="ways")
+
+
+def _batches_differ(one: ExaminedRun, other: ExaminedRun) -> bool | None:
+    """Whether the values of one loss lie between other ends in both runs, for their batches are of
+    other sizes or kinds; None where that is not known."""
+    apart = [_ends_differ(one.marks, other.marks, kind) for kind in (COLLAPSE, FLOOR)]
+    if True in apart:
+        return True
+    counts = [[getattr(run.known, name) for name in COUNTS] for run in (one, other)]
+    if apart[0] is False:  # of such a loss the batch, if another, has the same value at collapse
+        return False
+    told = [(a, b) for a, b in zip(*counts, strict=True) if a is not None and b is not None]
+    if any(a != b for a, b in told):
+        return True
+    return False if one.known.batch is not None and other.known.batch is not None else None
+
+
+def _ends_differ(one: Marks, other: Marks, kind: str) -> bool | None:
+    """Whether the landmarks of two runs differ by more than those of their batches scatter; None
+    where one is not known."""
+    found = [(getattr(marks, kind), marks.errors.get(kind)) for marks in (one, other)]
+    (a, error), (b, other_error) = found
+    if a is None or b is None:
+        return None
+    if error is None and other_error is None:  # both by their counts
+        return not math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6)
+    off = SURE * math.hypot(error or 0.0, other_error or 0.0)
+    return abs(a - b) > off + NEAR * max(abs(a), abs(b), 1e-3)
+
+
+def _share(run: ExaminedRun) -> float | None:
+    """How far it went from collapse to floor."""
+    collapse, floor = run.marks.collapse, run.marks.floor
+    if collapse is None or floor is None or run.level is None or floor >= collapse:
+        return None
+    share = (collapse - run.level) / (collapse - floor)
+    near = 1 - DONE  # noise carries a run that sits at an end that far beyond it
+    return min(max(share, 0.0), 1.0) if -near <= share <= 1 + near else share

@@ -1,0 +1,116 @@
+"""A trackio project's database: whole, while it is written to, and damaged."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import tracemalloc
+
+import pytest
+
+from explorer.lab.doctor.logs import trackio
+from explorer.lab.doctor.logs.read import read_content, read_run
+from explorer.runtime.problem import Problem
+
+
+def database(path, table="metrics"):
+    held = sqlite3.connect(path)
+    held.execute("PRAGMA journal_mode=WAL")
+    columns = "id INTEGER, timestamp TEXT, run_name TEXT, step INTEGER, metrics TEXT"
+    held.execute(f"CREATE TABLE {table} ({columns})")
+    for run, step, metrics in (("a", 1, {"loss": 2.0}), ("b", 1, {"loss": "NaN", "text": "x"})):
+        held.execute(
+            f"INSERT INTO {table} VALUES (1, '', ?, ?, ?)", (run, step, json.dumps(metrics))
+        )
+    held.commit()
+    held.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    held.close()
+    return path
+
+
+def test_a_project_of_trackio(tmp_path):
+    log = read_run(str(database(tmp_path / "project.db")))
+    assert log.source == "trackio"
+    assert log.curve("a · loss").values.tolist() == [2.0]
+    assert log.curve("b · loss").values[0] != log.curve("b · loss").values[0]
+    other = tmp_path / "other.db"
+    held = sqlite3.connect(other)
+    held.execute("CREATE TABLE things (name TEXT)")
+    held.commit()
+    held.close()
+    with pytest.raises(Problem, match="no project of trackio's"):
+        read_run(str(other))
+
+
+def test_a_project_that_is_written_to_is_read_with_its_last_rows(tmp_path):
+    """They stand in a file beside it, until whoever writes closes it; that alone is half of it."""
+    held = sqlite3.connect(tmp_path / "project.db")
+    held.execute("PRAGMA journal_mode=WAL")
+    held.execute("CREATE TABLE metrics (run_name TEXT, step INTEGER, metrics TEXT)")
+    held.execute("""INSERT INTO metrics VALUES ('a', 1, '{"loss": 2.5}')""")
+    held.commit()
+    alone = (tmp_path / "project.db").read_bytes()
+    assert read_run(str(tmp_path / "project.db")).curve("loss").values.tolist() == [2.5]
+    held.execute("""INSERT INTO metrics VALUES ('a', 2, '{"loss": 1.5}')""")
+    held.commit()
+    assert read_run(str(tmp_path / "project.db")).curve("loss").values.tolist() == [2.5, 1.5]
+    held.close()
+    with pytest.raises(Problem, match=r"project\.db-wal” beside it"):
+        read_content("project.db", alone)
+
+
+def project(path, metrics, steps=3, declared="TEXT"):
+    """The content of a project with so many steps of one run."""
+    held = sqlite3.connect(path)
+    held.execute(f"CREATE TABLE metrics (run_name TEXT, step INTEGER, metrics {declared})")
+    held.executemany(
+        "INSERT INTO metrics VALUES ('a', ?, ?)", [(step, metrics) for step in range(steps)]
+    )
+    held.commit()
+    held.close()
+    return path.read_bytes()
+
+
+def test_rows_of_a_database_hold_no_more_than_its_file(tmp_path):
+    """A megabyte that stands once, as the default of a column, would be that of every row."""
+    default = json.dumps({"loss": 1.0, "text": "x" * 2**20})
+    path = tmp_path / "project.db"
+    held = sqlite3.connect(path)
+    held.execute("CREATE TABLE metrics (run_name TEXT, step INTEGER)")
+    held.executemany("INSERT INTO metrics VALUES ('a', ?)", [(step,) for step in range(5000)])
+    held.execute(f"ALTER TABLE metrics ADD COLUMN metrics TEXT DEFAULT '{default}'")
+    held.commit()
+    held.close()
+    tracemalloc.start()
+    try:
+        with pytest.raises(Problem, match="its rows hold more than the file does"):
+            read_content("project.db", path.read_bytes())
+        assert tracemalloc.get_traced_memory()[1] < 16 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_database_is_not_read_without_end(tmp_path, monkeypatch):
+    content = project(tmp_path / "project.db", '{"loss": 1}', steps=200)
+    assert len(read_content("project.db", content).curve("loss")) == 200
+    monkeypatch.setattr(trackio, "INSTRUCTIONS", 10)
+    monkeypatch.setattr(trackio, "LOOKS", 5)
+    with pytest.raises(Problem, match="interrupted"):
+        read_content("project.db", content)
+
+
+@pytest.mark.parametrize(
+    ("metrics", "said"),
+    [
+        ("[" * 100_000, "recursion"),
+        ('{"loss": 1', "delimiter"),
+        ("7", "items"),
+        (None, "NoneType"),
+        (b"\xff\xfe\xff", "decode"),
+    ],
+)
+def test_metrics_that_are_none_are_said_to_be_damaged(tmp_path, metrics, said):
+    content = project(tmp_path / "project.db", metrics, declared="BLOB")
+    with pytest.raises(Problem, match=said) as raised:
+        read_content("project.db", content)
+    assert raised.value.key == "problem.run_damaged"
