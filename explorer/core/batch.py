@@ -322,7 +322,7 @@ class _Readings:
         batch, own = self.batch, self.batch.positives
         of_queries, of_keys = (batch.classes[side[own]] for side in (batch.first, batch.second))
         alike = (of_queries[:, None] == of_keys).to(self.vectors.dtype)
-        return alike / alike.sum(dim=1, keepdim=True)
+        return alike.div_(alike.sum(dim=1, keepdim=True))
 
     def negative_owners(self) -> Tensor | None:
         owners = self.batch.negative_owners

@@ -19,7 +19,7 @@ from losses.contrastive.in_batch import (
     temperature_parameter,
 )
 from losses.gather import gathered
-from losses.geometry import cosine_matrix, unit
+from losses.geometry import cosine_matrix, dot_matrix, unit
 from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import Block, over_blocks
@@ -29,6 +29,7 @@ from losses.peers import SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 KINDS = ("absolute", "relative")
+CELLS = 2**18  # of cosines at a time, where only how many are kept is asked
 
 
 def gist_definition(
@@ -228,17 +229,28 @@ def _gist_collapse(
     **_: object,
 ) -> float:
     """The guide keeps its mask, whatever the model gives."""
-    looks, partners = (given[name].double() for name in ("guide_queries", "guide_keys"))
-    guided = cosine_matrix(looks, partners)
-    bound = bound_of(guided.diagonal(), margin, margin_kind)[:, None]
-    itself = torch.eye(len(looks), dtype=torch.bool, device=looks.device)
-    counts = (~itself & (guided <= bound)).sum(dim=1)
-    for counted, side in ((contrast_anchors, looks), (contrast_positives, partners)):
-        if counted:
-            counts = counts + (~itself & (cosine_matrix(side, side) <= bound)).sum(dim=1)
-    if given.get("guide_negatives") is not None:
-        away = cosine_matrix(looks, given["guide_negatives"].double())
-        counts = counts + (away <= bound).sum(dim=1)
+    looks, partners = (unit(given[name].double()) for name in ("guide_queries", "guide_keys"))
+    away = given.get("guide_negatives")
+    away = None if away is None else unit(away.double())
+    counts = torch.zeros(len(looks), dtype=torch.float64, device=looks.device)
+    # A few rows at a time: their cosines stay in the cache of the processor.
+    step = max(1, CELLS // max(len(looks), 1))
+    for start in range(0, len(looks), step):
+        here = slice(start, start + step)
+        guided = dot_matrix(looks[here], partners)
+        bound = bound_of(guided.diagonal(start), margin, margin_kind)[:, None]
+        own = [guided]
+        if contrast_anchors:
+            own.append(dot_matrix(looks[here], looks))
+        if contrast_positives:
+            own.append(dot_matrix(partners[here], partners))
+        for cosines in own:
+            # 1 where it is kept: numbers are added up faster than truths.
+            kept = cosines.le_(bound)
+            kept.diagonal(start).zero_()
+            counts[here] += kept.sum(dim=1)
+        if away is not None:
+            counts[here] += dot_matrix(looks[here], away).le_(bound).sum(dim=1)
     return mean_log(1, -counts)
 
 

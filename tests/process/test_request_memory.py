@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from explorer.lab.large.methods import offered, wanted_by
 from explorer.runtime.budgets import BUDGETS
 from explorer.runtime.limits import EXPLORED_PAIRS, MIB
 from explorer.web.pages.compare.experiments import CELL_BYTES as VARIED_BYTES
+from tests import warm
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/clear_refs").exists(), reason="the system tells no peak"
@@ -86,7 +86,7 @@ print(json.dumps(found))
 
 def measured(code: str, asked: object) -> dict[str, float]:
     """By what was asked for, how many MiB it took at its most."""
-    command = [sys.executable, "-c", MEASURED + code, json.dumps(asked)]
+    command = [warm.python(), "-c", MEASURED + code, json.dumps(asked)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

@@ -62,7 +62,7 @@ print(json.dumps(answers))
 """
 
 
-def asked(shelf, home, *codes, **environment):
+def asked(shelf, home, *codes):
     """Run each code in one process whose hub is the shelf: what it leaves in `answer`, as JSON, or
     the traceback of what it raised."""
     kept = {name: v for name, v in os.environ.items() if not name.startswith("HF_")}
@@ -73,7 +73,7 @@ def asked(shelf, home, *codes, **environment):
             [PYTHON, "-c", PATIENT],
             input=json.dumps(codes),
             cwd=ROOT,
-            env={**kept, **own, **environment},
+            env={**kept, **own},
             capture_output=True,
             text=True,
         )
@@ -130,15 +130,35 @@ status = runs.status(run.name)
 answer = [status["state"], status["problem"], status["step"]]
 """
 
+# Last of all: from here on the process stands on a Space, whose owner is logged in.
+STRANGER = f"""
+import os
+import huggingface_hub, datasets
+os.environ |= {{"SPACE_ID": "someone/space", "HF_TOKEN": "hf_secret"}}
+asked = []
+info, load = huggingface_hub.HfApi.dataset_info, datasets.load_dataset
+def told(api, *given, **named):
+    asked.append(api.token)
+    return info(api, *given, **named)
+def loaded(*given, **named):
+    asked.append(named["token"])
+    return load(*given, **named)
+huggingface_hub.HfApi.dataset_info, datasets.load_dataset = told, loaded
+{DATA}
+answer = [huggingface_hub.get_token(), len(read("someone/csv")), asked]
+"""
+
 
 @pytest.fixture(scope="module")
 def answers(shelf, tmp_path_factory):
-    """An encoder, data sets, and a run from both: what is downloaded of each."""
+    """An encoder, data sets, and a run from both: what is downloaded of each; and how a stranger
+    asks for it."""
     folder = tmp_path_factory.mktemp("asked")
     read = f"{DATA}\nanswer = [read(*where) for where in {WANTED}]"
     run = RUN.format(runs=str(folder / "runs"))
-    found = asked(shelf, folder / "home", ENCODER, read, run, STREAMED)
-    return dict(zip(("encoder", "data", "run", "streamed"), found, strict=True))
+    found = asked(shelf, folder / "home", ENCODER, read, run, STREAMED, STRANGER)
+    told = ("encoder", "data", "run", "streamed", "stranger")
+    return dict(zip(told, found, strict=True))
 
 
 def test_an_encoder_is_downloaded_and_encodes(answers):
@@ -162,24 +182,10 @@ def test_a_run_starts_from_the_hub(answers):
     assert answers["run"] == ["finished", None, 2]
 
 
-def test_strangers_use_no_password_of_the_page(shelf, tmp_path):
+def test_strangers_use_no_password_of_the_page(answers):
     """On a Space the hub is asked as anybody may ask it, whoever is logged in there."""
-    code = f"""
-import huggingface_hub, datasets
-asked = []
-info, load = huggingface_hub.HfApi.dataset_info, datasets.load_dataset
-def told(api, *given, **named):
-    asked.append(api.token)
-    return info(api, *given, **named)
-def loaded(*given, **named):
-    asked.append(named["token"])
-    return load(*given, **named)
-huggingface_hub.HfApi.dataset_info, datasets.load_dataset = told, loaded
-{DATA}
-answer = [len(read("someone/csv")), asked]
-"""
-    there = {"SPACE_ID": "someone/space", "HF_TOKEN": "hf_secret"}
-    ((count, tokens),) = asked(shelf, tmp_path / "home", code, **there)
+    password, count, tokens = answers["stranger"]
+    assert password == "hf_secret"
     assert count == 72
     assert len(tokens) >= 2
     assert set(tokens) == {False}

@@ -1,6 +1,7 @@
 """What holds of every loss at collapse and at best."""
 
 import math
+import sys
 
 import pytest
 import torch
@@ -231,6 +232,24 @@ def test_landmarks_of_unsquared_contrastive(margin):
 def test_the_floor_of_the_largest_violation_is_reached_in_order():
     given = inputs_for(LOSSES["max_violation"], seed=1)
     assert L["max_violation"](given["labels"] / 4, given["labels"]) == 0
+
+
+@pytest.mark.parametrize("cells", [1, 24, 2**18])
+def test_what_a_guide_keeps_is_counted_alike_a_few_rows_at_a_time(cells, monkeypatch):
+    """In spans of one row, of several with a shorter last one, and of all."""
+    spec = LOSSES["gist"]
+    monkeypatch.setattr(sys.modules[spec.collapse.__module__], "CELLS", cells)
+    given = inputs_for(spec, seed=3)
+    alone = {name: tensor for name, tensor in given.items() if "negatives" not in name}
+    for alike in (collapsed(spec, given), collapsed(spec, alone)):
+        for settings in (
+            {},
+            {"margin": 0.2, "margin_kind": "relative"},
+            {"contrast_anchors": False},
+            {"contrast_positives": False, "margin": -0.3},
+        ):
+            chosen = {**spec.defaults, **settings}
+            close(spec.collapse(alike, **chosen), spec.definition(**alike, **chosen), rtol=1e-9)
 
 
 def test_floors_at_their_textbook_values():
