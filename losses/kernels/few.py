@@ -107,8 +107,8 @@ def _by_cosines(
     compared: Callable[[Tensor], tuple[Tensor, Tensor]],
     share: float = 1.0,
 ) -> Exact:
-    """A loss of scale · cos [N, K], of which `compared` gives the value, and its slopes by each over
-    `share`; and the gradient by queries, keys and scale."""
+    """A loss of scale · cos [N, K], of which `compared` gives the value, and its slopes by each,
+    which count `share` times; and the gradient by queries, keys and scale."""
     sizes = [len(queries), len(keys)]
     points = Directions(torch.cat((queries, keys)), wanted=False)
     largest = points.divisors.largest

@@ -243,9 +243,7 @@ def _level(tile: Tensor) -> Tensor:
     return (tile - most[:, None]).exp_().sum(dim=1).log_().add_(most)
 
 
-def against_targets(
-    logits: Logits, targets: Tensor, by_targets: Tensor | None = None
-) -> Tensor:
+def against_targets(logits: Logits, targets: Tensor, by_targets: Tensor | None = None) -> Tensor:
     """−Σᵢⱼ targetᵢⱼ log softmaxᵢⱼ; adds the gradient by the logits, and puts that by the targets in
     its place, if there is one."""
     value = logits.rows.new_zeros((), dtype=logits.exact)
