@@ -29,11 +29,18 @@ EVERYONE = slice(None)
 
 
 def softmax(
-    wanted: Sequence[bool], embeddings: Tensor, prototypes: Tensor, classes: Tensor
+    wanted: Sequence[bool],
+    embeddings: Tensor,
+    prototypes: Tensor,
+    classes: Tensor,
+    *,
+    logits: Tensor | None = None,
 ) -> Exact:
-    """Each row against the prototypes, of which one is its own. Refuses a NaN and inf of both."""
-    logits = embeddings @ prototypes.T
-    must_be_made_of_finite(logits, embeddings=embeddings, prototypes=prototypes)
+    """Each row against the prototypes, of which one is its own; their products are `logits`, where
+    these are known. Refuses a NaN and inf of both, unless they are."""
+    if logits is None:
+        logits = embeddings @ prototypes.T
+        must_be_made_of_finite(logits, embeddings=embeddings, prototypes=prototypes)
     own, count = classes[:, None], len(logits)
     slopes = logits.log_softmax(dim=1)
     logarithms = slopes.gather(1, own)
