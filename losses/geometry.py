@@ -157,10 +157,11 @@ def distance_and_pull(
 
 
 def excess_and_pull(
-    anchors: Tensor, near: Tensor, far: Tensor, kind: str
+    anchors: Tensor, near: Tensor, far: Tensor, kind: str, *, of_any_size: bool = True
 ) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]]:
     """d(a, near) − d(a, far) of the rows of three [N, D], and what takes a gradient by it, once,
-    to one by each of the three."""
+    to one by each of the three. Unless `of_any_size`, it may not be finite where only the squares
+    of a Euclidean distance leave the range of numbers."""
     if kind == "cosine":
         to_near, to_nearer = cosine_and_pull(anchors, near)
         to_far, to_farther = cosine_and_pull(anchors, far)
@@ -171,8 +172,8 @@ def excess_and_pull(
             return pulled.add_(pushed), by_near, by_far
 
         return to_far - to_near, pull
-    to_near, to_nearer = _length_and_pull(anchors - near, kind)
-    to_far, to_farther = _length_and_pull(anchors - far, kind)
+    to_near, to_nearer = _length_and_pull(anchors - near, kind, of_any_size)
+    to_far, to_farther = _length_and_pull(anchors - far, kind, of_any_size)
 
     def pull(slopes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         nearer, farther = to_nearer(slopes), to_farther(slopes)
@@ -181,11 +182,13 @@ def excess_and_pull(
     return to_near - to_far, pull
 
 
-def _length_and_pull(differences: Tensor, kind: str) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+def _length_and_pull(
+    differences: Tensor, kind: str, of_any_size: bool = True
+) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     if kind == "squared_euclidean":
         squares = differences.square().sum(dim=-1)
         return squares, lambda slopes: differences.mul_(slopes.mul(2).unsqueeze_(-1))
-    lengths = length(differences)
+    lengths = length(differences) if of_any_size else vector_norm(differences, dim=-1)
 
     def pull(slopes: Tensor) -> Tensor:
         shares = (slopes / lengths).masked_fill_(lengths == 0, 0)
