@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -20,17 +21,42 @@ SHORTEST = 1e-8
 UNIT_WITHIN = 1e-2
 
 
-def length(vectors: Tensor, *, keepdim: bool = False, dtype: torch.dtype | None = None) -> Tensor:
-    """|v| of each row [..., D], summed up in `dtype`: [...], or [..., 1] with `keepdim`.
+def length(vectors: Tensor) -> Tensor:
+    """|v| of each row [..., D]: [...].
 
     Finite also where only the squares leave the range of numbers, if that may be asked
     (`inputs.may_ask`).
     """
-    lengths = vector_norm(vectors, dim=-1, keepdim=keepdim, dtype=dtype)
-    if _all_fit(lengths):
-        return lengths
-    lengths = _length_of_any(vectors if dtype is None else vectors.to(dtype))
-    return lengths if keepdim else lengths.squeeze(-1)
+    lengths = vector_norm(vectors, dim=-1)
+    return lengths if _all_fit(lengths) else _length_of_any(vectors).squeeze(-1)
+
+
+class Divisors(NamedTuple):
+    """What the rows [..., D] are divided by to become directions: `lengths` [..., 1], none below
+    SHORTEST.
+
+    `short` says which rows are shorter than they are divided by, None where it is known that none
+    is; `largest` is the largest length, None where that may not be asked.
+    """
+
+    lengths: Tensor
+    short: Tensor | None
+    largest: float | None
+
+
+def divisors(vectors: Tensor, dtype: torch.dtype | None = None) -> Divisors:
+    """The lengths of rows [..., D], summed up in `dtype`, with what is to be known of them: asked
+    once, where that holds nothing up, in place of a step for every one of them."""
+    lengths = vector_norm(vectors, dim=-1, keepdim=True, dtype=dtype)
+    if not may_ask(lengths) or lengths.numel() == 0:
+        return Divisors(lengths.clamp_min(SHORTEST), lengths < SHORTEST, None)
+    least, largest = lengths.aminmax()
+    if largest.item() == math.inf:
+        lengths = _length_of_any(vectors if dtype is None else vectors.to(dtype))
+        least, largest = lengths.aminmax()
+    if least.item() >= SHORTEST:
+        return Divisors(lengths, None, largest.item())
+    return Divisors(lengths.clamp_min(SHORTEST), lengths < SHORTEST, largest.item())
 
 
 def _length_of_any(vectors: Tensor) -> Tensor:
@@ -69,14 +95,14 @@ def centred(vectors: Tensor) -> Tensor:
 
 def unit_and_pull(vectors: Tensor) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     """`unit` of [N, D], and what takes a gradient by it to one by the vectors."""
-    lengths = length(vectors, keepdim=True)
-    divisors = lengths.clamp_min(SHORTEST)
-    units = vectors / divisors
+    lengths, short, _ = divisors(vectors)
+    units = vectors / lengths
 
     def pull(gradient: Tensor) -> Tensor:
         along = (units * gradient).sum(dim=-1, keepdim=True)
-        along.masked_fill_(lengths < SHORTEST, 0)  # such a vector was divided by a constant
-        return torch.addcmul(gradient, units, along, value=-1).div_(divisors)
+        if short is not None:  # such a vector was divided by a constant
+            along.masked_fill_(short, 0)
+        return torch.addcmul(gradient, units, along, value=-1).div_(lengths)
 
     return units, pull
 
@@ -131,10 +157,11 @@ def distance_and_pull(
 
 
 def excess_and_pull(
-    anchors: Tensor, near: Tensor, far: Tensor, kind: str
+    anchors: Tensor, near: Tensor, far: Tensor, kind: str, *, of_any_size: bool = True
 ) -> tuple[Tensor, Callable[[Tensor], tuple[Tensor, Tensor, Tensor]]]:
     """d(a, near) − d(a, far) of the rows of three [N, D], and what takes a gradient by it, once,
-    to one by each of the three."""
+    to one by each of the three. Unless `of_any_size`, it may not be finite where only the squares
+    of a Euclidean distance leave the range of numbers."""
     if kind == "cosine":
         to_near, to_nearer = cosine_and_pull(anchors, near)
         to_far, to_farther = cosine_and_pull(anchors, far)
@@ -145,8 +172,8 @@ def excess_and_pull(
             return pulled.add_(pushed), by_near, by_far
 
         return to_far - to_near, pull
-    to_near, to_nearer = _length_and_pull(anchors - near, kind)
-    to_far, to_farther = _length_and_pull(anchors - far, kind)
+    to_near, to_nearer = _length_and_pull(anchors - near, kind, of_any_size)
+    to_far, to_farther = _length_and_pull(anchors - far, kind, of_any_size)
 
     def pull(slopes: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         nearer, farther = to_nearer(slopes), to_farther(slopes)
@@ -155,11 +182,13 @@ def excess_and_pull(
     return to_near - to_far, pull
 
 
-def _length_and_pull(differences: Tensor, kind: str) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
+def _length_and_pull(
+    differences: Tensor, kind: str, of_any_size: bool = True
+) -> tuple[Tensor, Callable[[Tensor], Tensor]]:
     if kind == "squared_euclidean":
         squares = differences.square().sum(dim=-1)
         return squares, lambda slopes: differences.mul_(slopes.mul(2).unsqueeze_(-1))
-    lengths = length(differences)
+    lengths = length(differences) if of_any_size else vector_norm(differences, dim=-1)
 
     def pull(slopes: Tensor) -> Tensor:
         shares = (slopes / lengths).masked_fill_(lengths == 0, 0)

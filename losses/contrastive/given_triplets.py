@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -69,10 +71,13 @@ def _densely(anchors, positives, negatives, margin, distance, soft_margin):
 
 
 def _at_once(wanted, anchors, positives, negatives, margin, distance, soft_margin):
-    violations, pull = geometry.excess_and_pull(anchors, positives, negatives, distance)
-    inputs.must_be_made_of_finite(
-        violations, anchors=anchors, positives=positives, negatives=negatives
-    )
+    given = (anchors, positives, negatives, distance)
+    violations, pull = geometry.excess_and_pull(*given, of_any_size=False)
+    if inputs.may_ask(violations) and not math.isfinite(violations.sum().item()):
+        inputs.must_be_finite("anchors", anchors)
+        inputs.must_be_finite("positives", positives)
+        inputs.must_be_finite("negatives", negatives)
+        violations, pull = geometry.excess_and_pull(*given)
     violations.add_(margin)
     terms = softplus(violations) if soft_margin else violations.relu_()
     # Each term's share is summed: the mean may fit where the sum would overflow.

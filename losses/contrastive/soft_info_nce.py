@@ -50,7 +50,7 @@ def soft_info_nce(
     inputs.above_zero(temperature=temperature)
     least = inputs.for_products(queries)
     inputs.must_be_tensor("targets", targets)
-    small = least in inputs.REAL and targets.numel() <= FEW and not targets.requires_grad
+    small = least in inputs.REAL and targets.numel() <= FEW
     queries, keys = inputs.vectors(least, not small, queries=queries, keys=keys)
     if targets.shape != (len(queries), len(keys)):
         raise ValueError(
@@ -64,8 +64,6 @@ def soft_info_nce(
         if not 0 <= smallest.item() <= largest.item() < math.inf:
             _say_what_is_wrong(targets)
     given = (queries, keys, targets, 1 / temperature)
-    if targets.requires_grad:
-        return _soft_densely(*given)
     return with_gradient(few.against_targets if small else _soft_by_tiles, _soft_densely, *given)
 
 
@@ -83,11 +81,14 @@ def _soft_densely(queries, keys, targets, scale):
 def _soft_by_tiles(wanted, queries, keys, targets, scale):
     count = len(queries)
     points, logits = directions_and_logits([*wanted[:2], wanted[3]], queries, keys, scale)
-    total = against_targets(logits, targets)
-    if not any(wanted):
-        return total / count, ()
+    by_targets = torch.empty_like(targets) if wanted[2] else None
+    loss = against_targets(logits, targets, by_targets) / count
+    if by_targets is not None:
+        by_targets.div_(count)
+    if points.gradient is None:
+        return loss, (None, None, by_targets, None)
     gradient, by_scale = points.pull_back(1 / count, scale)
-    return total / count, (*gradient.split([count, len(keys)]), None, by_scale)
+    return loss, (*gradient.split([count, len(keys)]), by_targets, by_scale)
 
 
 def _soft_collapse(given: dict[str, Tensor], **_: object) -> float:

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from losses.geometry import unit_and_pull
-from losses.inputs import may_ask, must_be_made_of_finite
+from losses.inputs import may_ask, must_be_finite, must_be_made_of_finite
 from losses.kernels.classes import temperature_gradient
 from losses.kernels.mining import TERMS, Distances, Rows, number_of_terms
 from losses.kernels.plain import exp_, flush_, softplus
@@ -29,11 +29,18 @@ EVERYONE = slice(None)
 
 
 def softmax(
-    wanted: Sequence[bool], embeddings: Tensor, prototypes: Tensor, classes: Tensor
+    wanted: Sequence[bool],
+    embeddings: Tensor,
+    prototypes: Tensor,
+    classes: Tensor,
+    *,
+    logits: Tensor | None = None,
 ) -> Exact:
-    """Each row against the prototypes, of which one is its own. Refuses a NaN and inf of both."""
-    logits = embeddings @ prototypes.T
-    must_be_made_of_finite(logits, embeddings=embeddings, prototypes=prototypes)
+    """Each row against the prototypes, of which one is its own; their products are `logits`, where
+    these are known. Refuses a NaN and inf of both, unless they are."""
+    if logits is None:
+        logits = embeddings @ prototypes.T
+        must_be_made_of_finite(logits, embeddings=embeddings, prototypes=prototypes)
     own, count = classes[:, None], len(logits)
     slopes = logits.log_softmax(dim=1)
     logarithms = slopes.gather(1, own)
@@ -63,19 +70,18 @@ def in_batch(
         if of_queries is not None and of_keys is not None:
             left_out = absent_by(of_queries, of_keys, of_keys)(EVERYONE)
             logits.masked_fill_(left_out.fill_diagonal_(False), -torch.inf)
-        count = len(logits)
         slopes = logits.log_softmax(dim=1)
         own = slopes.diagonal()  # a step on a diagonal takes half as long as one on places
         logarithms = own.clone()
-        exp_(slopes, count)
+        exp_(slopes)
         own.zero_()
         others = slopes.sum(dim=1).neg_()
         # As in `softmax`: the digits of a small loss are in what the others have.
-        loss = torch.where(others > -0.5, others.log1p(), logarithms).sum() * (-1 / count)
+        loss = torch.where(others > -0.5, others.log1p(), logarithms).mean().neg_()
         own.copy_(others)
-        return loss, slopes.div_(count)
+        return loss, slopes
 
-    loss, gradients = _by_cosines(wanted, queries, keys, scale, compared)
+    loss, gradients = _by_cosines(wanted, queries, keys, scale, compared, 1 / len(queries))
     return loss, (*gradients, None, None)
 
 
@@ -84,16 +90,20 @@ def against_targets(
 ) -> Exact:
     """Cross-entropy of each query's softmax over scale · cos with its targets [N, K]. Refuses a NaN
     and inf of queries and keys."""
+    by_targets = None
 
     def compared(logits: Tensor) -> tuple[Tensor, Tensor]:
+        nonlocal by_targets
         shares = logits.log_softmax(dim=1)
         # Each one's share is summed: the mean may fit where the sum would overflow.
         weights = targets.to(logits.dtype) / len(logits)
         loss = -(weights * shares).sum()
+        if wanted[2]:
+            by_targets = shares.div(-len(logits)).to(targets.dtype)
         return loss, flush_(exp_(shares).mul_(weights.sum(dim=1, keepdim=True)).sub_(weights))
 
     loss, (by_queries, by_keys, by_scale) = _by_cosines(wanted, queries, keys, scale, compared)
-    return loss, (by_queries, by_keys, None, by_scale)
+    return loss, (by_queries, by_keys, by_targets, by_scale)
 
 
 def _by_cosines(
@@ -102,20 +112,26 @@ def _by_cosines(
     keys: Tensor,
     scale: float | Tensor,
     compared: Callable[[Tensor], tuple[Tensor, Tensor]],
+    share: float = 1.0,
 ) -> Exact:
-    """A loss of scale · cos [N, K], of which `compared` gives the value and its slopes by each, and
-    the gradient by queries, keys and scale."""
-    count = len(queries)
-    points = Directions(torch.cat((queries, keys)), wanted=any(wanted))
-    must_be_made_of_finite(points.lengths, queries=queries, keys=keys)
-    rows, columns = points.units[:count], points.units[count:]
+    """A loss of scale · cos [N, K], of which `compared` gives the value, and its slopes by each,
+    which count `share` times; and the gradient by queries, keys and scale."""
+    sizes = [len(queries), len(keys)]
+    points = Directions(torch.cat((queries, keys)), wanted=False)
+    largest = points.divisors.largest
+    if largest is not None and not math.isfinite(largest):
+        must_be_finite("queries", queries)
+        must_be_finite("keys", keys)
+    rows, columns = points.units.split(sizes)
     loss, slopes = compared((rows @ columns.T).mul_(scale))
-    if points.gradient is None:
+    if not any(wanted):
         return loss, (None, None, None)
-    torch.mm(slopes, columns, out=points.gradient[:count])
-    torch.mm(slopes.T, rows, out=points.gradient[count:])
-    gradient, by_scale = points.pull_back(1, scale)
-    return loss, (*gradient.split([count, len(keys)]), by_scale)
+    points.gradient = torch.empty_like(points.units)
+    gradients = points.gradient.split(sizes)
+    torch.mm(slopes, columns, out=gradients[0])
+    torch.mm(slopes.T, rows, out=gradients[1])
+    _, by_scale = points.pull_back(share, scale)  # in its place
+    return loss, (*gradients, by_scale)
 
 
 def supervised(
@@ -286,7 +302,7 @@ def mined(
         least, most = (int(one) for one in sizes.aminmax())
         if most == 1 or least == len(anchors):
             return nothing(wanted, anchors, classes, None, None, None)
-    measure = Distances(anchors, distance)
+    measure = Distances(anchors, distance, at_once=True)
     distances = measure(EVERYONE, EVERYONE)
     within = torch.where(alike, distances, -torch.inf).fill_diagonal_(-torch.inf)
     if mining in ("hard", "soft_hard"):

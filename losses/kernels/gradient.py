@@ -40,10 +40,17 @@ def with_gradient(
     # Computed before the node of the graph is made: inside it every step would cost more.
     with _unrecorded():
         value, gradients = exact(wanted, *given)
-    if not any(wanted):
+    if True not in wanted:
         return value
-    kept = [one if needed else None for one, needed in zip(gradients, wanted, strict=True)]
-    return _WithGradient.apply((value, kept, definition), *given)
+    # The node has only what wants a gradient: each tensor more costs a small batch of its time.
+    moving, known, still = [], [], []
+    for one, gradient, needed in zip(given, gradients, wanted, strict=True):
+        if needed:
+            moving.append(one)
+            known.append(gradient)
+        else:
+            still.append(one)
+    return _WithGradient.apply((value, known, still, wanted, definition), *moving)
 
 
 def _unrecorded() -> AbstractContextManager:
@@ -55,40 +62,41 @@ def _unrecorded() -> AbstractContextManager:
 
 class _WithGradient(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, known, *given):
-        value, gradients, ctx.definition = known
-        tensors = [one if isinstance(one, Tensor) and _to_save(one) else None for one in given]
-        ctx.save_for_backward(*tensors, *gradients)
-        pairs = zip(given, tensors, strict=True)
-        ctx.others = [one if kept is None else None for one, kept in pairs]
-        ctx.versions = [_version(one) for one in ctx.others]
+    def forward(ctx, known, *moving):
+        value, gradients, still, ctx.wanted, ctx.definition = known
+        tensors = [one if _to_save(one) else None for one in still]
+        ctx.save_for_backward(*gradients, *moving, *tensors)
+        ctx.others = [
+            one if kept is None else None for one, kept in zip(still, tensors, strict=True)
+        ]
+        ctx.versions = _versions(ctx.others)
         return value
 
     @staticmethod
     def backward(ctx, *outers):
         (outer,) = outers
         saved = ctx.saved_tensors
-        count = len(ctx.others)
-        gradients = saved[count:]
+        count = len(ctx.needs_input_grad) - 1
+        gradients = saved[:count]
         if torch.is_grad_enabled():  # this pass is to be differentiated in its turn
-            gradients = _differentiable(ctx, saved[:count])
+            gradients = _differentiable(ctx, saved[count : 2 * count], saved[2 * count :])
         elif _is_one(outer) and not graph_is_kept():
             return None, *gradients
         return None, *[None if one is None else one * outer for one in gradients]
 
 
-def _to_save(tensor: Tensor) -> bool:
+def _to_save(one: object) -> bool:
     """Whether autograd keeps it. Whole numbers and truth values have no graph that would have to be
     let go: they stay the caller's, and are looked at again only for a gradient of the gradient.
     """
-    return tensor.is_floating_point() and savable(tensor)
+    return isinstance(one, Tensor) and one.is_floating_point() and savable(one)
 
 
-def _version(one: object) -> int:
-    """How often it was changed in place, where that is counted."""
-    if not isinstance(one, Tensor) or torch.compiler.is_compiling() or not savable(one):
-        return 0
-    return one._version
+def _versions(given: Sequence[object]) -> list[int]:
+    """How often each tensor was changed in place, where that is counted."""
+    if torch.compiler.is_compiling():
+        return []
+    return [one._version for one in given if isinstance(one, Tensor) and savable(one)]
 
 
 def _is_one(outer: Tensor) -> bool:
@@ -98,21 +106,22 @@ def _is_one(outer: Tensor) -> bool:
     return outer.item() == 1
 
 
-def _differentiable(ctx, tensors: Gradients) -> list[Tensor | None]:
-    if ctx.versions != [_version(one) for one in ctx.others]:
+def _differentiable(ctx, moving: Gradients, tensors: Gradients) -> list[Tensor | None]:
+    if ctx.versions != _versions(ctx.others):
         raise RuntimeError(
             "a gradient of the gradient is taken of a loss whose labels, classes or texts were "
             "changed in place since it was computed; compute it again, or change a copy"
         )
-    given = [
+    still = (
         other if tensor is None else tensor
         for other, tensor in zip(ctx.others, tensors, strict=True)
-    ]
-    needed = ctx.needs_input_grad[1:]
-    moving = [one for one, need in zip(given, needed, strict=True) if need]
-    value = ctx.definition(*map(_raised, given))
-    found = iter(torch.autograd.grad(value, moving, create_graph=True, materialize_grads=True))
-    return [next(found) if need else None for need in needed]
+    )
+    moved = iter(moving)
+    value = ctx.definition(*[_raised(next(moved if needed else still)) for needed in ctx.wanted])
+    asked = ctx.needs_input_grad[1:]
+    to = [one for one, needed in zip(moving, asked, strict=True) if needed]
+    found = iter(torch.autograd.grad(value, to, create_graph=True, materialize_grads=True))
+    return [next(found) if needed else None for needed in asked]
 
 
 def _raised(one: object) -> object:

@@ -29,8 +29,9 @@ from losses.torch_internals import cdist_backward
 TILE = 2**20  # distances at a time where whole rows are needed
 # Up to how many positives of an anchor comparing is faster than sorting: for a sum, for a least.
 FEW, FEW_FOR_LEAST = 32, 6
-# Up to how many rows all differences are as fast as a product: of distances, of their gradient.
-FEW_TO_MEASURE, FEW_TO_PULL = 24, 48
+# Up to how many rows all differences are as fast as a product: of distances that are taken all at
+# once, of their gradient.
+FEW_TO_MEASURE, FEW_TO_PULL = 192, 28
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
@@ -100,9 +101,9 @@ def lifted(
     the k and l of other classes."""
     if may_ask(classes) and len(classes.unique()) == len(classes):  # without a positive pair
         return anchors.new_zeros(()), (torch.zeros_like(anchors), None, None, None)
-    measure = Distances(anchors, distance)
     every = slice(0, len(anchors))
     parts = torch.arange(len(anchors), device=anchors.device).split(max(1, TILE // len(anchors)))
+    measure = Distances(anchors, distance, at_once=len(parts) == 1)
     held = measure(every, every) if len(parts) == 1 else None
 
     def seen(rows: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -331,17 +332,17 @@ class Distances:
     """d(z_i, z_k) of the rows of a batch, block by block, and the way back to its gradient.
 
     In float32 the Gram matrix would lose near duplicates to cancellation. It is taken in float64
-    and rounded, so equal vectors are at equal distances from every other. Of few rows all
-    differences are sooner taken.
+    and rounded, so equal vectors are at equal distances from every other. Of few rows, `at_once`
+    with all of them, the differences are sooner taken.
     """
 
-    def __init__(self, anchors: Tensor, kind: str) -> None:
+    def __init__(self, anchors: Tensor, kind: str, *, at_once: bool = False) -> None:
         self.kind = kind
         self.vectors, self.by_anchors = anchors, lambda gradient: gradient
         if kind in ("cosine", "chord"):
             self.vectors, self.by_anchors = geometry.unit_and_pull(anchors)
-        lean = anchors.dtype == torch.float32 and len(anchors) > FEW_TO_MEASURE
-        self.by_gram = kind != "cosine" and lean
+        few = at_once and len(anchors) <= FEW_TO_MEASURE
+        self.by_gram = kind != "cosine" and anchors.dtype == torch.float32 and not few
         if self.by_gram:  # distances do not tell where the mean is
             self.centred = self.vectors.double()
             self.centred = self.centred - self.centred.mean(dim=0)
@@ -362,7 +363,9 @@ class Distances:
             return 1 - geometry.dot_matrix(self.vectors[rows], self.vectors[columns])
         if not self.by_gram:
             kind = "euclidean" if self.kind == "chord" else self.kind
-            return geometry.distance_matrix(self.vectors[rows], self.vectors[columns], kind)
+            first = self.vectors[rows]  # one tensor on both sides takes half the time
+            second = first if rows is columns else self.vectors[columns]
+            return geometry.distance_matrix(first, second, kind)
         sums = self.squares[rows, None] + self.squares[columns]
         squares = torch.addmm(sums, self.wide[rows], self.wide[columns].T, alpha=-2)
         squares.masked_fill_(squares < 1e-14 * sums, 0)  # no more than rounding

@@ -159,12 +159,14 @@ def _logistic_of_few(
 ) -> Summed:
     unordered = labels.unsqueeze(1) >= labels
     total, slopes = _tile(scores, scores, scale, unordered, any(wanted))
-    over = (len(labels) ** 2 - unordered.sum()).clamp_min_(1) if mean else 1
-    if slopes is None:
-        return total / over, ()
-    falling, rising = slopes
-    pull = falling.sub_(rising).div_(over)
-    return total / over, (None, *_by_scores_and_scale(wanted, pull, scores, scale))
+    pull = None if slopes is None else slopes[0].sub_(slopes[1])
+    if mean:
+        count = (len(labels) ** 2 - unordered.sum()).clamp_min_(1)
+        total = total / count
+        pull = None if pull is None else pull.div_(count)
+    if pull is None:
+        return total, ()
+    return total, (None, *_by_scores_and_scale(wanted, pull, scores, scale))
 
 
 def _logistic(

@@ -243,13 +243,16 @@ def _level(tile: Tensor) -> Tensor:
     return (tile - most[:, None]).exp_().sum(dim=1).log_().add_(most)
 
 
-def against_targets(logits: Logits, targets: Tensor) -> Tensor:
-    """−Σᵢⱼ targetᵢⱼ log softmaxᵢⱼ; adds the gradient by the logits."""
+def against_targets(logits: Logits, targets: Tensor, by_targets: Tensor | None = None) -> Tensor:
+    """−Σᵢⱼ targetᵢⱼ log softmaxᵢⱼ; adds the gradient by the logits, and puts that by the targets in
+    its place, if there is one."""
     value = logits.rows.new_zeros((), dtype=logits.exact)
     for span, tile in logits.tiles():
         wanted = part_of(targets, span).to(tile.dtype)
         shares = tile.log_softmax(dim=1)
         value -= torch.mul(wanted, shares, out=tile).sum()
+        if by_targets is not None:
+            part_of(by_targets, span).copy_(shares).neg_()
         if logits.wanted:
             logits.add(span, exp_(shares).mul_(wanted.sum(dim=1, keepdim=True)).sub_(wanted))
     return value

@@ -15,8 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from losses.geometry import SHORTEST, length
-from losses.inputs import may_ask
+from losses.geometry import divisors
 from losses.kernels.cells import (
     logistic_terms,
     logistic_weights_,
@@ -45,11 +44,8 @@ class Directions:
 
     def __init__(self, vectors: Tensor, *, wanted: bool) -> None:
         exact = torch.promote_types(vectors.dtype, torch.float32)
-        self.lengths = length(vectors, keepdim=True, dtype=exact)
-        # Asked once, where that holds nothing up, in place of two steps for every vector.
-        self.some_short = not may_ask(self.lengths) or self.lengths.min().item() < SHORTEST
-        self.divisors = self.lengths.clamp_min(SHORTEST) if self.some_short else self.lengths
-        self.units = vectors.div_(self.divisors)
+        self.divisors = divisors(vectors, exact)
+        self.units = vectors.div_(self.divisors.lengths)
         self.gradient = torch.zeros_like(vectors, dtype=exact) if wanted else None
 
     def between(
@@ -75,10 +71,10 @@ class Directions:
         """
         assert self.gradient is not None, "no gradient was wanted"
         along = (self.gradient * self.units).sum(dim=1, keepdim=True)
-        turning = along
-        if self.some_short:  # such a vector was divided by a constant
-            turning = along.masked_fill(self.lengths < SHORTEST, 0)
-        factors = self.divisors.reciprocal().mul_(share * scale)
+        lengths, short, _ = self.divisors
+        # A short vector was divided by a constant.
+        turning = along if short is None else along.masked_fill(short, 0)
+        factors = lengths.reciprocal().mul_(share * scale)
         self.gradient.addcmul_(self.units, turning, value=-1).mul_(factors)
         # Each cosine counts in its row and in its column.
         by_scale = share / 2 * along.sum() if isinstance(scale, Tensor) else None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from losses import inputs
 from losses.geometry import cosine_matrix, dot_matrix
@@ -17,6 +19,9 @@ from losses.peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.spec import Convention, LossSpec, Symbol
 
 FEW = 2**16  # logits, up to which one matrix is faster than tiles
+# Of few logits that are this near to each other torch's own cross-entropy is the fastest: no share
+# is subnormal then (`plain.exp_`). It keeps the digits of a loss that is this large.
+NEAR, LARGE = 80.0, 0.1
 
 
 def softmax_definition(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tensor:
@@ -43,10 +48,21 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
     embeddings, classes, prototypes = inputs.at_prototypes(
         embeddings, classes, prototypes, asked=False
     )
+    exact = exact_softmax
     if not _are_few(embeddings, prototypes):  # few are refused by their products, which are fewer
         inputs.must_be_finite("embeddings", embeddings)
         inputs.must_be_finite("prototypes", prototypes)
-    return with_gradient(exact_softmax, _softmax_densely, embeddings, prototypes, classes)
+    elif inputs.may_ask(embeddings) and not inputs.would_be_lowered(embeddings):
+        logits = embeddings @ prototypes.T
+        least, largest = logits.detach().aminmax()
+        apart = largest.item() - least.item()
+        if apart < NEAR:
+            loss = cross_entropy(logits, classes)
+            if loss.item() > LARGE:
+                return loss
+        if math.isfinite(apart):
+            exact = partial(few.softmax, logits=logits.detach())
+    return with_gradient(exact, _softmax_densely, embeddings, prototypes, classes)
 
 
 def _softmax_densely(embeddings, prototypes, classes):

@@ -118,6 +118,25 @@ def test_a_definition_far_below_epsilon_is_not_zero_in_float32(name):
     assert 0 < loss < torch.finfo(torch.float32).eps / 1000
 
 
+@pytest.mark.parametrize("apart", [0.0, 1.0, 5.0, 8.0, 16.0, 60.0])
+def test_the_softmax_with_prototypes_keeps_its_digits_however_far_logits_are_apart(apart):
+    """Torch's own cross-entropy, which a loss far from 0 is, has no more digits than 1 has."""
+    made = torch.Generator().manual_seed(0)
+    prototypes, classes = torch.eye(6), torch.arange(24) % 6
+    embeddings = apart * prototypes[classes] + torch.rand(24, 6, generator=made)
+    results = []
+    for dtype, loss in (
+        (torch.float32, L["softmax"]),
+        (torch.float64, LOSSES["softmax"].definition),
+    ):
+        leaves = [one.to(dtype).requires_grad_() for one in (embeddings, prototypes)]
+        value = loss(leaves[0], classes, prototypes=leaves[1])
+        results.append([value.detach(), *torch.autograd.grad(value, leaves)])
+    for found, exact in zip(*results, strict=True):
+        size = exact.abs().max().clamp_min(torch.finfo(torch.float32).tiny)
+        torch.testing.assert_close(found.double() / size, exact / size, rtol=0, atol=5e-6)
+
+
 def test_the_gradient_sums_to_zero_in_float32():
     made = torch.Generator().manual_seed(0)
     scores = (torch.rand(1500, generator=made) * 2 - 1).requires_grad_()
