@@ -45,7 +45,7 @@ def is_above(loss: float, collapse: float) -> bool:
 
 def edge(e: Exploration) -> Edge | None:
     """Where the loss of an exploration ceases to be above its collapse value."""
-    scale = _scale_of(e.spec)
+    scale = scale_of(e.spec)
     if scale is None:
         return None
     # The search is one, wherever on its range the scale stands.
@@ -75,7 +75,7 @@ def _edge(
     return edge_along(spec, dict(others), at)
 
 
-def _scale_of(spec: LossSpec) -> Parameter | None:
+def scale_of(spec: LossSpec) -> Parameter | None:
     """What sharpens the comparisons of a loss, if anything does."""
     sharpening = ("scale", "temperature", "sharpness")
     return next((p for p in numeric_parameters(spec) if p.role in sharpening), None)
@@ -89,7 +89,7 @@ def edge_along(
 
     None for a loss that has neither, and for one that does not cross its collapse value just once.
     """
-    scale = _scale_of(spec)
+    scale = scale_of(spec)
     if scale is None:
         return None
 

@@ -236,6 +236,15 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "they lie within 0.02",
     ),
     _above("", "the loss is higher than if all similarities were equal"),
+    _remark(
+        "above_collapse_at",
+        _BATCHES,
+        "loss on batch",
+        "the same at this value of its scale, and of other values nothing",
+        "the loss and its collapse value",
+        "above by more than rounding (1e-4), of a loss with a scale that crosses it more than "
+        "once, or whose terms do not split, in a large batch",
+    ),
     _above("_all_over", "the same, at every value of its scale"),
     _above("_not_below", "the same, and from which scale downwards it is not"),
     _above("_not_above", "the same, and from which scale upwards it is not"),
@@ -357,7 +366,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "ui.suspects_doubtful",
         ("Explore", "Large"),
         "batch",
-        "the similarities say little against a label",
+        "what the similarities are worth against a label is not told",
         "the letters of all sentences, where the embedded English encoder reads them",
         "more than half are beyond Latin scripts",
     ),
@@ -1012,7 +1021,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     _of_log(
         "figure_falls",
-        "a held-out figure falls since its best",
+        "a held-out figure falls since its best, on these held-out pairs",
         "the figure at every evaluation",
         "the last third since the best (of medians of three) is worse by 2.75 standard errors of "
         "evaluations that scatter about a line since then, or about the middle of their "

@@ -231,12 +231,14 @@ def _above_collapse(seen: Seen, level: float) -> Remark:
     """It is true of this loss with these parameters, and another scale may take it back."""
     said: dict[str, Value] = {"name": title_word(seen.spec), "loss": short(seen.loss)}
     said["collapse"] = short(level)
-    edge = seen.edge()
-    if edge is None:
+    one = collapse.scale_of(seen.spec)
+    if one is None:
         return Remark("above_collapse", said)
-    one = edge.parameter
     said["parameter"] = parameter_word(one.name)
     said["value"] = short(float(seen.parameters[one.name]))  # pyright: ignore[reportArgumentType]
+    edge = seen.edge()
+    if edge is None:
+        return Remark("above_collapse_at", said)
     if edge.value is None:
         ends = {"low": short(one.minimum), "high": short(one.maximum)}
         return Remark("above_collapse_all_over", {**said, **ends})

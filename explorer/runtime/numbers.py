@@ -49,14 +49,15 @@ def _with_power(number: Decimal) -> str:
     return f"{mantissa}e{number.adjusted()}".replace("-", "−")
 
 
-# What a sum of shares may be off by.
-ROUNDING = 1e-9
+# What a sum of shares may be off by, and one that was added up in float32 short of all.
+ROUNDING, SHORT = 1e-9, 1e-6
 
 
 def percent(share: float) -> str:
-    """A share for people: 12%, 1.2%, 0.0012%."""
+    """A share for people: 12%, 1.2%, 0.0012%. What is not all is never 100%, but >99%."""
     value = 100 * share
-    return f"{_to_places(value, 0) if value >= 10 else display_number(value, 2)}%"
+    text = _to_places(value, 0) if value >= 10 else display_number(value, 2)
+    return ">99%" if text == "100" and share < 1 - SHORT else f"{text}%"
 
 
 def whole_percent(share: float) -> str:

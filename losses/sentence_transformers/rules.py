@@ -107,7 +107,8 @@ class BatchRules:
             made.append(f"positive from {bound:g}")
         if self.spec.by_range and self._guessed not in (COSINES, UNIT):
             made.append("regressed on from 0 to 1")
-        told = f"labels {low:g} to {high:g} of the first batch are read as"
+        seen = f"{low:g} to {high:g}" if low < high else f"{low:g} alone"
+        told = f"labels {seen} of the first batch are read as"
         ends = "{:g} to {:g}".format(*self._guessed)
         choose = f"pass {CHOOSE}, to choose"
         if self.spec.by_threshold:

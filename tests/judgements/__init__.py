@@ -134,4 +134,4 @@ def _all_or_most(found: Iterator[bool], first: int, least: float) -> bool:
 
 def load() -> None:
     """Every simulation, each with the room whose sentences it is of."""
-    from tests.judgements import batches, logs, reach, runs  # noqa: F401
+    from tests.judgements import batches, large, logs, reach, runs  # noqa: F401

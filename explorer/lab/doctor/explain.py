@@ -134,6 +134,18 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class Collapses:
+    """The least and the largest value at collapse of batches of one size by their labels: with 1 to
+    `most` positive pairs or, of a loss on classes, with classes of 2 to `most` sentences. `graded`
+    is that with labels in even steps, of a loss that reads them."""
+
+    low: float
+    high: float
+    most: int
+    graded: float | None = None
+
+
+@dataclass(frozen=True)
 class Standing:
     """Where a number stands for a loss at counts that are known.
 
@@ -141,9 +153,8 @@ class Standing:
     "floor"; "between"; "collapse"; "starting", above that and up to `start`, where an encoder is
     that knows nothing (None where that is not known); "above". `share`: of the way from collapse to
     floor, where both are known and it is between. `assumed`: what labels were taken to be that
-    nobody told and on which an end depends (see `_ASSUMED`), "" where on none; `collapses`: between
-    which values it is at collapse by how many pairs of the batch are positive, where only those
-    count.
+    nobody told and on which an end depends (see `_ASSUMED`), "" where on none; `collapses`: what it
+    is at collapse with other labels, where the counts are known.
     """
 
     loss: str
@@ -156,7 +167,7 @@ class Standing:
     place: str
     share: float | None
     assumed: str = ""
-    collapses: tuple[float, float] | None = None
+    collapses: Collapses | None = None
 
 
 @dataclass(frozen=True)
@@ -456,6 +467,9 @@ def _of_libraries(spec: LossSpec) -> float:
     return -LIBRARY * min(len(spec.conventions), 12)
 
 
+# Pairs of a batch of which each number of positives is gone through; of more some.
+EVERY = 64
+
 # By what a loss reads, what labels are taken to be where nobody told: its name, two batches or more
 # that differ in labels alone, and how it is counted where no number of the batch is said.
 _ASSUMED: dict[str, tuple[str, tuple[Layout, ...], Counts]] = {
@@ -694,7 +708,7 @@ def _standing(sides: Sequence[Side], asked: _Asked) -> Standing | None:
     placed = _placed(side, counts, floor, collapse, start, asked)
     ends = (COLLAPSE,) if floor is None else (COLLAPSE, FLOOR)
     assumed = assumed_labels(side, known, ends)
-    collapses = _collapses(side, known) if assumed == "positives" else None
+    collapses = _collapses(side, known, assumed) if assumed else None
     return replace(placed, assumed=assumed, collapses=collapses)
 
 
@@ -704,21 +718,49 @@ def assumed_labels(side: Side, known: Known, kinds: Iterable[str]) -> str:
     assumed = next(filter(None, (_assumed(side, kind)[0] for kind in kinds)), "")
     told = {
         # Whose queries have negatives of their own has positive pairs alone.
-        "positives": known.batch is None or known.negatives or is_of_library(known.loss),
+        "positives": known.batch in (None, 1) or known.negatives or is_of_library(known.loss),
         "classes": known.classes,  # which with the batch says how many of each
     }
     return "" if told.get(assumed) else assumed
 
 
-def _collapses(side: Side, known: Known) -> tuple[float, float] | None:
-    """The values at collapse of batches of which not all pairs are positive, the others of which
-    the loss does not see."""
-    assert known.batch is not None
-    some = sorted({1, *range(2, known.batch, max(known.batch // FEW, 1)), known.batch})
-    axes = (next(axes_of(side, replace(known, batch=one))) for one in some)
-    found = [landmark(side, COLLAPSE, axis.layout_of(1)) for axis in axes]
-    values = [one for one in found if one is not None]
-    return (min(values), max(values)) if values else None
+def _collapses(side: Side, known: Known, assumed: str) -> Collapses | None:
+    """What the loss is at collapse if its labels are others than those `assumed`; None where the
+    counts that say how many there are were not told."""
+    most, layouts = _other_labels(side, known, assumed)
+    found = [value for one in layouts if (value := landmark(side, COLLAPSE, one)) is not None]
+    if len(found) < 2:
+        return None
+    size = layouts[0].pairs
+    graded = Layout(size, graded=True) if assumed == "halves" else None
+    return Collapses(min(found), max(found), most, graded and landmark(side, COLLAPSE, graded))
+
+
+def _other_labels(side: Side, known: Known, assumed: str) -> tuple[int, list[Layout]]:
+    """Batches of the size that was told by their labels, and `Collapses.most` of them."""
+    batch, negatives = known.batch or 0, known.negatives or 0
+    if assumed == "positives":
+        # The other pairs are not there for the loss, or are negatives of the positive ones.
+        takes = "negatives" in side.spec.reads.values() and not known.processes
+        axes = [next(axes_of(side, replace(known, batch=one))) for one in _some(batch)]
+        alone = [axis.layout_of(1) for axis in axes]
+        joined = [replace(one, negatives=batch - one.positives) for one in alone if takes]
+        return batch, alone + joined
+    if assumed == "halves":
+        return batch - 1, [Layout(one, batch - one) for one in _some(batch - 1)]
+    if assumed == "one_right":
+        right = _some(negatives)
+        return negatives, [Layout(one, negatives + 1 - one, one_query=True) for one in right]
+    sizes = [one for one in range(2, batch + 1) if 2 * batch % one == 0]
+    return batch, [Layout(2 * batch // one, per_class=one) for one in sizes]
+
+
+def _some(most: int) -> list[int]:
+    """All counts from 1 to `most`, of many some: the ends and the middle among them."""
+    if most <= EVERY:
+        return list(range(1, most + 1))
+    middle = {most // 2, (most + 1) // 2, most // 2 + 1}
+    return sorted({1, *range(2, most, most // FEW), *middle, most})
 
 
 def _placed(

@@ -34,7 +34,8 @@ class Layout:
     Each pair has two sentences of its own, so that its positive pairs are as many classes of two;
     with `per_class` above 2 each class is a chain of as many sentences, and `positives` counts
     classes. Of `one_query` all pairs share their first sentence: a list of candidates. Where all
-    vectors are alike they have so many `dimensions`.
+    vectors are alike they have so many `dimensions`. `graded` has all labels differ, in even steps
+    from 1 to 0, in place of those of both kinds of pairs.
     """
 
     positives: int
@@ -42,6 +43,7 @@ class Layout:
     per_class: int = 2
     one_query: bool = False
     dimensions: int = 2
+    graded: bool = False
 
     @property
     def pairs(self) -> int:
@@ -98,6 +100,8 @@ def _batch(layout: Layout, apart: bool) -> Batch:
     count, sentences = layout.pairs, layout.sentences
     labels = torch.zeros(count, dtype=torch.float64)
     labels[: count - layout.negatives] = 1
+    if layout.graded:
+        labels = torch.linspace(1, 0, count, dtype=torch.float64)
     names = ("",) * count
     if apart:
         vectors = torch.eye(sentences, dtype=torch.float64)

@@ -254,10 +254,13 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
     if not standing.assumed:
         return told
     # Which pair has which label is asked of nobody, and real labels are seldom of two kinds.
-    said = {"standing": told}
-    if standing.collapses is not None:
-        said |= dict(zip(("low", "high"), map(_shown, standing.collapses), strict=True))
-    return say(language, f"doctor.if.{standing.assumed}", **said)
+    found, key = standing.collapses, f"doctor.if.{standing.assumed}"
+    if found is None:
+        return say(language, key, standing=told)
+    low, high = map(_shown, (found.low, found.high))
+    spread = low if low == high else say(language, "doctor.from_to", low=low, high=high)
+    graded = {} if found.graded is None else {"graded": _shown(found.graded)}
+    return say(language, f"{key}_of", standing=told, most=found.most, range=spread, **graded)
 
 
 def _where(one: Fitting | Standing, parameters: Settings, language: str) -> str:

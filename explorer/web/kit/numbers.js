@@ -108,10 +108,17 @@ export function signedEnds({ difference, low, high }) {
   return { difference: signed(difference, places), low: signed(low, places), high: signed(high, places) };
 }
 
-/** @param {number} share */
+// What a sum of shares that was added up in float32 may be short of all.
+const SHORT = 1e-6;
+
+/**
+ * A share for people: 12%, 1.2%, 0.0012%. What is not all is never 100%, but >99%.
+ * @param {number} share
+ */
 export const percent = (share) => {
   const value = 100 * share;
-  return `${value >= 10 ? value.toFixed(0) : show(value, 2)}%`;
+  const text = value >= 10 ? value.toFixed(0) : show(value, 2);
+  return text === "100" && share < 1 - SHORT ? ">99%" : `${text}%`;
 };
 
 /**

@@ -224,6 +224,11 @@ def test_labels_of_any_type_are_read_alike(dtype):
     assert counted.read(torch.tensor([0, 1])) == (0.5, (0, 1))
 
 
+def test_labels_that_are_all_one_are_told_as_no_range():
+    with pytest.warns(UserWarning, match="labels 5 alone of the first batch are read as 1 to 5"):
+        BatchRules(LOSSES["cosine_mse"], "it", None, None).read(torch.full((4,), 5.0))
+
+
 @pytest.mark.parametrize("settings", [{}, {"in_batch": False}, {"log_weight": 0.7}])
 def test_rows_with_several_negatives_keep_them_from_the_other_anchors(settings):
     model = static_model()

@@ -26,6 +26,8 @@ HELD_OUT = ("eval_loss", "val_loss", "valid_loss", "validation_loss", "test_loss
 FIGURE = re.compile(
     r"spearman|pearson|accuracy|ndcg|mrr|recall|precision|f1|auc|(?:^|[^a-z])map(?:[^a-z]|$)", re.I
 )
+# Where such a figure parts pairs: no higher is any better.
+THRESHOLD = re.compile("threshold", re.I)
 # One of them that says how far similarities follow the labels.
 CORRELATION = re.compile(r"spearman|pearson", re.I)
 HELD = re.compile(r"eval|val|test|dev|held", re.I)
@@ -99,7 +101,8 @@ class Log:
     @property
     def figures(self) -> list[str]:
         """The curves of held-out figures that are to rise."""
-        return [name for name in self.curves if FIGURE.search(name) and HELD.search(name)]
+        held = [name for name in self.curves if FIGURE.search(name) and HELD.search(name)]
+        return [name for name in held if not THRESHOLD.search(name)]
 
     def _first(self, wanted: tuple[str, ...], fits) -> str:
         for plain in wanted:

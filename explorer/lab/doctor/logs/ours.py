@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from explorer.lab.doctor.known import Known, known_as_trained
 from explorer.lab.doctor.logs.log import Log, curves_of
+from explorer.lab.training.data import material_of
 from explorer.lab.training.folder import RunFolder
 from explorer.runtime.problem import Problem
 from losses import LOSSES
@@ -19,23 +20,33 @@ APART = ("kind", "step", "seconds", "probe")
 def read(folder: Path) -> Log:
     """Raises Problem where the folder is damaged or has no step yet."""
     run = RunFolder(folder)
-    plan = run.read("config.json").get("plan")
+    config = run.read("config.json")
+    plan = config.get("plan")
     if not isinstance(plan, dict):
         raise Problem("run_damaged", name="config.json", reason="plan")
     curves = curves_of(_points(run))
     if not curves:
         raise Problem("run_nothing_logged", name=folder.name)
     precision = "bf16" if plan.get("bf16") else ""
-    return Log("ours", curves, _known(plan), str(plan.get("loss", "")), precision)
+    known = _known(plan, lambda: _negatives(run, config))
+    return Log("ours", curves, known, str(plan.get("loss", "")), precision)
 
 
-def _known(plan: dict) -> Known:
+def _negatives(run: RunFolder, config: dict) -> int | None:
+    """How many negatives of its own each query was given; None of pairs that came as no
+    triplets."""
+    given = material_of(run).given_triplets if config.get("triplets") else []
+    return len(given[0][1]) if given else None
+
+
+def _known(plan: dict, negatives: Callable[[], int | None]) -> Known:
     name, batch = str(plan.get("loss", "")), plan.get("batch_size")
     if name not in LOSSES or LOSSES[name].parts:
         return Known()
     chosen = plan.get("parameters")
     chosen = dict(chosen) if isinstance(chosen, dict | list | tuple) else {}
-    return known_as_trained(name, chosen, batch if isinstance(batch, int) else None)
+    given = negatives() if "negatives" in LOSSES[name].reads.values() else None
+    return known_as_trained(name, chosen, batch if isinstance(batch, int) else None, given)
 
 
 def _points(run: RunFolder) -> Iterator[tuple[str, object, object]]:

@@ -256,7 +256,7 @@ def test_where_a_number_of_a_loss_on_labels_stands_is_said_of_labels_that_nobody
     graded = np.linspace(0, 1, 64) ** 3
     said = next(lines(answer))
     assert said.startswith("If half of the labels are 1 and half are 0, which was not told: ")
-    assert said.endswith("With other labels, and with graded ones, both ends may lie elsewhere.")
+    assert said.endswith("with others both ends may lie elsewhere.")
     rows = torch.from_numpy(graded)
     spec = LOSSES[loss]
     of_graded = spec.collapse(dict.fromkeys(spec.reads, rows), **spec.defaults)
@@ -275,11 +275,55 @@ def test_of_a_loss_on_positive_pairs_it_is_said_that_they_are_taken_for_such(los
     (side, *_) = sides_for(Known(loss=loss))
     for positives in (1, 2, 9, 34, 64):
         value = landmark(side, COLLAPSE, Layout(positives))
-        low, high = answer.standing.collapses
-        assert low <= value <= high
+        other = answer.standing.collapses
+        assert other.low <= value <= other.high
         if 1 < positives < 64:
             fit = found(explain(value, Known(loss, batch=64)), loss, COLLAPSE)
             assert dict(fit.counts) == {"batch": 64, "positives": positives}
+
+
+def labels_of(positives: int, batch: int) -> torch.Tensor:
+    return (torch.arange(batch) < positives).double()
+
+
+@pytest.mark.parametrize("loss", ["cosent", "weighted_cosent", "cosine_mse", "contrastive"])
+@pytest.mark.parametrize("batch", [16, 33, 100])
+def test_with_other_labels_it_collapses_between_the_ends_that_are_said(loss, batch):
+    """Held to the loss itself under every count of labels of 1, and under labels in even steps."""
+    standing = asked("0.4", loss=loss, batch=batch).standing
+    spec, other = LOSSES[loss], standing.collapses
+
+    def at_collapse(labels):
+        return spec.collapse(dict.fromkeys(spec.reads, labels), **spec.defaults)
+
+    every = [at_collapse(labels_of(one, batch)) for one in range(1, batch)]
+    assert other.most == batch - 1
+    assert (other.low, other.high) == pytest.approx((min(every), max(every)))
+    assert other.low <= standing.collapse <= other.high
+    graded = torch.linspace(0, 1, batch).double()
+    if "binary_labels" in spec.reads.values():
+        graded = (graded >= 0.5).double()
+    assert other.graded == pytest.approx(at_collapse(graded))
+
+
+def test_other_labels_that_change_nothing_are_no_range():
+    """SupCon's own value at collapse knows the number of sentences alone; its floor does not."""
+    said = next(lines(asked("3.3", loss="supcon", batch=16)))
+    assert "With equal classes of 2 to 16 sentences it is 3.43399 at collapse;" in said
+    for known in ({"loss": "siglip", "batch": 1}, {"loss": "info_nce", "batch": 1}):
+        assert asked("49.5", **known).standing.assumed == ""
+    for known in ({"loss": "contrastive", "batch": 2}, {"loss": "softmax_rank", "negatives": 1}):
+        standing = asked("49.5", **known).standing
+        assert (bool(standing.assumed), standing.collapses) == (True, None)
+
+
+def test_pairs_that_are_negatives_alone_leave_the_collapse_between_its_ends():
+    standing = asked("0.8", loss="info_nce", batch=16).standing
+    (side, *_) = sides_for(Known(loss="info_nce"))
+    for positives in range(1, 17):
+        for others in (0, 16 - positives):
+            value = landmark(side, COLLAPSE, Layout(positives, others))
+            assert standing.collapses.low <= value <= standing.collapses.high
 
 
 @pytest.mark.parametrize("known", [{"negatives": 3}, {"loss": "MultipleNegativesRankingLoss"}])

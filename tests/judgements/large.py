@@ -1,0 +1,41 @@
+"""Sentences on a large batch that say less than those on a small one."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from explorer.lab.large.batch import in_order
+from explorer.lab.large.judged import judged, remarks_of
+from explorer.lab.large.opened import open_batch
+from tests.judgements import Said, Source
+from tests.judgements.batches import graded, hold, names
+
+
+@functools.cache
+def turned_in_a_large_batch(wrong: float) -> Said:
+    """So large a share of the scores turned round, of a loss whose terms do not split."""
+
+    def said(draw: Source) -> set[str]:
+        labels = graded(draw)
+        scores = np.linspace(-0.8, 0.8, 24)[labels.argsort(kind="stable").argsort()]
+        some = draw.permutation(24)[: int(wrong * 24)]
+        scores[some] = -scores[some]
+        batch = in_order(labels, scores, *names(24))
+        loss, parameters = "pairwise_logistic", {"scale": 20.0, "reduction": "sum"}
+        opened = open_batch(batch, loss, parameters, unheard)
+        return {one.key for one in remarks_of(opened, loss, parameters, judged(batch, unheard))}
+
+    return said
+
+
+def unheard(done: int, total: int) -> None:
+    """Nobody waits for it."""
+
+
+hold(
+    "above_collapse_at",
+    ("RankNet in a large batch, all turned round", turned_in_a_large_batch(1.0)),
+    ("RankNet in a large batch, none turned round", turned_in_a_large_batch(0.0)),
+)
