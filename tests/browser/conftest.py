@@ -215,9 +215,22 @@ OPEN_FOLDS = "[...document.querySelectorAll('.lp details')].map((fold) => fold.o
 SEEN = """(name) => {
   const { server, work, ...scene } = window.lossprism.page(name);
   const parts = [...document.querySelectorAll(".lp")];
-  const inside = parts.flatMap((part) => [...part.querySelectorAll("*")]);
-  const text = parts.map((part) => part.outerHTML
-    .replace(/ (data-drawn|style|title)="[^"]*"| class=""|<strong>[^<]* ms<.strong>/g, ""));
+  const inside = parts.flatMap((part) => [...part.querySelectorAll("*")])
+    .filter((one) => !one.closest("tr[hidden]"));  // rows that a table keeps for later
+  const text = parts.map((part) => {
+    const copy = part.cloneNode(true);
+    for (const row of copy.querySelectorAll("tr[hidden]")) row.remove();
+    // In one order, whatever was set first.
+    for (const canvas of copy.querySelectorAll("canvas")) {
+      const sizes = ["width", "height"].map((name) => [name, canvas.getAttribute(name)]);
+      for (const [name, size] of sizes) {
+        canvas.removeAttribute(name);
+        if (size !== null) canvas.setAttribute(name, size);
+      }
+    }
+    return copy.outerHTML
+      .replace(/ (data-drawn|style|title)="[^"]*"| class=""|<strong>[^<]* ms<.strong>/g, "");
+  });
   const values = inside.map(({ value, checked, scrollTop, scrollLeft, hidden, style }) =>
     [value, checked, scrollTop, scrollLeft, hidden || style?.cssText]);
   const canvases = inside.flatMap((one) =>
