@@ -119,7 +119,7 @@ def _differentiable(ctx, moving: Gradients, tensors: Gradients) -> list[Tensor |
     moved = iter(moving)
     value = ctx.definition(*[_raised(next(moved if needed else still)) for needed in ctx.wanted])
     asked = ctx.needs_input_grad[1:]
-    to = [one for one, needed in zip(moving, asked, strict=True) if needed]
+    to = [one for one, needed in zip(moving, asked, strict=True) if needed and one is not None]
     found = iter(torch.autograd.grad(value, to, create_graph=True, materialize_grads=True))
     return [next(found) if needed else None for needed in asked]
 

@@ -53,6 +53,7 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
         inputs.must_be_finite("embeddings", embeddings)
         inputs.must_be_finite("prototypes", prototypes)
     elif inputs.may_ask(embeddings) and not inputs.would_be_lowered(embeddings):
+        embeddings, classes, prototypes = map(inputs.recordable, (embeddings, classes, prototypes))
         logits = embeddings @ prototypes.T
         least, largest = logits.detach().aminmax()
         apart = largest.item() - least.item()

@@ -133,7 +133,7 @@ def test_a_loss_and_itself_are_one_formula(new_page: Callable[..., Page], server
     expect(page.locator(".lp-inks")).to_contain_text("one formula with the same parameters")
     expect(page.locator(".lp-judged")).to_contain_text("may be compared")
     assert page.locator(f"{FORMULA} .lp-ink-of-base, {FORMULA} .lp-ink-of-other").count() == 0
-    expect(page.locator(".lp-apart-head + li")).to_contain_text("times 1")
+    expect(page.locator(".lp-apart-head + li")).to_contain_text("is 1 times")
 
 
 def test_any_two_can_be_held_against_each_other(
