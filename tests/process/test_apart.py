@@ -72,9 +72,10 @@ def test_what_is_refused_there_is_refused_here(worker):
 
 def test_what_is_asked_while_it_works_is_done_here(worker):
     there = wait_for(worker)
-    asked = threading.Thread(target=worker.call, args=(time.sleep, 1.0))
+    asked = threading.Thread(target=worker.call, args=(time.sleep, 3.0))
     asked.start()
-    time.sleep(0.2)
+    while not worker._busy.locked():
+        time.sleep(0.01)
     assert worker.call(os.getpid) == os.getpid()
     asked.join()
     assert worker.call(os.getpid) == there
