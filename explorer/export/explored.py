@@ -7,13 +7,13 @@ import dataclasses
 from explorer.core.batch import Batch, has_words, make_batch
 from explorer.core.explore import check, explore
 from explorer.core.remarks import remarks, speaks_another_language, suggested_scale
-from explorer.core.scenario import Data, Scenario
+from explorer.core.scenario import Scenario
 from explorer.export.picture import describe_batch, picture
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.wire import Json
 
-# Of a table, by its name: whoever asks again need not send it.
+# By their names: whoever asks again need not send them.
 _batches: Cache[Batch] = Cache(KEPT_BATCHES)
 
 
@@ -35,16 +35,11 @@ def explored(scenario: Scenario, batch: Batch, key: str = "") -> Json:
     return answer
 
 
-def stands_alone(data: Data) -> bool:
-    """Whether the data say all there is to know of their batch: no model is asked."""
-    return data.source != "table" and not (data.cross_encoder or data.guide or data.teacher_model)
-
-
 def told(
     scenario: Scenario, key: str = "", name: str = "", batch: Batch | None = None
 ) -> Json | None:
-    """What `explored` tells. A batch that does not stand alone is sent once, and then goes by its
-    `name`; None where there is none of that name."""
+    """What `explored` tells. A random batch is drawn here; another is sent once, and then goes by
+    its `name`: None where there is none of that name."""
     if batch is not None:
         _batches.put(name, batch)
     elif name:

@@ -75,11 +75,11 @@ class Worker:
             answer = self._asked(pickle.dumps((function, arguments)))
         finally:
             self._busy.release()
-        if answer is None:
-            return function(*arguments)
-        return answer[0]
+        if isinstance(answer, Problem):
+            raise answer
+        return function(*arguments) if answer is None else answer[0]
 
-    def _asked(self, question: bytes) -> tuple[Any] | None:
+    def _asked(self, question: bytes) -> tuple[Any] | Problem | None:
         """The answer; None where there was none, and the process that gave none is another."""
         if self._line is None:
             self._begin()
@@ -139,10 +139,12 @@ def _serve(line: Connection, modules: Sequence[str], niceness: int) -> None:
             line.send_bytes(pickle.dumps(_done(function, arguments)))
 
 
-def _done(function: Callable[..., Any], arguments: Sequence[object]) -> tuple[Any] | None:
-    """What the function returned. None where it raised: asked once more, in the process that
-    answers, it is told there as everything else that goes wrong."""
+def _done(function: Callable[..., Any], arguments: Sequence[object]) -> tuple[Any] | Problem | None:
+    """What the function returned, or why it refused. None where something else went wrong: asked
+    once more, in the process that answers, it is told there as a defect."""
     try:
         return (function(*arguments),)
+    except Problem as problem:
+        return problem.with_traceback(None)
     except Exception:
         return None

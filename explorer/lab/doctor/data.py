@@ -65,8 +65,7 @@ class Fault:
     """One finding: its stable name, how bad it is, the numbers of its sentence, the pairs that
     show it (of those read, counted from 1; of a run, its steps), what to paste, and texts of two
     pairs that show it. `room` is what it is a finding of: "data" or a "run"; `assumed` what its
-    numbers take labels to be that nobody told; `more` a sentence that goes
-    on from it."""
+    numbers take labels to be that nobody told; `more` a sentence that goes on from it."""
 
     name: str
     severity: str

@@ -23,7 +23,7 @@ from explorer.export.csv import (
     suspects_csv,
     terms_csv,
 )
-from explorer.export.explored import explored, stands_alone, told
+from explorer.export.explored import told
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.interactive import interactive_figure
@@ -73,17 +73,14 @@ def _explore(request: Json) -> Json:
 
 
 def _explored(scenario: Scenario, name: str, is_new: bool) -> Json:
-    """The picture of a scene, and what is told of its batch if that `is_new`; made by a
-    worker where there are any."""
+    """The picture of a scene, and what is told of its batch if that `is_new`; made by a worker
+    where there are any."""
     data, key = scenario.data, name if is_new else ""
-    alone = stands_alone(data)
-    batch = None if alone and data.source == "random" else batch_for(scenario)
+    batch = None if data.source == "random" else batch_for(scenario)
     seconds = seconds_for(data.random.pairs if batch is None else len(batch))
     worker = apart.LIGHT if is_light(seconds) else apart.MIDDLING
     with jobs.in_order(seconds):
-        if not worker.is_allowed:
-            return explored(scenario, batch_for(scenario) if batch is None else batch, key)
-        found = worker.call(told, scenario, key, "" if alone else name)
+        found = worker.call(told, scenario, key, "" if batch is None else name)
         found = found or worker.call(told, scenario, key, name, batch)
     assert found is not None  # of a batch that was sent
     return found
