@@ -100,6 +100,7 @@ def head(folder: str, modules: Iterable[str], description: str) -> str:
     """The tags that load what the page of this folder and these modules needs, all at once and
     beside Gradio's own; and what is shown of it where its link is."""
     tags = [
+        _inline("kit/at_rest.js"),
         f'<meta name="description" content="{escape(description)}">',
         '<meta property="og:type" content="website">',
         '<meta property="og:title" content="LossPrism">',
@@ -114,7 +115,11 @@ def head(folder: str, modules: Iterable[str], description: str) -> str:
 
 def late_head() -> str:
     """What runs once Gradio's own styles are there."""
-    return f"<script>{FILES['kit/head.js'].decode()}</script>"
+    return _inline("kit/head.js")
+
+
+def _inline(name: str) -> str:
+    return f"<script>{FILES[name].decode()}</script>"
 
 
 def manifest() -> dict[str, object]:

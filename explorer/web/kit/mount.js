@@ -47,6 +47,7 @@ async function start(folder) {
   use(chosen, sentences);
   document.documentElement.lang = language();
   begin();
+  document.dispatchEvent(new Event("lossprism")); // `at_rest.js` waits for it
   document.addEventListener("keydown", walkTabs);
 }
 

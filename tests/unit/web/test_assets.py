@@ -78,7 +78,7 @@ def test_a_page_loads_its_own_modules_and_no_other_pages(pages):
 def test_every_module_belongs_to_a_page(pages):
     loaded = {name for _, modules in pages.values() for name in assets.imported(modules)}
     written = {name for name in assets.FILES if name.endswith(".js")}
-    assert written - loaded == {"kit/head.js"}  # stands in the head itself
+    assert written - loaded == {"kit/head.js", "kit/at_rest.js"}  # they stand in the head itself
 
 
 def test_the_head_of_a_page_asks_for_all_of_it_at_once(pages):
@@ -88,6 +88,7 @@ def test_the_head_of_a_page_asks_for_all_of_it_at_once(pages):
         assert asked == {*assets.styles(folder), *assets.imported(modules)}
         assert asked <= set(assets.FILES)
         assert f'ahead("{folder}")' in head
+        assert head.startswith(f"<script>{assets.FILES['kit/at_rest.js'].decode()}")
         assert 'content="All &quot;of it&quot; &lt;now&gt;"' in head
 
 
