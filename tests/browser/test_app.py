@@ -74,7 +74,10 @@ def test_chromium_would_install_it(page: Page) -> None:
 COUNTED = """{
   const frame = window.requestAnimationFrame;
   window.frames_asked = 0;
-  window.requestAnimationFrame = (callback) => { window.frames_asked += 1; return frame(callback); };
+  window.requestAnimationFrame = (callback) => {
+    window.frames_asked += 1;
+    return frame(callback);
+  };
 }"""
 
 

@@ -6,6 +6,8 @@
   /** @param {FrameRequestCallback} callback */
   const asked = (callback) =>
     window.requestAnimationFrame === asked ? frame(callback) : window.setTimeout(() => frame(callback), 1000);
-  window.requestAnimationFrame = asked;
-  document.addEventListener("lossprism", () => Object.assign(window, { requestAnimationFrame: frame }), { once: true });
+  /** @param {typeof frame} one */
+  const take = (one) => Object.assign(window, { requestAnimationFrame: one });
+  take(asked);
+  document.addEventListener("lossprism", () => take(frame), { once: true });
 })();
