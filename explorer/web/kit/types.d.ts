@@ -59,6 +59,4 @@ declare global {
     /** The pair that a line shows. */
     pair?: number;
   }
-  /** By the path of a page, what it loads: the server puts it into `head.js`. */
-  const SERVED: Record<string, { styles: string[]; modules: string[] }>;
 }
