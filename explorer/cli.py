@@ -9,6 +9,7 @@ import select
 import signal
 import sys
 import threading
+import traceback
 
 from explorer.lab.compare import commands as comparing
 from explorer.lab.doctor import commands as doctoring
@@ -18,6 +19,7 @@ from explorer.runtime.one_folder import keep_all_in
 from explorer.runtime.visitors import HOSTED, is_hosted
 from explorer.web.stubs import no_stubs
 
+EXAMINES = ("explain", "doctor")  # whose status 1 says that something severe was found
 STOP_S = 5.0  # for work under way to end
 READER_GONE = 128 + 13  # what a shell is told of a tool that a closed pipe ended
 DESCRIPTION = "LossPrism: what does this loss do to my batch?"
@@ -112,7 +114,19 @@ def nobody_reads() -> bool:
 
 
 def answered() -> int:
+    """The status of the command. A defect ends one of `EXAMINES` with another one than Python has,
+    which would be that of a finding; its traceback is printed as Python does."""
     chosen = arguments()
+    try:
+        return with_all_packages(chosen)
+    except Exception as defect:
+        if chosen.command not in EXAMINES or isinstance(defect, BrokenPipeError):
+            raise
+        traceback.print_exc()
+        return doctoring.UNUSABLE
+
+
+def with_all_packages(chosen: argparse.Namespace) -> int:
     try:
         return run(chosen)
     except ModuleNotFoundError as missing:
@@ -120,7 +134,7 @@ def answered() -> int:
         if package in ("", "explorer", "losses"):
             raise
         print(INCOMPLETE.format(name=package), file=sys.stderr)
-        return 1
+        return doctoring.UNUSABLE if chosen.command in EXAMINES else 1
 
 
 def could_not_start(problem: Exception) -> int:

@@ -111,9 +111,7 @@ _CURVE = (
 def _of_log(
     key: str, claims: str, evidence: str, test: str, of: Of = "run", counts: bool = False
 ) -> Judgement:
-    # The calls for programs take one run.
-    where = ("Doctor", "CLI") if of == "settings" else ("Doctor", "CLI", "API")
-    return Judgement(f"doctor.run.{key}", where, of, claims, evidence, test, counts=counts)
+    return Judgement(f"doctor.run.{key}", _DOCTOR, of, claims, evidence, test, counts=counts)
 
 
 _DOCTOR = ("Doctor", "CLI", "API")
@@ -1032,6 +1030,21 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "values of the loss are no numbers",
         "every value",
         "counted: NaN or ±∞",
+        counts=True,
+    ),
+    _of_log(
+        "gradient_not_finite",
+        "the norm of the gradient is no number at the end, whatever the loss in the log is",
+        "every value of the curve of that name",
+        "counted: the last five or more are NaN or ±∞, and the loss ends with a number",
+        counts=True,
+    ),
+    _of_log(
+        "stops",
+        "the loss has no value any more, and the log goes on",
+        "the steps of the loss, of all other curves of the run, and of rows without a value",
+        "counted: after it more than five entries, and more than twice as many as ever between two "
+        "of its values",
         counts=True,
     ),
     _of_log(

@@ -132,6 +132,7 @@ def read_grid(
     tell: Tell = step,
     encoding: str = "",
     chosen: Iterable[str] = (),
+    rows: bool = True,
 ) -> Grid:
     """The table that the file holds. `header` None means: find out, where a first row that has one
     of the names of `chosen` columns is one; `encoding` as `decode` takes it.
@@ -139,11 +140,15 @@ def read_grid(
     `tell` hears how much of the text is parsed, and of how much, and may raise to stop.
 
     Raises Problem if the file is empty, is not what its name says, is no table of a known kind,
-    is in an encoding that cannot be told, or has a header and nothing below it. On a hosted page a
-    large file is read when it is the visitor's turn.
+    is in an encoding that cannot be told, or has a header and nothing below it, unless `rows` is
+    False. On a hosted page a large file is read when it is the visitor's turn.
     """
     with in_turn_to_read(data):
-        return _grid_of(data, name, header, tell, encoding, frozenset(filter(is_name, chosen)))
+        known = frozenset(filter(is_name, chosen))
+        grid = _grid_of(data, name, header, tell, encoding, known)
+        if rows and next(grid.records(to_nobody), None) is None:
+            raise Problem("file_only_header", columns=listed(grid.columns))
+        return grid
 
 
 def _grid_of(
@@ -152,7 +157,7 @@ def _grid_of(
     kind = _kind(data, name)
     if kind == "Parquet":
         found = parquet_records(data, name, tell)
-        return _with_rows(Grid(*found, header=True, encoding="Parquet"))
+        return Grid(*found, header=True, encoding="Parquet")
     text, encoding = decode(data, name, encoding)
     if not text.strip():
         raise Problem("file_empty", name=name)
@@ -163,17 +168,11 @@ def _grid_of(
         raise Problem("file_not_json", name=name)
     if looks_like_json:
         columns, records = json_records(text, name, tell)
-        return _with_rows(Grid(columns, records, True, encoding))
+        return Grid(columns, records, True, encoding)
     columns, records, header = delimited(text, kind, header, tell, chosen)
     if not columns:
         raise Problem("file_empty", name=name)
-    return _with_rows(Grid(columns, records, header, encoding))
-
-
-def _with_rows(grid: Grid) -> Grid:
-    if next(grid.records(to_nobody), None) is None:
-        raise Problem("file_only_header", columns=listed(grid.columns))
-    return grid
+    return Grid(columns, records, header, encoding)
 
 
 def _kind(data: bytes, name: str) -> str:

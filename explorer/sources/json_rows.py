@@ -80,10 +80,14 @@ class Fields:
         return ((self._places[key], cell) for key, cell in self._entry.items())
 
 
+def written(cells: Cells) -> Iterator[tuple[int, object]]:
+    """The cells, each with the position of its column; of an object those whose keys it has."""
+    return cells.filled() if isinstance(cells, Fields) else enumerate(cells)
+
+
 def filled(cells: Cells) -> Iterator[tuple[int, object]]:
     """The cells that are not blank, each with the position of its column."""
-    known = cells.filled() if isinstance(cells, Fields) else enumerate(cells)
-    return ((position, cell) for position, cell in known if not is_blank(cell))
+    return ((position, cell) for position, cell in written(cells) if not is_blank(cell))
 
 
 def _whole(digits: str) -> float:

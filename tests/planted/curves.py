@@ -22,18 +22,21 @@ OFF = 0.02
 
 @dataclass
 class Made:
-    """The values of a log, and where it ends without its noise. `true` are findings that are right
-    of it, `beside` such as may be said or not. The loss is a softmax, where `softmax`."""
+    """The values of a log, and where it ends without its noise, None where nobody is told. `true`
+    are findings that are right of it, `beside` such as may be said or not. The loss is a softmax,
+    where `softmax`."""
 
     loss: np.ndarray
     held: np.ndarray
     figure: np.ndarray
-    end: float
+    end: float | None
     softmax: bool
     true: set[str]
     beside: set[str] = field(default_factory=set)
     negatives: np.ndarray | None = None
     margin: float | None = None
+    gradient: np.ndarray | None = None
+    logged: int | None = None  # values of the loss, where the log goes on without it
 
 
 Draw = np.random.Generator
@@ -137,6 +140,32 @@ def not_finite(draw: Draw, made: Made) -> None:
     made.beside = {*STANDS}  # where the last value is none, nothing is said of where it ended
 
 
+def scaled(draw: Draw, made: Made) -> None:
+    """The scaler of float16 skips its first steps, and one now and then, which is nothing to speak
+    of."""
+    made.gradient = 1 + draw.uniform(size=len(made.loss))
+    made.gradient[: int(draw.integers(1, 8))] = np.inf
+    made.gradient[draw.integers(20, len(made.loss), 5)] = np.nan
+    made.gradient[-4] = 1.0
+
+
+def gradient_not_finite(draw: Draw, made: Made) -> None:
+    """From somewhere on to the end; the loss is logged all along."""
+    scaled(draw, made)
+    made.gradient[-int(draw.integers(5, 60)) :] = draw.choice([np.nan, np.inf])
+
+
+def stops(draw: Draw, made: Made) -> None:
+    """The log goes on without it, for a tenth of its steps or more."""
+    made.logged = int(len(made.loss) * draw.uniform(0.4, 0.9))
+    made.beside, made.end = {*STANDS}, None  # it ended where nobody sees it
+
+
+def seldom(draw: Draw, made: Made) -> None:
+    """It is logged every tenth step, which is nothing to speak of."""
+    made.logged, made.beside, made.end = -10, {*STANDS}, None  # of so few it is not held to digits
+
+
 def zero(draw: Draw, made: Made) -> None:
     made.loss[-int(draw.integers(5, 15)) :] = 0.0
     # Where that is all of its last tenth, it is; where only a part, nothing is said of its mean.
@@ -162,6 +191,10 @@ PLANTED: dict[str, Callable[[Draw, Made], None]] = {
     "margin_beyond": margin(2.1, 9.0),
     "(a margin)": margin(0.1, 2.0),
     "not_finite": not_finite,
+    "(a scaler)": scaled,
+    "gradient_not_finite": gradient_not_finite,
+    "stops": stops,
+    "(every tenth step)": seldom,
     "zero": zero,
 }
 
@@ -179,8 +212,13 @@ def log_of(draw: Draw, made: Made) -> Log:
         "prism_collapse": (steps, ends[0]),
         "prism_floor": (steps, ends[1]),
     }
+    if made.logged is not None:
+        logged = slice(None, None, 10) if made.logged < 0 else slice(made.logged)
+        rows["loss"] = (steps[logged], made.loss[logged])
     if made.negatives is not None:
         rows["prism_negative_cosine"] = (steps, made.negatives)
+    if made.gradient is not None:
+        rows["grad_norm"] = (steps, made.gradient)
     unit = 0.5 * 10.0**-decimals
     curves = {
         name: Curve(name, where, np.round(values, decimals), np.full(len(where), unit))
@@ -194,6 +232,8 @@ def log_of(draw: Draw, made: Made) -> Log:
 
 def is_right(fault: Fault, made: Made) -> bool:
     """Whether the number that is said of where it stands is that of the curve without its noise."""
+    if made.end is None:
+        return True
     if fault.name == "between":
         share = (COLLAPSE - made.end) / (COLLAPSE - FLOOR)
         return abs(float(str(fault.values["share"]).rstrip("%")) / 100 - share) <= OFF

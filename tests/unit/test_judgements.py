@@ -177,6 +177,10 @@ ELSEWHERE = {
     "compare.because.none_higher": "test_sides.py::test_what_the_highest_label_cannot_do_is_told",
     "compare.because.no_weight": "test_sides.py::test_terms_without_weight_are_counted",
     "compare.because.not_positive": "test_sides.py::test_a_pair_that_is_no_positive",
+    "doctor.run.gradient_not_finite": (
+        "test_missing.py::test_a_gradient_that_is_none_beside_a_loss_that_is_one"
+    ),
+    "doctor.run.stops": "test_missing.py::test_a_loss_that_is_not_logged_any_more",
     **{
         f"doctor.run.{name}": f"test_findings.py::{test}"
         for test, names in {

@@ -42,7 +42,7 @@ for example:
   python app.py doctor wandb.csv --curve train/loss --held-out eval/loss --loss info_nce --scale 50
 
 It ends with the status 1 where a finding is severe, with 2 where nothing could be examined (a file
-that is empty or cannot be read, an option that cannot be), else with 0.
+that is empty or cannot be read, an option that cannot be, a defect of LossPrism), else with 0.
 """
 HOW_TO_CHOOSE = (
     " Here that is: --column first=NAME --column second=NAME --column score=NAME (or score=none)."
@@ -125,6 +125,10 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
         "negative, or text and class; recognised if left out; score=none where there is none"
     )
     parser.add_argument("--column", action="append", default=[], metavar="ROLE=NAME", help=about)
+    about = "whether the first row of a table has the names of its columns; found out if left out"
+    parser.add_argument("--header", choices=("yes", "no"), help=about)
+    about = "in which a table is written, such as gbk; found out if left out"
+    parser.add_argument("--encoding", default="", metavar="NAME", help=about)
     parser.add_argument("--tokens", type=int, metavar="N", help="that the encoder reads of a text")
     about = (
         "write the rows that stay as they came, and beside it those that were left out and why; a "
@@ -172,7 +176,7 @@ def doctor(chosen: argparse.Namespace) -> int:
 def _doctor_run(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.known import Known
     from explorer.lab.doctor.logs.beside import compare_runs
-    from explorer.lab.doctor.logs.told import lines, of_fault, to_json
+    from explorer.lab.doctor.logs.told import finding, lines, of_fault, to_json
     from explorer.runtime.numbers import display_number
 
     language = chosen.language
@@ -187,8 +191,8 @@ def _doctor_run(chosen: argparse.Namespace) -> int:
     if chosen.json:
         made = to_json(found, language)
         if other is not None:
-            said = [{"name": fault.name, "said": fault.said(language)} for fault in beside]
-            made["beside"] = {**to_json(other, language), "compared": said}
+            compared = [finding(fault, language) for fault in beside]
+            made["beside"] = {**to_json(other, language), "compared": compared}
         print(json.dumps(made, ensure_ascii=False, indent=1))
         return 1 if found.severe else 0
     print("\n".join(lines(found, language)))
@@ -214,7 +218,7 @@ def _examined_other(chosen: argparse.Namespace) -> ExaminedRun | None:
     if chosen.beside:
         return _examined_run(chosen.beside, Known(**told), "", "")
     if told:
-        raise Problem("beside_no_run", name=f"--beside-{next(iter(told))}")
+        raise Problem("beside_no_run", name=f"--beside-{next(iter(told))}", run="--beside")
     return None
 
 
@@ -276,13 +280,19 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
 
 def _read_table(chosen: argparse.Namespace) -> Read | ClassTable:
     from explorer.lab.doctor.reading import content_of, hub_content, read_table
+    from explorer.runtime.problem import Problem
 
     tell = _teller(chosen)
     columns = _columns(chosen.column)
     if chosen.hub:
         content = hub_content(chosen.hub, chosen.split, chosen.rows, tell)
         return read_table(*content, tell, columns=columns)
-    return read_table(*content_of(chosen.file), tell, columns=columns)
+    content, name = content_of(chosen.file)
+    if not content.strip():
+        raise Problem("doctor_empty", name=name)
+    header = None if chosen.header is None else chosen.header == "yes"
+    how = {"columns": columns, "header": header, "encoding": chosen.encoding}
+    return read_table(content, name, tell, **how)
 
 
 def _columns(given: list[str]) -> dict[str, str]:

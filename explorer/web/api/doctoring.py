@@ -19,7 +19,7 @@ from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
 from explorer.runtime.limits import TRAINED_PAIRS
 from explorer.runtime.problem import Problem
-from explorer.runtime.validation import finite, integer
+from explorer.runtime.validation import finite, integer, of_type, optional
 from explorer.sources.pairs import POSITIVE, Pairs
 from explorer.web.api.reading import columns_of, read_choice, read_text, rows_of
 from explorer.web.wire.doctored import DoctoredClasses, DoctoredData, MinedNegatives, MinedTriplet
@@ -41,7 +41,9 @@ def doctor_data(
     encoder: str = "",
     encoded: int = USUAL_ENCODED,
     negatives: int = 0,
-    margin: float = USUAL_MARGIN,
+    mine_margin: float = USUAL_MARGIN,
+    margin: float | None = None,
+    header: bool | None = None,
 ) -> DoctoredData | DoctoredClasses:
     """What is the matter with a data set of pairs, for a loss in batches of a size, told from its
     texts and labels, and with an encoder what only that can tell; or with texts and their classes.
@@ -69,7 +71,9 @@ def doctor_data(
         encoded: pairs that it reads, at most 16,384, picked at random
         negatives: hard negatives that sentence-transformers' own utility mines with the encoder for
             each pair, up to 10; 0 for none
-        margin: share of a pair's own cosine by which they stay below it
+        mine_margin: share of a pair's own cosine by which they stay below it
+        margin: of a loss that has one, as it is trained with; null for the loss's own
+        header: whether the first row of the table has the names of its columns; null: found out
 
     Returns:
         An object with
@@ -106,13 +110,15 @@ def doctor_data(
         >>> [(one["name"], one["rows"]) for one in answer["findings"]]
         [('conflicting_labels', [1, 2])]
     """
-    known = Known(loss=read_text("loss", loss), batch=batch).checked()
+    known = Known(loss=read_text("loss", loss), batch=batch, margin=margin).checked()
     side = sides_for(known)[0]
     size, most = known.batch or USUAL_BATCH, count_of("tokens", tokens)
     read_choice("language", language, LANGUAGES)
     name, many = read_text("encoder", encoder).strip(), _encoded_at_most(encoded)
     with jobs.in_turn():
-        read = _read(sentences1, sentences2, scores, table, columns, (hub, split, rows))
+        lists = sentences1, sentences2, scores
+        read = _read(lists, (table, columns, optional(of_type(bool))(header, "header")),
+                     (hub, split, rows))  # fmt: skip
         if isinstance(read, ClassTable):
             if name:
                 pairs_only(read)
@@ -120,11 +126,11 @@ def doctor_data(
             told = classes_to_json(read, examine_classes(read, size), fitting, language)
             return cast("DoctoredClasses", told)
         spec = read.spec(side)
-        found = examine(read.profile, spec, size, most_tokens=most)
+        found = examine(read.profile, spec, size, most_tokens=most, margin=known.margin)
         fitting = suited(read.profile, size)
         seen = mined = None
         if negatives:
-            mined = _mined(read, name, many, negatives, margin)
+            mined = _mined(read, name, many, negatives, mine_margin)
         if name:
             looked = look(read.profile, name, many, jobs.step)
             seen = encoded_to_json(read.profile, looked, spec, size, language)
@@ -135,7 +141,7 @@ def doctor_data(
 def _mined(read: Read, encoder: str, most: int, each: object, margin: object) -> MinedNegatives:
     if not encoder:
         raise Problem("mine_no_encoder", about="encoder")
-    asked = encoder, most, integer(each, "negatives"), finite(margin, "margin")
+    asked = encoder, most, integer(each, "negatives"), finite(margin, "mine_margin")
     found = mine(read.profile, *asked, jobs.step)
     named = [dict(zip(HEADS, triplet, strict=True)) for triplet in found.triplets]
     return {
@@ -153,13 +159,11 @@ def _encoded_at_most(encoded: object) -> int:
 
 
 def _read(
-    first: object,
-    second: object,
-    scores: object,
-    table: object,
-    columns: object,
+    lists: tuple[object, object, object],
+    of_table: tuple[object, object, bool | None],
     of_hub: tuple[object, object, object],
 ) -> Read | ClassTable:
+    (first, second, scores), (table, columns, header) = lists, of_table
     text, hub = read_text("table", table), read_text("hub", of_hub[0]).strip()
     sources = [bool(text), first is not None or second is not None, bool(hub)]
     if sum(sources) != 1:
@@ -170,7 +174,7 @@ def _read(
         return read_table(*hub_content(hub, split, most, jobs.step), jobs.step, columns=chosen)
     if text:
         content = text.encode("utf-8", "surrogatepass")
-        return read_table(content, "table.txt", jobs.step, columns=chosen)
+        return read_table(content, "table.txt", jobs.step, columns=chosen, header=header)
     rows = rows_of("doctor_data", TRAINED_PAIRS, first, second, scores).rows
     one, other, labels = zip(*rows, strict=True)
     labelled = scores is not None

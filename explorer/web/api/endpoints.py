@@ -22,10 +22,6 @@ from explorer.export.picture import looking_at
 from explorer.lab.compare.sides import compare
 from explorer.lab.doctor.explain import explain
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.logs.findings import examine_run
-from explorer.lab.doctor.logs.log import MOST_POINTS, log_of
-from explorer.lab.doctor.logs.read import read_content
-from explorer.lab.doctor.logs.told import to_json as told_of_run
 from explorer.lab.doctor.told import to_json
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs
@@ -41,6 +37,7 @@ from explorer.sources.encoders import EMBEDDED
 from explorer.sources.pairs import Pairs
 from explorer.web.api.answers import answer_of, comparison_of, described, steps_of
 from explorer.web.api.doctoring import doctor_data
+from explorer.web.api.doctoring_runs import doctor_run
 from explorer.web.api.reading import (
     check_lengths,
     read_choice,
@@ -54,7 +51,7 @@ from explorer.web.api.reading import (
     table_of,
     whoever_has,
 )
-from explorer.web.wire.doctored import DoctoredRun, ExplainedValue
+from explorer.web.wire.doctored import ExplainedValue
 from explorer.web.wire.program import (
     Answer,
     ComparedLosses,
@@ -66,9 +63,6 @@ from explorer.web.wire.program import (
     Traced,
     UnsharedTraining,
 )
-
-# A log of so many letters for each of a batch's pairs takes about as long.
-LETTERS_OF_A_PAIR = 1000
 
 
 def compute_loss(
@@ -414,6 +408,7 @@ def explain_loss_value(
     margin: float | None = None,
     processes: int | None = None,
     dimension: int | None = None,
+    language: str = "en",
 ) -> ExplainedValue:
     """What a loss value means: every landmark of every loss and convention that is this number.
 
@@ -432,6 +427,7 @@ def explain_loss_value(
         margin: of a loss that has one; null for the loss's own
         processes: that train together, each on a batch of its own; null for one
         dimension: of the vectors; null if not known
+        language: of the sentences in the answer, "en" or "zh"
 
     Returns:
         An object with
@@ -471,105 +467,8 @@ def explain_loss_value(
         scale=scale,
         margin=margin,
     )
-    return cast("ExplainedValue", to_json(explain(value, known)))
-
-
-def doctor_run(
-    log: str = "",
-    values: list[float] | None = None,
-    steps: list[float] | None = None,
-    held_out: list[float] | None = None,
-    held_out_steps: list[float] | None = None,
-    loss: str = "",
-    batch: int | None = None,
-    negatives: int | None = None,
-    classes: int | None = None,
-    temperature: float | None = None,
-    scale: float | None = None,
-    margin: float | None = None,
-    processes: int | None = None,
-    dimension: int | None = None,
-    curve: str = "",
-) -> DoctoredRun:
-    """What is the matter with a training run, told from its loss curve.
-
-    Where the curve ended between the least of its loss and its value at collapse, where it stopped
-    falling or jumped, digits lost to a half format, overfitting by the held-out curve. Give the
-    text of a log, or the numbers.
-
-    Args:
-        log: the text of trainer_state.json, of a model's README.md as sentence-transformers writes
-            it, or of a table of scalars (CSV or JSON lines, wide or long, with a column of steps)
-        values: the training loss, in place of a log
-        steps: the step of each value; left out, 1, 2, 3 …
-        held_out: the held-out loss, beside values
-        held_out_steps: the step of each of these; left out, spread over those of the values
-        loss: name of the loss, an alias or a library's class; "" for what the log says
-        batch: pairs of a batch (of a loss on classes, sentences); null for what the log says
-        negatives: hard negatives of each query; null if not known
-        classes: classes of a batch; null if not known
-        temperature: of the similarities; null for what the log says, or the loss's own
-        scale: 1 over the temperature; null if not known
-        margin: of a loss that has one; null for what the log says, or the loss's own
-        processes: that train together, each on a batch of its own; null for one
-        dimension: of the vectors; null if not known
-        curve: the name of the training loss in the log; "" for the one that is called so
-
-    Returns:
-        An object with
-        source, what was read; curve and held_out, the names of the curves in use; curves, how many
-        values each has; points, how many the training loss has; known, what is known of the loss
-        and its counts; precision, as the log says; collapse and floor, the ends of the loss, as the
-        run logged them (logged) or by its counts, null where neither can be told; level, the mean
-        of the last tenth of the curve; severe, whether any finding is; about, what was read and is
-        known, in sentences; findings, the worst first, each with name, severity ("severe",
-        "warning" or "note"), said, advice, values and the steps that show it; link, the end of an
-        address that opens the Doctor page on the value, null where the loss is not known; scene,
-        the link of a scene of Explore at these counts, whose loss and floor are both ends, null
-        where the counts are not known.
-
-    Raises:
-        Problem: with a sentence that says which input cannot be used, and what can.
-
-    Example:
-        >>> found = doctor_run(values=[2.0794] * 40, loss="info_nce", batch=8)
-        >>> [finding["name"] for finding in found["findings"]], found["severe"]
-        (['at_collapse', 'effective_candidates'], True)
-    """
-    text = read_text("log", log)
-    known = Known(
-        loss=read_text("loss", loss),
-        batch=batch,
-        negatives=negatives,
-        classes=classes,
-        processes=processes,
-        dimension=dimension,
-        temperature=temperature,
-        scale=scale,
-        margin=margin,
-    )
-    values = None if values == [] else values
-    if bool(text.strip()) == (values is not None):
-        raise Problem("run_given_twice" if text.strip() else "run_nothing_given")
-    with _turn(len(text) // LETTERS_OF_A_PAIR):
-        if values is None:
-            read = read_content("log", text.encode("utf-8", "replace"))
-        else:
-            held = None
-            if held_out:
-                held = _curve_of("held_out", held_out, "held_out_steps", held_out_steps)
-            read = log_of(_curve_of("values", values, "steps", steps), held)
-        return cast("DoctoredRun", told_of_run(examine_run(read, known, read_text("curve", curve))))
-
-
-def _curve_of(
-    name: str, values: object, steps_name: str, steps: object
-) -> tuple[tuple[float, ...], tuple[float, ...] | None]:
-    numbers = read_numbers(name, values)
-    at = None if steps is None else read_numbers(steps_name, steps)
-    lists = {name: numbers} if at is None else {name: numbers, steps_name: at}
-    check_lengths("doctor_run", MOST_POINTS, lists)
-    return numbers, at
+    read_choice("language", language, LANGUAGES)
+    return cast("ExplainedValue", to_json(explain(value, known), language))
 
 
 def figure(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from explorer.core.explore import check_names, spec_for
 from explorer.core.scenario import TWINS, Data, Rules, Scenario
@@ -300,6 +301,30 @@ def read_numbers(name: str, values: object) -> tuple[float, ...]:
             raise Problem("api_number", name=name, place=place, value=said) from None
 
     return tuple(read(place, value) for place, value in enumerate(_listed(name, values)))
+
+
+# What JSON has in place of what is no number, as `explorer.runtime.numbers.Real` is written and as
+# others write it.
+NO_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf, "infinity": math.inf,
+              "-infinity": -math.inf}  # fmt: skip
+
+
+def read_values(name: str, values: object) -> tuple[float, ...]:
+    """Numbers as `read_numbers` reads them, and such as are none: null (NaN), NaN and infinities,
+    also as words."""
+
+    def read(value: object) -> object:
+        if value is None:
+            return math.nan
+        return NO_NUMBERS.get(value.strip().lower(), value) if isinstance(value, str) else value
+
+    given = [read(value) for value in _listed(name, values)]
+    odd = [isinstance(value, float) and not math.isfinite(value) for value in given]
+    found = read_numbers(
+        name, [0.0 if out else value for value, out in zip(given, odd, strict=True)]
+    )
+    places = zip(found, given, odd, strict=True)
+    return tuple(cast(float, value) if out else number for number, value, out in places)
 
 
 def check_lengths(function: str, most: int, lists: Mapping[str, Sequence[object]]) -> int:

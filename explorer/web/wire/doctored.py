@@ -244,7 +244,7 @@ class RunFinding(TypedDict):
     steps: list[int]
 
 
-class DoctoredRun(TypedDict):
+class ReadRun(TypedDict):
     """A run, and what was found in it."""
 
     source: str
@@ -265,3 +265,15 @@ class DoctoredRun(TypedDict):
     findings: list[RunFinding]
     link: str | None
     scene: str | None
+
+
+class RunBeside(ReadRun):
+    """Another run, and what the values of both can say about each other."""
+
+    compared: list[RunFinding]
+
+
+class DoctoredRun(ReadRun):
+    """A run, what was found in it, and another one beside it."""
+
+    beside: RunBeside | None

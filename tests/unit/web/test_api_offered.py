@@ -18,6 +18,7 @@ from explorer.locale import say
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
 from explorer.web import site
+from explorer.web.api import doctoring, doctoring_runs
 from explorer.web.api import endpoints as api
 from losses import LOSSES
 from losses.combined.names import RECIPES
@@ -135,11 +136,45 @@ def test_mcp_tools_answer_in_json_and_refuse_in_sentences(address):
     assert json.loads(told.text)["png"] is None
 
 
+TABLE = "query\tanswer\n" + "".join(f"q {n}\tsame\n" for n in range(8))
+# Each tool of Doctor asked well, with what it then answers, and asked badly, with what it says.
+OF_DOCTOR = [
+    ("explain_loss_value", {"value": 5.545, "loss": "siglip", "language": "zh"},
+     lambda answer: answer["findings"][0]["losses"][0]["counts"] == {"batch": 8}
+     and "坍缩" in answer["findings"][0]["said"]),
+    ("explain_loss_value", {"value": 5.545, "loss": "nowhere"}, "There is no loss called nowhere"),
+    ("doctor_data", {"loss": "triplet", "table": TABLE, "batch": 4, "margin": 3, "header": False},
+     lambda answer: answer["pairs"] == 9
+     and "margin_beyond" in {one["name"] for one in answer["findings"]}),
+    ("doctor_data", {"table": TABLE, "margin": 1e9}, "margin"),
+    ("doctor_run", {"values": [2.1, 1.7, None, "NaN"], "loss": "info_nce", "batch": 8},
+     lambda answer: answer["findings"][0]["values"]
+     == {"count": 2, "kind": "NaN", "step": 3, "last": 4}),
+    ("doctor_run", {"log": ""}, "Nothing was given"),
+    ("figure", {"scene": OF_NUMBERS.to_link()},
+     lambda answer: answer["svg"].startswith("<svg") and answer["caption"]),
+    ("figure", {"scene": "#nothing"}, "link"),
+]  # fmt: skip
+
+
+def test_each_tool_of_doctor_answers_and_refuses(address):
+    """In one session, as a program has it."""
+    _, answers = ask(address, *((name, given) for name, given, _ in OF_DOCTOR))
+    for (name, given, expected), answered in zip(OF_DOCTOR, answers, strict=True):
+        text = answered.content[0].text
+        if isinstance(expected, str):
+            assert answered.isError, (name, given)
+            assert expected in text, (name, text)
+        else:
+            assert not answered.isError, (name, text)
+            assert expected(json.loads(text)), (name, text[:2000])
+
+
 @pytest.mark.encoder
 def test_the_examples_in_the_documentation_are_true():
-    done = doctest.testmod(api)
-    assert done.attempted >= 10
-    assert done.failed == 0
+    done = [doctest.testmod(module) for module in (api, doctoring, doctoring_runs)]
+    assert sum(one.attempted for one in done) >= 14
+    assert not any(one.failed for one in done)
 
 
 def training_pairs(count=24):

@@ -98,6 +98,21 @@ BAD = {
         {"log": "step,loss", "values": [1]},
         "Give either the text of a log or the values of a loss, not both.",
     ),
+    "no number": (
+        "doctor_run",
+        {"values": [1, "much"]},
+        "values[1] is 'much'; a finite number is needed",
+    ),
+    "no other run": (
+        "doctor_run",
+        {"values": [1], "beside_batch": 8},
+        "beside_batch is known of another run",
+    ),
+    "no header": (
+        "doctor_data",
+        {"table": "a\tb\n1\t2\n", "header": "yes"},
+        "header",
+    ),
     "no steps": (
         "doctor_run",
         {"values": [1, 2], "steps": [1]},

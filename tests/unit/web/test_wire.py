@@ -520,7 +520,7 @@ def test_programs_are_told_what_is_the_matter_with_their_data():
         answer = json.loads(json.dumps(found, allow_nan=False))
         assert wire.misfits(answer, doctored.DoctoredData) == []
     seen = endpoints.doctor_data(
-        "info_nce", *rows, batch=3, encoder=EMBEDDED, encoded=10, negatives=1, margin=0
+        "info_nce", *rows, batch=3, encoder=EMBEDDED, encoded=10, negatives=1, mine_margin=0
     )
     assert wire.misfits(json.loads(json.dumps(seen)), doctored.DoctoredData) == []
     assert seen["encoded"]["pairs"] == 4
@@ -537,9 +537,23 @@ def test_programs_are_told_what_is_the_matter_with_a_run():
     for asked in (
         {"values": values, "held_out": [1.0, 0.5, 0.6], "loss": "info_nce", "batch": 8},
         {"log": "step,loss\n1,2.5\n2,nan\n"},
+        {"values": [1.0, None, "inf"], "language": "zh"},
+        {
+            "log": "n,loss,other_loss\n1,2.5,3\n2,2,3\n3,1.9,2\n4,1,1\n",
+            "step": "n",
+            "curve": "other_loss",
+            "held_out_curve": "loss",
+            "loss": "info_nce",
+            "scale": 10.0,
+            "beside": "loss\n2\n1\n1\n",
+            "beside_loss": "info_nce",
+            "beside_temperature": 0.05,
+        },
     ):
         answer = json.loads(json.dumps(endpoints.doctor_run(**asked), allow_nan=False))
         assert wire.misfits(answer, doctored.DoctoredRun) == []
+    assert [one["name"] for one in answer["beside"]["compared"]] == ["other_scale"]
+    assert (answer["step"], answer["curve"], answer["held_out"]) == ("n", "other_loss", "loss")
 
 
 def test_programs_are_told_the_losses_and_their_runs(runs, monkeypatch):

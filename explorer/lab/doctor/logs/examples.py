@@ -95,6 +95,21 @@ def broke() -> Log:
     return _log(values)
 
 
+def vanished() -> Log:
+    """After two thirds of the way its loss is not logged any more, as pandas leaves out a NaN."""
+    log = _log(_falls(0.6, 45, seed=15), learning_rate=np.linspace(2e-5, 0, STEPS))
+    loss = log.curves["loss"]
+    cut = replace(loss, steps=loss.steps[:80], values=loss.values[:80], unit=loss.unit[:80])
+    return replace(log, curves={**log.curves, "loss": cut})
+
+
+def no_gradient() -> Log:
+    """From the middle on its gradient is no number, and its loss is logged as 0."""
+    values, norm = _falls(0.5, 45, seed=16), 2.0 + _noise(0.2, 19)
+    values[60:], norm[60:] = 0.0, math.nan
+    return _log(values, grad_norm=norm)
+
+
 def idle() -> Log:
     """From the middle on its loss is exactly 0."""
     values = _falls(0.5, 45, seed=16)
@@ -141,6 +156,7 @@ EXAMPLES = {
     made.__name__: made
     for made in (
         *(collapsed, learned_by_heart, jumped, apart, too_high, in_order, turned_round, too_low),
-        *(too_wide, solved, in_half_precision, forgot, broke, idle, unnamed),
+        *(too_wide, solved, in_half_precision, forgot, broke, vanished),
+        *(no_gradient, idle, unnamed),
     )
 }

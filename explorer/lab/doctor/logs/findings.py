@@ -24,7 +24,7 @@ from explorer.lab.doctor.data import (
     margin_beyond,
 )
 from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.logs.log import Curve, Log
+from explorer.lab.doctor.logs.log import GRADIENT, Curve, Log, run_of
 from explorer.lab.doctor.logs.marks import Marks, marks_of, side_of
 from explorer.lab.doctor.logs.noise import noise_of, noise_of_evaluations
 from explorer.runtime.numbers import display_number, percent
@@ -49,6 +49,11 @@ LEAST_PLATEAU, LEAST_MOVE, MOST_REST = 0.25, 6.0, 0.1
 BITS = {"bfloat16": 7, "float16": 10}
 MOST_BY_CHANCE = 1e-9
 ZEROS = 5
+# What is said of where the curve ended.
+OF_END = {"below_floor", "ordered", "turned", "at_collapse", "not_collapsed", "above_collapse",
+          "at_floor", "between"}  # fmt: skip
+# Entries at the end, without a value or with none that is a number, that are no chance.
+TRAILING = 5
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,8 @@ def examine_run(
     """
     known = known_of(log, known)
     name = curve or log.trained
+    if not log.curves:
+        raise Problem("run_no_curves")
     if not name:
         raise Problem("run_no_loss", known=", ".join(log.curves)[:400] or "–")
     trained = log.curve(name)
@@ -96,7 +103,8 @@ def examine_run(
             at_end = on_level(finite, marks, known)
             found += [fault for fault in at_end if fault.name != "at_floor"]
         found += on_plateau(finite)
-    found += [*on_jumps(finite), *on_digits(trained)]
+    found += [*on_jumps(finite), *on_digits(trained), *on_end(log, trained)]
+    found += on_gradient(log) if trained.ends else ()
     if side := side_of(known):
         found += margin_beyond(side.spec, dict(side.parameters), room="run")
     if held is not None and trained.ends and log.curve(held_name).ends:
@@ -152,6 +160,7 @@ def on_numbers(curve: Curve) -> Iterator[Fault]:
     if len(broken):
         values: dict[str, int | float | str] = {
             "count": len(broken),
+            "kind": display_number(float(curve.values[broken[0]])),
             "step": _step(curve, int(broken[0])),
             "last": _step(curve, int(broken[-1])),
         }
@@ -161,6 +170,52 @@ def on_numbers(curve: Curve) -> Iterator[Fault]:
     if last >= ZEROS:
         at = len(zero) - last
         yield Fault("zero", WARNING, {"count": last, "step": _step(curve, at)}, room="run")
+
+
+def on_end(log: Log, curve: Curve) -> Iterator[Fault]:
+    """That it has no value any more while the log goes on: as pandas and JSON leave a NaN out."""
+    if not len(curve):
+        return
+    last = float(curve.steps[-1])
+    run = run_of(curve.name)
+    others = [one.steps for name, one in log.curves.items() if run_of(name) == run]
+    # The rows of a table are of the curve as well.
+    rows = np.union1d(curve.steps, log.blank) if log.blank else curve.steps
+    for steps in (rows, *others):
+        if _goes_on(curve.steps, steps):
+            said: dict[str, int | float | str] = {"step": _step(curve, len(curve) - 1)}
+            end = float(steps.max())
+            said["end"] = int(end) if end == int(end) else end
+            yield Fault("stops", WARNING, said, (int(last),), room="run")
+            return
+
+
+def _goes_on(own: np.ndarray, steps: np.ndarray) -> bool:
+    """Whether what was logged between the steps of a curve all along was logged after them for
+    longer than ever between two of them."""
+    if len(own) < LEAST_POINTS or not len(steps):
+        return False
+    between = np.diff(np.searchsorted(steps, own, side="right"))
+    along = steps[0] <= own[len(own) // 2]  # else it began later, and is of another time
+    return bool(along and (steps > own[-1]).sum() > max(TRAILING, 2 * between.max()))
+
+
+def on_gradient(log: Log) -> Iterator[Fault]:
+    """A gradient that is no number in all of the last entries, beside a loss that is one. One that
+    is none now and then is what a scaler of float16 leaves out."""
+    for name, curve in log.curves.items():
+        broken = ~np.isfinite(curve.values)
+        last = len(broken) if broken.all() else int(np.argmin(broken[::-1]))
+        if GRADIENT.search(name) and last >= TRAILING:
+            at = len(broken) - last
+            said: dict[str, int | float | str] = {
+                "name": name,
+                "kind": display_number(float(curve.values[at])),
+                "count": last,
+                "step": _step(curve, at),
+            }
+            yield Fault("gradient_not_finite", SEVERE, said, (int(curve.steps[at]),), room="run")
+            return
 
 
 def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
@@ -217,9 +272,11 @@ def _against(level: float, off: float, marks: Marks, said: dict) -> Iterator[Fau
 
 def _at_collapse(marks: Marks, said: dict) -> Fault:
     """Many batches have a loss of this size; those whose negatives lie apart have not collapsed."""
-    if marks.negatives is None or marks.negatives > 1 - COLLAPSED:
+    if marks.negatives is None:
         return Fault("at_collapse", SEVERE, said, room="run")
     told = {**said, "negative": display_number(marks.negatives, 2)}
+    if marks.negatives > 1 - COLLAPSED:
+        return Fault("at_collapse", SEVERE, told, room="run", more="alike")
     return Fault("not_collapsed", NOTE, told, room="run")
 
 
@@ -330,9 +387,8 @@ def on_held_out(trained: Curve, held: Curve) -> Iterator[Fault]:
         return
     best, rise = found
     after = trained.values[trained.steps >= held.steps[best]]
-    rises = SURE * noise_of(after).of_slope(len(after))
-    if len(after) >= FEW and _slope(after) > rises:  # then it is the training that went wrong
-        return
+    if len(after) >= FEW and _slope(after) > SURE * noise_of(after).of_slope(len(after)):
+        return  # it is the training that went wrong
     said: dict[str, int | float | str] = {
         "name": held.name,
         "step": _step(held, best),

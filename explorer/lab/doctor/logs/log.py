@@ -30,9 +30,11 @@ FIGURE = re.compile(
 THRESHOLD = re.compile("threshold", re.I)
 # One of them that says how far similarities follow the labels.
 CORRELATION = re.compile(r"spearman|pearson", re.I)
+GRADIENT = re.compile(r"grad(ient)?_norm$", re.I)
 HELD = re.compile(r"eval|val|test|dev|held", re.I)
 OURS = "prism_"
 ROWS = "#"  # in place of a column of steps: the number of the row
+NO_NUMBERS = ("NaN", "Infinity", "-Infinity")  # in place of a number in JSON, as many write it
 LARGEST_POWER = sys.float_info.max_10_exp
 
 
@@ -70,8 +72,8 @@ class Curve:
 class Log:
     """What was read of a run. `source` says from what, one of the names in `told`; `called` is the
     class of its loss as it stands there; `precision` is "fp16", "bf16" or "". Of a table `steps`
-    are the columns that its steps may stand in, and `step` the one that was read, `ROWS` for
-    none."""
+    are the columns that its steps may stand in, and `step` the one that was read, `ROWS` for none;
+    `blank` are the steps of its rows in which no curve has a value."""
 
     source: str
     curves: Mapping[str, Curve]
@@ -80,6 +82,7 @@ class Log:
     precision: str = ""
     steps: tuple[str, ...] = ()
     step: str = ""
+    blank: tuple[float, ...] = ()
 
     def curve(self, name: str) -> Curve:
         """Raises Problem where there is none of this name, naming those that are."""
@@ -117,6 +120,12 @@ def is_loss(name: str) -> bool:
     return _plain(name) in (*TRAINED, *HELD_OUT)
 
 
+def run_of(name: str) -> str:
+    """Of which run a curve is: "bold-sun-1" of "bold-sun-1 - train/loss" or "bold-sun-1 · loss"; ""
+    where none is named."""
+    return re.split(r" (?:-|·) (?!.* (?:-|·) )", name)[0] if re.search(r" (?:-|·) ", name) else ""
+
+
 def _plain(name: str) -> str:
     """A name without its folder, its run, and whether it is of steps or a mean of an epoch's, as
     Lightning has it: "bold-sun-1 - train/loss" → "loss", "train_loss_step" → "train_loss"."""
@@ -135,10 +144,10 @@ def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:
     for count, (name, step, value) in enumerate(points, 1):
         if count > MOST_POINTS:
             raise Problem("run_too_long", most=MOST_POINTS)
-        at = _number(step)
+        at = number_in(step)
         if at is None or not math.isfinite(at):
             raise Problem("run_step", name=str(name)[:60], step=str(step)[:60])
-        read = _number(value)
+        read = number_in(value)
         if read is None:
             raise Problem(
                 "run_value", name=str(name)[:60], step=str(step)[:60], value=str(value)[:60]
@@ -172,7 +181,9 @@ def log_of(trained: Given, held: Given | None = None) -> Log:
     return Log("numbers", curves_of(itertools.chain(points, of_held)))
 
 
-def _number(value: object) -> float | None:
+def number_in(value: object) -> float | None:
+    """The number that is there or is written there, NaN and infinities among them; None for
+    none."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):

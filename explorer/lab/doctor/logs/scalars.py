@@ -8,16 +8,17 @@ runs   a row for each run with its last values, which is no log: it is refused
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 
-from explorer.lab.doctor.logs.log import ROWS, TRAINED, Log, curves_of, is_loss
+from explorer.lab.doctor.logs.log import ROWS, TRAINED, Log, curves_of, is_loss, number_in
 from explorer.runtime.problem import Problem
-from explorer.sources.cells import decimal_mark, is_blank, is_score, read_score
-from explorer.sources.delimited import to_nobody
+from explorer.sources.cells import Cells, decimal_mark, is_blank, is_score, read_score
+from explorer.sources.delimited import SAMPLE, to_nobody
 from explorer.sources.grids import Grid, read_grid
-from explorer.sources.json_rows import filled
+from explorer.sources.json_rows import written
 
 STEPS = ("step", "global_step", "_step", "train/global_step", "iteration", "iter", "steps", "batch")
 NAMES = ("tag", "metric", "name", "metric_name", "metricname", "key", "variable", "series")
@@ -26,6 +27,8 @@ RUNS = ("run", "run_name", "run name", "experiment", "run_id")
 TAGGED = "-tag-"  # before the curve's name, in the name of a file that TensorBoard gives
 # Of these wandb's table of runs has some three, whichever columns are shown.
 OF_RUNS, SHOWN = {"name", "state", "created", "runtime"}, 3
+# What programs write where there is no value.
+NOTHING = ("", "none", "null", "-", "n/a")
 MOST_KINDS = 100  # of rows, by which curves have a number in them
 OF_RUN = " - "  # between a run and its curve, as wandb writes it
 # What is no curve: clocks, trackio's number of a row, and wandb's ends of a smoothed one.
@@ -40,8 +43,8 @@ def read(name: str, content: bytes, step: str = "") -> Log:
     """The curves of a table, over the column of steps that is chosen (`ROWS` counts the rows), or
     else the first that goes by such a name; of losses without one, the rows are counted.
 
-    Raises Problem where no column has steps or none has values, naming the columns; and for a
-    table of runs.
+    Raises Problem where no column has steps or none has values, naming the columns; for a table of
+    runs, and for one without a row.
     """
     grid = _grid(name, content)
     heads = {head.strip().lower(): place for place, head in enumerate(grid.columns)}
@@ -62,6 +65,7 @@ def read(name: str, content: bytes, step: str = "") -> Log:
     counted = read_by == ROWS
     named = next((heads[one] for one in NAMES if one in heads), None)
     rows = _Rows(grid, next((heads[one] for one in RUNS if one in heads), None))
+    curves: dict[int, tuple[str, int | None]] = {}
     if at is not None and named is not None and value is not None:
         points = _long(rows, at, named, value)
     elif at is not None and value is not None:  # TensorBoard's export of one curve
@@ -81,14 +85,25 @@ def read(name: str, content: bytes, step: str = "") -> Log:
     found = curves_of(points)
     if not found:
         raise Problem("run_no_values", name=name, columns=columns)
-    return Log("scalars", found, steps=() if own else (*choices, ROWS), step=read_by)
+    blank = () if rows.several else tuple(_blank(rows, curves, at))
+    return Log("scalars", found, steps=() if own else (*choices, ROWS), step=read_by, blank=blank)
 
 
 def _grid(name: str, content: bytes) -> Grid:
-    """The table by the names in its first row; numbers one below the other have none."""
-    grid = read_grid(content, name, True)
+    """The table by the names in its first row; numbers one below the other have none.
+
+    Raises Problem for one without a row."""
+    if not content.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise Problem("run_empty", name=name)
+    grid = read_grid(content, name, True, rows=False)
+    if not _has_rows(grid):
+        raise Problem("run_only_header", name=name, columns=", ".join(grid.columns)[:400])
     alone = len(grid.columns) == 1 and _reads(grid.columns[0])
     return read_grid(content, name, False) if alone else grid
+
+
+def _has_rows(grid: Grid) -> bool:
+    return next(grid.records(to_nobody), None) is not None
 
 
 def _steps_in(grid: Grid, heads: Mapping[str, int]) -> tuple[str, ...]:
@@ -139,12 +154,15 @@ def _is_apart(head: str, place: int) -> bool:
 
 def is_scalars(name: str, content: bytes) -> bool:
     """Whether a table has steps and numbers beside them, and no two columns of text; or numbers
-    alone, of which `read` counts the rows, or says that steps are missing."""
+    alone, of which `read` counts the rows, or says that steps are missing; or is to have losses, of
+    which it has no row yet."""
     try:
-        grid = read_grid(content, name, True)
+        grid = read_grid(content, name, True, rows=False)
     except Problem:
         return False
     heads = [head.strip().lower() for head in grid.columns]
+    if not _has_rows(grid):
+        return any(map(is_loss, heads))
     if len(heads) == 1 and (is_loss(heads[0]) or _reads(grid.columns[0])):
         return _is_numeric(grid, 0)
     if _is_of_runs(heads):  # `read` says what it is
@@ -160,12 +178,25 @@ def is_scalars(name: str, content: bytes) -> bool:
 
 
 def _is_numeric(grid: Grid, place: int) -> bool:
-    cells = grid.column(place)
-    return bool(cells) and sum(map(_reads, cells)) >= 0.8 * len(cells)
+    cells = [cell for cell in grid.column(place) if not _is_nothing(cell)]
+    if not cells:  # of a column of the JSON's own NaN there is no cell
+        return any(_is_nan(dict(written(cells)).get(place)) for cells in _first(grid))
+    return sum(map(_reads, cells)) >= 0.8 * len(cells)
+
+
+def _first(grid: Grid) -> Iterator[Cells]:
+    """The first rows, those that cannot be read aside."""
+    rows = (cells for _, cells in itertools.islice(grid.records(to_nobody), SAMPLE))
+    return (cells for cells in rows if not isinstance(cells, Problem))
 
 
 def _reads(cell: object) -> bool:
     return is_score(cell) or str(cell).strip().lower() in ("nan", "inf", "-inf", "infinity")
+
+
+def _is_nothing(cell: object) -> bool:
+    """Whether nothing was written; NaN is the value of a loss."""
+    return cell is None or (isinstance(cell, str) and cell.strip().lower() in NOTHING)
 
 
 class _Rows:
@@ -183,7 +214,7 @@ class _Rows:
         for row, cells in self.grid.records(to_nobody):
             if isinstance(cells, Problem):
                 raise Problem("run_row", row=row, reason=str(cells))
-            yield row, dict(filled(cells))
+            yield row, {at: cell for at, cell in written(cells) if not _is_nothing(cell)}
 
     def number(self, cell: object) -> object:
         """A cell whose number is still to be read."""
@@ -206,7 +237,7 @@ def _wide(
         for place, (name, step) in curves.items():
             at = cells.get(step) if step is not None else row if counted else None
             value = cells.get(place)
-            if is_blank(at) or is_blank(value):
+            if at is None or value is None:
                 continue
             if _is_nan(value) and apart.get(place, set()) & there:
                 continue  # it was not logged in this row: another curve was
@@ -218,8 +249,9 @@ def _never_together(
 ) -> dict[int, set[int]]:
     """Of each curve those that have no number in any row in which it has one: what is logged at
     other times, and has "NaN" in the table in between. None where hardly a "NaN" is written."""
-    written = [any(map(_is_nan, rows.grid.column(place))) for place in curves]
-    if sum(written) < 2:
+    first = [cells for _, cells in itertools.islice(rows, SAMPLE)]
+    with_nan = (any(_is_nan(cells.get(place)) for cells in first) for place in curves)
+    if sum(with_nan) < 2:
         return {}
     kinds: set[frozenset[int]] = set()
     for _, cells in rows:
@@ -236,6 +268,19 @@ def _is_nan(cell: object) -> bool:
 
 def _is_finite(cell: object) -> bool:
     return not is_blank(cell) and is_score(cell)
+
+
+def _blank(
+    rows: _Rows, curves: Mapping[int, tuple[str, int | None]], step: int | None
+) -> Iterator[float]:
+    """The steps of the rows in which none of the curves has a value."""
+    if step is None or not curves:
+        return
+    for _, cells in rows:
+        if step in cells and not any(place in cells for place in curves):
+            at = number_in(rows.number(cells[step]))
+            if at is not None and math.isfinite(at):
+                yield at
 
 
 def _long(rows: _Rows, step: int, named: int, value: int) -> Iterator[tuple[str, object, object]]:

@@ -1,13 +1,16 @@
-"""``trainer_state.json``, as transformers' Trainer saves it."""
+"""``trainer_state.json``, as transformers' Trainer saves it. A value that is NaN stands there as
+such, as a word or, where another program has written it again, as null: a name is only there with a
+value."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 from explorer.lab.doctor.known import Known, known_as_trained
-from explorer.lab.doctor.logs.log import Log, curves_of
+from explorer.lab.doctor.logs.log import NO_NUMBERS, Log, curves_of
 from explorer.runtime.problem import Problem
 from losses.sentence_transformers.naming import TOLD
 
@@ -55,5 +58,7 @@ def _points(history: list[dict]) -> Iterator[tuple[str, object, object]]:
         if "step" not in record:
             raise ValueError(f"entry {place + 1} of log_history has no step")
         for name, value in record.items():
-            if name not in APART and isinstance(value, int | float):
-                yield name, record["step"], value
+            if name not in APART and (value is None or isinstance(value, int | float)):
+                yield name, record["step"], math.nan if value is None else value
+            elif name not in APART and value in NO_NUMBERS:
+                yield name, record["step"], float(value)

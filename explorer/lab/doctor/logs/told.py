@@ -12,7 +12,7 @@ from explorer.lab.doctor.data import Fault
 from explorer.lab.doctor.explain import Fitting
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
 from explorer.lab.doctor.landmarks import COLLAPSE, landmark
-from explorer.lab.doctor.logs.findings import ExaminedRun, too_short_for
+from explorer.lab.doctor.logs.findings import OF_END, ExaminedRun, too_short_for
 from explorer.lab.doctor.logs.log import ROWS
 from explorer.lab.doctor.logs.marks import side_of
 from explorer.locale import grouped, say, spelled, title_word, word
@@ -58,12 +58,26 @@ def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
         yield say(language, wrapped, said=told) if marks.assumed else told
     else:
         yield say(language, f"doctor.run.{'no_marks' if side_of(found.known) else 'nothing_known'}")
-    if short := too_short_for(found):
+    short = too_short_for(found)
+    told_of_end = OF_END & {fault.name for fault in found.faults}
+    if found.level is not None and not told_of_end and "end" not in short:
+        yield _ended(found, language)
+    if short:
         words = (say(language, f"doctor.run.of.{name}") for name in short)
         yield say(language, "doctor.run.too_short", what=say(language, "ui.between").join(words))
     others = [name for name in found.log.curves if name not in (found.curve, found.held_out)]
     if others:
         yield say(language, "doctor.run.other_curves", names=", ".join(others)[:400])
+
+
+def _ended(found: ExaminedRun, language: str) -> str:
+    """Where it ended, of a curve of which nothing is found there."""
+    told = say(language, "doctor.run.ended", level=display_number(found.level, 4))
+    collapse, floor = found.marks.collapse, found.marks.floor
+    zero = any(fault.name == "zero" for fault in found.faults)
+    if zero or collapse is None or floor is None or floor >= collapse:
+        return told
+    return say(language, "doctor.run.vague", said=told)
 
 
 def _known(found: ExaminedRun, language: str) -> Iterator[str]:
@@ -80,7 +94,7 @@ def _known(found: ExaminedRun, language: str) -> Iterator[str]:
         yield found.known.loss or found.log.called
     for name in (*COUNTS, *SETTINGS):
         value = getattr(found.known, name)
-        if value is not None:
+        if value is not None and (value or name != "negatives"):
             called = word(f"doctor.known.{name}", name)
             yield say(language, "doctor.setting", name=called, value=display_number(value))
     if found.log.precision:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from explorer.lab.doctor.logs.log import MOST_POINTS, Log, curves_of
+from explorer.lab.doctor.logs.log import MOST_POINTS, NO_NUMBERS, Log, curves_of
 from explorer.runtime.problem import Problem
 
 SIGNATURE = b"SQLite format 3\x00"
@@ -142,5 +142,5 @@ def _scalars(held: dict) -> Iterator[tuple[str, float]]:
     for name, value in held.items():
         if isinstance(value, int | float) and not isinstance(value, bool):
             yield name, value
-        elif value in ("NaN", "Infinity", "-Infinity"):  # as it writes them
+        elif value in NO_NUMBERS:
             yield name, float(value)

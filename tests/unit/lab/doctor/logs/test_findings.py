@@ -134,7 +134,7 @@ def test_of_a_loss_that_became_no_number_the_end_is_not_told():
     found = examine_run(broke)
     assert names(found) == ["not_finite"]
     said = found.faults[0].said()
-    assert "became no number at step 41: 40 values are none, the last at step 80" in said
+    assert "became NaN at step 41: 40 values are no numbers, the last at step 80" in said
     assert found.level is None
     again = examine_run(log([*FALLING[:40], math.nan, *FALLING[41:]], known=MNRL))
     assert {"not_finite", "between"} <= {*names(again)}
@@ -160,11 +160,11 @@ def test_of_a_loss_that_became_zero_late_no_mean_is_told_as_its_end():
 def test_values_that_are_none():
     found = examine_run(log([1.0, 2.0, math.nan, math.inf, *[0.0] * 6]))
     by_name = {fault.name: fault for fault in found.faults}
-    assert by_name["not_finite"].values == {"count": 2, "step": 3, "last": 4}
+    assert by_name["not_finite"].values == {"count": 2, "kind": "NaN", "step": 3, "last": 4}
     assert by_name["not_finite"].rows == (3, 4)
     assert by_name["zero"].values == {"count": 6, "step": 5}
     assert (
-        "became no number at step 3: 2 values are none, the last at step 4"
+        "became NaN at step 3: 2 values are no numbers, the last at step 4"
         in by_name["not_finite"].said()
     )
     assert "zero" not in names(examine_run(log([1.0, 0.0, 0.0, 1.0] * 5)))

@@ -1,0 +1,43 @@
+"""With which status a command ends."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from explorer import cli
+from explorer.lab.doctor import explain, reading
+
+
+def broken(*_, **__):
+    raise KeyError("a defect")
+
+
+def lacking(*_, **__):
+    raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("first\tsecond\na\tb\nc\td\n")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("raises", "said"), [(broken, "KeyError: 'a defect'"), (lacking, "torch is not installed")]
+)
+@pytest.mark.parametrize("command", ["explain", "doctor"])
+def test_a_defect_is_no_finding(command, raises, said, table, monkeypatch, capsys):
+    """1 is the status of something severe in the data: in somebody's CI a defect of ours must not
+    be taken for it."""
+    monkeypatch.setattr(explain, "explain", raises)
+    monkeypatch.setattr(reading, "read_table", raises)
+    words = {"explain": "5.545", "doctor": table}
+    monkeypatch.setattr(sys, "argv", ["app.py", command, words[command]])
+    assert cli.main() == 2
+    told = capsys.readouterr()
+    assert said in told.err
+    assert ("Traceback" in told.err) == (raises is broken)
+    assert told.out == ""
