@@ -265,14 +265,18 @@ class _Asked:
 
 
 def _fits(sides: Sequence[Side], asked: _Asked) -> Iterator[Fitting]:
+    empty = []
+    if abs(asked.value) <= asked.tolerance:
+        empty = [fit for side in sides for fit in _nothing_to_compare(side)]
+    idle = {(fit.loss, fit.convention, fit.layout) for fit in empty}
     for kind, curve in _curves(tuple(sides), asked.known):
-        yield from _on_curve(kind, curve, asked)
+        # What is 0 for want of anything to compare is no collapse.
+        found = _on_curve(kind, curve, asked)
+        yield from (fit for fit in found if (fit.loss, fit.convention, fit.layout) not in idle)
     if asked.known.margin is None:
         for side in sides:
             yield from _at_other_margins(side, asked)
-    if abs(asked.value) <= asked.tolerance:
-        for side in sides:
-            yield from _nothing_to_compare(side)
+    yield from empty
 
 
 @dataclass(frozen=True)
@@ -592,6 +596,11 @@ def _nothing_to_compare(side: Side) -> Iterator[Fitting]:
         )
 
 
+def _idle(side: Side) -> set[Layout]:
+    """Batches in which it has nothing to compare."""
+    return {fit.layout for fit in _nothing_to_compare(side)}
+
+
 def _nearest(sides: Sequence[Side], asked: _Asked) -> Iterator[Fitting]:
     """Of each curve the count that comes nearest."""
     found: list[tuple[float, str, _Curve, int]] = []
@@ -701,6 +710,8 @@ def _standing(sides: Sequence[Side], asked: _Asked) -> Standing | None:
     collapse, floor = landmark(side, COLLAPSE, layout), landmark(side, FLOOR, layout)
     start = landmark(side, START, layout)
     if collapse is None:
+        return None
+    if abs(asked.value) <= asked.tolerance and layout in _idle(side):
         return None
     # A floor that depends on counts is none where they are not known.
     floor = floor if not axis.counted or _level(side, FLOOR) is not None else None

@@ -89,9 +89,11 @@ def _named(name: str) -> Iterator[Side]:
         if spec.parts:
             raise Problem("explain_sum", about="loss", loss=title_word(spec))
         sides = list(sides_of(spec))
-        # A class that stands in the name of a convention is that convention.
+        # A class that stands in the name of a convention is that convention; RankNet is the loss,
+        # RankNetLoss a library's.
         meant = [side for side in sides if is_class(plain(name), side.convention)]
-        yield from meant if spec.name != name.strip() and meant else sides
+        general = name.strip() == spec.name or f"{name.strip()}Loss" in spec.aliases
+        yield from meant if meant and not general else sides
 
 
 def is_of_library(name: str) -> bool:
@@ -101,6 +103,8 @@ def is_of_library(name: str) -> bool:
     if not called or called in LOSSES or relative_called(called):
         return False
     for spec in losses_called(called):
+        if f"{called}Loss" in spec.aliases:
+            continue
         peers = (*spec.peers, *(one for each in spec.conventions for one in each.peers))
         if any(plain(one.called) == plain(called) for one in peers):
             return True

@@ -70,7 +70,7 @@ def finding_said(finding: Finding, language: str = "en") -> str:
 def _default_said(finding: Finding, language: str) -> str:
     """Of a value that is a margin, which libraries have that by default; "" of any other."""
     marks = [one for one in finding.fits if one.kind == COLLAPSE and _margin(one, finding.value)]
-    if not marks:
+    if not marks or finding.first.kind != COLLAPSE:
         return ""
     names = dict.fromkeys(one.convention for one in marks if one.convention and not one.parameters)
     value = _shown(finding.value)

@@ -152,7 +152,7 @@ OF_DOCTOR = [
      == {"count": 2, "kind": "NaN", "step": 3, "last": 4}),
     ("doctor_run", {"log": ""}, "Nothing was given"),
     ("figure", {"scene": OF_NUMBERS.to_link()},
-     lambda answer: answer["svg"].startswith("<svg") and answer["caption"]),
+     lambda answer: answer["svg"].startswith("<svg") and answer["kind"] == "matrix"),
     ("figure", {"scene": "#nothing"}, "link"),
 ]  # fmt: skip
 

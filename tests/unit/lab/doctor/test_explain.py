@@ -93,6 +93,29 @@ def test_a_margin_names_the_library_that_has_it(written, convention):
     assert fit.parameters == ()
 
 
+def test_of_a_start_nothing_is_said_of_margins():
+    """0.25 is what ContrastiveLoss starts at with its own margin, which is another number."""
+    first = next(lines(asked("0.25", loss="ContrastiveLoss")))
+    assert "right angles" in first
+    assert "by default" not in first
+
+
+@pytest.mark.parametrize("loss", ["MNRL", "MultipleNegativesRankingLoss"])
+def test_a_batch_of_one_has_not_collapsed(loss):
+    """Its loss is 0 because there is nothing to compare, and at collapse as well."""
+    found = asked("0", loss=loss, batch=1)
+    assert found.standing is None
+    assert next(lines(found)).endswith("there is no negative, and nothing is learned.")
+    assert not any("collapse" in one.kinds for one in found.findings)
+
+
+def test_a_name_that_a_class_of_a_library_only_lengthens_is_the_loss():
+    """RankNet is 0.693 at a tie, RankNetLoss of sentence-transformers counts bits: 1."""
+    assert asked("0.693", loss="RankNet").findings[0].kinds[0] == "collapse"
+    assert not asked("0.693", loss="RankNetLoss").findings
+    assert asked("1", loss="RankNetLoss").findings[0].kinds[0] == "collapse"
+
+
 @pytest.mark.parametrize(
     ("written", "said"),
     [
