@@ -96,6 +96,12 @@ def _named(name: str) -> Iterator[Side]:
         yield from meant if meant and not general else sides
 
 
+def is_without_ends(name: str) -> bool:
+    """Whether what goes by that name has no ends that counts tell: a sum of losses, or one of
+    `RELATIVES`. Raises Problem where no loss does."""
+    return relative_called(name) is not None or all(spec.parts for spec in losses_called(name))
+
+
 def is_of_library(name: str) -> bool:
     """Whether a loss was told as the class of a library, to which every row is a positive pair if
     it reads no labels."""

@@ -23,7 +23,7 @@ from explorer.lab.doctor.data import (
     is_softmax,
     margin_beyond,
 )
-from explorer.lab.doctor.known import Known, sides_for
+from explorer.lab.doctor.known import Known, is_without_ends
 from explorer.lab.doctor.logs.log import GRADIENT, Curve, Log, run_of
 from explorer.lab.doctor.logs.marks import Marks, marks_of, side_of
 from explorer.lab.doctor.logs.noise import noise_of, noise_of_evaluations
@@ -130,7 +130,8 @@ def too_short_for(found: ExaminedRun) -> tuple[str, ...]:
 def known_of(log: Log, told: Known | None) -> Known:
     """What was told, and of the rest what the log knows. Raises Problem for what cannot be."""
     told = (told or Known()).checked()
-    sides_for(told)  # a name that somebody gives is to be one of a loss
+    if told.loss:  # a name that somebody gives is to be one of a loss
+        is_without_ends(told.loss)
     merged = {
         field.name: getattr(told, field.name) or getattr(log.known, field.name)
         for field in dataclasses.fields(Known)

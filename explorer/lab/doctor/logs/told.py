@@ -57,7 +57,7 @@ def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
         wrapped = f"doctor.run.if.{marks.assumed}"
         yield say(language, wrapped, said=told) if marks.assumed else told
     else:
-        yield say(language, f"doctor.run.{'no_marks' if side_of(found.known) else 'nothing_known'}")
+        yield _without_marks(found, language)
     short = too_short_for(found)
     told_of_end = OF_END & {fault.name for fault in found.faults}
     if found.level is not None and not told_of_end and "end" not in short:
@@ -68,6 +68,15 @@ def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
     others = [name for name in found.log.curves if name not in (found.curve, found.held_out)]
     if others:
         yield say(language, "doctor.run.other_curves", names=", ".join(others)[:400])
+
+
+def _without_marks(found: ExaminedRun, language: str) -> str:
+    """Why its ends are not known."""
+    if side_of(found.known):
+        return say(language, "doctor.run.no_marks")
+    if called := found.known.loss or found.log.called:
+        return say(language, "doctor.run.not_decoded", loss=called)
+    return say(language, "doctor.run.nothing_known")
 
 
 def _ended(found: ExaminedRun, language: str) -> str:

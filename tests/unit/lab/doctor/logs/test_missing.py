@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.read import is_run, read_content
 from explorer.lab.doctor.logs.told import about
@@ -176,3 +177,15 @@ def test_a_collapse_that_the_run_logged_is_told_as_one():
     (fault,) = [one for one in examine_run(alike).faults if one.name == "at_collapse"]
     assert fault.said().endswith("the mean cosine of their negatives is 1, so that the vectors are "
                                  "nearly alike.")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["MatryoshkaLoss", "SoftmaxLoss", "cosent + info_nce"])
+def test_a_run_of_a_loss_without_ends_here_is_read_all_the_same(name):
+    """Its card names such a loss, or somebody does: that it has no ends here is said of it."""
+    broken = [*FALLING[:30], *[math.nan] * 10]
+    for told, called in ((Known(loss=name), ""), (None, name)):
+        found = examine_run(replace(log(broken), called=called), told)
+        assert names(found) == ["not_finite"]
+        assert f"Of {name} Doctor cannot tell from counts" in " ".join(about(found))
+    with pytest.raises(Problem, match="There is no loss called"):
+        examine_run(log(broken), Known(loss="nosuchloss"))
