@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from explorer.lab.doctor.classes import ClassesExamined, ClassTable
+from explorer.lab.doctor.data_told import row_line
 from explorer.lab.doctor.suited import Suited
-from explorer.lab.doctor.told import row_line
 from explorer.locale import say
 
 NAMED_CLASSES = 5  # classes, the largest and the smallest

@@ -234,11 +234,11 @@ def _examined_run(
 def _doctor_data(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.classes import ClassTable
     from explorer.lab.doctor.data import examine
+    from explorer.lab.doctor.data_told import data_to_json
     from explorer.lab.doctor.encoded_told import encoded_lines
     from explorer.lab.doctor.known import Known, count_of, sides_for
     from explorer.lab.doctor.reading import pairs_only
     from explorer.lab.doctor.suited import suited
-    from explorer.lab.doctor.told import data_to_json
     from explorer.sources.columns import CHOOSE_COLUMNS
 
     try:
@@ -263,10 +263,10 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
         return UNUSABLE
     if chosen.json:
         fitting = suited(read.profile, chosen.batch) if chosen.losses else ()
-        answer = data_to_json(read, found, fitting, chosen.language, seen)
+        answer = data_to_json(read, found, fitting, chosen.language, seen, chosen.loss)
         print(json.dumps(answer, ensure_ascii=False, indent=1))
     else:
-        _print_faults(found, read, chosen.language)
+        _print_faults(found, read, chosen)
         if seen:
             print("\n".join(encoded_lines(seen, read, chosen.batch, chosen.language)))
         if chosen.losses:
@@ -365,15 +365,18 @@ def _mine(read: Read, chosen: argparse.Namespace) -> str:
     return say(chosen.language, "doctor.wrote_mined", name=chosen.mine, told=told)
 
 
-def _print_faults(found: Examined, read: Read, language: str) -> None:
-    from explorer.lab.doctor.told import cleaned_line, row_lines
+def _print_faults(found: Examined, read: Read, chosen: argparse.Namespace) -> None:
+    from explorer.lab.doctor.data_told import cleaned_line, labels_unread, row_lines
     from losses import LOSSES
 
+    language = chosen.language
     loss = title_word(LOSSES[found.loss])
     print(say(language, "doctor.examined", count=found.pairs, loss=loss, batch=found.batch))
     if found.rows < found.pairs:
         print(say(language, "doctor.in_rows", rows=found.rows, batch=found.batch))
-    for line in _skipped(read, language):
+    for line in filter(
+        None, (*_skipped(read, language), labels_unread(read, chosen.loss, language))
+    ):
         print(line)
     for fault in found.faults:
         print(f"\n{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}")

@@ -6,10 +6,10 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
+from explorer.lab.doctor.data_told import row_lines
 from explorer.lab.doctor.encoded import Band, Seen, Sharpness, examine_encoded, sharpness
 from explorer.lab.doctor.profile import Profile
 from explorer.lab.doctor.reading import Read
-from explorer.lab.doctor.told import row_lines
 from explorer.locale import say
 from explorer.runtime.numbers import display_number
 from losses import LossSpec

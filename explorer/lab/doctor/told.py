@@ -1,27 +1,22 @@
-"""An explained number in words and as plain JSON; an examined data set as plain JSON."""
+"""An explained number in words and as plain JSON."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from explorer.lab.doctor.axes import most_pairs
-from explorer.lab.doctor.data import Examined
 from explorer.lab.doctor.explain import Explained, Finding, Fitting, Standing
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, START, Settings, sharpening
-from explorer.lab.doctor.reading import Read
 from explorer.lab.doctor.relatives import RELATIVES, relative_called
-from explorer.lab.doctor.suited import Suited
 from explorer.locale import Word, parameter_word, say, spelled, title_word, word
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.numbers import display_number, percent, typed
-from explorer.sources.cells import shortened
 from losses import LOSSES
 
 NOUGHT = 1e-9
-LETTERS = 60  # of a text of a row that shows a finding
 NAMED_TOGETHER = 6  # losses of one number; beyond, they are counted
 LISTED, FITS = 8, 16  # findings, and losses of each, of an answer as JSON
 OPEN = (
@@ -368,82 +363,3 @@ def _standing(standing: Standing, value: float, language: str) -> dict[str, Any]
         "assumed": standing.assumed,
         "said": standing_said(standing, value, language),
     }
-
-
-def cleaned_line(found: Examined, language: str) -> str:
-    """How much of the data set stays; "" where all does."""
-    kept, total = len(found.cleaned.kept), found.pairs
-    if kept == total:
-        return ""
-    if found.rows == total:
-        return say(language, "doctor.cleaned", kept=kept, total=total)
-    rows = {"rows": found.kept_rows, "all": found.rows}
-    return say(language, "doctor.cleaned_rows", kept=kept, total=total, **rows)
-
-
-def row_lines(read: Read, pairs: Iterable[int], language: str) -> Iterator[str]:
-    """Rows of a file that show a finding: their numbers, and how their texts begin."""
-    profile = read.profile
-    for pair in pairs:
-        texts = [side[pair - 1] for side in (profile.columns.first, profile.columns.second)]
-        label = [display_number(float(profile.labels[pair - 1]))] if profile.labelled else []
-        yield row_line(read.row(pair), [*texts, *label], language)
-
-
-def row_line(row: int, cells: Iterable[str], language: str) -> str:
-    """A row in one line of a terminal, whatever its cells hold."""
-    told = " · ".join(_on_one_line(cell) for cell in cells)
-    return say(language, "doctor.row", row=row, cells=told)
-
-
-def _on_one_line(text: str) -> str:
-    plain = "".join(letter if letter.isprintable() else " " for letter in text)
-    return shortened(" ".join(plain.split()), LETTERS)
-
-
-def data_to_json(
-    read: Read,
-    found: Examined,
-    fitting: Iterable[Suited],
-    language: str = "en",
-    encoded: dict[str, Any] | None = None,
-) -> dict[str, Any]:
-    """What is the matter with a data set as plain JSON: of the command, and as `doctor_data`
-    answers it, with what an encoder told where one was asked. Rows are those of the table."""
-    left_out = dict.fromkeys((read.row(one), because) for one, because in found.cleaned.left_out)
-    return {
-        "pairs": found.pairs,
-        "rows": found.rows,
-        "skipped": read.file.skipped[0] if read.file else 0,
-        "columns": read.file.chosen if read.file else {},
-        "loss": found.loss,
-        "batch": found.batch,
-        "severe": found.severe,
-        "findings": [
-            {**fault.to_json(language), "rows": _rows(read, fault.rows)} for fault in found.faults
-        ],
-        "looked_for": [check.name for check in found.checks if check.made],
-        "met": vars(found.met),
-        "suited": [one.to_json(language) for one in fitting],
-        "encoded": None if encoded is None else _by_row(read, encoded),
-        "kept": len(found.cleaned.kept),
-        "kept_rows": found.kept_rows,
-        "left_out": [{"row": row, "because": because} for row, because in left_out],
-    }
-
-
-def _rows(read: Read, pairs: Iterable[int]) -> list[int]:
-    return list(dict.fromkeys(map(read.row, pairs)))
-
-
-def _by_row(read: Read, encoded: dict[str, Any]) -> dict[str, Any]:
-    """What an encoder told, with the rows of the table in place of the pairs that were read."""
-    findings = []
-    for fault in encoded["findings"]:
-        cells = [
-            cell | {name: read.row(cell[name]) for name in ("row", "other")}
-            for cell in fault["cells"]
-        ]
-        told = {name: value for name, value in fault.items() if name != "pairs"}
-        findings.append({**told, "rows": _rows(read, fault["pairs"]), "cells": cells})
-    return {**encoded, "findings": findings}

@@ -8,13 +8,13 @@ from explorer.lab.doctor import USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
 from explorer.lab.doctor.classes import ClassTable, examine_classes
 from explorer.lab.doctor.classes_told import classes_to_json
 from explorer.lab.doctor.data import examine
+from explorer.lab.doctor.data_told import data_to_json
 from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, look
 from explorer.lab.doctor.encoded_told import encoded_to_json
 from explorer.lab.doctor.known import Known, count_of, sides_for
 from explorer.lab.doctor.mining import HEADS, USUAL_MARGIN, mine
 from explorer.lab.doctor.reading import Read, hub_content, pairs_only, read_given, read_table
 from explorer.lab.doctor.suited import suited, suited_to_classes
-from explorer.lab.doctor.told import data_to_json
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
 from explorer.runtime.limits import TRAINED_PAIRS
@@ -80,6 +80,8 @@ def doctor_data(
         findings, the worst first, each with name (which stays the same), severity ("severe",
         "warning" or "note"), said (a sentence), values (the numbers in it), rows (of the table,
         the first that show it) and advice (what to do, and what to paste); severe, whether any is;
+        labels_unread, said where the class of a library that was named reads none of the labels, so
+        that every row is a positive pair to it, else "";
         looked_for, the names of what these columns and this loss allow to be looked for;
         met, what a batch has on average: pairs of rows that share a text and meet as negatives,
         rows that have such a partner, floor, below which no softmax over the batch can then fall,
@@ -134,7 +136,7 @@ def doctor_data(
         if name:
             looked = look(read.profile, name, many, jobs.step)
             seen = encoded_to_json(read.profile, looked, spec, size, language)
-        made = {**data_to_json(read, found, fitting, language, seen), "mined": mined}
+        made = {**data_to_json(read, found, fitting, language, seen, loss), "mined": mined}
         return cast("DoctoredData", made)
 
 

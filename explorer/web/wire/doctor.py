@@ -6,10 +6,10 @@ from typing import Literal, TypedDict
 
 from explorer.web.wire.doctored import (
     CountedClass,
-    DoctoredRun,
     ExplainedFinding,
     ExplainedValue,
     FoundCell,
+    ReadRun,
     RunFinding,
     SeenBand,
     SeenSharpness,
@@ -174,7 +174,7 @@ class OtherRun(TypedDict):
     findings: list[RunFinding]
 
 
-class ExaminedRunLog(DoctoredRun):
+class ExaminedRunLog(ReadRun):
     """What is the matter with a run, as `doctor_run` answers it, the curves that are drawn, and
     another run that was given beside it."""
 

@@ -180,6 +180,7 @@ class DoctoredData(TypedDict):
     loss: str
     batch: int
     severe: bool
+    labels_unread: str
     findings: list[FoundFault]
     looked_for: list[str]
     met: Meeting

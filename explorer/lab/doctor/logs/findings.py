@@ -102,7 +102,8 @@ def examine_run(
             # It did not get there by learning.
             at_end = on_level(finite, marks, known)
             found += [fault for fault in at_end if fault.name != "at_floor"]
-        found += on_plateau(finite)
+        if zeros < last_of(finite):  # it stays there for another reason
+            found += on_plateau(finite)
     found += [*on_jumps(finite), *on_digits(trained), *on_end(log, trained)]
     found += on_gradient(log) if trained.ends else ()
     if side := side_of(known):

@@ -50,6 +50,45 @@ def table(tmp_path):
     return str(path)
 
 
+@pytest.mark.parametrize(
+    ("loss", "scores", "unread"),
+    [
+        ("MultipleNegativesRankingLoss", "0 1 0.5 1 0.2", True),
+        ("info_nce", "0 1 0.5 1 0.2", False),  # LossPrism's own reads them
+        ("MultipleNegativesRankingLoss", "1 1 1 1 1", False),
+        ("CoSENTLoss", "0 1 0.5 1 0.2", False),
+    ],
+)
+def test_a_class_that_reads_no_labels_is_told_as_one(loss, scores, unread, tmp_path, capsys):
+    path = tmp_path / "pairs.tsv"
+    rows = "".join(f"first {n}\tsecond {n}\t{one}\n" for n, one in enumerate(scores.split()))
+    path.write_text(f"first\tsecond\tscore\n{rows}", encoding="utf-8")
+    doctor(typed_doctor(str(path), "--loss", loss, "--batch", "2"))
+    said = capsys.readouterr().out
+    assert (f"{loss} itself reads no labels" in said) == unread
+    if unread:
+        assert "2 of these (40%) too, whose label lies below 0.5" in said
+    doctor(typed_doctor(str(path), "--loss", loss, "--batch", "2", "--json"))
+    assert bool(json.loads(capsys.readouterr().out)["labels_unread"]) == unread
+
+
+def test_header_and_encoding_of_a_table_can_be_said(tmp_path, capsys):
+    path = tmp_path / "pairs.csv"
+    path.write_bytes("句子,答案\n天气很好,阳光明媚\n我饿了,想吃饭\n".encode("gbk"))
+    for header, pairs in (("yes", 2), ("no", 3)):
+        words = ("--header", header, "--encoding", "gbk")
+        doctor(typed_doctor(str(path), "--batch", "2", "--json", *words))
+        assert json.loads(capsys.readouterr().out)["pairs"] == pairs
+    assert doctor(typed_doctor(str(path), "--encoding", "nonsense")) == 2
+    assert "no encoding that is read here" in capsys.readouterr().err
+
+
+def test_of_an_empty_file_nobody_can_tell_which_door_is_meant(tmp_path, capsys):
+    (tmp_path / "nothing.csv").write_bytes(b"")
+    assert doctor(typed_doctor(str(tmp_path / "nothing.csv"))) == 2
+    assert "neither a table of pairs in it nor the log of a run" in capsys.readouterr().err
+
+
 def test_rows_are_those_of_the_file_and_print_nothing_but_letters(tmp_path, capsys):
     """A row that could not be read counts, and a text is no command to the terminal."""
     path = tmp_path / "t.tsv"
