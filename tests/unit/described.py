@@ -87,6 +87,12 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.run.marks_*",
         "doctor.run.ways",
         "doctor.run.too_short",
+        "doctor.run.ended",
+        "doctor.run.vague",
+        "doctor.run.alike",
+    ),
+    "how a class of a library takes labels, and of how many rows that matters": (
+        "doctor.labels_unread",
     ),
     "how an experiment is made": (
         "compare.vary.way.*",
@@ -119,6 +125,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.which_loss",
         "doctor.without_encoder",
         "doctor.run.no_marks",
+        "doctor.run.not_decoded",
         "doctor.run.nothing_known",
         "ui.no_own_negatives",
     ),
