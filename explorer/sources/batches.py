@@ -52,7 +52,7 @@ def successive(pairs: Pairs, draw: Draw) -> Iterator[tuple[int, ...]]:
     for epoch in itertools.count():
         batches = _epoch(pairs, draw.sampler, draw.size, draw.seed, epoch)
         if not batches:
-            raise Problem("no_batch", size=draw.size)
+            raise Problem("no_batch", size=min(draw.size, len(pairs)))
         yield from batches[max(draw.number - passed, 0) :]
         passed += len(batches)
 

@@ -653,12 +653,13 @@ export interface ExploreFacts {
   explore: ExploreOwn;
 }
 
-/** What Explore alone is told; `own` are the losses of the user's own, `editable` whether their files can be edited in the page. */
+/** What Explore alone is told; `own` are the losses of the user's own, `editable` whether their files can be edited in the page; `tried` how many pairs of a file the trials take at most. */
 export interface ExploreOwn {
   examples: Record<string, Example>;
   samplers: string[];
   ranges: Record<string, Range>;
   spread: number;
+  tried: number;
   own: string[];
   editable: boolean;
 }
@@ -1207,7 +1208,7 @@ export interface Numbers {
   rest?: Floats;
 }
 
-/** The `values` of a parameter that can be tried, each under `seeds` seeds in `steps` steps. */
+/** The `values` of a parameter that can be tried, each under `seeds` seeds in `steps` steps with batches of `batch`. */
 export interface Offer {
   parameter: string;
   values: number[];
@@ -1215,6 +1216,7 @@ export interface Offer {
   room: number | null;
   seeds: number;
   steps: number;
+  batch: number;
 }
 
 /** A file that runs were measured on: of `total` rows `skipped` could not be used; `shared` of its `count` pairs have a sentence that one of the runs was trained on. */

@@ -36,7 +36,7 @@ from explorer.locale import title_word
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import hub_cache, hub_sets, tables, textbook
-from explorer.sources.pairs import Pairs, given_by, taught
+from explorer.sources.pairs import Pairs, corrected, given_by, taught
 from explorer.sources.samplers import group_by_label
 from losses import LOSSES, LossSpec
 from losses.combined.names import RECIPES
@@ -229,14 +229,20 @@ def _from_hub(data: TrainingData) -> tuple[Pairs, int, bool]:
     return table.pairs, table.left_out, _are_triplets(table)
 
 
-def data_of_scene(scene: Data) -> TrainingData:
-    """The pairs of a scene of the Explore page, as they were corrected, to learn from.
+def data_of_scene(
+    scene: Data, whole: Pairs | None = None, most: int = TrainingData.most
+) -> TrainingData:
+    """The pairs of a scene of the Explore page, as they were corrected, to learn from: of a batch
+    those of the `whole` file that it was drawn from, if that is given. Of more than `most` pairs
+    a random sample is taken.
 
     Raises Problem where they are no sentences.
     """
     if not has_words(scene):
         raise Problem("training_no_words", name=scene.source)
-    pairs = load_pairs(scene)
+    pairs = load_pairs(scene) if whole is None else corrected(whole, scene.corrections)
+    if len(pairs) > most:
+        pairs = pairs.at(sorted(random.Random(DRAW).sample(range(len(pairs)), most)))
     name = scene.file or scene.example
     return TrainingData(source="rows", name=name, rows=pairs.rows, teacher=pairs.taught_rows)
 

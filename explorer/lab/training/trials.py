@@ -12,12 +12,15 @@ from explorer.core.scenario import Rules, Scenario
 from explorer.lab.training.data import data_of_scene
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.verdict import LEAST_SEEDS
+from explorer.sources.pairs import Pairs
 from losses import LossSpec, Parameter
 from losses.spec import ParameterValue
 
 # Around the value in force, by ratios.
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 STEPS, BATCH = 60, 16
+# Of a file with more pairs a sample: the steps see half as many.
+MOST_PAIRS = 2_000
 # Of fewer values none does better than another.
 LEAST_VALUES = 2
 LEAST_RUNS = LEAST_VALUES * LEAST_SEEDS
@@ -25,7 +28,8 @@ LEAST_RUNS = LEAST_VALUES * LEAST_SEEDS
 
 @dataclass(frozen=True)
 class Offer:
-    """The `values` of a parameter that can be tried, each under `seeds` seeds in `steps` steps.
+    """The `values` of a parameter that can be tried, each under `seeds` seeds in `steps` steps
+    with batches of `batch`.
 
     On a Space no more than `room` further runs may be queued, so that `left_out` other values are
     not tried; None elsewhere.
@@ -37,6 +41,7 @@ class Offer:
     room: int | None
     seeds: int
     steps: int
+    batch: int
 
 
 def twins_of(rules: Rules) -> str:
@@ -45,17 +50,23 @@ def twins_of(rules: Rules) -> str:
     return rules.twins if rules.twins == "leave_out" else TrainingPlan.twins
 
 
-def trials(scenario: Scenario, parameter: str = "", room: int | None = None) -> list[TrainingPlan]:
+def trials(
+    scenario: Scenario,
+    parameter: str = "",
+    room: int | None = None,
+    whole: Pairs | None = None,
+) -> list[TrainingPlan]:
     """The plans that try a scene's loss at several values of a parameter (the first numeric one if
     unnamed), everything else as in the scene, each under as many seeds as a comparison needs; no
-    more of them than there is `room` for.
+    more of them than there is `room` for. A scene that is a batch of a file learns from the `whole`
+    file, of which it is given all pairs.
 
     Raises:
         Problem: if the loss has no such parameter, or the scene no sentences to encode.
     """
     data = scenario.data
     plan = TrainingPlan(
-        data=data_of_scene(data),
+        data=data_of_scene(data, whole, MOST_PAIRS),
         encoder=data.cross_encoder or data.encoder,
         kind="cross" if data.cross_encoder else "bi",
         loss=scenario.loss,
@@ -75,7 +86,7 @@ def trials(scenario: Scenario, parameter: str = "", room: int | None = None) -> 
 
 def tried(plan: TrainingPlan, parameter: str = "", room: int | None = None) -> list[TrainingPlan]:
     """As `trials`, everything else as in a plan, but for no more than STEPS steps."""
-    made = _offer(plan.spec, plan.settings, plan.steps, parameter, room)
+    made = _offer(plan.spec, plan.settings, plan.steps, plan.batch_size, parameter, room)
     return [
         dataclasses.replace(
             plan,
@@ -91,14 +102,14 @@ def tried(plan: TrainingPlan, parameter: str = "", room: int | None = None) -> l
 def offer_of(scenario: Scenario, parameter: str = "", room: int | None = None) -> Offer:
     """What `trials` tries of a parameter. Raises Problem if there is no such one."""
     spec = spec_for(scenario)
-    return _offer(spec, parameters_for(spec, dict(scenario.parameters)), STEPS, parameter, room)
+    return _offer(spec, parameters_for(spec, dict(scenario.parameters)), STEPS, BATCH, parameter, room)
 
 
 def offers(plan: TrainingPlan, room: int | None = None) -> list[Offer]:
     """What `tried` tries, of each numeric parameter of the plan's loss; of one that is off and
     ranges by ratios nothing, since beside it lie other values at which it does nothing."""
     return [
-        _offer(plan.spec, plan.settings, plan.steps, one.name, room)
+        _offer(plan.spec, plan.settings, plan.steps, plan.batch_size, one.name, room)
         for one in numeric_parameters(plan.spec)
         if not (one.logarithmic and plan.settings[one.name] == one.off)
     ]
@@ -108,6 +119,7 @@ def _offer(
     spec: LossSpec,
     settings: Mapping[str, ParameterValue],
     steps: int,
+    batch: int,
     parameter: str,
     room: int | None,
 ) -> Offer:
@@ -117,7 +129,7 @@ def _offer(
     values = trial_values(chosen, now)
     kept = values if room is None else fitting(values, now, room // LEAST_SEEDS)
     short = min(steps or STEPS, STEPS)
-    return Offer(chosen.name, kept, len(values) - len(kept), room, LEAST_SEEDS, short)
+    return Offer(chosen.name, kept, len(values) - len(kept), room, LEAST_SEEDS, short, batch)
 
 
 def trial_values(parameter: Parameter, now: float) -> tuple[float, ...]:

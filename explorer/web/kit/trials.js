@@ -17,9 +17,10 @@ export function valuesOf({ parameter, values }) {
  * What is queued, by the sentence `key`, and what of it does not fit into a queue that is shared.
  * @param {Offer} offer
  * @param {string} key
+ * @param {Record<string, string>} more what else the sentence tells of
  */
-export function aboutTrials({ values, left_out: left, room, seeds, steps }, key) {
+export function aboutTrials({ values, left_out: left, room, seeds, steps, batch }, key, more = {}) {
   if (!values.length) return say("trials.full", { room: room ?? 0, least: 2 * seeds });
-  const about = say(key, { count: values.length * seeds, values: values.length, seeds, steps });
+  const about = say(key, { ...more, count: values.length * seeds, values: values.length, seeds, steps, batch });
   return left ? `${about} ${say("trials.fewer", { room: room ?? 0, left, all: left + values.length })}` : about;
 }

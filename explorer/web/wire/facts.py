@@ -164,12 +164,13 @@ class Example(TypedDict):
 
 class ExploreOwn(TypedDict):
     """What Explore alone is told; `own` are the losses of the user's own, `editable` whether their
-    files can be edited in the page."""
+    files can be edited in the page; `tried` how many pairs of a file the trials take at most."""
 
     examples: dict[str, Example]
     samplers: list[str]
     ranges: dict[str, tuple[float, float]]
     spread: int
+    tried: int
     own: list[str]
     editable: bool
 

@@ -143,3 +143,5 @@ def test_where_no_batch_can_be_filled_it_is_said():
     same = Pairs(("a",) * 9, tuple(f"b {i}" for i in range(9)), (1.0,) * 9)
     with pytest.raises(Problem, match="no batch of 4 pairs"):
         drawn(same, Draw("no_duplicates", 4))
+    with pytest.raises(Problem, match="no batch of 9 pairs"):  # all that there are
+        drawn(same, Draw("no_duplicates", 512))

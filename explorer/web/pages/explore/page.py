@@ -11,6 +11,7 @@ from explorer.core.named import other_names
 from explorer.core.scenario import Scenario
 from explorer.export.layout import NAMED_BY_PAIR, PAIRED
 from explorer.lab.over_batches import COUNT
+from explorer.lab.training.trials import MOST_PAIRS
 from explorer.locale import COUNTS
 from explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS
 from explorer.sources import batches, random_batch, textbook
@@ -66,6 +67,7 @@ def page_data() -> dict[str, object]:
         "samplers": batches.SAMPLERS,
         "ranges": batches.RANGES,
         "spread": COUNT,
+        "tried": MOST_PAIRS,
         "own": [name for name in LOSSES if own_loss.own_loss(name)],
         "editable": own_loss.may_edit(),
     }

@@ -154,9 +154,11 @@ def _sweep(request: Json) -> Json:
 
 
 def _trials(request: Json) -> Json:
-    """{scenario, parameter} → the names of the runs that were queued to try several values."""
+    """{scenario, parameter, file?, columns?, header?, encoding?} → the names of the runs that were
+    queued to try several values, on all pairs of the file where one is named."""
     scenario = Scenario.from_json(request.get("scenario"))
-    plans = trials(scenario, str(request.get("parameter", "")), default_runs().room(LEAST_RUNS))
+    whole, room = whole_file(request, scenario.data), default_runs().room(LEAST_RUNS)
+    plans = trials(scenario, str(request.get("parameter", "")), room, whole)
     return {"started": start_all(default_runs(), plans)}
 
 

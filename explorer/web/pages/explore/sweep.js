@@ -2,7 +2,8 @@
 // with the two rules of thumb drawn in; and short trainings, which settle what rules cannot. Worked
 // out when asked for.
 import { h, roomOf, setText, worded } from "../../kit/dom.js";
-import { percent, read, show } from "../../kit/numbers.js";
+import { given } from "../../kit/given.js";
+import { counted, percent, read, show } from "../../kit/numbers.js";
 import { plotArea, ticksOf } from "../../kit/plot.js";
 import { GONE } from "../../kit/server.js";
 import { aboutTrials, valuesOf } from "../../kit/trials.js";
@@ -59,7 +60,9 @@ export default function sweep(root, channel, server) {
     id: "lp-sweep-trials",
     onclick: async () => {
       trial.disabled = true;
-      const answer = await server.trials({ scenario: channel.scenario, parameter: choice.value });
+      const { file, columns, header, encoding } = channel.heldFile() ?? {};
+      const { scenario } = channel;
+      const answer = await server.trials({ scenario, parameter: choice.value, file, columns, header, encoding });
       trial.disabled = false;
       if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
       else location.href = `finetune#${answer.started.join()}`;
@@ -182,11 +185,21 @@ export default function sweep(root, channel, server) {
     return Number(read(name === "loss" ? figures.loss : figures.gradient_norm));
   }
 
+  // Of a batch the file that it was drawn from, or a sample of it.
+  function pairsTried() {
+    const { whole } = channel.scenario.data.reading;
+    const most = given.explore.tried;
+    if (!channel.heldFile()) return say("sweep.try_pairs");
+    const key = whole > most ? "sweep.try_pairs_sample" : "sweep.try_pairs_file";
+    return say(key, { count: counted(Math.min(whole, most)) });
+  }
+
   // Where the scene has sentences to learn from.
   /** @param {Found} of */
   function offerTrials({ trials }) {
     trial.hidden = !trials?.values.length;
-    tryOut.textContent = trials ? aboutTrials(trials, "sweep.try_about") : say("sweep.try_none");
+    const about = { pairs: pairsTried() };
+    tryOut.textContent = trials ? aboutTrials(trials, "sweep.try_about", about) : say("sweep.try_none");
     if (trials) trial.textContent = say("sweep.try", { values: valuesOf(trials) });
   }
 

@@ -12,6 +12,7 @@ from explorer.lab.training import data
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.trials import (
     LEAST_RUNS,
+    MOST_PAIRS,
     fitting,
     offer_of,
     offers,
@@ -22,6 +23,7 @@ from explorer.lab.training.trials import (
 from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key
+from explorer.sources.pairs import Pairs
 from losses import LOSSES
 from tests.unit.lab.training.conftest import corpus
 
@@ -120,6 +122,25 @@ def test_a_space_queues_what_fits(runs, monkeypatch, visited):
     assert refused.value.key == "problem.training_shared_own"
     run.say("stopped")
     assert len(tried(plan, room=runs.room(LEAST_RUNS))) == 6
+
+
+def test_a_batch_of_a_file_is_tried_on_all_of_its_pairs_as_corrected():
+    count = MOST_PAIRS + 100
+    first, second = (tuple(f"{side} {i}" for i in range(count)) for side in "ab")
+    whole = Pairs(first, second, tuple(float(i % 6) for i in range(count)))
+    changes = (("a 0", "b 0", "5"), ("a 1", "b 1", ""))
+    scene = Scenario(
+        data=Data(source="table", rows=whole.at(range(8)).rows, file="all.csv", corrections=changes)
+    )
+    part = whole.at(range(100))
+    held = {plan.data for plan in trials(scene, whole=part)}
+    (found,) = held
+    assert (len(found.rows), found.rows[0], found.name) == (99, ("a 0", "b 0", "5"), "all.csv")
+    assert not [row for row in found.rows if row[0] == "a 1"]
+    rows = trials(scene, whole=whole)[0].data.rows
+    assert len(set(rows)) == len(rows) == MOST_PAIRS
+    assert {row[:2] for row in rows} < {row[:2] for row in whole.rows}
+    assert len(trials(scene)[0].data.rows) == 7  # what is shown, where nothing else is known
 
 
 def test_what_cannot_be_tried_is_said():
