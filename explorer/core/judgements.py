@@ -572,6 +572,15 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         _HOLDS,
     ),
     _remark(
+        "verdict_alike",
+        _COMPARED,
+        "run",
+        "both put every one of these pairs at the same place; of others nothing",
+        f"the shared seeds: {_PAIRS}",
+        "the interval is 0 alone: under both every pair has the same influence",
+        counts=True,
+    ),
+    _remark(
         "verdict_no_seed",
         _COMPARED,
         "settings",

@@ -6,6 +6,7 @@ import {
   counted,
   fixed,
   grouped,
+  isBlank,
   percent,
   read,
   show,
@@ -82,4 +83,10 @@ test("numbers for a formula", () => {
   assert.equal(texNumber(-2e9), "(-2\\cdot 10^{9})");
   assert.equal(texNumber(12345.6), "12\\,346");
   assert.deepEqual([texNumber("inf"), texNumber("-inf")], ["\\infty", "-\\infty"]);
+});
+
+test("an interval of no width about 0 is of equal figures, and of nothing else", () => {
+  assert.ok(isBlank({ low: 0, high: 1e-12 }));
+  assert.ok(!isBlank({ low: -2e-9, high: 0 }));
+  assert.ok(!isBlank({ low: 0.2, high: 0.2 }));
 });

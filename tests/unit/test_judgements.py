@@ -61,6 +61,7 @@ ELSEWHERE = {
         "test_session.py::test_a_fault_of_ones_own_loss_is_told_as_its_own",
     ),
     "remark.run_pair": "test_remarks.py::test_the_pair_that_came_home",
+    "remark.verdict_alike": "test_remarks.py::test_models_that_order_these_pairs_alike",
     "remark.verdict_other_pairs": "test_compare.py::test_other_held_out_pairs_do_not_compare",
     **of_prefix(
         "sweep.",

@@ -394,6 +394,7 @@ def _figure(value: float | None) -> str:
 
 def _table(found: dict) -> str:
     from explorer.lab.training.compare import signed_ends
+    from explorer.lab.training.verdict import Difference
     from explorer.locale import grouped, say, spelled
 
     lines = [f"On {spelled('en', 'pairs', found['pairs'])}:"]
@@ -415,9 +416,10 @@ def _table(found: dict) -> str:
         count = len(between["seeds"])
         seeds = f"{count} {'seed' if count == 1 else 'seeds'}, {grouped(between['pairs'])} pairs"
         told = signed_ends(between["difference"], between["low"], between["high"])
-        ends = f"{found['level']}: {told['low']} to {told['high']}, {seeds}"
+        ends = f"{found['level']}: {told['low']} to {told['high']}, "
+        ends = "" if Difference(**between).is_blank else ends
         compared = f"{one['b']} − {one['a']}, {_title(one['figure'])}"
-        lines.append(f"{compared}: {told['difference']} ({ends})")
+        lines.append(f"{compared}: {told['difference']} ({ends}{seeds})")
     lines += [say("en", f"remark.{one['key']}", **one["values"]) for one in found["verdict"]]
     if on := found["unseen"]:
         counts = {"count": on["shared"], "all": on["count"]}

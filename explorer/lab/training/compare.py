@@ -291,6 +291,8 @@ def of_difference(
     if found is None:
         return Remark("verdict_no_seed", said)
     said |= {"seeds": len(found.seeds), "pairs": pairs, "figure": figure_word(figure)}
+    if found.is_blank:
+        return Remark("verdict_alike", said)
     said |= interval_values(found)
     if found.covers == "pairs":
         return Remark(f"verdict_models_{'ahead' if found.is_told else 'untold'}", said)
@@ -306,9 +308,6 @@ def figure_word(figure: str) -> Word:
     return word(f"finetune.{figure}", figure)
 
 
-UNMOVED = 1e-9  # an interval as narrow about 0 is one of figures that are equal, pair by pair
-
-
 def on_gain(found: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Remark:
     """Whether a model that has ended does better on these pairs in a figure of `LEADING`; None:
     they have no order."""
@@ -318,7 +317,7 @@ def on_gain(found: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Remark
     ends = {"before": found.before, "after": found.after}
     values: dict[str, Value] = {name: fixed(end, LEAST_PLACES) for name, end in ends.items()}
     values |= {"figure": figure_word(figure), "pairs": pairs}
-    if max(map(abs, (found.low, found.high))) < UNMOVED:  # nothing varies, by which to tell
+    if found.is_blank:
         return Remark("run_unmoved", values)
     return Remark(key, {**values, **interval_values(found)})
 

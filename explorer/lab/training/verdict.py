@@ -34,6 +34,8 @@ LEAST_SEEDS = 3
 LEAST_FREEDOM = 0.1
 # So many pairs are as good as never.
 MOST_NEEDED = 1_000_000
+# An interval as narrow about 0 is one of figures that are equal, pair by pair.
+BLANK = 1e-9
 
 By = Mapping[int, Measured]
 Pairs = Sequence[tuple[str, str]]
@@ -61,6 +63,11 @@ class Difference:
     def is_told(self) -> bool:
         """Whether chance would rarely do this."""
         return self.low > 0 or self.high < 0
+
+    @property
+    def is_blank(self) -> bool:
+        """Whether no pair varies, so that nothing tells what others would show."""
+        return max(abs(self.low), abs(self.high)) < BLANK
 
 
 def difference(a: By, b: By, pairs: Pairs, beside: Sequence[By] = ()) -> Difference | None:

@@ -108,6 +108,12 @@ export function signedEnds({ difference, low, high }) {
   return { difference: signed(difference, places), low: signed(low, places), high: signed(high, places) };
 }
 
+/**
+ * Whether an interval is of figures that are equal, pair by pair, so that nothing tells what other pairs would show.
+ * @param {{ low: number, high: number }} found
+ */
+export const isBlank = ({ low, high }) => Math.max(Math.abs(low), Math.abs(high)) < 1e-9;
+
 // What a sum of shares that was added up in float32 may be short of all.
 const SHORT = 1e-6;
 

@@ -271,12 +271,13 @@ def _figure(request: dict) -> Json:
 
 
 def _remark(request: dict) -> Json:
-    """{run} → what is striking about it so far, and once it has ended, what it gained."""
+    """{run} → what is striking about it so far, and once it has ended, what it gained, where that
+    says something of other pairs."""
     name = str(request.get("run"))
     gained = remarks.gain_of(runs(), name)
     return {
         "remarks": [dataclasses.asdict(remark) for remark in remarks.remarks(runs(), name)],
-        "gain": gained and dataclasses.asdict(gained),
+        "gain": dataclasses.asdict(gained) if gained and not gained.is_blank else None,
         "level": whole_percent(LEVEL),
     }
 

@@ -1,7 +1,7 @@
 // The runs that are shown beside each other: how they compare, figures with their spread over seeds, what
 // changed places; then all runs, and the experiment of the source.
 import { h, reword, worded } from "../../kit/dom.js";
-import { show, showWithin, signedEnds } from "../../kit/numbers.js";
+import { isBlank, show, showWithin, signedEnds } from "../../kit/numbers.js";
 import { Requests } from "../../kit/request.js";
 import { sortableTable } from "../../kit/table.js";
 import { say } from "../../kit/words.js";
@@ -90,7 +90,7 @@ export default function runs(root, channel) {
       },
       {
         key: "finetune.column.interval",
-        cell: ({ between }) => Object.values(signedEnds(between)).slice(1).join(" … "),
+        cell: ({ between }) => (isBlank(between) ? "—" : Object.values(signedEnds(between)).slice(1).join(" … ")),
         by: ({ between: { low } }) => low,
       },
       {

@@ -195,6 +195,17 @@ def test_the_ends_of_an_interval_are_told_apart(low, high, said):
     assert (told["low"], told["high"]) == said
 
 
+def test_models_that_order_all_pairs_alike_have_no_interval(several):
+    runs, names = several
+    found = compare.table(runs, [names[0], names[3]])
+    for one in found["differences"]:
+        assert "98%: " in commands._table({**found, "differences": [one]})
+        one["between"] |= {"difference": 0.0, "low": 0.0, "high": 0.0}
+    table = commands._table({**found, "verdict": []})
+    assert "cosine_mse − cosent, spearman: 0.000 (1 seed, 24 pairs)" in table
+    assert "98%" not in table
+
+
 def test_pairs_that_stand_there_repeatedly_are_told_wherever_runs_are_judged(runs, trained, capsys):
     plain = corpus()
     again = Corpus(plain.train, (*plain.held_out, *plain.held_out[:1] * 12))

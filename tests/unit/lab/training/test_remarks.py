@@ -8,13 +8,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from explorer.lab.training.compare import held_out_pairs, on_gain
+from explorer.lab.training.compare import held_out_pairs, of_difference, on_gain
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.influence import spearman
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.remarks import gain_of, on_loss, remarks
 from explorer.lab.training.runs import Runs
-from explorer.lab.training.verdict import gain
+from explorer.lab.training.verdict import difference, gain
 from explorer.locale import LANGUAGES, catalogue
 
 COUNT = 60
@@ -238,6 +238,20 @@ def test_pairs_that_kept_their_places():
     found = on_gain(gain({0: before}, {0: after}, pairs), held_out_pairs(4))
     assert found.key == "run_unmoved"
     assert "low" not in found.values
+
+
+def test_models_that_order_these_pairs_alike():
+    """Of another pair they would differ, which an interval of no width would deny."""
+    labels, pairs = np.array([0.0, 1, 3, 5]), [(f"a{i}", f"b{i}") for i in range(4)]
+    one, other = (
+        {seed: spearman(np.array(scores) + seed, labels) for seed in range(3)}
+        for scores in ([0.1, 0.4, 0.2, 0.9], [0.2, 0.5, 0.3, 0.8])
+    )
+    for seeds in (1, 3):
+        sides = ({seed: side[seed] for seed in range(seeds)} for side in (one, other))
+        found = of_difference("a", "b", difference(*sides, pairs), held_out_pairs(4))
+        assert found.key == "verdict_alike"
+        assert "low" not in found.values
 
 
 def test_pairs_that_stand_there_repeatedly_are_told_beside_the_gain(run):
