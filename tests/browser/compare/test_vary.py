@@ -149,8 +149,8 @@ def test_those_that_fall_on_the_way_to_collapse_are_named(
 ) -> None:
     page = opened(new_page(), server.address, "1=cosent&2=triplet&vary=collapse")
     expect(page.locator(f"{PANEL} .lp-falls")).to_have_text(
-        "A falls on the way, from 19.12 to 5.598: by its value one point for everything is better "
-        "than this batch."
+        "A falls on the way, from 19.12 to 5.598: by its value, with these parameters, one point "
+        "for everything is better than this batch."
     )
     page.locator(f"{PANEL} input[type=range]").focus()
     page.keyboard.press("End")

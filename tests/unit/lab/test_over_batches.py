@@ -47,6 +47,13 @@ def test_batches_of_a_file_begin_with_the_first():
     assert len(seen) == 48
 
 
+def test_an_order_that_stays_has_each_batch_once():
+    """Counted again and again, the same few would look like many."""
+    found = batches_of_file(whole(), Draw("in_order", 8), 200)
+    assert [one.first[0] for one in found] == [f"a {8 * place}" for place in range(6)]
+    assert len(batches_of_file(whole(), Draw("in_order", 512), 200)) == 1
+
+
 @pytest.mark.encoder
 def test_what_was_corrected_is_corrected_in_every_batch():
     pairs = whole(16)

@@ -164,7 +164,8 @@ export function spreadPart(channel, server, boxes) {
   function told(number) {
     const { source, file, reading } = channel.scenario.data;
     if (source === "random") return say("ui.spread_random", { count: number });
-    const { size, sampler, seed } = reading.draw;
+    const { sampler, seed } = reading.draw;
+    const size = Math.min(reading.draw.size, reading.whole);
     const how = say(`sampler.${sampler}.how`, { seed });
     return say("ui.spread_file", { count: number, size, name: file, how });
   }
