@@ -110,7 +110,12 @@ export function spreadPart(channel, server, boxes) {
     if (on) ask();
   }
 
-  const canDraw = () => channel.scenario.data.source === "random" || channel.heldFile() !== null;
+  // A file that is shown whole, in its order, has no other batch.
+  function canDraw() {
+    const { source, reading } = channel.scenario.data;
+    const isWhole = reading.draw.sampler === "in_order" && reading.batches < 2;
+    return source === "random" || (channel.heldFile() !== null && !isWhole);
+  }
 
   // Another batch of the same draw is one of those that are known.
   function question() {
