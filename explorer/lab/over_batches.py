@@ -66,8 +66,8 @@ def _encode(every: Sequence[Pairs], data: Data) -> None:
 
 
 def batches_of_file(pairs: Pairs, draw: Draw, count: int = COUNT) -> list[Pairs]:
-    """The first `count` batches that this way of drawing finds in a whole file; in its order no more
-    than those of one epoch, which every other one repeats."""
+    """The first `count` batches that this way of drawing finds in a whole file; in its order no
+    more than those of one epoch, which every other one repeats."""
     first = dataclasses.replace(draw, number=0)
     if draw.sampler == "in_order":
         count = min(count, batches.epoch_of(pairs, draw))

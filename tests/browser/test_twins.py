@@ -6,6 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.core.scenario import Data, Scenario
+from tests.browser.compare.steering import opened_page as beside
+from tests.browser.compare.steering import redrawn as beside_redrawn
+from tests.browser.compare.steering import values
 from tests.browser.large.steering import opened_page
 from tests.browser.reading import CHANNEL, redrawn, still, visit
 from tests.browser.serving import Server
@@ -52,6 +55,16 @@ def test_they_are_left_out_by_one_name_on_all_pages(new_page, server: Server) ->
     with redrawn(page):
         page.select_option("#lp-loss", "cosent")
     expect(page.locator("#lp-twins")).to_be_hidden()
+
+    beside(page, server.address, f"1=info_nce&2=cosent&scene={SCENE.to_link()}")
+    assert named(page, "#lp-compare-twins") == (name, offered)
+    (before, _), hidden = values(page), page.locator("#lp-compare-twins")
+    with beside_redrawn(page):
+        page.select_option("#lp-compare-twins", "leave_out")
+    assert values(page)[0] < before
+    with beside_redrawn(page):
+        page.select_option("#lp-side-0", "cosent")
+    expect(hidden).to_be_hidden()
 
     opened_page(page, server.address, "#loss=info_nce&pairs=40&twins=leave_out")
     expect(page.locator("#lp-large-twins")).to_have_value("leave_out")

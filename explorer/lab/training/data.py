@@ -229,20 +229,14 @@ def _from_hub(data: TrainingData) -> tuple[Pairs, int, bool]:
     return table.pairs, table.left_out, _are_triplets(table)
 
 
-def data_of_scene(
-    scene: Data, whole: Pairs | None = None, most: int = TrainingData.most
-) -> TrainingData:
-    """The pairs of a scene of the Explore page, as they were corrected, to learn from: of a batch
-    those of the `whole` file that it was drawn from, if that is given. Of more than `most` pairs
-    a random sample is taken.
+def data_of_scene(scene: Data, pairs: Pairs | None = None) -> TrainingData:
+    """The pairs of a scene of Explore, or those given in their place, as corrected, to learn from.
 
     Raises Problem where they are no sentences.
     """
     if not has_words(scene):
         raise Problem("training_no_words", name=scene.source)
-    pairs = load_pairs(scene) if whole is None else corrected(whole, scene.corrections)
-    if len(pairs) > most:
-        pairs = pairs.at(sorted(random.Random(DRAW).sample(range(len(pairs)), most)))
+    pairs = load_pairs(scene) if pairs is None else corrected(pairs, scene.corrections)
     name = scene.file or scene.example
     return TrainingData(source="rows", name=name, rows=pairs.rows, teacher=pairs.taught_rows)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from explorer.core.explore import parameters_for, spec_for
 from explorer.core.parameters import chosen_numeric, numeric_parameters, spread
 from explorer.core.scenario import Rules, Scenario
-from explorer.lab.training.data import data_of_scene
+from explorer.lab.training.data import DRAW, data_of_scene
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.verdict import LEAST_SEEDS
 from explorer.sources.pairs import Pairs
@@ -66,7 +67,7 @@ def trials(
     """
     data = scenario.data
     plan = TrainingPlan(
-        data=data_of_scene(data, whole, MOST_PAIRS),
+        data=data_of_scene(data, whole and _sample(whole)),
         encoder=data.cross_encoder or data.encoder,
         kind="cross" if data.cross_encoder else "bi",
         loss=scenario.loss,
@@ -102,7 +103,8 @@ def tried(plan: TrainingPlan, parameter: str = "", room: int | None = None) -> l
 def offer_of(scenario: Scenario, parameter: str = "", room: int | None = None) -> Offer:
     """What `trials` tries of a parameter. Raises Problem if there is no such one."""
     spec = spec_for(scenario)
-    return _offer(spec, parameters_for(spec, dict(scenario.parameters)), STEPS, BATCH, parameter, room)
+    settings = parameters_for(spec, dict(scenario.parameters))
+    return _offer(spec, settings, STEPS, BATCH, parameter, room)
 
 
 def offers(plan: TrainingPlan, room: int | None = None) -> list[Offer]:
@@ -113,6 +115,13 @@ def offers(plan: TrainingPlan, room: int | None = None) -> list[Offer]:
         for one in numeric_parameters(plan.spec)
         if not (one.logarithmic and plan.settings[one.name] == one.off)
     ]
+
+
+def _sample(pairs: Pairs) -> Pairs:
+    """These pairs, of too many of them so many at random."""
+    if len(pairs) <= MOST_PAIRS:
+        return pairs
+    return pairs.at(sorted(random.Random(DRAW).sample(range(len(pairs)), MOST_PAIRS)))
 
 
 def _offer(

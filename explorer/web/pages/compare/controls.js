@@ -12,6 +12,7 @@ import {
   randomFields,
   tabbed,
   tellSkipped,
+  twinsField,
 } from "../../kit/sidebar.js";
 import { say } from "../../kit/words.js";
 import { chip, letterOf, nameOf } from "./legend.js";
@@ -168,6 +169,9 @@ export default function controls(root, channel, server) {
   const secondModels = h("p.lp-note");
   const edit = worded("button.lp-button", "compare.edit_on_explore", { type: "button", onclick: () => explore(0) });
   const skipped = h("ul.lp-skipped", { hidden: true });
+  const twins = twinsField("lp-compare-twins", ["keep", "leave_out"], (chosen) =>
+    channel.set({ rules: { twins: chosen } }),
+  );
   const panels = {
     example: h("div.lp-panel", {}, labelled("ui.example", example), about),
     random: h(
@@ -214,17 +218,19 @@ export default function controls(root, channel, server) {
   root.append(
     section("compare.begin", question),
     section("compare.losses", list, more, byName.element),
-    foldable("ui.data", sources.element, Object.values(panels), secondModels, skipped),
+    foldable("ui.data", sources.element, Object.values(panels), secondModels, skipped, twins.element),
   );
   reword(root);
 
   channel.on("state", () => {
-    const { data, question: asked } = channel.store.state;
+    const { data, rules, question: asked } = channel.store.state;
     question.value = asked in questions ? asked : "";
     listSides();
     example.value = data.example;
     random.set(data.random);
     sources.set(data.source);
+    twins.set(rules.twins);
+    twins.element.hidden = !channel.sides.some((side) => channel.formOf(side)?.counted);
     aboutData();
   });
   channel.on("skipped", aboutData);

@@ -138,7 +138,7 @@ def test_a_batch_of_a_file_is_tried_on_all_of_its_pairs_as_corrected():
     assert (len(found.rows), found.rows[0], found.name) == (99, ("a 0", "b 0", "5"), "all.csv")
     assert not [row for row in found.rows if row[0] == "a 1"]
     rows = trials(scene, whole=whole)[0].data.rows
-    assert len(set(rows)) == len(rows) == MOST_PAIRS
+    assert MOST_PAIRS - 1 <= len(set(rows)) == len(rows) <= MOST_PAIRS
     assert {row[:2] for row in rows} < {row[:2] for row in whole.rows}
     assert len(trials(scene)[0].data.rows) == 7  # what is shown, where nothing else is known
 
