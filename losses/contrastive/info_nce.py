@@ -217,7 +217,7 @@ def info_nce(
         similarity: "cosine", or "dot" for the product of the vectors as they are.
         directions: some of "query_to_key", "key_to_query", "query_to_query", "key_to_key", as
             names or as one text with commas: to whom row i is compared. Queries look at queries,
-            and keys at keys, without the own; keys at keys see `negatives` too.
+            and keys at keys, without the own; keys at keys see `negatives` too, but for their own.
         partition: "joint": one sum for all directions, in which the own pair stands once for each
             way between queries and keys (GTE); "per_direction": a loss for each, and their mean.
         in_batch: False takes the given negatives only, and no other key of the batch.
@@ -655,6 +655,8 @@ INFO_NCE = LossSpec(
         "symmetric InfoNCE",
         "improved contrastive loss",
         "CMNRL",
+        "CachedMultipleNegativesRankingLoss",
+        "CachedMultipleNegativesSymmetricRankingLoss",
         "MNSRL",
         "GradCache",
         "CPC",

@@ -73,8 +73,8 @@ def distill_kl(
 
     Args:
         scores: [N, K], what the student gives the K candidates of each query.
-        teacher: [N, K], what the teacher gives them. Of −inf the share is 0; +inf is refused, for
-            nothing says what share the others would have.
+        teacher: [N, K], what the teacher gives them, as constants. Of −inf the share is 0; +inf is
+            refused, for nothing says what share the others would have.
         temperature: T, of the student; the loss has its square as a factor, so that gradients
             keep their size.
         teacher_temperature: of the teacher; None or 0: the student's.

@@ -7,7 +7,7 @@ from functools import partial
 
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import linear, nll_loss
 
 from losses import inputs
 from losses.geometry import cosine_matrix, dot_matrix
@@ -19,9 +19,10 @@ from losses.peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.spec import Convention, LossSpec, Symbol
 
 FEW = 2**16  # logits, up to which one matrix is faster than tiles
-# Of few logits that are this near to each other torch's own cross-entropy is the fastest: no share
-# is subnormal then (`plain.exp_`). It keeps the digits of a loss that is this large.
+# Of few logits whose shares are this near to 1 in their logarithms torch's own cross-entropy is the
+# fastest: none is subnormal then (`plain.exp_`). It keeps the digits of a loss that is this large.
 NEAR, LARGE = 80.0, 0.1
+NOBODYS = -(2**63)  # torch leaves out what has this class, by default −100
 
 
 def softmax_definition(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tensor:
@@ -45,25 +46,68 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
         classes: [N], the number of each one's prototype.
         prototypes: [C, D], one row for each class.
     """
+    loss, logits = _of_few_by_torch(embeddings, classes, prototypes)
+    if loss is not None:
+        return loss
     embeddings, classes, prototypes = inputs.at_prototypes(
         embeddings, classes, prototypes, asked=False
     )
     exact = exact_softmax
-    if not _are_few(embeddings, prototypes):  # few are refused by their products, which are fewer
+    if logits is not None:
+        exact = partial(few.softmax, logits=logits)
+    elif not _are_few(embeddings, prototypes):  # few are refused by their products, which are fewer
         inputs.must_be_finite("embeddings", embeddings)
         inputs.must_be_finite("prototypes", prototypes)
-    elif inputs.may_ask(embeddings) and not inputs.would_be_lowered(embeddings):
-        embeddings, classes, prototypes = map(inputs.recordable, (embeddings, classes, prototypes))
-        logits = embeddings @ prototypes.T
-        least, largest = logits.detach().aminmax()
-        apart = largest.item() - least.item()
-        if apart < NEAR:
-            loss = cross_entropy(logits, classes)
-            if loss.item() > LARGE:
-                return loss
-        if math.isfinite(apart):
-            exact = partial(few.softmax, logits=logits.detach())
     return with_gradient(exact, _softmax_densely, embeddings, prototypes, classes)
+
+
+def _of_few_by_torch(
+    embeddings: Tensor, classes: Tensor, prototypes: Tensor
+) -> tuple[Tensor | None, Tensor | None]:
+    """The loss by torch's own steps where they are as exact, and the logits where they are finite.
+
+    Beside so few logits each question takes its share of the time. None is asked twice: what torch
+    refuses, and what does not show in the shares, is left to the checks that have words for it.
+    """
+    if not _are_as_torch_takes_them(embeddings, classes, prototypes):
+        return None, None
+    logits = linear(embeddings, prototypes)
+    if logits.dtype != embeddings.dtype:  # lowered by autocast
+        return None, None
+    shares = logits.log_softmax(dim=1)
+    least = shares.detach().amin().item()
+    if not math.isfinite(least):
+        return None, None
+    if least > -NEAR:
+        try:
+            loss = nll_loss(shares, classes, ignore_index=NOBODYS)
+        except IndexError:  # a number that no prototype has
+            return None, None
+        if loss.item() > LARGE:
+            return loss, None
+    return None, logits.detach()
+
+
+def _are_as_torch_takes_them(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> bool:
+    """Whether they are few, and need neither be raised nor copied."""
+    if not (
+        isinstance(embeddings, Tensor)
+        and isinstance(classes, Tensor)
+        and isinstance(prototypes, Tensor)
+    ):
+        return False
+    rows, columns = embeddings.shape, prototypes.shape
+    return (
+        len(rows) == len(columns) == 2
+        and rows[1] == columns[1]
+        and 0 < rows[0] * columns[0] <= FEW
+        and classes.shape == rows[:1]
+        and embeddings.dtype == prototypes.dtype
+        and embeddings.dtype in inputs.REAL
+        and classes.dtype == torch.int64
+        and inputs.may_ask(embeddings)
+        and not (embeddings.is_inference() or classes.is_inference() or prototypes.is_inference())
+    )
 
 
 def _softmax_densely(embeddings, prototypes, classes):

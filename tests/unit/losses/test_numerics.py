@@ -534,3 +534,16 @@ def test_the_slope_of_a_learned_scale_of_the_logistic_is_that_of_the_definition(
                 value = loss(scores, labels, scale=scale, reduction=reduction)
                 both.append(torch.autograd.grad(value, (scale, scores)))
             torch.testing.assert_close(*both, rtol=1e-10, atol=1e-12)
+
+
+def test_few_logits_of_a_softmax_are_refused_in_words():
+    """Whatever torch's own cross-entropy would make of them: it leaves out the class −100."""
+    embeddings, prototypes = torch.randn(2, 3, 4)
+    given = {"prototypes": prototypes}
+    for number in (3, -1, -100):
+        with pytest.raises(ValueError, match=rf"classes\[1\] is {number}; there are prototypes 0"):
+            LOSSES["softmax"].function(embeddings, torch.tensor([0, number, 1]), **given)
+    prototypes[2, 0] = torch.inf  # its own logits may all be −∞, and its shares 0
+    for one in (embeddings, -embeddings.abs()):
+        with pytest.raises(ValueError, match=r"prototypes\[2\]\[0\] is inf"):
+            LOSSES["softmax"].function(one, torch.tensor([0, 1, 1]), **given)
