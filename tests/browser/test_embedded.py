@@ -44,7 +44,9 @@ def hub(
             return
         proxied = {"x-forwarded-proto": "https", "x-forwarded-host": urlsplit(WITHIN).netloc}
         url = asked.url.replace(WITHIN, server.address, 1)
-        route.fulfill(response=route.fetch(url=url, headers=asked.headers | proxied))
+        # A connection that was kept may have been closed just now.
+        answer = route.fetch(url=url, headers=asked.headers | proxied, max_retries=3)
+        route.fulfill(response=answer)
 
     context = browser.new_context(
         viewport={"width": 1440, "height": 900},

@@ -158,7 +158,8 @@ def doctor_run(
 
 def _told_of(other: Known) -> Iterator[str]:
     """What was told of the other run, by the names of the arguments."""
-    return (f"beside_{name}" for name, value in vars(other).items() if value not in ("", None))
+    usual = vars(Known())
+    return (f"beside_{name}" for name, value in vars(other).items() if value != usual[name])
 
 
 def _read(name: str, text: str, step: str = "") -> Log:

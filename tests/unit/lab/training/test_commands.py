@@ -56,7 +56,7 @@ def test_differences_are_written_as_the_sentences_write_them():
     between = {"difference": -0.0091, "low": -0.032, "high": 0.0138, "seeds": [0, 1, 2]}
     gap = {"a": "cosent", "b": "contrastive", "figure": "spearman"}
     found = {"groups": [], "verdict": [], "unseen": None, "level": "98%"}
-    told = {**between, "pairs": 200}
+    told = {**between, "pairs": 200, "covers": "both", "pairs_needed": None}
     found |= {"pairs": held_out_pairs(200), "differences": [{**gap, "between": told}]}
     assert _table(found).splitlines()[1:] == [
         "contrastive − cosent, spearman: −0.009 (98%: −0.032 to +0.014, 3 seeds, 200 pairs)"
