@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from numbers import Real
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from explorer.core.explore import check_names, spec_for
 from explorer.core.scenario import TWINS, Data, Rules, Scenario
@@ -305,26 +305,26 @@ def read_numbers(name: str, values: object) -> tuple[float, ...]:
 
 # What JSON has in place of what is no number, as `explorer.runtime.numbers.Real` is written and as
 # others write it.
-NO_NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf, "infinity": math.inf,
-              "-infinity": -math.inf}  # fmt: skip
+NO_NUMBER = ("nan", "inf", "-inf", "infinity", "-infinity")
 
 
 def read_values(name: str, values: object) -> tuple[float, ...]:
     """Numbers as `read_numbers` reads them, and such as are none: null (NaN), NaN and infinities,
     also as words."""
+    listed = _listed(name, values)
+    odd = [_no_number(value) for value in listed]
+    others = [value if no is None else 0.0 for value, no in zip(listed, odd, strict=True)]
+    found = zip(read_numbers(name, others), odd, strict=True)
+    return tuple(number if no is None else no for number, no in found)
 
-    def read(value: object) -> object:
-        if value is None:
-            return math.nan
-        return NO_NUMBERS.get(value.strip().lower(), value) if isinstance(value, str) else value
 
-    given = [read(value) for value in _listed(name, values)]
-    odd = [isinstance(value, float) and not math.isfinite(value) for value in given]
-    found = read_numbers(
-        name, [0.0 if out else value for value, out in zip(given, odd, strict=True)]
-    )
-    places = zip(found, given, odd, strict=True)
-    return tuple(cast(float, value) if out else number for number, value, out in places)
+def _no_number(value: object) -> float | None:
+    """NaN or an infinity that is there or is written there; None for what should be a number."""
+    if value is None:
+        return math.nan
+    if isinstance(value, str):
+        return float(value) if value.strip().lower() in NO_NUMBER else None
+    return value if isinstance(value, float) and not math.isfinite(value) else None
 
 
 def check_lengths(function: str, most: int, lists: Mapping[str, Sequence[object]]) -> int:

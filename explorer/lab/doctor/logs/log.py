@@ -33,6 +33,8 @@ CORRELATION = re.compile(r"spearman|pearson", re.I)
 GRADIENT = re.compile(r"grad(ient)?_norm$", re.I)
 HELD = re.compile(r"eval|val|test|dev|held", re.I)
 OURS = "prism_"
+OF_RUN = " - "  # between a run and its curve, as wandb writes it
+BEFORE_CURVE = " [-·] "  # what may stand there
 ROWS = "#"  # in place of a column of steps: the number of the row
 NO_NUMBERS = ("NaN", "Infinity", "-Infinity")  # in place of a number in JSON, as many write it
 LARGEST_POWER = sys.float_info.max_10_exp
@@ -123,13 +125,13 @@ def is_loss(name: str) -> bool:
 def run_of(name: str) -> str:
     """Of which run a curve is: "bold-sun-1" of "bold-sun-1 - train/loss" or "bold-sun-1 · loss"; ""
     where none is named."""
-    return re.split(r" (?:-|·) (?!.* (?:-|·) )", name)[0] if re.search(r" (?:-|·) ", name) else ""
+    return OF_RUN.join(re.split(BEFORE_CURVE, name)[:-1])
 
 
 def _plain(name: str) -> str:
     """A name without its folder, its run, and whether it is of steps or a mean of an epoch's, as
     Lightning has it: "bold-sun-1 - train/loss" → "loss", "train_loss_step" → "train_loss"."""
-    last = re.split(r"/| - | · ", name)[-1].strip().lower()
+    last = re.split(f"/|{BEFORE_CURVE}", name)[-1].strip().lower()
     return re.sub(r"loss_(step|epoch)$", "loss", last.replace(" ", "_").replace("-", "_"))
 
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePath
 
-from explorer.lab.doctor.logs.log import ROWS, TRAINED, Log, curves_of, is_loss, number_in
+from explorer.lab.doctor.logs.log import OF_RUN, ROWS, TRAINED, Log, curves_of, is_loss, number_in
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import Cells, decimal_mark, is_blank, is_score, read_score
 from explorer.sources.delimited import SAMPLE, to_nobody
@@ -30,7 +30,6 @@ OF_RUNS, SHOWN = {"name", "state", "created", "runtime"}, 3
 # What programs write where there is no value.
 NOTHING = ("", "none", "null", "-", "n/a")
 MOST_KINDS = 100  # of rows, by which curves have a number in them
-OF_RUN = " - "  # between a run and its curve, as wandb writes it
 # What is no curve: clocks, trackio's number of a row, and wandb's ends of a smoothed one.
 APART = re.compile(
     r"^(id|wall[_ ]time|_?timestamp|_runtime|relative time.*|epoch|.*/epoch|.*__(min|max)|"
