@@ -19,10 +19,10 @@ import psutil
 
 from benchmarks.report import Row
 from benchmarks.visitors import CALL, WAIT_S
+from explorer.front.visitor import HEADER
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import new_key
 from explorer.web.api.endpoints import ENDPOINTS
-from explorer.web.hosting import HEADER
 from tests.expected import FULL, SHARED, arguments_of, known_requests, requests_of
 from tests.hostile import varied
 

@@ -26,8 +26,8 @@ import pyarrow.parquet
 
 from benchmarks.report import Row
 from benchmarks.visitors import CALL, WAIT_S, Answers, Visitor, parts_of, question, row
+from explorer.front.visitor import HEADER
 from explorer.runtime.visitors import new_key
-from explorer.web.hosting import HEADER
 
 CONNECTIONS, SHARE = 500, 0.1
 EVERY_S = 15.0  # between two looks of one visitor

@@ -19,8 +19,8 @@ import numpy as np
 import orjson
 
 from benchmarks.report import Row
+from explorer.front.visitor import HEADER
 from explorer.runtime.visitors import new_key
-from explorer.web.hosting import HEADER
 
 PAIRS = 64
 EVERY_S = 0.5

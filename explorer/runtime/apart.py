@@ -21,12 +21,12 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
-import psutil
 import torch
 
 from explorer.runtime.budgets import budget
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem, logged
+from explorer.runtime.processes import memory_of
 
 Result = TypeVar("Result")
 
@@ -57,11 +57,7 @@ class Worker:
     @property
     def memory(self) -> int:
         """The bytes that the process holds."""
-        if self._process is None or self._process.pid is None:
-            return 0
-        with contextlib.suppress(psutil.Error):
-            return psutil.Process(self._process.pid).memory_info().rss
-        return 0
+        return memory_of(self._process)
 
     def call(self, function: Callable[..., Result], *arguments: object) -> Result:
         """What the function, which a module has by its name, returns.

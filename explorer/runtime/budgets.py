@@ -72,6 +72,7 @@ BUDGETS = (
     Budget("training_numbers", 5_000_000, "numbers", "a run", "in an encoder from scratch"),
     Budget("training_seconds", 600, "s", "a run", "from the first step on, pauses included"),
     Budget("training_mib", 4096, "MiB", "a run", "of memory for its process"),
+    Budget("bodies_mib", 512, "MiB", "all", "of what requests send, until they are answered"),
     Budget("middling_at_once", 1, "answers", "all", "middling work under way; the rest waits"),
     Budget("middling_waiting", 32, "answers", "all", "middling work that waits"),
     Budget("heavy_at_once", 2, "jobs", "all", "heavy work under way; the rest waits its turn"),

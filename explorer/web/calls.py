@@ -17,7 +17,7 @@ from gradio.context import LocalContext
 from starlette.requests import Request
 from starlette.responses import Response
 
-from explorer.web.hosting import Message, Receive, Send
+from explorer.front.asgi import Message, Receive, Send, arrived, body_of
 from explorer.web.instrument import Instrument
 from explorer.web.pool import Pool
 
@@ -39,8 +39,8 @@ class AnswersCalls:
         if scope["type"] != "http" or not _is_call(scope):
             await self.app(scope, receive, send)
             return
-        came = await _arrived(receive)
-        called = self._called(b"".join(message.get("body", b"") for message in came))
+        came = await arrived(receive)
+        called = self._called(body_of(came))
         if called is None:
             await self.app(scope, _again(came, receive), send)
             return
@@ -75,14 +75,6 @@ def _is_call(scope: dict) -> bool:
     path = scope["path"].removeprefix(scope.get("root_path", ""))
     kind = dict(scope["headers"]).get(b"content-type", b"")
     return path.rstrip("/") == PATH and kind.startswith(b"application/json")
-
-
-async def _arrived(receive: Receive) -> list[Message]:
-    """All messages of a request, or those until whoever sent it left."""
-    came = [await receive()]
-    while came[-1]["type"] == "http.request" and came[-1].get("more_body"):
-        came.append(await receive())
-    return came
 
 
 def _again(came: list[Message], receive: Receive) -> Receive:

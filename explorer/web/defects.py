@@ -1,5 +1,5 @@
-"""Exception handler and redacted log: whatever goes wrong on the way of a request is answered, and
-told without its words.
+"""Exception handler: whatever goes wrong on the way of a request is answered, and told without its
+words.
 
 What Gradio, MCP or the server raise of themselves may quote what was sent. It would end up in the
 log, and whoever asked would get "Internal Server Error", or a stream that breaks off.
@@ -8,16 +8,15 @@ log, and whoever asked would get "Internal Server Error", or a stream that break
 from __future__ import annotations
 
 import json
-import logging
 import traceback
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
+from explorer.front.asgi import Message, Receive, Send
 from explorer.locale import say
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
-from explorer.web.hosting import Message, Receive, Send, problem_of
+from explorer.web.hosting import problem_of
 
 # Of gradio_client: puts the named arguments of a call in order.
 ARGUMENTS = "construct_args"
@@ -74,19 +73,3 @@ async def _answer(send: Send, status: int, told: dict) -> None:
     headers = [(b"content-type", b"application/json")]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": json.dumps(told).encode()})
-
-
-def log_without_words() -> None:
-    """Of what any library logs from now on only the place and, of an error, the kind is written."""
-    usual = logging.getLogRecordFactory()
-
-    def made(*given: Any, **named: Any) -> logging.LogRecord:
-        record = usual(*given, **named)
-        said = f"{Path(record.pathname).name}:{record.lineno}"
-        if record.exc_info and record.exc_info[0]:
-            places = traceback.format_tb(record.exc_info[2])
-            said = f"{said} {record.exc_info[0].__name__}\n{''.join(places)}"
-        record.msg, record.args, record.exc_info, record.exc_text = said, (), None, None
-        return record
-
-    logging.setLogRecordFactory(made)

@@ -17,8 +17,9 @@ from typing import Any
 import brotli
 from cachetools import LRUCache
 
+from explorer.front.asgi import Message, Receive, Send
 from explorer.runtime.visitors import is_hosted
-from explorer.web.hosting import Message, Receive, Send, encodings_in
+from explorer.web.hosting import encodings_in
 
 KEPT_PAGES = 32  # pages, by the name under which they were asked for
 QUALITY = 5  # of the compression, done once

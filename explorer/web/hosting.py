@@ -16,13 +16,16 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import psutil
 from anyio import CapacityLimiter, to_thread
-from starlette.requests import cookie_parser
 
+from explorer.front.asgi import Message, Receive, Send
+from explorer.front.hosts import of_another_page
+from explorer.front.process import FRONTS
+from explorer.front.visitor import COOKIE, HEADER, kept_key, sent_key
 from explorer.lab.training.folder import all_runs
 from explorer.lab.training.runs import default_runs
 from explorer.runtime import apart, jobs, memory, parcels, uploads
@@ -34,21 +37,13 @@ from explorer.runtime.turns import HEAVY, MIDDLING, Turns
 from explorer.runtime.visitors import as_visitor, is_hosted, is_key, new_key
 from explorer.runtime.wire import Json
 from explorer.sources import hub_cache
-from explorer.web.hosts import of_another_page
 
-HEADER = "x-lossprism-key"
-COOKIE = "lossprism_key"
 NEW = "x-lossprism-new"  # of a request that came without a key
 KEY_KEPT_S = 30 * 24 * 3600  # since the last page that was opened
 TIDIED_S = 300.0
-CONNECTIONS = 16_384
 SWITCHED_S = 0.0005
 # Of a disk that is full, of somebody's share of it, and of one that may only be read.
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
-
-Message = MutableMapping[str, Any]
-Send = Callable[[Message], Awaitable[None]]
-Receive = Callable[[], Awaitable[Message]]
 
 
 class KnowsVisitor:
@@ -62,13 +57,11 @@ class KnowsVisitor:
         if scope["type"] != "http" or not is_hosted():
             await self.app(scope, receive, send)
             return
-        foreign = of_another_page(scope)
-        sent = _sent_by_header(scope["headers"]) if foreign else _sent(scope["headers"])
+        sent, foreign = sent_key(scope), of_another_page(scope)
         key = sent or new_key()
         own = (HEADER.encode(), NEW.encode())
         others = [(name, value) for name, value in scope["headers"] if name not in own]
-        keeps = sent and not _forgets(scope)
-        said = [(own[0], key.encode()), *([] if keeps else [(own[1], b"1")])]
+        said = [(own[0], key.encode()), *([] if kept_key(scope) else [(own[1], b"1")])]
         known = {**scope, "headers": [*others, *said]}
 
         async def with_cookie(message: Message) -> None:
@@ -84,33 +77,10 @@ class KnowsVisitor:
         await self.app(known, receive, with_cookie)
 
 
-def _forgets(scope: dict) -> bool:
-    """Whether whoever asks keeps a cookie for no longer than they talk to us: a client of MCP that
-    did not send its key as a header."""
-    if "/mcp" not in scope["path"]:
-        return False
-    return not _sent_by_header(scope["headers"])
-
-
 def key_of(scope: dict) -> str:
     """The key that came with a request, as `KnowsVisitor` found it; "" of one that came without."""
     headers = dict(scope["headers"])
     return "" if NEW.encode() in headers else headers.get(HEADER.encode(), b"").decode("latin-1")
-
-
-def _sent(headers: list[tuple[bytes, bytes]]) -> str:
-    """The key that came with a request; "" where none did."""
-    if said := _sent_by_header(headers):
-        return said
-    # A proxy may send cookies in several headers; another app's may be no cookies by the book.
-    cookies = "; ".join(value.decode("latin-1") for name, value in headers if name == b"cookie")
-    kept = cookie_parser(cookies).get(COOKIE, "")
-    return kept if is_key(kept) else ""
-
-
-def _sent_by_header(headers: list[tuple[bytes, bytes]]) -> str:
-    said = dict(headers).get(HEADER.encode(), b"").decode("latin-1")
-    return said if is_key(said) else ""
 
 
 def _cookie(key: str, scope: dict) -> str:
@@ -172,14 +142,14 @@ def health() -> Json:
         left = shutil.disk_usage(cache_folder("files")).free
     except OSError:  # it can be neither written nor read
         left = 0
-    workers = sum(worker.memory for worker in apart.WORKERS)
+    beside = sum(process.memory for process in (*apart.WORKERS, *FRONTS))
     return {
         "alive": True,
         "middling": _counts(MIDDLING),
         "heavy": _counts(HEAVY),
         "trainings": sum(run.is_live() for run in all_runs(default_runs().root)),
         "memory_mib": {
-            "own": (psutil.Process().memory_info().rss + workers) // MIB,
+            "own": (psutil.Process().memory_info().rss + beside) // MIB,
             "left": memory.left() // MIB,
         },
         "disk_mib": {"left": left // MIB},
@@ -208,18 +178,6 @@ def forget_mine() -> None:
     uploads.forget_mine()
     parcels.forget_mine()
     default_runs().forget_mine()
-
-
-def allow_connections(most: int = CONNECTIONS) -> None:
-    """Let this process have so many connections, as far as it may: a shell allows a thousand."""
-    try:
-        import resource
-    except ImportError:  # the system sets no such limit
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = most if hard == resource.RLIM_INFINITY else min(most, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def answer_soon(seconds: float = SWITCHED_S) -> None:

@@ -10,9 +10,9 @@ from typing import Any, TypeVar
 
 from anyio import CapacityLimiter, to_thread
 
+from explorer.front.asgi import Message, Receive, Send
 from explorer.runtime import jobs
 from explorer.runtime.places import in_pool
-from explorer.web.hosting import Message, Receive, Send
 
 Result = TypeVar("Result")
 

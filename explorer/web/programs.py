@@ -16,6 +16,7 @@ import gradio as gr
 from gradio.block_function import BlockFunction
 from gradio.state_holder import SessionState
 
+from explorer.front.process import Front
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from explorer.web.hosting import as_asked, problem_of
@@ -57,11 +58,20 @@ class Site(gr.Blocks):
     ) -> list[Any]:
         return [predictions]
 
-    def bound(self) -> None:
-        """From now on fewer answers wait to be fetched: one of some megabytes may be asked for a
-        thousand times by somebody who fetches none."""
+    front: Front | None = None
+
+    def bound(self, front: Front) -> None:
+        """From now on strangers come by this front, which ends with the site, and fewer answers
+        wait to be fetched: one of some megabytes may be asked for a thousand times by somebody who
+        fetches none."""
+        self.front = front
         queue = self._queue
         queue.pending_messages_per_session = type(queue.pending_messages_per_session)(UNFETCHED)
+
+    def close(self, verbose: bool = True) -> None:
+        if self.front is not None:
+            self.front.end()
+        super().close(verbose)
 
 
 def endpoint(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -25,29 +25,30 @@ from explorer.core.explore import explore
 from explorer.core.own_loss import add_own_loss, serve_on
 from explorer.core.scenario import Scenario
 from explorer.export.picture import picture
+from explorer.front.address import KnowsAddress, believe_no_proxy, read_address
+from explorer.front.hosts import KnowsHost
+from explorer.front.process import HERE, Front, allow_connections
+from explorer.front.proxy import APP_IDLE_S
 from explorer.locale import say
 from explorer.runtime import apart, device, parcels
 from explorer.runtime.budgets import BUDGETS, budget
 from explorer.runtime.limits import FILE_BYTES, MIB
 from explorer.runtime.problem import Problem
+from explorer.runtime.redaction import log_without_words
 from explorer.runtime.visitors import as_visitor, is_hosted, new_key
 from explorer.sources import encoders
-from explorer.web import assets, patience
-from explorer.web.address import KnowsAddress, believe_no_proxy, read_address
+from explorer.web import assets
 from explorer.web.api.endpoints import ENDPOINTS
-from explorer.web.bounds import Bounded
 from explorer.web.calls import AnswersCalls
-from explorer.web.defects import TellsDefects, log_without_words
+from explorer.web.defects import TellsDefects
 from explorer.web.documents import AnswersPages
 from explorer.web.hosting import (
     KnowsVisitor,
-    allow_connections,
     answer_soon,
     facts,
     keep_tidy,
     watched,
 )
-from explorer.web.hosts import KnowsHost
 from explorer.web.instrument import Instrument
 from explorer.web.pages.compare import page as compare_page
 from explorer.web.pages.doctor import page as doctor_page
@@ -185,6 +186,7 @@ def open_page(
     """
     address = read_address(os.environ.get("GRADIO_ROOT_PATH", "") if address is None else address)
     serve_on(host)
+    front = None
     if is_hosted():
         for known in BUDGETS:
             known.read()
@@ -196,6 +198,7 @@ def open_page(
         if device.device().type == "cpu":  # a GPU computes in few processes, and beside Python
             for worker in apart.WORKERS:
                 worker.is_allowed = True
+        front = Front(host, port, address)
     torch.set_num_threads(1)  # see device.all_cores
     warm = threading.Thread(target=_warm, args=(first,), daemon=True)
     warm.start()
@@ -203,8 +206,8 @@ def open_page(
     # Gradio announces the MCP server even when quiet, with a character not every terminal has.
     with contextlib.redirect_stdout(io.StringIO()):
         _, found, _ = demo.launch(
-            server_name=host,
-            server_port=port,
+            server_name=HERE if front else host,
+            server_port=front.app_port if front else port,
             root_path=address,
             theme=THEME,
             head=assets.late_head(),
@@ -228,7 +231,6 @@ def open_page(
                     Middleware(KnowsAddress, address),
                     Middleware(KnowsHost),
                     Middleware(KnowsVisitor),
-                    Middleware(Bounded),
                     Middleware(AnswersPages, page_heads(demo)),
                     Middleware(EndsWork),
                     Middleware(AnswersCalls, demo.blocks),
@@ -243,12 +245,12 @@ def open_page(
             },
         )
     _answer_tools_in_json(demo)
-    if is_hosted():
-        patience.bound(demo.server.config)
+    if front:
+        demo.server.config.timeout_keep_alive = APP_IDLE_S
         if not os.environ.get("SPACE_ID"):
             believe_no_proxy(demo.server.config)
-        demo.bound()
-    return demo, found.rstrip("/")
+        demo.bound(front)
+    return demo, front.address if front else found.rstrip("/")
 
 
 def _warm(first: Scenario) -> None:

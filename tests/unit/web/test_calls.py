@@ -12,11 +12,12 @@ from fastapi import FastAPI, Request
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
+from explorer.front.address import KnowsAddress
+from explorer.front.visitor import HEADER
 from explorer.runtime import jobs
 from explorer.runtime.visitors import HOSTED, as_visitor, new_key, own_key
-from explorer.web.address import KnowsAddress
 from explorer.web.calls import PATH, AnswersCalls
-from explorer.web.hosting import HEADER, KnowsVisitor
+from explorer.web.hosting import KnowsVisitor
 from explorer.web.instrument import Instrument, PageState
 from explorer.web.pool import EndsWork
 from explorer.web.serving import served

@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from explorer.front.visitor import HEADER
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.runtime import uploads
@@ -19,7 +20,6 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.web import programs
 from explorer.web.api import endpoints
-from explorer.web.hosting import HEADER
 from tests.hostile import HALF
 from tests.unit.lab.training.conftest import corpus
 

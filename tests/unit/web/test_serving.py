@@ -12,10 +12,10 @@ import brotli
 import pytest
 from gradio.context import LocalContext
 
+from explorer.front.visitor import HEADER
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import HOSTED, new_key
-from explorer.web.hosting import HEADER
 from explorer.web.serving import JOBS, sent, served
 
 look, cancel = JOBS

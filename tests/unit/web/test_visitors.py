@@ -18,6 +18,8 @@ from fastapi.testclient import TestClient
 from gradio.context import LocalContext
 
 from explorer.core.scenario import Data, Reading, Scenario
+from explorer.front.address import KnowsAddress
+from explorer.front.visitor import COOKIE, HEADER
 from explorer.lab.training.plan import SCRATCH
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
@@ -30,9 +32,8 @@ from explorer.sources import grids
 from explorer.sources.batches import Draw
 from explorer.sources.encoders import EMBEDDED
 from explorer.web import hosting, large_files
-from explorer.web.address import KnowsAddress
 from explorer.web.api import endpoints
-from explorer.web.hosting import COOKIE, HEADER, NEW, KnowsVisitor
+from explorer.web.hosting import NEW, KnowsVisitor
 from explorer.web.pages.explore import files as explore_files
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests

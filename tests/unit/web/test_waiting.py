@@ -15,12 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from explorer.front.bounds import Line
+from explorer.front.visitor import HEADER
 from explorer.runtime import turns
 from explorer.runtime.budgets import budget
 from explorer.runtime.visitors import new_key
-from explorer.web.bounds import Line
 from explorer.web.calls import PATH, PLACES, PLACES_AT_HAND
-from explorer.web.hosting import HEADER
 from tests.loops import in_loop
 
 SOON_S = 60  # on a machine that has other things to do

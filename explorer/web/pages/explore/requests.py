@@ -27,6 +27,7 @@ from explorer.export.explored import told
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.interactive import interactive_figure
+from explorer.front.hosts import asked_for_here
 from explorer.lab.sweep import POINTS, sweep
 from explorer.lab.training.compare import start_all
 from explorer.lab.training.runs import default_runs
@@ -40,7 +41,6 @@ from explorer.runtime.turns import is_light
 from explorer.runtime.validation import misfit, one_of
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import gives_scores
-from explorer.web.hosts import asked_for_here
 from explorer.web.pages.explore.facts import SERVED_LOSS, describe_loss
 from explorer.web.pages.explore.files import read_file, spread, whole_file
 from explorer.web.scenes import batch_key, held_rows, scene_in, scene_link, skipped_rows

@@ -16,9 +16,9 @@ from gradio.context import LocalContext
 from explorer.core.batch import make_batch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
+from explorer.front.visitor import HEADER
 from explorer.runtime.visitors import HOSTED, new_key
 from explorer.sources.random_batch import RandomBatch
-from explorer.web.hosting import HEADER
 from explorer.web.pages.compare import experiments
 from explorer.web.pages.compare.experiments import EXPERIMENTS, MOST_CELLS
 

@@ -10,8 +10,8 @@ import time
 import pytest
 import uvicorn
 
+from explorer.front import patience
 from explorer.runtime.visitors import HOSTED
-from explorer.web import patience
 
 ASKED = b"GET /small HTTP/1.1\r\nHost: a\r\n\r\n"
 LARGE = 2**25

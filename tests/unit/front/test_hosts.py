@@ -7,7 +7,7 @@ from fastapi import FastAPI
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
-from explorer.web.hosts import KnowsHost, asked_for_here
+from explorer.front.hosts import KnowsHost, asked_for_here
 
 APPLICATION = FastAPI(middleware=[Middleware(KnowsHost)])
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import sys
 
-from uvicorn import Config
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from explorer.runtime.budgets import budget
@@ -88,11 +87,6 @@ class BoundedConnection(HttpToolsProtocol):
 
     def _stop_waiting(self) -> None:
         self._head, self._answer = _cancelled(self._head), _cancelled(self._answer)
-
-
-def bound(config: Config) -> None:
-    """Connections that this server takes from now on are bounded."""
-    config.http_protocol_class = BoundedConnection
 
 
 def _cancelled(timer: asyncio.TimerHandle | None) -> None:

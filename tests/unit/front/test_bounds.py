@@ -14,9 +14,11 @@ from fastapi import Body, FastAPI, Request
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
+from explorer.front.bounds import Bounded
+from explorer.front.process import allow_connections
+from explorer.front.visitor import HEADER
 from explorer.runtime.visitors import HOSTED, new_key
-from explorer.web.bounds import Bounded
-from explorer.web.hosting import HEADER, KnowsVisitor, allow_connections, answer_soon, health
+from explorer.web.hosting import KnowsVisitor, answer_soon, health
 from tests.loops import in_loop
 
 

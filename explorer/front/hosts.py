@@ -8,11 +8,11 @@ of the same origin, so that what only this computer may do asks for a name of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import Any
 from urllib.parse import urlsplit
 
+from explorer.front.asgi import Application, Receive, Send
 from explorer.runtime.loopback import is_this_computer
 
 _host: ContextVar[str] = ContextVar("host", default="")
@@ -21,10 +21,10 @@ _host: ContextVar[str] = ContextVar("host", default="")
 class KnowsHost:
     """Middleware that notes the header Host of each request."""
 
-    def __init__(self, app: Callable[..., Any]) -> None:
+    def __init__(self, app: Application) -> None:
         self.app = app
 
-    async def __call__(self, scope: dict, receive: object, send: object) -> None:
+    async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             _host.set(dict(scope["headers"]).get(b"host", b"").decode("latin-1"))
         await self.app(scope, receive, send)

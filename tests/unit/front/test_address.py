@@ -9,8 +9,8 @@ from fastapi.responses import JSONResponse, RedirectResponse
 from fastapi.testclient import TestClient
 from gradio.route_utils import get_root_url
 
+from explorer.front.address import KnowsAddress, read_address
 from explorer.runtime.visitors import HOSTED
-from explorer.web.address import KnowsAddress, read_address
 from explorer.web.hosting import KnowsVisitor
 
 PUBLIC = "https://example.org/losses"

@@ -10,19 +10,18 @@ import asyncio
 import contextlib
 import json
 import sys
-import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from cachetools import LRUCache
 
+from explorer.front.asgi import Application, Message, Receive, Send
+from explorer.front.visitor import kept_key
 from explorer.locale import say
 from explorer.runtime.budgets import budget
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import is_hosted
-from explorer.web.hosting import Message, Receive, Send, key_of
 
 # Of Gradio's own, which no page uses: each leaves files.
 UNUSED = ("/upload", "/deep_link", "/process_recording")
@@ -92,29 +91,29 @@ class _Refused(Exception):
 class Bounded:
     """Middleware: what a visitor sends is counted and measured while it comes in."""
 
-    def __init__(self, app: Callable) -> None:
+    def __init__(self, app: Application) -> None:
         self.app = app
         self._buckets: LRUCache[str, Bucket] = LRUCache(VISITORS)
         self._lines: dict[str, Line] = {}
-        self._lock = threading.Lock()
+        self._held = 0  # bytes of what requests sent that are not answered yet
 
     async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not is_hosted():
+        if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         most = budget("body_mib")
         too_much = Problem("too_much", most=most)
         if self._asks_too_often(scope):
             await asyncio.sleep(HELD_S)
-            await _refuse(scope, send, 429, Problem("too_often", about="again"))
+            await refuse(scope, send, 429, Problem("too_often", about="again"))
             return
         if scope["path"].rstrip("/").endswith(UNUSED):
-            await _refuse(scope, send, 403, Problem("call_unknown"))
+            await refuse(scope, send, 403, Problem("call_unknown"))
             return
         if _announced(scope["headers"]) > most * MIB:
-            await _refuse(scope, send, 413, too_much)
+            await refuse(scope, send, 413, too_much)
             return
-        key = key_of(scope)
+        key = kept_key(scope)
         began, came, values, whole, answered = time.monotonic(), 0, 0, False, False
         refused: tuple[int, Problem] | None = None
         line: Line | None = None
@@ -132,9 +131,13 @@ class Bounded:
             whole = not message.get("more_body")
             body = message.get("body", b"")
             came += len(body)
+            self._held += len(body)
             values += sum(map(body.count, BEFORE_VALUES))
             if came > most * MIB:
                 refused = 413, too_much
+                raise _Refused
+            if self._held > budget("bodies_mib") * MIB:
+                refused = 503, Problem("low_memory", about="again")
                 raise _Refused
             if values > budget("body_values"):
                 refused = 413, Problem("too_many_values", most=budget("body_values"))
@@ -157,12 +160,13 @@ class Bounded:
             with contextlib.suppress(_Refused):
                 await self.app(scope, measured, noticed)
         finally:
+            self._held -= came
             if line is not None:
                 line.leave()
                 if not line.under_way:
                     self._lines.pop(key, None)
         if refused and not answered:
-            await _refuse(scope, send, *refused)
+            await refuse(scope, send, *refused)
 
     def _asks_too_often(self, scope: dict) -> bool:
         """What is asked of the server, that is; a page's own files are few and small. All who come
@@ -174,10 +178,9 @@ class Bounded:
             and not path.endswith(MADE_ANEW)
         ):
             return False
-        with self._lock:
-            key = key_of(scope)
-            bucket = self._buckets.get(key) or self._buckets.setdefault(key, Bucket())
-            return not bucket.take()
+        key = kept_key(scope)
+        bucket = self._buckets.get(key) or self._buckets.setdefault(key, Bucket())
+        return not bucket.take()
 
 
 def _announced(headers: Iterable[tuple[bytes, bytes]]) -> int:
@@ -185,7 +188,7 @@ def _announced(headers: Iterable[tuple[bytes, bytes]]) -> int:
     return int(said) if said.isdigit() else 0
 
 
-async def _refuse(scope: dict, send: Send, status: int, problem: Problem) -> None:
+async def refuse(scope: dict, send: Send, status: int, problem: Problem) -> None:
     """Answer a page by a sentence that it can show, and a program by the status too."""
     print(f"refused {status} {problem.key}", file=sys.stderr, flush=True)
     if "component_server" in scope["path"]:

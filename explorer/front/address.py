@@ -8,15 +8,13 @@ elsewhere it has the address that it was started with.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from typing import Any
 from urllib.parse import urlsplit
 
 from uvicorn import Config
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from explorer.front.asgi import Application, Message, Receive, Send
 from explorer.runtime.visitors import is_hosted
-from explorer.web.hosting import Message, Receive, Send
 
 # What a proxy says of the request that it was sent, and Gradio takes at its word.
 OF_PROXIES = (b"forwarded", b"x-gradio-server")
@@ -49,7 +47,7 @@ def read_address(text: str) -> str:
 class KnowsAddress:
     """Middleware: every request is one of this address, whatever it says of proxies."""
 
-    def __init__(self, app: Callable[..., Any], address: str = "") -> None:
+    def __init__(self, app: Application, address: str = "") -> None:
         said = urlsplit(address)
         self.app, self.scheme, self.root = app, said.scheme, said.path
         self.host, self.port = said.hostname, said.port

@@ -1,0 +1,158 @@
+"""The process that takes connections: begun by the app, and ended with it."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+
+import uvicorn
+
+from explorer.front.address import KnowsAddress
+from explorer.front.bounds import Bounded
+from explorer.front.patience import BoundedConnection
+from explorer.front.proxy import Proxy
+from explorer.runtime.processes import memory_of
+from explorer.runtime.redaction import log_without_words
+
+HERE = "127.0.0.1"
+PORTS = range(7860, 7960)  # as Gradio looks for a free one
+BACKLOG = 2048  # connections that wait to be taken
+CONNECTIONS = 16_384
+AGAIN_S = 0.5  # before a process that ended follows one that did
+
+
+class Front:
+    """Listens at this host and port, and hands on what passes to the app on `app_port`.
+
+    A process that ends is followed by another: what listens belongs to this one.
+
+    Raises OSError where the port, or each of `PORTS`, is taken.
+    """
+
+    def __init__(self, host: str, port: int | None, address: str) -> None:
+        self._listening = listening(host, port)
+        self._host, self._known = host, address
+        self.app_port = free_port()
+        self._ended = False
+        FRONTS.add(self)
+        self._process: BaseProcess | None = None
+        self._line: Connection | None = None
+        self._begin()
+        threading.Thread(target=self._keep, daemon=True).start()
+
+    @property
+    def address(self) -> str:
+        """Where it listens."""
+        host = "localhost" if self._host == "0.0.0.0" else self._host
+        return f"http://{host}:{self._listening.getsockname()[1]}"
+
+    @property
+    def memory(self) -> int:
+        """The bytes that the process holds."""
+        return memory_of(self._process)
+
+    def end(self) -> None:
+        """Take no more connections, and cut those that there are."""
+        self._ended = True
+        FRONTS.discard(self)
+        self._listening.close()
+        if self._line is not None:
+            self._line.close()
+        if self._process is not None:
+            self._process.join()
+
+    def _begin(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        theirs, self._line = context.Pipe(duplex=False)
+        asked = (self._listening, self.app_port, self._known, theirs)
+        self._process = context.Process(target=_serve, args=asked, daemon=True)
+        self._process.start()
+        theirs.close()
+
+    def _keep(self) -> None:
+        while self._process is not None:
+            self._process.join()
+            time.sleep(AGAIN_S)
+            if self._ended:
+                return
+            print("nobody took connections; another process does", file=sys.stderr, flush=True)
+            self._begin()
+
+
+FRONTS: set[Front] = set()  # that are listening
+
+
+def listening(host: str, port: int | None) -> socket.socket:
+    """A socket that listens there; without a port at the first free one."""
+    plain = host.strip("[]")
+    family = socket.AF_INET6 if ":" in plain else socket.AF_INET
+    for one in PORTS if port is None else (port,):
+        try:
+            return socket.create_server((plain, one), family=family, backlog=BACKLOG)
+        except OSError as error:
+            problem = error
+    said = f"port {port}" if port is not None else f"every port from {PORTS[0]} to {PORTS[-1]}"
+    raise OSError(f"{said} of {host} cannot be listened at: {problem.strerror}") from problem
+
+
+def free_port() -> int:
+    """A port of this computer at which nobody listens now."""
+    with socket.socket() as taken:
+        taken.bind((HERE, 0))
+        return taken.getsockname()[1]
+
+
+def allow_connections(most: int = CONNECTIONS) -> None:
+    """Let this process have so many connections, as far as it may: a shell allows a thousand."""
+    try:
+        import resource
+    except ImportError:  # the system sets no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = most if hard == resource.RLIM_INFINITY else min(most, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+class _Server(uvicorn.Server):
+    """Ends with the app alone: Ctrl-C in a terminal is told to both."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        yield
+
+
+def _serve(taken: socket.socket, app_port: int, address: str, line: Connection) -> None:
+    """Take connections until whoever began this ends, also by a kill."""
+    threading.Thread(target=_end_with, args=(line,), daemon=True).start()
+    allow_connections()
+    log_without_words()
+    config = uvicorn.Config(
+        KnowsAddress(Bounded(Proxy(app_port)), address),
+        http=BoundedConnection,
+        ws="none",
+        lifespan="off",
+        log_level="warning",
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+    )
+    gc.freeze()
+    _Server(config).run(sockets=[taken])
+
+
+def _end_with(line: Connection) -> None:
+    with contextlib.suppress(EOFError, OSError):
+        line.recv_bytes()
+    os._exit(0)

@@ -1,0 +1,37 @@
+"""The key with which a request came: read off its header or its cookie, and told to nobody here."""
+
+from __future__ import annotations
+
+from starlette.requests import cookie_parser
+
+from explorer.front.hosts import of_another_page
+from explorer.runtime.visitors import is_key
+
+HEADER = "x-lossprism-key"
+COOKIE = "lossprism_key"
+
+
+def sent_key(scope: dict) -> str:
+    """The key that came with a request; "" where none did, or the page of another had the browser
+    send its cookie."""
+    return _in_header(scope) or ("" if of_another_page(scope) else _in_cookie(scope))
+
+
+def kept_key(scope: dict) -> str:
+    """The same of who will have it the next time, too: a client of MCP keeps a cookie for no longer
+    than it talks to us."""
+    if "/mcp" in scope["path"]:
+        return _in_header(scope)
+    return sent_key(scope)
+
+
+def _in_header(scope: dict) -> str:
+    said = dict(scope["headers"]).get(HEADER.encode(), b"").decode("latin-1")
+    return said if is_key(said) else ""
+
+
+def _in_cookie(scope: dict) -> str:
+    # A proxy may send cookies in several headers; another app's may be no cookies by the book.
+    sent = [value.decode("latin-1") for name, value in scope["headers"] if name == b"cookie"]
+    kept = cookie_parser("; ".join(sent)).get(COOKIE, "")
+    return kept if is_key(kept) else ""
