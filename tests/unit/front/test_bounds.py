@@ -9,23 +9,24 @@ import threading
 import time
 from typing import Annotated
 
+import httpx
 import pytest
 from fastapi import Body, FastAPI, Request
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
-from explorer.front.bounds import Bounded
+from explorer.front.bounds import Bounded, Line
 from explorer.front.process import allow_connections
 from explorer.front.visitor import HEADER
 from explorer.runtime.visitors import HOSTED, new_key
-from explorer.web.hosting import KnowsVisitor, answer_soon, health
+from explorer.web.hosting import answer_soon, health
 from tests.loops import in_loop
 
 
 @pytest.fixture
 def application(monkeypatch):
     monkeypatch.setenv(HOSTED, "1")
-    made = FastAPI(middleware=[Middleware(KnowsVisitor), Middleware(Bounded)])
+    made = FastAPI(middleware=[Middleware(Bounded)])
 
     @made.post("/length")
     async def length(request: Request) -> int:
@@ -71,6 +72,17 @@ def test_what_is_asked_too_often_is_refused_of_that_visitor_alone(application, m
     assert mine.get("/page").status_code == 200  # the page's own files come at once
     said = capfd.readouterr().err.splitlines()
     assert said == ["refused 429 problem.too_often"] * 2
+
+
+@pytest.mark.parametrize("path", ["/config", "/gradio_api/info", "/openapi.json"])
+def test_what_is_made_anew_for_each_who_asks_is_not_asked_for_too_often(
+    application, monkeypatch, path
+):
+    monkeypatch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "3")
+    monkeypatch.setenv("LOSSPRISM_REQUESTS_A_SECOND", "0.001")
+    one = as_one(application)
+    assert [one.get(path).status_code for _ in range(5)] == [404, 404, 404, 429, 429]
+    assert {one.get("/page").status_code for _ in range(9)} == {200}
 
 
 def test_the_budget_of_requests_fills_again(application, monkeypatch):
@@ -162,13 +174,18 @@ def test_all_who_come_without_a_key_are_counted_as_one(application, monkeypatch)
     assert as_one(application).post("/length", content=b"a").status_code == 200
 
 
-def test_at_home_anything_is_read(application, monkeypatch):
-    monkeypatch.setenv("LOSSPRISM_BODY_MIB", "0.001")
-    monkeypatch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "1")
-    monkeypatch.delenv(HOSTED)
-    monkeypatch.delenv("SPACE_ID", raising=False)
-    one = as_one(application)
-    assert [one.post("/length", content=b"a" * 5000).json() for _ in range(3)] == [5000] * 3
+def test_of_all_bodies_no_more_is_held_than_there_is_room_for(application, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_BODIES_MIB", "0.01")
+    body, one = b"a" * 6000, as_one(application)
+
+    async def together() -> list[int]:
+        transport = httpx.ASGITransport(application)
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            asked = (client.post("/late", content=body) for _ in range(2))
+            return sorted(answer.status_code for answer in await asyncio.gather(*asked))
+
+    assert in_loop(together()) == [200, 503]
+    assert one.post("/length", content=body).json() == 6000  # it was let go
 
 
 def test_health_counts_what_is_under_way(monkeypatch, tmp_path):
@@ -223,3 +240,31 @@ def test_a_thread_that_only_counts_keeps_no_other_waiting():
         stop.set()
         counting.join()
         sys.setswitchinterval(before)
+
+
+def test_beyond_what_waits_a_visitor_is_refused(monkeypatch):
+    monkeypatch.setenv(HOSTED, "1")
+    monkeypatch.setenv("LOSSPRISM_REQUESTS_OF_ONE", "2")
+    monkeypatch.setenv("LOSSPRISM_REQUESTS_WAITING", "2")
+
+    async def queued() -> list[int]:
+        line, served = Line(), []
+
+        async def one(number: int) -> None:
+            if await line.enter():
+                served.append(number)
+
+        waiting = [asyncio.create_task(one(number)) for number in range(5)]
+        await asyncio.sleep(0)
+        assert served == [0, 1]
+        assert waiting[4].done()  # refused
+        waiting[2].cancel()
+        await asyncio.sleep(0)
+        line.leave()
+        line.leave()
+        await asyncio.sleep(0)
+        line.leave()
+        assert line.under_way == 0
+        return served
+
+    assert in_loop(queued()) == [0, 1, 3]

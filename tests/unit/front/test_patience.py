@@ -8,10 +8,10 @@ import threading
 import time
 
 import pytest
-import uvicorn
 
 from explorer.front import patience
 from explorer.runtime.visitors import HOSTED
+from tests.unit.front.serving import served
 
 ASKED = b"GET /small HTTP/1.1\r\nHost: a\r\n\r\n"
 LARGE = 2**25
@@ -32,17 +32,8 @@ async def application(scope, receive, send):
 @pytest.fixture
 def port(monkeypatch):
     monkeypatch.setenv(HOSTED, "1")
-    config = uvicorn.Config(application, port=0, log_level="warning", lifespan="off")
-    server = uvicorn.Server(config)
-    config.load()
-    patience.bound(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.001)
-    yield server.servers[0].sockets[0].getsockname()[1]
-    server.should_exit = True
-    thread.join(WAIT_S)
+    with served(application, http=patience.BoundedConnection) as found:
+        yield found
 
 
 def connected(port: int) -> socket.socket:

@@ -125,17 +125,6 @@ def test_a_drawn_icon_is_given_at_the_sizes_that_there_are(hosted):
         assert (answer.headers.get("content-type") == "image/png") == (status == 200)
 
 
-@pytest.mark.parametrize("path", ["/config", f"{API}/info", f"{API}/openapi.json", "/openapi.json"])
-def test_what_is_made_anew_for_each_who_asks_is_not_asked_for_too_often(hosted, monkeypatch, path):
-    monkeypatch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "3")
-    monkeypatch.setenv("LOSSPRISM_REQUESTS_A_SECOND", "0.01")
-    key = {"x-lossprism-key": f"{abs(hash(path)):064x}"}
-    found = [httpx.get(f"{hosted[1]}{path}", headers=key).status_code for _ in range(5)]
-    assert found == [200, 200, 200, 429, 429]
-    # A page and its own files are few.
-    assert all(httpx.get(f"{hosted[1]}/", headers=key).status_code == 200 for _ in range(9))
-
-
 def test_what_a_library_logs_is_told_by_its_place(hosted, log):
     try:
         raise ValueError(SECRET)

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from explorer.front.bounds import Line
 from explorer.front.visitor import HEADER
 from explorer.runtime import turns
 from explorer.runtime.budgets import budget
@@ -121,31 +120,3 @@ def test_a_small_file_that_unpacks_to_much_takes_its_turn(hosted, parts, monkeyp
         told = in_loop(crowd.beside([*uploads, *others], waits))
         assert {answer["error"]["key"] for answer in told} <= {"problem.busy_own"}
         in_loop(until(lambda: turns.HEAVY.counts == (1, 0)))
-
-
-def test_beyond_what_waits_a_visitor_is_refused(monkeypatch):
-    monkeypatch.setenv("LOSSPRISM_HOSTED", "1")
-    monkeypatch.setenv("LOSSPRISM_REQUESTS_OF_ONE", "2")
-    monkeypatch.setenv("LOSSPRISM_REQUESTS_WAITING", "2")
-
-    async def queued() -> list[int]:
-        line, served = Line(), []
-
-        async def one(number: int) -> None:
-            if await line.enter():
-                served.append(number)
-
-        waiting = [asyncio.create_task(one(number)) for number in range(5)]
-        await asyncio.sleep(0)
-        assert served == [0, 1]
-        assert waiting[4].done()  # refused
-        waiting[2].cancel()
-        await asyncio.sleep(0)
-        line.leave()
-        line.leave()
-        await asyncio.sleep(0)
-        line.leave()
-        assert line.under_way == 0
-        return served
-
-    assert in_loop(queued()) == [0, 1, 3]

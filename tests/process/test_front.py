@@ -1,0 +1,103 @@
+"""The process before a hosted app begins and ends with it; another follows one that died."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+import httpx
+import psutil
+import pytest
+
+from explorer.front.process import Front
+from explorer.runtime.visitors import HOSTED
+from tests.unit.front.serving import served
+
+WAIT_S = 60.0
+BEGINS = """
+import sys, time
+from explorer.front.process import Front
+if __name__ == "__main__":
+    print(Front("127.0.0.1", None, "").address, flush=True)
+    time.sleep(600)
+"""
+
+
+async def answers(scope, receive, send) -> None:
+    while (await receive()).get("more_body"):
+        pass
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"ok"})
+
+
+@pytest.fixture
+def front(monkeypatch) -> Iterator[Front]:
+    monkeypatch.setenv(HOSTED, "1")
+    monkeypatch.setenv("LOSSPRISM_BODY_MIB", "0.001")
+    made = Front("127.0.0.1", None, "")
+    with served(answers, port=made.app_port):
+        yield made
+        made.end()
+
+
+def until(happens: Callable[[], bool]) -> None:
+    ends = time.monotonic() + WAIT_S
+    while not happens():
+        assert time.monotonic() < ends
+        time.sleep(0.02)
+
+
+def answer(address: str) -> int:
+    """The status of an answer; 0 of none."""
+    with contextlib.suppress(httpx.HTTPError):
+        return httpx.post(address, content=b"a", timeout=WAIT_S).status_code
+    return 0
+
+
+def test_what_passes_reaches_the_app_and_what_is_too_much_does_not(front):
+    until(lambda: answer(front.address) == 200)
+    refused = httpx.post(front.address, content=b"a" * 2000, timeout=WAIT_S)
+    assert refused.status_code == 413
+    assert refused.json()["error"]["key"] == "problem.too_much"
+    assert 0 < front.memory < 100 * 2**20  # neither torch nor Gradio is in it
+
+
+def test_a_process_that_died_is_followed_by_another(front, capfd):
+    until(lambda: answer(front.address) == 200)
+    died = front._process.pid
+    os.kill(died, signal.SIGKILL)
+    until(lambda: front._process.pid != died and answer(front.address) == 200)
+    assert "another process does" in capfd.readouterr().err
+
+
+def test_its_port_is_free_once_it_has_ended(front):
+    until(lambda: answer(front.address) == 200)
+    port, process = int(front.address.rpartition(":")[2]), front._process
+    front.end()
+    assert not process.is_alive()
+    socket.create_server(("127.0.0.1", port)).close()
+    front.end()  # twice is once
+
+
+def test_it_ends_with_an_app_that_was_killed():
+    with subprocess.Popen([sys.executable, "-c", BEGINS], stdout=subprocess.PIPE, text=True) as app:
+        address = app.stdout.readline().strip()
+        begun = psutil.Process(app.pid).children()
+        until(lambda: answer(address) == 502)  # it answers, and nobody behind it does
+        app.kill()
+    psutil.wait_procs(begun, WAIT_S)
+    with socket.create_server(("127.0.0.1", int(address.rpartition(":")[2]))):
+        pass
+
+
+def test_a_port_that_is_taken_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(OSError, match=f"port {port} of 127.0.0.1 cannot be listened at"):
+            Front("127.0.0.1", port, "")
