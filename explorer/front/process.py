@@ -20,11 +20,10 @@ import uvicorn
 from explorer.front.address import KnowsAddress
 from explorer.front.bounds import Bounded
 from explorer.front.patience import BoundedConnection
-from explorer.front.proxy import Proxy
+from explorer.front.proxy import HERE, Proxy
 from explorer.runtime.processes import memory_of
 from explorer.runtime.redaction import log_without_words
 
-HERE = "127.0.0.1"
 PORTS = range(7860, 7960)  # as Gradio looks for a free one
 BACKLOG = 2048  # connections that wait to be taken
 CONNECTIONS = 16_384

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
-
-import httpcore
 
 from explorer.front.asgi import Message, Receive, Send, arrived, body_of
 from explorer.front.bounds import refuse
+from explorer.front.connection import Connection, Connections, Headers, Unanswered
 from explorer.runtime.problem import Problem
 
+HERE = "127.0.0.1"
 # A connection to the app that nobody uses is closed after so long; the app waits longer.
 IDLE_S, APP_IDLE_S = 30.0, 60
 # What belongs to one of the two connections, and not to what is sent through both.
@@ -18,84 +19,67 @@ OF_A_CONNECTION = frozenset(
     {b"connection", b"keep-alive", b"transfer-encoding", b"te", b"trailer", b"upgrade"}
     | {b"proxy-connection", b"expect"}
 )
-Headers = list[tuple[bytes, bytes]]
+WITH_BODIES = ("POST", "PUT", "PATCH")
 
 
 class Proxy:
-    """ASGI app: every request is one to the app on this port of this computer.
+    """ASGI app: every request is one to the app on this port of the loopback.
 
     It is sent once it has come whole; the answer is handed back piece by piece. Whoever leaves
     before its end closes the connection to the app, too, which ends work by it.
     """
 
     def __init__(self, port: int) -> None:
-        self._origin = (b"http", b"127.0.0.1", port)
-        self._app = httpcore.AsyncConnectionPool(
-            max_connections=None, keepalive_expiry=IDLE_S, retries=0
-        )
+        self._app = Connections(HERE, port, IDLE_S)
 
     async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            raise RuntimeError(f"nothing here speaks {scope['type']}")
         came = await arrived(receive)
         if came[-1]["type"] != "http.request":
             return
-        handing = asyncio.create_task(self._hand_on(scope, body_of(came), send))
+        body = body_of(came)
+        del came  # of a large body there is one copy
+        handing = asyncio.create_task(self._hand_on(scope, body, send))
         leaving = asyncio.create_task(_left(receive))
         try:
             await asyncio.wait((handing, leaving), return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for task in (handing, leaving):
-                task.cancel()
-        if not handing.cancelled():
-            await asyncio.wait((handing,))
-        if not handing.cancelled() and (error := handing.exception()):
-            raise error
+            handing.cancel()
+            leaving.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await handing
 
     async def _hand_on(self, scope: dict, body: bytes, send: Send) -> None:
         begun = False
         try:
-            async with self._app.stream(
-                scope["method"],
-                httpcore.URL(
-                    scheme=self._origin[0],
-                    host=self._origin[1],
-                    port=self._origin[2],
-                    target=_target(scope),
-                ),
-                headers=_handed_on(scope["headers"], body, scope["method"]),
-                content=body or None,
-            ) as answer:
+            async with self._app.lent() as connection:
+                await connection.ask(_head(scope, body), body)
                 begun = True
-                await send(_begun(answer))
-                async for piece in answer.aiter_stream():
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
+                await send(_begun(connection))
+                if scope["method"] != "HEAD":
+                    async for piece in connection.pieces():
+                        await send({"type": "http.response.body", "body": piece, "more_body": True})
                 await send({"type": "http.response.body", "body": b""})
-        except (httpcore.NetworkError, httpcore.ProtocolError) as error:
+        except Unanswered as error:
             if begun:  # the connection is closed: half an answer is not taken for a whole one
                 raise
-            print(f"no answer of the app: {type(error).__name__}", file=sys.stderr, flush=True)
+            print(f"no answer of the app: {error}", file=sys.stderr, flush=True)
             await refuse(scope, send, 502, Problem("no_answer", about="again"))
 
 
-def _target(scope: dict) -> bytes:
-    asked = scope["query_string"]
-    return scope["raw_path"] + (b"?" + asked if asked else b"")
+def _head(scope: dict, body: bytes) -> bytes:
+    method, asked = scope["method"], scope["query_string"]
+    target = scope["raw_path"] + (b"?" + asked if asked else b"")
+    own = OF_A_CONNECTION | _named(scope["headers"]) | {b"content-length"}
+    lines = [name + b": " + value for name, value in scope["headers"] if name not in own]
+    if body or method in WITH_BODIES:
+        lines.append(b"content-length: %d" % len(body))
+    return b"\r\n".join((b"%s %s HTTP/1.1" % (method.encode(), target), *lines, b"", b""))
 
 
-def _handed_on(headers: Headers, body: bytes, method: str) -> Headers:
-    own = OF_A_CONNECTION | _named(headers)
-    kept = [one for one in headers if one[0] not in own and one[0] != b"content-length"]
-    if body or method in ("POST", "PUT", "PATCH"):
-        kept.append((b"content-length", str(len(body)).encode()))
-    return kept
-
-
-def _begun(answer: httpcore.Response) -> Message:
-    headers = [(name.lower(), value) for name, value in answer.headers]
-    own = OF_A_CONNECTION | _named(headers)
-    kept = [one for one in headers if one[0] not in own]
-    return {"type": "http.response.start", "status": answer.status, "headers": kept}
+def _begun(connection: Connection) -> Message:
+    own = OF_A_CONNECTION | _named(connection.headers)
+    kept = [one for one in connection.headers if one[0] not in own]
+    return {"type": "http.response.start", "status": connection.status, "headers": kept}
 
 
 def _named(headers: Headers) -> set[bytes]:

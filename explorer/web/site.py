@@ -27,8 +27,8 @@ from explorer.core.scenario import Scenario
 from explorer.export.picture import picture
 from explorer.front.address import KnowsAddress, believe_no_proxy, read_address
 from explorer.front.hosts import KnowsHost
-from explorer.front.process import HERE, Front, allow_connections
-from explorer.front.proxy import APP_IDLE_S
+from explorer.front.process import Front, allow_connections
+from explorer.front.proxy import APP_IDLE_S, HERE
 from explorer.locale import say
 from explorer.runtime import apart, device, parcels
 from explorer.runtime.budgets import BUDGETS, budget
