@@ -95,13 +95,14 @@ def listening(host: str, port: int | None) -> socket.socket:
     """A socket that listens there; without a port at the first free one."""
     plain = host.strip("[]")
     family = socket.AF_INET6 if ":" in plain else socket.AF_INET
+    why: OSError | None = None
     for one in PORTS if port is None else (port,):
         try:
             return socket.create_server((plain, one), family=family, backlog=BACKLOG)
         except OSError as error:
-            problem = error
-    said = f"port {port}" if port is not None else f"every port from {PORTS[0]} to {PORTS[-1]}"
-    raise OSError(f"{said} of {host} cannot be listened at: {problem.strerror}") from problem
+            why = error
+    where = f"any port from {PORTS[0]} to {PORTS[-1]}" if port is None else f"port {port}"
+    raise OSError(f"{host} cannot be listened at on {where}: {why and why.strerror}") from why
 
 
 def free_port() -> int:

@@ -87,6 +87,7 @@ def test_its_port_is_free_once_it_has_ended(front):
 
 def test_it_ends_with_an_app_that_was_killed():
     with subprocess.Popen([sys.executable, "-c", BEGINS], stdout=subprocess.PIPE, text=True) as app:
+        assert app.stdout
         address = app.stdout.readline().strip()
         begun = psutil.Process(app.pid).children()
         until(lambda: answer(address) == 502)  # it answers, and nobody behind it does
@@ -99,5 +100,5 @@ def test_it_ends_with_an_app_that_was_killed():
 def test_a_port_that_is_taken_is_named():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(OSError, match=f"port {port} of 127.0.0.1 cannot be listened at"):
+        with pytest.raises(OSError, match=f"127.0.0.1 cannot be listened at on port {port}: "):
             Front("127.0.0.1", port, "")
