@@ -24,25 +24,26 @@ from explorer.front.proxy import HERE, Proxy
 from explorer.runtime.processes import memory_of
 from explorer.runtime.redaction import log_without_words
 
-PORTS = range(7860, 7960)  # as Gradio looks for a free one
+PORTS = 100  # that are looked at for a free one, from the first
 BACKLOG = 2048  # connections that wait to be taken
 CONNECTIONS = 16_384
 AGAIN_S = 0.5  # before a process that ended follows one that did
 
 
 class Front:
-    """Listens at this host and port, and hands on what passes to the app on `app_port`.
+    """Listens at this host and port, and once it is open hands on what passes to the app on
+    `app_port`; who comes before that waits.
 
     A process that ends is followed by another: what listens belongs to this one.
 
-    Raises OSError where the port, or each of `PORTS`, is taken.
+    Raises OSError where the port is taken, or without one each from 7860 (GRADIO_SERVER_PORT) on.
     """
 
     def __init__(self, host: str, port: int | None, address: str) -> None:
         self._listening = listening(host, port)
         self._host, self._known = host, address
         self.app_port = free_port()
-        self._ended = False
+        self._opened = self._ended = False
         FRONTS.add(self)
         self._process: BaseProcess | None = None
         self._line: Connection | None = None
@@ -59,6 +60,11 @@ class Front:
     def memory(self) -> int:
         """The bytes that the process holds."""
         return memory_of(self._process)
+
+    def open(self) -> None:
+        """Begin to take connections: the app answers now."""
+        self._opened = True
+        self._let_in()
 
     def end(self) -> None:
         """Take no more connections, and cut those that there are."""
@@ -77,6 +83,13 @@ class Front:
         self._process = context.Process(target=_serve, args=asked, daemon=True)
         self._process.start()
         theirs.close()
+        if self._opened:
+            self._let_in()
+
+    def _let_in(self) -> None:
+        assert self._line is not None
+        with contextlib.suppress(OSError):  # it has died, and another follows
+            self._line.send_bytes(b"open")
 
     def _keep(self) -> None:
         while self._process is not None:
@@ -95,13 +108,15 @@ def listening(host: str, port: int | None) -> socket.socket:
     """A socket that listens there; without a port at the first free one."""
     plain = host.strip("[]")
     family = socket.AF_INET6 if ":" in plain else socket.AF_INET
+    first = int(os.environ.get("GRADIO_SERVER_PORT") or 7860) if port is None else port
+    last = first + PORTS - 1 if port is None else port
     why: OSError | None = None
-    for one in PORTS if port is None else (port,):
+    for one in range(first, last + 1):
         try:
             return socket.create_server((plain, one), family=family, backlog=BACKLOG)
         except OSError as error:
             why = error
-    where = f"any port from {PORTS[0]} to {PORTS[-1]}" if port is None else f"port {port}"
+    where = f"port {port}" if port is not None else f"any port from {first} to {last}"
     raise OSError(f"{host} cannot be listened at on {where}: {why and why.strerror}") from why
 
 
@@ -129,13 +144,11 @@ class _Server(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
         yield
 
 
 def _serve(taken: socket.socket, app_port: int, address: str, line: Connection) -> None:
-    """Take connections until whoever began this ends, also by a kill."""
-    threading.Thread(target=_end_with, args=(line,), daemon=True).start()
+    """Take connections, from when it is let, until whoever began this ends, also by a kill."""
     allow_connections()
     log_without_words()
     config = uvicorn.Config(
@@ -148,8 +161,15 @@ def _serve(taken: socket.socket, app_port: int, address: str, line: Connection) 
         server_header=False,
         date_header=False,
     )
+    server = _Server(config)
     gc.freeze()
-    _Server(config).run(sockets=[taken])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        line.recv_bytes()
+    except (EOFError, OSError):
+        return
+    threading.Thread(target=_end_with, args=(line,), daemon=True).start()
+    server.run(sockets=[taken])
 
 
 def _end_with(line: Connection) -> None:

@@ -186,19 +186,40 @@ def open_page(
     """
     address = read_address(os.environ.get("GRADIO_ROOT_PATH", "") if address is None else address)
     serve_on(host)
-    front = None
-    if is_hosted():
-        for known in BUDGETS:
-            known.read()
-        allow_connections()
-        answer_soon()
-        log_without_words()
-        keep_tidy()
-        encoders.keep_at_most(int(budget("vectors_mib") * MIB))
-        if device.device().type == "cpu":  # a GPU computes in few processes, and beside Python
-            for worker in apart.WORKERS:
-                worker.is_allowed = True
-        front = Front(host, port, address)
+    if not is_hosted():
+        return _launched(first, host, port, address)
+    _keep_apart()
+    front = Front(host, port, address)
+    try:
+        demo, _ = _launched(first, HERE, front.app_port, address)
+    except BaseException:
+        front.end()
+        raise
+    demo.server.config.timeout_keep_alive = APP_IDLE_S
+    if not os.environ.get("SPACE_ID"):
+        believe_no_proxy(demo.server.config)
+    demo.bound(front)
+    front.open()
+    return demo, front.address
+
+
+def _keep_apart() -> None:
+    """What a process does for strangers, and not at home. Raises ValueError where the environment
+    has a budget that is no number."""
+    for known in BUDGETS:
+        known.read()
+    allow_connections()
+    answer_soon()
+    log_without_words()
+    keep_tidy()
+    encoders.keep_at_most(int(budget("vectors_mib") * MIB))
+    if device.device().type == "cpu":  # a GPU computes in few processes, and beside Python
+        for worker in apart.WORKERS:
+            worker.is_allowed = True
+
+
+def _launched(first: Scenario, host: str, port: int | None, address: str) -> tuple[Site, str]:
+    """The site, served from a thread of this process, and where."""
     torch.set_num_threads(1)  # see device.all_cores
     warm = threading.Thread(target=_warm, args=(first,), daemon=True)
     warm.start()
@@ -206,8 +227,8 @@ def open_page(
     # Gradio announces the MCP server even when quiet, with a character not every terminal has.
     with contextlib.redirect_stdout(io.StringIO()):
         _, found, _ = demo.launch(
-            server_name=HERE if front else host,
-            server_port=front.app_port if front else port,
+            server_name=host,
+            server_port=port,
             root_path=address,
             theme=THEME,
             head=assets.late_head(),
@@ -245,12 +266,7 @@ def open_page(
             },
         )
     _answer_tools_in_json(demo)
-    if front:
-        demo.server.config.timeout_keep_alive = APP_IDLE_S
-        if not os.environ.get("SPACE_ID"):
-            believe_no_proxy(demo.server.config)
-        demo.bound(front)
-    return demo, front.address if front else found.rstrip("/")
+    return demo, found.rstrip("/")
 
 
 def _warm(first: Scenario) -> None:

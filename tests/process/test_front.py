@@ -24,7 +24,9 @@ BEGINS = """
 import sys, time
 from explorer.front.process import Front
 if __name__ == "__main__":
-    print(Front("127.0.0.1", None, "").address, flush=True)
+    front = Front("127.0.0.1", None, "")
+    front.open()
+    print(front.address, flush=True)
     time.sleep(600)
 """
 
@@ -42,6 +44,7 @@ def front(monkeypatch) -> Iterator[Front]:
     monkeypatch.setenv("LOSSPRISM_BODY_MIB", "0.001")
     made = Front("127.0.0.1", None, "")
     with served(answers, port=made.app_port):
+        made.open()
         yield made
         made.end()
 
@@ -102,3 +105,23 @@ def test_a_port_that_is_taken_is_named():
         port = taken.getsockname()[1]
         with pytest.raises(OSError, match=f"127.0.0.1 cannot be listened at on port {port}: "):
             Front("127.0.0.1", port, "")
+
+
+def test_who_comes_before_the_app_answers_waits_for_it():
+    front = Front("127.0.0.1", None, "")
+    try:
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.get(front.address, timeout=0.2)
+        with served(answers, port=front.app_port):
+            front.open()
+            assert httpx.get(front.address, timeout=WAIT_S).status_code == 200
+    finally:
+        front.end()
+
+
+def test_what_was_never_opened_ends_too():
+    front = Front("127.0.0.1", None, "")
+    process = front._process
+    front.end()
+    assert process is not None
+    assert not process.is_alive()
