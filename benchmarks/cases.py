@@ -6,6 +6,7 @@ than that, or other sizes, stands in `CHOSEN`.
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import math
 from collections.abc import Callable, Mapping
@@ -29,6 +30,7 @@ from benchmarks.inputs import (
     margins,
     prototyped,
     scored,
+    short,
     told_apart,
     triples,
     vectors,
@@ -306,7 +308,7 @@ CHOSEN: Mapping[str, tuple[Case, ...]] = {
         ),
     ),
     "n_pair": (
-        plain(LOSSES["n_pair"]),
+        dataclasses.replace(plain(LOSSES["n_pair"]), inputs=short),
         Case(
             "n_pair, unit vectors",
             **_registered("n_pair", similarity="cosine"),

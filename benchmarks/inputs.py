@@ -29,6 +29,13 @@ def vectors(count: int, width: int = WIDTH, dtype: torch.dtype = torch.float32) 
     return queries.to(dtype), (queries + torch.randn(count, width)).to(dtype)
 
 
+def short(count: int) -> tuple[Tensor, ...]:
+    """Keys near their queries, whose products are of some units: of longer ones a softmax has one
+    term, and no gradient to compare."""
+    queries, keys = vectors(count)
+    return queries / WIDTH**0.25, keys / WIDTH**0.25 / 4
+
+
 def told_apart(count: int) -> tuple[Tensor, ...]:
     """As a trained model has them: at a low temperature the others hardly count, but for one pair
     in eight, whose key is near another's query."""

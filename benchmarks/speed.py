@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from benchmarks.result import Result
 from explorer.export.figure.svg import FONTS, LIGHT, Pen, line, px, rectangle
 
-WIDE, HIGH, COLUMNS = 232, 150, 4  # of a panel, with its margins; and panels in a row
-LEFT, RIGHT, TOP, BOTTOM = 42, 14, 30, 26  # margins inside a panel
+WIDE, HIGH, COLUMNS = 232, 160, 4  # of a panel, with its margins; and panels in a row
+LEFT, RIGHT, TOP, BOTTOM = 42, 14, 42, 26  # margins inside a panel
 HEAD, FOOT = 58, 26
 
 COLOURS = {
@@ -71,7 +71,9 @@ def drawn_panel(
     def up(milliseconds: float) -> float:
         return bottom - (bottom - top) * (math.log10(milliseconds) - low) / (high - low)
 
-    yield pen.text(left, y + 20, name, size=11, weight=600)
+    title, _, more = name.partition(", ")
+    yield pen.text(left, y + 20, title, size=11, weight=600)
+    yield pen.text(left, y + 33, more, size=8.5, fill=LIGHT.faint)
     for decade in range(low, high + 1):
         yield line(left, up(10**decade), right, up(10**decade), LIGHT.line)
         if decade % 2 == 0:
