@@ -31,7 +31,7 @@ TILE = 2**20  # distances at a time where whole rows are needed
 FEW, FEW_FOR_LEAST = 32, 6
 # Up to how many rows all differences are as fast as a product: of distances that are taken all at
 # once, of their gradient.
-FEW_TO_MEASURE, FEW_TO_PULL = 192, 28
+FEW_TO_MEASURE, FEW_TO_PULL = 192, 48
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
