@@ -156,7 +156,7 @@ def _serve(taken: socket.socket, app_port: int, address: str, line: Connection) 
         http=BoundedConnection,
         ws="none",
         lifespan="off",
-        log_level="warning",
+        log_level="error",  # what is refused has a line of ours
         proxy_headers=False,
         server_header=False,
         date_header=False,
