@@ -9,6 +9,7 @@ import sys
 from explorer.front.asgi import Message, Receive, Send, arrived, body_of
 from explorer.front.bounds import refuse
 from explorer.front.connection import Connection, Connections, Headers, Unanswered
+from explorer.front.visitor import HEADER
 from explorer.runtime.problem import Problem
 
 HERE = "127.0.0.1"
@@ -19,6 +20,8 @@ OF_A_CONNECTION = frozenset(
     {b"connection", b"keep-alive", b"transfer-encoding", b"te", b"trailer", b"upgrade"}
     | {b"proxy-connection", b"expect"}
 )
+# What says who asks for what of whom is not: it passes also where Connection names it.
+OF_A_REQUEST = frozenset({b"host", b"cookie", HEADER.encode()})
 WITH_BODIES = ("POST", "PUT", "PATCH")
 
 
@@ -61,7 +64,8 @@ class Proxy:
                 await send({"type": "http.response.body", "body": b""})
         except Unanswered as error:
             if begun:  # the connection is closed: half an answer is not taken for a whole one
-                raise
+                print(f"half an answer of the app: {error}", file=sys.stderr, flush=True)
+                return
             print(f"no answer of the app: {error}", file=sys.stderr, flush=True)
             await refuse(scope, send, 502, Problem("no_answer", about="again"))
 
@@ -85,7 +89,7 @@ def _begun(connection: Connection) -> Message:
 def _named(headers: Headers) -> set[bytes]:
     """The headers that whoever sent them says are of the connection."""
     said = b",".join(value for name, value in headers if name == b"connection")
-    return {name.strip().lower() for name in said.split(b",")}
+    return {name.strip().lower() for name in said.split(b",")} - OF_A_REQUEST
 
 
 async def _left(receive: Receive) -> None:
