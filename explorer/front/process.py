@@ -21,7 +21,7 @@ from explorer.front.address import KnowsAddress
 from explorer.front.bounds import Bounded
 from explorer.front.patience import BoundedConnection
 from explorer.front.proxy import HERE, Proxy
-from explorer.runtime.processes import memory_of
+from explorer.runtime.processes import begin, memory_of
 from explorer.runtime.redaction import log_without_words
 
 PORTS = 100  # that are looked at for a free one, from the first
@@ -81,7 +81,7 @@ class Front:
         theirs, self._line = context.Pipe(duplex=False)
         asked = (self._listening, self.app_port, self._known, theirs)
         self._process = context.Process(target=_serve, args=asked, daemon=True)
-        self._process.start()
+        begin(self._process)
         theirs.close()
         if self._opened:
             self._let_in()

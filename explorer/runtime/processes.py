@@ -1,7 +1,9 @@
-"""What another process of this app holds."""
+"""Other processes of this app: how one begins, and what it holds."""
 
 from __future__ import annotations
 
+import signal
+from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
 
 import psutil
@@ -15,3 +17,17 @@ def memory_of(process: BaseProcess | None) -> int:
         return psutil.Process(process.pid).memory_info().rss
     except psutil.Error:
         return 0
+
+
+def begin(process: BaseProcess) -> None:
+    """Start a process that ends with the app alone. Ctrl-C in a terminal is told to all of them,
+    and one that still loads what it needs would answer with a traceback."""
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        process.start()
+        return
+    resource_tracker.ensure_running()  # it would let the signal through as it begins
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which it inherits
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

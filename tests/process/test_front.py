@@ -29,6 +29,16 @@ if __name__ == "__main__":
     print(front.address, flush=True)
     time.sleep(600)
 """
+BEGINS_ALONE = """
+import signal, sys
+from explorer.front.process import Front
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, lambda *_: None)
+    front = Front("127.0.0.1", None, "")
+    print("begun", flush=True)
+    sys.stdin.read()
+    front.end()
+"""
 
 
 async def answers(scope, receive, send) -> None:
@@ -98,6 +108,20 @@ def test_it_ends_with_an_app_that_was_killed():
     psutil.wait_procs(begun, WAIT_S)
     with socket.create_server(("127.0.0.1", int(address.rpartition(":")[2]))):
         pass
+
+
+def test_control_c_while_it_begins_ends_it_neither_with_a_word_nor_at_all():
+    """A terminal tells all processes of it, also one that still loads what it needs; the app ends
+    it."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    command = [sys.executable, "-c", BEGINS_ALONE]
+    with subprocess.Popen(command, text=True, start_new_session=True, **pipes) as app:
+        assert app.stdout
+        assert app.stdout.readline() == "begun\n"
+        for _ in range(50):
+            os.killpg(app.pid, signal.SIGINT)
+            time.sleep(0.02)
+        assert app.communicate(timeout=WAIT_S) == ("", "")
 
 
 def test_a_port_that_is_taken_is_named():
