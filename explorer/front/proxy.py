@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import sys
 
-from explorer.front.asgi import Message, Receive, Send, arrived, body_of
+from explorer.front.asgi import Message, Receive, Send, arrived
 from explorer.front.bounds import refuse
 from explorer.front.connection import Connection, Connections, Headers, Unanswered
 from explorer.front.visitor import HEADER
@@ -39,8 +39,7 @@ class Proxy:
         came = await arrived(receive)
         if came[-1]["type"] != "http.request":
             return
-        body = body_of(came)
-        del came  # of a large body there is one copy
+        body = [message.get("body", b"") for message in came]  # of a large one there is one copy
         handing = asyncio.create_task(self._hand_on(scope, body, send))
         leaving = asyncio.create_task(_left(receive))
         try:
@@ -51,11 +50,11 @@ class Proxy:
         with contextlib.suppress(asyncio.CancelledError):
             await handing
 
-    async def _hand_on(self, scope: dict, body: bytes, send: Send) -> None:
+    async def _hand_on(self, scope: dict, body: list[bytes], send: Send) -> None:
         begun = False
         try:
             async with self._app.lent() as connection:
-                await connection.ask(_head(scope, body), body)
+                await connection.ask(_head(scope, sum(map(len, body))), *body)
                 begun = True
                 await send(_begun(connection))
                 if scope["method"] != "HEAD":
@@ -70,13 +69,13 @@ class Proxy:
             await refuse(scope, send, 502, Problem("no_answer", about="again"))
 
 
-def _head(scope: dict, body: bytes) -> bytes:
+def _head(scope: dict, length: int) -> bytes:
     method, asked = scope["method"], scope["query_string"]
     target = scope["raw_path"] + (b"?" + asked if asked else b"")
     own = OF_A_CONNECTION | _named(scope["headers"]) | {b"content-length"}
     lines = [name + b": " + value for name, value in scope["headers"] if name not in own]
-    if body or method in WITH_BODIES:
-        lines.append(b"content-length: %d" % len(body))
+    if length or method in WITH_BODIES:
+        lines.append(b"content-length: %d" % length)
     return b"\r\n".join((b"%s %s HTTP/1.1" % (method.encode(), target), *lines, b"", b""))
 
 
