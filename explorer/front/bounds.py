@@ -22,6 +22,7 @@ from explorer.locale import say
 from explorer.runtime.budgets import budget
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
+from explorer.runtime.processes import give_back
 
 # Of Gradio's own, which no page uses: each leaves files.
 UNUSED = ("/upload", "/deep_link", "/process_recording")
@@ -40,6 +41,7 @@ LISTENED_S = 5.0
 # Of what all may send a part is left to those who send little: a few who send much and slowly
 # would have everybody else refused.
 LITTLE, LEFT_TO_LITTLE = 2**16, 1 / 8
+MUCH = 64 * MIB  # is given back to the system once it is not held any more
 
 
 class Bucket:
@@ -107,6 +109,7 @@ class Bounded:
         self._lines: dict[str, Line] = {}
         self._anew = Line(lambda: ANEW_AT_ONCE)
         self._held = 0  # bytes of what requests sent that are not answered yet
+        self._most_held = 0  # since memory was given back
 
     async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -181,11 +184,18 @@ class Bounded:
             with contextlib.suppress(_Refused):
                 await self.app(scope, measured, noticed)
         finally:
-            self._held -= came
+            self._let_go(came)
             leave()
         if refused and not answered:
             slow = refused[0] == 408
             await refuse(scope, send, *refused, None if whole or slow else receive)
+
+    def _let_go(self, came: int) -> None:
+        self._most_held = max(self._most_held, self._held)
+        self._held -= came
+        if self._held < MUCH / 8 and self._most_held > MUCH:
+            self._most_held = 0
+            give_back()
 
     def _line_of(self, scope: dict, key: str) -> Line | None:
         if scope["method"] == "POST":

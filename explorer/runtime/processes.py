@@ -1,8 +1,10 @@
-"""Other processes of this app: how one begins, and what it holds."""
+"""The processes of this app: how another begins, what it holds, and what one gives back."""
 
 from __future__ import annotations
 
+import ctypes
 import signal
+import sys
 from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
 
@@ -31,3 +33,11 @@ def begin(process: BaseProcess) -> None:
         process.start()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def give_back() -> None:
+    """Return to the system what finished work has freed: the C library of Linux would keep it."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # other C libraries keep nothing
+        if trim is not None:
+            trim(0)

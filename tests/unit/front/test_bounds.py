@@ -248,6 +248,20 @@ def test_a_few_who_send_much_leave_room_for_all_who_send_little(application, mon
     assert in_loop(all_of_them()) == [0, 503, 0, 200]
 
 
+def test_what_much_took_is_given_back_once_it_is_let_go(application, monkeypatch):
+    """The C library would keep it: 450 MiB stayed after a burst of large requests."""
+    times = []
+    monkeypatch.setattr(bounds, "give_back", lambda: times.append(1))
+    monkeypatch.setattr(bounds, "MUCH", 10_000)
+    one = as_one(application)
+    one.post("/length", content=b"a" * 9000)
+    assert not times
+    one.post("/length", content=b"a" * 11_000)
+    assert len(times) == 1
+    one.post("/length", content=b"a")
+    assert len(times) == 1
+
+
 def test_of_what_is_made_anew_few_are_made_at_a_time(monkeypatch):
     """Whoever comes with a new key each time asks for no more of it at a time."""
     monkeypatch.setenv(HOSTED, "1")
