@@ -24,8 +24,9 @@ from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
 from explorer.runtime.processes import give_back
 
-# Of Gradio's own, which no page uses: each leaves files.
+# Of Gradio's own, which no page uses: each leaves files, or prints what it was asked for.
 UNUSED = ("/upload", "/deep_link", "/process_recording")
+UNUSED_BELOW = "/custom_component/"
 # What is asked for without being sent anything, and made anew each time: 20 ms of the app's lock,
 # for whoever asks, so that few of them are made at a time.
 MADE_ANEW = ("/config", "/info", "/openapi.json", "/mcp/schema")
@@ -121,7 +122,7 @@ class Bounded:
             await asyncio.sleep(HELD_S)
             await refuse(scope, send, 429, Problem("too_often", about="again"), receive)
             return
-        if scope["path"].rstrip("/").endswith(UNUSED):
+        if _is_unused(scope["path"]):
             await refuse(scope, send, 403, Problem("call_unknown"), receive)
             return
         if _announced(scope["headers"]) > most * MIB:
@@ -211,6 +212,10 @@ class Bounded:
         key = kept_key(scope)
         bucket = self._buckets.get(key) or self._buckets.setdefault(key, Bucket())
         return not bucket.take()
+
+
+def _is_unused(path: str) -> bool:
+    return path.rstrip("/").endswith(UNUSED) or UNUSED_BELOW in path
 
 
 def _is_made_anew(scope: dict) -> bool:

@@ -66,6 +66,7 @@ ASKED: dict[str, tuple[str, str, object, str]] = {
     "no such session": ("POST", f"/mcp/messages/?session_id={SECRET}", {}, "Invalid session"),
     "too deep a tool": ("POST", "/mcp/", "[" * 10**5 + SECRET, "rror"),
     "a link of Gradio's": ("GET", f"/deep_link?session_hash={SECRET}", None, "Nothing is served"),
+    "a component": ("GET", f"/custom_component/{SECRET}/client/a/b", None, "Nothing is served"),
     "a recording": ("POST", "/process_recording", SECRET, "Nothing is served"),
 }
 
