@@ -44,6 +44,7 @@ class Front:
         self._host, self._known = host, address
         self.app_port = free_port()
         self._opened = self._ended = False
+        self._beginning = threading.Lock()  # nothing that ends is begun again
         FRONTS.add(self)
         self._process: BaseProcess | None = None
         self._line: Connection | None = None
@@ -68,11 +69,12 @@ class Front:
 
     def end(self) -> None:
         """Take no more connections, and cut those that there are."""
-        self._ended = True
-        FRONTS.discard(self)
-        self._listening.close()
-        if self._line is not None:
-            self._line.close()
+        with self._beginning:
+            self._ended = True
+            FRONTS.discard(self)
+            self._listening.close()
+            if self._line is not None:
+                self._line.close()
         if self._process is not None:
             self._process.join()
 
@@ -95,10 +97,11 @@ class Front:
         while self._process is not None:
             self._process.join()
             time.sleep(AGAIN_S)
-            if self._ended:
-                return
-            print("nobody took connections; another process does", file=sys.stderr, flush=True)
-            self._begin()
+            with self._beginning:
+                if self._ended:
+                    return
+                print("nobody took connections; another process does", file=sys.stderr, flush=True)
+                self._begin()
 
 
 FRONTS: set[Front] = set()  # that are listening

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 
@@ -15,6 +16,7 @@ import httpx
 import psutil
 import pytest
 
+from explorer.front import process
 from explorer.front.process import Front
 from explorer.runtime.visitors import HOSTED
 from tests.unit.front.serving import served
@@ -87,6 +89,37 @@ def test_a_process_that_died_is_followed_by_another(front, capfd):
     os.kill(died, signal.SIGKILL)
     until(lambda: front._process.pid != died and answer(front.address) == 200)
     assert "another process does" in capfd.readouterr().err
+
+
+def test_where_both_are_told_to_end_none_is_begun_again(monkeypatch):
+    """As whoever supervises processes tells it: to all of a group, the app and what it began."""
+    begins, goes_on = threading.Event(), threading.Event()
+    broken: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", broken.append)
+    monkeypatch.setattr(process, "AGAIN_S", 0)
+    made = Front("127.0.0.1", None, "")
+    died, begin = made._process, made._begin
+    assert died is not None
+    assert died.pid
+
+    def held() -> None:
+        begins.set()
+        goes_on.wait(WAIT_S)
+        begin()
+
+    monkeypatch.setattr(made, "_begin", held)
+    os.kill(died.pid, signal.SIGTERM)
+    assert begins.wait(WAIT_S)
+    ending = threading.Thread(target=made.end)
+    ending.start()
+    time.sleep(0.1)  # it has come as far as it may
+    goes_on.set()
+    ending.join(WAIT_S)
+    followed = made._process
+    assert followed is not None
+    assert followed is not died
+    until(lambda: not followed.is_alive())
+    assert not broken
 
 
 def test_its_port_is_free_once_it_has_ended(front):
