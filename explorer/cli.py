@@ -21,7 +21,8 @@ from explorer.web.stubs import no_stubs
 
 EXAMINES = ("explain", "doctor")  # whose status 1 says that something severe was found
 STOP_S = 5.0  # for work under way to end
-READER_GONE = 128 + 13  # what a shell is told of a tool that a closed pipe ended
+# What a shell is told of a tool that Ctrl-C ended, and a closed pipe.
+INTERRUPTED, READER_GONE = 128 + 2, 128 + 13
 DESCRIPTION = "LossPrism: what does this loss do to my batch?"
 INCOMPLETE = """\
 The package {name} is not installed. All that the page and the trainings need comes with
@@ -92,7 +93,7 @@ def write_figure(chosen: argparse.Namespace) -> int:
 
 def main() -> int:
     """Run the command that was asked for; the exit status. Where whoever reads what it prints has
-    seen enough, as `head` has, it ends without a word."""
+    seen enough, as `head` has, and where Ctrl-C ends it, it ends without a word."""
     try:
         status = answered()
         sys.stdout.flush()
@@ -101,6 +102,8 @@ def main() -> int:
         if not hasattr(select, "poll") or not nobody_reads():
             raise
         return READER_GONE
+    except KeyboardInterrupt:
+        return INTERRUPTED
 
 
 def nobody_reads() -> bool:

@@ -12,7 +12,7 @@ import json
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from cachetools import LRUCache
 
@@ -22,16 +22,27 @@ from explorer.locale import say
 from explorer.runtime.budgets import budget
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
+from explorer.runtime.processes import give_back
 
-# Of Gradio's own, which no page uses: each leaves files.
+# Of Gradio's own, which no page uses: each leaves files, or prints what it was asked for.
 UNUSED = ("/upload", "/deep_link", "/process_recording")
-# What is asked for without being sent anything, and made anew each time.
-MADE_ANEW = ("/config", "/openapi.json")
+UNUSED_BELOW = "/custom_component/"
+# What is asked for without being sent anything, and made anew each time: 20 ms of the app's lock,
+# for whoever asks, so that few of them are made at a time.
+MADE_ANEW = ("/config", "/info", "/openapi.json", "/mcp/schema")
+ANEW_AT_ONCE = 2
 # A value of a list or an object in JSON comes after one of these, which also stand in texts.
 BEFORE_VALUES = (b",", b"[", b"{")
 VISITORS = 10_000  # that are told from others by how often they ask
 # Whoever asks too often hears of it after so long: who asks again at each answer asks less often.
 HELD_S = 0.02
+# Who is refused while they still send is listened to for so long: a connection that is closed
+# before takes the answer with it.
+LISTENED_S = 5.0
+# Of what all may send a part is left to those who send little: a few who send much and slowly
+# would have everybody else refused.
+LITTLE, LEFT_TO_LITTLE = 2**16, 1 / 8
+MUCH = 64 * MIB  # is given back to the system once it is not held any more
 
 
 class Bucket:
@@ -53,15 +64,17 @@ class Bucket:
 
 
 class Line:
-    """The requests of one visitor: so many are answered at a time, and so many wait for that."""
+    """The requests of one visitor, or of one kind: so many are answered at a time, and so many wait
+    for that."""
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: Callable[[], float] = lambda: budget("requests_of_one")) -> None:
         self.under_way = 0
+        self._at_once = at_once
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     async def enter(self) -> bool:
         """Whether this one may be answered, now that it is its turn; False where too many wait."""
-        if self.under_way < budget("requests_of_one"):
+        if self.under_way < self._at_once():
             self.under_way += 1
             return True
         if len(self._waiting) >= budget("requests_waiting"):
@@ -95,7 +108,9 @@ class Bounded:
         self.app = app
         self._buckets: LRUCache[str, Bucket] = LRUCache(VISITORS)
         self._lines: dict[str, Line] = {}
+        self._anew = Line(lambda: ANEW_AT_ONCE)
         self._held = 0  # bytes of what requests sent that are not answered yet
+        self._most_held = 0  # since memory was given back
 
     async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -105,13 +120,13 @@ class Bounded:
         too_much = Problem("too_much", most=most)
         if self._asks_too_often(scope):
             await asyncio.sleep(HELD_S)
-            await refuse(scope, send, 429, Problem("too_often", about="again"))
+            await refuse(scope, send, 429, Problem("too_often", about="again"), receive)
             return
-        if scope["path"].rstrip("/").endswith(UNUSED):
-            await refuse(scope, send, 403, Problem("call_unknown"))
+        if _is_unused(scope["path"]):
+            await refuse(scope, send, 403, Problem("call_unknown"), receive)
             return
         if _announced(scope["headers"]) > most * MIB:
-            await refuse(scope, send, 413, too_much)
+            await refuse(scope, send, 413, too_much, receive)
             return
         key = kept_key(scope)
         began, came, values, whole, answered = time.monotonic(), 0, 0, False, False
@@ -136,14 +151,14 @@ class Bounded:
             if came > most * MIB:
                 refused = 413, too_much
                 raise _Refused
-            if self._held > budget("bodies_mib") * MIB:
+            room = budget("bodies_mib") * MIB
+            if self._held > (room if came <= LITTLE else room * (1 - LEFT_TO_LITTLE)):
                 refused = 503, Problem("low_memory", about="again")
                 raise _Refused
             if values > budget("body_values"):
                 refused = 413, Problem("too_many_values", most=budget("body_values"))
                 raise _Refused
-            if whole and scope["method"] == "POST":
-                mine = self._lines.setdefault(key, Line())
+            if whole and (mine := self._line_of(scope, key)):
                 if not await mine.enter():
                     refused = 429, Problem("too_often", about="again")
                     raise _Refused
@@ -154,33 +169,57 @@ class Bounded:
             nonlocal answered
             if not refused:  # else somebody on the way has an answer of their own to what is raised
                 answered = True
+                if line is self._anew:  # it is made; whoever takes it slowly holds up no other
+                    leave()
                 await send(message)
+
+        def leave() -> None:
+            nonlocal line
+            if line is not None:
+                line.leave()
+                if line is not self._anew and not line.under_way:
+                    self._lines.pop(key, None)
+                line = None
 
         try:
             with contextlib.suppress(_Refused):
                 await self.app(scope, measured, noticed)
         finally:
-            self._held -= came
-            if line is not None:
-                line.leave()
-                if not line.under_way:
-                    self._lines.pop(key, None)
+            self._let_go(came)
+            leave()
         if refused and not answered:
-            await refuse(scope, send, *refused)
+            slow = refused[0] == 408
+            await refuse(scope, send, *refused, None if whole or slow else receive)
+
+    def _let_go(self, came: int) -> None:
+        self._most_held = max(self._most_held, self._held)
+        self._held -= came
+        if self._held < MUCH / 8 and self._most_held > MUCH:
+            self._most_held = 0
+            give_back()
+
+    def _line_of(self, scope: dict, key: str) -> Line | None:
+        if scope["method"] == "POST":
+            return self._lines.setdefault(key, Line())
+        return self._anew if _is_made_anew(scope) else None
 
     def _asks_too_often(self, scope: dict) -> bool:
         """What is asked of the server, that is; a page's own files are few and small. All who come
         without a key are counted as one."""
-        path = scope["path"].rstrip("/")
-        if (
-            scope["method"] != "POST"
-            and "/gradio_api/" not in path
-            and not path.endswith(MADE_ANEW)
-        ):
+        of_server = scope["method"] == "POST" or "/gradio_api/" in scope["path"]
+        if not of_server and not _is_made_anew(scope):
             return False
         key = kept_key(scope)
         bucket = self._buckets.get(key) or self._buckets.setdefault(key, Bucket())
         return not bucket.take()
+
+
+def _is_unused(path: str) -> bool:
+    return path.rstrip("/").endswith(UNUSED) or UNUSED_BELOW in path
+
+
+def _is_made_anew(scope: dict) -> bool:
+    return scope["path"].rstrip("/").endswith(MADE_ANEW)
 
 
 def _announced(headers: Iterable[tuple[bytes, bytes]]) -> int:
@@ -188,13 +227,29 @@ def _announced(headers: Iterable[tuple[bytes, bytes]]) -> int:
     return int(said) if said.isdigit() else 0
 
 
-async def refuse(scope: dict, send: Send, status: int, problem: Problem) -> None:
-    """Answer a page by a sentence that it can show, and a program by the status too."""
+async def refuse(
+    scope: dict, send: Send, status: int, problem: Problem, sent: Receive | None = None
+) -> None:
+    """Answer a page by a sentence that it can show, and a program by the status too.
+
+    `sent` is where more of the request comes from, which is listened to and dropped.
+    """
     print(f"refused {status} {problem.key}", file=sys.stderr, flush=True)
     if "component_server" in scope["path"]:
         status = 200
     answer = {"error": problem.to_json(), "detail": say("en", problem.key, **problem.values)}
     body = json.dumps(answer).encode()
     headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    headers.append((b"content-length", b"%d" % len(body)))
     await send({"type": "http.response.start", "status": status, "headers": headers})
+    if sent is not None:
+        await send({"type": "http.response.body", "body": body, "more_body": True})
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(_dropped(sent), LISTENED_S)
+        body = b""
     await send({"type": "http.response.body", "body": body})
+
+
+async def _dropped(sent: Receive) -> None:
+    while (await sent()).get("more_body"):
+        pass

@@ -3,19 +3,30 @@
 Uvicorn ends a connection that is idle after an answer, but waits without end for the head of a
 request, of any length, and for somebody to take an answer: a client that sends a header a minute,
 or reads nothing, would cost nothing and hold a connection for as long as it likes.
+
+Whoever asks again before an answer has come (pipelining) is answered in turn, but may not send as
+much as they like meanwhile; that they leave is noticed.
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
+from collections import deque
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import (
+    STATUS_LINE,
+    HttpToolsProtocol,
+    RequestResponseCycle,
+)
 
 from explorer.runtime.budgets import budget
 
 HEAD_BYTES = 2**16  # of a request: its first line and its headers
 HEAD_END = b"\r\n\r\n"
+# Of what is neither the head of a request that is waited for nor a body: the end of one that comes
+# in pieces (trailers), and requests after one that is not answered yet.
+BESIDE_BYTES = 2**16
 
 
 class BoundedConnection(HttpToolsProtocol):
@@ -26,17 +37,22 @@ class BoundedConnection(HttpToolsProtocol):
     _in_head = True
     _came = 0  # bytes of a head
     _last = b""  # of them those that may begin its end
+    _beside = 0  # bytes since the last of a body, and bytes before an answer
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         super().connection_made(transport)
+        self._asked: deque[RequestResponseCycle] = deque()  # and not answered
         self._wait_for_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
+        for one in self._asked:  # uvicorn tells the last of them
+            one.disconnected = True
+            one.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        if self._in_head:
+        if self._in_head and not self._answers:
             self._wait_for_head()
             seen = self._last + data
             end = seen.find(HEAD_END)
@@ -45,16 +61,50 @@ class BoundedConnection(HttpToolsProtocol):
             if self._came > HEAD_BYTES:
                 self._refuse(431, "too_much")
                 return
+        else:
+            self._beside += len(data)
         super().data_received(data)
+        if self._beside > BESIDE_BYTES:
+            self._refuse(431, "too_much")
+        elif self._answers:  # uvicorn may read no more, and would not see that somebody leaves
+            self.flow.resume_reading()
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._in_head:  # what comes after a body was not there when it was let in
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self._in_head, self._came, self._last = False, 0, b""
         self._head = _cancelled(self._head)
+        parser = self.parser
+        assert parser is not None
+        asks_for_another = parser.should_upgrade()
+        if asks_for_another and (parser.get_method() == b"CONNECT" or _has_body(self.headers)):
+            raise ValueError("what follows is taken for the other protocol, a body too")
+        before = self.cycle
         super().on_headers_complete()
+        if self.cycle is not before:
+            self._asked.append(self.cycle)
+            if asks_for_another:  # nobody speaks it here, and what follows is not read
+                self.cycle.keep_alive = False
+
+    def on_body(self, body: bytes) -> None:
+        if not self._answers:
+            self._beside = 0
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         super().on_message_complete()
         self._in_head = True
+
+    def on_response_complete(self) -> None:
+        self._asked.popleft()
+        if not self._asked:
+            self._beside = 0
+        super().on_response_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(400, "malformed")
 
     def pause_writing(self) -> None:
         """The other side does not take what is sent to it, for now."""
@@ -72,13 +122,22 @@ class BoundedConnection(HttpToolsProtocol):
             left = budget("head_seconds")
             self._head = self.loop.call_later(left, self._refuse, 408, "too_slow")
 
+    @property
+    def _answers(self) -> bool:
+        """Whether a request has come whole and its answer has not gone."""
+        return bool(self._asked) and not self._asked[0].more_body
+
     def _refuse(self, status: int, why: str) -> None:
         self._stop_waiting()
-        if not self.transport.is_closing():
-            _tell(status, why)
-            said = b"content-length: 0\r\nconnection: close\r\n\r\n"
-            self.transport.write(STATUS_LINE[status] + said)
-            self.transport.close()
+        if self.transport.is_closing():
+            return
+        _tell(status, why)
+        if self._answers or any(one.response_started for one in self._asked):
+            self.transport.abort()  # it would be taken for a part of that answer
+            return
+        said = b"content-length: 0\r\nconnection: close\r\n\r\n"
+        self.transport.write(STATUS_LINE[status] + said)
+        self.transport.close()
 
     def _give_up(self) -> None:
         self._stop_waiting()
@@ -87,6 +146,11 @@ class BoundedConnection(HttpToolsProtocol):
 
     def _stop_waiting(self) -> None:
         self._head, self._answer = _cancelled(self._head), _cancelled(self._answer)
+
+
+def _has_body(headers: list[tuple[bytes, bytes]]) -> bool:
+    said = dict(headers)
+    return b"transfer-encoding" in said or said.get(b"content-length", b"0") != b"0"
 
 
 def _cancelled(timer: asyncio.TimerHandle | None) -> None:

@@ -21,7 +21,7 @@ from explorer.front.address import KnowsAddress
 from explorer.front.bounds import Bounded
 from explorer.front.patience import BoundedConnection
 from explorer.front.proxy import HERE, Proxy
-from explorer.runtime.processes import memory_of
+from explorer.runtime.processes import begin, memory_of
 from explorer.runtime.redaction import log_without_words
 
 PORTS = 100  # that are looked at for a free one, from the first
@@ -44,6 +44,7 @@ class Front:
         self._host, self._known = host, address
         self.app_port = free_port()
         self._opened = self._ended = False
+        self._beginning = threading.Lock()  # nothing that ends is begun again
         FRONTS.add(self)
         self._process: BaseProcess | None = None
         self._line: Connection | None = None
@@ -68,11 +69,12 @@ class Front:
 
     def end(self) -> None:
         """Take no more connections, and cut those that there are."""
-        self._ended = True
-        FRONTS.discard(self)
-        self._listening.close()
-        if self._line is not None:
-            self._line.close()
+        with self._beginning:
+            self._ended = True
+            FRONTS.discard(self)
+            self._listening.close()
+            if self._line is not None:
+                self._line.close()
         if self._process is not None:
             self._process.join()
 
@@ -81,7 +83,7 @@ class Front:
         theirs, self._line = context.Pipe(duplex=False)
         asked = (self._listening, self.app_port, self._known, theirs)
         self._process = context.Process(target=_serve, args=asked, daemon=True)
-        self._process.start()
+        begin(self._process)
         theirs.close()
         if self._opened:
             self._let_in()
@@ -95,10 +97,11 @@ class Front:
         while self._process is not None:
             self._process.join()
             time.sleep(AGAIN_S)
-            if self._ended:
-                return
-            print("nobody took connections; another process does", file=sys.stderr, flush=True)
-            self._begin()
+            with self._beginning:
+                if self._ended:
+                    return
+                print("nobody took connections; another process does", file=sys.stderr, flush=True)
+                self._begin()
 
 
 FRONTS: set[Front] = set()  # that are listening
@@ -156,7 +159,7 @@ def _serve(taken: socket.socket, app_port: int, address: str, line: Connection) 
         http=BoundedConnection,
         ws="none",
         lifespan="off",
-        log_level="warning",
+        log_level="error",  # what is refused has a line of ours
         proxy_headers=False,
         server_header=False,
         date_header=False,

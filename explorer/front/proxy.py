@@ -6,9 +6,10 @@ import asyncio
 import contextlib
 import sys
 
-from explorer.front.asgi import Message, Receive, Send, arrived, body_of
+from explorer.front.asgi import Message, Receive, Send, arrived
 from explorer.front.bounds import refuse
 from explorer.front.connection import Connection, Connections, Headers, Unanswered
+from explorer.front.visitor import HEADER
 from explorer.runtime.problem import Problem
 
 HERE = "127.0.0.1"
@@ -19,6 +20,8 @@ OF_A_CONNECTION = frozenset(
     {b"connection", b"keep-alive", b"transfer-encoding", b"te", b"trailer", b"upgrade"}
     | {b"proxy-connection", b"expect"}
 )
+# What says who asks for what of whom is not: it passes also where Connection names it.
+OF_A_REQUEST = frozenset({b"host", b"cookie", HEADER.encode()})
 WITH_BODIES = ("POST", "PUT", "PATCH")
 
 
@@ -36,8 +39,7 @@ class Proxy:
         came = await arrived(receive)
         if came[-1]["type"] != "http.request":
             return
-        body = body_of(came)
-        del came  # of a large body there is one copy
+        body = [message.get("body", b"") for message in came]  # of a large one there is one copy
         handing = asyncio.create_task(self._hand_on(scope, body, send))
         leaving = asyncio.create_task(_left(receive))
         try:
@@ -48,11 +50,11 @@ class Proxy:
         with contextlib.suppress(asyncio.CancelledError):
             await handing
 
-    async def _hand_on(self, scope: dict, body: bytes, send: Send) -> None:
+    async def _hand_on(self, scope: dict, body: list[bytes], send: Send) -> None:
         begun = False
         try:
             async with self._app.lent() as connection:
-                await connection.ask(_head(scope, body), body)
+                await connection.ask(_head(scope, sum(map(len, body))), *body)
                 begun = True
                 await send(_begun(connection))
                 if scope["method"] != "HEAD":
@@ -61,18 +63,19 @@ class Proxy:
                 await send({"type": "http.response.body", "body": b""})
         except Unanswered as error:
             if begun:  # the connection is closed: half an answer is not taken for a whole one
-                raise
+                print(f"half an answer of the app: {error}", file=sys.stderr, flush=True)
+                return
             print(f"no answer of the app: {error}", file=sys.stderr, flush=True)
             await refuse(scope, send, 502, Problem("no_answer", about="again"))
 
 
-def _head(scope: dict, body: bytes) -> bytes:
+def _head(scope: dict, length: int) -> bytes:
     method, asked = scope["method"], scope["query_string"]
     target = scope["raw_path"] + (b"?" + asked if asked else b"")
     own = OF_A_CONNECTION | _named(scope["headers"]) | {b"content-length"}
     lines = [name + b": " + value for name, value in scope["headers"] if name not in own]
-    if body or method in WITH_BODIES:
-        lines.append(b"content-length: %d" % len(body))
+    if length or method in WITH_BODIES:
+        lines.append(b"content-length: %d" % length)
     return b"\r\n".join((b"%s %s HTTP/1.1" % (method.encode(), target), *lines, b"", b""))
 
 
@@ -85,7 +88,7 @@ def _begun(connection: Connection) -> Message:
 def _named(headers: Headers) -> set[bytes]:
     """The headers that whoever sent them says are of the connection."""
     said = b",".join(value for name, value in headers if name == b"connection")
-    return {name.strip().lower() for name in said.split(b",")}
+    return {name.strip().lower() for name in said.split(b",")} - OF_A_REQUEST
 
 
 async def _left(receive: Receive) -> None:

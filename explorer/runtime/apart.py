@@ -26,7 +26,7 @@ import torch
 from explorer.runtime.budgets import budget
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem, logged
-from explorer.runtime.processes import memory_of
+from explorer.runtime.processes import begin, memory_of
 
 Result = TypeVar("Result")
 
@@ -102,7 +102,7 @@ class Worker:
         self._is_ready = False
         asked = (theirs, self._modules, self._niceness)
         self._process = context.Process(target=_serve, args=asked, daemon=True)
-        self._process.start()
+        begin(self._process)
         theirs.close()
 
     def _stop(self) -> None:

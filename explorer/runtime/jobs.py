@@ -25,9 +25,9 @@ from weakref import WeakSet
 from explorer.runtime import places, turns
 from explorer.runtime.budgets import budget
 from explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
-from explorer.runtime.memory import give_back
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem, logged
+from explorer.runtime.processes import give_back
 from explorer.runtime.visitors import is_hosted, visitor
 
 NICE = 10  # of background work; a training has half as much

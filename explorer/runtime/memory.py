@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import sys
 from array import array
 from pathlib import Path
@@ -34,14 +33,6 @@ def held_bytes(thing: object) -> int:
         if not size:
             waiting += _parts(one)
     return held
-
-
-def give_back() -> None:
-    """Return to the system what finished work has freed: the C library of Linux would keep it."""
-    if sys.platform == "linux":
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # other C libraries keep nothing
-        if trim is not None:
-            trim(0)
 
 
 def left() -> int:

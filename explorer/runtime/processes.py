@@ -1,7 +1,11 @@
-"""What another process of this app holds."""
+"""The processes of this app: how another begins, what it holds, and what one gives back."""
 
 from __future__ import annotations
 
+import ctypes
+import signal
+import sys
+from multiprocessing import resource_tracker
 from multiprocessing.process import BaseProcess
 
 import psutil
@@ -15,3 +19,25 @@ def memory_of(process: BaseProcess | None) -> int:
         return psutil.Process(process.pid).memory_info().rss
     except psutil.Error:
         return 0
+
+
+def begin(process: BaseProcess) -> None:
+    """Start a process that ends with the app alone. Ctrl-C in a terminal is told to all of them,
+    and one that still loads what it needs would answer with a traceback."""
+    if not hasattr(signal, "pthread_sigmask"):  # on Windows
+        process.start()
+        return
+    resource_tracker.ensure_running()  # it would let the signal through as it begins
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # which it inherits
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def give_back() -> None:
+    """Return to the system what finished work has freed: the C library of Linux would keep it."""
+    if sys.platform == "linux":
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # other C libraries keep nothing
+        if trim is not None:
+            trim(0)

@@ -12,6 +12,8 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from starlette.exceptions import HTTPException
+
 from explorer.front.asgi import Message, Receive, Send
 from explorer.locale import say
 from explorer.runtime.problem import Problem
@@ -60,7 +62,9 @@ def _told(error: Exception) -> tuple[int, Problem]:
     if isinstance(error, TypeError) and places[-1].name == ARGUMENTS:
         reason = shortened(str(error).partition(". ")[0])
         return 422, Problem("call_arguments", reason=reason)
-    if isinstance(error.__cause__, KeyError):  # looked up in vain, when the answer had begun
+    cause = error.__cause__
+    not_found = isinstance(cause, HTTPException) and cause.status_code == 404
+    if isinstance(cause, KeyError) or not_found:  # looked up in vain, when the answer had begun
         return 404, Problem("call_unknown")
     return 500, problem_of(error)
 

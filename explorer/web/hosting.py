@@ -33,6 +33,7 @@ from explorer.runtime.budgets import budget
 from explorer.runtime.cache import cache_folder
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
+from explorer.runtime.processes import give_back
 from explorer.runtime.turns import HEAVY, MIDDLING, Turns
 from explorer.runtime.visitors import as_visitor, is_hosted, is_key, new_key
 from explorer.runtime.wire import Json
@@ -193,6 +194,7 @@ def keep_tidy(every: float = TIDIED_S) -> None:
     def tidy() -> None:
         while True:
             drop_old()
+            give_back()  # what large requests have left
             time.sleep(every)
 
     threading.Thread(target=tidy, daemon=True).start()

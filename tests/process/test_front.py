@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 
@@ -15,6 +16,7 @@ import httpx
 import psutil
 import pytest
 
+from explorer.front import process
 from explorer.front.process import Front
 from explorer.runtime.visitors import HOSTED
 from tests.unit.front.serving import served
@@ -28,6 +30,16 @@ if __name__ == "__main__":
     front.open()
     print(front.address, flush=True)
     time.sleep(600)
+"""
+BEGINS_ALONE = """
+import signal, sys
+from explorer.front.process import Front
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, lambda *_: None)
+    front = Front("127.0.0.1", None, "")
+    print("begun", flush=True)
+    sys.stdin.read()
+    front.end()
 """
 
 
@@ -79,6 +91,37 @@ def test_a_process_that_died_is_followed_by_another(front, capfd):
     assert "another process does" in capfd.readouterr().err
 
 
+def test_where_both_are_told_to_end_none_is_begun_again(monkeypatch):
+    """As whoever supervises processes tells it: to all of a group, the app and what it began."""
+    begins, goes_on = threading.Event(), threading.Event()
+    broken: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", broken.append)
+    monkeypatch.setattr(process, "AGAIN_S", 0)
+    made = Front("127.0.0.1", None, "")
+    died, begin = made._process, made._begin
+    assert died is not None
+    assert died.pid
+
+    def held() -> None:
+        begins.set()
+        goes_on.wait(WAIT_S)
+        begin()
+
+    monkeypatch.setattr(made, "_begin", held)
+    os.kill(died.pid, signal.SIGTERM)
+    assert begins.wait(WAIT_S)
+    ending = threading.Thread(target=made.end)
+    ending.start()
+    time.sleep(0.1)  # it has come as far as it may
+    goes_on.set()
+    ending.join(WAIT_S)
+    followed = made._process
+    assert followed is not None
+    assert followed is not died
+    until(lambda: not followed.is_alive())
+    assert not broken
+
+
 def test_its_port_is_free_once_it_has_ended(front):
     until(lambda: answer(front.address) == 200)
     port, process = int(front.address.rpartition(":")[2]), front._process
@@ -98,6 +141,20 @@ def test_it_ends_with_an_app_that_was_killed():
     psutil.wait_procs(begun, WAIT_S)
     with socket.create_server(("127.0.0.1", int(address.rpartition(":")[2]))):
         pass
+
+
+def test_control_c_while_it_begins_ends_it_neither_with_a_word_nor_at_all():
+    """A terminal tells all processes of it, also one that still loads what it needs; the app ends
+    it."""
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    command = [sys.executable, "-c", BEGINS_ALONE]
+    with subprocess.Popen(command, text=True, start_new_session=True, **pipes) as app:
+        assert app.stdout
+        assert app.stdout.readline() == "begun\n"
+        for _ in range(50):
+            os.killpg(app.pid, signal.SIGINT)
+            time.sleep(0.02)
+        assert app.communicate(timeout=WAIT_S) == ("", "")
 
 
 def test_a_port_that_is_taken_is_named():

@@ -31,7 +31,7 @@ MEASURED = """
 import gc, json, sys
 from pathlib import Path
 import torch
-from explorer.runtime.memory import give_back
+from explorer.runtime.processes import give_back
 torch.set_num_threads(1)
 
 def held(what):

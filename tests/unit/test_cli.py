@@ -41,3 +41,13 @@ def test_a_defect_is_no_finding(command, raises, said, table, monkeypatch, capsy
     assert said in told.err
     assert ("Traceback" in told.err) == (raises is broken)
     assert told.out == ""
+
+
+def test_control_c_ends_a_command_without_a_word(monkeypatch, capsys):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(explain, "explain", interrupted)
+    monkeypatch.setattr(sys, "argv", ["app.py", "explain", "5.545"])
+    assert cli.main() == 128 + 2
+    assert capsys.readouterr() == ("", "")

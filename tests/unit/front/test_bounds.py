@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import http.client
 import json
 import sys
 from typing import Annotated
@@ -13,12 +14,16 @@ from fastapi import Body, FastAPI, Request
 from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
+from explorer.front import bounds
+from explorer.front.asgi import Message
 from explorer.front.bounds import Bounded, Line
 from explorer.front.process import allow_connections
 from explorer.front.visitor import HEADER
+from explorer.runtime.budgets import budget
 from explorer.runtime.visitors import HOSTED, new_key
 from explorer.web.hosting import answer_soon, health
 from tests.loops import in_loop
+from tests.unit.front.serving import served
 
 
 @pytest.fixture
@@ -154,9 +159,29 @@ def test_a_body_that_comes_too_slowly_is_not_waited_for(application, monkeypatch
 
 def test_the_reader_of_a_body_puts_no_answer_in_place_of_the_refusal(application, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_BODY_MIB", "0.001")
-    begun, ended = sent_slowly(application, "/parsed", [b'"' + b"a" * 900, b"a" * 900])
+    monkeypatch.setattr(bounds, "LISTENED_S", 0.05)
+    begun, told, ended = sent_slowly(application, "/parsed", [b'"' + b"a" * 900, b"a" * 900])
     assert begun["status"] == 413
-    assert json.loads(ended["body"])["error"]["key"] == "problem.too_much"
+    assert json.loads(told["body"])["error"]["key"] == "problem.too_much"
+    assert dict(begun["headers"])[b"content-length"] == b"%d" % len(told["body"])
+    assert not ended["body"]
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_who_is_refused_while_they_send_is_answered_all_the_same(
+    application, monkeypatch, announced
+):
+    """A connection that is closed with something unread takes the answer with it."""
+    monkeypatch.setenv("LOSSPRISM_BODY_MIB", "1")
+    piece, pieces = b"a" * 2**20, 32
+    length = {"content-length": str(pieces * len(piece))} if announced else {}
+    with served(application) as port:
+        line = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        sent = (piece for _ in range(pieces))
+        line.request("POST", "/length", sent, length, encode_chunked=not announced)
+        answer = line.getresponse()
+        assert answer.status == 413
+        assert json.loads(answer.read())["error"]["key"] == "problem.too_much"
 
 
 def test_whoever_has_sent_all_may_wait_for_the_answer(application, monkeypatch):
@@ -184,6 +209,98 @@ def test_of_all_bodies_no_more_is_held_than_there_is_room_for(application, monke
 
     assert in_loop(together()) == [200, 503]
     assert one.post("/length", content=body).json() == 6000  # it was let go
+
+
+def test_a_few_who_send_much_leave_room_for_all_who_send_little(application, monkeypatch):
+    monkeypatch.setenv("LOSSPRISM_BODIES_MIB", "1")
+    monkeypatch.setattr(bounds, "LISTENED_S", 0.05)
+    held: list[asyncio.Task] = []
+
+    async def sends(size: int, path: str) -> int:
+        """The status of the answer to this many bytes, of which the last does not come."""
+        told: list[dict] = []
+        pieces = [{"body": b"a" * size, "more_body": path == "/length"}]
+
+        async def receive() -> dict:
+            if pieces:
+                return {"type": "http.request", **pieces.pop()}
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        async def send(message: dict) -> None:
+            told.append(message)
+
+        headers = [(HEADER.encode(), new_key().encode())]
+        scope = {"type": "http", "method": "POST", "path": path, "headers": headers}
+        scope |= {"query_string": b"", "scheme": "http", "server": ("here", 80)}
+        asked = asyncio.create_task(application({**scope, "http_version": "1.1"}, receive, send))
+        held.append(asked)
+        await asyncio.wait((asked,), timeout=0.3)
+        return told[0]["status"] if told else 0
+
+    async def all_of_them() -> list[int]:
+        found = [await sends(size, "/length") for size in (900_000, 100_000, 60_000)]
+        found.append(await sends(1000, "/late"))
+        for one in held:
+            one.cancel()
+        return found
+
+    assert in_loop(all_of_them()) == [0, 503, 0, 200]
+
+
+def test_what_much_took_is_given_back_once_it_is_let_go(application, monkeypatch):
+    """The C library would keep it: 450 MiB stayed after a burst of large requests."""
+    times = []
+    monkeypatch.setattr(bounds, "give_back", lambda: times.append(1))
+    monkeypatch.setattr(bounds, "MUCH", 10_000)
+    one = as_one(application)
+    one.post("/length", content=b"a" * 9000)
+    assert not times
+    one.post("/length", content=b"a" * 11_000)
+    assert len(times) == 1
+    one.post("/length", content=b"a")
+    assert len(times) == 1
+
+
+def test_of_what_is_made_anew_few_are_made_at_a_time(monkeypatch):
+    """Whoever comes with a new key each time asks for no more of it at a time."""
+    monkeypatch.setenv(HOSTED, "1")
+    under_way, most, slowly = 0, 0, asyncio.Event()
+
+    async def app(scope, receive, send) -> None:
+        nonlocal under_way, most
+        await receive()
+        under_way, most = under_way + 1, max(most, under_way + 1)
+        await asyncio.sleep(0.01)
+        under_way -= 1
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await slowly.wait()  # who takes it slowly holds up nobody
+
+    async def receive() -> dict:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def all_of_them() -> list[int]:
+        bounded, statuses = bounds.Bounded(app), []
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+            if len(statuses) == 80:
+                slowly.set()
+
+        async def ask() -> None:
+            headers = [(HEADER.encode(), new_key().encode())]
+            scope = {"type": "http", "method": "GET", "path": "/config", "headers": headers}
+            await bounded(scope, receive, send)
+
+        await asyncio.wait_for(asyncio.gather(*(ask() for _ in range(80))), 60)
+        return statuses
+
+    waiting = int(budget("requests_waiting"))
+    answered = in_loop(all_of_them())
+    assert most == bounds.ANEW_AT_ONCE
+    assert answered.count(200) == waiting + bounds.ANEW_AT_ONCE
+    assert answered.count(429) == 80 - waiting - bounds.ANEW_AT_ONCE
 
 
 def test_health_counts_what_is_under_way(monkeypatch, tmp_path):

@@ -129,9 +129,17 @@ def test_who_leaves_has_left_the_app_too(address, app):
     assert app.left.wait(WAIT_S)
 
 
-def test_half_an_answer_is_not_taken_for_a_whole_one(address):
+def test_half_an_answer_is_not_taken_for_a_whole_one(address, capfd):
     with pytest.raises(httpx.RemoteProtocolError):
         httpx.get(f"{address}/broken")
+    assert capfd.readouterr().err == "half an answer of the app: Unanswered\n"
+
+
+def test_what_says_who_asks_is_handed_on_whatever_else_is_said_of_it(address):
+    sent = {"cookie": "a=b", "x-lossprism-key": "c", "connection": "cookie, host, x-lossprism-key"}
+    told = dict(httpx.get(f"{address}/told", headers=sent).json()["headers"])
+    assert (told["cookie"], told["x-lossprism-key"]) == ("a=b", "c")
+    assert told["host"] == address.removeprefix("http://")
 
 
 def test_a_connection_that_the_app_has_closed_is_not_used_again(address):
