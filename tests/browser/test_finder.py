@@ -33,7 +33,7 @@ def test_a_class_that_is_no_loss_here_is_told_why(page: Page) -> None:
     box.fill("AdaptiveLayerLoss")
     box.press("Enter")
     expect(said).to_contain_text("a batch holds the vectors of one layer")
-    expect(said).to_contain_text("InfoNCE on prefixes of the vectors (MRL)")
+    expect(said).to_contain_text("InfoNCE on prefixes (MRL)")
     expect(page.locator("#lp-loss")).to_have_value("cosent")
     box.fill("SoftmaxLoss")
     box.press("Enter")
