@@ -211,10 +211,12 @@ def _cell(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(cell))
 
 
-def same_text_of(batch: Batch, trace: Trace, terms: str) -> SameText | None:
+def same_text_of(
+    batch: Batch, trace: Trace, terms: str, *, may_leave_out: bool = True
+) -> SameText | None:
     """The negatives of the same text, of a loss whose step `terms` has a cell for every query and
     key, further keys last, or for every two views; of one with both directions, those of the
-    queries. None for other steps.
+    queries. None for other steps. `may_leave_out`: whether the rule of the batch is heard.
     """
     step = trace.last(terms)
     if step is None or step.gradient is None or step.value.ndim != 2:
@@ -243,7 +245,7 @@ def same_text_of(batch: Batch, trace: Trace, terms: str) -> SameText | None:
         negative[place, place] = False
     of_anchor = negative & (candidates == anchors[:, None])
     of_either = negative & same_text(anchors, positives, candidates)
-    left_out = batch.rules.twins == "leave_out"
+    left_out = may_leave_out and batch.rules.twins == "leave_out"
     copies = negative & same_text(looking, wanted, every) & step.value.isfinite()
     weights = step.gradient.abs().masked_fill(~negative, 0)
     total = float(weights.sum()) or 1.0

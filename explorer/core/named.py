@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 
+from explorer.core.akin import akin_called
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec
 from losses.combined.names import MOST_LETTERS, RECIPES
@@ -83,10 +84,12 @@ def known_losses() -> list[LossSpec]:
 
 
 def unknown_loss(name: str, *, by_any: bool = False) -> Problem:
-    """That no loss goes by this name: with those that are written much like it, or all that there
-    are. With `by_any`, where all names are understood, these are offered as they are written, else
-    the registry's."""
+    """That no loss goes by this name: why, and what is nearest, of a class that is none here; else
+    with those that are written much like it, or all that there are. With `by_any`, where all names
+    are understood, these are offered as they are written, else the registry's."""
     called = name.strip()[:QUOTED]
+    if akin := akin_called(called):
+        return akin.said(called)
     if close := close_names(called) if by_any else close_losses(called):
         return Problem("unknown_loss_close", about="loss", name=called, close=", ".join(close))
     return Problem("unknown_loss", about="loss", name=called, known=", ".join(LOSSES))

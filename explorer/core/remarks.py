@@ -64,7 +64,8 @@ class Seen:
     """The few values that remarks are made of: of a loss on a batch, however it was computed.
 
     `looks_for` says what the loss looks for ("key", "class", "prototype"; "" if it ranks pairs),
-    which `found` of `anchors` have nearest. Of the comparisons of pairs, `ordered`, so many are
+    which `found` of `anchors` have nearest; `alone` sentences have no other of their class. Of the
+    comparisons of pairs, `ordered`, so many are
     `violated`. All similarities that the loss compares lie within `spread`, and so do those of all
     sentences where they are `together`. `doubtful`: they come
     from an encoder that does not know the language. `suspects` feel `felt` of the whole gradient.
@@ -90,6 +91,7 @@ class Seen:
     looks_for: str = ""
     anchors: int = 0
     found: int = 0
+    alone: int = 0
     doubtful: bool = False
     suspects: int = 0
     felt: float | None = None
@@ -120,6 +122,7 @@ def remarks_on(seen: Seen, most: int = 3) -> list[Remark]:
         *_on_collapse(seen),
         *_on_same_text(seen),
         *_on_reach(seen),
+        *_on_classes(seen),
         *_on_suspects(seen),
         *_on_order(seen),
         *_on_terms(seen),
@@ -147,6 +150,7 @@ def _seen(e: Exploration) -> Seen:
         looks_for=e.places.kind if e.places else "",
         anchors=e.places.anchors if e.places else 0,
         found=e.places.first if e.places else 0,
+        alone=_alone(e),
         doubtful=speaks_another_language(e),
         suspects=len(e.suspects),
         felt=suspects,
@@ -214,6 +218,23 @@ def _on_labels(seen: Seen) -> list[Remark]:
     if seen.looks_for or seen.ordered or not seen.spec.reads_labels:
         return []
     return [Remark("labels_equal" if seen.gradient_norm == 0 else "labels_equal_felt")]
+
+
+def _alone(e: Exploration) -> int:
+    """How many sentences have no other of their class, for a loss on classes; 0 where some of the
+    batch stand in a queue, and do not look themselves."""
+    if e.places is None or e.places.kind != "class":
+        return 0
+    alone = int((torch.bincount(e.batch.classes) == 1).sum())
+    return alone if alone + e.places.anchors == len(e.batch.classes) else 0
+
+
+def _on_classes(seen: Seen) -> list[Remark]:
+    if not seen.alone:
+        return []
+    if not seen.anchors:
+        return [Remark("all_alone")]
+    return [Remark("alone", {"count": seen.alone, "total": seen.alone + seen.anchors})]
 
 
 def _on_collapse(seen: Seen) -> list[Remark]:

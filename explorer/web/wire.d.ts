@@ -21,6 +21,14 @@ export type RunRecord = OneOf<StepRecord | EvaluationRecord | HeldOutRecord | Al
 
 export type Range = [number, number];
 
+/** A class of a library that is no loss here, by its names: `key` is the sentence that says why, `loss` what to look at in its place; `shared`: a loss that is here is called so, too. */
+export interface AkinClass {
+  names: string[];
+  loss: string;
+  key: string;
+  shared: boolean;
+}
+
 /** All scores lie within `high` − `low`, since a step. */
 export interface AlarmRecord {
   kind: "alarm";
@@ -228,6 +236,7 @@ export interface CompareFacts {
   paired: string[];
   by_pair: string[];
   names: [string, string, string][];
+  akin: AkinClass[];
   defaults: Scenario;
   scenario: StateEntry[];
   limits: Limits;
@@ -415,6 +424,7 @@ export interface DoctorFacts {
   paired: string[];
   by_pair: string[];
   names: [string, string, string][];
+  akin: AkinClass[];
   defaults: Scenario;
   scenario: StateEntry[];
   limits: Limits;
@@ -647,6 +657,7 @@ export interface ExploreFacts {
   paired: string[];
   by_pair: string[];
   names: [string, string, string][];
+  akin: AkinClass[];
   defaults: Scenario;
   scenario: StateEntry[];
   limits: Limits;
@@ -738,6 +749,7 @@ export interface FinetuneFacts {
   paired: string[];
   by_pair: string[];
   names: [string, string, string][];
+  akin: AkinClass[];
   defaults: Scenario;
   scenario: StateEntry[];
   limits: Limits;
@@ -963,6 +975,7 @@ export interface LargeFacts {
   paired: string[];
   by_pair: string[];
   names: [string, string, string][];
+  akin: AkinClass[];
   defaults: Scenario;
   scenario: StateEntry[];
   limits: Limits;

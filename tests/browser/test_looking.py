@@ -430,19 +430,3 @@ def test_a_rule_for_the_scale_is_quoted_and_not_offered(page: Page) -> None:
     advice = page.locator("#main-controls .lp-slider .lp-note", has_text="λ = α/σ")
     expect(advice).to_contain_text("The rule of the annotated derivation")
     expect(advice.locator("button, a")).to_have_count(0)
-
-
-def test_a_loss_is_found_by_another_name(page):
-    box, said = page.locator("#lp-loss-name"), page.locator(".lp-finder p")
-    box.fill("losses.CachedMultipleNegativesRankingLoss")
-    box.press("Enter")
-    expect(page.locator("#lp-loss")).to_have_value("info_nce")
-    expect(said).to_contain_text("is InfoNCE here")
-    expect(box).to_have_value("")
-    box.fill("BatchHardSoftMarginTripletLoss")
-    box.press("Enter")
-    expect(page.locator("#lp-convention")).to_have_value(re.compile("BatchHardSoftMargin$"))
-    box.fill("<b>batch</b>hard")
-    box.press("Enter")
-    expect(said).to_contain_text("No loss is called <b>batch</b>hard here.")
-    expect(page.locator("#lp-loss")).to_have_value("triplet")

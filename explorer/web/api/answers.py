@@ -6,6 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
+from explorer.core.akin import akin_to
 from explorer.core.diagnostics import Term, order_of
 from explorer.core.explore import Exploration
 from explorer.core.trace import Step
@@ -181,6 +182,7 @@ def described(spec: LossSpec) -> ListedLoss:
         "conventions": [_convention(spec.under(c.name), c.name) for c in spec.conventions],
         "references": list(spec.references),
         "aliases": list(spec.aliases),
+        "akin": [{"name": one.name, "about": str(one.said())} for one in akin_to(spec.name)],
         "collapse_formula": spec.collapse_formula or None,
         "floor_formula": spec.floor_formula or None,
     }

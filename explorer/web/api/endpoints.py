@@ -580,7 +580,9 @@ def list_losses() -> list[ListedLoss]:
         minimum, maximum and choices; reads, which input of a batch each argument takes;
         conventions, the same loss as other libraries define it, each with its formula and
         parameters; references; aliases, other names it goes by, those of libraries' classes among
-        them; collapse_formula, the loss if all embeddings were equal, and
+        them; akin, the classes of sentence-transformers that have no loss here, such as
+        AdaptiveLayerLoss, at the one to look at in their place, each with name and about, which
+        says why; collapse_formula, the loss if all embeddings were equal, and
         floor_formula, the least value it can reach, each null where it has none.
 
     Example:

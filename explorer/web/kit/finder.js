@@ -6,6 +6,7 @@ import { say, titleOf } from "./words.js";
 const MOST_NEAR = 6;
 
 /** @typedef {{ loss: string, convention: string }} Meant */
+/** @typedef {import("./given.js").Given["akin"][number]} Akin */
 
 /**
  * A name as people may write it: without case, signs, and what stands around it. As `plain` of
@@ -21,25 +22,32 @@ export function plain(name) {
 
 /**
  * Which loss goes by this name, to the letter before anything like it, its own and its title before all others;
- * and if none does, names that have these letters in them.
+ * and if none does, names that have these letters in them. `akin` is a class of that name that is no loss here.
  * @param {string} name
  * @param {[string, string, string][]} names each with the loss and its convention
  * @param {[string, string][]} titles of the losses, by their own names
- * @returns {{ meant: Meant | null, near: string[] }}
+ * @param {Akin[]} classes that are no loss here
+ * @returns {{ meant: Meant | null, near: string[], akin: Akin | null }}
  */
-export function called(name, names, titles) {
+export function called(name, names, titles, classes) {
   const wanted = plain(name);
   const whole = name.trim();
   /** @type {((one: string) => boolean)[]} */
   const ways = [(one) => one === whole, (one) => wanted !== "" && plain(one) === wanted];
+  const akin = classes.find((one) => one.names.some(ways[1])) ?? null;
   for (const is of ways) {
     const own = titles.find((pair) => pair.some(is));
-    if (own) return { meant: { loss: own[0], convention: "" }, near: [] };
+    if (own) return { meant: { loss: own[0], convention: "" }, near: [], akin: null };
     const other = names.find(([one]) => is(one));
-    if (other) return { meant: { loss: other[1], convention: other[2] }, near: [] };
+    if (other) return { meant: { loss: other[1], convention: other[2] }, near: [], akin };
   }
-  const every = [...titles.map(([, title]) => title), ...names.map(([one]) => one)];
-  return { meant: null, near: wanted ? every.filter((one) => plain(one).includes(wanted)).slice(0, MOST_NEAR) : [] };
+  const every = [
+    ...titles.map(([, title]) => title),
+    ...names.map(([one]) => one),
+    ...classes.flatMap((one) => one.names),
+  ];
+  const near = wanted && !akin ? every.filter((one) => plain(one).includes(wanted)) : [];
+  return { meant: null, near: [...new Set(near)].slice(0, MOST_NEAR), akin };
 }
 
 // The other names of losses, to choose from, each beside the title in the language of the page.
@@ -73,15 +81,16 @@ export function lossFinder(id, choose, offered = () => true) {
     said.hidden = !name;
     if (!name) return;
     const titles = Object.keys(given.losses).map((loss) => /** @type {[string, string]} */ ([loss, titleOf(loss)]));
-    const { meant, near } = called(name, given.names, titles);
+    const { meant, near, akin } = called(name, given.names, titles, given.akin);
+    const why = akin ? say(akin.key, { name, instead: titleOf(akin.loss) }) : "";
     if (!meant) {
-      said.textContent = near.length
-        ? say("ui.loss_by_name.near", { name, near })
-        : say("ui.loss_by_name.none", { name });
+      const none = () => say(`ui.loss_by_name.${near.length ? "near" : "none"}`, { name, near });
+      said.textContent = why || none();
       return;
     }
     const here = offered(meant.loss);
-    said.textContent = say(`ui.loss_by_name.${here ? "found" : "own"}`, { name, title: titleOf(meant.loss) });
+    const found = say(`ui.loss_by_name.${here ? "found" : "own"}`, { name, title: titleOf(meant.loss) });
+    said.textContent = `${found} ${why}`.trimEnd();
     if (!here) return;
     box.value = "";
     choose(meant.loss, meant.convention);

@@ -136,6 +136,16 @@ class Hosted(TypedDict):
     runs: float
 
 
+class AkinClass(TypedDict):
+    """A class of a library that is no loss here, by its names: `key` is the sentence that says why,
+    `loss` what to look at in its place; `shared`: a loss that is here is called so, too."""
+
+    names: list[str]
+    loss: str
+    key: str
+    shared: bool
+
+
 class Facts(TypedDict):
     """What every page is told; `counts` names the values that are grouped by thousands, `scenario`
     is the table of Explore's state, `defaults` what that begins with; `hosted` is null at home.
@@ -151,6 +161,7 @@ class Facts(TypedDict):
     paired: list[str]
     by_pair: list[str]
     names: list[tuple[str, str, str]]
+    akin: list[AkinClass]
     defaults: Scenario
     scenario: list[StateEntry]
     limits: Limits

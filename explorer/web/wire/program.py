@@ -170,6 +170,13 @@ class ListedConvention(TypedDict):
     parameters: list[ListedParameter]
 
 
+class ListedAkin(TypedDict):
+    """A class of a library that has no loss here, and why: this loss is the nearest to it."""
+
+    name: str
+    about: str
+
+
 class ListedLoss(TypedDict):
     """What there is to know of a loss before it is computed."""
 
@@ -183,6 +190,7 @@ class ListedLoss(TypedDict):
     conventions: list[ListedConvention]
     references: list[str]
     aliases: list[str]
+    akin: list[ListedAkin]
     collapse_formula: str | None
     floor_formula: str | None
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
 
+from explorer.core.akin import AKIN
 from explorer.core.named import (
     close_losses,
     close_names,
@@ -15,9 +17,9 @@ from explorer.core.named import (
     other_names,
     plain,
 )
-from explorer.locale import say, title_word
+from explorer.locale import LANGUAGES, say, title_word
 from explorer.runtime.problem import Problem
-from explorer.web.api.endpoints import list_losses
+from explorer.web.api.endpoints import compute_loss, list_losses
 from losses import LOSSES
 
 
@@ -60,6 +62,56 @@ def test_what_nobody_is_called_is_refused():
     for name in ("VSE++", "matryoshka(nothing like it)", "queue(cosent)"):
         with pytest.raises(Problem):
             losses_called(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "instead", "said"),
+    [("AdaptiveLayerLoss", "matryoshka(info_nce)", "vectors of one layer"),
+     ("losses.Matryoshka2dLoss", "matryoshka(info_nce)", "AdaptiveLayerLoss around MatryoshkaLoss"),
+     ("ContrastiveTensionLoss", "binary_cross_entropy", "two copies of a model"),
+     ("contrastive tension", "binary_cross_entropy", "two copies of a model"),
+     ("ContrastiveTensionLossInBatchNegatives", "info_nce", "both directions (symmetric)"),
+     ("DenoisingAutoEncoderLoss", "info_nce", "compares no vectors"),
+     ("TSDAE", "info_nce", "unsupervised SimCSE")],
+)  # fmt: skip
+def test_a_class_without_a_loss_is_told_why_and_what_is_nearest(name, instead, said):
+    problems = []
+    for ask in (losses_called, loss_called, compute):
+        with pytest.raises(Problem, match=re.escape(said)) as refused:
+            ask(name)
+        problems.append(refused.value.to_json())
+    assert problems[0] == problems[1] == problems[2]
+    word = title_word(LOSSES[instead])
+    for language in LANGUAGES:
+        told = say(language, refused.value.key, **refused.value.values)
+        assert name in told
+        assert say(language, word["key"], **word.get("values", {})) in told
+    wanted = plain(name) if plain(name) != "tsdae" else "denoisingautoencoder"
+    akin = {one["name"]: one["akin"] for one in list_losses()}[instead]
+    assert any(plain(one["name"]) == wanted and said in one["about"] for one in akin)
+
+
+def compute(name):
+    return compute_loss(name, ["a", "b"], ["c", "d"], [0, 1])
+
+
+def test_a_name_that_two_losses_have_finds_ours_and_tells_of_the_other():
+    for name, loss, nearest in (
+        ("SoftmaxLoss", "softmax_rank", "multitask_cosent"),
+        ("CrossEntropyLoss", "softmax", "binary_cross_entropy"),
+    ):
+        assert [one.name for one in losses_called(name)] == [loss]
+        akin = {one["name"]: one["akin"] for one in list_losses()}[nearest]
+        assert any(one["name"] == name and "another loss of that name" in one["about"]
+                   for one in akin)  # fmt: skip
+
+
+def test_what_is_looked_at_instead_is_listed():
+    listed = {spec.name for spec in known_losses()}
+    assert {one.loss for one in AKIN} <= listed
+    every = {alias for spec in known_losses() for alias in spec.aliases}
+    assert {one.name for one in AKIN if one.is_shared} <= every
+    assert not {one.name for one in AKIN if not one.is_shared} & every
 
 
 def test_one_loss_and_the_convention_of_the_class_that_is_named():

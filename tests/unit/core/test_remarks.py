@@ -48,6 +48,30 @@ def test_the_default_scene_points_at_its_wrong_labels():
     )
 
 
+def graded(*scores):
+    """Pairs of texts that stand in no other, with these scores; the words mean nothing."""
+    rows = tuple((f"a dog {i}", f"a cat {i}", str(one)) for i, one in enumerate(scores))
+    return Data(source="table", rows=rows)
+
+
+@pytest.mark.encoder
+@pytest.mark.parametrize("loss", ["supcon", "multi_similarity", "triplet", "lifted"])
+def test_sentences_without_another_of_their_class_are_counted(loss):
+    """A pair below the threshold leaves both of its texts alone."""
+    some = said(Scenario(data=graded(5, 0, 4, 1), loss=loss))
+    none = said(Scenario(data=graded(1, 0, 2, 1), loss=loss, rules=Rules(threshold=3)))
+    every = said(Scenario(data=graded(5, 4, 5, 4), loss=loss, rules=Rules(threshold=3)))
+    assert not {"alone", "all_alone"} & set(every)
+    assert some["alone"] == {"count": 4, "total": 8}
+    assert "all_alone" in none
+    assert "alone" not in none
+
+
+@pytest.mark.parametrize("loss", ["cosent", "info_nce"])
+def test_a_loss_that_reads_no_classes_has_none_without_another(loss):
+    assert not {"alone", "all_alone"} & set(said(on(loss)))
+
+
 def test_one_term_of_many_is_no_news_of_a_loss_that_is_always_one_term():
     for agreement in (0.0, 0.5, 1.0):
         exploration = explore(on("max_violation", agreement=agreement))

@@ -195,7 +195,28 @@ def test_a_key_of_the_own_text_does_not_push_the_own_key_from_its_place():
     assert (places["keep"].first, places["leave_out"].first) == (2, 4)
 
 
-def test_a_loss_that_reads_no_texts_does_not_ask():
+@pytest.mark.parametrize("loss", ["focal_info_nce", "n_pair"])
+def test_a_loss_that_reads_no_texts_counts_them_all_the_same(loss):
+    """Its negatives are those of InfoNCE; no rule leaves any out, and it holds no floor up."""
+    kept, found = (explored(loss, twins=twins) for twins in ("keep", "leave_out"))
+    assert found.same_text == kept.same_text
+    others = LABELS[:5] if loss == "n_pair" else LABELS
+    alike = explored("info_nce", FIRST[: len(others)], SECOND[: len(others)], others).same_text
+    counts = ("rows", "negatives", "of_anchor", "of_positive", "rows_with", "left_out")
+    for name in counts:
+        assert getattr(kept.same_text, name) == getattr(alike, name), name
+    assert kept.same_text.rows_with > 0
+    assert 0 < kept.same_text.share_of_anchor + kept.same_text.share_of_positive < 1
+    assert kept.same_text.least == 0
+    assert "same_text" in {one.key for one in remarks(kept, most=9)}
+
+
+def test_a_loss_with_more_negatives_than_its_terms_is_not_counted():
+    assert explored("decoupled").same_text is None
+    assert explored("soft_info_nce").same_text is None
+
+
+def test_a_loss_without_negatives_of_the_batch_does_not_ask():
     for loss in ("supcon", "cosent", "triplet"):
         kept, found = (explored(loss, twins=twins) for twins in ("keep", "leave_out"))
         assert kept.loss == found.loss

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import gradio as gr
 
 from explorer.core import own_loss
+from explorer.core.akin import AKIN
 from explorer.core.named import other_names
 from explorer.core.scenario import Scenario
 from explorer.export.layout import NAMED_BY_PAIR, PAIRED
@@ -82,6 +83,15 @@ def shared_data(first: Scenario) -> dict[str, object]:
         "paired": list(PAIRED),
         "by_pair": list(NAMED_BY_PAIR),
         "names": other_names(),
+        "akin": [
+            {
+                "names": [one.name, *one.others],
+                "loss": one.loss,
+                "key": one.said().key,
+                "shared": one.is_shared,
+            }
+            for one in AKIN
+        ],
         "defaults": first.to_json(),
         "scenario": scenario_table(),
         "limits": {
