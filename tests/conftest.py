@@ -5,13 +5,16 @@ from __future__ import annotations
 import functools
 import gc
 import os
+import posix
 import random
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
+from xdist.workermanage import WorkerController
 
 from explorer.web.stubs import no_stubs
 from tests.warm import VARIABLE, Warm
@@ -19,12 +22,29 @@ from tests.warm import VARIABLE, Warm
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
 
 
+# The driver of a device does not outlive a fork.
+DEVICE = Path("/dev/nvidiactl")
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """One Python with the libraries loaded, which it loads at its first use, for all processes."""
-    if not hasattr(config, "workerinput"):
-        warm = Warm()
-        os.environ[VARIABLE] = warm.__enter__()
-        config.add_cleanup(warm.__exit__)
+    """One Python with the libraries loaded, which it loads at its first use, for all processes.
+
+    Those that share the tests are forked from it as well, and are then what they would be."""
+    if shared := getattr(config, "workerinput", None):
+        sys.executable = shared["python"]
+        os.getpid = posix.getpid
+        return
+    warm = Warm()
+    os.environ[VARIABLE] = warm.__enter__()
+    config.add_cleanup(warm.__exit__)
+    if not DEVICE.exists():
+        forked = f"popen//python={os.environ[VARIABLE]}"
+        config.option.tx = [forked if one == "popen" else one for one in config.option.tx]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: WorkerController) -> None:
+    node.workerinput["python"] = sys.executable
 
 
 @pytest.hookimpl(wrapper=True)

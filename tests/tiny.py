@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 from pathlib import Path
 from random import Random
 
@@ -16,6 +18,13 @@ def sentence(draw: Random, count: int = 5) -> str:
 
 def static_model(width: int = 6):
     """A random vector for each word; the same at every call."""
+    return copy.deepcopy(_static_model(width))
+
+
+@functools.cache
+def _static_model(width: int):
+    """Made once: each new one would look up anew which packages are installed, for its card, which
+    takes longer than a step of training."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from tokenizers import Tokenizer

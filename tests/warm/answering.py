@@ -60,9 +60,15 @@ def serve(listening: socket.socket, python: str) -> None:
             listening.close()
             answer(line, python)
         line.close()
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+        reap()
+    reap()
+
+
+def reap() -> None:
+    """Forget those that have ended: only so is their time added to that of the tests."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def answer(line: socket.socket, python: str) -> NoReturn:
@@ -119,6 +125,8 @@ def work(arguments: list[str], cwd: str, environment: dict[str, str], pid: int, 
     paths = [path for path in environment.get("PYTHONPATH", "").split(os.pathsep) if path]
     if unbuffered := arguments[0] == "-u":
         arguments = arguments[1:]
+    if arguments[0] == "-B":
+        sys.dont_write_bytecode, arguments = True, arguments[1:]
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(write_through=unbuffered)
     kind, *rest = arguments
