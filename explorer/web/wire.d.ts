@@ -790,6 +790,7 @@ export interface FollowedRun {
   shared: boolean;
   loading: Loading | null;
   queue_position: number | null;
+  queue_seconds: number | null;
   step: number;
   steps: number | null;
   seconds: number;
@@ -1657,6 +1658,7 @@ export interface RunStatus {
   shared: boolean;
   loading: Loading | null;
   queue_position: number | null;
+  queue_seconds: number | null;
   step: number;
   steps: number | null;
   seconds: number;

@@ -23,6 +23,8 @@ What to call (the page, the command line and the API call nothing else):
         interrupted (the process ended without a word; `resume` continues from the last checkpoint);
     shared: whether others may read it by a link that whoever asks has given out;
     queue_position: 0 while it runs, 1 for the next, null when it has ended;
+    queue_seconds: of training that the runs before a queued one still have, estimated from their
+        pace; null where one of them has none yet, or is paused;
     step, steps, seconds (of training so far), seconds_left (null before the second step);
     loading: null, or while it loads {part: libraries, encoder or held_out, seconds so far};
     problem: null or {key, values}, a sentence of the catalogues;

@@ -326,7 +326,9 @@ def _postfix(status: dict) -> str:
     if (loading := status["loading"]) and loading.get("total"):
         return f"asking the teacher, {loading['done']} of {loading['total']}"
     if status["queue_position"]:
-        return f"{status['state']}, place {status['queue_position']}"
+        left = status["queue_seconds"]
+        about = "" if left is None else f", some {left:.0f} s of training before it"
+        return f"{status['state']}, place {status['queue_position']}{about}"
     last = {record["kind"]: record for record in status["records"]}
     said = [status["state"]]
     if "step" in last:

@@ -32,6 +32,7 @@ from explorer.lab.training.folder import (
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.rows import examples
 from explorer.lab.training.standing import died, loading, progress, told, without_rows
+from explorer.lab.training.waiting import seconds_before
 from explorer.locale import word
 from explorer.runtime import device, parcels
 from explorer.runtime.arrays import load_array
@@ -314,6 +315,7 @@ class Runs:
             "shared": run.is_mine and bool(run.token),
             "loading": loading(state) if standing == "loading" else None,
             "queue_position": None if ended else run.ahead() if standing == "queued" else 0,
+            "queue_seconds": seconds_before(run) if standing == "queued" else None,
             "step": last["step"],
             "steps": steps,
             "seconds": last["seconds"],

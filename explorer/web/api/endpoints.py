@@ -639,7 +639,8 @@ def start_training(
 
     Returns:
         An object with id, by which training_status and stop_training know the run;
-        queue_position, 0 if it trains at once; and key, by which a page that strangers share knows
+        queue_position, 0 if it trains at once; queue_seconds, how long those before it still
+        train, null where that is not known; and key, by which a page that strangers share knows
         whose it is: send it with each later call, and keep it to yourself ("" on any other, and
         for a client that keeps cookies, which has it as one).
 
@@ -674,10 +675,15 @@ def start_training(
     runs = Runs(device=str(device()))
     with whoever_has(key):
         name = runs.start(plan)
-        ahead = runs.status(name)["queue_position"]
+        status = runs.status(name)
         # Who keeps cookies has the key where no script reads it.
         told = own_key() if key or not has_key() else ""
-        return {"id": name, "queue_position": ahead, "key": told}
+        return {
+            "id": name,
+            "queue_position": status["queue_position"],
+            "queue_seconds": status["queue_seconds"],
+            "key": told,
+        }
 
 
 def training_status(id: str, offset: int = 0, key: str = "") -> Followed:
@@ -691,7 +697,8 @@ def training_status(id: str, offset: int = 0, key: str = "") -> Followed:
     Returns:
         An object with
         state: queued, loading, training, paused, saving, finished, stopped, failed, interrupted;
-        queue_position, step, steps, seconds, seconds_left (null where not known yet);
+        queue_position, queue_seconds (of training that those before it have), step, steps,
+        seconds, seconds_left (null where not known yet);
         problem, a sentence if something went wrong, else null;
         summary, once it has ended: loss, and the held-out figures before and after;
         records: of each step loss, gradient_norm and learning_rate, of each evaluation spearman,

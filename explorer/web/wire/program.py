@@ -196,10 +196,12 @@ class ListedLoss(TypedDict):
 
 
 class StartedTraining(TypedDict):
-    """A training that was begun: its id, how many go before it, and the key of whose it is."""
+    """A training that was begun: its id, how many go before it and what they have to train, and the
+    key of whose it is."""
 
     id: str
     queue_position: int | None
+    queue_seconds: float | None
     key: str
 
 

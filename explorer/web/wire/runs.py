@@ -230,6 +230,7 @@ class Standing(TypedDict):
     shared: bool
     loading: Loading | None
     queue_position: int | None
+    queue_seconds: float | None
     step: int
     steps: int | None
     seconds: float

@@ -21,6 +21,7 @@ SCORES = [0.9, 0.6, 0.3, 0.1, -0.2]
 GRADES = [5, 4, 3, 2, 1]
 FIRST = ["A man eats pasta.", "A girl plays.", "Two dogs run.", "It rains.", "A cat sleeps."]
 SECOND = ["Someone eats.", "A child plays.", "A dog runs.", "It is dry.", "The market fell."]
+AT_ONCE = {"queue_position": 0, "queue_seconds": None}  # how a run stands that waits for nobody
 COMPUTES = ("compute_loss", "loss_from_scores", "trace_loss", "compare_losses")
 
 
@@ -111,7 +112,7 @@ def test_triplets_are_trained_on_as_such(monkeypatch):
     """And with what a teacher gave each of their candidates."""
     begun = []
     monkeypatch.setattr(Runs, "start", lambda self, plan: begun.append(plan) or "run")
-    monkeypatch.setattr(Runs, "status", lambda self, name: {"queue_position": 0})
+    monkeypatch.setattr(Runs, "status", lambda *_: AT_ONCE)
     row = {"anchor": "a{n}", "positive": "b{n}", "negative": ["c{n}", "d{n}"]}
     row = json.dumps({**row, "teacher": [1.0, 0.5, 0.25]})
     table = [json.loads(row.replace("{n}", str(n))) for n in range(20)]
@@ -220,7 +221,7 @@ def test_what_does_not_fit_is_named(client, name):
 def test_a_training_takes_them_as_options(monkeypatch):
     asked = []
     monkeypatch.setattr(api.Runs, "start", lambda _, plan: asked.append(plan) or "run")
-    monkeypatch.setattr(api.Runs, "status", lambda *_: {"queue_position": 0})
+    monkeypatch.setattr(api.Runs, "status", lambda *_: AT_ONCE)
     options = {"threshold": 2.5, "label_range": [0, 10], "extra_negatives": False}
     api.start_training("cosine_mse", FIRST, SECOND, GRADES, options=options)
     (plan,) = asked

@@ -3,7 +3,7 @@ import { h, worded } from "../../kit/dom.js";
 import { fixed } from "../../kit/numbers.js";
 import { sortableTable } from "../../kit/table.js";
 import { language, say, titleOf } from "../../kit/words.js";
-import { encoderNamed, leadingOf, lossOf, PLACES, settingsOf } from "./naming.js";
+import { encoderNamed, leadingOf, lossOf, PLACES, queued, settingsOf } from "./naming.js";
 
 /** @typedef {import("../../wire").RunStatus} RunStatus */
 
@@ -63,10 +63,7 @@ export function runsTable(channel) {
         },
         {
           key: "finetune.column.state",
-          cell: (run) =>
-            run.queue_position
-              ? say("finetune.queue", { count: run.queue_position })
-              : say(`finetune.state.${run.state}`),
+          cell: (run) => (run.queue_position ? queued(run) : say(`finetune.state.${run.state}`)),
           by: (run) => run.state,
         },
         { key: "finetune.step", cell: (run) => `${run.step}/${run.steps ?? "—"}`, by: (run) => run.step },

@@ -103,3 +103,21 @@ export function apart(plans) {
  * @returns {"spearman" | "accuracy_at_1"}
  */
 export const leadingOf = ({ accuracy_at_1: found = null }) => (found === null ? "spearman" : "accuracy_at_1");
+
+/** @param {number} seconds */
+export const roughly = (seconds) =>
+  seconds < 90
+    ? say("finetune.seconds", { count: Math.max(1, Math.round(seconds)) })
+    : seconds < 5400
+      ? say("finetune.minutes", { count: Math.round(seconds / 60) })
+      : say("finetune.hours", { count: (seconds / 3600).toFixed(1) });
+
+/**
+ * That a run waits, for how many others, and what they have to train where that is known.
+ *
+ * @param {{ queue_position: number | null, queue_seconds: number | null }} run
+ */
+export const queued = ({ queue_position: before, queue_seconds: seconds }) =>
+  seconds === null
+    ? say("finetune.queue", { count: before ?? 0 })
+    : say("finetune.queue_for", { count: before ?? 0, time: roughly(seconds) });

@@ -8,7 +8,7 @@ import { fixed, show, signedEnds } from "../../kit/numbers.js";
 import { Requests } from "../../kit/request.js";
 import { language, say, titleOf } from "../../kit/words.js";
 import { invitationOf } from "./invitation.js";
-import { dataOf, encoderOf, leadingOf, PLACES } from "./naming.js";
+import { dataOf, encoderOf, leadingOf, PLACES, queued } from "./naming.js";
 
 /** @typedef {import("../../wire").RunStatus} RunStatus */
 /** @typedef {import("../../wire").Remarked} Remarked */
@@ -131,7 +131,7 @@ export default function run(root, channel) {
       .join(" · ");
     state.textContent =
       now === "queued" && told.queue_position
-        ? say("finetune.queue", { count: told.queue_position })
+        ? queued(told)
         : told.loading
           ? say(`finetune.loading.${told.loading.total ? "teacher_at" : told.loading.part}`, { ...told.loading })
           : say(`finetune.state.${now}`);

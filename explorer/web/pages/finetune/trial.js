@@ -2,6 +2,7 @@
 // and never while a run trains.
 import { given } from "../../kit/given.js";
 import { say } from "../../kit/words.js";
+import { roughly } from "./naming.js";
 
 /** @typedef {import("../../wire").Pace} Pace */
 
@@ -56,14 +57,6 @@ export function timeTrial(channel, { outlook, asked, told, failed }) {
     else if (answer && !pace()) wait(settle, LATER_MS); // the server is busy
   }
 
-  /** @param {number} seconds */
-  const clock = (seconds) =>
-    seconds < 90
-      ? say("finetune.seconds", { count: Math.max(1, Math.round(seconds)) })
-      : seconds < 5400
-        ? say("finetune.minutes", { count: Math.round(seconds / 60) })
-        : say("finetune.hours", { count: (seconds / 3600).toFixed(1) });
-
   /**
    * What is known of the time of so many runs, as a sentence.
    * @param {number} count
@@ -75,7 +68,7 @@ export function timeTrial(channel, { outlook, asked, told, failed }) {
     const { seconds_to_load: load = 0, seconds_per_step: step = 0, seconds_per_evaluation: evaluation = 0 } = found;
     const evaluations = channel.plan.evaluations + facts.more_evaluations;
     const seconds = load + steps * step + evaluations * evaluation;
-    return say(count > 1 ? "finetune.takes_many" : "finetune.takes", { steps, count, time: clock(count * seconds) });
+    return say(count > 1 ? "finetune.takes_many" : "finetune.takes", { steps, count, time: roughly(count * seconds) });
   }
 
   channel.on("plan", () => wait(null));

@@ -33,7 +33,8 @@ def test_a_time_is_said_in_a_fitting_unit(seconds, said):
 def test_a_figure_of_the_way_says_of_how_many_pairs_it_is():
     live = {"kind": "evaluation", "spearman": 0.85, "accuracy_at_1": None, "pairs": 128}
     records = [{"kind": "step", "loss": 2.5}, live]
-    status = {"state": "training", "queue_position": 0, "records": records, "loading": None}
+    told = {"queue_position": 0, "queue_seconds": None, "loading": None}
+    status = {"state": "training", "records": records, **told}
     assert _postfix(status) == "training, loss 2.5, spearman 0.850 on 128 pairs"
 
 

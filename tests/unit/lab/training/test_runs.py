@@ -342,6 +342,45 @@ def test_a_clock_that_is_set_back_keeps_the_order_of_the_queue(runs, monkeypatch
     assert (first.ahead(), second.ahead()) == (0, 1)
 
 
+def steps_of(run, count, each):
+    lines = [{"kind": "step", "step": n, "seconds": each * n} for n in range(1, count + 1)]
+    run.log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def test_a_queued_run_is_told_what_those_before_it_have_to_train(runs):
+    def queued(**how):
+        run = runs.prepare(TrainingPlan(**{**PLAN, "steps": 60, **how}), corpus())
+        run.take_ticket(os.getpid())
+        return run
+
+    first, second, third, last = queued(), queued(steps=20), queued(), queued()
+    told = lambda run: runs.status(run.name)["queue_seconds"]  # noqa: E731
+    assert told(last) is None  # nobody has a pace yet
+    first.say("training")
+    steps_of(first, 10, 0.5)
+    assert told(first) is None  # it waits for nobody
+    assert told(second) == pytest.approx(25)  # 50 steps of half a second
+    assert told(third) == pytest.approx(25 + 10)
+    assert told(last) == pytest.approx(25 + 10 + 30)
+    first.say("paused")
+    assert told(second) is None
+    first.say("finished")
+    assert told(second) == 0
+    assert told(third) == pytest.approx(10)  # at the pace of the one that has ended
+
+
+def test_the_pace_of_another_kind_of_run_says_nothing_of_a_queued_one(runs):
+    made = []
+    for batch_size, steps in ((8, 60), (4, 60), (8, 60)):
+        plan = TrainingPlan(**{**PLAN, "batch_size": batch_size, "steps": steps})
+        made.append(runs.prepare(plan, corpus()))
+        made[-1].take_ticket(os.getpid())
+    made[0].say("training")
+    steps_of(made[0], 10, 0.5)
+    assert runs.status(made[1].name)["queue_seconds"] == pytest.approx(25)
+    assert runs.status(made[2].name)["queue_seconds"] is None
+
+
 def test_whoever_is_far_back_in_the_queue_looks_less_often(runs, monkeypatch):
     run = runs.prepare(TrainingPlan(**PLAN), corpus())
     places, slept = iter([worker.RARELY + 20, 3, 1, 0]), []

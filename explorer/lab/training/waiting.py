@@ -1,0 +1,49 @@
+"""How long a queued run waits for its turn, as far as the runs before it tell."""
+
+from __future__ import annotations
+
+from explorer.lab.training.folder import RunFolder, all_runs
+from explorer.lab.training.standing import progress
+from explorer.runtime.problem import Problem
+
+# A step of two runs that are alike in these takes about as long.
+ALIKE = ("encoder", "kind", "batch_size", "loss")
+
+
+def seconds_before(run: RunFolder) -> float | None:
+    """The seconds of training that the runs with an earlier ticket have before them; loading and
+    saving are not among them.
+
+    A run goes on at its own pace; one without steps yet at that of the last run that was alike.
+    None where that is not known of one of them, or one is paused.
+    """
+    known = sorted(all_runs(run.path.parent), key=lambda one: one.ticket, reverse=True)
+    mine = run.ticket
+    left = [_seconds_left(one, known) for one in known if one.is_live(before=mine)]
+    return None if None in left else sum(one for one in left if one is not None)
+
+
+def _seconds_left(run: RunFolder, known: list[RunFolder]) -> float | None:
+    try:
+        plan, state = run.read("config.json")["plan"], run.state
+        steps = state.get("steps") or plan["steps"]
+        if not steps or state["state"] == "paused":
+            return None
+        last, pace = progress(run)
+        pace = pace or _pace_of(plan, known)
+    except (FileNotFoundError, Problem):  # it was deleted while we looked, or is damaged
+        return 0.0
+    return None if pace is None else max(steps - last["step"], 0) * pace
+
+
+def _pace_of(plan: dict, known: list[RunFolder]) -> float | None:
+    """The seconds that a step of the last run took that was alike."""
+    for one in known:
+        try:
+            other = one.read("config.json")["plan"]
+            pace = progress(one)[1]
+        except (FileNotFoundError, Problem):
+            continue
+        if pace is not None and all(other[name] == plan[name] for name in ALIKE):
+            return pace
+    return None
