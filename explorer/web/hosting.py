@@ -78,12 +78,6 @@ class KnowsVisitor:
         await self.app(known, receive, with_cookie)
 
 
-def key_of(scope: dict) -> str:
-    """The key that came with a request, as `KnowsVisitor` found it; "" of one that came without."""
-    headers = dict(scope["headers"])
-    return "" if NEW.encode() in headers else headers.get(HEADER.encode(), b"").decode("latin-1")
-
-
 def _cookie(key: str, scope: dict) -> str:
     """On the hub a Space stands in a frame of another site: there a cookie must be one of that
     place alone (Partitioned), which needs an encrypted way."""

@@ -18,9 +18,13 @@ def seconds_before(run: RunFolder) -> float | None:
     None where that is not known of one of them, or one is paused.
     """
     known = sorted(all_runs(run.path.parent), key=lambda one: one.ticket, reverse=True)
-    mine = run.ticket
-    left = [_seconds_left(one, known) for one in known if one.is_live(before=mine)]
-    return None if None in left else sum(one for one in left if one is not None)
+    mine, total = run.ticket, 0.0
+    for one in known:
+        if one.is_live(before=mine):
+            if (left := _seconds_left(one, known)) is None:
+                return None
+            total += left
+    return total
 
 
 def _seconds_left(run: RunFolder, known: list[RunFolder]) -> float | None:
@@ -41,9 +45,10 @@ def _pace_of(plan: dict, known: list[RunFolder]) -> float | None:
     for one in known:
         try:
             other = one.read("config.json")["plan"]
-            pace = progress(one)[1]
+            alike = all(other[name] == plan[name] for name in ALIKE)
+            pace = progress(one)[1] if alike else None
         except (FileNotFoundError, Problem):
             continue
-        if pace is not None and all(other[name] == plan[name] for name in ALIKE):
+        if pace is not None:
             return pace
     return None
