@@ -326,6 +326,14 @@ class RunFolder:
         # The last line may be half written, the first half cut off.
         return _records(lines[bool(begin) : -1])
 
+    def first(self, kind: str) -> dict | None:
+        """The first record of this kind; None as long as there is none."""
+        with self.log.open("rb") if self.log.exists() else io.BytesIO() as file:
+            whole = (line for line in file if line.endswith(b"\n"))
+            return next(
+                (one for line in whole for one in _records([line]) if one["kind"] == kind), None
+            )
+
     def history(self) -> list[dict]:
         """The records that count: what a resumed run did again replaces what it had lost."""
         kept: list[dict] = []

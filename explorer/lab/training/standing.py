@@ -18,11 +18,13 @@ NO_PLACES = {"file": "", "held_out_file": ""}
 
 
 def progress(run: RunFolder) -> tuple[dict, float | None]:
-    """The last recorded step and the seconds that a step takes, evaluations included."""
+    """The last recorded step and the seconds that a step takes, evaluations included: the mean
+    since the first, for of the last few an evaluation among them would be most."""
+    first = run.first("step")
     steps = [record for record in run.tail() if record["kind"] == "step"]
-    if not steps:
+    last = steps[-1] if steps else first
+    if first is None or last is None:
         return {"step": 0, "seconds": 0.0}, None
-    first, last = steps[0], steps[-1]
     apart = last["step"] - first["step"]
     return last, (last["seconds"] - first["seconds"]) / apart if apart > 0 else None
 

@@ -193,7 +193,8 @@ def test_a_run_outlives_its_tab(open_page: Callable[..., Page]) -> None:
     row = other.locator(".lp-finetune_runs tr.lp-pickable").first
     expect(row).to_contain_text("Training")
     begin(other, steps=2)
-    expect(other.locator(".lp-state")).to_have_text("Queued: 1 run before it")
+    waits = re.compile("Queued: 1 run before it, with some .+ left to train")
+    expect(other.locator(".lp-state")).to_have_text(waits)
     other.click("#lp-finetune-stop")
     wait_for(other, "stopped")
     again.click("#lp-finetune-stop")

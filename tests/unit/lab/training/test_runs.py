@@ -18,6 +18,7 @@ from explorer.lab.training.data import Corpus
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs, one_gpu
+from explorer.lab.training.standing import progress
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import HOSTED, as_visitor, new_key
 from tests.unit.lab.training.conftest import corpus
@@ -345,6 +346,26 @@ def test_a_clock_that_is_set_back_keeps_the_order_of_the_queue(runs, monkeypatch
 def steps_of(run, count, each):
     lines = [{"kind": "step", "step": n, "seconds": each * n} for n in range(1, count + 1)]
     run.log.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+
+
+def test_how_long_a_step_takes_is_told_of_all_steps_whatever_the_last_few_were(runs):
+    run = runs.prepare(TrainingPlan(**PLAN), corpus())
+    lines, seconds = [], 3.0  # what came before the first step belongs to none
+    for step in range(1, 1001):
+        seconds += 0.1
+        lines.append({"kind": "step", "step": step, "seconds": seconds})
+        if step % 100 == 0:  # an evaluation, long in time and in the log
+            seconds += 10
+            lines.append({"kind": "evaluation", "step": step, "probe": [0.5] * 3000})
+    paces = []
+    for until in (450, 500, 501, 599, 650):
+        kept = [line for line in lines if line["step"] <= until]
+        run.log.write_text("".join(json.dumps(line) + "\n" for line in kept), encoding="utf-8")
+        last, pace = progress(run)
+        assert last["step"] == until
+        paces.append(pace)
+    # A tenth of a second a step and ten for each hundred of them are a fifth.
+    assert 0.17 < min(paces) < max(paces) < 0.23
 
 
 def test_a_queued_run_is_told_what_those_before_it_have_to_train(runs):
