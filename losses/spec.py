@@ -114,9 +114,10 @@ class Convention:
     same number for training, checked and fast, is `function`, if there is one. A trainer that
     is given triplets, which a batch of pairs has not, takes the parameters of `given_triplets` in
     place of those. `note` says where the library and this part, in a sentence. `equivalent`,
-    `collapse`, `floor` and `reach` are as in `LossSpec`, for a definition of its own. `former` are
-    names that it had, by which links, runs and programs still find it. `peers` compute it, beside
-    its `equivalent`; one that is `printed` stands in an article or in a question, and nobody does.
+    `collapse`, `floor`, `with_copies` and `reach` are as in `LossSpec`, for a definition of its
+    own. `former` are names that it had, by which links, runs and programs still find it. `peers`
+    compute it, beside its `equivalent`; one that is `printed` stands in an article or in a
+    question, and nobody does.
     """
 
     name: str
@@ -131,6 +132,7 @@ class Convention:
     equivalent: Callable[..., Equivalent | None] | None = None
     collapse: Callable[..., float | None] | None = None
     floor: Callable[..., float | None] | None = None
+    with_copies: Callable[..., float] | None = None
     reach: Callable[..., float] | None = None
     former: tuple[str, ...] = ()
     peers: tuple[Peer, ...] = ()
@@ -183,7 +185,11 @@ class LossSpec:
     a loss made of losses is the sum of. `peers` are who else computes it, beside its `equivalent`.
     `without_others` are values of parameters at which it takes no other row of the batch for a
     negative: empty where it never does, None where it always does. `convention` is the one that it
-    is written in, as `under` gave it.
+    is written in, as `under` gave it. `negatives` names the steps in whose cells a query, or a
+    view, stands against a negative of the batch; none for a loss that has no such cells.
+    `with_copies` is the least value in a batch some of whose negatives are what the row looks for,
+    or itself: it is called with how many of them each row has in each of these steps, [R], and with
+    the parameters.
     """
 
     function: Callable[..., Tensor]
@@ -212,6 +218,8 @@ class LossSpec:
     parts: tuple[Part, ...] = ()
     peers: tuple[Peer, ...] = ()
     without_others: Mapping[str, object] | None = None
+    negatives: tuple[str, ...] = ()
+    with_copies: Callable[..., float] | None = None
     convention: str = ""
 
     def __post_init__(self) -> None:
@@ -381,6 +389,7 @@ class LossSpec:
                     reads=candidate.reads or self.reads,
                     collapse=candidate.collapse,
                     floor=candidate.floor,
+                    with_copies=candidate.with_copies,
                     reach=candidate.reach,
                     note=note,
                     equivalent=candidate.equivalent,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from torch import Tensor
 
 from explorer.core.batch import Batch
 from explorer.core.disagreement import TIED, contradictions, spearman
-from explorer.core.trace import Trace
+from explorer.core.trace import Step, Trace
 from losses import LossSpec
 from losses.geometry import cosine_matrix, effective_count, unit
 from losses.same_text import same_text
@@ -77,8 +78,8 @@ class SameText:
     one. `left_out` says whether the loss leaves them out. `share_of_anchor` and `share_of_positive`
     are what these take of the weight of all negatives, Σ|∂L/∂term| over their cells (for a softmax
     loss the sum of their probabilities); 0 where they are left out, or where nothing weighs.
-    `least` is what they alone hold a softmax at, the mean of ln copies: each row's own key and the
-    negatives that are no farther, being the same sentence as it, or as the one that looks.
+    `least` is what they alone hold the loss at: the negatives that are no farther than a row's own
+    key, being the same sentence as it, or as the one that looks.
     """
 
     rows: int
@@ -212,53 +213,96 @@ def _cell(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def same_text_of(
-    batch: Batch, trace: Trace, terms: str, *, may_leave_out: bool = True
+    batch: Batch, trace: Trace, spec: LossSpec, parameters: Mapping[str, object]
 ) -> SameText | None:
-    """The negatives of the same text, of a loss whose step `terms` has a cell for every query and
-    key, further keys last, or for every two views; of one with both directions, those of the
-    queries. None for other steps. `may_leave_out`: whether the rule of the batch is heard.
-    """
-    step = trace.last(terms)
-    if step is None or step.gradient is None or step.value.ndim != 2:
+    """The negatives of the same text, of a loss that says in which steps its `negatives` stand; of
+    one with both directions, those of the queries. None where no such step was taken, or one of
+    them has cells for something else than two sentences."""
+    taken = [step for step in map(trace.last, spec.negatives) if step is not None]
+    known = {step.name: _against(batch, step, spec.symbols[step.name].axes) for step in taken}
+    blocks = {name: block for name, block in known.items() if block is not None}
+    # What a key looks for among the queries is seen from its other side; each is counted once.
+    found = [block for block in blocks.values() if not block.mirrored]
+    if not found or len(blocks) < len(known):
+        return None
+    weights = [block.weights for block in found]
+    total = sum(float(weight.sum()) for weight in weights) or 1.0
+
+    def share(cells: Callable[[_Against], Tensor]) -> float:
+        held = (weight[cells(block)] for weight, block in zip(weights, found, strict=True))
+        return sum(float(weight.sum()) for weight in held) / total
+
+    def count(cells: Callable[[_Against], Tensor]) -> int:
+        return sum(int(cells(block).sum()) for block in found)
+
+    left_out = spec.reads_texts and batch.rules.twins == "leave_out"
+    least = 0.0
+    if spec.with_copies is not None and not left_out:
+        copies = {name: block.copies.sum(dim=1) for name, block in blocks.items()}
+        least = spec.with_copies(copies, **parameters)
+    with_any = torch.stack([(block.of_anchor | block.of_positive).any(dim=1) for block in found])
+    return SameText(
+        rows=len(found[0].negative),
+        negatives=count(lambda block: block.negative),
+        of_anchor=count(lambda block: block.of_anchor),
+        of_positive=count(lambda block: block.of_positive),
+        rows_with=int(with_any.any(dim=0).sum()),
+        share_of_anchor=share(lambda block: block.of_anchor),
+        share_of_positive=share(lambda block: block.of_positive),
+        left_out=left_out,
+        least=least,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Against:
+    """Of the cells of one step [R, C] which are `negative`, hold the text of the one that looks
+    (`of_anchor`) or else that of what it looks for (`of_positive`), and, as one sentence with
+    either, cannot be farther than it (`copies`); the `weights` of the negatives. `mirrored`: a key
+    looks for its query."""
+
+    negative: Tensor
+    of_anchor: Tensor
+    of_positive: Tensor
+    copies: Tensor
+    weights: Tensor
+    mirrored: bool
+
+
+def _against(batch: Batch, step: Step, axes: tuple[str, ...]) -> _Against | None:
+    if step.value.ndim != 2 or step.gradient is None:
         return None
     sides = [side[batch.positives] for side in (batch.first, batch.second)]
-    queries, keys = (batch.texts[side] for side in sides)
     rows, columns = step.value.shape
-    place, count = torch.arange(rows, device=queries.device), len(queries)
-    # Where the last pairs stand in a queue, the others ask.
-    if rows <= count and columns in (count, count + len(batch.others)):
-        anchors, positives = queries[:rows], keys[:rows]
-        every = torch.cat((sides[1], batch.second[batch.others]))[:columns]
-        candidates, own = batch.texts[every], place
-        looking, wanted = (side[:rows] for side in sides)
-    elif rows != 2 * count or columns != rows:
-        return None
-    else:  # every view looks for its partner among all views
-        anchors = candidates = torch.cat((queries, keys))
-        own = place.roll(len(queries))
-        positives = anchors[own]
-        looking = every = torch.cat(sides)
+    place = torch.arange(rows, device=sides[0].device)
+    negative = torch.ones(rows, columns, dtype=torch.bool, device=place.device)
+    if axes == ("view", "view") and rows == columns == 2 * len(sides[0]):
+        # Every view looks for its partner among all views.
+        looking = candidates = torch.cat(sides)
+        own = place.roll(len(sides[0]))
         wanted = looking[own]
-    negative = torch.ones(rows, columns, dtype=torch.bool, device=queries.device)
-    negative[place, own] = False
-    if rows > len(queries):
-        negative[place, place] = False
-    of_anchor = negative & (candidates == anchors[:, None])
-    of_either = negative & same_text(anchors, positives, candidates)
-    left_out = may_leave_out and batch.rules.twins == "leave_out"
-    copies = negative & same_text(looking, wanted, every) & step.value.isfinite()
-    weights = step.gradient.abs().masked_fill(~negative, 0)
-    total = float(weights.sum()) or 1.0
-    return SameText(
-        rows=rows,
-        negatives=int(negative.sum()),
-        of_anchor=int(of_anchor.sum()),
-        of_positive=int((of_either & ~of_anchor).sum()),
-        rows_with=int(of_either.any(dim=1).sum()),
-        share_of_anchor=float(weights[of_anchor].sum()) / total,
-        share_of_positive=float(weights[of_either & ~of_anchor].sum()) / total,
-        left_out=left_out,
-        least=0.0 if left_out else float(copies.sum(dim=1).double().log1p().mean()),
+        negative[place, own] = negative[place, place] = False
+    elif rows <= len(sides[0]) and axes[0] in ("query", "key"):
+        # Where the last pairs stand in a queue, the others ask.
+        looking, wanted = (side[:rows] for side in (sides if axes[0] == "query" else sides[::-1]))
+        others = batch.second[batch.others]
+        among = {"query": sides[0], "key": torch.cat((sides[1], others)), "negative": others}
+        candidates = among.get(axes[1], place[:0])[:columns]
+        if len(candidates) < columns:
+            return None
+        if axes[1] != "negative":
+            negative[place, place] = False
+    else:
+        return None
+    anchors, positives, texts = (batch.texts[side] for side in (looking, wanted, candidates))
+    of_anchor = negative & (texts == anchors[:, None])
+    return _Against(
+        negative=negative,
+        of_anchor=of_anchor,
+        of_positive=negative & (texts == positives[:, None]) & ~of_anchor,
+        copies=negative & same_text(looking, wanted, candidates) & step.value.isfinite(),
+        weights=step.gradient.abs().masked_fill(~negative, 0),
+        mirrored=axes == ("key", "query"),
     )
 
 

@@ -29,7 +29,6 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
 from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec, Parameter
-from losses.forms import AgainstOthers
 from losses.landmarks import Bound
 from losses.spec import ParameterValue
 
@@ -128,29 +127,9 @@ class Exploration:
 
     @functools.cached_property
     def same_text(self) -> SameText | None:
-        """The negatives of the same text; None for a loss that has no negatives of the batch, or
-        more of them than its terms are. One that reads no texts leaves none out."""
-        reads, spec = self.spec.reads_texts, self.spec
-        if not reads and (self.trace.beside or not self._looks_for_keys):
-            return None
-        found = diagnostics.same_text_of(self.batch, self.trace, spec.terms, may_leave_out=reads)
-        if found is None or found.left_out:
-            return found
-        chosen = self.parameters
-        lifted = chosen.get("hardness") or chosen.get("log_weight")
-        softmax = isinstance(self.spec.form, AgainstOthers)
-        if not softmax or lifted or chosen.get("similarity") == "dot":
-            return replace(found, least=0.0)
-        ways = str(chosen.get("directions", "")).split(",")
-        joint = chosen.get("partition", "joint") == "joint"
-        halves = 2 if chosen.get("symmetric") else 1 if joint else len(ways)
-        return replace(found, least=found.least / halves)
-
-    @property
-    def _looks_for_keys(self) -> bool:
-        """Whether each query's own key alone is right, and all others are its negatives."""
-        kind, spec = self.places and self.places.kind, self.spec
-        return spec.group == "in_batch" and kind == "key" and "targets" not in spec.reads.values()
+        """The negatives of the same text; None for a loss that has no negatives of the batch. One
+        that reads no texts leaves none out."""
+        return diagnostics.same_text_of(self.batch, self.trace, self.spec, self.parameters)
 
     @functools.cached_property
     def score_gradient(self) -> Tensor | None:

@@ -7,12 +7,13 @@ against all but itself and its partner.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
 from losses import inputs
-from losses.contrastive.in_batch import temperature_parameter
+from losses.contrastive.in_batch import in_all, temperature_parameter
 from losses.contrastive.nt_xent import NT_XENT
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
@@ -233,6 +234,19 @@ _SYMBOLS = {
 }
 
 _TAU_PLUS = Parameter("tau_plus", 0.1, r"\tau^+", 0.0, 0.9, 0.01)
+
+
+def _with_copies(
+    copies: Mapping[str, Tensor], temperature: float = 0.5, tau_plus: float = 0.1, **_: object
+) -> float:
+    """Copies are as near as the partner, all other views opposite. What weighs the nearer ones more
+    makes the negatives no fewer."""
+    held = in_all(copies)
+    count, opposite = len(held) - 2, math.exp(-2 / temperature)
+    remaining = (held - count * tau_plus + (count - held) * opposite) / (1 - tau_plus)
+    return float(remaining.clamp(min=count * opposite).log1p().mean())
+
+
 _FORMULA = (
     r"\frac{{1}}{{2N}} \sum_i \log\Bigl(1 + \frac{{G_i}}{{e^{{s_{{i\,p(i)}}}}}}\Bigr),\quad"
     r" G_i = \max\Bigl(\frac{{{} - M \tau^+ e^{{s_{{i\,p(i)}}}}}}{{1 - \tau^+}},"
@@ -249,6 +263,8 @@ DEBIASED = LossSpec(
     parameters=(temperature_parameter(0.5), _TAU_PLUS),
     reads={"first": "queries", "second": "keys"},
     terms="terms",
+    negatives=("terms",),
+    with_copies=_with_copies,
     collapse=_collapse,
     collapse_formula=r"\ln(2N - 1)",
     floor=_floor,
@@ -277,6 +293,9 @@ HARD_WEIGHTED = LossSpec(
     ),
     reads={"first": "queries", "second": "keys"},
     terms="terms",
+    # A cell is also in what weighs the others.
+    negatives=("logits",),
+    with_copies=_with_copies,
     collapse=_collapse,
     collapse_formula=r"\ln(2N - 1)",
     floor=_floor,

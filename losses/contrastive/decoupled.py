@@ -256,6 +256,7 @@ DECOUPLED = LossSpec(
     ),
     reads={"first": "queries", "second": "keys", "negatives": "negatives"},
     terms="terms",
+    negatives=("terms",),
     collapse=_decoupled_collapse,
     collapse_formula=r"\ln(K - 1)",
     floor=_decoupled_floor,

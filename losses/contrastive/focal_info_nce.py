@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
 from losses import inputs
-from losses.contrastive.in_batch import QUERY_SYMBOLS, temperature_parameter
+from losses.contrastive.in_batch import QUERY_SYMBOLS, in_all, temperature_parameter
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.kernels import log1p_sum_exp
@@ -154,6 +155,12 @@ def _focal_collapse(given: dict[str, Tensor], gamma: float = 0.5, **_: object) -
     return _at(math.log(len(given["keys"]) + _keys_beside(given)), gamma)
 
 
+def _focal_with_copies(copies: Mapping[str, Tensor], gamma: float = 0.5, **_: object) -> float:
+    """A row costs the more, the more it misses: at least as if the copies were all its others."""
+    costs = in_all(copies).log1p()
+    return float((costs * share_of_others(costs) ** gamma).mean())
+
+
 def _focal_floor(
     given: dict[str, Tensor], temperature: float = 0.05, gamma: float = 0.5
 ) -> float | None:
@@ -201,6 +208,8 @@ FOCAL_INFO_NCE = LossSpec(
     parameters=(temperature_parameter(0.05), Parameter("gamma", 0.5, r"\gamma", 0.0, 5.0, 0.05)),
     reads={"queries": "queries", "keys": "keys", "negatives": "negatives"},
     terms="terms",
+    negatives=("terms",),
+    with_copies=_focal_with_copies,
     collapse=_focal_collapse,
     collapse_formula=r"\bigl(1 - \tfrac1K\bigr)^\gamma \ln K",
     floor=_focal_floor,

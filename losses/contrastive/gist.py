@@ -16,6 +16,7 @@ from losses.contrastive.in_batch import (
     LOG1P_OF_ALL,
     QUERY_SYMBOLS,
     mean_log,
+    mean_log1p,
     temperature_parameter,
 )
 from losses.gather import gathered
@@ -332,6 +333,8 @@ GIST = LossSpec(
         "guide_negatives": "guide_negatives",
     },
     terms="terms",
+    negatives=("terms", "query_terms", "key_terms", "negative_terms"),
+    with_copies=mean_log1p,
     collapse=_gist_collapse,
     collapse_formula=r"\overline{\ln K_i}",
     floor=lambda given, **_: Bound(0.0),  # of what a guide leaves over nobody knows more

@@ -7,6 +7,7 @@ In every matrix the row is the query (or the view that looks) and the column the
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
@@ -45,6 +46,16 @@ def mean_log(count: int, left_out: Tensor | None) -> float:
     if left_out is None:
         return math.log(count)
     return float((count - left_out).double().log().mean())
+
+
+def mean_log1p(copies: Mapping[str, Tensor], **_: object) -> float:
+    """mean_i ln(1 + copies_i): what one softmax over all these steps costs at least."""
+    return float(in_all(copies).log1p().mean())
+
+
+def in_all(copies: Mapping[str, Tensor]) -> Tensor:
+    """How many copies each row has in all steps together, float64 [R]."""
+    return torch.stack(tuple(copies.values())).sum(dim=0, dtype=torch.float64)
 
 
 def mean_count(count: int, left_out: Tensor | None) -> float:

@@ -36,11 +36,13 @@ from losses.contrastive.in_batch import (
     LOG1P_OF_ALL,
     QUERY_SYMBOLS,
     TEXTS,
+    mean_log1p,
     temperature_parameter,
 )
 from losses.contrastive.info_nce_landmarks import (
     info_nce_collapse,
     info_nce_floor,
+    info_nce_with_copies,
     ways_taken,
 )
 from losses.equivalents import Equivalent
@@ -629,6 +631,8 @@ INFO_NCE = LossSpec(
         follows=("temperature", "symmetric"),
     ),
     terms="terms",
+    negatives=("terms", "backward_terms", "query_terms", "key_terms"),
+    with_copies=info_nce_with_copies,
     collapse=info_nce_collapse,
     collapse_formula=r"\ln K",
     floor=info_nce_floor,
@@ -765,6 +769,7 @@ INFO_NCE = LossSpec(
             symbols={"per_query": replace(QUERY_SYMBOLS["per_query"], live=LOG1P_OF_ALL)},
             reads={"queries": "queries", "keys": "keys", "negatives": "negatives"},
             function=info_nce_of_swift,
+            with_copies=mean_log1p,
             note="With INFONCE_MASK_FAKE_NEGATIVE, INCLUDE_QQ and INCLUDE_DD. Keys among each "
             "other are never masked; before pull request 6761 the default temperature was 0.01. "
             "4.6.0 has the same loss.",

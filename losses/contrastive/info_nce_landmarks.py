@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
 from losses.contrastive.directions import BOTH_WAYS, Ways, ways_of
+from losses.contrastive.in_batch import in_all, mean_log1p
 from losses.landmarks import least_in_batch, simplex_gap, softplus_at
 from losses.same_text import same_text_count
 
@@ -103,6 +105,26 @@ def info_nce_collapse(
     if partition == "joint" and not symmetric:
         return float((torch.stack(totals).sum(dim=0) + copies_of(ways)).log().mean())
     return float(torch.stack(totals).log1p().mean())
+
+
+def info_nce_with_copies(
+    copies: Mapping[str, Tensor],
+    *,
+    symmetric: bool = False,
+    similarity: str = "cosine",
+    directions: Ways = "query_to_key",
+    partition: str = "joint",
+    hardness: float = 0.0,
+    log_weight: float = 0.0,
+    **_: object,
+) -> float:
+    """Of copies in the softmax of each direction, or in that of all of them."""
+    if similarity == "dot" or hardness or log_weight:
+        return 0.0
+    ways = ways_taken(directions, symmetric)
+    if partition == "joint" and not symmetric:
+        return float((in_all(copies) + copies_of(ways)).log().mean())
+    return sum(mean_log1p({name: of_one}) for name, of_one in copies.items()) / len(ways)
 
 
 def info_nce_floor(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor
 
 from losses import inputs
-from losses.contrastive.in_batch import QUERY_SYMBOLS
+from losses.contrastive.in_batch import QUERY_SYMBOLS, in_all
 from losses.equivalents import Equivalent
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
@@ -119,6 +121,13 @@ def _equivalent(*, positive_margin: float, negative_margin: float) -> Equivalent
     )
 
 
+def _with_copies(
+    copies: Mapping[str, Tensor], positive_margin: float = 0.8, negative_margin: float = 0.3
+) -> float:
+    """A copy is as near as the own key, or at 1: what pulls one pushes the other."""
+    return max(positive_margin - negative_margin, 0.0) * float((in_all(copies) > 0).double().mean())
+
+
 MEGA_BATCH_MARGIN = LossSpec(
     function=mega_batch_margin,
     definition=mega_batch_margin_definition,
@@ -155,6 +164,8 @@ MEGA_BATCH_MARGIN = LossSpec(
     ),
     reads={"queries": "queries", "keys": "keys"},
     terms="terms",
+    negatives=("terms",),
+    with_copies=_with_copies,
     collapse=_collapse,
     collapse_formula=r"[m^+ - 1]_+ + [1 - m^-]_+",
     floor=_floor,

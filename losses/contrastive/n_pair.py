@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
 from losses import geometry, inputs
-from losses.contrastive.in_batch import LOG1P_OF_ROW
+from losses.contrastive.in_batch import LOG1P_OF_ROW, mean_log1p
 from losses.gather import gathered
 from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
@@ -87,6 +88,10 @@ def _n_pair_floor(given: dict[str, Tensor], similarity: str = "dot") -> float:
     return softplus_at(math.log(count - 1) - simplex_gap(count))
 
 
+def _n_pair_with_copies(copies: Mapping[str, Tensor], similarity: str = "dot") -> float:
+    return mean_log1p(copies) if similarity == "cosine" else 0.0
+
+
 N_PAIR = LossSpec(
     function=n_pair,
     definition=n_pair_definition,
@@ -128,6 +133,8 @@ N_PAIR = LossSpec(
     },
     reads={"anchors": "queries", "positives": "keys"},
     terms="terms",
+    negatives=("terms",),
+    with_copies=_n_pair_with_copies,
     collapse=_n_pair_collapse,
     collapse_formula=r"\ln N",
     floor=_n_pair_floor,

@@ -272,6 +272,7 @@ NCE = LossSpec(
     counted=r"\text{text}(k_k) \notin"
     r" \{\text{text}(q_i), \text{text}(k_i)\}",
     terms="excess",
+    negatives=("excess",),
     collapse=_nce_collapse,
     collapse_formula=r"\ln(1 + m)",
     floor=_nce_floor,

@@ -13,6 +13,7 @@ from losses.contrastive.in_batch import (
     TEXT_SYMBOLS,
     TEXTS,
     mean_log,
+    mean_log1p,
     some,
     temperature_parameter,
 )
@@ -314,6 +315,8 @@ NT_XENT = LossSpec(
     r" \{\text{text}(z_i), \text{text}(z_{p(i)})\}",
     form=AgainstOthers(scale=lambda temperature: 1 / temperature, views=True),
     terms="terms",
+    negatives=("terms",),
+    with_copies=mean_log1p,
     collapse=_nt_xent_collapse,
     collapse_formula=r"\ln(2N - 1)",
     floor=_nt_xent_floor,
@@ -343,6 +346,7 @@ NT_XENT = LossSpec(
                 )
             },
             function=nt_xent_of_both_directions,
+            with_copies=lambda copies, **_: 2 * mean_log1p(copies),
             former=("SimCLR, google-research's code (both directions added)",),
             peers=(Peer("google-research/simclr", "add_contrastive_loss"),),
         ),

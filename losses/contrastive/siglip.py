@@ -189,6 +189,7 @@ SIGLIP = LossSpec(
     counted=COUNTED,
     form=Decisions(scale=lambda scale, **_: scale, bias=lambda bias, **_: bias),
     terms="logits",
+    negatives=("logits",),
     collapse=_siglip_collapse,
     collapse_formula=r"\ln\bigl(1 + e^{-(t + b)}\bigr) + (N - 1) \ln\bigl(1 + e^{t + b}\bigr)",
     floor=_siglip_floor,

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { beforeEach, test } from "node:test";
 import { given } from "../../explorer/web/kit/given.js";
-import { has, language, preferred, say, titleOf, use } from "../../explorer/web/kit/words.js";
+import { has, language, preferred, say, speak, titleOf, use } from "../../explorer/web/kit/words.js";
 
 beforeEach(() => {
   Object.assign(given, { counts: ["count"], losses: { mine: { title: "My own" } } });
@@ -83,6 +83,22 @@ for (const [search, stored, browser, expected] of [
     assert.equal(preferred(), expected);
   });
 }
+
+test("a language is remembered from its choice on, before its catalogue has come", async () => {
+  const kept = /** @type {Record<string, string>} */ ({});
+  globalThis.localStorage = /** @type {any} */ ({
+    setItem: (/** @type {string} */ k, /** @type {string} */ v) => (kept[k] = v),
+  });
+  /** @type {(answer: any) => void} */
+  let arrive = () => {};
+  globalThis.fetch = () => new Promise((resolve) => (arrive = resolve));
+  globalThis.document = /** @type {any} */ ({ documentElement: {} });
+  const spoken = speak("zh");
+  assert.deepEqual([kept["lossprism.language"], language()], ["zh", "en"]);
+  arrive({ ok: true, json: async () => ({ plain: "一句话。" }) });
+  assert.equal(await spoken, true);
+  assert.deepEqual([language(), say("plain")], ["zh", "一句话。"]);
+});
 
 test("both catalogues can be spoken with", () => {
   use("zh", { plain: "一句话。" });

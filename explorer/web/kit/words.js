@@ -112,6 +112,7 @@ export function use(next, sentences) {
  */
 export async function speak(next) {
   const turn = ++switches;
+  store("language", next); // a page that is left before the catalogue has come has been told all the same
   let sentences = known.get(next);
   if (!sentences) {
     let answer;
@@ -122,14 +123,12 @@ export async function speak(next) {
     }
     // The server was started anew, with other files than this page: it has to begin anew as well.
     if (!answer.ok) {
-      store("language", next);
       location.reload();
       return true;
     }
     sentences = await answer.json();
     if (turn !== switches) return true;
   }
-  store("language", next);
   use(next, /** @type {Record<string, string>} */ (sentences));
   document.documentElement.lang = next;
   for (const listener of listeners) listener();
