@@ -10,7 +10,6 @@ import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
@@ -43,13 +42,14 @@ class Front:
         self._listening = listening(host, port)
         self._host, self._known = host, address
         self.app_port = free_port()
-        self._opened = self._ended = False
+        self._opened, self._ended = False, threading.Event()
         self._beginning = threading.Lock()  # nothing that ends is begun again
         FRONTS.add(self)
         self._process: BaseProcess | None = None
         self._line: Connection | None = None
         self._begin()
-        threading.Thread(target=self._keep, daemon=True).start()
+        self._keeping = threading.Thread(target=self._keep, daemon=True)
+        self._keeping.start()
 
     @property
     def address(self) -> str:
@@ -70,13 +70,13 @@ class Front:
     def end(self) -> None:
         """Take no more connections, and cut those that there are."""
         with self._beginning:
-            self._ended = True
+            self._ended.set()
             FRONTS.discard(self)
             self._listening.close()
             if self._line is not None:
                 self._line.close()
-        if self._process is not None:
-            self._process.join()
+        # Only one thread can wait for a process and be told that it has ended.
+        self._keeping.join()
 
     def _begin(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -96,9 +96,9 @@ class Front:
     def _keep(self) -> None:
         while self._process is not None:
             self._process.join()
-            time.sleep(AGAIN_S)
+            self._ended.wait(AGAIN_S)
             with self._beginning:
-                if self._ended:
+                if self._ended.is_set():
                     return
                 print("nobody took connections; another process does", file=sys.stderr, flush=True)
                 self._begin()
