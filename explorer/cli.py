@@ -16,7 +16,7 @@ from explorer.lab.doctor import commands as doctoring
 from explorer.lab.training import commands as training
 from explorer.locale import LANGUAGES, say
 from explorer.runtime.one_folder import keep_all_in
-from explorer.runtime.visitors import HOSTED, is_hosted
+from explorer.runtime.promise import promise_to_strangers, promise_to_the_owner, promised
 from explorer.web.stubs import no_stubs
 
 EXAMINES = ("explain", "doctor")  # whose status 1 says that something severe was found
@@ -157,8 +157,7 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.command == "doctor":
         return doctoring.doctor(chosen)
     if chosen.command in ("train", "compare"):
-        for name in (HOSTED, "SPACE_ID"):  # whoever types a command is at home
-            os.environ.pop(name, None)
+        promise_to_the_owner()  # who types a command is at home
         return getattr(training, chosen.command)(chosen)
     try:
         kept = keep_all_in(chosen.data) if chosen.data else None
@@ -168,8 +167,8 @@ def run(chosen: argparse.Namespace) -> int:
 
     folder.choose_root(chosen.runs or kept)
     if chosen.hosted:
-        os.environ[HOSTED] = "1"
-    if is_hosted():
+        promise_to_strangers()
+    if promised().keeps_apart:
         # Read when torch is loaded, here and in a training: threads that wait by spinning take the
         # cores from whoever they wait for.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -197,7 +196,7 @@ def run(chosen: argparse.Namespace) -> int:
         for one in opened:
             print(f"{one.said()}\n   {address}/#{one.scenario.to_link()}", flush=True)
         address = f"{address}/#{opened[-1].scenario.to_link()}"
-    if not chosen.no_browser and not is_hosted():
+    if promised().opens_browser and not chosen.no_browser:
         import webbrowser
 
         webbrowser.open(address)

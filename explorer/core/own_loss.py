@@ -25,7 +25,7 @@ from explorer.runtime.files import atomic_write
 from explorer.runtime.jobs import Cancelled
 from explorer.runtime.loopback import is_this_computer
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import is_hosted
+from explorer.runtime.promise import promised
 from losses import LOSSES, LossSpec, spec_of
 
 # More of a message than this is for the terminal.
@@ -158,7 +158,7 @@ def serve_on(host: str) -> None:
 
 def may_edit() -> bool:
     """Whether the page may change the file of a loss: by whoever started it, and nobody else."""
-    return not is_hosted() and is_this_computer(_editor["host"])
+    return promised().edits_losses and is_this_computer(_editor["host"])
 
 
 def read_text(name: str) -> tuple[OwnLoss, str, str]:

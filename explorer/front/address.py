@@ -7,14 +7,13 @@ elsewhere it has the address that it was started with.
 
 from __future__ import annotations
 
-import os
 from urllib.parse import urlsplit
 
 from uvicorn import Config
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from explorer.front.asgi import Application, Message, Receive, Send
-from explorer.runtime.visitors import is_hosted
+from explorer.runtime.promise import promised
 
 # What a proxy says of the request that it was sent, and Gradio takes at its word.
 OF_PROXIES = (b"forwarded", b"x-gradio-server")
@@ -61,7 +60,7 @@ class KnowsAddress:
             known["server"] = self.host, self.port
         if self.root and not f"{scope['path']}/".startswith(f"{self.root}/"):
             known["path"] = self.root + scope["path"]  # the proxy has left it out
-        if is_hosted() and not os.environ.get("SPACE_ID"):
+        if not promised().believes_proxies:
             known["headers"] = [one for one in scope["headers"] if not _is_of_a_proxy(one[0])]
 
         async def below_the_path(message: Message) -> None:

@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.runtime.visitors import is_hosted
+from explorer.runtime.promise import promised
 
 
 @dataclass(frozen=True)
@@ -95,4 +95,4 @@ _BY_NAME = {budget.name: budget for budget in BUDGETS}
 def budget(name: str) -> float:
     """How much there may be: infinitely much at home."""
     found = _BY_NAME[name]
-    return found.read() if is_hosted() else math.inf
+    return found.read() if promised().bounded else math.inf

@@ -8,23 +8,17 @@ is kept under `visitor()`.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-# Set by ``python app.py --hosted``, and handed on to the processes that it starts.
-HOSTED = "LOSSPRISM_HOSTED"
+from explorer.runtime.promise import promised
+
 _KEY = re.compile(r"[0-9a-f]{64}")
 _asking: ContextVar[str | None] = ContextVar("asking", default=None)
 _has_key: ContextVar[bool] = ContextVar("has_key", default=True)
-
-
-def is_hosted() -> bool:
-    """Whether strangers use this process: Hugging Face Spaces set SPACE_ID."""
-    return bool(os.environ.get("SPACE_ID") or os.environ.get(HOSTED))
 
 
 def new_key() -> str:
@@ -50,7 +44,7 @@ def as_visitor(key: str, is_new: bool = False) -> Iterator[None]:
 def is_among_strangers() -> bool:
     """Whether the running code answers a visitor of a hosted page: not at home, and not in the
     process of a training, which others do not wait for."""
-    return is_hosted() and _asking.get() is not None
+    return promised().knows_visitors and _asking.get() is not None
 
 
 def has_key() -> bool:
@@ -63,7 +57,7 @@ def own_key() -> str:
 
     Raises RuntimeError on a hosted page where nobody asks: nothing is kept there for nobody.
     """
-    if not is_hosted():
+    if not promised().knows_visitors:
         return ""
     if (key := _asking.get()) is None:
         raise RuntimeError("nobody asks")

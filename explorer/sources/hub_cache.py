@@ -19,7 +19,7 @@ from typing import Literal
 from explorer.runtime.budgets import budget
 from explorer.runtime.files import age_of
 from explorer.runtime.limits import MIB
-from explorer.runtime.visitors import is_hosted
+from explorer.runtime.promise import promised
 
 Kind = Literal["model", "dataset"]
 KINDS: tuple[Kind, ...] = ("model", "dataset")
@@ -34,7 +34,7 @@ _lock = threading.Lock()
 def begin(kind: Kind, repo: str, size: int = 0) -> Path | None:
     """A hosted page is about to fetch so many bytes: what was not used for longest leaves before
     they come. The folder of the repository, None at home."""
-    if not is_hosted():
+    if not promised().bounded:
         return None
     folder = _folder(kind, repo)
     if not folder.exists():
@@ -47,7 +47,7 @@ def begin(kind: Kind, repo: str, size: int = 0) -> Path | None:
 
 def used(kind: Kind, repo: str) -> None:
     """Say that this is used now, if a hosted page fetched it."""
-    if is_hosted():
+    if promised().bounded:
         try:
             os.utime(_folder(kind, repo) / MARK)
         except FileNotFoundError:  # it was there before, or has left
@@ -68,7 +68,7 @@ def prune(kind: Kind, coming: int = 0) -> None:
 
 def drop_old() -> None:
     """Keep to the budgets, and remove what a process that was killed has left half done."""
-    if not is_hosted():
+    if not promised().bounded:
         return
     for kind in KINDS:
         prune(kind)

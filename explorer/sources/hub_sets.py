@@ -17,7 +17,7 @@ from explorer.runtime import limits
 from explorer.runtime.budgets import budget
 from explorer.runtime.jobs import Cancelled, Report
 from explorer.runtime.problem import Problem, logged
-from explorer.runtime.visitors import is_hosted
+from explorer.runtime.promise import promised
 from explorer.sources.model_folders import within
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ def named(hub: str) -> tuple[str, str | None]:
 
 def token() -> bool | None:
     """Strangers must not reach the private data sets of whoever owns the hosted page."""
-    return False if is_hosted() else None
+    return None if promised().uses_token else False
 
 
 def about(hub: str) -> DatasetInfo:
     """What the hub says of a data set. Where that fails, `told_of` names what for."""
     from huggingface_hub import HfApi
 
-    asked: dict[str, Any] = {"timeout": limits.HUB_S, "files_metadata": is_hosted()}
+    asked: dict[str, Any] = {"timeout": limits.HUB_S, "files_metadata": promised().bounded}
     api = HfApi(token=token())
     return within(limits.HUB_S + 1, lambda: api.dataset_info(named(hub)[0], **asked))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import is_hosted
+from explorer.runtime.promise import promised
 from explorer.sources.cells import shortened
 from losses.sentence_transformers.kept import KeptBatch, read
 
@@ -33,7 +33,7 @@ def kept_batch(name: str) -> KeptBatch:
 
     Raises Problem where there is none, and on a hosted page, which reads no file of its computer.
     """
-    if is_hosted():
+    if not promised().reads_places:
         raise Problem("encoder_local_refused", about="encoder", encoder=shortened(name))
     path = Path(os.path.expanduser(name.strip()))
     try:

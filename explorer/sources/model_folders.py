@@ -17,7 +17,7 @@ from explorer.runtime import jobs, limits
 from explorer.runtime.budgets import budget
 from explorer.runtime.files import files_in
 from explorer.runtime.problem import Problem, logged
-from explorer.runtime.visitors import is_hosted
+from explorer.runtime.promise import promised
 from explorer.sources import hub_cache
 from explorer.sources.cells import shortened
 
@@ -68,7 +68,7 @@ def locate(name: str) -> ModelFolder:
     if name in (EMBEDDED, f"sentence-transformers/{EMBEDDED}"):
         return _embedded()
     if is_path(name):
-        if is_hosted():
+        if not promised().reads_places:
             raise Problem("encoder_local_refused", about="encoder", encoder=name)
         return _local(name, Path(os.path.expanduser(name)))
     return _from_hub(name)
@@ -108,7 +108,7 @@ def is_path(name: str) -> bool:
     never looks."""
     if name.startswith(("/", "~", ".")) or "\\" in name or re.match(r"[A-Za-z]:", name):
         return True
-    return not is_hosted() and os.path.isdir(name)
+    return promised().reads_places and os.path.isdir(name)
 
 
 def _local(name: str, path: Path) -> ModelFolder:
@@ -166,7 +166,7 @@ def _from_hub(name: str) -> ModelFolder:
     except HFValidationError:
         raise Problem("encoder_id", about="encoder", encoder=name) from None
     # Strangers must not reach the private models of whoever owns the hosted page.
-    api = HfApi(token=False if is_hosted() else None)
+    api = HfApi(token=None if promised().uses_token else False)
     # sentence-transformers' own models may be written without their owner.
     ids = [name] if "/" in name else [f"sentence-transformers/{name}", name]
     for model_id in ids:
@@ -191,12 +191,12 @@ def _download(api: HfApi, name: str, ids: Iterable[str]) -> ModelFolder:
     from huggingface_hub.errors import RepositoryNotFoundError
 
     jobs.step("downloading", name=name)
-    asked = {"timeout": limits.HUB_S, "files_metadata": is_hosted()}
+    asked = {"timeout": limits.HUB_S, "files_metadata": promised().bounded}
     for model_id in ids:
         try:
             info = within(limits.HUB_S + 1, lambda i=model_id: api.model_info(i, **asked))
             _check_files(name, [file.rfilename for file in info.siblings or ()])
-            if is_hosted():
+            if promised().bounded:
                 size = _check_size(name, info.siblings or ())
                 hub_cache.begin("model", model_id, size)
             path = snapshot_download(
@@ -216,7 +216,7 @@ def _download(api: HfApi, name: str, ids: Iterable[str]) -> ModelFolder:
             # The kinds differ with the version of the client's own HTTP library.
             if getattr(getattr(error, "response", None), "status_code", None) in (401, 403):
                 continue
-            key = "hub_unreachable_hosted" if is_hosted() else "hub_unreachable"
+            key = "hub_unreachable" if promised().reads_places else "hub_unreachable_hosted"
             raise Problem(key, about="encoder", encoder=name, embedded=EMBEDDED) from error
     raise Problem("encoder_not_found", about="encoder", encoder=name)
 

@@ -18,7 +18,7 @@ import brotli
 from cachetools import LRUCache
 
 from explorer.front.asgi import Message, Receive, Send
-from explorer.runtime.visitors import is_hosted
+from explorer.runtime.promise import promised
 from explorer.web.hosting import encodings_in
 
 KEPT_PAGES = 32  # pages, by the name under which they were asked for
@@ -45,19 +45,19 @@ class AnswersPages:
             await self.app(scope, receive, send)
             return
         said = dict(scope["headers"])
-        packed = is_hosted() and "br" in encodings_in(
+        packed = promised().packs_answers and "br" in encodings_in(
             said.get(b"accept-encoding", b"").decode("latin-1")
         )
         named = [said.get(name) for name in NAMED_BY]
         key = (scope["path"], scope["scheme"], packed, *named)
-        if not is_hosted() or not (found := self._kept.get(key)):
+        if not promised().packs_answers or not (found := self._kept.get(key)):
             messages = await self._answered(scope, receive)
             if not (found := _page(messages, self.heads[path], packed)):
                 for message in messages:
                     await send(message)
                 return
             # Whatever stands in the query: a hosted app has no deep links of Gradio's.
-            if is_hosted():
+            if promised().packs_answers:
                 self._kept[key] = found
         headers, body = found
         await send({"type": "http.response.start", "status": 200, "headers": [*headers]})

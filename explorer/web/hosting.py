@@ -34,8 +34,9 @@ from explorer.runtime.cache import cache_folder
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
 from explorer.runtime.processes import give_back
+from explorer.runtime.promise import promised
 from explorer.runtime.turns import HEAVY, MIDDLING, Turns
-from explorer.runtime.visitors import as_visitor, is_hosted, is_key, new_key
+from explorer.runtime.visitors import as_visitor, is_key, new_key
 from explorer.runtime.wire import Json
 from explorer.sources import hub_cache
 
@@ -55,7 +56,7 @@ class KnowsVisitor:
         self.app = app
 
     async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not is_hosted():
+        if scope["type"] != "http" or not promised().knows_visitors:
             await self.app(scope, receive, send)
             return
         sent, foreign = sent_key(scope), of_another_page(scope)
@@ -86,7 +87,7 @@ def _cookie(key: str, scope: dict) -> str:
     encrypted = proto.split(b",")[0].strip() == b"https"
     where = "SameSite=Lax"
     if encrypted:
-        framed = os.environ.get("SPACE_ID")
+        framed = promised().space
         where = "SameSite=None; Secure; Partitioned" if framed else "SameSite=Lax; Secure"
     path = scope.get("root_path") or "/"
     return f"{COOKIE}={key}; Max-Age={KEY_KEPT_S}; Path={path}; HttpOnly; {where}"
@@ -94,7 +95,7 @@ def _cookie(key: str, scope: dict) -> str:
 
 def as_asked() -> contextlib.AbstractContextManager[None]:
     """What is done inside is done for the visitor whose request Gradio is answering."""
-    if not is_hosted():
+    if not promised().knows_visitors:
         return contextlib.nullcontext()
     headers = _asked_with()
     if not is_key(key := headers.get(HEADER, "")):
@@ -124,10 +125,10 @@ def encodings_in(said: str) -> list[str]:
 def facts() -> Json | None:
     """What a hosted page says of itself: the Space that it is, "" for none, and for how many hours
     uploads and runs are kept. None at home."""
-    if not is_hosted():
+    if not promised().knows_visitors:
         return None
     hours = {"uploads": budget("upload_hours"), "runs": budget("run_hours")}
-    return {"space": os.environ.get("SPACE_ID", ""), **hours}
+    return {"space": promised().space, **hours}
 
 
 def health() -> Json:
@@ -167,7 +168,7 @@ async def watched() -> Json:
 def forget_mine() -> None:
     """Remove at once what a hosted page keeps of the visitor who asks: files, what was made of
     them, and runs."""
-    if not is_hosted():
+    if not promised().knows_visitors:
         return
     jobs.forget_mine()
     uploads.forget_mine()
@@ -218,7 +219,7 @@ def problem_of(error: Exception) -> Problem:
 def tell_defect(error: Exception) -> None:
     """Write a defect of ours to the terminal; on a hosted page where it happened and of which kind
     it is, without its words, in which may stand what a visitor typed."""
-    if is_hosted():
+    if not promised().tells_words:
         print("".join(traceback.format_tb(error.__traceback__)), file=sys.stderr, end="")
         print(type(error).__name__, file=sys.stderr, flush=True)
     else:

@@ -13,9 +13,10 @@ from starlette.responses import Response
 
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
+from explorer.runtime.promise import promised
 from explorer.runtime.sendable import encoded, sendable
 from explorer.runtime.validation import misfit
-from explorer.runtime.visitors import has_key, is_hosted
+from explorer.runtime.visitors import has_key
 from explorer.runtime.wire import Json
 from explorer.web.hosting import accepted_encodings, as_asked, problem_of
 from explorer.web.wire import shared as wire
@@ -70,7 +71,8 @@ def sent(function: Callable[[object], Json]) -> Callable[[object], Response]:
     def answer(request: object) -> Response:
         body = encoded(function(request))
         headers = {}
-        if is_hosted() and len(body) > WORTH_COMPRESSING and "br" in accepted_encodings():
+        worth_it = promised().packs_answers and len(body) > WORTH_COMPRESSING
+        if worth_it and "br" in accepted_encodings():
             body, headers["content-encoding"] = brotli.compress(body, quality=1), "br"
         return Response(body, media_type="application/json", headers=headers)
 

@@ -34,8 +34,9 @@ from explorer.runtime import apart, device, parcels
 from explorer.runtime.budgets import BUDGETS, budget
 from explorer.runtime.limits import FILE_BYTES, MIB
 from explorer.runtime.problem import Problem
+from explorer.runtime.promise import promised
 from explorer.runtime.redaction import log_without_words
-from explorer.runtime.visitors import as_visitor, is_hosted, new_key
+from explorer.runtime.visitors import as_visitor, new_key
 from explorer.sources import encoders
 from explorer.web import assets
 from explorer.web.api.endpoints import ENDPOINTS
@@ -186,7 +187,7 @@ def open_page(
     """
     address = read_address(os.environ.get("GRADIO_ROOT_PATH", "") if address is None else address)
     serve_on(host)
-    if not is_hosted():
+    if not promised().keeps_apart:
         return _launched(first, host, port, address)
     _keep_apart()
     front = Front(host, port, address)
@@ -196,7 +197,7 @@ def open_page(
         front.end()
         raise
     demo.server.config.timeout_keep_alive = APP_IDLE_S
-    if not os.environ.get("SPACE_ID"):
+    if not promised().believes_proxies:
         believe_no_proxy(demo.server.config)
     demo.bound(front)
     front.open()

@@ -17,8 +17,9 @@ import torch
 from explorer.runtime import apart
 from explorer.runtime.apart import Worker
 from explorer.runtime.problem import Problem
+from explorer.runtime.promise import HOSTED
 from explorer.runtime.sendable import encoded
-from explorer.runtime.visitors import HOSTED, as_visitor, new_key
+from explorer.runtime.visitors import as_visitor, new_key
 from explorer.web.pages.explore.requests import _explore
 from losses import LOSSES
 

@@ -10,7 +10,7 @@ from explorer.lab.training.folder import (
     RunFolder,
 )
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import is_hosted
+from explorer.runtime.promise import promised
 from explorer.runtime.wire import Json
 
 # What a plan says of its data on a hosted page, in place of the machine's own paths.
@@ -41,7 +41,7 @@ def without_rows(data: dict) -> dict:
     """Whoever follows a run asks often; its pairs are in its folder. On a hosted page nobody is
     told where its files are."""
     kept = {name: value for name, value in data.items() if name not in ("rows", "teacher")}
-    return {**kept, **NO_PLACES} if is_hosted() else kept
+    return kept if promised().reads_places else {**kept, **NO_PLACES}
 
 
 def told(state: dict) -> dict | None:

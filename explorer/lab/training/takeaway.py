@@ -28,7 +28,7 @@ from explorer.lab.training.runs import Runs
 from explorer.lab.training.standing import NO_PLACES
 from explorer.runtime.files import atomic_write
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import is_hosted
+from explorer.runtime.promise import promised
 from explorer.sources.encoders import EMBEDDED
 from losses.labels import LabelRules
 from losses.modules import module_name
@@ -43,7 +43,7 @@ def run_json(runs: Runs, name: str) -> str:
     kept = {key: status[key] for key in ("created", "state", "summary")}
     kept = {"id": runs.folder(name).name, **kept}
     plan = runs.plan(name).to_json()
-    if is_hosted():
+    if not promised().reads_places:
         plan["data"] = {**plan["data"], **NO_PLACES}
     whole = {**kept, "plan": plan, "probe": runs.probe(name), "records": runs.history(name)}
     return json.dumps(whole, ensure_ascii=False, indent=1)

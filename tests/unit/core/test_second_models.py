@@ -16,7 +16,7 @@ from explorer.export.code import alone, with_package
 from explorer.export.picture import describe_batch
 from explorer.lab.compare.sides import Side, compare
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import HOSTED
+from explorer.runtime.promise import HOSTED
 from explorer.sources import encoders
 from explorer.sources.random_batch import RandomBatch, draw
 from explorer.sources.textbook import load_example

@@ -20,7 +20,8 @@ from explorer.front.bounds import Bounded, Line
 from explorer.front.process import allow_connections
 from explorer.front.visitor import HEADER
 from explorer.runtime.budgets import budget
-from explorer.runtime.visitors import HOSTED, new_key
+from explorer.runtime.promise import HOSTED
+from explorer.runtime.visitors import new_key
 from explorer.web.hosting import answer_soon, health
 from tests.loops import in_loop
 from tests.unit.front.serving import served

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from explorer.front import patience
-from explorer.runtime.visitors import HOSTED
+from explorer.runtime.promise import HOSTED
 from tests.unit.front.serving import served
 
 ASKED = b"GET /small HTTP/1.1\r\nHost: a\r\n\r\n"

@@ -12,8 +12,9 @@ from explorer.lab.large.batch import must_fit
 from explorer.runtime import device, memory, room
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
+from explorer.runtime.promise import HOSTED
 from explorer.runtime.turns import in_turn
-from explorer.runtime.visitors import HOSTED, as_visitor, new_key
+from explorer.runtime.visitors import as_visitor, new_key
 
 
 @pytest.fixture

@@ -10,8 +10,9 @@ import pytest
 from explorer.runtime import jobs, places, turns
 from explorer.runtime.jobs import Job
 from explorer.runtime.problem import Problem
+from explorer.runtime.promise import HOSTED
 from explorer.runtime.turns import Turns, in_turn
-from explorer.runtime.visitors import HOSTED, as_visitor, new_key
+from explorer.runtime.visitors import as_visitor, new_key
 
 LONG_S = 60
 MIDDLING_S = 2 * turns.LIGHT_S  # of a processor

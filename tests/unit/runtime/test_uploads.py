@@ -8,7 +8,8 @@ import pytest
 
 from explorer.runtime import cache, uploads
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import HOSTED, as_visitor, new_key
+from explorer.runtime.promise import HOSTED
+from explorer.runtime.visitors import as_visitor, new_key
 
 TOKEN = "0123456789abcdef"
 

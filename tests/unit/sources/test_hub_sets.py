@@ -16,7 +16,7 @@ from datasets.exceptions import DataFilesNotFoundError
 from explorer.runtime import limits
 from explorer.runtime.jobs import Cancelled
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import HOSTED
+from explorer.runtime.promise import HOSTED
 from explorer.sources import hub_sets
 from explorer.sources.hub_sets import first_rows, fits_here
 

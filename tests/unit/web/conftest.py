@@ -14,7 +14,7 @@ from explorer.core.scenario import Scenario
 from explorer.lab.training import folder
 from explorer.runtime import apart
 from explorer.runtime.limits import VECTOR_CACHE_BYTES
-from explorer.runtime.visitors import HOSTED
+from explorer.runtime.promise import HOSTED
 from explorer.sources import encoders
 from explorer.web import programs, site
 from tests.browser.serving import free_port

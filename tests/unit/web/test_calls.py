@@ -15,7 +15,8 @@ from fastapi.testclient import TestClient
 from explorer.front.address import KnowsAddress
 from explorer.front.visitor import HEADER
 from explorer.runtime import jobs
-from explorer.runtime.visitors import HOSTED, as_visitor, new_key, own_key
+from explorer.runtime.promise import HOSTED
+from explorer.runtime.visitors import as_visitor, new_key, own_key
 from explorer.web.calls import PATH, AnswersCalls
 from explorer.web.hosting import KnowsVisitor
 from explorer.web.instrument import Instrument, PageState

@@ -12,7 +12,7 @@ from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.testclient import TestClient
 
 from explorer.front.address import KnowsAddress
-from explorer.runtime.visitors import HOSTED
+from explorer.runtime.promise import HOSTED
 from explorer.web.documents import KEPT_PAGES, AnswersPages, with_head
 from explorer.web.hosting import KnowsVisitor
 

@@ -15,7 +15,8 @@ from gradio.context import LocalContext
 from explorer.front.visitor import HEADER
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import HOSTED, new_key
+from explorer.runtime.promise import HOSTED
+from explorer.runtime.visitors import new_key
 from explorer.web.serving import JOBS, sent, served
 
 look, cancel = JOBS

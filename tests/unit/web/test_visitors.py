@@ -27,7 +27,8 @@ from explorer.runtime import jobs, parcels, turns, uploads
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import PACES
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import HOSTED, as_visitor, new_key, own_key, visitor
+from explorer.runtime.promise import HOSTED
+from explorer.runtime.visitors import as_visitor, new_key, own_key, visitor
 from explorer.sources import grids
 from explorer.sources.batches import Draw
 from explorer.sources.encoders import EMBEDDED

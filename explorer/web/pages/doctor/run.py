@@ -16,8 +16,8 @@ from explorer.runtime import jobs, uploads
 from explorer.runtime.jobs import Jobs
 from explorer.runtime.numbers import json_number
 from explorer.runtime.problem import Problem
+from explorer.runtime.promise import promised
 from explorer.runtime.validation import misfit, of_type, one_of
-from explorer.runtime.visitors import is_hosted
 from explorer.runtime.wire import Json, packed
 from explorer.web.large_files import answer_when_done
 from explorer.web.pages.doctor.requests import known_in
@@ -115,7 +115,7 @@ def _kept(request: Json) -> Json:
 def _folder_in(request: Json) -> str:
     """A folder of this computer, which the page of a visitor does not read."""
     folder = of_type(str)(request.get("folder"), "folder").strip()
-    if is_hosted():
+    if not promised().reads_places:
         raise Problem("kept_hosted")
     if not folder:
         raise Problem("kept_no_folder")

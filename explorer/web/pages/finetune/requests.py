@@ -38,8 +38,8 @@ from explorer.runtime.cache import Cache
 from explorer.runtime.limits import CORPORA, NAMED_RUNS, PACES, QUEUED_AT_ONCE, QUOTED_LETTERS
 from explorer.runtime.numbers import whole_percent
 from explorer.runtime.problem import Problem
+from explorer.runtime.promise import promised
 from explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
-from explorer.runtime.visitors import is_hosted
 from explorer.runtime.wire import Json
 from explorer.web.pages.explore.facts import SERVED_LOSS
 from explorer.web.pages.finetune.plans import (
@@ -91,7 +91,7 @@ def _check(request: dict) -> Json:
         "shared": corpus.shared,
         "rate": plan.rate,
         "trials": [dataclasses.asdict(one) for one in offers(plan, runs().room())],
-        "minutes": quota.most_seconds() / 60 if is_hosted() else None,
+        "minutes": quota.most_seconds() / 60 if promised().bounded else None,
     }
 
 

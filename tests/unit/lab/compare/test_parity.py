@@ -31,7 +31,7 @@ from explorer.lab.compare.report import MARKS, report
 from explorer.locale import LANGUAGES, say
 from explorer.runtime import jobs
 from explorer.runtime.limits import MIB
-from explorer.runtime.visitors import HOSTED
+from explorer.runtime.promise import HOSTED
 from explorer.sources.pairs import Pairs
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES

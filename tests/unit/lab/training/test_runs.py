@@ -20,7 +20,8 @@ from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs, one_gpu
 from explorer.lab.training.standing import progress
 from explorer.runtime.problem import Problem
-from explorer.runtime.visitors import HOSTED, as_visitor, new_key
+from explorer.runtime.promise import HOSTED
+from explorer.runtime.visitors import as_visitor, new_key
 from tests.unit.lab.training.conftest import corpus
 
 PLAN = {"encoder": SCRATCH, "dimension": 8, "batch_size": 8, "evaluations": 4}

@@ -9,6 +9,7 @@ import torch
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
+from explorer.runtime.promise import Promise
 from explorer.web import large_files
 from explorer.web.pages.doctor import run
 from explorer.web.pages.doctor.run import SERVED
@@ -71,7 +72,7 @@ def test_a_folder_of_a_model_is_read_with_its_card(tmp_path, monkeypatch):
     assert found["findings"][0]["name"] == "at_collapse"
     empty = {"kind": "folder", "folder": str(tmp_path / "checkpoint-10" / "none")}
     assert ASK["examine_run"]({"source": empty})["error"]["key"] == "problem.run_missing"
-    monkeypatch.setattr(run, "is_hosted", lambda: True)
+    monkeypatch.setattr(run, "promised", lambda: Promise(reads_places=False))
     assert ASK["examine_run"]({"source": source})["error"]["key"] == "problem.kept_hosted"
 
 
@@ -98,5 +99,5 @@ def test_batches_of_a_folder_are_listed_and_open(tmp_path, monkeypatch):
         (" ", "kept_no_folder"),
     ):
         assert ASK["kept"]({"folder": folder})["error"]["key"] == f"problem.{key}"
-    monkeypatch.setattr(run, "is_hosted", lambda: True)
+    monkeypatch.setattr(run, "promised", lambda: Promise(reads_places=False))
     assert ASK["kept"]({"folder": str(tmp_path)})["error"]["key"] == "problem.kept_hosted"

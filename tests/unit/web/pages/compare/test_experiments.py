@@ -17,7 +17,8 @@ from explorer.core.batch import make_batch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.front.visitor import HEADER
-from explorer.runtime.visitors import HOSTED, new_key
+from explorer.runtime.promise import HOSTED
+from explorer.runtime.visitors import new_key
 from explorer.sources.random_batch import RandomBatch
 from explorer.web.pages.compare import experiments
 from explorer.web.pages.compare.experiments import EXPERIMENTS, MOST_CELLS

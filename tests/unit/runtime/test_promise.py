@@ -1,0 +1,78 @@
+"""What a page promises: said in one place, and told in the documents part by part."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from explorer.runtime.promise import (
+    AT_HOME,
+    HOSTED,
+    SPACE,
+    Promise,
+    promise_to_strangers,
+    promise_to_the_owner,
+    promised,
+)
+
+ROOT = Path(__file__).resolve().parents[3]
+PARTS = [one for one in fields(Promise) if one.metadata]
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch):
+    for name in (HOSTED, SPACE):
+        monkeypatch.setenv(name, "")
+
+
+def test_at_home_all_of_the_machine_is_there():
+    assert promised() is AT_HOME
+    assert promised().reads_places
+    assert not promised().bounded
+    assert not promised().knows_visitors
+
+
+def test_strangers_are_promised_the_opposite_in_each_part():
+    promise_to_strangers()
+    for part in PARTS:
+        assert getattr(promised(), part.name) is not getattr(AT_HOME, part.name), part.name
+    promise_to_the_owner()
+    assert promised() is AT_HOME
+
+
+def test_a_space_promises_the_same_and_its_own_proxy_is_believed(monkeypatch):
+    promise_to_strangers()
+    anywhere = promised()
+    monkeypatch.setenv(SPACE, "someone/lossprism")
+    there = promised()
+    apart = {one.name for one in fields(Promise)} - {"believes_proxies", "space"}
+    assert all(getattr(there, name) == getattr(anywhere, name) for name in apart)
+    assert (there.believes_proxies, anywhere.believes_proxies) == (True, False)
+    assert (there.space, anywhere.space) == ("someone/lossprism", "")
+
+
+def test_nobody_else_asks_whose_page_it_is():
+    """By its variables, that is: each module asks for the part that concerns it."""
+    asking = [
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "explorer").rglob("*.py")
+        if any(f'"{name}"' in path.read_text(encoding="utf-8") for name in (HOSTED, SPACE))
+    ]
+    assert asking == ["explorer/runtime/promise.py"]
+
+
+@pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
+def test_each_part_is_asked_for_and_told(part):
+    asked = [
+        path
+        for path in (ROOT / "explorer").rglob("*.py")
+        if f"promised().{part.name}" in path.read_text(encoding="utf-8")
+    ]
+    assert asked
+    told = (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8")
+    yes, no = ("yes", "no") if part.default else ("no", "yes")
+    if part.name == "believes_proxies":
+        no = "in a Space"
+    assert f"| {part.metadata['about']} | {yes} | {no} |" in told
