@@ -115,9 +115,9 @@ class Convention:
     is given triplets, which a batch of pairs has not, takes the parameters of `given_triplets` in
     place of those. `note` says where the library and this part, in a sentence. `equivalent`,
     `collapse`, `floor`, `with_copies` and `reach` are as in `LossSpec`, for a definition of its
-    own. `former` are names that it had, by which links, runs and programs still find it. `peers`
-    compute it, beside its `equivalent`; one that is `printed` stands in an article or in a
-    question, and nobody does.
+    own; their formulas are those of the loss where None is given. `former` are names that it had,
+    by which links, runs and programs still find it. `peers` compute it, beside its `equivalent`;
+    one that is `printed` stands in an article or in a question, and nobody does.
     """
 
     name: str
@@ -132,6 +132,8 @@ class Convention:
     equivalent: Callable[..., Equivalent | None] | None = None
     collapse: Callable[..., float | None] | None = None
     floor: Callable[..., float | None] | None = None
+    collapse_formula: str | None = None
+    floor_formula: str | None = None
     with_copies: Callable[..., float] | None = None
     reach: Callable[..., float] | None = None
     former: tuple[str, ...] = ()
@@ -388,7 +390,9 @@ class LossSpec:
                     parameters=tuple(p for p in moved if p.name in accepted),
                     reads=candidate.reads or self.reads,
                     collapse=candidate.collapse,
+                    collapse_formula=_said(candidate.collapse_formula, self.collapse_formula),
                     floor=candidate.floor,
+                    floor_formula=_said(candidate.floor_formula, self.floor_formula),
                     with_copies=candidate.with_copies,
                     reach=candidate.reach,
                     note=note,
@@ -398,6 +402,10 @@ class LossSpec:
                 )
         known = ", ".join(c.name for c in self.conventions) or "none"
         raise ValueError(f"{self.name} has no convention {convention!r}; it has: {known}")
+
+
+def _said(own: str | None, otherwise: str) -> str:
+    return otherwise if own is None else own
 
 
 def _reads_by_name(function: Callable[..., Tensor]) -> dict[str, str]:

@@ -278,6 +278,9 @@ OF_EITHER_SIGN = {
     for name in ("similar", "pull", "push", "terms")
 }
 
+# Each pair at its own best distance.
+_LEAST = r"\overline{\min_d \bigl(y\, d^2 + (1 - y)\,[m - d]_+^2\bigr)}"
+
 CONTRASTIVE = LossSpec(
     function=contrastive,
     definition=contrastive_definition,
@@ -298,7 +301,7 @@ CONTRASTIVE = LossSpec(
     collapse=_contrastive_collapse,
     collapse_formula=r"m^2 \cdot \overline{1 - y}\ \text{or half of it}",
     floor=_contrastive_floor,
-    floor_formula="0",
+    floor_formula=_LEAST + r"\ \text{or half of it}",
     reach=_reach,
     aliases=("ContrastiveLoss", "Siamese contrastive", "Siamese loss"),
     references=("S4", "S2", "Chopra et al. 2005", "S1 eq. 36", "Hadsell et al. 2006"),
@@ -335,7 +338,9 @@ CONTRASTIVE = LossSpec(
             reads=AS_THEY_ARE,
             note=GRADED_NOTE,
             collapse=partial(_contrastive_collapse, half=True),
+            collapse_formula=r"\tfrac12 m^2 \cdot \overline{1 - y}",
             floor=partial(_contrastive_floor, distance="manhattan", half=True),
+            floor_formula=r"\tfrac12\, " + _LEAST,
             peers=(Peer(SENTENCE_TRANSFORMERS, "ContrastiveLoss", VALUED),),
         ),
         Convention(
@@ -370,7 +375,9 @@ CONTRASTIVE = LossSpec(
             note="The margin is one of the cosine: a dissimilar pair is left alone below it, which "
             "is a distance above 1 − m. torch takes labels 1 and −1; −1 stands for our 0.",
             collapse=_cosine_embedding_collapse,
+            collapse_formula=r"(1 - m) \cdot \overline{1 - y}",
             floor=lambda given, **_: 0.0,
+            floor_formula="0",
             former=("torch CosineEmbeddingLoss",),
             peers=(Peer("torch", "CosineEmbeddingLoss", OF_SIDES),),
         ),
@@ -395,7 +402,9 @@ CONTRASTIVE = LossSpec(
             "nearer than it cost nothing, and are no part of the mean.",
             peers=(Peer(METRIC_LEARNING, "ContrastiveLoss", OF_SIDES, {"pos_margin": 0.2}),),
             collapse=_unsquared_collapse,
+            collapse_formula="m",
             floor=_unsquared_floor,
+            floor_formula="[m - 2]_+",
             reach=_reach,
         ),
         Convention(
@@ -406,7 +415,9 @@ CONTRASTIVE = LossSpec(
             r" + \overline{m - d_i}\,\big|_{y_i = 0,\, d_i < m}",
             symbols=UNSQUARED,
             collapse=_unsquared_collapse,
+            collapse_formula="m",
             floor=_unsquared_floor,
+            floor_formula="[m - 2]_+",
             reach=_reach,
             former=("pytorch-metric-learning",),
             peers=(Peer(METRIC_LEARNING, "ContrastiveLoss", OF_SIDES),),

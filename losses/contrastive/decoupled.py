@@ -303,7 +303,9 @@ DECOUPLED = LossSpec(
             "2N − 2 negatives each. The weights of DCLW are constants. Earlier versions "
             "added the logarithms of two sums, one for each side.",
             collapse=_of_lightly_collapse,
+            collapse_formula=r"\ln(2N - 2)",
             floor=_of_lightly_floor,
+            floor_formula=r"\ln(2N - 2) - \frac{N}{(N - 1)\tau}",
             peers=(Peer("lightly", "DCLLoss"),),
         ),
     ),

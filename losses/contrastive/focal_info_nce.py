@@ -242,6 +242,7 @@ FOCAL_INFO_NCE = LossSpec(
             "a pair below a cosine of 0 pulls the wrong way, and a negative is pushed to −m/2 and "
             "no farther.",
             collapse=_by_exponents_collapse,
+            collapse_formula=r"\ln\bigl(1 + (K - 1)\, e^{0.3/\tau}\bigr)",
             former=("puerrrr/Focal-InfoNCE (the authors' code, m = 0.3)",),
             peers=(Peer("puerrrr/Focal-InfoNCE", "sp_logits"),),
         ),

@@ -9,10 +9,12 @@ import torch
 from torch import Tensor
 
 from losses import geometry, inputs
+from losses.contrastive.triplet_landmarks import DIAMETER
 from losses.gather import gathered
 from losses.kernels import log_add_exp, log_sum_exp, mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.mining import lifted as by_rows
+from losses.landmarks import Bound
 from losses.peers import CLASSED, METRIC_LEARNING, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -123,6 +125,12 @@ def _lifted_collapse(given: dict[str, Tensor], margin: float = 1.0) -> float:
     return sum(costs) / sum(count for count, _ in pairs) / 2
 
 
+def _unit_floor(given: dict[str, Tensor], margin: float = 1.0) -> float:
+    """Partners in one point, and every negative a diameter away, which no more than two classes
+    can be of each other."""
+    return Bound(_lifted_collapse(given, margin - DIAMETER["euclidean"]))
+
+
 LIFTED = LossSpec(
     function=lifted,
     definition=lifted_definition,
@@ -200,6 +208,9 @@ LIFTED = LossSpec(
             r" e^{m - d_{ik}} + \sum_{c_l \ne c_j} e^{m - d_{jl}}\Bigr) + d_{ij}\Bigr]_+^2,"
             r"\quad \lVert z_i \rVert = 1",
             function=lifted_unit,
+            collapse=_lifted_collapse,
+            floor=_unit_floor,
+            floor_formula=r"\ge \tfrac12\, \overline{\bigl[\ln(2 (N - n)) + m - 2\bigr]_+^2}",
             peers=(Peer(METRIC_LEARNING, "LiftedStructureLoss", CLASSED),),
         ),
     ),

@@ -217,7 +217,10 @@ SIGLIP = LossSpec(
                 ),
             },
             collapse=lambda given, **chosen: _siglip_collapse(given, **chosen) / len(given["keys"]),
+            collapse_formula=r"\tfrac1N \ln\bigl(1 + e^{-(t + b)}\bigr)"
+            r" + \tfrac{N - 1}{N} \ln\bigl(1 + e^{t + b}\bigr)",
             floor=_least_over_cells,
+            floor_formula=r"\min_{\lVert q \rVert = \lVert k \rVert = 1} \mathcal L",
             note="No library computes it; people write it who take a mean for the sum. Issue 179 "
             "of google-research/big_vision asks for it, the code in issue 115 (June 2024) divides "
             "it by N once more; the project's own trainer (179d020) adds each row up, as SigLIP "

@@ -11,12 +11,12 @@ from losses import geometry
 from losses.landmarks import Bound, simplex_gap, softplus_at
 
 # How far apart two unit vectors can be.
-_DIAMETER = {"euclidean": 2.0, "squared_euclidean": 4.0, "cosine": 2.0}
+DIAMETER = {"euclidean": 2.0, "squared_euclidean": 4.0, "cosine": 2.0}
 
 
 def triplet_reach(distance: str = "euclidean", **_: object) -> float:
     """The distance of two opposite unit vectors."""
-    return _DIAMETER[distance]
+    return DIAMETER[distance]
 
 
 def triplet_collapse(
@@ -89,7 +89,7 @@ def floor_over_violating(
     """Beyond the diameter every triplet violates, so that it is the mean over all; below it those
     that still do may do so by as little as one likes."""
     least = triplet_floor(given, margin, distance)
-    if least == 0 or margin > _DIAMETER[distance]:
+    if least == 0 or margin > DIAMETER[distance]:
         return least
     return Bound(0.0)
 
@@ -158,7 +158,7 @@ def floor_of_given(
     """0 where vectors may be of any length; unit vectors are no farther apart than a diameter."""
     if distance != "cosine" and not all(map(geometry.are_unit, given.values())):
         return 0.0
-    least = margin - _DIAMETER[distance]
+    least = margin - DIAMETER[distance]
     return softplus_at(least) if soft_margin else max(least, 0.0)
 
 

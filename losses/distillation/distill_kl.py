@@ -279,7 +279,9 @@ DISTILL_KL = LossSpec(
             },
             peers=(Peer("FlagEmbedding", "distill_loss"),),
             collapse=lambda given, **_: _collapse(given, 1.0, "ce"),
+            collapse_formula=r"\ln K",
             floor=lambda given, **_: _floor(given, 1.0, "ce"),
+            floor_formula="H(P)",
         ),
     ),
 )

@@ -129,6 +129,7 @@ EMBEDDING_MSE = LossSpec(
             note='distance_metric="mse" of the same class is the library\'s MSELoss.',
             equivalent=partial(_equivalent, "EmbedDistillLoss"),
             collapse=_collapse_of_cosines,
+            collapse_formula=r"1 - \bigl\lVert\, \overline{t_i / \lVert t_i \rVert}\, \bigr\rVert",
             floor=lambda given: 0.0,
         ),
     ),

@@ -246,6 +246,7 @@ PAIRWISE_LOGISTIC = LossSpec(
             note="The mean is over pairs, and not over their weights: on another scale of labels "
             "it is another number.",
             collapse=_by_gap_collapse,
+            collapse_formula=r"\overline{y_i - y_j}\, \ln 2\ \text{over}\ P",
             peers=(Peer("allRank", "rankNet_weightByGTDiff"),),
         ),
         *(

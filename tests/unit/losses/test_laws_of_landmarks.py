@@ -210,6 +210,27 @@ def test_landmarks_of_mined_triplets_on_the_sphere(convention, classes):
             assert spec.definition(**given, **settings) >= spec.floor(given, **settings) - 1e-9
 
 
+@pytest.mark.parametrize("classes", [(0, 0, 1, 1), (0, 0, 0, 1), (0, 0, 1, 1, 2, 2)])
+@pytest.mark.parametrize("margin", [0.2, 1.0, 3.0])
+def test_landmarks_of_lifted_structure_on_the_sphere(margin, classes):
+    """Two classes reach the floor at opposite points; three cannot be opposite to each other."""
+    spec = LOSSES["lifted"].under("pytorch-metric-learning 2.9 LiftedStructureLoss (unit vectors)")
+    classes = torch.tensor(classes)
+    given = {"embeddings": torch.zeros(len(classes), 3), "classes": classes}
+    floor, source = spec.floor(given, margin=margin), torch.Generator().manual_seed(5)
+    opposite = (
+        torch.eye(3, dtype=torch.float64)[[0] * len(classes)] * (1 - 2 * (classes % 2))[:, None]
+    )
+    reached = spec.definition(opposite, classes, margin=margin)
+    if int(classes.max()) == 1:
+        close(floor, reached, atol=1e-9)
+    same = opposite[:1].expand(len(classes), -1)
+    close(spec.collapse(given, margin=margin), spec.definition(same, classes, margin=margin))
+    for _ in range(50):
+        drawn = torch.randn(len(classes), 3, generator=source, dtype=torch.float64)
+        assert spec.definition(drawn, classes, margin=margin) >= floor - 1e-9
+
+
 @pytest.mark.parametrize("margin", [0.5, 1.0, 3.0])
 def test_landmarks_of_unsquared_contrastive(margin):
     one = torch.tensor([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]).double()

@@ -1,0 +1,57 @@
+"""The formula beside a landmark is that of the number: also under a convention with a definition of
+its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario
+from explorer.runtime.problem import Problem
+from explorer.sources.random_batch import RandomBatch
+from losses import LOSSES
+
+BATCHES = {
+    "graded": Data(),
+    "lists": Data(source="random", random=RandomBatch(pairs=12, candidates=4, seed=1)),
+    "binary": Data(source="random", random=RandomBatch(pairs=10, labels="binary", seed=2)),
+}
+OWN = [
+    (name, convention)
+    for name, spec in LOSSES.items()
+    for convention in spec.conventions
+    if convention.definition is not None
+]
+
+
+def landmarks(loss, convention, parameters, data):
+    scenario = Scenario(
+        loss=loss, convention=convention, parameters=tuple(parameters.items()), data=data
+    )
+    found = explore(scenario)
+    return {"collapse": found.collapse, "floor": found.floor}
+
+
+@pytest.mark.parametrize(("loss", "convention"), OWN, ids=[f"{a} {b.name}" for a, b in OWN])
+def test_a_formula_that_a_convention_takes_over_is_that_of_its_number(loss, convention):
+    spec, under = LOSSES[loss], LOSSES[loss].under(convention.name)
+    taken_over = {
+        kind
+        for kind in ("collapse", "floor")
+        if getattr(under, kind) and getattr(convention, f"{kind}_formula") is None
+    }
+    if not taken_over:
+        return
+    known = {one.name for one in spec.parameters}
+    same = {one.name: one.default for one in under.parameters if one.name in known}
+    compared = 0
+    for data in BATCHES.values():
+        try:
+            theirs = landmarks(loss, convention.name, {}, data)
+            ours = landmarks(loss, "", same, data)
+        except Problem:  # the batch has nothing for this loss
+            continue
+        compared += 1
+        for kind in taken_over:
+            assert theirs[kind] == pytest.approx(ours[kind], abs=1e-4), kind
+    assert compared
