@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,9 @@ ARGUMENTS += ["--renderer-process-limit=1"]
 # one that fails sets PATIENCE_MS to less.
 PATIENCE_MS = int(os.environ.get("PATIENCE_MS", 300_000))
 expect.set_options(timeout=PATIENCE_MS)
+# What is waited for is asked so often: in every frame, as is usual, it takes a core from whoever
+# computes it.
+ASKED_MS = 50
 
 LAST_LINES = 20
 FAILED: pytest.StashKey[bool] = pytest.StashKey()
@@ -78,6 +82,7 @@ def watched(
     if size != USUAL:
         page.set_viewport_size({"width": size[0], "height": size[1]})
     page.set_default_timeout(PATIENCE_MS)
+    page.wait_for_function = partial(page.wait_for_function, polling=ASKED_MS)
 
     def asked(request: Request) -> None:
         if not request.url.startswith((address, "data:", "blob:")):

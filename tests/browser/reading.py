@@ -26,7 +26,7 @@ def visit(page: Page, address: str) -> Page:
 
 def _first_picture(page: Page) -> None:
     # Asking in every frame would make frames of a page that has enough to do.
-    page.wait_for_function(f"window.lossprism && {CHANNEL}.drawn >= 1", polling=50)
+    page.wait_for_function(f"window.lossprism && {CHANNEL}.drawn >= 1")
     settle(page)
 
 

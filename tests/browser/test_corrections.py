@@ -78,9 +78,7 @@ def test_trials_are_queued_by_one_press(page: Page, server: Server) -> None:
     button.click()
     page.wait_for_url("**/finetune#*")
     page.wait_for_function(f"window.lossprism && {FINETUNE}.shown.length === 15")
-    page.wait_for_function(
-        f"{FINETUNE}.shown.every((name) => {FINETUNE}.trace(name)?.about)", polling=100
-    )
+    page.wait_for_function(f"{FINETUNE}.shown.every((name) => {FINETUNE}.trace(name)?.about)")
     for state in (server.cache.parent / "data").rglob("state.json"):
         RunFolder(state.parent).end_process()  # how runs train and stop is shown elsewhere
     scales = page.evaluate(

@@ -53,7 +53,7 @@ def begin(page: Page, **chosen: object) -> None:
 
 def wait_for(page: Page, *states: str) -> None:
     wanted = json.dumps(states)
-    page.wait_for_function(f"{wanted}.includes({TRACE}?.about?.state)", polling=100)
+    page.wait_for_function(f"{wanted}.includes({TRACE}?.about?.state)")
 
 
 def read(page: Page, what: str) -> object:
