@@ -23,6 +23,7 @@ from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import quoted
 from explorer.sources import encoders, random_batch, tables, textbook
+from explorer.sources.cells import shortened
 from explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from losses.geometry import cosine
 from losses.groups import at, lists_of, margins_of, triplets_of
@@ -160,12 +161,23 @@ class Batch:
         if "lists" in needs and not len(self.lists):
             return Problem("no_lists", about="lists")
         if "teacher" in needs and self.teacher is None:
-            return Problem("no_teacher", about="teacher")
+            return self._untaught()
         if "teacher_vectors" in needs:
             return self._unlike_teacher()
         if {"lists", "sides"} <= needs and not len(self.margins[0]):
             return Problem("no_margins", about="lists", threshold=display_number(self.threshold))
         return None
+
+    def _untaught(self) -> Problem:
+        """What of a teacher's scores is missing: all of them, or those of some pairs."""
+        pairs = self.pairs
+        given = pairs.teacher or ()
+        missing = [place for place, score in enumerate(given) if math.isnan(score)]
+        if len(missing) == len(given):
+            return Problem("no_teacher", about="teacher")
+        one = {side: shortened(getattr(pairs, side)[missing[0]]) for side in ("first", "second")}
+        counts = {"missing": len(missing), "count": len(given)}
+        return Problem("teacher_incomplete", about="teacher", **counts, **one)
 
     def _unlike_teacher(self) -> Problem | None:
         """Why the vectors cannot be compared with a teacher's, number by number, if they cannot."""

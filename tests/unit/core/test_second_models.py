@@ -18,6 +18,7 @@ from explorer.lab.compare.sides import Side, compare
 from explorer.runtime.problem import Problem
 from explorer.runtime.promise import HOSTED
 from explorer.sources import encoders
+from explorer.sources.cells import shortened
 from explorer.sources.random_batch import RandomBatch, draw
 from explorer.sources.textbook import load_example
 from losses.geometry import cosine_matrix
@@ -137,6 +138,22 @@ def test_an_encoder_teaches_by_its_cosines():
     assert not torch.allclose(own.teacher, batch.teacher)  # it took the place of the column's
     assert seen(data, "distill_kl").loss > 0
     assert describe_batch(batch)["taught"]
+
+
+def test_a_teacher_that_lacks_some_pairs_is_told_from_none():
+    pairs = load_example("graded_lists")
+    taught = tuple(row for place, row in enumerate(pairs.taught_rows) if place not in (5, 9))
+    data = Data(source="table", rows=pairs.rows, teacher=taught, encoder="all apart")
+    for loss in ("distill_kl", "margin_mse"):
+        with pytest.raises(Problem, match="2 of 30 pairs have none, the first of them") as refused:
+            seen(data, loss)
+        assert (refused.value.key, refused.value.about) == ("problem.teacher_incomplete", "teacher")
+        assert shortened(pairs.first[5]) in str(refused.value)
+        assert shortened(pairs.second[5]) in str(refused.value)
+    left_out = tuple((pairs.first[place], pairs.second[place], "") for place in (5, 9))
+    assert len(seen(dataclasses.replace(data, corrections=left_out), "distill_kl").batch) == 28
+    with pytest.raises(Problem, match="this data has none"):
+        seen(dataclasses.replace(data, teacher=()), "distill_kl")
 
 
 def test_a_teacher_makes_margins_where_there_was_none():
