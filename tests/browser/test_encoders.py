@@ -113,6 +113,9 @@ def test_a_second_encoder_guides(page: Page, tmp_path: Path) -> None:
     page.click("[data-say='ui.use_encoder']")
     expect(page.locator(PROBLEM)).to_contain_text("There is no folder")
     expect(page.locator(BACK)).to_be_hidden()
+    # The picture is that of the guide before, which is no more the chosen one.
+    expect(page.get_by_text("Guide: all apart")).to_be_hidden()
+    expect(page.locator("[data-say='ui.choose_guide']")).to_be_visible()
     with redrawn(page):
         page.click(f"{PROBLEM} [data-say='ui.without_guide']")
     assert loss_shown(page) == own

@@ -173,14 +173,15 @@ export default function controls(root, channel, server) {
     );
   const hasWords = () => channel.scenario.data.source !== "random" && channel.batch?.editable !== false;
   function aboutAsked() {
-    const { form, batch, scenario } = channel;
+    const { form, batch, scenario, problem } = channel;
     const { data } = scenario;
-    guideNow.hidden = !form.asks_guide;
-    teacherNow.hidden = !form.asks_teacher;
+    // While there is a problem the batch is that of an earlier scene.
+    guideNow.hidden = !form.asks_guide || problem !== null;
+    teacherNow.hidden = !form.asks_teacher || problem !== null;
     chooseGuide.hidden = !form.asks_guide || !hasWords();
     chooseTeacher.hidden = !form.asks_teacher || !hasWords();
     noneOwned.hidden = !form.knows_owners || !batch || batch.owned > 0 || !speaksOfOwn();
-    asked.hidden = guideNow.hidden && teacherNow.hidden && noneOwned.hidden;
+    asked.hidden = [guideNow, chooseGuide, teacherNow, chooseTeacher, noneOwned].every(({ hidden }) => hidden);
     setText(guideNow, batch ? guideWords(data, batch.guided) : "");
     setText(teacherNow, batch ? teacherWords(data, batch.taught) : "");
     guideField.hidden = !form.asks_guide && !data.guide;
@@ -414,6 +415,7 @@ export default function controls(root, channel, server) {
     words();
   });
   channel.on("picture", aboutAsked);
+  channel.on("problem", aboutAsked);
   // A parameter pointed at in a formula is lit.
   channel.on("pointed", () => {
     for (const input of parameters.element.querySelectorAll("[data-parameter]")) {
