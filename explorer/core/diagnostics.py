@@ -73,11 +73,12 @@ class Term:
 class SameText:
     """Negatives that hold the very text of their query, or of its own key.
 
-    Of all `negatives` of the `rows` (queries, or views), `of_anchor` hold the text of the one that
-    looks and `of_positive`, apart from those, the text of its own key; so many `rows_with` have
-    one. `left_out` says whether the loss leaves them out. `share_of_anchor` and `share_of_positive`
-    are what these take of the weight of all negatives, Σ|∂L/∂term| over their cells (for a softmax
-    loss the sum of their probabilities); 0 where they are left out, or where nothing weighs.
+    Of all `negatives` of the `rows`, which `axis` names (queries, views), `of_anchor` hold the text
+    of the one that looks and `of_positive`, apart from those, the text of its own key; so many
+    `rows_with` have one. `left_out` says whether the loss leaves them out. `share_of_anchor` and
+    `share_of_positive` are what these take of the weight of all negatives, Σ|∂L/∂term| over their
+    cells (for a softmax loss the sum of their probabilities); 0 where they are left out, or where
+    nothing weighs.
     `least` is what they alone hold the loss at: the negatives that are no farther than a row's own
     key, being the same sentence as it, or as the one that looks.
     """
@@ -91,6 +92,7 @@ class SameText:
     share_of_positive: float
     left_out: bool
     least: float = 0.0
+    axis: str = "query"
 
 
 @dataclass(frozen=True)
@@ -219,7 +221,10 @@ def same_text_of(
     one with both directions, those of the queries. None where no such step was taken, or one of
     them has cells for something else than two sentences."""
     taken = [step for step in map(trace.last, spec.negatives) if step is not None]
-    known = {step.name: _against(batch, step, spec.symbols[step.name].axes) for step in taken}
+    left_out = spec.reads_texts and batch.rules.twins == "leave_out"
+    known = {
+        step.name: _against(batch, step, spec.symbols[step.name].axes, left_out) for step in taken
+    }
     blocks = {name: block for name, block in known.items() if block is not None}
     # What a key looks for among the queries is seen from its other side; each is counted once.
     found = [block for block in blocks.values() if not block.mirrored]
@@ -235,7 +240,6 @@ def same_text_of(
     def count(cells: Callable[[_Against], Tensor]) -> int:
         return sum(int(cells(block).sum()) for block in found)
 
-    left_out = spec.reads_texts and batch.rules.twins == "leave_out"
     least = 0.0
     if spec.with_copies is not None and not left_out:
         copies = {name: block.copies.sum(dim=1) for name, block in blocks.items()}
@@ -251,6 +255,7 @@ def same_text_of(
         share_of_positive=share(lambda block: block.of_positive),
         left_out=left_out,
         least=least,
+        axis=found[0].axis,
     )
 
 
@@ -258,18 +263,19 @@ def same_text_of(
 class _Against:
     """Of the cells of one step [R, C] which are `negative`, hold the text of the one that looks
     (`of_anchor`) or else that of what it looks for (`of_positive`), and, as one sentence with
-    either, cannot be farther than it (`copies`); the `weights` of the negatives. `mirrored`: a key
-    looks for its query."""
+    either, cannot be farther than it (`copies`); the `weights` of the negatives. `axis` names
+    the rows; `mirrored`: a key looks for its query."""
 
     negative: Tensor
     of_anchor: Tensor
     of_positive: Tensor
     copies: Tensor
     weights: Tensor
+    axis: str
     mirrored: bool
 
 
-def _against(batch: Batch, step: Step, axes: tuple[str, ...]) -> _Against | None:
+def _against(batch: Batch, step: Step, axes: tuple[str, ...], left_out: bool) -> _Against | None:
     if step.value.ndim != 2 or step.gradient is None:
         return None
     sides = [side[batch.positives] for side in (batch.first, batch.second)]
@@ -295,6 +301,10 @@ def _against(batch: Batch, step: Step, axes: tuple[str, ...]) -> _Against | None
     else:
         return None
     anchors, positives, texts = (batch.texts[side] for side in (looking, wanted, candidates))
+    of_same_text = same_text(anchors, positives, texts)
+    # What a guide, a threshold or the rows' own hard negatives take out is no negative; what is
+    # left out for its text is counted as one.
+    negative &= ~step.value.isneginf() | (left_out & of_same_text)
     of_anchor = negative & (texts == anchors[:, None])
     return _Against(
         negative=negative,
@@ -302,6 +312,7 @@ def _against(batch: Batch, step: Step, axes: tuple[str, ...]) -> _Against | None
         of_positive=negative & (texts == positives[:, None]) & ~of_anchor,
         copies=negative & same_text(looking, wanted, candidates) & step.value.isfinite(),
         weights=step.gradient.abs().masked_fill(~negative, 0),
+        axis=axes[0],
         mirrored=axes == ("key", "query"),
     )
 

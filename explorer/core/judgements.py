@@ -290,7 +290,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "below what the loss cannot fall while these negatives stand in it",
         "which sentences of the batch are the same, and which of them the loss compares",
         "the least value where copies are as near as a row's own key, of a softmax the mean of "
-        "ln(1 + copies), or the floor without them if that is higher; copies are the query's or "
+        "ln(1 + copies), if the floor without them is no higher; copies are the query's or "
         "its own key's sentence among its negatives",
         counts=True,
     ),

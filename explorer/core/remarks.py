@@ -16,7 +16,7 @@ from explorer.core.collapse import Edge
 from explorer.core.diagnostics import SameText
 from explorer.core.disagreement import Disagreement
 from explorer.core.explore import Exploration
-from explorer.locale import Word, parameter_word, title_word
+from explorer.locale import Word, parameter_word, title_word, word
 from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import display_number, whole_percent
 from explorer.sources.encoders import EMBEDDED
@@ -293,12 +293,14 @@ def _on_same_text(seen: Seen) -> list[Remark]:
         "all": found.negatives,
         "used": found.rows_with,
         "total": found.rows,
+        "rows": word(f"axis.{found.axis}", found.axis),
     }
     if found.left_out:
         return [Remark("same_text_left_out", values)]
     values["query_share"] = whole_percent(found.share_of_anchor)
     values["key_share"] = whole_percent(found.share_of_positive)
-    if found.least > 0 and seen.floor is not None:
+    # Where something else holds the loss higher up, the copies are not what keeps it there.
+    if seen.floor is not None and 0 < seen.floor <= found.least:
         floor = {"floor": short(seen.floor)}
         return [Remark("same_text", values), Remark("same_text_floor", floor)]
     return [Remark("same_text", values)]

@@ -73,6 +73,7 @@ def same_text_of(looking: Looking) -> SameText:
         share_of_anchor=float(shares[0]),
         share_of_positive=float(shares[1]),
         left_out=looking.left_out,
+        axis="view" if looking.itself else "query",
     )
 
 

@@ -113,8 +113,10 @@ def test_copies_hold_the_floor_up(parameters):
     alone = found.spec.floor(found.given, **found.parameters)
     assert found.floor == pytest.approx(max(least, alone))
     assert found.floor_is_bound
-    (said,) = (one for one in remarks(found, most=9) if one.key == "same_text_floor")
-    assert "{" not in say("zh", "remark.same_text_floor", **said.values)
+    told = [one for one in remarks(found, most=9) if one.key == "same_text_floor"]
+    assert len(told) == (least >= alone)  # else they are not what holds it there
+    for said in told:
+        assert "{" not in say("zh", "remark.same_text_floor", **said.values)
     left_out = explore(dataclasses.replace(found.scenario, rules=Rules(twins="leave_out")))
     assert left_out.floor is None
 
@@ -232,6 +234,31 @@ def test_every_block_of_a_softmax_is_counted():
     assert held.rows_with == 5
     every = sum(beside[j] in (a[i], b[i]) for a, b, beside in blocks for i, j in pairs)
     assert held.of_anchor + held.of_positive == every
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.3, -0.5])
+def test_what_a_guide_leaves_out_is_no_negative(margin):
+    found = explored("gist", FIRST[:5], SECOND[:5], LABELS[:5], margin=margin)
+    queries, keys = ([" ".join(one.split()) for one in side[:5]] for side in (FIRST, SECOND))
+    cells = [
+        (i, queries[i], keys[i], candidates[j])
+        for name, candidates in (("terms", keys), ("query_terms", queries), ("key_terms", keys))
+        for i, j in found.trace.named(name).value.isfinite().nonzero().tolist()
+    ]
+    told = found.same_text
+    assert told.negatives == len(cells)
+    assert 0 < len(cells) < 60
+    assert told.of_anchor == sum(one == query for _, query, _, one in cells)
+    assert told.of_positive == sum(one == key != query for _, query, key, one in cells)
+    assert told.rows_with == len({i for i, query, key, one in cells if one in (query, key)})
+
+
+def test_a_view_is_called_a_view():
+    for loss, axis in (("nt_xent", "view"), ("debiased", "view"), ("info_nce", "query")):
+        found = explored(loss, FIRST[:5], SECOND[:5], LABELS[:5])
+        (said,) = (one for one in remarks(found, most=9) if one.key == "same_text")
+        text = say("en", "remark.same_text", **said.values)
+        assert f"of {found.same_text.rows} {say('en', f'axis.{axis}')} have one" in text
 
 
 def test_a_loss_whose_targets_say_what_is_wanted_is_not_counted():

@@ -130,7 +130,9 @@ def test_what_the_same_texts_weigh_is_what_explore_says(name, chosen, twins, mon
     for cells in (large_twins.CELLS, 4):
         monkeypatch.setattr(large_twins, "CELLS", cells)
         found = open_batch(batch, name, checked(name, chosen), quiet, twins)
-        assert vars(found.same_text) == pytest.approx(vars(expected), rel=1e-5)
+        told, wanted = vars(found.same_text).copy(), vars(expected).copy()
+        assert told.pop("axis") == wanted.pop("axis")
+        assert told == pytest.approx(wanted, rel=1e-5)
     assert (found.same_text.share_of_anchor > 0) == (twins == "keep")
     told = remarks_of(found, name, checked(name, chosen), judged(batch, quiet))
     said = {one.key: one.values for one in told}
