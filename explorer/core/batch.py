@@ -294,7 +294,7 @@ class _Readings:
 
     def level_scores(self) -> Tensor:
         if self.batch.given is not None:
-            return self.batch.given.expand(len(LEVELS), -1)
+            return self.pair_scores.expand(len(LEVELS), -1)
         width = self.vectors.shape[1]
         shares = (max(1, math.ceil(width * share)) for share in LEVELS)
         return torch.stack([self.batch.scores_from(self.vectors[:, :part]) for part in shares])
