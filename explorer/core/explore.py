@@ -35,6 +35,7 @@ from losses.spec import ParameterValue
 # What exploring takes at most for each cell of the N×N matrix of its pairs: measured at the most
 # pairs, 880 for the loss that holds most (`tests/process/test_request_memory.py`).
 CELL_BYTES = 1200
+ROUNDING = 1e-9  # of one floor worked out in two ways, as a share
 FEW_PAIRS = 256  # which take little memory, whatever is done with them
 # And what it takes of a processor: at 512 pairs 0.78 s for the loss that takes longest (lifted).
 SECONDS, CELL_SECONDS = 0.03, 3e-6
@@ -85,17 +86,32 @@ class Exploration:
     def floor(self) -> float | None:
         """The least of cosines, which lie within −1 and 1: of scores that need not, there is
         none."""
-        scores, spec = self.batch.given, self.spec
-        if scores is not None and spec.reads_scores:
-            beyond = len(scores) > 0 and bool(scores.abs().max() > 1)
-            if self.scenario.data.cross_encoder or beyond:
-                return None
-        with torch.no_grad():
-            least = spec.floor(self.given, **self.parameters) if spec.floor else None
+        if self._beyond_cosines:
+            return None
         found = self.same_text
-        if found is None or not found.least:
-            return least
-        return least if least is not None and least > found.least else Bound(found.least)
+        return Bound(found.least) if found and self.copies_hold_it_up else self._floor_alone
+
+    @property
+    def _beyond_cosines(self) -> bool:
+        scores = self.batch.given
+        if scores is None or not self.spec.reads_scores:
+            return False
+        beyond = len(scores) > 0 and bool(scores.abs().max() > 1)
+        return bool(self.scenario.data.cross_encoder) or beyond
+
+    @functools.cached_property
+    def _floor_alone(self) -> float | None:
+        """The floor without regard to what stands twice."""
+        with torch.no_grad():
+            return self.spec.floor(self.given, **self.parameters) if self.spec.floor else None
+
+    @property
+    def copies_hold_it_up(self) -> bool:
+        """Whether the loss cannot fall as low as without the copies among its negatives."""
+        found, alone = self.same_text, self._floor_alone
+        if found is None or not found.least or self._beyond_cosines:
+            return False
+        return alone is None or found.least > alone + ROUNDING * abs(alone)
 
     @property
     def floor_is_bound(self) -> bool:

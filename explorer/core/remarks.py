@@ -73,8 +73,8 @@ class Seen:
     `edge` searches where the loss ceases to be above its collapse value. `is_felt`: the gradient
     reaches something; `banded`: GRADIENT_BAND speaks of it. `broken` names the first step that is
     not finite. `beside`: the loss has other terms than these. `same_text` are the negatives of the
-    same text, None for a loss without such. Nothing is below `floor`, where it is known. A
-    teacher's `margins` reach so far.
+    same text, None for a loss without such. Nothing is below `floor`, where it is known, which is
+    `held_by_copies` where it would be lower without them. A teacher's `margins` reach so far.
     """
 
     spec: LossSpec
@@ -105,6 +105,7 @@ class Seen:
     broken: str = ""
     same_text: SameText | None = None
     floor: float | None = None
+    held_by_copies: bool = False
     margins: float = 0.0
 
 
@@ -164,6 +165,7 @@ def _seen(e: Exploration) -> Seen:
         broken=_broken_step(e),
         same_text=e.same_text,
         floor=e.floor,
+        held_by_copies=e.copies_hold_it_up,
         margins=_margins_asked(e),
     )
 
@@ -299,8 +301,7 @@ def _on_same_text(seen: Seen) -> list[Remark]:
         return [Remark("same_text_left_out", values)]
     values["query_share"] = whole_percent(found.share_of_anchor)
     values["key_share"] = whole_percent(found.share_of_positive)
-    # Where something else holds the loss higher up, the copies are not what keeps it there.
-    if seen.floor is not None and 0 < seen.floor <= found.least:
+    if seen.held_by_copies and seen.floor is not None:
         floor = {"floor": short(seen.floor)}
         return [Remark("same_text", values), Remark("same_text_floor", floor)]
     return [Remark("same_text", values)]

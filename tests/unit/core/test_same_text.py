@@ -114,11 +114,29 @@ def test_copies_hold_the_floor_up(parameters):
     assert found.floor == pytest.approx(max(least, alone))
     assert found.floor_is_bound
     told = [one for one in remarks(found, most=9) if one.key == "same_text_floor"]
-    assert len(told) == (least >= alone)  # else they are not what holds it there
+    assert len(told) == (least > alone)  # else they are not what holds it there
     for said in told:
         assert "{" not in say("zh", "remark.same_text_floor", **said.values)
     left_out = explore(dataclasses.replace(found.scenario, rules=Rules(twins="leave_out")))
     assert left_out.floor is None
+
+
+@pytest.mark.parametrize(
+    ("loss", "parameters"),
+    [
+        ("n_pair", {"similarity": "cosine"}),  # 1.5 without them, of InfoNCE at τ = 1
+        ("debiased", {"tau_plus": 0.1}),  # the share that it takes off is more than they are
+    ],
+)
+def test_a_floor_that_is_there_without_them_is_not_put_down_to_copies(loss, parameters):
+    data = Data(source="example", example="twins")
+    found = explore(Scenario(data=data, loss=loss, parameters=tuple(parameters.items())))
+    alone = found.spec.floor(found.given, **found.parameters)
+    assert 0 < found.same_text.least <= alone * (1 + 1e-9)
+    assert found.floor == pytest.approx(alone)
+    said = {one.key for one in remarks(found, most=9)}
+    assert "same_text" in said
+    assert "same_text_floor" not in said
 
 
 def test_of_siglip_the_weight_of_a_negative_is_its_sigmoid():
