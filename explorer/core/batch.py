@@ -176,7 +176,7 @@ class Batch:
         if len(missing) == len(given):
             return Problem("no_teacher", about="teacher")
         one = {side: shortened(getattr(pairs, side)[missing[0]]) for side in ("first", "second")}
-        counts = {"missing": len(missing), "count": len(given)}
+        counts = {"without": len(missing), "count": len(given)}
         return Problem("teacher_incomplete", about="teacher", **counts, **one)
 
     def _unlike_teacher(self) -> Problem | None:

@@ -295,7 +295,7 @@ def _on_same_text(seen: Seen) -> list[Remark]:
         "all": found.negatives,
         "used": found.rows_with,
         "total": found.rows,
-        "rows": word(f"axis.{found.axis}", found.axis),
+        "axis": word(f"axis.{found.axis}", found.axis),
     }
     if found.left_out:
         return [Remark("same_text_left_out", values)]
