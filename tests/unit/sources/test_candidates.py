@@ -4,6 +4,7 @@ sentence-transformers take them."""
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -63,6 +64,28 @@ def test_a_teacher_scores_each_candidate():
     rows = [(*row, [0.5 * label for label in row[2]]) for row in ROWS]
     table = read_table(as_file(rows, ("query", "docs", "labels", "teacher"), "jsonl"), "x.jsonl")
     assert table.pairs.teacher == tuple(0.5 * label for *_, label in PAIRS)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "teacher",
+        "ce_score",
+        "Reranker Score",
+        "rerank_score",
+        "teacher-logits",
+        "CrossEncoder_scores",
+    ],
+)
+def test_a_teachers_column_is_known_by_its_name_and_may_have_gaps(name):
+    rows = [(*pair, score) for pair, score in zip(PAIRS[:3], (2.5, None, -1.0), strict=True)]
+    for kind in ("csv", "tsv", "jsonl", "parquet"):
+        content = as_file(rows, ("query", "passage", "score", name), kind)
+        table = read_table(content, f"x.{kind}")
+        assert table.chosen["teacher"] == name
+        assert table.chosen["score"] == "score"
+        assert pairs_of(table) == PAIRS[:3]
+        assert table.pairs.teacher == pytest.approx((2.5, math.nan, -1.0), nan_ok=True)
 
 
 def test_a_list_that_does_not_fit_is_said_of_its_row():
