@@ -101,3 +101,14 @@ def test_nine_of_ten_equal_terms_are_active(count):
     found = weights_of(trace(loss, wrt=(scores,), through="terms", scores=scores), "terms")
     assert found.active == count * 9 // 10
     assert found.carried == pytest.approx(0.9)
+
+
+def test_scores_that_came_with_the_data_are_felt_at_every_level():
+    """Of three levels of weight 1, all of the given scores: three times the loss on these."""
+    data = Data(example="cosent_batch")
+    one, three = (
+        explore(Scenario(data=data, loss=loss)) for loss in ("cosent", "hierarchical_cosent")
+    )
+    assert three.loss == pytest.approx(3 * one.loss)
+    torch.testing.assert_close(three.pair_gradient, 3 * one.pair_gradient)
+    assert three.is_felt

@@ -301,16 +301,6 @@ def test_where_each_pair_moves_by_itself_the_floor_is_the_least():
     assert not shared("max_violation").floor_is_bound
 
 
-def test_scores_that_came_with_the_data_are_alike_at_every_level():
-    """Of three levels of weight 1, all of the given scores: three times the loss on these."""
-    one, three = (
-        on(Data(example="cosent_batch"), loss) for loss in ("cosent", "hierarchical_cosent")
-    )
-    assert three.loss == pytest.approx(3 * one.loss)
-    torch.testing.assert_close(three.pair_gradient, 3 * one.pair_gradient)
-    assert three.is_felt
-
-
 def test_scores_that_came_with_the_data_move_by_themselves():
     assert not on(Data(example="cosent_batch"), "cosent").floor_is_bound
 
