@@ -23,9 +23,14 @@ def prefix(vectors: Tensor | None, part: float) -> Tensor | None:
     >>> import torch
     >>> prefix(torch.tensor([[3.0, 4.0, 0.0, 0.0]]), 0.5)
     tensor([[0.6000, 0.8000]])
+
+    Raises:
+        ValueError: for more dimensions than there are.
     """
     if vectors is None:
         return None
+    if part > vectors.shape[-1]:
+        raise ValueError(f"a prefix has {part} dimensions, and the vectors {vectors.shape[-1]}")
     return unit(vectors[..., : length_of(part, vectors.shape[-1])])
 
 

@@ -14,8 +14,10 @@ the columns of the data set:
                                 else asks its `teacher`, or finds them beside the texts
                                 (`with_vectors`)
     one text and a label        classes: supcon, mined triplets, and losses against prototypes
-    one text, a list of texts   lists: losses on lists, and a teacher's (`whole_lists` for a
-    and a list of labels        bi-encoder, as it is for a cross-encoder)
+    one text, a list of texts   lists: losses on lists, a teacher's, and the pairs of a list with
+    and a list of labels        their labels (`whole_lists` for a bi-encoder, as it is for a
+                                cross-encoder); where all are of one length, a column for each
+                                candidate will do
 
 The rules, as on the page (`losses.labels`): `label_range` are the ends of the labels' scale, and a
 pair whose label reaches `threshold`, by default its middle, is positive; the other pairs' second

@@ -7,6 +7,9 @@
     and a label that is a list       sentence-transformers has it; for a bi-encoder `whole_lists`
                                      makes a batch of it
 
+A loss on pairs that reads labels takes those of a list for its pairs. One number beside three texts
+or more says nothing to it: there the columns are anchor, positive, negatives.
+
 For a loss that learns from a teacher the label is what the teacher gave; of an anchor, a positive
 and negatives it may be the margins instead, one for each negative. Beside lists of texts it may be
 two numbers for each candidate, its label and what the teacher gave it.
@@ -38,19 +41,27 @@ def told_of(
     """Which of the labels are labels and which a teacher's, pair by pair.
 
     Raises:
-        ValueError: where there is not one for each candidate, or margin.
+        ValueError: where there is not one for each pair, candidate, or margin.
     """
     learns = "teacher" in spec.needs
     if labels is None:
         return LabelColumns(None, None)
-    if is_ragged(columns) or not isinstance(labels, Tensor):
-        return _told_of_lists([torch.as_tensor(one) for one in labels], columns, learns)
     others = len(columns) - 1
-    if others < 2 or "lists" not in spec.needs:
-        # Of three texts or more it is the columns that say what is positive.
-        plain = labels if others < 2 else None
-        return LabelColumns(None if learns else plain, labels.view(-1).float() if learns else None)
+    if is_ragged(columns) or (others < 2 and not isinstance(labels, Tensor)):
+        return _told_of_lists([torch.as_tensor(one) for one in labels], columns, learns)
+    if not isinstance(labels, Tensor):  # so a cross-encoder's trainer hands lists over
+        labels = _of_one_length(labels)
     rows = labels.view(len(labels), -1)
+    if others < 2:
+        if rows.shape[1] != 1:
+            raise ValueError(
+                f"labels have the shape {tuple(labels.shape)}; with {others + 1} columns of text "
+                "each row needs one number"
+            )
+        return LabelColumns(None if learns else labels, labels.view(-1).float() if learns else None)
+    if "lists" not in spec.needs:
+        of_each = spec.reads_labels and rows.shape[1] == others
+        return LabelColumns(rows.T.reshape(-1) if of_each else None, None)
     if learns and rows.shape[1] == others - 1:  # margins of the positive above each negative
         rows = torch.cat([torch.zeros_like(rows[:, :1]), -rows], dim=1)
     if rows.shape[1] != others:
@@ -61,6 +72,17 @@ def told_of(
         )
     flat = rows.T.reshape(-1)
     return LabelColumns(None if learns else flat, flat if learns else None)
+
+
+def _of_one_length(labels: Sequence[Tensor]) -> Tensor:
+    """Lists of labels, [K] each, as rows."""
+    found = [torch.as_tensor(one) for one in labels]
+    if len({one.numel() for one in found}) > 1:
+        raise ValueError(
+            f"the rows have {[one.numel() for one in found]} labels; where each candidate has a "
+            "column, all rows have as many"
+        )
+    return torch.stack(found)
 
 
 def _told_of_lists(labels: Sequence[Tensor], columns: Sequence[Any], learns: bool) -> LabelColumns:

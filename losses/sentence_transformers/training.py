@@ -230,7 +230,7 @@ class TrainingLoss(Settled):
         others = max(len(columns) - 1, 1)
         labels = told.labels
         labelled = labels is not None or others > 1
-        scored = labels is not None and len(columns) == 2
+        scored = labels is not None and len(columns) > 1
         if labels is None and others > 1:
             labels = torch.cat([torch.ones(count), torch.zeros((others - 1) * count)])
         plain = LabelRules(1.0, UNIT)  # of pairs that come without a score

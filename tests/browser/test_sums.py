@@ -64,6 +64,16 @@ def test_two_losses_are_put_together(page: Page, server: Server) -> None:
     expect(page.locator("#main-parts")).to_be_hidden()
 
 
+def test_a_weight_beyond_the_slider_is_told_and_not_set(page: Page, server: Server) -> None:
+    """Set as far as the slider goes it would give no equal say."""
+    page = visit(page, f"{server.address}/#{Scenario(loss='cosent+orthogonal').to_link()}")
+    rows = page.locator(PARTS).locator("tbody tr")
+    expect(rows).to_have_count(2)
+    for row in range(2):  # each in terms of the other: one too small, one too large
+        expect(rows.nth(row)).to_contain_text("beyond the slider, 0.001 to 1")
+        expect(rows.nth(row).locator("button")).to_be_hidden()
+
+
 def test_other_pages_know_a_sum_that_an_address_names(new_page, server: Server) -> None:
     page = new_page()
     opened_page(page, server.address, f"1=cosent&2={quote(NAME)}&2.weight_of_angle=3")

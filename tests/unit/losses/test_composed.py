@@ -20,6 +20,7 @@ from losses.modules import loss_module
 from losses.readings import READABLE
 from losses.sentence_transformers import training_loss
 from tests.scenes import data_for
+from tests.tiny import static_model
 from tests.unit.losses.test_sentence_transformers import batch as rows_of
 
 NESTED = [f"matryoshka({name})" for name, spec in LOSSES.items() if takes_prefixes(spec)]
@@ -198,6 +199,14 @@ def test_it_trains_as_its_parts_do(name, kind):
 def test_parts_of_which_each_wants_another_training_are_refused(name):
     with pytest.raises(ValueError, match="cannot be trained as one sum"):
         training_loss(name)
+
+
+def test_a_prefix_longer_than_the_vectors_is_refused_in_training():
+    """It would be the whole once more: the library's MatryoshkaLoss refuses it, too."""
+    loss = training_loss("matryoshka(cosent,8,4)")(static_model(width=6))
+    texts, labels = rows_of(loss.model, "scored")
+    with pytest.raises(ValueError, match="a prefix has 8 dimensions, and the vectors 6"):
+        loss([loss.model.preprocess(column) for column in texts], labels)
 
 
 def test_it_is_a_module():

@@ -29,6 +29,7 @@ STEPS, BATCH = 20, 8
 OTHER_COLUMNS = {
     "triplets": ("sentence3",),
     "margins": ("sentence3",),
+    "several margins": ("sentence3", "sentence4"),
     "lists": ("sentence3", "sentence4"),
 }
 
@@ -51,6 +52,7 @@ def rows(kind, count=STEPS * BATCH):
         "binary": lambda: draw.randrange(2),
         "lists": lambda: [draw.randrange(3) for _ in range(3)],
         "margins": lambda: 4 * draw.random() - 2,
+        "several margins": lambda: [4 * draw.random() - 2 for _ in range(2)],
         "vectors": lambda: [draw.gauss(0, 1) for _ in range(6)],
         "vectors of each": lambda: [[draw.gauss(0, 1) for _ in range(6)] for _ in range(2)],
     }
@@ -438,6 +440,14 @@ CROSS_TWINS = {
         lambda m: adapter.MarginMseLoss(m),
         lambda m: cross.MarginMSELoss(m),
     ),
+    **{
+        f"margin_mse, {kind}": (
+            kind,
+            lambda m: adapter.MarginMseLoss(m),
+            lambda m: cross.MarginMSELoss(m),
+        )
+        for kind in ("several margins", "lists")
+    },
     "binary_cross_entropy": (
         "binary",
         lambda m: adapter.BinaryCrossEntropyLoss(m),
@@ -466,7 +476,7 @@ def test_a_cross_encoder_trains_as_with_the_librarys_own_loss(twin, bert, tmp_pa
     models = cross_encoder(bert), cross_encoder(bert)
     # Adam makes much of a rounding where a slope is 0, as a shift of all scores of a list is.
     plain = {"optim": "sgd", "learning_rate": 0.1}
-    chosen = plain if kind in ("ragged", "margins") else {}
+    chosen = {} if kind in ("binary", "scored") else plain
     one = trained(models[0], mine(models[0]), rows(kind), tmp_path, **chosen)
     other = trained(models[1], theirs(models[1]), rows(kind), tmp_path, **chosen)
     agree(one, other)
@@ -688,6 +698,36 @@ def test_what_cannot_be_trained_is_said():
         adapter.HierarchicalCosentLoss(model, levels=("layer:1",))
     with pytest.raises(ValueError, match="unknown"):
         adapter.HierarchicalCosentLoss(model, levels=("paragraph",))
+
+
+def test_labels_that_do_not_fit_the_columns_are_said(bert):
+    loss, vectors = adapter.CosentLoss(static_model()), torch.ones(6, 6)
+    texts, _ = batch(loss.model, "positives")
+    with pytest.raises(ValueError, match=r"\(6, 6\); with 2 columns of text each row needs one"):
+        loss([loss.model.preprocess(column) for column in texts], vectors)
+    loss = adapter.MarginMseLoss(cross_encoder(bert))
+    texts, labels = batch(loss.model, "lists", 2)
+    with pytest.raises(ValueError, match=r"the rows have \[3, 2\] labels"):
+        loss(texts, [labels[0], labels[1][:2]])
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("cosent", {}),
+        ("cosine_mse", {"label_range": (0.0, 2.0)}),
+        ("binary_cross_entropy", {"threshold": 2.0}),
+        ("lambda_loss+cosine_mse", {"label_range": (0.0, 2.0)}),
+    ],
+)
+def test_candidates_in_columns_are_those_of_a_list(name, settings, bert):
+    """A column for each candidate, or one list of them: the labels say the same of each."""
+    loss = adapter.training_loss(name)(cross_encoder(bert).eval(), **settings)
+    texts, labels = batch(loss.model, "lists")
+    documents = [list(row) for row in zip(*texts[1:], strict=True)]
+    found = loss([texts[0], documents], list(labels))
+    torch.testing.assert_close(loss(texts, labels), found)
+    torch.testing.assert_close(loss(texts, list(labels)), found)  # as its trainer hands them over
 
 
 def test_a_batch_without_a_positive_teaches_nothing():

@@ -46,13 +46,17 @@ export default function parts(root, channel) {
     const bar = h("div.lp-part-bar", {}, h("i"));
     bar.style.setProperty("--lp-part", percent(part.share ?? 0));
     const { equal } = part;
+    const [least, most] = boundsOf(part.weight);
+    const settable = equal !== null && least <= equal && equal <= most;
     const set = h("button.lp-button", {
       type: "button",
-      hidden: equal === null,
+      hidden: !settable,
       "data-title": "ui.parts.equal.set",
-      onclick: () => equal !== null && weigh(part.weight, equal),
+      onclick: () => settable && weigh(part.weight, equal),
     });
-    set.textContent = equal === null ? "" : show(equal, 3);
+    set.textContent = settable ? show(equal, 3) : "";
+    const beyond = say("ui.parts.equal.beyond", { low: show(least), high: show(most) });
+    const unset = equal === null ? ["—"] : settable ? [] : [show(equal, 3), h("small", {}, beyond)];
     const landmarks = [
       part.collapse === null ? "" : say("ui.parts.collapse", { value: show(part.collapse, 3) }),
       part.floor === null ? "" : say("ui.parts.floor", { value: show(part.floor, 3) }),
@@ -65,9 +69,18 @@ export default function parts(root, channel) {
       h("th", { scope: "row" }, h("strong", {}, said(part.name)), formula),
       h("td", {}, show(part.value, 4), h("small", {}, landmarks.join(" · "))),
       h("td", {}, part.share === null ? "—" : percent(part.share), bar),
-      h("td", {}, equal === null ? "—" : "", set),
+      h("td", {}, ...unset, set),
       h("td", {}, effective),
     );
+  }
+
+  /**
+   * Between which ends its slider has a weight.
+   * @param {string} name of the weight
+   */
+  function boundsOf(name) {
+    const { minimum = 0, maximum = Infinity } = channel.form.parameters.find((one) => one.name === name) ?? {};
+    return [minimum, maximum];
   }
 
   /**
@@ -75,8 +88,8 @@ export default function parts(root, channel) {
    * @param {number} value
    */
   function weigh(name, value) {
-    const { minimum = 0, maximum = Infinity } = channel.form.parameters.find((one) => one.name === name) ?? {};
-    const within = Math.min(maximum, Math.max(minimum, Number(value.toPrecision(3))));
+    const [least, most] = boundsOf(name);
+    const within = Math.min(most, Math.max(least, Number(value.toPrecision(3))));
     channel.set({ parameters: { ...channel.scenario.parameters, [name]: within } });
   }
 
