@@ -309,7 +309,7 @@ def _against(batch: Batch, step: Step, axes: tuple[str, ...], left_out: bool) ->
     return _Against(
         negative=negative,
         of_anchor=of_anchor,
-        of_positive=negative & (texts == positives[:, None]) & ~of_anchor,
+        of_positive=negative & of_same_text & ~of_anchor,
         copies=negative & same_text(looking, wanted, candidates) & step.value.isfinite(),
         weights=step.gradient.abs().masked_fill(~negative, 0),
         axis=axes[0],
