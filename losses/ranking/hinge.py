@@ -171,7 +171,7 @@ PAIRWISE_HINGE = LossSpec(
             },
             note=UNWEIGHTED_NOTE,
             collapse=_unweighted_collapse,
-            collapse_formula="1",
+            collapse_formula="m",
             floor=_hinge_floor,
             peers=(Peer("rax", "pairwise_hinge_loss", SCORES),),
         ),
@@ -191,7 +191,7 @@ PAIRWISE_HINGE = LossSpec(
                 },
                 note=UNWEIGHTED_NOTE,
                 collapse=_per_item_collapse,
-                collapse_formula=r"\tfrac{|P|}{N}",
+                collapse_formula=r"m \cdot \tfrac{|P|}{N}",
                 floor=_hinge_floor,
                 peers=(Peer(library, "PairwiseHingeLoss"),),
             )

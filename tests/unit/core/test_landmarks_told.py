@@ -55,3 +55,24 @@ def test_a_formula_that_a_convention_takes_over_is_that_of_its_number(loss, conv
         for kind in taken_over:
             assert theirs[kind] == pytest.approx(ours[kind], abs=1e-4), kind
     assert compared
+
+
+@pytest.mark.parametrize(("loss", "convention"), OWN, ids=[f"{a} {b.name}" for a, b in OWN])
+def test_a_formula_of_its_own_names_each_parameter_that_moves_its_number(loss, convention):
+    under = LOSSES[loss].under(convention.name)
+    own = {kind: getattr(convention, f"{kind}_formula") for kind in ("collapse", "floor")}
+    own = {
+        kind: formula for kind, formula in own.items() if formula and r"\mathcal L" not in formula
+    }
+    for one in under.parameters:
+        if not own or isinstance(one.default, bool) or not isinstance(one.default, int | float):
+            continue
+        apart = (one.minimum + 2 * one.maximum) / 3
+        for data in BATCHES.values():
+            try:
+                usual = landmarks(loss, convention.name, {}, data)
+                moved = landmarks(loss, convention.name, {one.name: apart}, data)
+            except Problem:  # the batch has nothing for this loss
+                continue
+            for kind, formula in own.items():
+                assert usual[kind] == moved[kind] or one.symbol in formula, (kind, one.name)
