@@ -66,8 +66,9 @@ def show(
         extra_negatives: whether the other pairs' second sentences are negatives too.
         prototypes: a row of numbers for each class; None is the class means.
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative.
-        guide: a second encoder, for a loss that asks one which negatives to believe; empty holds
-            the vectors of the first one still.
+        guide: a second encoder, for a loss that asks one which negatives to believe, in
+            place of the vectors that a table has; empty without such holds those of the first one
+            still.
         teacher: an encoder or cross-encoder whose cosines or scores are the teacher's, for a loss
             that learns from one.
         teacher_scores: [N], what a teacher gave each pair, in place of a model.
@@ -75,7 +76,8 @@ def show(
             (CSV, TSV, JSON): pairs, {"anchor": …, "positive": …, "negative": […]}, or a text with a
             list of candidates and one of their labels.
         columns: which of its columns is "first", "second" and "score", or "anchor", "positive" and
-            "negative"; None recognises them.
+            "negative", and which have a guide's vectors of these texts, "guide_first" and so on;
+            None recognises them.
         parameters: of the loss, by name.
 
     Raises:

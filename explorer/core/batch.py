@@ -24,6 +24,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.validation import quoted
 from explorer.sources import encoders, random_batch, tables, textbook
 from explorer.sources.cells import shortened
+from explorer.sources.guides import guide_of
 from explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from losses.geometry import cosine
 from losses.groups import at, lists_of, margins_of, triplets_of
@@ -45,8 +46,9 @@ class Batch:
     scores that came with the data, in place of cosines. `label_range` are the ends of the labels'
     scale, `positive` [N] marks the pairs at or above `threshold`, `classes` [S] the connected
     components they make. `guide` [S, G] are the vectors of a second encoder, for a loss that asks
-    one; without one, the batch's own are held still. `teacher` [N] is what another model gave the
-    pairs, and `teacher_vectors` [S, T] what it made of the sentences, if any did.
+    one; without one, the batch's own are held still, unless the `pairs` have a part of one.
+    `teacher` [N] is what another model gave the pairs, and `teacher_vectors` [S, T] what it made of
+    the sentences, if any did.
     """
 
     pairs: Pairs
@@ -156,7 +158,10 @@ class Batch:
         return len(self.positives) == 0 and any(READABLE[what].positives_only for what in reads)
 
     def lacking(self, reads: Iterable[str]) -> Problem | None:
-        """What is missing for a loss that reads these: a list, a teacher, a margin."""
+        """What is missing for a loss that reads these: a list, a teacher, a margin, a part of a
+        guide."""
+        if _lacks_guide(self.pairs) and any("guide_dimension" in READABLE[r].axes for r in reads):
+            return self._unguided()
         needs = {need for what in reads for need in READABLE[what].needs}
         if "lists" in needs and not len(self.lists):
             return Problem("no_lists", about="lists")
@@ -178,6 +183,17 @@ class Batch:
         one = {side: shortened(getattr(pairs, side)[missing[0]]) for side in ("first", "second")}
         counts = {"without": len(missing), "count": len(given)}
         return Problem("teacher_incomplete", about="teacher", **counts, **one)
+
+    def _unguided(self) -> Problem:
+        """Which pairs have a sentence of which the guide has no vector."""
+        pairs, guide = self.pairs, self.pairs.guide
+        assert guide is not None
+        absent = np.isnan(guide[:, 0])
+        first, second = pairs.positions
+        missing = np.flatnonzero(absent[first] | absent[second])
+        one = {side: shortened(getattr(pairs, side)[missing[0]]) for side in ("first", "second")}
+        counts = {"without": len(missing), "count": len(pairs)}
+        return Problem("guide_incomplete", about="guide", **counts, **one)
 
     def _unlike_teacher(self) -> Problem | None:
         """Why the vectors cannot be compared with a teacher's, number by number, if they cannot."""
@@ -489,6 +505,8 @@ def source_pairs(data: Data) -> Pairs:
         raise Problem("no_pairs")
     if data.teacher:
         pairs = taught(pairs, data.teacher)
+    if data.guided:
+        pairs = dataclasses.replace(pairs, guide=guide_of(pairs.sentences, data.guided))
     if data.reading.label_range is None:
         return pairs
     return dataclasses.replace(pairs, label_range=data.reading.label_range)
@@ -581,7 +599,7 @@ def _under_rules(
         classes=_components(first, second, positive, len(pairs.sentences)),
         rules=rules,
         orthogonal=orthogonal,
-        guide=_on_device(pairs.guide, dtype, where),
+        guide=None if _lacks_guide(pairs) else _on_device(pairs.guide, dtype, where),
         teacher_vectors=_on_device(pairs.teacher_vectors, dtype, where),
         teacher=_finite_teacher(pairs, dtype, where),
     )
@@ -589,6 +607,11 @@ def _under_rules(
 
 def _on_device(rows: np.ndarray | None, dtype: torch.dtype, where: torch.device) -> Tensor | None:
     return None if rows is None else torch.tensor(rows, dtype=dtype, device=where)
+
+
+def _lacks_guide(pairs: Pairs) -> bool:
+    """Whether a guide has vectors of some sentences and not of all."""
+    return pairs.guide is not None and bool(np.isnan(pairs.guide).any())
 
 
 def _finite_teacher(pairs: Pairs, dtype: torch.dtype, where: torch.device) -> Tensor | None:

@@ -21,6 +21,7 @@ from explorer.runtime.limits import MIB, SCENARIO_BYTES
 from explorer.runtime.problem import Problem, logged
 from explorer.sources.batches import RANGES, SAMPLERS, Draw
 from explorer.sources.encoders import EMBEDDED
+from explorer.sources.guides import Guided, unpacked
 from explorer.sources.pairs import Correction
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
@@ -63,10 +64,12 @@ class Data:
     """Which pairs, and what gives them similarities.
 
     `rows` are the typed or uploaded (sentence, sentence, score) as text, exactly as entered, and
-    `teacher` what a column of the file says another model gave them, likewise by their sentences;
-    `file` is the name of the file they came from, `reading` what else it held. With a
-    `cross_encoder` its scores take the place of the encoder's cosines. `guide` is a second encoder,
-    for a loss that asks one which negatives to believe; "" takes the vectors that are there, held
+    `teacher` what a column of the file says another model gave them, likewise by their sentences,
+    `guided` the vectors that columns of it say a second encoder gave the sentences: each with its
+    own, as base64 of float32 numbers, least byte first. `file` is the name of the file they came
+    from, `reading` what else it held. With a `cross_encoder` its scores take the place of the
+    encoder's cosines. `guide` is a second encoder, for a loss that asks one which negatives to
+    believe; "" takes those of `guided`, or, where there are none, the vectors that are there, held
     still. The cosines of `teacher_model`, or its scores if it is a cross-encoder, take the place of
     what a column of a teacher says. `corrections` say what is made of the pairs of two sentences:
     (sentence, sentence, label) gives them this label, as text; with "" they are left out.
@@ -76,6 +79,7 @@ class Data:
     example: str = "graded_english"
     rows: tuple[tuple[str, str, str], ...] = ()
     teacher: tuple[tuple[str, str, str], ...] = ()
+    guided: tuple[Guided, ...] = ()
     file: str = ""
     reading: Reading = field(default_factory=Reading)
     random: RandomBatch = field(default_factory=RandomBatch)
@@ -147,7 +151,7 @@ class Scenario:
             Problem: naming the first entry that does not fit.
         """
         read = validation.read(cls, chosen, "scenario", _READERS, _unknown)
-        rows = (*read.data.rows, *read.data.corrections)
+        rows = (*read.data.rows, *read.data.corrections, *read.data.guided)
         size = sum(map(len, itertools.chain.from_iterable(rows))) + ROW_BYTES * len(rows)
         if size > (most := budget("scene_mib")) * MIB:
             raise logged(Problem("scene_too_large_here", most=most))
@@ -158,7 +162,8 @@ class Scenario:
         example on does not pass on what they wrote before."""
         if self.data.source == "table":
             return self
-        data = dataclasses.replace(self.data, rows=(), teacher=(), file="", reading=Reading())
+        mine = {"rows": (), "teacher": (), "guided": (), "file": "", "reading": Reading()}
+        data = dataclasses.replace(self.data, **mine)
         return dataclasses.replace(self, data=data)
 
     def to_link(self) -> str:
@@ -235,6 +240,19 @@ def _reasons(value: Any, where: str) -> object:
         raise validation.misfit(where, value) from error
 
 
+def _guided(value: Any, where: str) -> tuple[Guided, ...]:
+    """Sentences, each with a vector, all of one length."""
+    found, widths = validation.rows(2)(value, where), set()
+    for number, (_, vector) in enumerate(found, 1):
+        try:
+            widths.add(len(unpacked(vector)))
+        except ValueError as error:
+            raise validation.misfit(f"{where}[{number}]", vector) from error
+        if len(widths) > 1:
+            raise validation.misfit(f"{where}[{number}]", vector)
+    return found
+
+
 def _number(value: Any, where: str) -> float:
     found = validation.like(0.0)(value, where)
     if found != found:
@@ -272,6 +290,7 @@ _READERS: validation.Readers = {
     **DRAW_READERS,
     (Data, "rows"): validation.rows(3),
     (Data, "teacher"): validation.rows(3),
+    (Data, "guided"): _guided,
     (Data, "corrections"): validation.rows(3),
     (Reading, "label_range"): validation.optional(validation.label_range),
     (Reading, "reasons"): _reasons,

@@ -149,6 +149,8 @@ def _asked(e: Exploration, language: str) -> list[str]:
     elif e.spec.reads_guide and data.source == "random":
         agreement = display_number(data.random.guide)
         said.append(say(language, "ui.guide_drawn", agreement=agreement))
+    elif e.spec.reads_guide and not data.guide:
+        said.append(say(language, "ui.guide_given"))
     elif e.spec.reads_guide:
         said.append(say(language, "ui.guide_now", name=clipped(data.guide, 300, 12.5)))
     if e.spec.reads_teacher and data.teacher_model and has_words(data):

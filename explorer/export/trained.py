@@ -43,6 +43,9 @@ def trained_step(
     reads = set(spec.reads.values())
     model = data.cross_encoder or data.encoder
     apart = {"prototypes", "pair_logits", "targets"} & reads or spec.reads_teacher
+    lies_there = spec.reads_guide and e.batch.guide is not None and not data.guide
+    if lies_there:  # a trainer asks a guide by its name
+        return None
     if not is_ours(spec) or apart or not trains_as_one(spec) or not has_words(data):
         return None
     if is_kept(model) or is_plain(model) or (data.cross_encoder and not spec.reads_scores_only):

@@ -143,6 +143,9 @@ MARGIN_NAMES = ("margin", "margins", "teachermargin", "teachermargins", "边际"
 _OF_TRIPLET = (*TEACHER_NAMES, *MARGIN_NAMES, "label", "labels", "score", "scores")
 _OF_POSITIVE = re.compile(r"pos(itive)?s?(teacher)?scores?|正例分数")
 _OF_NEGATIVES = re.compile(r"neg(ative)?s?(teacher)?scores?[0-9]*|负例分数[0-9]*")
+# "guide_1", "guide_vector_a", "引导向量2", "guide_question", "question_guide_embedding".
+GUIDE = r"(?:guide|引导)(?:vec(?:tor)?s?|emb(?:edding)?s?|向量)?"
+_NAMES_GUIDE = re.compile(rf"{GUIDE}.*|.+{GUIDE}")
 _ALL_NAMES = frozenset(SCORE_NAMES + TEACHER_NAMES + MARGIN_NAMES).union(
     *PAIR_NAMES, *POSITIVE_NAMES, *ANCHOR_NAMES
 )
@@ -242,6 +245,11 @@ def negative_columns(names: Sequence[str], chosen: Mapping[str, int]) -> tuple[i
         return (one,)
     others = set(range(len(names))) - set(chosen.values())
     return tuple(p for p in sorted({one, *others}) if p == one or _names_negative(names[p]))
+
+
+def names_guide(name: str) -> bool:
+    """Whether a column of this name would hold a guide's vectors."""
+    return _NAMES_GUIDE.fullmatch(plain_name(name)) is not None
 
 
 def _names_negative(name: str) -> bool:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
+from numbers import Real
 from pathlib import PurePath
 
 from explorer.runtime import jobs
 from explorer.runtime.limits import BYTE_SECONDS, HEAVY_FILE_BYTES
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import is_blank, is_score
-from explorer.sources.columns import is_name, listed
+from explorer.sources.columns import is_name, listed, names_guide
 from explorer.sources.delimited import (
     LEAST_BELOW,
     SAMPLE,
@@ -41,6 +44,8 @@ KINDS = {
 }
 # More different words than these are no grades.
 MOST_GRADES = 5
+# A list of numbers, or of lists of such, as JSON writes them.
+_VECTOR = re.compile(r"\s*(\[\s*){1,2}[+-]?(\.?[0-9]|nan|inf|null)", re.IGNORECASE)
 PARQUET = b"PAR1"
 _SIGNATURES = {
     PARQUET: "Parquet",
@@ -92,13 +97,21 @@ class Grid:
         return bool(cells) and sum(cells) >= 0.8 * len(cells)
 
     def is_text(self, position: int) -> bool:
-        """Whether the column holds text that is no score."""
+        """Whether the column holds text that is no score, and no numbers written as a list."""
         cells = [isinstance(cell, str) and not is_score(cell) for cell in self.column(position)]
+        texts = bool(cells) and sum(cells) >= 0.5 * len(cells)
+        return texts and not self.is_vectors(position)
+
+    def is_vectors(self, position: int) -> bool:
+        """Whether the column holds lists of numbers, or lists of such."""
+        cells = [_begins_vector(cell) for cell in self.column(position)]
         return bool(cells) and sum(cells) >= 0.5 * len(cells)
 
     def may_be_score(self, position: int) -> bool:
         """Whether somebody may have written scores there: anything but text, or a few words that
-        come again and again."""
+        come again and again; nothing where a guide's vectors stand."""
+        if names_guide(self.columns[position]) and self.is_vectors(position):
+            return False
         cells = [str(cell) for cell in self.column(position)]
         kinds = len(set(cells))
         graded = 2 <= kinds <= MOST_GRADES and len(cells) >= 4 * kinds
@@ -110,6 +123,14 @@ class Grid:
             return False
         rows = (cells for _, cells in self.records(step) if not isinstance(cells, Problem))
         return all(is_blank(row[position]) for row in rows)
+
+
+def _begins_vector(cell: object) -> bool:
+    if isinstance(cell, str):
+        return _VECTOR.match(cell[:80]) is not None
+    while isinstance(cell, list) and cell and isinstance(cell[0], list):
+        cell = cell[0]
+    return isinstance(cell, list) and bool(cell) and isinstance(cell[0], Real | Decimal)
 
 
 def step(done: int, total: int) -> None:

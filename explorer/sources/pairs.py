@@ -34,8 +34,8 @@ class Pairs:
     nobody gave labels are not `labelled`: all are positives, and each label is POSITIVE. Labels of
     natural language `inference` are kinds, in the numbers of `cells.WORD_SCORES`. `teacher`
     is what another model gave each pair, on any scale of its own, NaN for nothing; `guide` has a
-    second encoder's vectors of the distinct sentences, where the source draws them, and
-    `teacher_vectors` a teacher's.
+    second encoder's vectors of the distinct sentences, where the source has them, NaN for a
+    sentence that has none, and `teacher_vectors` a teacher's.
     """
 
     first: tuple[str, ...]

@@ -8,7 +8,7 @@ a row asks for them, and what rows have asked for is counted.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from explorer.runtime.limits import COLUMNS, MIB, UNPACKED_BYTES, UNPACKED_ROWS
@@ -30,8 +30,8 @@ _BATCH_CELLS = 2**16
 def parquet_records(
     data: bytes, name: str, tell: Tell
 ) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]]]:
-    """Columns, and what goes through the records. Words, numbers, lists of either, and truths are
-    read; what is of another kind is `Foreign`.
+    """Columns, and what goes through the records. Words, numbers, lists of either, lists of lists
+    of numbers, and truths are read; what is of another kind is `Foreign`.
 
     What its rows ask for is counted before any of them is made; `tell` hears how far that is.
 
@@ -153,7 +153,7 @@ def _letters(column: Any) -> int:
     return pyarrow.compute.sum(lengths.take(column.indices)).as_py() or 0
 
 
-def _cells(column: Any) -> list[object]:
+def _cells(column: Any) -> Iterable[object]:
     import pyarrow
 
     kind, types = column.type, pyarrow.types
@@ -161,8 +161,9 @@ def _cells(column: Any) -> list[object]:
         return _words(column)
     if _is_number(kind) or types.is_boolean(kind) or types.is_null(kind):
         return column.to_pylist()
-    if _is_list(kind) and _is_number(kind.value_type):
-        return column.to_pylist()
+    if _lists_numbers(kind):
+        # A row at a time: as Python's own, numbers take many times their room.
+        return (one.as_py() for one in column)
     if _lists_words(kind):
         words, start = _words(column.flatten()), 0
         found: list[object] = []
@@ -184,6 +185,15 @@ def _is_list(kind: Any) -> bool:
     from pyarrow import types
 
     return types.is_list(kind) or types.is_large_list(kind)
+
+
+def _lists_numbers(kind: Any) -> bool:
+    """Vectors, and lists of such."""
+    from pyarrow import types
+
+    if not (_is_list(kind) or types.is_fixed_size_list(kind)):
+        return False
+    return _is_number(kind.value_type) or _lists_numbers(kind.value_type)
 
 
 def _lists_words(kind: Any) -> bool:

@@ -7,6 +7,7 @@ the reason.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +43,9 @@ from explorer.sources.columns import (
 )
 from explorer.sources.delimited import Record
 from explorer.sources.grids import Grid, in_turn_to_read, read_grid, step
-from explorer.sources.pairs import NEGATIVE, POSITIVE, Pairs, given_by
+from explorer.sources.guide_columns import GUIDE_ROLES, guide_columns, guides_chosen, guides_of
+from explorer.sources.guides import Guide
+from explorer.sources.pairs import NEGATIVE, POSITIVE, Pairs, distinct, given_by
 
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")
 
@@ -68,7 +71,9 @@ class Table:
     is none); or anchor, positive, negative, whose rows give a pair (anchor, positive, 1) and for
     each negative a pair (anchor, negative, 0). Both have teacher where there is one: of a triplet a
     number or a list of them, one for each candidate, the positive first, or, of one positive, by
-    how much the teacher preferred it to each negative.
+    how much the teacher preferred it to each negative. Where they are read, the roles of
+    `columns.GUIDES` have a guide's vectors of the texts. `brings_guide` says whether there are
+    columns of such, read or not, `vectors` which other columns may hold some.
     `total` counts the rows that are not empty, `limited` says that there were more pairs than
     asked for, `encoding` how the bytes were read (one of `encodings.ENCODINGS`, "Parquet", or ""
     for a typed table). `left_out` counts the rows that could not be used; the first of them, up to
@@ -85,6 +90,8 @@ class Table:
     left_out: int
     encoding: str = ""
     inference: bool = False
+    vectors: tuple[str, ...] = ()
+    brings_guide: bool = False
 
 
 def from_rows(rows: Iterable[Sequence[object]]) -> Table:
@@ -147,16 +154,34 @@ def read_table(
     most: int = EXPLORED_PAIRS,
     seed: int | None = None,
     encoding: str = "",
+    guided: bool = False,
 ) -> Table:
-    """The same for the bytes of a file."""
+    """The same for the bytes of a file. A guide's vectors are read where they are asked for by
+    `guided`, of the first pairs and of no random sample; `columns` may then name their columns
+    too, by the roles of `columns.GUIDES`."""
     name = whole_letters(name)
     if len(data) > FILE_BYTES:
         raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)
     with in_turn_to_read(data):
         grid = read_grid(data, name, header, encoding=encoding, chosen=(columns or {}).values())
-        told = (grid.is_score, grid.is_text, grid.may_be_score)
+        wanted = columns if guided else None
+        taken = set(guides_chosen(grid.columns, wanted).values())
+        told = (
+            lambda place, asked=asked: place not in taken and asked(place)
+            for asked in (grid.is_score, grid.is_text, grid.may_be_score)
+        )
+        if guided and columns is not None:
+            columns = {role: name for role, name in columns.items() if role not in GUIDE_ROLES}
         chosen = choose_columns(grid.columns, columns, *told)
-        return _table(grid, chosen, most, seed)
+        guides = guide_columns(grid.columns, chosen, wanted, grid.is_vectors)
+        found = _table(grid, {**chosen, **guides} if guided else chosen, most, seed)
+        taken = {*chosen.values(), *guides.values()}
+        vectors = (p for p in range(len(grid.columns)) if p not in taken and grid.is_vectors(p))
+        return dataclasses.replace(
+            found,
+            vectors=tuple(grid.columns[place] for place in vectors),
+            brings_guide=bool(guides),
+        )
 
 
 def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -> Table:
@@ -178,6 +203,7 @@ def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -
         longest = max(longest, len(pairs))
         if len(kept) < most:
             kept.append(pairs)
+            read.guide.keep()
     rows = most // max(longest, 1)
     if usable > rows and seed is not None:
         kept = _sample(grid, read, usable, rows, seed)
@@ -225,7 +251,7 @@ class RowReader:
     `chosen` which columns are read, `inference` whether the scores are kinds of natural language
     inference, which are read as `WORD_SCORES` has them; of what was read so far `listed` which
     roles some cell has a list for, and `margins` whether a teacher's were those of negatives
-    alone."""
+    alone. `guide` has the vectors of a guide, of the rows that were kept."""
 
     def __init__(self, grid: Grid, chosen: Mapping[str, int]) -> None:
         self.grid = grid
@@ -241,6 +267,7 @@ class RowReader:
         self.negatives = negative_columns(grid.columns, chosen) if self.is_triplet else ()
         taught = self.is_triplet and TEACHER in chosen
         self.taught = teacher_columns(grid.columns, chosen[TEACHER]) if taught else ()
+        self.guide = Guide(grid.columns, guides_of(grid.columns, chosen))
         named = {role: grid.columns[position] for role, position in chosen.items()}
         self.chosen = named if self.is_triplet else {**named, "score": named.get("score", NO_SCORE)}
 
@@ -248,6 +275,11 @@ class RowReader:
         """The pairs of a row. Raises Problem, of the first cell that cannot be read."""
         if isinstance(cells, Problem):
             raise cells
+        pairs = self._pairs_in(cells)
+        self.guide.read(cells, self._is_list)
+        return pairs
+
+    def _pairs_in(self, cells: Cells) -> tuple[Pair, ...]:
         if not self.is_triplet:
             if (candidates := self._candidates(cells)) is not None:
                 return candidates
@@ -310,6 +342,15 @@ class RowReader:
         first = self.sentence(cells, self.positions["first"])
         seconds = [read_sentence(text, name) for text in texts]
         return tuple((first, *pair) for pair in zip(seconds, *columns, strict=True))
+
+    def _is_list(self, cells: Cells, position: int) -> bool:
+        """Whether a cell of texts is read as a list of them."""
+        if self.is_triplet:
+            listed = position != self.positions["anchor"]
+            return listed and listed_in(cells[position]) != [cells[position]]
+        if position != self.positions["second"]:
+            return False
+        return isinstance(cells[position], list) or self._written_list(cells)
 
     def _written_list(self, cells: Cells) -> bool:
         """Whether both candidates and labels are lists that are written as JSON."""
@@ -389,6 +430,7 @@ def _is_inference(grid: Grid, chosen: Mapping[str, int]) -> bool:
 def _pairs(pairs: Sequence[Pair], read: RowReader) -> Pairs:
     first, second, labels, teacher = zip(*pairs, strict=True) if pairs else ((), (), (), ())
     return Pairs(
+        guide=read.guide.of(distinct(first, second)),
         first=first,
         second=second,
         labels=labels,

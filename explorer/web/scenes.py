@@ -15,8 +15,10 @@ from explorer.runtime.limits import KEPT_BATCHES, TABLES
 from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
 from explorer.sources import tables
+from explorer.sources.guides import Guided
 
-Rows = tuple[tuple[str, str, str], ...]
+# The rows, and a guide's vectors of their sentences.
+Rows = tuple[tuple[tuple[str, str, str], ...], tuple[Guided, ...]]
 
 # The rows of the last questions by the digest of what is in them: a page sends its rows once and
 # then names them, so that a moving slider does not carry ten thousand rows with every question.
@@ -30,19 +32,22 @@ def scene_in(request: Json) -> Scenario | None:
     scenario = Scenario.from_json(request.get("scenario"))
     if "rows" not in request:
         return scenario
-    rows = _tables.get((visitor(), str(request["rows"])))
-    if rows is None:
+    held = _tables.get((visitor(), str(request["rows"])))
+    if held is None:
         return None
-    return dataclasses.replace(scenario, data=dataclasses.replace(scenario.data, rows=rows))
+    rows, guided = held
+    data = dataclasses.replace(scenario.data, rows=rows, guided=guided)
+    return dataclasses.replace(scenario, data=data)
 
 
 def held_rows(request: Json, scenario: Scenario) -> Json:
-    """{rows: the name} by which rows that came with the request are known from now on."""
-    rows = scenario.data.rows
+    """{rows: the name} by which rows that came with the request are known from now on, with the
+    vectors that a guide gave their sentences."""
+    rows, guided = scenario.data.rows, scenario.data.guided
     if not rows or "rows" in request:
         return {}
-    name = digest(cell for row in rows for cell in row)
-    _tables.put((visitor(), name), rows)
+    name = digest(cell for row in (*rows, *guided) for cell in row)
+    _tables.put((visitor(), name), (rows, guided))
     return {"rows": name}
 
 

@@ -136,7 +136,7 @@ export interface ChangedState {
   collapse: Real | null;
 }
 
-/** What the data holds, which losses can learn from it, how long the run will be; within which Spearman, above and below 0, so many held-out pairs stay `by_chance`, at this `level`. Whether a teacher's scores came with the data is `taught`, of how many pairs a model is asked `asked`. */
+/** What the data holds, which losses can learn from it, how long the run will be; within which Spearman, above and below 0, so many held-out pairs stay `by_chance`, at this `level`. Whether a teacher's scores came with the data is `taught`, of how many pairs a model is asked `asked`; whether a guide's vectors did, which no trainer reads, `guide_unread`. */
 export interface Checked {
   refused: Problem | null;
   examples: number;
@@ -155,6 +155,7 @@ export interface Checked {
   labelled: boolean;
   taught: boolean;
   asked: number;
+  guide_unread: boolean;
   rules: LabelRules;
   skipped: number;
   shared: number;
@@ -350,6 +351,7 @@ export interface Data {
   example: string;
   rows: [string, string, string][];
   teacher: [string, string, string][];
+  guided: [string, string][];
   file: string;
   reading: Reading;
   random: RandomBatch;
@@ -722,6 +724,7 @@ export interface FileRead {
   file: string;
   rows: [string, string, string][];
   teacher: [string, string, string][];
+  guided: [string, string][];
   reading: Reading;
   columns: string[];
   chosen: Record<string, string>;

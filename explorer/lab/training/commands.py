@@ -34,7 +34,8 @@ _KNOBS: dict[str, dict[str, tuple[object, str]]] = {
         "lora": (0, "rank of adapters that move in place of the weights; 0: none"),
         "guide": (
             "",
-            "a second encoder, for a loss that asks one (gist)",
+            "a second encoder, for a loss that asks one (gist); a guide's vectors in the data are "
+            "not read",
         ),
         "teacher_model": (
             "",

@@ -59,7 +59,8 @@ class Corpus:
     file of the user's own can do that). `teacher` is what another model gave each pair of `train`,
     NaN for nothing, `held_out_teacher` each of `held_out`; None where it gave none. Whether they
     came as `triplets` says how they make lists (`Material`), `awaits_teacher` that a model will
-    give its own. `threshold`, from which on a label is positive where the plan has none.
+    give its own; `brings_guide` says that there are a guide's vectors, which no trainer reads.
+    `threshold`, from which on a label is positive where the plan has none.
     """
 
     train: tuple[Pair, ...]
@@ -72,6 +73,7 @@ class Corpus:
     triplets: bool = False
     awaits_teacher: bool = False
     threshold: float | None = None
+    brings_guide: bool = False
 
     @cached_property
     def material(self) -> Material:
@@ -96,7 +98,7 @@ def read(plan: TrainingPlan) -> Corpus:
     Raises Problem with a sentence for whatever the user can put right.
     """
     data = plan.data
-    found, skipped, triplets = _pairs(data)
+    found, skipped, triplets, guided = _pairs(data)
     if data.held_out_file:
         train, held_out = _on_one_scale(found, _held_out(data).pairs)
         if len(held_out) < LEAST_HELD_OUT:
@@ -117,6 +119,7 @@ def read(plan: TrainingPlan) -> Corpus:
         given_by(pair[3] for pair in held_out),
         triplets,
         threshold=found.threshold,
+        brings_guide=guided,
     )
 
 
@@ -140,12 +143,13 @@ def _on_one_scale(train: Pairs, held_out: Pairs) -> tuple[list[Taught], list[Tau
     return one, other
 
 
-def _pairs(data: TrainingData) -> tuple[Pairs, int, bool]:
-    """The pairs, how many rows were left out, and whether they came as triplets."""
+def _pairs(data: TrainingData) -> tuple[Pairs, int, bool, bool]:
+    """The pairs, how many rows were left out, whether they came as triplets, and whether columns of
+    a guide's vectors stand beside them."""
     if data.source == "example":
         if not textbook.EXAMPLES.get(data.example, textbook.EXAMPLES["graded_english"]).encodable:
             raise Problem("training_no_words", name=data.example)
-        return textbook.load_example(data.example), 0, False
+        return textbook.load_example(data.example), 0, False, False
     if data.source == "hub":
         return _from_hub(data)
     if data.source == "rows":
@@ -155,19 +159,13 @@ def _pairs(data: TrainingData) -> tuple[Pairs, int, bool]:
             table = tables.read_file(path, "rows.jsonl", most=data.most, seed=DRAW)
     else:
         columns = dict(data.columns) or None
-        table = tables.read_file(
-            data.file,
-            data.name,
-            columns=columns,
-            most=data.most,
-            seed=DRAW,
-            encoding=data.encoding,
-        )
+        how = {"columns": columns, "most": data.most, "seed": DRAW, "encoding": data.encoding}
+        table = tables.read_file(data.file, data.name, **how)
     if not table.pairs:
         raise Problem("no_pairs")
     pairs = taught(table.pairs, data.teacher) if data.teacher else table.pairs
     given = data.source == "rows" and data.triplets
-    return pairs, table.left_out, given or _are_triplets(table)
+    return pairs, table.left_out, given or _are_triplets(table), table.brings_guide
 
 
 def _are_triplets(table: tables.Table) -> bool:
@@ -207,7 +205,7 @@ def _rows(pairs: Pairs) -> list[Taught]:
     return list(zip(pairs.first, pairs.second, pairs.labels, given, strict=True))
 
 
-def _from_hub(data: TrainingData) -> tuple[Pairs, int, bool]:
+def _from_hub(data: TrainingData) -> tuple[Pairs, int, bool, bool]:
     """A data set of the hub, read as the same rows in a file would be."""
     from datasets import disable_progress_bars, load_dataset
 
@@ -226,7 +224,7 @@ def _from_hub(data: TrainingData) -> tuple[Pairs, int, bool]:
         path = Path(folder) / "hub.jsonl"
         held.to_json(path, force_ascii=False)
         table = tables.read_file(path, most=data.most, columns=dict(data.columns) or None)
-    return table.pairs, table.left_out, _are_triplets(table)
+    return table.pairs, table.left_out, _are_triplets(table), table.brings_guide
 
 
 def data_of_scene(scene: Data, pairs: Pairs | None = None) -> TrainingData:

@@ -103,8 +103,8 @@ def compute_loss(
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
-        guide: a second encoder, as encoder, for a loss that asks one ("gist"); "" holds the vectors
-            of the first one still
+        guide: a second encoder, as encoder, for a loss that asks one ("gist"), in place of the
+            vectors that a table has; "" without such holds those of the first encoder still
         teacher: an encoder or a cross-encoder whose cosines or scores are the teacher's, for a loss
             that learns from one ("distill_kl", "margin_mse"); "" for none
         teacher_scores: what a teacher gave each pair, in place of a model; a pair of the same two
@@ -114,7 +114,9 @@ def compute_loss(
             label; {"anchor": …, "positive": …, "negative": …}, where the negatives may be a list or
             several columns; or a text with a list of candidates and one of their labels
         columns: which of its columns is "first", "second", "score" ("none" for no labels) and
-            "teacher", or "anchor", "positive" and "negative"; left out, they are recognised
+            "teacher", or "anchor", "positive" and "negative", and which have a guide's vectors of
+            these texts, lists of numbers: "guide_first", "guide_second" or "guide_anchor",
+            "guide_positive", "guide_negative" ("none" for none); left out, they are recognised
 
     Returns:
         An object with
@@ -256,8 +258,8 @@ def trace_loss(
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
-        guide: a second encoder, as encoder, for a loss that asks one ("gist"); "" holds the vectors
-            of the first one still
+        guide: a second encoder, as encoder, for a loss that asks one ("gist"), in place of the
+            vectors that a table has; "" without such holds those of the first encoder still
         teacher: an encoder or a cross-encoder whose cosines or scores are the teacher's, for a loss
             that learns from one ("distill_kl", "margin_mse"); "" for none
         teacher_scores: what a teacher gave each pair, in place of a model; a pair of the same two
@@ -337,8 +339,8 @@ def compare_losses(
         extra_negatives: whether the other pairs' second sentences are negatives too
         prototypes: a row of numbers for each class; left out, the means of the classes
         twins: "keep", or "leave_out": a key of the query's or the own key's text is no negative
-        guide: a second encoder, as encoder, for a loss that asks one ("gist"); "" holds the vectors
-            of the first one still
+        guide: a second encoder, as encoder, for a loss that asks one ("gist"), in place of the
+            vectors that a table has; "" without such holds those of the first encoder still
         teacher: an encoder or a cross-encoder whose cosines or scores are the teacher's, for a loss
             that learns from one ("distill_kl", "margin_mse"); "" for none
         teacher_scores: what a teacher gave each pair, in place of a model; a pair of the same two
@@ -379,8 +381,8 @@ def compare_losses(
     """
     sides = sides_of("losses", losses)
     pairs = (sentences1, sentences2, scores, table, columns)
-    rows, taught, _ = rows_of("compare_losses", EXPLORED_PAIRS, *pairs)
-    data = table_of(rows, taught, encoder, guide, teacher, teacher_scores)
+    sent = rows_of("compare_losses", EXPLORED_PAIRS, *pairs)
+    rows, data = sent.rows, table_of(sent, encoder, guide, teacher, teacher_scores)
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
     scenario, batch = Scenario(data=data, rules=rules), None
     if similarities is not None:
@@ -625,7 +627,7 @@ def start_training(
             rules: threshold, label_range and extra_negatives, as compute_loss takes them
         key: on a page that strangers share, that of an earlier training of yours; else ""
         guide: a second encoder, as encoder, for a loss that asks one ("gist"); "" has the model
-            guide itself
+            guide itself, since a trainer reads no vectors of a guide from a table
         teacher: an encoder or a cross-encoder whose cosines or scores the model learns, for a loss
             that has a teacher ("distill_kl", "margin_mse"), or its vectors, of an encoder with the
             dimension of the model ("embedding_mse"); it is asked once, before the first step
@@ -648,8 +650,8 @@ def start_training(
         Problem: with a sentence that says which input cannot be used, and what can.
     """
     sent = (sentences1, sentences2, scores, table, columns)
-    rows, taught, triplets = rows_of("start_training", TRAINED_PAIRS, *sent)
-    given = table_of(rows, taught, encoder, guide, teacher, teacher_scores)
+    read = rows_of("start_training", TRAINED_PAIRS, *sent)
+    given = table_of(read, encoder, guide, teacher, teacher_scores)
     chosen = {} if options is None else options
     if not isinstance(chosen, dict):
         raise Problem("api_object", name="options", value=shortened(chosen, write=repr))
@@ -666,9 +668,9 @@ def start_training(
             "teacher_model": given.teacher_model,
             "data": {
                 "source": "rows",
-                "rows": rows,
+                "rows": read.rows,
                 "teacher": given.teacher,
-                "triplets": triplets,
+                "triplets": read.triplets,
             },
         }
     )

@@ -21,6 +21,7 @@ from explorer.runtime.validation import label_range as read_label_range
 from explorer.runtime.visitors import as_visitor, is_key
 from explorer.sources.cells import read_score, read_sentence, shortened
 from explorer.sources.encoders import EMBEDDED
+from explorer.sources.guides import Guided, packed
 from explorer.sources.tables import read_table
 
 # (first sentence, second sentence, label or teacher's score as text), one for each pair.
@@ -28,11 +29,13 @@ Rows = tuple[tuple[str, str, str], ...]
 
 
 class Sent(NamedTuple):
-    """Pairs, what a teacher gave some of them, and whether they came as triplets."""
+    """Pairs, what a teacher gave some of them, whether they came as triplets, and the vectors that
+    a guide gave some of their sentences."""
 
     rows: Rows
     taught: Rows = ()
     triplets: bool = False
+    guided: tuple[Guided, ...] = ()
 
 
 def scenario_of(
@@ -57,25 +60,24 @@ def scenario_of(
     are checked by `explore`.
     """
     sent = (sentences1, sentences2, scores, table, columns)
-    rows, taught, _ = rows_of("compute_loss", EXPLORED_PAIRS, *sent)
-    data = table_of(rows, taught, encoder, guide, teacher, teacher_scores)
+    given = rows_of("compute_loss", EXPLORED_PAIRS, *sent)
+    data = table_of(given, encoder, guide, teacher, teacher_scores)
     return scenario_under(loss, parameters, convention, rules, data)
 
 
 def table_of(
-    rows: Rows,
-    taught: Rows,
+    sent: Sent,
     encoder: object,
     guide: object,
     teacher: object,
     teacher_scores: object = None,
 ) -> Data:
-    """These rows, the models that are asked of them, and what a teacher gave each already: as it
-    stood beside them (`taught`), or in a list.
+    """The rows that were sent, the models that are asked of them, and what a teacher gave each
+    already: as it stood beside them, or in a list.
 
     Raises Problem where there is a teacher twice, or not a number for each row.
     """
-    given: tuple[float, ...] = ()
+    rows, given = sent.rows, ()
     if teacher_scores is not None:
         given = read_numbers("teacher_scores", teacher_scores)
         lists = {"sentences1": rows, "teacher_scores": given}
@@ -86,7 +88,8 @@ def table_of(
     return Data(
         source="table",
         rows=rows,
-        teacher=tuple((first, second, one) for (first, second, _), one in by_list) or taught,
+        teacher=tuple((first, second, one) for (first, second, _), one in by_list) or sent.taught,
+        guided=sent.guided,
         encoder=read_text("encoder", encoder),
         guide=read_text("guide", guide).strip(),
         teacher_model=read_text("teacher", teacher).strip(),
@@ -146,7 +149,7 @@ def _rows_of_table(name: str, most: int, table: object, columns: object) -> Sent
             raise Problem("api_table", value=shortened(table, write=repr))
         table = json.dumps(table, ensure_ascii=False, allow_nan=True)
     content = table.encode("utf-8", "replace")
-    read = read_table(content, "table", columns=columns_of(columns), most=LARGE_PAIRS)
+    read = read_table(content, "table", columns=columns_of(columns), most=LARGE_PAIRS, guided=True)
     if read.skipped:
         row, problem = read.skipped[0].row, read.skipped[0].problem
         raise Problem("api_table_row", row=row, reason=str(problem))
@@ -155,7 +158,9 @@ def _rows_of_table(name: str, most: int, table: object, columns: object) -> Sent
         raise Problem("api_empty")
     if count > most:
         raise Problem("api_too_many", count=count, name=name, most=most)
-    return Sent(read.pairs.rows, read.pairs.taught_rows, "anchor" in read.chosen)
+    pairs = read.pairs
+    vectors = packed(pairs.sentences, pairs.guide)
+    return Sent(pairs.rows, pairs.taught_rows, "anchor" in read.chosen, vectors)
 
 
 def rules_of(

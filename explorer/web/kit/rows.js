@@ -1,10 +1,11 @@
-// The rows of a scene travel once; then they go by the name that the server gave them.
+// The rows of a scene, and the vectors that a guide gave their sentences, travel once; then they go by the
+// name that the server gave them.
 
 /** @typedef {{ scenario: import("../wire").Scenario }} Request */
 
 export class SentRows {
   constructor() {
-    /** @type {WeakMap<object, string>} */
+    /** @type {WeakMap<object, { name: string, guided: object }>} */
     this.names = new WeakMap(); // changed rows are another array
   }
 
@@ -20,15 +21,17 @@ export class SentRows {
   async asked(request, ask) {
     const { scenario } = request;
     const { data } = scenario;
-    const rows = this.names.get(data.rows);
-    const named = rows ? { ...request, scenario: { ...scenario, data: { ...data, rows: [] } }, rows } : request;
+    const known = this.names.get(data.rows);
+    const rows = known?.guided === data.guided ? known?.name : undefined;
+    const without = { ...data, rows: [], guided: [] };
+    const named = rows ? { ...request, scenario: { ...scenario, data: without }, rows } : request;
     const answer = await ask(named);
     const told = /** @type {{ rows?: string, send_rows?: true } | null | undefined} */ (answer);
     if (told?.send_rows && rows) {
       this.names.delete(data.rows);
       return this.asked(request, ask);
     }
-    if (told?.rows) this.names.set(data.rows, told.rows);
+    if (told?.rows) this.names.set(data.rows, { name: told.rows, guided: data.guided });
     return answer;
   }
 }

@@ -11,9 +11,8 @@ import { say } from "./words.js";
  */
 export function guideWords({ source, guide, random }, guided) {
   if (!guided) return say("ui.guide_own");
-  return source === "random"
-    ? say("ui.guide_drawn", { agreement: show(random.guide) })
-    : say("ui.guide_now", { name: guide });
+  if (source === "random") return say("ui.guide_drawn", { agreement: show(random.guide) });
+  return guide ? say("ui.guide_now", { name: guide }) : say("ui.guide_given");
 }
 
 /**

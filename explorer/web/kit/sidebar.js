@@ -68,7 +68,17 @@ export function filePicker({ id, title = "ui.drop_file", kinds = "ui.file_kinds"
 }
 
 const NO_SCORE = "none"; // in place of a column: for the score, all pairs are positives
-const WITHOUT = ["score", "teacher"]; // what a file may do without
+// What a file may do without, and what it then says.
+/** @type {Record<string, string>} */
+const WITHOUT = {
+  score: "column.no_score",
+  teacher: "column.no_teacher",
+  guide_first: "column.no_guide",
+  guide_second: "column.no_guide",
+  guide_anchor: "column.no_guide",
+  guide_positive: "column.no_guide",
+  guide_negative: "column.no_guide",
+};
 
 /**
  * Which column of a file plays which role: a select for each, where "" is none of them.
@@ -84,7 +94,7 @@ export function columnFields({ columns, chosen, roles = Object.keys(chosen), non
       { name: role, onchange: () => change(role, select.value) },
       ...empty,
       columns.map((column) => h("option", { value: column }, column)),
-      WITHOUT.includes(role) ? [worded("option", `column.no_${role}`, { value: NO_SCORE })] : [],
+      WITHOUT[role] ? [worded("option", WITHOUT[role], { value: NO_SCORE })] : [],
     );
     select.value = now;
     return labelled(`column.${role}`, select);

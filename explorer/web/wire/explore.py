@@ -87,6 +87,7 @@ class FileRead(Encoded):
     file: str
     rows: list[tuple[str, str, str]]
     teacher: list[tuple[str, str, str]]
+    guided: list[tuple[str, str]]
     reading: Reading
     columns: list[str]
     chosen: dict[str, str]

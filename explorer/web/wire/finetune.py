@@ -49,7 +49,8 @@ class ChosenThere(_ChosenThere, total=False):
 class Checked(Outlook):
     """What the data holds, which losses can learn from it, how long the run will be; within which
     Spearman, above and below 0, so many held-out pairs stay `by_chance`, at this `level`. Whether a
-    teacher's scores came with the data is `taught`, of how many pairs a model is asked `asked`."""
+    teacher's scores came with the data is `taught`, of how many pairs a model is asked `asked`;
+    whether a guide's vectors did, which no trainer reads, `guide_unread`."""
 
     repetition: Repetition
     of_scene: ChosenThere | None
@@ -63,6 +64,7 @@ class Checked(Outlook):
     labelled: bool
     taught: bool
     asked: int
+    guide_unread: bool
     rules: LabelRules
     skipped: int
     shared: int

@@ -124,6 +124,36 @@ def test_triplets_are_trained_on_as_such(monkeypatch):
     assert set(found.teacher) == {1.0, 0.5, 0.25}
 
 
+def test_a_table_brings_a_guide():
+    """Each function takes its vectors; a guide that is named takes their place."""
+    near = [{"question": f"q{n}", "answer": f"a{n}", "u": [1, n], "v": [1, n]} for n in range(6)]
+    alike = [{**row, "v": [1, 0], "u": [1, 0]} for row in near]
+    columns = {"first": "question", "second": "answer", "score": "none"}
+    columns |= {"guide_first": "u", "guide_second": "v"}
+    asked = {"encoder": "all apart", "columns": columns}
+    kept = api.compute_loss("gist", table=near, **asked)["loss"]
+    told = api.compute_loss("gist", table=alike, **asked, parameters={"margin": 0.5})
+    assert told["loss"] == 0 < kept  # all are as near to one another as the own pair
+    named = api.compute_loss("gist", table=alike, guide="all apart", **asked)["loss"]
+    assert named == api.compute_loss("gist", table=near, guide="all apart", **asked)["loss"]
+    assert api.trace_loss("gist", table=near, **asked)["loss"] == kept
+    compared = api.compare_losses([{"loss": "gist"}, {"loss": "info_nce"}], table=near, **asked)
+    assert compared["losses"][0]["loss"] == kept
+    drawn = Scenario.from_link(api.figure(loss="gist", table=near, **asked)["scene"])
+    assert len(drawn.data.guided) == 12
+    columns = {**columns, "guide_first": "none", "guide_second": "none"}
+    own = api.compute_loss("gist", table=near, encoder="all apart", columns=columns)["loss"]
+    assert own == named
+    known = [{{"u": "guide1", "v": "guide2"}.get(n, n): row[n] for n in row} for row in near]
+    assert api.compute_loss("gist", table=known, encoder="all apart")["loss"] == kept
+    for bad, said in (
+        ({"v": [1]}, "Row 2 .* “v” has 1 dimensions"),
+        ({"v": "x"}, "“x”"),
+    ):
+        with pytest.raises(Problem, match=said):
+            api.compute_loss("gist", table=[near[0], {**near[1], **bad}], **asked)
+
+
 def test_what_is_no_table_is_refused():
     for table, said in (
         ([1], r"table is \[1\]"),

@@ -141,7 +141,7 @@ export class ComparePage extends LookedAt {
       {
         fits: ({ about }) => about === "guide",
         key: "ui.without_guide",
-        act: () => this.set({ data: { guide: "" } }),
+        act: () => this.set({ data: this.store.state.data.guide ? { guide: "" } : { guided: [] } }),
       },
       {
         fits: ({ about }) => aboutTeacher(about) && this.store.state.data.teacher_model !== "",

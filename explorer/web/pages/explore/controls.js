@@ -192,7 +192,7 @@ export default function controls(root, channel, server) {
     {
       fits: ({ about }) => about === "guide",
       key: "ui.without_guide",
-      act: () => channel.set({ data: { guide: "" } }),
+      act: () => channel.set({ data: channel.scenario.data.guide ? { guide: "" } : { guided: [] } }),
     },
     {
       fits: ({ about }) => aboutTeacher(about) && channel.scenario.data.teacher_model !== "",

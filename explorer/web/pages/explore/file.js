@@ -74,9 +74,9 @@ export function filePanel(channel, server) {
       words();
       return;
     }
-    const { name, rows, teacher, reading } = answer;
+    const { name, rows, teacher, guided, reading } = answer;
     channel.held = { name, file: answer.file, reading, ...options };
-    channel.set({ data: { source: "table", rows, teacher, file: name, reading } });
+    channel.set({ data: { source: "table", rows, teacher, guided, file: name, reading } });
   }
 
   /** @param {Draw} wanted */

@@ -20,6 +20,8 @@ from explorer.sources.batches import RANGES, Draw, drawn, epoch_of
 from explorer.sources.columns import NO_SCORE, TEACHER
 from explorer.sources.encodings import offered, previews
 from explorer.sources.grids import read_grid
+from explorer.sources.guide_columns import GUIDES
+from explorer.sources.guides import packed
 from explorer.sources.pairs import Pairs
 from losses.labels import label_range_of
 
@@ -55,18 +57,25 @@ def read_file(request: Any) -> Json:
         "file": digest,
         "rows": [list(row) for row in batch.rows],
         "teacher": [list(row) for row in batch.taught_rows],
+        "guided": [list(one) for one in packed(batch.sentences, batch.guide)],
         "reading": dataclasses.asdict(_reading(table, draw)),
         "columns": table.columns,
-        "chosen": _offered(table.chosen),
+        "chosen": _offered(table),
         "header": table.header,
         "encoding": table.encoding,
         "encodings": offered(lambda: uploads.read(digest, name), table.encoding, said),
     }
 
 
-def _offered(chosen: Mapping[str, str]) -> dict[str, str]:
-    """The columns that are read, and that a teacher's may be chosen."""
-    return {**chosen, TEACHER: chosen.get(TEACHER, NO_SCORE)}
+def _offered(table: tables.Table) -> dict[str, str]:
+    """The columns that are read, and that a teacher's may be chosen, or those of a guide where
+    columns may hold its vectors."""
+    chosen = table.chosen
+    guides = [guide for role, guide in GUIDES.items() if role in chosen]
+    if not table.vectors and not table.brings_guide:
+        guides = []
+    further = {role: chosen.get(role, NO_SCORE) for role in (TEACHER, *guides)}
+    return {role: name for role, name in chosen.items() if role not in further} | further
 
 
 def _undecided(digest: str, name: str, request: Mapping[str, Any]) -> Json:
@@ -106,7 +115,8 @@ def whole_file(request: Mapping[str, Any], data: Data) -> Pairs | None:
     held = _held(digest, data.file, request)
     if held is None:
         raise Problem("large_file_gone", about="gone", name=data.file)
-    return held().pairs
+    pairs = held().pairs
+    return pairs if data.guided else dataclasses.replace(pairs, guide=None)
 
 
 def _batches(data: Data, request: Mapping[str, Any]) -> list[Pairs]:
@@ -142,7 +152,13 @@ def _whole(
     content = uploads.read(digest, name)
     chosen = None if columns is None else dict(columns)
     table = tables.read_table(
-        content, name, columns=chosen, header=header, most=TRAINED_PAIRS, encoding=encoding
+        content,
+        name,
+        columns=chosen,
+        header=header,
+        most=TRAINED_PAIRS,
+        encoding=encoding,
+        guided=True,
     )
     ends = label_range_of(table.pairs.labels) if len(table.pairs) else None
     pairs = dataclasses.replace(table.pairs, label_range=ends)

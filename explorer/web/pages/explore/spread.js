@@ -120,9 +120,9 @@ export function spreadPart(channel, server, boxes) {
   // Another batch of the same draw is one of those that are known.
   function question() {
     const { loss, convention, parameters, rules, data } = channel.scenario;
-    const { encoder, cross_encoder, guide, teacher_model, corrections, source, random, reading } = data;
+    const { encoder, cross_encoder, guide, guided, teacher_model, corrections, source, random, reading } = data;
     const draw = source === "random" ? random : { ...reading.draw, number: 0, file: channel.held?.file };
-    const models = [encoder, cross_encoder, guide, teacher_model];
+    const models = [encoder, cross_encoder, guide, guided.length > 0, teacher_model];
     return JSON.stringify([loss, convention, parameters, rules, models, corrections, draw]);
   }
 
@@ -132,7 +132,9 @@ export function spreadPart(channel, server, boxes) {
     asked = now;
     const { scenario } = channel;
     const { file, columns, header, encoding } = channel.heldFile() ?? {};
-    const whole = { ...scenario, data: { ...scenario.data, rows: [] } };
+    // The file has the rows, and their guide, of which it is enough that there is one.
+    const data = { ...scenario.data, rows: [], guided: scenario.data.guided.slice(0, 1) };
+    const whole = { ...scenario, data };
     const answer = await channel.work(server, "spread", { scenario: whole, file, columns, header, encoding });
     if (!on || asked !== now) return;
     if (answer === undefined || !channel.check(answer) || !answer?.figures) {

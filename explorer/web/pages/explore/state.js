@@ -142,8 +142,9 @@ export class Scene extends LookedAt {
     this.tooLong = link.length > given.limits.link;
     const text = this.tooLong ? "" : link;
     if (text) keep("scene", text);
-    const { source, rows, teacher, file, reading } = this.scenario.data;
-    const hidden = source !== "table" && rows.length ? { data: { rows, teacher, file, reading } } : null;
+    const { source, rows, teacher, guided, file, reading } = this.scenario.data;
+    const own = { rows, teacher, guided, file, reading };
+    const hidden = source !== "table" && rows.length ? { data: own } : null;
     return { text, kept: text ? hidden : this.scenario };
   }
 

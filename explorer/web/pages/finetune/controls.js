@@ -196,7 +196,7 @@ export default function controls(root, channel, server) {
     teacherName.value = plan.teacher_model;
     guideAbout.textContent = plan.guide
       ? say(form?.asks_guide ? "finetune.guide_about" : "finetune.no_guide_asked")
-      : say("finetune.own_guide");
+      : say(checked?.guide_unread ? "finetune.guide_unread" : "finetune.own_guide");
     const count = checked?.asked;
     teacherAbout.textContent = plan.teacher_model
       ? form?.asks_teacher

@@ -86,6 +86,7 @@ def _check(request: dict) -> Json:
         "labelled": corpus.labelled,
         "taught": corpus.teacher is not None,
         "asked": teaching.pairs_asked(plan, corpus.material),
+        "guide_unread": corpus.brings_guide or _has_vectors(chosen["data"]),
         "rules": _rules(plan, corpus),
         "skipped": corpus.skipped,
         "shared": corpus.shared,
@@ -139,6 +140,11 @@ def _chosen_in(given: dict) -> Json | None:
     asked = {"guide": scene.data.guide, "teacher_model": scene.data.teacher_model}
     rules |= {name: model for name, model in asked.items() if model}
     return {**form, "parameters": dict(scene.parameters), **rules}
+
+
+def _has_vectors(given: dict) -> bool:
+    """Whether the scene of a link has a guide's vectors."""
+    return given["source"] == "link" and bool(scene_of(given).data.guided)
 
 
 def _sample(pairs: Sequence[Pair]) -> list[Pair]:

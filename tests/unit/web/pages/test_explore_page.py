@@ -253,6 +253,66 @@ def test_rows_that_are_not_held_are_asked_for(name):
     assert asked({"source": "table", "rows": []}, rows=name) == {"send_rows": True}
 
 
+def guided(count: int, *, named: bool = True, lacking: int = -1) -> bytes:
+    """Pairs with a guide's vectors, in columns whose names say so or do not."""
+    names = ("guide1", "guide2") if named else ("u", "v")
+    rows = [
+        {"sentence1": f"a {i}", "sentence2": f"b {i}", "score": i % 2, names[0]: [i + 1, 1.0]}
+        | {names[1]: None if i == lacking else [i + 1, 1.0]}
+        for i in range(count)
+    ]
+    return "\n".join(map(json.dumps, rows)).encode()
+
+
+def test_a_guides_vectors_of_a_file_travel_once_with_its_rows():
+    answer = read("guided.jsonl", guided(6))
+    assert [sentence for sentence, _ in answer["guided"]][:3] == ["a 0", "b 0", "a 1"]
+    chosen = answer["chosen"]
+    assert (chosen["guide_first"], chosen["guide_second"]) == ("guide1", "guide2")
+    names = ("rows", "guided", "reading")
+    data = {"source": "table", "encoder": "all apart", **{name: answer[name] for name in names}}
+    whole = {"data": data, "loss": "gist"}
+    first = SERVER["explore"]({"scenario": whole})
+    assert first["batch"]["guided"] is True
+    named = {**whole, "data": {**data, "rows": [], "guided": []}}
+    again = SERVER["explore"]({"scenario": named, "rows": first["rows"]})
+    assert again["picture"]["figures"]["loss"] == first["picture"]["figures"]["loss"]
+    own = SERVER["explore"]({"scenario": {**whole, "data": {**data, "guided": []}}})
+    assert own["batch"]["guided"] is False
+    assert own["rows"] != first["rows"]
+    file = {"file": answer["file"]}
+    for kept, held in ((data["guided"][:1], True), ([], False)):
+        pairs = requests.whole_file(file, Data(file="guided.jsonl", guided=tuple(kept)))
+        assert (pairs.guide is not None) is held
+
+
+def test_columns_that_may_hold_a_guides_vectors_are_offered():
+    content = guided(4, named=False)
+    answer = read("vectors.jsonl", content)
+    assert answer["guided"] == []
+    assert list(answer["chosen"])[3:] == ["teacher", "guide_first", "guide_second"]
+    assert set(list(answer["chosen"].values())[3:]) == {"none"}
+    chosen = {**answer["chosen"], "guide_first": "u", "guide_second": "v"}
+    other = read("vectors.jsonl", content, columns=chosen)
+    assert (len(other["guided"]), other["chosen"]) == (8, chosen)
+    none = {**chosen, "guide_first": "none", "guide_second": "none"}
+    left = read("vectors.jsonl", content, columns=none)
+    assert (left["guided"], left["chosen"]) == ([], none)
+    assert "guide_first" not in read("plain.csv", lines(4))["chosen"]
+
+
+def test_rows_without_a_guides_vector_are_told_where_a_loss_asks():
+    answer = read("guided.jsonl", guided(6, lacking=3))
+    assert len(answer["guided"]) == 11
+    data = {"source": "table", "encoder": "all apart"}
+    data |= {name: answer[name] for name in ("rows", "guided", "reading")}
+    refused = SERVER["explore"]({"scenario": {"data": data, "loss": "gist"}})["error"]
+    assert (refused["key"], refused["about"]) == ("problem.guide_incomplete", "guide")
+    said = {"without": 1, "count": 6, "first": "a 3", "second": "b 3"}
+    assert refused["values"] == said
+    assert "error" not in SERVER["explore"]({"scenario": {"data": data, "loss": "info_nce"}})
+
+
 def test_only_the_last_tables_are_held(monkeypatch):
     tables = Cache(2)
     monkeypatch.setattr(scenes, "_tables", tables)
@@ -263,11 +323,12 @@ def test_only_the_last_tables_are_held(monkeypatch):
 
     rows = [((str(i), "b", "1"),) for i in range(3)]
     names = [("", hold(table)) for table in rows]  # of nobody in particular
-    assert [tables.get(name) for name in names] == [None, *rows[1:]]
+    held = [(table, ()) for table in rows]
+    assert [tables.get(name) for name in names] == [None, *held[1:]]
     # What is used stays.
     tables.get(names[1])
     hold(rows[0])
-    assert [tables.get(name) for name in names] == [rows[0], rows[1], None]
+    assert [tables.get(name) for name in names] == [held[0], held[1], None]
 
 
 def test_positives_are_read_and_explored_and_a_loss_that_cannot_says_so():

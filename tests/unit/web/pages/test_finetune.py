@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import json
 import os
 import shutil
 import zipfile
@@ -320,6 +321,25 @@ def test_a_link_says_which_guide_and_teacher_were_named_there(monkeypatch):
             requests._check({"plan": {**taken, "loss": loss, name: "/etc"}})
         assert refused.value.key == "problem.encoder_local_refused"
         assert refused.value.about == name.removesuffix("_model")
+
+
+def test_a_guides_vectors_are_said_not_to_be_read():
+    rows = [
+        {"question": f"why {k}?", "answer": f"so {k}", "guide_question": [k, 1]}
+        | {"guide_answer": [k, 2]}
+        for k in range(24)
+    ]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    packed = base64.b64encode(content).decode()
+    told = plans.hand_in({"name": "x.jsonl", "content": packed})
+    assert list(told["chosen"]) == ["first", "second", "score", "teacher"]
+    plan = asked(source="file", file=told["file"], name="x.jsonl")
+    assert requests._check({"plan": {**plan, "loss": "gist"}})["guide_unread"] is True
+    typed = tuple((row["question"], row["answer"], "") for row in rows)
+    for guided in ((), (("why 0?", "AACAPw=="),)):
+        scene = Scenario(data=Data(source="table", rows=typed, guided=guided), loss="gist")
+        linked = requests._check({"plan": asked(source="link", link=scene.to_link())})
+        assert linked["guide_unread"] is bool(guided)
 
 
 def test_only_the_last_times_are_kept(machine, monkeypatch):

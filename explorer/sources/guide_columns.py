@@ -1,0 +1,101 @@
+"""Which columns of a table have the vectors that a guide gave the texts of others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from explorer.runtime.problem import Problem
+from explorer.sources.columns import (
+    GUIDE,
+    NO_SCORE,
+    POSITIVE_ROLES,
+    TRIPLET_ROLES,
+    negative_columns,
+    plain_name,
+    position_of,
+)
+
+# The role of the vector that a guide gave the text of each role.
+GUIDES = {role: f"guide_{role}" for role in (*POSITIVE_ROLES, *TRIPLET_ROLES)}
+GUIDE_ROLES = tuple(GUIDES.values())
+# What a column may be called after beside the column of its texts.
+_OF_GUIDE = {
+    "first": ("1", "a", "一", "first"),
+    "second": ("2", "b", "二", "second"),
+    "anchor": ("anchor", "锚点"),
+    "positive": ("positive", "pos", "正例"),
+    "negative": ("negative", "neg", "负例"),
+}
+
+
+def guides_chosen(names: Sequence[str], wanted: Mapping[str, str] | None) -> dict[str, int]:
+    """The position of each column that is chosen for a guide; NO_SCORE is none.
+
+    Raises Problem for one that there is not, or that was chosen twice.
+    """
+    found: dict[str, int] = {}
+    for role in GUIDE_ROLES:
+        name = str((wanted or {}).get(role) or "")
+        if not name or (name == NO_SCORE and NO_SCORE not in names):
+            continue
+        place = position_of(names, name)
+        if place in found.values():
+            raise Problem("column_chosen_twice", about="chosen_columns", column=name)
+        found[role] = place
+    return found
+
+
+def guide_columns(
+    names: Sequence[str],
+    chosen: Mapping[str, int],
+    wanted: Mapping[str, str] | None,
+    is_vectors: Callable[[int], bool],
+) -> dict[str, int]:
+    """The position of the column of a guide's vectors for the text of each chosen role, by
+    GUIDE_ROLES.
+
+    What the user wants comes first (NO_SCORE: none), then the names, where those of all texts say
+    so and the columns hold vectors.
+
+    Raises Problem where a column would serve two roles, or there is none of that name.
+    """
+    given = {role: name for role, name in (wanted or {}).items() if name}
+    texts = {role: GUIDES[role] for role in GUIDES if role in chosen}
+    found = {
+        role: place
+        for role, place in guides_chosen(names, wanted).items()
+        if role in texts.values()
+    }
+    for place in found.values():
+        if place in chosen.values():
+            raise Problem("column_chosen_twice", about="chosen_columns", column=names[place])
+    taken = {*chosen.values(), *found.values()}
+    free = [p for p in range(len(names)) if p not in taken and is_vectors(p)]
+    named = {
+        guide: _guide_named(names, free, plain_name(names[chosen[role]]), *_OF_GUIDE[role])
+        for role, guide in texts.items()
+        if guide not in given
+    }
+    by_name = {guide: place for guide, place in named.items() if place is not None}
+    return {**found, **by_name} if len(by_name) == len(named) else found
+
+
+def guides_of(names: Sequence[str], chosen: Mapping[str, int]) -> dict[int, int]:
+    """Which column has the guide's vectors of a column of texts, both by position; of several
+    columns of negatives those beside the chosen one by their names."""
+    found = {chosen[role]: chosen[guide] for role, guide in GUIDES.items() if guide in chosen}
+    if GUIDES["negative"] in chosen:
+        free = [place for place in range(len(names)) if place not in chosen.values()]
+        for place in negative_columns(names, chosen):
+            guide = _guide_named(names, free, plain_name(names[place]))
+            if place not in found and guide is not None:
+                found[place] = guide
+    return found
+
+
+def _guide_named(names: Sequence[str], free: Sequence[int], *texts: str) -> int | None:
+    """The first of these columns that is called after the guide and one of these."""
+    of = "|".join(map(re.escape, texts))
+    called = re.compile(rf"{GUIDE}(?:{of})|(?:{of})的?{GUIDE}")
+    return next((place for place in free if called.fullmatch(plain_name(names[place]))), None)

@@ -1,0 +1,168 @@
+"""A guide's vectors as a file brings them: one for each sentence, in columns beside the texts."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+from array import array
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from explorer.runtime.problem import Problem
+from explorer.sources.cells import Cells, is_blank, listed_in, read_sentence, shortened
+from losses.geometry import SHORTEST
+
+# A sentence and its vector: base64 of float32 numbers, least byte first.
+Guided = tuple[str, str]
+
+# Of its length: an encoder gives a sentence vectors that differ by rounding, by the batch that it
+# stands in. What differs by more is another vector.
+SAME_WITHIN = 0.01
+_NUMBERS = np.dtype("<f4")
+_KINDS = (float, int, Decimal)
+
+
+class Guide:
+    """The vectors that a guide gave the sentences of a table, all of as many numbers: `columns`
+    says which column has those of which column of texts, both by their place in `names`.
+
+    A row is read, and then kept or not.
+    """
+
+    def __init__(self, names: Sequence[str], columns: Mapping[int, int]) -> None:
+        self._names, self._columns = names, columns
+        self._read: dict[str, np.ndarray] = {}  # of the last row
+        self._places: dict[str, int] = {}  # of the rows that were kept
+        self._numbers = array("f")
+        self._width = 0
+
+    def read(self, cells: Cells, is_list: Callable[[Cells, int], bool]) -> None:
+        """Read the vectors of a row; `is_list(cells, place)` says whether a cell of texts is read
+        as a list of them. An empty cell says nothing.
+
+        Raises Problem for what is no list of numbers, holds none, one that is not finite, or zeros
+        alone, has not as many as those before it, or is not what its sentence had before.
+        """
+        self._read = {}
+        for place, at in self._columns.items():
+            texts, vectors = [cells[place]], [cells[at]]
+            if is_list(cells, place) and not is_blank(cells[at]):
+                texts, vectors = listed_in(cells[place]), listed_in(cells[at])
+                if len(vectors) != len(texts):
+                    raise Problem(
+                        "candidates_values",
+                        column=self._names[place],
+                        other=self._names[at],
+                        count=len(texts),
+                        values=len(vectors),
+                    )
+            for text, cell in zip(texts, vectors, strict=True):
+                if not is_blank(text) and not is_blank(cell):
+                    self._take(read_sentence(text, self._names[place]), cell, self._names[at])
+
+    def _take(self, sentence: str, cell: object, column: str) -> None:
+        vector = _vector(cell, column)
+        self._width = self._width or len(vector)
+        if len(vector) != self._width:
+            raise Problem("guide_width", column=column, width=len(vector), first=self._width)
+        before = self._read.get(sentence, self._known(sentence))
+        if before is not None and not _same(before, vector):
+            raise Problem("guide_differs", column=column, sentence=shortened(sentence))
+        self._read[sentence] = vector
+
+    def _known(self, sentence: str) -> np.ndarray | None:
+        place = self._places.get(sentence)
+        if place is None:
+            return None
+        return np.array(self._numbers[place * self._width : (place + 1) * self._width])
+
+    def keep(self) -> None:
+        """Keep the row that was read last: of each sentence the first vector."""
+        for sentence, vector in self._read.items():
+            if sentence not in self._places:
+                self._places[sentence] = len(self._places)
+                self._numbers.frombytes(vector.tobytes())
+
+    def of(self, sentences: Sequence[str]) -> np.ndarray | None:
+        """The vectors of these sentences, float32 [S, G], NaN for one that has none; None where
+        none has any."""
+        if not self._places:
+            return None
+        every = np.frombuffer(self._numbers, dtype=np.float32).reshape(-1, self._width)
+        places = [self._places.get(sentence, -1) for sentence in sentences]
+        found = every[places]
+        found[[place < 0 for place in places]] = math.nan
+        return found
+
+
+def _vector(cell: object, column: str) -> np.ndarray:
+    """The vector in a cell of `column`, float32 [G]."""
+    numbers = listed_in(cell)
+    if len(numbers) == 1 and numbers[0] is cell:
+        raise Problem("guide_not_a_vector", column=column, value=shortened(cell))
+    if not numbers:
+        raise Problem("guide_empty", column=column)
+    for number in numbers:
+        if type(number) not in _KINDS:
+            raise Problem("guide_not_a_vector", column=column, value=shortened(number))
+    vector = np.array(list(map(_float, numbers)))
+    with np.errstate(over="ignore"):
+        vector = vector.astype(np.float32)
+    finite = np.isfinite(vector)
+    if not finite.all():
+        odd = numbers[int(finite.argmin())]
+        raise Problem("guide_not_finite", column=column, value=shortened(odd))
+    if np.linalg.norm(vector.astype(np.float64)) < SHORTEST:
+        raise Problem("guide_zero", column=column)
+    return vector
+
+
+def _same(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether two vectors are one, but for what rounding makes of it."""
+    return bool(np.linalg.norm(one - other) <= SAME_WITHIN * np.linalg.norm(one))
+
+
+def _float(number: Any) -> float:
+    try:
+        return float(number)
+    except (OverflowError, ValueError):
+        return math.inf
+
+
+def packed(sentences: Sequence[str], guide: np.ndarray | None) -> tuple[Guided, ...]:
+    """The vectors [S, G] of these sentences as a scene holds them; a sentence without any is left
+    out."""
+    if guide is None:
+        return ()
+    rows = zip(sentences, guide.astype(_NUMBERS), strict=True)
+    return tuple(
+        (sentence, base64.b64encode(row.tobytes()).decode("ascii"))
+        for sentence, row in rows
+        if not np.isnan(row).any()
+    )
+
+
+def unpacked(vector: str) -> np.ndarray:
+    """A vector as a scene holds it. Raises ValueError where it is none."""
+    try:
+        numbers = np.frombuffer(base64.b64decode(vector, validate=True), dtype=_NUMBERS)
+    except binascii.Error as error:
+        raise ValueError("no base64") from error
+    if not len(numbers) or not np.isfinite(numbers).all():
+        raise ValueError("no finite numbers")
+    if np.linalg.norm(numbers.astype(np.float64)) < SHORTEST:
+        raise ValueError("no direction")
+    return numbers
+
+
+def guide_of(sentences: Sequence[str], guided: Iterable[Guided]) -> np.ndarray:
+    """The vectors of these sentences that a scene has, float32 [S, G], NaN for a sentence that has
+    none."""
+    known = {sentence: unpacked(vector) for sentence, vector in guided}
+    width = len(next(iter(known.values())))
+    nothing = np.full(width, math.nan, dtype=np.float32)
+    return np.stack([known.get(sentence, nothing) for sentence in sentences]).astype(np.float32)
