@@ -403,3 +403,45 @@ def test_rows_travel_once(page: Page) -> None:
     with redrawn(page):
         type_pair(page, 2, "A third, changed.", "And a fourth.", "0")
     assert page.evaluate("window.sent")[0][1] is False
+
+
+def test_a_file_brings_a_guide(page: Page) -> None:
+    """Its columns are offered where there are such; what is told follows what is chosen."""
+    texts = ["One dog.", "One cat.", "It rains."]
+    rows = [
+        {"question": text, "answer": f"{text} So it is.", "u": [1, place], "v": [1, place]}
+        for place, text in enumerate(texts)
+    ]
+    rows.append({"question": "Why?", "answer": "Because.", "u": [1, 9], "v": None})
+    columns = {"u": "guide_question", "v": "guide_answer"}
+    named = [{columns.get(name, name): row[name] for name in row} for row in rows[:3]]
+    told = page.get_by_text("Guide: the vectors that came with the data")
+    choices = page.locator("#main-controls .lp-columns select")
+    with redrawn(page):
+        page.select_option("#lp-loss", "info_nce")
+    with redrawn(page):
+        upload(page, "guided.jsonl", "\n".join(map(json.dumps, named)).encode())
+    read = ["question", "answer", "none", "none", "guide_question", "guide_answer"]
+    assert [choice.input_value() for choice in choices.all()] == read
+    expect(told).to_be_hidden()  # nobody asks it
+    with redrawn(page):
+        page.select_option("#lp-loss", "gist")
+    expect(told).to_be_visible()
+    choices.nth(4).select_option("none")
+    expect(page.locator(PROBLEM)).to_contain_text("3 of 3 pairs lack a vector")
+    with redrawn(page):
+        page.click(f"{PROBLEM} [data-say='ui.without_guide']")
+    expect(page.get_by_text("Guide: the batch's own vectors, held still")).to_be_visible()
+    # Columns of any name, of which one lacks a vector.
+    content = "\n".join(map(json.dumps, rows)).encode()
+    upload(page, "vectors.jsonl", content)
+    expect(page.locator(PROBLEM)).to_contain_text("“u”")
+    choices.nth(0).select_option("question")
+    choices.nth(1).select_option("answer")
+    with redrawn(page):
+        choices.nth(2).select_option("none")
+    expect(choices).to_have_count(6)
+    choices.nth(4).select_option("u")
+    choices.nth(5).select_option("v")
+    expect(page.locator(PROBLEM)).to_contain_text("1 of 4 pairs lacks a vector")
+    expect(page.locator(PROBLEM)).to_contain_text("“Why?” with “Because.”")
