@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +11,7 @@ from torch import Tensor
 
 from explorer.core.batch import Batch
 from explorer.core.disagreement import TIED, contradictions, spearman
-from explorer.core.trace import Step, Trace
+from explorer.core.trace import Trace
 from losses import LossSpec
 from losses.geometry import cosine_matrix, effective_count, unit
 from losses.same_text import same_text
@@ -67,32 +66,6 @@ class Term:
     value: float
     share: float
     so_far: float
-
-
-@dataclass(frozen=True)
-class SameText:
-    """Negatives that hold the very text of their query, or of its own key.
-
-    Of all `negatives` of the `rows`, which `axis` names (queries, views), `of_anchor` hold the text
-    of the one that looks and `of_positive`, apart from those, the text of its own key; so many
-    `rows_with` have one. `left_out` says whether the loss leaves them out. `share_of_anchor` and
-    `share_of_positive` are what these take of the weight of all negatives, Σ|∂L/∂term| over their
-    cells (for a softmax loss the sum of their probabilities); 0 where they are left out, or where
-    nothing weighs.
-    `least` is what they alone hold the loss at: the negatives that are no farther than a row's own
-    key, being the same sentence as it, or as the one that looks.
-    """
-
-    rows: int
-    negatives: int
-    of_anchor: int
-    of_positive: int
-    rows_with: int
-    share_of_anchor: float
-    share_of_positive: float
-    left_out: bool
-    least: float = 0.0
-    axis: str = "query"
 
 
 @dataclass(frozen=True)
@@ -212,109 +185,6 @@ def _cell(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
         place, along = divmod(place, length)
         cell.append(along)
     return tuple(reversed(cell))
-
-
-def same_text_of(
-    batch: Batch, trace: Trace, spec: LossSpec, parameters: Mapping[str, object]
-) -> SameText | None:
-    """The negatives of the same text, of a loss that says in which steps its `negatives` stand; of
-    one with both directions, those of the queries. None where no such step was taken, or one of
-    them has cells for something else than two sentences."""
-    taken = [step for step in map(trace.last, spec.negatives) if step is not None]
-    left_out = spec.reads_texts and batch.rules.twins == "leave_out"
-    known = {
-        step.name: _against(batch, step, spec.symbols[step.name].axes, left_out) for step in taken
-    }
-    blocks = {name: block for name, block in known.items() if block is not None}
-    # What a key looks for among the queries is seen from its other side; each is counted once.
-    found = [block for block in blocks.values() if not block.mirrored]
-    if not found or len(blocks) < len(known):
-        return None
-    weights = [block.weights for block in found]
-    total = sum(float(weight.sum()) for weight in weights) or 1.0
-
-    def share(cells: Callable[[_Against], Tensor]) -> float:
-        held = (weight[cells(block)] for weight, block in zip(weights, found, strict=True))
-        return sum(float(weight.sum()) for weight in held) / total
-
-    def count(cells: Callable[[_Against], Tensor]) -> int:
-        return sum(int(cells(block).sum()) for block in found)
-
-    least = 0.0
-    if spec.with_copies is not None and not left_out:
-        copies = {name: block.copies.sum(dim=1) for name, block in blocks.items()}
-        least = spec.with_copies(copies, **parameters)
-    with_any = torch.stack([(block.of_anchor | block.of_positive).any(dim=1) for block in found])
-    return SameText(
-        rows=len(found[0].negative),
-        negatives=count(lambda block: block.negative),
-        of_anchor=count(lambda block: block.of_anchor),
-        of_positive=count(lambda block: block.of_positive),
-        rows_with=int(with_any.any(dim=0).sum()),
-        share_of_anchor=share(lambda block: block.of_anchor),
-        share_of_positive=share(lambda block: block.of_positive),
-        left_out=left_out,
-        least=least,
-        axis=found[0].axis,
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Against:
-    """Of the cells of one step [R, C] which are `negative`, hold the text of the one that looks
-    (`of_anchor`) or else that of what it looks for (`of_positive`), and, as one sentence with
-    either, cannot be farther than it (`copies`); the `weights` of the negatives. `axis` names
-    the rows; `mirrored`: a key looks for its query."""
-
-    negative: Tensor
-    of_anchor: Tensor
-    of_positive: Tensor
-    copies: Tensor
-    weights: Tensor
-    axis: str
-    mirrored: bool
-
-
-def _against(batch: Batch, step: Step, axes: tuple[str, ...], left_out: bool) -> _Against | None:
-    if step.value.ndim != 2 or step.gradient is None:
-        return None
-    sides = [side[batch.positives] for side in (batch.first, batch.second)]
-    rows, columns = step.value.shape
-    place = torch.arange(rows, device=sides[0].device)
-    negative = torch.ones(rows, columns, dtype=torch.bool, device=place.device)
-    if axes == ("view", "view") and rows == columns == 2 * len(sides[0]):
-        # Every view looks for its partner among all views.
-        looking = candidates = torch.cat(sides)
-        own = place.roll(len(sides[0]))
-        wanted = looking[own]
-        negative[place, own] = negative[place, place] = False
-    elif rows <= len(sides[0]) and axes[0] in ("query", "key"):
-        # Where the last pairs stand in a queue, the others ask.
-        looking, wanted = (side[:rows] for side in (sides if axes[0] == "query" else sides[::-1]))
-        others = batch.second[batch.others]
-        among = {"query": sides[0], "key": torch.cat((sides[1], others)), "negative": others}
-        candidates = among.get(axes[1], place[:0])[:columns]
-        if len(candidates) < columns:
-            return None
-        if axes[1] != "negative":
-            negative[place, place] = False
-    else:
-        return None
-    anchors, positives, texts = (batch.texts[side] for side in (looking, wanted, candidates))
-    of_same_text = same_text(anchors, positives, texts)
-    # What a guide, a threshold or the rows' own hard negatives take out is no negative; what is
-    # left out for its text is counted as one.
-    negative &= ~step.value.isneginf() | (left_out & of_same_text)
-    of_anchor = negative & (texts == anchors[:, None])
-    return _Against(
-        negative=negative,
-        of_anchor=of_anchor,
-        of_positive=negative & of_same_text & ~of_anchor,
-        copies=negative & same_text(looking, wanted, candidates) & step.value.isfinite(),
-        weights=step.gradient.abs().masked_fill(~negative, 0),
-        axis=axes[0],
-        mirrored=axes == ("key", "query"),
-    )
 
 
 def score_gradient(

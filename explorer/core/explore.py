@@ -13,11 +13,12 @@ from torch import Tensor
 
 from explorer.core import diagnostics
 from explorer.core.batch import Batch, load_pairs, make_batch
-from explorer.core.diagnostics import Order, Places, SameText, Suspect, Term, Weights
+from explorer.core.diagnostics import Order, Places, Suspect, Term, Weights
 from explorer.core.disagreement import Disagreement, disagreement
 from explorer.core.named import unknown_loss
 from explorer.core.own_loss import own_faults, own_loss, renew
 from explorer.core.positives import refused
+from explorer.core.same_text import SameText, held_by_copies, same_text_in
 from explorer.core.scenario import Scenario
 from explorer.core.trace import Trace, trace
 from explorer.locale import title_word
@@ -88,8 +89,8 @@ class Exploration:
         none."""
         if self._beyond_cosines:
             return None
-        found = self.same_text
-        return Bound(found.least) if found and self.copies_hold_it_up else self._floor_alone
+        held = self._held_by_copies
+        return Bound(held) if held is not None and self.copies_hold_it_up else self._floor_alone
 
     @property
     def _beyond_cosines(self) -> bool:
@@ -108,10 +109,15 @@ class Exploration:
     @property
     def copies_hold_it_up(self) -> bool:
         """Whether the loss cannot fall as low as without the copies among its negatives."""
-        found, alone = self.same_text, self._floor_alone
-        if found is None or not found.least or self._beyond_cosines:
+        held, alone = self._held_by_copies, self._floor_alone
+        if held is None or self._beyond_cosines:
             return False
-        return alone is None or found.least > alone + ROUNDING * abs(alone)
+        return alone is None or held > alone + ROUNDING * abs(alone)
+
+    @functools.cached_property
+    def _held_by_copies(self) -> float | None:
+        with torch.no_grad():
+            return held_by_copies(self.same_text, self.spec, self.given, self.parameters)
 
     @property
     def floor_is_bound(self) -> bool:
@@ -142,10 +148,20 @@ class Exploration:
         return vectors.shape[1] < len(self.batch) - 1
 
     @functools.cached_property
-    def same_text(self) -> SameText | None:
-        """The negatives of the same text; None for a loss that has no negatives of the batch. One
-        that reads no texts leaves none out."""
-        return diagnostics.same_text_of(self.batch, self.trace, self.spec, self.parameters)
+    def same_text(self) -> Mapping[str, SameText]:
+        """The negatives of the same text, by the name of the loss, or of each loss of a sum, that
+        has negatives of the batch. One that reads no texts leaves none out."""
+        return same_text_in(self.batch, self.trace, self.spec, self.parameters)
+
+    @property
+    def leaves_same_text_out(self) -> bool:
+        """Whether it is the rule that such negatives are no negatives."""
+        return any(found.left_out for found in self.same_text.values())
+
+    @property
+    def same_text_left_out(self) -> bool:
+        """Whether there are such, and they are left out."""
+        return any(found.left_out and found.rows_with for found in self.same_text.values())
 
     @functools.cached_property
     def score_gradient(self) -> Tensor | None:

@@ -8,7 +8,7 @@ import re
 from explorer.core.akin import akin_called
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec
-from losses.combined.names import MOST_LETTERS, RECIPES
+from losses.combined.names import MOST_LETTERS, RECIPES, without_blanks
 from losses.sentence_transformers.naming import classes_of, is_class, plain
 
 # So many letters of a convention's name say which class is meant: BatchHard of
@@ -17,7 +17,7 @@ BEGINNING = 8
 QUOTED = 60  # letters of a name that is no loss's
 ALIKE, CLOSE = 0.7, 3  # from that likeness on, and so many of them, names are offered
 # A loss by another of its names on prefixes, or with a queue.
-_WRAPPED = re.compile(r"\s*(matryoshka|queue)\(([^(),]+)((?:,\s*\d+)*)\)\s*", re.IGNORECASE)
+_WRAPPED = re.compile(r"(matryoshka|queue)\(([^(),]+)((?:,\d+)*)\)", re.IGNORECASE)
 
 
 def losses_called(name: str) -> list[LossSpec]:
@@ -54,10 +54,10 @@ def _made_of_others(name: str) -> list[LossSpec]:
     summed = name
     if "+" in name:
         summed = "+".join(losses_called(part)[0].name for part in name.split("+"))
-    elif said := _WRAPPED.fullmatch(name):
+    elif said := _WRAPPED.fullmatch(without_blanks(name)):
         wrapper, inner, lengths = said.groups()
         called = losses_called(inner)[0].name
-        summed = f"{wrapper.lower()}({called}{re.sub(' ', '', lengths)})"
+        summed = f"{wrapper.lower()}({called}{lengths})"
     return [LOSSES[summed]] if summed in LOSSES else []
 
 
@@ -69,7 +69,7 @@ def loss_called(name: str) -> tuple[str, str]:
         Problem: where none does, or several do.
     """
     if name.strip() in LOSSES:
-        return name.strip(), ""
+        return LOSSES[name.strip()].name, ""
     found = losses_called(name)
     if len(found) > 1:
         known = ", ".join(spec.name for spec in found)

@@ -13,10 +13,10 @@ import torch
 from explorer.core import collapse
 from explorer.core.batch import Batch, has_words
 from explorer.core.collapse import Edge
-from explorer.core.diagnostics import SameText
 from explorer.core.disagreement import Disagreement
 from explorer.core.explore import Exploration
-from explorer.locale import Word, parameter_word, title_word, word
+from explorer.core.same_text import SameText
+from explorer.locale import Word, parameter_word, title_word, titles_in, word
 from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import display_number, whole_percent
 from explorer.sources.encoders import EMBEDDED
@@ -73,8 +73,9 @@ class Seen:
     `edge` searches where the loss ceases to be above its collapse value. `is_felt`: the gradient
     reaches something; `banded`: GRADIENT_BAND speaks of it. `broken` names the first step that is
     not finite. `beside`: the loss has other terms than these. `same_text` are the negatives of the
-    same text, None for a loss without such. Nothing is below `floor`, where it is known, which is
-    `held_by_copies` where it would be lower without them. A teacher's `margins` reach so far.
+    same text, by the name of the loss, or of each in a sum, that has such. Nothing is below
+    `floor`, where it is known, which is `held_by_copies` where it would be lower without them. A
+    teacher's `margins` reach so far.
     """
 
     spec: LossSpec
@@ -103,7 +104,7 @@ class Seen:
     beside: bool = False
     banded: bool = False
     broken: str = ""
-    same_text: SameText | None = None
+    same_text: Mapping[str, SameText] = field(default_factory=dict)
     floor: float | None = None
     held_by_copies: bool = False
     margins: float = 0.0
@@ -285,11 +286,22 @@ def _spread(e: Exploration, among_all: bool) -> float:
 
 
 def _on_same_text(seen: Seen) -> list[Remark]:
-    """Negatives that hold the text of their query or of its own key, and what they weigh."""
-    found = seen.same_text
-    if found is None or not found.rows_with:
-        return []
+    """Negatives that hold the text of their query or of its own key, and what they weigh: of a sum
+    under each loss by itself, and below what they hold it together."""
+    called = titles_in(seen.spec)
+    told = [
+        _same_text_of(called[name], found)
+        for name, found in seen.same_text.items()
+        if found.rows_with
+    ]
+    if told and seen.held_by_copies and seen.floor is not None:
+        told.append(Remark("same_text_floor", {"floor": short(seen.floor)}))
+    return told
+
+
+def _same_text_of(name: Word, found: SameText) -> Remark:
     values: dict[str, Value] = {
+        "name": name,
         "count": found.of_anchor,
         "part": found.of_positive,
         "all": found.negatives,
@@ -298,13 +310,10 @@ def _on_same_text(seen: Seen) -> list[Remark]:
         "axis": word(f"axis.{found.axis}", found.axis),
     }
     if found.left_out:
-        return [Remark("same_text_left_out", values)]
+        return Remark("same_text_left_out", values)
     values["query_share"] = whole_percent(found.share_of_anchor)
     values["key_share"] = whole_percent(found.share_of_positive)
-    if seen.held_by_copies and seen.floor is not None:
-        floor = {"floor": short(seen.floor)}
-        return [Remark("same_text", values), Remark("same_text_floor", floor)]
-    return [Remark("same_text", values)]
+    return Remark("same_text", values)
 
 
 def _margins_asked(e: Exploration) -> float:

@@ -25,6 +25,7 @@ from explorer.sources.guides import Guided, unpacked
 from explorer.sources.pairs import Correction
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
+from losses.combined.names import without_blanks
 
 # That a row takes beside its letters.
 ROW_BYTES = 64
@@ -136,6 +137,7 @@ class Scenario:
     view: View = field(default_factory=View)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "loss", without_blanks(self.loss))
         object.__setattr__(self, "convention", present(self.loss, self.convention))
 
     def to_json(self) -> dict[str, object]:

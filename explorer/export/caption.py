@@ -52,7 +52,7 @@ def caption(exploration: Exploration, language: str = "en", origin: str = "") ->
     said.append(" · ".join(parts))
     rules = [parameter_words(language, p, e.parameters[p.name]) for p in e.spec.parameters]
     rules += _labels(language, e)
-    if e.same_text and e.same_text.left_out:
+    if e.leaves_same_text_out:
         rules.append(say(language, "figure_text.same_text_left_out"))
     said += [" · ".join(rules)] if rules else []
     told = (_data(e, language), _similarities(e, language), *_asked(e, language))

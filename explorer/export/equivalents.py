@@ -35,7 +35,7 @@ def equivalent_of(e: Exploration) -> Equivalent | None:
     """The loss of sentence-transformers that is this one, or None where there is none."""
     if found := inside_prefixes(e):
         return on_prefixes(*found)
-    if e.same_text and e.same_text.left_out and e.same_text.rows_with:
+    if e.same_text_left_out:
         return None  # the library tells no texts apart
     equivalent = e.spec.equivalent(**e.parameters) if e.spec.equivalent else None
     if equivalent is None or (equivalent.over_triplets and not _has_triplet(e)):
@@ -51,7 +51,7 @@ def inside_prefixes(e: Exploration) -> tuple[Equivalent, list[int], list[float]]
     parts = e.spec.parts
     if not parts or len({part.spec.name for part in parts}) > 1 or e.batch.vectors is None:
         return None
-    if e.same_text and e.same_text.left_out and e.same_text.rows_with:
+    if e.same_text_left_out:
         return None
     first, width = parts[0], e.batch.vectors.shape[1]
     shares = [part.prefix for part in parts if part.prefix is not None]

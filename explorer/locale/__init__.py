@@ -104,8 +104,18 @@ def word(key: str, otherwise: str, **values: int | str | Word) -> Word:
 def title_word(spec: LossSpec) -> Word:
     """What a loss is called; one of the user's own has no other name than its own, and a sum of
     losses those of its parts."""
+    whole, *others = titles_in(spec).values()
+    for other in others:
+        whole = word("loss.sum", spec.title, first=whole, second=other)
+    if spec.parts and spec.aliases:  # of a sum that is known by a name
+        whole = word("loss.called", spec.title, loss=whole, name=spec.aliases[0])
+    return whole
+
+
+def titles_in(spec: LossSpec) -> dict[str, Word]:
+    """What each loss of a sum is called there, by its name; of what is no sum, the loss itself."""
     if not spec.parts:
-        return word(f"loss.{spec.name}.title", spec.title)
+        return {spec.name: word(f"loss.{spec.name}.title", spec.title)}
     told: dict[str, Word] = {}
     for part in spec.parts:
         title = title_word(part.spec)
@@ -114,12 +124,7 @@ def title_word(spec: LossSpec) -> Word:
         if part.length:
             title = word("loss.queued", part.spec.title, loss=title)
         told[part.spec.name] = title
-    whole, *others = told.values()
-    for other in others:
-        whole = word("loss.sum", spec.title, first=whole, second=other)
-    if spec.aliases:  # of a sum that is known by a name
-        whole = word("loss.called", spec.title, loss=whole, name=spec.aliases[0])
-    return whole
+    return told
 
 
 def part_word(part: Part) -> Word:

@@ -93,9 +93,6 @@ def composed(summands: tuple[Summand, ...], losses: Mapping[str, LossSpec]) -> L
         ),
         aliases=recipe.aliases,
         terms="" if parts[0].weight else f"{parts[0].label}_{parts[0].spec.terms}",
-        negatives=()
-        if parts[0].weight
-        else tuple(f"{parts[0].label}_{name}" for name in parts[0].spec.negatives),
         note="" if parts[0].weight else NOTES[parts[0].spec.name],
         selectors=tuple(f"{part.label}_{name}" for part in parts for name in part.spec.selectors),
         parts=parts,

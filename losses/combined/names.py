@@ -4,7 +4,8 @@ A sum has a plus between its parts, each loss once. ``matryoshka(info_nce)`` is 
 whole vectors, on their first half and on their first quarter; ``matryoshka(info_nce,256,64)`` on
 the first 256 dimensions and on the first 64. ``queue(info_nce)`` has vectors of earlier batches as
 further keys (`losses.combined.queued`). The weights, and the length of a queue, are no part of the
-name: they are parameters.
+name: they are parameters. Blanks beside a sign are read over, ``info_nce + angle``, and stand in no
+name that is given.
 """
 
 from __future__ import annotations
@@ -63,6 +64,9 @@ MOST_LETTERS = 1000
 _SUMMAND = re.compile(r"(\w+)|matryoshka\((\w+)((?:,[1-9]\d{0,4})*)\)|queue\((\w+)\)")
 
 
+_SIGN = re.compile(r"\s*([+(),])\s*")
+
+
 @dataclass(frozen=True)
 class Summand:
     """One loss of a sum; with `prefixes`, lengths or shares, on each of these alone; `queued`, with
@@ -81,6 +85,15 @@ class Summand:
         return f"matryoshka({','.join(filter(None, (self.loss, lengths)))})"
 
 
+def without_blanks(name: str) -> str:
+    """The name without the blanks around it and beside its signs.
+
+    >>> without_blanks(" matryoshka(info_nce, 256, 64) + angle")
+    'matryoshka(info_nce,256,64)+angle'
+    """
+    return _SIGN.sub(r"\1", name).strip()
+
+
 def name_of(summands: tuple[Summand, ...]) -> str:
     """The name of the sum, which `summands_of` reads."""
     return "+".join(map(str, summands))
@@ -97,7 +110,7 @@ def summands_of(name: str, losses: Mapping[str, LossSpec]) -> tuple[Summand, ...
     if len(name) > MOST_LETTERS:
         return ()
     found = []
-    for text in name.split("+"):
+    for text in without_blanks(name).split("+"):
         said = _SUMMAND.fullmatch(text)
         if said is None:
             return ()

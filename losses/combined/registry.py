@@ -6,7 +6,7 @@ import functools
 from typing import TypeVar, overload
 
 from losses.combined.composed import composed
-from losses.combined.names import MOST_LETTERS, summands_of
+from losses.combined.names import MOST_LETTERS, summands_of, without_blanks
 from losses.spec import LossSpec
 
 T = TypeVar("T")
@@ -38,8 +38,9 @@ class Registry(dict[str, LossSpec]):
 
     def _made(self, name: object) -> LossSpec | None:
         """What this name makes; of one that is too long nothing is looked at, and nothing kept."""
-        fits = isinstance(name, str) and len(name) <= MOST_LETTERS
-        return self._composed(name) if fits else None
+        if not isinstance(name, str) or len(name) > MOST_LETTERS:
+            return None
+        return self._composed(without_blanks(name))
 
     @functools.lru_cache(maxsize=KEPT_MADE)  # noqa: B019  # there is one registry
     def _composed(self, name: str) -> LossSpec | None:

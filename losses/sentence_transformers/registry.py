@@ -20,7 +20,7 @@ def training_loss(name: str) -> type[TrainingLoss]:
     """The class for the loss of this name, also for one that was registered later, and for a sum:
     ``training_loss("info_nce+angle")(model, weight_of_angle=0.1)``."""
     spec = LOSSES[name]
-    held = {"name": name, "__module__": __package__, "__doc__": f"{spec.title} for a trainer."}
+    held = {"name": spec.name, "__module__": __package__, "__doc__": f"{spec.title} for a trainer."}
     return type(module_name(name), (_base_for(spec),), held)
 
 

@@ -69,6 +69,10 @@ test("only sums that are not known yet are asked for", async () => {
   assert.ok(!("x+y" in given.losses));
 });
 
-test("an address of Compare names its losses", () => {
+test("an address of Compare names its losses, blanks beside their signs read over", () => {
+  assert.deepEqual(lossesIn("1=cosent+%2B+angle&2=matryoshka(info_nce,+64)"), [
+    "cosent+angle",
+    "matryoshka(info_nce,64)",
+  ]);
   assert.deepEqual(lossesIn("1=cosent%2Bangle&1.scale=3&2=info_nce&base=1"), ["cosent+angle", "info_nce"]);
 });

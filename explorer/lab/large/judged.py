@@ -14,12 +14,13 @@ from explorer.core.collapse import Edge, Standing, edge_along
 from explorer.core.diagnostics import ACTIVE_SHARE
 from explorer.core.disagreement import Disagreement, disagreement, spearman
 from explorer.core.remarks import COLLAPSED, Remark, Seen, mostly_foreign, remarks_on
+from explorer.core.same_text import SameText
 from explorer.lab.large.batch import LargeBatch
 from explorer.lab.large.methods import method_of
 from explorer.lab.large.opened import Opened
 from explorer.lab.large.tiles import Progress
 from explorer.sources.encoders import EMBEDDED
-from losses import LOSSES
+from losses import LOSSES, LossSpec
 
 # What a row of the map looks for, by what it is.
 LOOKS_FOR = {"query": "key", "view": "class"}
@@ -81,9 +82,14 @@ def remarks_of(
         active=int(enough[0]) + 1 if len(enough) else None,
         carried=float(shares[enough[0]]) if len(enough) else 0.0,
         broken="" if np.isfinite(opened.loss) else spec.terms,
-        same_text=opened.same_text if spec.reads_texts else None,
+        same_text=_same_text(opened, spec),
     )
     return remarks_on(seen)
+
+
+def _same_text(opened: Opened, spec: LossSpec) -> Mapping[str, SameText]:
+    found = opened.same_text if spec.reads_texts else None
+    return {} if found is None else {spec.name: found}
 
 
 def _collapse(opened: Opened, loss: str, parameters: Mapping[str, Any]) -> float | None:

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from explorer.core.diagnostics import SameText
+from explorer.core.same_text import SameText
 from explorer.lab.large.batch import LargeBatch, must_fit, with_texts
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.heaviest import Heaviest

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.core.diagnostics import SameText
+from explorer.core.same_text import SameText
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.heaviest import Heaviest
 from explorer.lab.large.matrix import Matrix

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.core.diagnostics import SameText
+from explorer.core.same_text import SameText
 
 # Rows whose cells are found together, and cells that are computed together: a cell takes two
 # vectors of its own, unless most of a row are wanted.
@@ -41,7 +41,7 @@ class Looking:
 
 def same_text_of(looking: Looking) -> SameText:
     """How many negatives are of the same text, and what these weigh, as
-    `explorer.core.diagnostics.same_text_of` has it of a batch that is laid out."""
+    `explorer.core.same_text.same_text_in` has it of a batch that is laid out."""
     rows, columns = len(looking.rows_of), len(looking.columns_of)
     counts, weights, rows_with = np.zeros(2, dtype=np.int64), np.zeros(2), 0
     by_text = np.argsort(looking.columns_of, kind="stable")

@@ -17,6 +17,7 @@ from explorer.runtime.wire import Json
 from explorer.sources.batches import SAMPLERS
 from explorer.sources.encoders import EMBEDDED
 from losses import LOSSES, LossSpec
+from losses.combined.names import without_blanks
 from losses.spec import ParameterValue
 
 SCRATCH = "scratch"
@@ -131,6 +132,7 @@ class TrainingPlan:
     checkpoint_seconds: float = 30.0
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "loss", without_blanks(self.loss))
         object.__setattr__(self, "convention", present(self.loss, self.convention))
         _check(self)
 

@@ -3,6 +3,7 @@
 // is the whole text: names, with commas between them. Losses stand there by their numbers, each with its
 // convention and its parameters: 1=cosent&2=info_nce&2@=MoCo&2.temperature=0.1. Of a list numbers stand with
 // hyphens between them. A long text is packed.
+import { withoutBlanks } from "./sums.js";
 
 /** @typedef {import("../wire").StateEntry} Entry */
 /** @typedef {import("../wire").Setting} Setting */
@@ -86,7 +87,7 @@ export function read(table, text, kinds = () => null) {
  * @param {string} text
  */
 export const lossesIn = (text) =>
-  [...new URLSearchParams(text)].filter(([key]) => /^\d+$/.test(key)).map(([, loss]) => loss);
+  [...new URLSearchParams(text)].filter(([key]) => /^\d+$/.test(key)).map(([, loss]) => withoutBlanks(loss));
 
 /**
  * Those that stand by the numbers from 1 on, none after a gap.
@@ -98,7 +99,7 @@ function sidesIn(said, most, kinds) {
   /** @type {Side[]} */
   const found = [];
   for (let at = 1; at <= most && said.has(String(at)); at += 1) {
-    const of = { loss: said.get(String(at)) ?? "", convention: said.get(`${at}@`) ?? "" };
+    const of = { loss: withoutBlanks(said.get(String(at)) ?? ""), convention: said.get(`${at}@`) ?? "" };
     const known = kinds(of);
     const chosen = below(said, String(at)).filter(([name]) => !known || name in known);
     found.push({ ...of, parameters: settings(chosen, known) });

@@ -59,6 +59,12 @@ export function aboutOf(loss) {
 export const mayBeSum = (name) => /[+(]/.test(name);
 
 /**
+ * The name without the blanks around it and beside its signs, as losses/combined/names.py has it.
+ * @param {string} name
+ */
+export const withoutBlanks = (name) => name.replace(/\s*([+(),])\s*/g, "$1").trim();
+
+/**
  * Have the sums among these losses told by the server, where the page does not know them yet.
  * @param {AskLoss | undefined} ask
  * @param {string[]} names

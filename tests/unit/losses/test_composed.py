@@ -7,6 +7,7 @@ import torch
 
 from explorer.core.batch import make_batch
 from explorer.core.explore import parameters_for
+from explorer.core.named import loss_called
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab.sweep import sweep
 from explorer.lab.training.plan import TrainingPlan
@@ -56,13 +57,36 @@ def test_a_name_is_read_as_it_is_written(name):
 
 
 @pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("cosent + angle", "cosent+angle"),
+        (" matryoshka( info_nce , 64,\t32 ) ", "matryoshka(info_nce,64,32)"),
+        ("queue (info_nce)+ cosent", "queue(info_nce)+cosent"),
+    ],
+)
+def test_blanks_beside_a_sign_are_read_over(written, name):
+    assert written in LOSSES
+    assert LOSSES[written] is LOSSES[name]
+    assert name_of(summands_of(written, PLAIN)) == LOSSES[written].name == name
+    assert training_loss(written).name == name
+    assert loss_module(written).spec is LOSSES[name]
+    assert Scenario(loss=written) == Scenario(loss=name)
+    assert Scenario.from_link(f"{Scenario().to_link()}.{written}").loss == name
+    assert TrainingPlan(loss=written) == TrainingPlan(loss=name)
+    assert loss_called(written) == (name, "")
+
+
+@pytest.mark.parametrize(
     "name",
     [
         "cosent",
+        " cosent",
+        "co sent+angle",
+        "cosent angle",
+        "matryoshka(info_nce,6 4)",
         "cosent+cosent",
         "cosent+",
         "+cosent",
-        "cosent + angle",
         "cosent+nothing",
         "matryoshka(embedding_mse)",
         "matryoshka(arcface)",

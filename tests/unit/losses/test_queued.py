@@ -92,7 +92,7 @@ def test_on_the_page_it_is_a_loss_like_any_other():
     terms = e.trace.named("info_nce_terms")
     assert terms.value.shape == (count - 2, count + others)
     assert e.weights is not None
-    assert e.same_text.rows == count - 2
+    assert e.same_text["info_nce"].rows == count - 2
     asking, columns = (
         e.batch.axis(*axis) for axis in (("query", count - 2), ("key", count + others))
     )

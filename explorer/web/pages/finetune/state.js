@@ -8,7 +8,7 @@ import { Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
 import { store as keep, stored } from "../../kit/storage.js";
 import { Store } from "../../kit/store.js";
-import { learn } from "../../kit/sums.js";
+import { learn, withoutBlanks } from "../../kit/sums.js";
 import { say } from "../../kit/words.js";
 import { apart } from "./naming.js";
 import { ProbeScene } from "./probe_scene.js";
@@ -73,7 +73,7 @@ const know = (names) => keep("runs", [...new Set([...names, ...known()])].slice(
  */
 function broughtIn(text) {
   const said = new URLSearchParams(text);
-  const loss = said.get("loss");
+  const loss = lossIn(text);
   if (!loss || !Object.hasOwn(given.losses, loss)) return null;
   const of = { loss, convention: "", parameters: {} };
   const [example, file, scene] = ["example", "file", "link"].map((name) => said.get(name));
@@ -90,6 +90,9 @@ function broughtIn(text) {
   }
   return scene ? { ...of, data: { source: "link", link: scene } } : null;
 }
+
+/** @param {string} text */
+const lossIn = (text) => withoutBlanks(new URLSearchParams(text).get("loss") ?? "");
 
 export class FinetunePage extends Bus {
   constructor() {
@@ -156,7 +159,7 @@ export class FinetunePage extends Bus {
    * @param {string} text
    */
   async open(text) {
-    await learn(this.server?.loss, [new URLSearchParams(text).get("loss") ?? ""]);
+    await learn(this.server?.loss, [lossIn(text)]);
     const data = broughtIn(text);
     if (!data) {
       this.show(link.read(this.store.table, text).shown.slice(0, MOST_SHOWN));

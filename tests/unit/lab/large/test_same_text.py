@@ -125,7 +125,7 @@ def explored(batch, name, chosen, twins):
 def test_what_the_same_texts_weigh_is_what_explore_says(name, chosen, twins, monkeypatch):
     """Cell by cell, and where so many are of one text that whole rows are computed."""
     batch = told_apart(with_repeated(batch_of(300, "grades", width=16), kinds=40))
-    expected = explored(batch, name, chosen, twins).same_text
+    expected = explored(batch, name, chosen, twins).same_text[name]
     assert min(expected.of_anchor, expected.of_positive) > 0
     for cells in (large_twins.CELLS, 4):
         monkeypatch.setattr(large_twins, "CELLS", cells)
