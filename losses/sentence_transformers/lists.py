@@ -60,6 +60,12 @@ def told_of(
             )
         return LabelColumns(None if learns else labels, labels.view(-1).float() if learns else None)
     if "lists" not in spec.needs:
+        if spec.reads_labels and rows.shape[1] not in (1, others):
+            raise ValueError(
+                f"the labels have shape {tuple(labels.shape)}; a row needs a number for each of "
+                f"the {others} candidates, or one, which says nothing of an anchor, a positive and "
+                "negatives"
+            )
         of_each = spec.reads_labels and rows.shape[1] == others
         return LabelColumns(rows.T.reshape(-1) if of_each else None, None)
     if learns and rows.shape[1] == others - 1:  # margins of the positive above each negative

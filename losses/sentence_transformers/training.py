@@ -25,6 +25,7 @@ from losses.sentence_transformers.examples import (
 from losses.sentence_transformers.guides import Guide
 from losses.sentence_transformers.lists import (
     by_pair,
+    is_ragged,
     lists_of_columns,
     paired,
     sizes_of,
@@ -229,6 +230,11 @@ class TrainingLoss(Settled):
             device = scores.device
         others = max(len(columns) - 1, 1)
         labels = told.labels
+        if labels is not None and not is_ragged(columns) and labels.numel() != count * others:
+            raise ValueError(
+                f"there are {labels.numel()} labels for {count * others} "
+                f"{'texts' if len(columns) == 1 else 'pairs'} of {count} rows"
+            )
         labelled = labels is not None or others > 1
         scored = labels is not None and len(columns) > 1
         if labels is None and others > 1:

@@ -39,9 +39,16 @@ class TripletTrainingLoss(TrainingLoss):
 
 
 class PrototypeTrainingLoss(TrainingLoss):
-    """It learns one prototype for each of `class_count` classes."""
+    """It learns one prototype for each of `class_count` classes, which has to be given."""
 
-    def __init__(self, model: nn.Module, *, class_count: int, **settings: Any) -> None:
+    def __init__(
+        self, model: nn.Module, *, class_count: int | None = None, **settings: Any
+    ) -> None:
+        if class_count is None:
+            raise TypeError(
+                f"{type(self).__name__} learns a vector for each class: pass class_count=…, how "
+                "many classes the data set has"
+            )
         super().__init__(model, **settings)
         width = embedding_width(model)
         if width is None:

@@ -711,6 +711,29 @@ def test_labels_that_do_not_fit_the_columns_are_said(bert):
         loss(texts, [labels[0], labels[1][:2]])
 
 
+@pytest.mark.parametrize("name", ["CosentLoss", "PairwiseHingeLoss"])
+def test_a_list_of_labels_has_one_for_each_candidate(name):
+    model = static_model()
+    columns = [model.preprocess(["red cat", "old dog"]) for _ in range(3)]
+    with pytest.raises(ValueError, match=r"shape \(2, 3\); a row needs a number for each of the 2"):
+        getattr(adapter, name)(model)(columns, torch.rand(2, 3))
+
+
+@pytest.mark.parametrize("name", ["CosentLoss", "InfoNceLoss", "UniformityLoss"])
+def test_there_are_as_many_labels_as_pairs(name):
+    model = static_model()
+    columns = [model.preprocess(["red cat", "old dog"]) for _ in range(2)]
+    with pytest.raises(ValueError, match="3 labels for 2 pairs of 2 rows"):
+        getattr(adapter, name)(model)(columns, torch.tensor([1.0, 0.0, 1.0]))
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES_OF_THEIR_OWN))
+def test_a_loss_with_prototypes_says_under_its_own_name_that_it_asks_for_a_count(name):
+    kind = adapter.TRAINING_LOSSES[name]
+    with pytest.raises(TypeError, match=f"{kind.__name__} .* pass class_count"):
+        kind(static_model())
+
+
 @pytest.mark.parametrize(
     ("name", "settings"),
     [
