@@ -6,6 +6,7 @@ import dataclasses
 
 from explorer.core.batch import Batch, has_words, make_batch
 from explorer.core.explore import check, explore
+from explorer.core.marks import planted, same_texts
 from explorer.core.remarks import remarks, speaks_another_language, suggested_scale
 from explorer.core.scenario import Scenario
 from explorer.export.picture import describe_batch, picture
@@ -24,13 +25,16 @@ def explored(scenario: Scenario, batch: Batch, key: str = "") -> Json:
     answer: Json = {"picture": picture(found)}
     answer["picture"]["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
     if key:
+        data, seen = scenario.data, found.batch
         answer["batch"] = {
             "key": key,
-            "scale": suggested_scale(found.batch),
-            "sigma": float(found.batch.scores.std(correction=0)),
+            "scale": suggested_scale(seen),
+            "sigma": float(seen.scores.std(correction=0)),
             "foreign": speaks_another_language(found),
-            "editable": has_words(scenario.data),
-            **describe_batch(found.batch),
+            "editable": has_words(data),
+            "same_texts": [dataclasses.asdict(one) for one in same_texts(seen, data)],
+            "planted": [dataclasses.asdict(one) for one in planted(seen.pairs, data)],
+            **describe_batch(seen),
         }
     return answer
 

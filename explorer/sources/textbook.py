@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -28,16 +29,15 @@ EMBEDDINGS = FOLDER / "embeddings.npz"
 @dataclass(frozen=True)
 class Example:
     """One example. `mislabelled` are the positions of the pairs whose label is wrong on purpose,
-    `twins` of those that hold a text of another pair, `hidden` of those whose second sentence
-    would also be right for another pair's first, of which the labels know nothing;
-    `note` is the locale key of something the user has to know, if there is such a thing. Where
-    the sentences only name numbers that are given, there is nothing to encode: `encodable`."""
+    `hidden` of those whose second sentence would also be right for another pair's first, of which
+    the labels know nothing, each with the position of that other pair; `note` is the locale key of
+    something the user has to know, if there is such a thing. Where the sentences only name numbers
+    that are given, there is nothing to encode: `encodable`."""
 
     name: str
     load: Callable[[], Pairs]
     mislabelled: tuple[int, ...] = ()
-    twins: tuple[int, ...] = ()
-    hidden: tuple[int, ...] = ()
+    hidden: tuple[tuple[int, int], ...] = ()
     note: str | None = None
     encodable: bool = True
 
@@ -104,10 +104,20 @@ def _pairs_of(name: str) -> Pairs:
     return read_file(FOLDER / f"{name}.tsv", header=True).pairs
 
 
-def _of_kind(name: str, kind: str = "mislabelled") -> tuple[int, ...]:
-    """The positions of the rows whose kind, the last column, is this."""
+def _mislabelled(name: str) -> tuple[int, ...]:
+    """The positions of the rows of that kind, as the last column says it."""
+    return tuple(i for i, kind in enumerate(_kinds(name)) if kind == "mislabelled")
+
+
+def _hidden(name: str) -> tuple[tuple[int, int], ...]:
+    """The positions of the hidden positives, each with that of the row that its kind names."""
+    named = (re.fullmatch(r"hidden positive of row (\d+)", kind) for kind in _kinds(name))
+    return tuple((i, int(found[1]) - 1) for i, found in enumerate(named) if found)
+
+
+def _kinds(name: str) -> list[str]:
     rows = (FOLDER / f"{name}.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    return tuple(i for i, row in enumerate(rows) if row.endswith(f"\t{kind}"))
+    return [row.rpartition("\t")[2] for row in rows]
 
 
 def _fingerprint(pairs: Pairs) -> str:
@@ -117,12 +127,12 @@ def _fingerprint(pairs: Pairs) -> str:
 
 EXAMPLES: dict[str, Example] = {
     "graded_english": Example(
-        "graded_english", _from_file("graded_english"), _of_kind("graded_english")
+        "graded_english", _from_file("graded_english"), _mislabelled("graded_english")
     ),
     "graded_chinese": Example(
         "graded_chinese",
         _from_file("graded_chinese"),
-        _of_kind("graded_chinese"),
+        _mislabelled("graded_chinese"),
         note="example.graded_chinese.note",
     ),
     "cosent_batch": Example("cosent_batch", _cosent_batch, encodable=False),
@@ -133,9 +143,8 @@ EXAMPLES: dict[str, Example] = {
     "twins": Example(
         "twins",
         _from_file("twins"),
-        _of_kind("twins"),
-        twins=_of_kind("twins", "twin"),
-        hidden=_of_kind("twins", "hidden positive"),
+        _mislabelled("twins"),
+        hidden=_hidden("twins"),
     ),
 }
 

@@ -1464,6 +1464,13 @@ export interface Places {
   reciprocal: Real;
 }
 
+/** What an example holds on purpose at a pair: a wrong label, or a second sentence that would also be right for the first one of the pair `other`, of which no label knows. */
+export interface Planted {
+  pair: number;
+  kind: "mislabelled" | "hidden";
+  other: number | null;
+}
+
 /** A loss in one type and one form; `broken` is the first step without a number, "" for none, and `refused` what torch says that cannot compute this. */
 export interface PreciseRow {
   type: string;
@@ -1670,6 +1677,14 @@ export interface RunStatus {
   problem: Problem | null;
 }
 
+/** A sentence of a pair that another pair holds too, and the first one that does. */
+export interface SameText {
+  pair: number;
+  side: "first" | "second";
+  other: number;
+  other_side: "first" | "second";
+}
+
 /** The whole scene. */
 export interface Scenario {
   data: Data;
@@ -1680,7 +1695,7 @@ export interface Scenario {
   view: View;
 }
 
-/** The batch of a scene: `scale` is the λ advised for it, `sigma` the spread of its scores. */
+/** The batch of a scene: `scale` is the λ advised for it, `sigma` the spread of its scores; `same_texts` and `planted` are marked at its pairs. */
 export interface SceneBatch {
   key: string;
   first: string[];
@@ -1705,6 +1720,8 @@ export interface SceneBatch {
   sigma: number;
   foreign: boolean;
   editable: boolean;
+  same_texts: SameText[];
+  planted: Planted[];
 }
 
 /** Scores by label: `counts` [groups, bins], a group its least and largest label. */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+from explorer.core.marks import Planted, SameText
 from explorer.core.remarks import Statistics as Statistics
 from explorer.core.scenario import Reading
 from explorer.lab.training.trials import Offer
@@ -12,12 +13,15 @@ from explorer.web.wire.shared import Batch, Encoded, Picture, Problem, Real, Sce
 
 
 class SceneBatch(Batch):
-    """The batch of a scene: `scale` is the λ advised for it, `sigma` the spread of its scores."""
+    """The batch of a scene: `scale` is the λ advised for it, `sigma` the spread of its scores;
+    `same_texts` and `planted` are marked at its pairs."""
 
     scale: tuple[float, float] | None
     sigma: float
     foreign: bool
     editable: bool
+    same_texts: list[SameText]
+    planted: list[Planted]
 
 
 class _Explored(TypedDict):

@@ -4,6 +4,7 @@ import { find, h, reword, worded } from "../../kit/dom.js";
 import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
 import { say } from "../../kit/words.js";
+import { marksOf, pairsOfRows } from "./marks.js";
 
 /** @typedef {import("../../kit/types").Row} Row */
 
@@ -249,19 +250,37 @@ export default function pairs(root, channel) {
     label();
   }
 
-  // Which row became which pair: skipped and empty rows are none.
+  // Which row became which pair: skipped and empty rows are none, nor are those that were left out. Of a
+  // source that is no table the rows are the pairs themselves, and go by their numbers there.
   function label() {
-    const skipped = new Map(channel.skipped.map((skip) => [skip.row, skip]));
-    let pair = 0;
-    const scores = channel.picture ? floats(channel.picture.pairs.score) : [];
-    linesOf().forEach((line, i) => {
-      const skip = channel.scenario.data.source === "table" ? skipped.get(i + 1) : undefined;
-      const empty = cellsOf(line).every((cell) => cell.trim() === "");
-      line.pair = skip || empty ? undefined : pair;
-      blame(line, skip);
-      find(line, ".lp-similarity").textContent = line.pair === undefined ? "" : show(scores[pair], 3);
-      if (line.pair !== undefined) pair += 1;
+    const { batch, picture, scenario } = channel;
+    const isTable = scenario.data.source === "table";
+    const skipped = new Map((isTable ? channel.skipped : []).map((skip) => [skip.row, skip]));
+    const scores = picture ? floats(picture.pairs.score) : [];
+    const marks = batch ? marksOf(batch, (pair) => channel.numberOf(pair)) : new Map();
+    const lines = linesOf();
+    const used = lines.map((line, i) => !skipped.has(i + 1) && cellsOf(line).some((cell) => cell.trim() !== ""));
+    const pairs = pairsOfRows(used, isTable ? (batch?.places ?? null) : null);
+    lines.forEach((line, i) => {
+      const pair = pairs[i];
+      line.pair = pair;
+      blame(line, skipped.get(i + 1));
+      tag(line, pair === undefined ? [] : (marks.get(pair) ?? []));
+      find(line, ".lp-similarity").textContent = pair === undefined ? "" : show(scores[pair], 3);
+      if (!isTable && pair !== undefined) line.children[0].textContent = String(channel.numberOf(pair));
     });
+  }
+
+  // What is marked at a pair stands below the cell that it is about.
+  /**
+   * @param {HTMLElement} line
+   * @param {import("./marks.js").Mark[]} marks
+   */
+  function tag(line, marks) {
+    for (const old of line.querySelectorAll(".lp-tag")) old.remove();
+    const inputs = inputsOf(line);
+    for (const { cell, key, about, values } of marks)
+      inputs[cell].after(h("span.lp-tag", { title: say(about, values) }, say(key, values)));
   }
 
   // The cell that cannot be read is marked and told why, below it; a fault that names no column
@@ -317,7 +336,9 @@ export default function pairs(root, channel) {
     if (box.open) mark();
   });
   channel.on("language", () => {
-    if (channel.batch) count.textContent = say("ui.count_pairs", { count: channel.batch.labels.length });
+    if (!channel.batch) return;
+    count.textContent = say("ui.count_pairs", { count: channel.batch.labels.length });
+    if (box.open) label();
   });
   let labelled = "";
 }

@@ -253,6 +253,16 @@ def test_rows_that_are_not_held_are_asked_for(name):
     assert asked({"source": "table", "rows": []}, rows=name) == {"send_rows": True}
 
 
+def test_what_is_marked_at_its_pairs_comes_with_the_batch():
+    batch = asked({"source": "example", "example": "twins"})["batch"]
+    assert {one["pair"] for one in batch["same_texts"]} == {0, 1, 2, 3, 5, 8, 9}
+    assert batch["planted"][0] == {"pair": 4, "kind": "hidden", "other": 3}
+    rows = [["a cat", "a dog", "1"], ["", "", ""], ["a bird", "a  dog", "1"]]
+    batch = asked({"source": "table", "rows": rows})["batch"]
+    assert [(one["pair"], one["other"]) for one in batch["same_texts"]] == [(0, 1), (1, 0)]
+    assert batch["planted"] == []
+
+
 def guided(count: int, *, named: bool = True, lacking: int = -1) -> bytes:
     """Pairs with a guide's vectors, in columns whose names say so or do not."""
     names = ("guide1", "guide2") if named else ("u", "v")
