@@ -200,11 +200,12 @@ export default function controls(root, channel, server) {
 
   function aboutData() {
     const { data } = channel.store.state;
+    const batch = channel.problem ? null : channel.batch; // a refusal says what is missing of the new one
     const asksGuide = channel.sides.some((side) => channel.formOf(side)?.asks_guide);
     random.element("guide").hidden = !asksGuide && !data.random.guide;
     const asksTeacher = channel.sides.some((side) => channel.formOf(side)?.asks_teacher);
-    const guide = asksGuide && channel.batch ? guideWords(data, channel.batch.guided) : "";
-    const teacher = asksTeacher && channel.batch ? teacherWords(data, channel.batch.taught) : "";
+    const guide = asksGuide && batch ? guideWords(data, batch.guided) : "";
+    const teacher = asksTeacher && batch ? teacherWords(data, batch.taught) : "";
     secondModels.textContent = [guide, teacher].filter(Boolean).join(" · ");
     const { note } = examples[data.example] ?? {};
     about.textContent = [say(`example.${data.example}.about`), note ? say(note) : ""].join(" ").trim();
@@ -235,6 +236,7 @@ export default function controls(root, channel, server) {
   });
   channel.on("skipped", aboutData);
   channel.on("batch", aboutData);
+  channel.on("problem", aboutData);
   channel.on("language", () => {
     byName.list();
     for (const card of cards) card.fill();
