@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.core.scenario import Data, Scenario
+from explorer.sources.textbook import load_example
 from tests.browser.compare.steering import opened_page as beside
 from tests.browser.compare.steering import redrawn as beside_redrawn
 from tests.browser.compare.steering import values
@@ -31,6 +32,47 @@ def named(page: Page, field: str) -> tuple[str, list[str]]:
     page.wait_for_function(f"document.querySelector('{field}')?.options.length > 1")
     label = page.locator(f"label:has({field}) > span").text_content() or ""
     return label, page.locator(f"{field} option").all_text_contents()
+
+
+def tags(page: Page) -> dict[str, list[str]]:
+    """What is marked in the table of pairs, by the number of the row."""
+    page.evaluate("document.querySelector('#main-pairs details').open = true")
+    page.wait_for_function("document.querySelector('#main-pairs .lp-tag')")
+    rows = page.locator("#main-pairs tbody tr").evaluate_all(
+        """rows => rows.map((row) => [
+            row.cells[0].textContent,
+            Array.from(row.querySelectorAll(".lp-tag"), (tag) => tag.textContent),
+        ])"""
+    )
+    return {number: said for number, said in rows if said}
+
+
+def test_rows_of_the_table_say_whose_text_they_hold(new_page, server: Server) -> None:
+    page = visit(new_page(), f"{server.address}/#{SCENE.to_link()}")
+    assert tags(page) == {
+        "1": ["same text as pair 2"] * 2,
+        "2": ["same text as pair 1"] * 2,
+        "3": ["same text as pair 4"],
+        "4": ["same text as pair 3"],
+    }
+    tag = page.locator("#main-pairs tbody tr").nth(2).locator("td").nth(2).locator(".lp-tag")
+    assert "Sentence 2 of pair 4" in (tag.get_attribute("title") or "")
+    page.evaluate("window.lossprism.page().correct('It is raining.', 'The weather is wet.', '')")
+    expect(tag).to_have_count(0)
+    assert set(tags(page)) == {"1", "2"}  # the row stands there, and is no pair any more
+    expect(page.locator("#main-pairs tbody tr").nth(2).locator(".lp-similarity")).to_be_empty()
+
+
+def test_what_an_example_holds_on_purpose_stays_at_its_rows(new_page, server: Server) -> None:
+    scene = Scenario(data=Data(example="twins"), loss="info_nce")
+    page = visit(new_page(), f"{server.address}/#{scene.to_link()}")
+    before = tags(page)
+    assert before["5"] == ["hidden positive: also right for pair 4"]
+    assert before["15"] == ["mislabelled on purpose"]
+    pairs = load_example("twins")
+    with redrawn(page):
+        page.evaluate(f"([a, b]) => {CHANNEL}.correct(a, b, '')", [pairs.first[0], pairs.second[0]])
+    assert tags(page) == {row: said for row, said in before.items() if int(row) > 3}
 
 
 def test_they_are_left_out_by_one_name_on_all_pages(new_page, server: Server) -> None:

@@ -157,6 +157,8 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "figure_text.undrawn",
         "ui.terms_unnamed",
     ),
+    "which other pair holds the same text, compared as texts": ("ui.mark.same_text.*",),
+    "what an example says of a pair of its own": ("ui.mark.hidden.about",),
     "a source, quoted": ("cite.equation", "finetune.source_note", "parity.because.convention"),
     "an end of a list": ("finetune.verdict_end",),
     "the gradient is 0 at every term": ("ui.no_terms",),
