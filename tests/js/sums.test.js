@@ -54,6 +54,7 @@ test("lengths are even, each once, and without any the loss is on whole, half an
   assert.deepEqual(lengthsIn("63"), [62]);
   assert.deepEqual(lengthsIn("one"), [1, 0.5, 0.25]);
   assert.deepEqual(lengthsIn("1, 0"), [1, 0.5, 0.25]);
+  assert.deepEqual(lengthsIn("65536, 65538, 64"), [65536, 64]);
 });
 
 test("only sums that are not known yet are asked for", async () => {
@@ -61,12 +62,27 @@ test("only sums that are not known yet are asked for", async () => {
   const asked = [];
   const ask = async (name) => {
     asked.push(name);
-    return name === "cosent+angle" ? { loss: lossWith() } : { error: { key: "unknown_loss", values: {}, about: "" } };
+    return name === "cosent+angle"
+      ? { loss: lossWith() }
+      : { error: { key: "unknown_loss", values: {}, about: "loss" } };
   };
   await learn(ask, ["info_nce", "info_nce+angle", "cosent+angle", "cosent+angle", "x+y", "nobody"]);
   assert.deepEqual(asked, ["cosent+angle", "x+y"]);
   assert.ok("cosent+angle" in given.losses);
   assert.ok(!("x+y" in given.losses));
+  // That no loss goes by a name stays so.
+  await learn(ask, ["x+y"]);
+  assert.equal(asked.length, 2);
+});
+
+test("a sum of which no answer came is asked for again", async () => {
+  const name = "cosent+siglip";
+  await learn(async () => null, [name]);
+  const busy = { key: "shared_busy", values: {}, about: "again" };
+  await learn(async () => ({ error: busy }), [name]);
+  assert.ok(!(name in given.losses));
+  await learn(async () => ({ loss: lossWith("scale_of_cosent") }), [name]);
+  assert.ok(name in given.losses);
 });
 
 test("an address of Compare names its losses, blanks beside their signs read over", () => {

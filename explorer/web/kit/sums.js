@@ -8,6 +8,7 @@ import { has, say } from "./words.js";
 
 export const WHOLE = 1; // what is at most this is a share of the dimensions
 export const HALVED = [1, 0.5, 0.25];
+const LONGEST = 65_536; // as LONGEST_PREFIX of losses/combined/names.py
 
 /**
  * The name of a sum, as losses/combined/names.py reads it.
@@ -64,16 +65,21 @@ export const mayBeSum = (name) => /[+(]/.test(name);
  */
 export const withoutBlanks = (name) => name.replace(/\s*([+(),])\s*/g, "$1").trim();
 
+/** @type {Set<string>} */
+const none = new Set(); // what the server knows no loss by
+
 /**
- * Have the sums among these losses told by the server, where the page does not know them yet.
+ * Have the sums among these losses told by the server, where the page does not know them yet. A name that
+ * is none's is asked for once.
  * @param {AskLoss | undefined} ask
  * @param {string[]} names
  */
 export async function learn(ask, names) {
-  const unknown = [...new Set(names)].filter((name) => mayBeSum(name) && !Object.hasOwn(given.losses, name));
-  for (const name of unknown) {
+  const sums = [...new Set(names)].filter(mayBeSum);
+  for (const name of sums.filter((one) => !Object.hasOwn(given.losses, one) && !none.has(one))) {
     const answer = await ask?.(name);
     if (answer && "loss" in answer) given.losses[name] = answer.loss;
+    else if (answer?.error?.about === "loss") none.add(name);
   }
 }
 
@@ -100,7 +106,7 @@ export function carriedOver(from, chosen, to) {
  * @param {string} text
  */
 export function lengthsIn(text) {
-  const typed = (text.match(/\d+/g) ?? []).map(Number).filter((length) => length >= 2);
+  const typed = (text.match(/\d+/g) ?? []).map(Number).filter((length) => length >= 2 && length <= LONGEST);
   const even = [...new Set(typed.map((length) => length - (length % 2)))].slice(0, 6);
   return even.length ? even : HALVED;
 }

@@ -100,11 +100,12 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     ]
     before = {name: value for name, value, _ in usual["fields"]}
     same = {name for name, value, _ in chosen["fields"] if value == before.get(name)}
-    # The one to add from, the box that finds one by its name, what InfoNCE has no choice of (guide
-    # and teacher, too), and what only an encoder from scratch has.
+    # The ones to add from, the box that finds one by its name, what InfoNCE has no choice of (guide
+    # and teacher, too), what only an encoder from scratch has, and what InfoNCE may be made of.
     hidden = ("convention", "guide", "teacher", "vocabulary", "dimension")
-    shown = ("another", "loss-name")
-    assert same == {f"lp-finetune-{name}" for name in (*hidden, *shown)}
+    shown = ("another", "loss-name", "combine-add")
+    of_part = {"prefixes", "lengths", "queue"}
+    assert same == {f"lp-finetune-{name}" for name in (*hidden, *shown)} | of_part
     known = f"{CHANNEL}.checked && document.querySelector('input[name=other]')"
     page.reload()
     page.wait_for_function(f"window.lossprism && {known}")
@@ -135,6 +136,44 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     page.get_by_role("button", name="Leave this file out").click()
     expect(page.locator(".lp-finetune_controls")).not_to_contain_text("20.csv")
     assert page.evaluate(f"{CHANNEL}.plan.data.held_out_file") == ""
+
+
+def test_losses_are_put_together_and_stay_so(open_page: Callable[..., Page]) -> None:
+    page = open_page()
+    plan(page, loss="cosent", parameters={"scale": 5})
+    page.click("#lp-finetune-combine summary")
+    page.select_option("#lp-finetune-combine-add", "angle")
+    together = page.locator("#lp-finetune-loss")
+    expect(together).to_have_value("cosent+angle")
+    # What was chosen for the loss is chosen for it in the sum; each part has its own.
+    side = page.locator(".lp-finetune_controls")
+    numbers = side.locator(".lp-parameters input[type=range]")
+    named = numbers.evaluate_all("all => all.map((one) => one.dataset.parameter)")
+    weights = ["weight_of_cosent", "weight_of_angle"]
+    assert sorted(named) == sorted([*weights, "scale_of_cosent", "scale_of_angle"])
+    assert page.evaluate(f"{CHANNEL}.plan.parameters") == {"scale_of_cosent": 5}
+    expect(page.locator(".lp-start-box")).to_contain_text("CoSENT + AnglE · scale · CoSENT = 5")
+    side.locator("[name=prefixes]").first.check()
+    expect(together).to_have_value("matryoshka(cosent)+angle")
+    page.wait_for_function(f"{CHANNEL}.checked?.steps")
+    expect(side.locator(".lp-wrong:visible")).to_have_count(0)
+    # The page that comes back has never heard of the sum.
+    page.reload()
+    page.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
+    expect(together).to_have_value("matryoshka(cosent)+angle")
+    expect(side.locator("#lp-finetune-combine .lp-part")).to_have_count(2)
+    expect(page.locator(".lp-start-box")).to_contain_text("CoSENT on prefixes + AnglE")
+    # What a queue keeps is no part of the batch of another loss on the same logits, and it is told.
+    plan(page, loss="info_nce", parameters={})
+    page.click("#lp-finetune-combine summary")
+    side.locator("[name=queue]").check()
+    expect(together).to_have_value("queue(info_nce)")
+    page.select_option("#lp-finetune-combine-add", "decoupled")
+    expect(together).to_have_value("queue(info_nce)+decoupled")
+    expect(side.locator(".lp-wrong:visible").first).to_contain_text("cannot be trained as one sum")
+    side.locator("#lp-finetune-combine .lp-part button").last.click()
+    expect(together).to_have_value("queue(info_nce)")
+    expect(side.locator(".lp-wrong:visible")).to_have_count(0)
 
 
 def test_someone_with_pairs_of_their_own_is_led_from_the_invitation_to_the_start(

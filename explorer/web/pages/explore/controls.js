@@ -1,6 +1,7 @@
 // The sidebar: data, encoder, loss, parameters, rules. Each control changes the scenario and
 // nothing else.
 
+import { combiner } from "../../kit/combination.js";
 import { h, reword, setText, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
 import { lossFinder } from "../../kit/finder.js";
@@ -21,7 +22,6 @@ import {
 import { addressFor } from "../../kit/sides.js";
 import { carriedOver } from "../../kit/sums.js";
 import { say, titleOf } from "../../kit/words.js";
-import { combiner } from "./combination.js";
 import { filePanel } from "./file.js";
 
 /** @typedef {"example" | "table" | "file" | "random"} Source */

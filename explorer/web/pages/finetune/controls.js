@@ -1,5 +1,6 @@
 // The sidebar of the Fine-tune page: the plan of a run. Each control changes the plan and nothing
 // else; what the server finds in it comes back as "checked".
+import { combiner } from "../../kit/combination.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled } from "../../kit/fields.js";
 import { lossFinder } from "../../kit/finder.js";
@@ -86,6 +87,7 @@ export default function controls(root, channel, server) {
 
   const lossChoice = lossSelect("lp-finetune-loss", (loss) => set({ loss, convention: "", parameters: {} }));
   const byName = lossFinder("lp-finetune-loss-name", (loss, name) => set({ loss, convention: name, parameters: {} }));
+  const combination = combiner("lp-finetune-combine", (loss) => channel.combine(loss));
   const lossAbout = h("p.lp-note");
   const lossWrong = line();
   const convention = conventionField("lp-finetune-convention", (name) => set({ convention: name, parameters: {} }));
@@ -126,6 +128,7 @@ export default function controls(root, channel, server) {
     const form = spec.conventions[plan.convention];
     if (!parameters.set(`${plan.loss}|${plan.convention}`, form.parameters, plan.parameters)) return;
     convention.set(spec, plan.convention);
+    combination.set(plan.loss);
     lossAbout.textContent = aboutOf(plan.loss);
   }
 
@@ -250,6 +253,7 @@ export default function controls(root, channel, server) {
       byName.element,
       lossWrong,
       lossAbout,
+      combination.element,
       convention.element,
       guideBox,
       teacherBox,
@@ -299,7 +303,8 @@ export default function controls(root, channel, server) {
     scratchOnly.hidden = choice !== "scratch";
     layersOnly.hidden = choice === "scratch";
     kinds.set(plan.kind);
-    lossChoice.set(plan.loss);
+    if (lossChoice.has(plan.loss)) lossChoice.set(plan.loss);
+    else listLosses(); // a sum that was not heard of before
     fillParameters();
     numbers.fill();
     schedule.value = plan.schedule;

@@ -19,7 +19,7 @@ export function invitationOf(channel) {
       quick.disabled = true;
       const { data, ...first } = channel.store.usual.plan;
       const practice = language() === "zh" ? facts.practice.at(-1) : facts.practice[0];
-      channel.takeOver({
+      await channel.takeOver({
         ...first,
         ...facts.quick,
         data: {

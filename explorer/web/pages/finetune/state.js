@@ -8,7 +8,7 @@ import { Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
 import { store as keep, stored } from "../../kit/storage.js";
 import { Store } from "../../kit/store.js";
-import { learn, withoutBlanks } from "../../kit/sums.js";
+import { carriedOver, learn, withoutBlanks } from "../../kit/sums.js";
 import { say } from "../../kit/words.js";
 import { apart } from "./naming.js";
 import { ProbeScene } from "./probe_scene.js";
@@ -140,8 +140,10 @@ export class FinetunePage extends Bus {
   }
 
   /** @param {import("../../kit/types").Asking<FinetuneServer>} server */
-  connect(server) {
+  async connect(server) {
     this.server = server;
+    const { before, after } = this.beside;
+    await this.learn([this.plan, ...before, ...after]);
     this.history = new History({
       store: this.store,
       write: () => ({ text: link.written(this.store) }),
@@ -159,13 +161,13 @@ export class FinetunePage extends Bus {
    * @param {string} text
    */
   async open(text) {
-    await learn(this.server?.loss, [lossIn(text)]);
+    await this.learn([{ loss: lossIn(text) }]);
     const data = broughtIn(text);
     if (!data) {
       this.show(link.read(this.store.table, text).shown.slice(0, MOST_SHOWN));
       return true;
     }
-    this.takeOver(data);
+    await this.takeOver(data);
     this.history?.remember();
     return false;
   }
@@ -253,6 +255,27 @@ export class FinetunePage extends Bus {
   }
 
   /**
+   * The sums among these losses are told by the server before they are shown.
+   * @param {{ loss?: string }[]} forms
+   */
+  async learn(forms) {
+    await learn(
+      this.server?.loss,
+      forms.map(({ loss = "" }) => loss),
+    );
+  }
+
+  /**
+   * A loss that was made of the one of the plan, or of which that was made, with what was chosen for either.
+   * @param {string} loss
+   */
+  async combine(loss) {
+    await this.learn([{ loss }]);
+    const { loss: before, parameters } = this.plan;
+    this.setPlan({ loss, convention: "", parameters: carriedOver(before, parameters, loss) });
+  }
+
+  /**
    * The settings of a run, to be tried with a change. Its data too, where the page can name them.
    * @param {Plan} plan
    */
@@ -263,14 +286,15 @@ export class FinetunePage extends Bus {
         ? { source: data.source, example: data.example, hub: data.hub, split: data.split }
         : {};
     const { held_out_share: share, augment } = data;
-    this.takeOver({ ...plan, data: { ...source, held_out_share: share, augment } });
+    return this.takeOver({ ...plan, data: { ...source, held_out_share: share, augment } });
   }
 
   /**
    * A whole plan from elsewhere on the page comes into the controls, and is seen to.
    * @param {PlanChange} plan
    */
-  takeOver(plan) {
+  async takeOver(plan) {
+    await this.learn([plan]);
     this.setPlan(this.store.known({ plan }).plan);
     this.publish("taken");
   }
@@ -303,7 +327,10 @@ export class FinetunePage extends Bus {
     });
     if (!wanted.length && !list) return { began, list, answer: undefined };
     const offsets = Object.fromEntries(wanted.map((name) => [name, this.traces.get(name)?.offset ?? 0]));
-    return { began, list, answer: await this.server?.watch({ offsets, list }) };
+    const answer = await this.server?.watch({ offsets, list });
+    const told = [...Object.values(answer?.runs ?? {}), ...(answer?.listed ?? [])];
+    await this.learn(told.map(({ plan }) => plan ?? {}));
+    return { began, list, answer };
   }
 
   /** @param {ToldLogs} told */

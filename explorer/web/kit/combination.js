@@ -1,12 +1,12 @@
 // The fold in which losses are put together to one.
-import { h, reword, worded } from "../../kit/dom.js";
-import { labelled } from "../../kit/fields.js";
-import { given } from "../../kit/given.js";
-import { groupsOf, lossSelect } from "../../kit/sidebar.js";
-import { HALVED, lengthsIn, mayBeSum, nameOfSum, plainPart, summandsOf, WHOLE } from "../../kit/sums.js";
-import { say, titleOf } from "../../kit/words.js";
+import { h, reword, worded } from "./dom.js";
+import { labelled } from "./fields.js";
+import { given } from "./given.js";
+import { groupsOf, lossSelect } from "./sidebar.js";
+import { HALVED, lengthsIn, mayBeSum, nameOfSum, plainPart, summandsOf, WHOLE } from "./sums.js";
+import { say, titleOf } from "./words.js";
 
-/** @typedef {import("../../wire").Summand} Summand */
+/** @typedef {import("../wire").Summand} Summand */
 
 const MOST = 4; // as MOST_PARTS of losses/combined/names.py
 
@@ -39,12 +39,19 @@ export function combiner(id, choose) {
     };
     const nested = h("input", {
       type: "checkbox",
+      name: "prefixes",
       checked: prefixes.length > 0,
       onchange: () => become({ prefixes: nested.checked ? HALVED : [] }),
     });
-    const kept = h("input", { type: "checkbox", checked: queued, onchange: () => become({ queued: kept.checked }) });
+    const kept = h("input", {
+      type: "checkbox",
+      name: "queue",
+      checked: queued,
+      onchange: () => become({ queued: kept.checked }),
+    });
     const lengths = h("input", {
       type: "text",
+      name: "lengths",
       inputMode: "numeric",
       spellcheck: false,
       value: prefixes.filter((length) => length > WHOLE).join(", "),
