@@ -14,7 +14,6 @@ import numpy as np
 
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import Cells, is_blank, listed_in, read_sentence, shortened
-from losses.geometry import SHORTEST
 
 # A sentence and its vector: base64 of float32 numbers, least byte first.
 Guided = tuple[str, str]
@@ -116,9 +115,16 @@ def _vector(cell: object, column: str) -> np.ndarray:
     if not finite.all():
         odd = numbers[int(finite.argmin())]
         raise Problem("guide_not_finite", column=column, value=shortened(odd))
-    if np.linalg.norm(vector.astype(np.float64)) < SHORTEST:
+    if not _points(vector):
         raise Problem("guide_zero", column=column)
     return vector
+
+
+def _points(vector: np.ndarray) -> bool:
+    """Whether a vector is long enough to have a direction, of which cosines are made."""
+    from losses.geometry import SHORTEST  # with torch, which other examples and files do without
+
+    return bool(np.linalg.norm(vector.astype(np.float64)) >= SHORTEST)
 
 
 def _same(one: np.ndarray, other: np.ndarray) -> bool:
@@ -154,7 +160,7 @@ def unpacked(vector: str) -> np.ndarray:
         raise ValueError("no base64") from error
     if not len(numbers) or not np.isfinite(numbers).all():
         raise ValueError("no finite numbers")
-    if np.linalg.norm(numbers.astype(np.float64)) < SHORTEST:
+    if not _points(numbers):
         raise ValueError("no direction")
     return numbers
 

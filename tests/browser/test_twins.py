@@ -79,12 +79,14 @@ def test_they_are_left_out_by_one_name_on_all_pages(new_page, server: Server) ->
     page = visit(new_page(), f"{server.address}/#{SCENE.to_link()}")
     remarks = page.locator("#main-figures .lp-remarks")
     # Rows 1 and 2 are each other's query; rows 3 and 4 have one key.
-    expect(remarks).to_contain_text("Of 16 negatives, 2 hold the text of their own query and 2 the")
+    expect(remarks).to_contain_text(
+        "Of the 16 negatives of InfoNCE, 2 hold the text of their own query"
+    )
     before = page.evaluate(f"{CHANNEL}.picture.figures.loss")
     with redrawn(page):
         page.evaluate("document.querySelector('#lp-twins').closest('details').open = true")
         page.select_option("#lp-twins", "leave_out")
-    expect(remarks).to_contain_text("Left out of the loss: of 16 negatives the 2 that hold")
+    expect(remarks).to_contain_text("Left out of InfoNCE: of 16 negatives the 2 that hold")
     assert page.evaluate(f"{CHANNEL}.picture.figures.loss") < before
     expect(page.locator("#main-figures .lp-headline annotation")).to_contain_text("\\notin")
     still(page)
