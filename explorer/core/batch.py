@@ -180,9 +180,7 @@ class Batch:
         missing = [place for place, score in enumerate(given) if math.isnan(score)]
         if len(missing) == len(given):
             return Problem("no_teacher", about="teacher")
-        one = {side: shortened(getattr(pairs, side)[missing[0]]) for side in ("first", "second")}
-        counts = {"without": len(missing), "count": len(given)}
-        return Problem("teacher_incomplete", about="teacher", **counts, **one)
+        return _incomplete("teacher", pairs, missing)
 
     def _unguided(self) -> Problem:
         """Which pairs have a sentence of which the guide has no vector."""
@@ -191,9 +189,7 @@ class Batch:
         absent = np.isnan(guide[:, 0])
         first, second = pairs.positions
         missing = np.flatnonzero(absent[first] | absent[second])
-        one = {side: shortened(getattr(pairs, side)[missing[0]]) for side in ("first", "second")}
-        counts = {"without": len(missing), "count": len(pairs)}
-        return Problem("guide_incomplete", about="guide", **counts, **one)
+        return _incomplete("guide", pairs, missing)
 
     def _unlike_teacher(self) -> Problem | None:
         """Why the vectors cannot be compared with a teacher's, number by number, if they cannot."""
@@ -607,6 +603,13 @@ def _under_rules(
 
 def _on_device(rows: np.ndarray | None, dtype: torch.dtype, where: torch.device) -> Tensor | None:
     return None if rows is None else torch.tensor(rows, dtype=dtype, device=where)
+
+
+def _incomplete(model: str, pairs: Pairs, missing: Sequence[int] | np.ndarray) -> Problem:
+    """That a second model says nothing of the pairs at these places: how many, and the first."""
+    one = {side: shortened(getattr(pairs, side)[missing[0]]) for side in ("first", "second")}
+    counts = {"without": len(missing), "count": len(pairs)}
+    return Problem(f"{model}_incomplete", about=model, **counts, **one)
 
 
 def _lacks_guide(pairs: Pairs) -> bool:

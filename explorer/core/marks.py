@@ -16,7 +16,7 @@ Side = Literal["first", "second"]
 
 
 @dataclass(frozen=True)
-class SameText:
+class SharedText:
     """A sentence of a pair that another pair holds too, and the first one that does."""
 
     pair: int
@@ -35,7 +35,7 @@ class Planted:
     other: int | None = None
 
 
-def same_texts(batch: Batch, data: Data) -> list[SameText]:
+def same_texts(batch: Batch, data: Data) -> list[SharedText]:
     """The sentences that stand in several pairs, in the order of the batch; texts are compared as
     `sources.pairs.text_numbers` does. Names of numbers are no texts.
 
@@ -66,7 +66,7 @@ def same_texts(batch: Batch, data: Data) -> list[SameText]:
                 *((other, "second") for other in of_second.get(text, ()) if other != pair),
             ]
             if holders:
-                found.append(SameText(pair, side, *min(holders)))
+                found.append(SharedText(pair, side, *min(holders)))
     return found
 
 

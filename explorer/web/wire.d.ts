@@ -1677,14 +1677,6 @@ export interface RunStatus {
   problem: Problem | null;
 }
 
-/** A sentence of a pair that another pair holds too, and the first one that does. */
-export interface SameText {
-  pair: number;
-  side: "first" | "second";
-  other: number;
-  other_side: "first" | "second";
-}
-
 /** The whole scene. */
 export interface Scenario {
   data: Data;
@@ -1720,7 +1712,7 @@ export interface SceneBatch {
   sigma: number;
   foreign: boolean;
   editable: boolean;
-  same_texts: SameText[];
+  same_texts: SharedText[];
   planted: Planted[];
 }
 
@@ -1762,6 +1754,14 @@ export interface SendRows {
 /** The names under which runs can be read by whoever is told them. */
 export interface Shared {
   runs: string[];
+}
+
+/** A sentence of a pair that another pair holds too, and the first one that does. */
+export interface SharedText {
+  pair: number;
+  side: "first" | "second";
+  other: number;
+  other_side: "first" | "second";
 }
 
 /** The step that is looked at, in full: matrices [rows, columns] as laid out. */

@@ -61,23 +61,28 @@ def told_of(
         return LabelColumns(None if learns else labels, labels.view(-1).float() if learns else None)
     if "lists" not in spec.needs:
         if spec.reads_labels and rows.shape[1] not in (1, others):
-            raise ValueError(
-                f"the labels have shape {tuple(labels.shape)}; a row needs a number for each of "
-                f"the {others} candidates, or one, which says nothing of an anchor, a positive and "
-                "negatives"
+            raise _misfit(
+                labels,
+                others,
+                ", or one, which says nothing of an anchor, a positive and negatives",
             )
         of_each = spec.reads_labels and rows.shape[1] == others
         return LabelColumns(rows.T.reshape(-1) if of_each else None, None)
     if learns and rows.shape[1] == others - 1:  # margins of the positive above each negative
         rows = torch.cat([torch.zeros_like(rows[:, :1]), -rows], dim=1)
     if rows.shape[1] != others:
-        kinds = f"a number for each of the {others} candidates"
-        raise ValueError(
-            f"the labels have shape {tuple(labels.shape)}; a row needs {kinds}"
-            + (f", or a margin for each of the {others - 1} negatives" if learns else "")
-        )
+        margins = f", or a margin for each of the {others - 1} negatives"
+        raise _misfit(labels, others, margins if learns else "")
     flat = rows.T.reshape(-1)
     return LabelColumns(None if learns else flat, flat if learns else None)
+
+
+def _misfit(labels: Tensor, candidates: int, instead: str) -> ValueError:
+    """That labels are not one for each candidate, nor what would do in their place."""
+    return ValueError(
+        f"the labels have shape {tuple(labels.shape)}; a row needs a number for each of the "
+        f"{candidates} candidates{instead}"
+    )
 
 
 def _of_one_length(labels: Sequence[Tensor]) -> Tensor:

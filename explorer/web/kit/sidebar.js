@@ -68,17 +68,7 @@ export function filePicker({ id, title = "ui.drop_file", kinds = "ui.file_kinds"
 }
 
 const NO_SCORE = "none"; // in place of a column: for the score, all pairs are positives
-// What a file may do without, and what it then says.
-/** @type {Record<string, string>} */
-const WITHOUT = {
-  score: "column.no_score",
-  teacher: "column.no_teacher",
-  guide_first: "column.no_guide",
-  guide_second: "column.no_guide",
-  guide_anchor: "column.no_guide",
-  guide_positive: "column.no_guide",
-  guide_negative: "column.no_guide",
-};
+const WITHOUT = ["score", "teacher", "guide"]; // what a file may do without; a guide has a role for each text
 
 /**
  * Which column of a file plays which role: a select for each, where "" is none of them.
@@ -88,13 +78,14 @@ const WITHOUT = {
 export function columnFields({ columns, chosen, roles = Object.keys(chosen), none = null }, change) {
   return roles.map((role) => {
     const now = chosen[role] ?? "";
+    const [kind] = role.split("_");
     const empty = none ? [worded("option", none, { value: "" })] : now ? [] : [h("option", { value: "" })];
     const select = h(
       "select",
       { name: role, onchange: () => change(role, select.value) },
       ...empty,
       columns.map((column) => h("option", { value: column }, column)),
-      WITHOUT[role] ? [worded("option", WITHOUT[role], { value: NO_SCORE })] : [],
+      WITHOUT.includes(kind) ? [worded("option", `column.no_${kind}`, { value: NO_SCORE })] : [],
     );
     select.value = now;
     return labelled(`column.${role}`, select);

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from explorer.core.marks import Planted, SameText
+from explorer.core.marks import Planted, SharedText
 from explorer.core.remarks import Statistics as Statistics
 from explorer.core.scenario import Reading
 from explorer.lab.training.trials import Offer
@@ -20,7 +20,7 @@ class SceneBatch(Batch):
     sigma: float
     foreign: bool
     editable: bool
-    same_texts: list[SameText]
+    same_texts: list[SharedText]
     planted: list[Planted]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explorer.core.batch import batch_of_vectors, make_batch
-from explorer.core.marks import Planted, SameText, planted, same_texts
+from explorer.core.marks import Planted, SharedText, planted, same_texts
 from explorer.core.scenario import Data, Rules
 from explorer.sources.pairs import Pairs
 from explorer.sources.textbook import EXAMPLES, load_example
@@ -30,11 +30,11 @@ def of_example(data):
 def test_each_sentence_is_marked_with_the_first_other_pair_that_holds_its_text():
     found = marked([("a", "x", 1), ("b", " x", 1), ("c", "x ", 1), ("X", "a", 1), ("d", "y", 1)])
     assert found == [
-        SameText(0, "first", 3, "second"),
-        SameText(0, "second", 1, "second"),
-        SameText(1, "second", 0, "second"),
-        SameText(2, "second", 0, "second"),
-        SameText(3, "second", 0, "first"),
+        SharedText(0, "first", 3, "second"),
+        SharedText(0, "second", 1, "second"),
+        SharedText(1, "second", 0, "second"),
+        SharedText(2, "second", 0, "second"),
+        SharedText(3, "second", 0, "first"),
     ]
 
 
@@ -50,7 +50,7 @@ def test_a_pair_is_no_other_pair_of_itself():
 
 def test_a_query_that_asks_twice_is_marked_and_a_negative_of_its_own_is_not():
     rows = [("q", "a", 1), ("q", "b", 1), ("q", "c", 0), ("r", "d", 1), ("s", "e", 1)]
-    assert marked(rows) == [SameText(0, "first", 1, "first"), SameText(1, "first", 0, "first")]
+    assert marked(rows) == [SharedText(0, "first", 1, "first"), SharedText(1, "first", 0, "first")]
 
 
 def test_pairs_without_labels_are_no_lists():
@@ -63,7 +63,7 @@ def test_of_lists_the_shared_query_is_not_marked_and_a_shared_candidate_is(copie
     rows = [(q, f"{q}{k}", grade) for q in "pqr" for k, grade in enumerate((1, 0.7, 0.7, 0))]
     shared = [("s", "once more", 1), ("s", "s1", 0), ("t", "once more", 0.7), ("t", "t1", 0)]
     found = marked([*rows, *shared[: 2 * copies]])
-    expected = [SameText(12, "second", 14, "second"), SameText(14, "second", 12, "second")]
+    expected = [SharedText(12, "second", 14, "second"), SharedText(14, "second", 12, "second")]
     assert found == (expected if copies == 2 else [])
 
 
