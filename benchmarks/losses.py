@@ -13,6 +13,7 @@ import csv
 import itertools
 import os
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -153,7 +154,17 @@ def measured(case: Case, size: int, peers: dict[str, Loss], chosen: argparse.Nam
         rivals |= peers
     exactly = case.definition if size <= min(case.dense, 2048) else case.ours
     exact = gradient_of(exactly, leaves(given, chosen.device, torch.float64))
-    looks = {who: looked_at(loss, inputs) for who, loss in rivals.items()}
+    looks = {}
+    for who, loss in rivals.items():
+        try:
+            looks[who] = looked_at(loss, inputs)
+        except RuntimeError as error:  # too large for a GPU, or a library that leaves one out
+            if who == "ours" or inputs[0].is_cpu:
+                raise
+            said = str(error).partition("\n")[0]
+            print(f"{case.name} at {size} without {who}: {said}", file=sys.stderr)
+            torch.cuda.empty_cache()
+    rivals = {who: rivals[who] for who in looks}
     # Being looked at slows a small batch down several times: how often it fits is asked apart.
     first = {
         who: look.seconds if look.seconds >= SLOW else seconds(rivals[who], inputs)
@@ -210,10 +221,15 @@ def main(arguments: list[str]) -> None:
     ]
     print("", report.table(GROWTH, grown), sep="\n")
     whole = not (chosen.quick or chosen.losses or chosen.sizes or chosen.threads or chosen.large)
-    folder = report.folder(chosen, whole and chosen.device == "cpu")
+    folder = report.folder(chosen, whole)
     if folder:
-        report.write(folder, "losses", "The losses", machine, (HEADS, rows), (GROWTH, grown))
-        write_csv(folder / "losses.csv", machine, results)
+        tables = (HEADS, rows), (GROWTH, grown)
+        if chosen.device == "cpu":
+            report.write(folder, "losses", "The losses", machine, *tables)
+            write_csv(folder / "losses.csv", machine, results)
+        else:
+            run = f"losses --device {chosen.device}"
+            report.write(folder, "losses-gpu", "The losses on a GPU", machine, *tables, command=run)
     if chosen.plot:
         Path(chosen.plot).write_text(drawn(results, machine), encoding="utf-8")
 

@@ -28,11 +28,13 @@ def folder(chosen: argparse.Namespace, whole: bool) -> Path | None:
     return chosen.results or (RESULTS if whole else None)
 
 
-def write(place: Path, name: str, title: str, machine: str, *tables: Table) -> None:
-    """The tables of `python -m benchmarks NAME` as ``NAME.md`` in the folder, in place of those
-    of the run before."""
+def write(
+    place: Path, name: str, title: str, machine: str, *tables: Table, command: str = ""
+) -> None:
+    """The tables of `python -m benchmarks NAME`, or another `command`, as ``NAME.md`` in the
+    folder, in place of those of the run before."""
     place.mkdir(parents=True, exist_ok=True)
-    head = f"# {title}\n\n`python -m benchmarks {name}` on {today()}: {machine}."
+    head = f"# {title}\n\n`python -m benchmarks {command or name}` on {today()}: {machine}."
     parts = [head, *(table(heads, rows) for heads, rows in tables)]
     (place / f"{name}.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 

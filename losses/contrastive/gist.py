@@ -23,6 +23,7 @@ from losses.gather import gathered
 from losses.geometry import cosine_matrix, dot_matrix, unit
 from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
+from losses.kernels.sizes import most_cells
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
 from losses.landmarks import Bound
@@ -234,8 +235,7 @@ def _gist_collapse(
     away = given.get("guide_negatives")
     away = None if away is None else unit(away.double())
     counts = torch.zeros(len(looks), dtype=torch.float64, device=looks.device)
-    # A few rows at a time: their cosines stay in the cache of the processor.
-    step = max(1, CELLS // max(len(looks), 1))
+    step = max(1, most_cells(CELLS, looks) // max(len(looks), 1))
     for start in range(0, len(looks), step):
         here = slice(start, start + step)
         guided = dot_matrix(looks[here], partners)

@@ -50,8 +50,8 @@ OTHERS = {"key_to_key"}
 
 
 def _of_each(owners: Tensor, count: int) -> Tensor:
-    """How many hard negatives each query has: [N]."""
-    return owners[owners >= 0].bincount(minlength=count).double()
+    """How many hard negatives each query has: [N]. Landmarks are worked out on the processor."""
+    return owners[owners >= 0].bincount(minlength=count).double().cpu()
 
 
 def _of_nobody(owners: Tensor | None) -> float:

@@ -32,7 +32,7 @@ def from_classes(
     given = (anchors, classes, mining, margin, distance)
     if isinstance(margin, Tensor):
         return definition(*given)
-    exact = few if is_small(len(anchors), anchors, side=64) else large
+    exact = few if is_small(len(anchors), anchors, side=160) else large
     return with_gradient(exact.mined, definition, *given)
 
 

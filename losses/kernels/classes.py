@@ -19,6 +19,7 @@ from torch import Tensor
 from losses.geometry import dot_matrix, unit_and_pull
 from losses.inputs import may_ask
 from losses.kernels.plain import exp_, flush_, softplus
+from losses.kernels.sizes import most_rows
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
@@ -414,10 +415,9 @@ def parts_of(rows: Tensor) -> list[slice]:
 def is_small(rows: int, like: Tensor, columns: int = 0, *, side: int = 256) -> bool:
     """Whether one matrix of the whole batch (`few`) is as fast; then it is also lean enough.
 
-    So it is up to `side` rows on a processor; on an accelerator, where a step costs more than the
-    cells in it, up to four times as many.
+    So it is up to `side` rows on a processor, and up to more on an accelerator.
     """
-    side = side if like.is_cpu else 4 * side
+    side = most_rows(side, like)
     return rows * (rows + columns) < side * side
 
 

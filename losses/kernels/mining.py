@@ -24,6 +24,7 @@ from losses import geometry
 from losses.inputs import may_ask
 from losses.kernels.classes import both_ways, parts_of
 from losses.kernels.plain import softplus
+from losses.kernels.sizes import most_cells
 from losses.torch_internals import cdist_backward
 
 TILE = 2**20  # distances at a time where whole rows are needed
@@ -31,7 +32,7 @@ TILE = 2**20  # distances at a time where whole rows are needed
 FEW, FEW_FOR_LEAST = 32, 6
 # Up to how many rows all differences are as fast as a product: of distances that are taken all at
 # once, of their gradient.
-FEW_TO_MEASURE, FEW_TO_PULL = 192, 48
+FEW_TO_MEASURE, FEW_TO_PULL = 192, 192
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
@@ -102,7 +103,9 @@ def lifted(
     if may_ask(classes) and len(classes.unique()) == len(classes):  # without a positive pair
         return anchors.new_zeros(()), (torch.zeros_like(anchors), None, None, None)
     every = slice(0, len(anchors))
-    parts = torch.arange(len(anchors), device=anchors.device).split(max(1, TILE // len(anchors)))
+    parts = torch.arange(len(anchors), device=anchors.device).split(
+        max(1, most_cells(TILE, anchors) // len(anchors))
+    )
     measure = Distances(anchors, distance, at_once=len(parts) == 1)
     held = measure(every, every) if len(parts) == 1 else None
 
@@ -217,7 +220,7 @@ def _within_reach(negatives: Tensor, reach: Tensor, positives: Tensor, soft: boo
         slopes.scatter_add_(1, places, reached).sub_(active.sum(dim=1))
         return total, reached.sum(dtype=torch.float64)
 
-    some = max(1, TILE // negatives.numel())
+    some = max(1, most_cells(TILE, negatives) // negatives.numel())
     if reach.shape[1] <= some:
         return *compared(reach, positives), slopes
     parts = zip(reach.split(some, 1), positives.split(some, 1), strict=True)
@@ -242,7 +245,7 @@ def _within_reach_of_many(negatives: Tensor, reach: Tensor, positives: Tensor) -
 
 def _nearest_beyond(negatives: Tensor, to_positive: Tensor) -> tuple[Tensor, Tensor]:
     """For each positive the nearest negative farther than it, inf if there is none."""
-    some = max(1, TILE // negatives.numel())
+    some = max(1, most_cells(TILE, negatives) // negatives.numel())
     if to_positive.shape[1] <= some:
         others, lengths = negatives[:, None, :], to_positive[:, :, None]
         return torch.where(others > lengths, others, torch.inf).min(dim=2)
@@ -265,10 +268,10 @@ def number_of_terms(mining: str, sizes: Tensor, active: Tensor) -> Tensor:
     mining = mining.removeprefix("soft_")
     partners, strangers = sizes - 1, len(sizes) - sizes
     if mining == "all":
-        return partners.dot(strangers)
+        return (partners * strangers).sum()  # CUDA has no dot product of whole numbers
     if mining == "hard":
         partners = partners.sign()
-    return partners.dot(strangers.sign())
+    return (partners * strangers.sign()).sum()
 
 
 def by_rows(
@@ -283,7 +286,7 @@ def by_rows(
     offsets = step - starts
     gradient = torch.zeros_like(measure.wide)
     total = active = gradient.new_zeros((), dtype=torch.float64)
-    at_once = max(1, TILE // len(anchors))
+    at_once = max(1, most_cells(TILE, anchors) // len(anchors))
     for start in range(0, len(anchors), at_once):
         part = slice(start, start + at_once)
         rows, size = order[part], sizes[part, None]

@@ -21,7 +21,9 @@ from losses.kernels.gradient import with_gradient
 from losses.kernels.plain import log1p_sum_exp, softplus
 
 MATRIX_BELOW = 192  # rows; up to here the N×N comparison is faster than anything clever
-TERMS_BELOW = 48  # rows; up to here all terms are faster than sums of logarithms
+# Rows, up to which all terms are faster than sums of logarithms: a GPU takes as long for a million
+# terms as for ten, and each step of a sum of logarithms waits for the one before.
+TERMS_BELOW, TERMS_BELOW_ON_A_GPU = 48, 1024
 CELLS, MOST_CELLS = 1024, 2**20  # to put labels of few values into
 SAMPLE = 4096  # labels to look at before all
 GLANCE = 16  # and before asking whether there are but two
@@ -85,7 +87,8 @@ def ordered_sum(
         rows = rows + shift
     found = _in_numbers(labels, rows, columns, weighted) if may_ask(labels) else None
     if not found:
-        of_any_size = _in_terms if len(labels) <= TERMS_BELOW else _in_logarithms
+        few = TERMS_BELOW_ON_A_GPU if labels.is_cuda else TERMS_BELOW
+        of_any_size = _in_terms if len(labels) <= few else _in_logarithms
         found = of_any_size(labels, rows, columns, weighted)
     value, share, falling, rising = found
     if others:

@@ -18,6 +18,7 @@ from losses.inputs import may_ask
 from losses.kernels.cells import logistic_terms, logistic_weights_
 from losses.kernels.gradient import with_gradient
 from losses.kernels.ordered import accurate, levels_in_order
+from losses.kernels.sizes import most_cells, most_rows
 from losses.torch_internals import in_torch_func
 
 # Rows, up to which one matrix is fastest.
@@ -62,7 +63,7 @@ def _above_zero(weight: Tensor) -> Tensor:
 
 def _hinge(labels: Tensor, scores: Tensor, margin: float, eps: float) -> tuple[Tensor, Tensor]:
     """The loss and its gradient."""
-    if len(scores) <= TREE_ABOVE:
+    if len(scores) <= most_rows(TREE_ABOVE, scores):
         gaps = (labels - labels.unsqueeze(1)).to(scores.dtype).clamp_min_(0)
         violations = (scores.unsqueeze(1) - scores).add_(margin).clamp_min_(0)
         total = _above_zero(gaps.sum() + eps)
@@ -142,7 +143,7 @@ def logistic_sum(
     scores: Tensor, labels: Tensor, *, scale: float | Tensor, mean: bool = False
 ) -> Tensor:
     """Σ log(1 + exp(λ(s_j − s_i))) over y_i > y_j, or its mean over these."""
-    compute = _logistic_of_few if len(scores) <= LOGISTIC_BELOW else _logistic
+    compute = _logistic_of_few if len(scores) <= most_rows(LOGISTIC_BELOW, scores) else _logistic
     compute, dense = partial(compute, mean=mean), partial(_dense_logistic, mean=mean)
     return with_gradient(compute, dense, labels, scores, scale)
 
@@ -200,7 +201,7 @@ def _tiles(
     above = torch.searchsorted(labels, labels, right=True)  # where the higher labels start
     total = scores.new_zeros((), dtype=accurate(scores))
     pull = torch.zeros_like(scores, dtype=total.dtype)
-    rows = min(TILE_ROWS, max(1, TILE // size))
+    rows = min(most_cells(TILE_ROWS, scores), max(1, most_cells(TILE, scores) // size))
     for start in range(0, size, rows):
         end = min(start + rows, size)
         # Columns above some of the rows, then columns above all of them.
@@ -249,7 +250,7 @@ def largest_violation(
 
     `definition` is the same in plain torch.
     """
-    largest = _largest_of_few if len(scores) <= LARGEST_BELOW else _largest
+    largest = _largest_of_few if len(scores) <= most_rows(LARGEST_BELOW, scores) else _largest
     return with_gradient(largest, definition, scores, labels)
 
 

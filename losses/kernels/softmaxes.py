@@ -17,9 +17,9 @@ from torch import Tensor
 
 from losses.kernels.cells import logistic_terms, share_of_others
 from losses.kernels.plain import exp_, flush_
+from losses.kernels.sizes import most_cells
 from losses.kernels.tiled import (
     CELLS,
-    CELLS_OF_AN_ACCELERATOR,
     FEWEST,
     SAFE,
     Logits,
@@ -122,7 +122,7 @@ def over_blocks(
         ends.append(ends[-1] + len(columns))
     places = [slice(*pair) for pair in pairwise(ends)]
     softmaxes = _softmaxes(blocks, places)
-    step = _height(len(own), ends[-1], own.is_cpu)
+    step = _height(len(own), ends[-1], own)
     room = own.new_empty(step, ends[-1])
     value, pulls = own.new_zeros(()), torch.zeros_like(own)
     by_further = None if further is None else torch.zeros_like(further)
@@ -192,10 +192,9 @@ def _softmaxes(blocks: Sequence[Block], places: Sequence[slice]) -> list[slice]:
     return [slice(*pair) for pair in pairwise([0, *ends.values()])]
 
 
-def _height(rows: int, columns: int, on_processor: bool) -> int:
+def _height(rows: int, columns: int, like: Tensor) -> int:
     """How many rows a span has, all spans alike: a low one multiplies slowly."""
-    cells = CELLS if on_processor else CELLS_OF_AN_ACCELERATOR
-    spans = math.ceil(rows / max(FEWEST, cells // max(columns, 1)))
+    spans = math.ceil(rows / max(FEWEST, most_cells(CELLS, like) // max(columns, 1)))
     return math.ceil(rows / spans)
 
 

@@ -24,15 +24,15 @@ from losses.kernels.cells import (
     share_of_others,
 )
 from losses.kernels.plain import exp_, flush_
+from losses.kernels.sizes import most_cells
 from losses.same_text import Absent
 
 # Logits up to this size need no shift before exp: neither e⁶⁵, nor the sum of 10⁹ of them, nor
 # e⁻⁶⁵ leaves the range of float32 and bfloat16.
 SAFE = 65.0
 
-# Cells of a tile: on a processor what its caches hold, on an accelerator what keeps it busy. A
-# tile has `FEWEST` rows or more, since fewer would starve the matrix product.
-CELLS, CELLS_OF_AN_ACCELERATOR, FEWEST = 2**22, 2**26, 256
+# Cells of a tile, which has `FEWEST` rows or more: fewer would starve the matrix product.
+CELLS, FEWEST = 2**22, 256
 
 
 class Directions:
@@ -103,7 +103,7 @@ class Logits:
         self.wanted = by_rows is not None or by_columns is not None
         self.bounded = largest <= SAFE
         self.exact = torch.promote_types(rows.dtype, torch.float32)
-        cells = CELLS if rows.is_cpu else CELLS_OF_AN_ACCELERATOR
+        cells = most_cells(CELLS, rows)
         tiles = math.ceil(len(rows) / max(FEWEST, cells // len(columns)))
         self.step = math.ceil(len(rows) / tiles)  # all of one height: a low one multiplies slowly
 

@@ -427,8 +427,11 @@ def test_on_a_gpu(spec, dtype):
     loss = call(spec, there)
     assert loss.device.type == "cuda"
     exact = dtype == torch.float64
-    close = {"rtol": 1e-10, "atol": 1e-12} if exact else {"rtol": 1e-4, "atol": 1e-6}
-    torch.testing.assert_close(loss.cpu(), call(spec, given), **close)
+    # There the directions of bfloat16 vectors stay bfloat16 in the products.
+    rtol, atol = {torch.float64: (1e-10, 1e-12), torch.bfloat16: (3e-3, 1e-3)}.get(
+        dtype, (1e-4, 1e-6)
+    )
+    torch.testing.assert_close(loss.cpu(), call(spec, given), rtol=rtol, atol=atol)
     found, expected = gradients(spec, there), gradients(spec, given)
     if exact:
         for name, gradient in expected.items():

@@ -325,7 +325,7 @@ def test_going_backward_twice_gives_the_same(name, parameters, extra):
 @pytest.mark.parametrize("dtype", [torch.float32, pytest.param(torch.bfloat16, marks=on_meta)])
 def test_an_accelerator_is_never_asked_for_a_number(name, parameters, extra, dtype, monkeypatch):
     """The meta device has no numbers to read: a step that wants one fails."""
-    monkeypatch.setattr(tiled, "CELLS_OF_AN_ACCELERATOR", 1)
+    monkeypatch.setattr(tiled, "CELLS", 1)
     monkeypatch.setattr(tiled, "FEWEST", 4)
     vectors, rest = made(name, 10, extra, dtype=dtype)
     there = {n: v.to("meta") for n, v in vectors.items()}

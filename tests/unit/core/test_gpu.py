@@ -1,0 +1,41 @@
+"""On a GPU a batch is shown as on the processor, its landmarks included."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from explorer.core.batch import make_batch
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario
+from explorer.runtime import device
+from explorer.sources.random_batch import RandomBatch
+from losses import LOSSES
+from tests.scenes import data_for
+from tests.unit.losses.made import case
+
+RANDOM = Data(source="random", random=RandomBatch(pairs=24, dimension=16, seed=5))
+
+
+@pytest.mark.cuda
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("data", [Data(), Data(example="graded_lists"), RANDOM])
+def test_a_gpu_shows_what_the_processor_shows(data, monkeypatch):
+    for loss in LOSSES:
+        scene = Scenario(data=data_for(loss, data), loss=loss)
+        shown = []
+        for where in ("cpu", "cuda"):
+            monkeypatch.setattr(device, "_chosen", where)
+            make_batch.cache_clear()
+            found = explore(scene)
+            assert found.pair_gradient.device.type == where
+            marks = (found.loss, found.gradient_norm, found.floor, found.collapse)
+            numbers = [math.nan if mark is None else mark for mark in marks]
+            shown.append(
+                torch.cat((torch.tensor(numbers, dtype=torch.float64), found.pair_gradient.cpu()))
+            )
+        with case(loss=loss):
+            torch.testing.assert_close(*shown, rtol=1e-9, atol=1e-12, equal_nan=True)
+    make_batch.cache_clear()
