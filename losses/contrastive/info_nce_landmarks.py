@@ -29,7 +29,8 @@ def keys_beside(given: dict[str, Tensor]) -> int:
 
 
 def _candidates(given: dict[str, Tensor], way: str) -> tuple[Tensor, Tensor]:
-    """How many others of the batch, and how many further negatives, each row has: [N] each."""
+    """How many others of the batch, and how many further negatives, each row has: [N] each, on
+    the processor."""
     count, beside = len(given["keys"]), keys_beside(given) if way.endswith("key") else 0
     in_batch = torch.full((count,), count - 1.0, dtype=torch.float64)
     further = torch.full((count,), float(beside), dtype=torch.float64)
@@ -38,10 +39,10 @@ def _candidates(given: dict[str, Tensor], way: str) -> tuple[Tensor, Tensor]:
         return in_batch, further
     sides = (of_queries, of_keys) if way.startswith("query") else (of_keys, of_queries)
     seen = of_queries if way.endswith("query") else of_keys
-    in_batch -= same_text_count(*sides, seen) - 1
+    in_batch -= same_text_count(*sides, seen).cpu() - 1
     of_others = given.get("negative_texts")
     if beside and of_others is not None:
-        further -= same_text_count(*sides, of_others)
+        further -= same_text_count(*sides, of_others).cpu()
     return in_batch, further
 
 
@@ -50,7 +51,7 @@ OTHERS = {"key_to_key"}
 
 
 def _of_each(owners: Tensor, count: int) -> Tensor:
-    """How many hard negatives each query has: [N]. Landmarks are worked out on the processor."""
+    """How many hard negatives each query has: [N], on the processor."""
     return owners[owners >= 0].bincount(minlength=count).double().cpu()
 
 

@@ -9,7 +9,7 @@ import torch
 
 from explorer.core.batch import make_batch
 from explorer.core.explore import explore
-from explorer.core.scenario import Data, Scenario
+from explorer.core.scenario import Data, Rules, Scenario
 from explorer.runtime import device
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
@@ -17,14 +17,16 @@ from tests.scenes import data_for
 from tests.unit.losses.made import case
 
 RANDOM = Data(source="random", random=RandomBatch(pairs=24, dimension=16, seed=5))
+TWINS = Data(example="twins")
 
 
 @pytest.mark.cuda
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-@pytest.mark.parametrize("data", [Data(), Data(example="graded_lists"), RANDOM])
-def test_a_gpu_shows_what_the_processor_shows(data, monkeypatch):
+@pytest.mark.parametrize("twins", ["keep", "leave_out"])
+@pytest.mark.parametrize("data", [Data(), Data(example="graded_lists"), TWINS, RANDOM])
+def test_a_gpu_shows_what_the_processor_shows(data, twins, monkeypatch):
     for loss in LOSSES:
-        scene = Scenario(data=data_for(loss, data), loss=loss)
+        scene = Scenario(data=data_for(loss, data), loss=loss, rules=Rules(twins=twins))
         shown = []
         for where in ("cpu", "cuda"):
             monkeypatch.setattr(device, "_chosen", where)

@@ -146,10 +146,10 @@ def test_tau_and_cosine_are_of_the_gradients():
     found = compare(RANDOM, [Side("cosent"), Side("info_nce"), Side("triplet")])
     a, b, c = found.sides
     assert [one.gradient for one in found.between] == ["score", "pair", "pair"]
-    by_scores = [one.score_gradient.nan_to_num(0).numpy() for one in (a, b)]
+    by_scores = [one.score_gradient.nan_to_num(0).cpu().numpy() for one in (a, b)]
     expected = stats.kendalltau(*by_scores).statistic
     assert found.of(0, 1).tau == pytest.approx(float(expected))
-    expected = stats.kendalltau(a.pair_gradient.numpy(), c.pair_gradient.numpy()).statistic
+    expected = stats.kendalltau(a.pair_gradient.cpu(), c.pair_gradient.cpu()).statistic
     assert found.of(0, 2).tau == pytest.approx(float(expected))
     flat = [one.vector_gradient.flatten() for one in (a, b)]
     expected = torch.cosine_similarity(*flat, dim=0)
@@ -177,7 +177,9 @@ def test_one_factor_between_two_conventions_is_found():
     found = compare(RANDOM, [Side("nt_xent", "", tau), Side("nt_xent", added, tau)])
     assert found.between[0].factor == pytest.approx(2, rel=1e-9)
     assert [one.key for one in found.between[0].reasons] == ["compare.other.definition"]
-    batch = dataclasses.replace(found.batch, classes=torch.arange(24) // 2)  # no anchor alone
+    batch = dataclasses.replace(
+        found.batch, classes=torch.arange(24, device=found.batch.labels.device) // 2
+    )  # no anchor alone
     found = compare(RANDOM, [Side("supcon", "", tau), Side("supcon", zeros, tau)], batch)
     assert found.between[0].factor == pytest.approx(0.2 / 0.07, rel=1e-9)
     assert compare(RANDOM, [Side("cosent"), Side("circle")]).between[0].factor is None

@@ -101,6 +101,7 @@ def test_cleaned_triplets_train_as_they_are(tmp_path):
                         cache_dir=str(tmp_path))  # fmt: skip
     model = static_model()
     trainer = SentenceTransformerTrainer(model, train_dataset=data)
+    model.cpu()  # where the features are; the trainer took it to a GPU
     features, labels = trainer.collect_features(trainer.data_collator([*data]))
     assert (len(features), labels) == (4, None)
     for loss in (losses.MultipleNegativesRankingLoss(model), losses.TripletLoss(model)):

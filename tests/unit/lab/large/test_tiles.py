@@ -124,7 +124,7 @@ def test_windows_of_many_cells_are_made_of_chunks(loss, cells, most, monkeypatch
 def must_be_sums(opened, chunk=(1, 1)):
     rows, columns = opened.shape
     whole = Window(0, rows, 0, columns)
-    all_cells = opened.matrix.streamed.tiles.cells(whole)[0].T.double().numpy()
+    all_cells = opened.matrix.streamed.tiles.cells(whole)[0].T.double().cpu().numpy()
     weights = np.exp(all_cells - opened.matrix.survey.norms[:, None])
     for window in (whole, Window(3, rows - 7, 5, columns - 1), Window(10, 13, 0, columns)):
         found = opened.blocks(window)
@@ -204,7 +204,9 @@ def test_heaviest_and_entropy(loss, monkeypatch):
     monkeypatch.setattr(strips, "TILE_CELLS", 5_000)
     opened = opened_of(loss)
     rows, columns = opened.shape
-    cells = opened.matrix.streamed.tiles.cells(Window(0, rows, 0, columns))[0].T.double().numpy()
+    cells = (
+        opened.matrix.streamed.tiles.cells(Window(0, rows, 0, columns))[0].T.double().cpu().numpy()
+    )
     logits = cells - opened.matrix.survey.norms[:, None]
     weights = np.exp(logits) / np.exp(logits).sum()
     best = np.sort(weights.ravel())[::-1][:100]
@@ -224,8 +226,9 @@ def test_heaviest_and_entropy(loss, monkeypatch):
         assert opened.nearest is None
 
 
-def test_a_survey_tells_how_far_it_is_and_can_be_stopped():
+def test_a_survey_tells_how_far_it_is_and_can_be_stopped(monkeypatch):
     heard = []
+    monkeypatch.setattr(strips, "ACCELERATOR_CELLS", strips.TILE_CELLS)
 
     def listen(done, total):
         heard.append((done, total))
