@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 from explorer.core.scenario import Data
+from explorer.sources.model_folders import EMBEDDED_WIDTH
 from losses import LOSSES, Convention, LossSpec
 
-EMBEDDED_WIDTH = 384  # of the vectors that ship with the textbook
 CANDIDATES = 4  # of each query of a random batch, for a loss on lists
 
 

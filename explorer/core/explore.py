@@ -270,12 +270,17 @@ def check(scenario: Scenario) -> None:
 
 
 def _check_prefixes(spec: LossSpec, batch: Batch) -> None:
-    longest = max((part.prefix or 0 for part in spec.parts), default=0)
+    longest = longest_prefix(spec)
     if not longest:
         return
     width = 0 if batch.vectors is None else batch.vectors.shape[1]
     if longest > width:
-        raise Problem("prefix_too_long", about="loss", longest=int(longest), dimension=width)
+        raise Problem("prefix_too_long", about="loss", longest=longest, dimension=width)
+
+
+def longest_prefix(spec: LossSpec) -> int:
+    """How many dimensions the part of a loss on prefixes sees that sees most; 0 of any other."""
+    return int(max((part.prefix or 0 for part in spec.parts), default=0))
 
 
 def _check_labels(pairs: Pairs, spec: LossSpec) -> None:

@@ -3,6 +3,7 @@ example holds on purpose."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -109,3 +110,11 @@ def planted(pairs: Pairs, data: Data) -> list[Planted]:
         if place in at and other in at
     )
     return sorted((*wrong, *hidden), key=lambda one: one.pair)
+
+
+def said_by_teacher(pairs: Pairs) -> list[float | None] | None:
+    """What a teacher gave each pair; None for a pair that it says nothing of, and in place of the
+    list where there is no teacher."""
+    if pairs.teacher is None:
+        return None
+    return [None if math.isnan(score) else score for score in pairs.teacher]

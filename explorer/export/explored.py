@@ -6,7 +6,7 @@ import dataclasses
 
 from explorer.core.batch import Batch, has_words, make_batch
 from explorer.core.explore import check, explore
-from explorer.core.marks import planted, same_texts
+from explorer.core.marks import planted, said_by_teacher, same_texts
 from explorer.core.remarks import remarks, speaks_another_language, suggested_scale
 from explorer.core.scenario import Scenario
 from explorer.export.picture import describe_batch, picture
@@ -34,6 +34,7 @@ def explored(scenario: Scenario, batch: Batch, key: str = "") -> Json:
             "editable": has_words(data),
             "same_texts": [dataclasses.asdict(one) for one in same_texts(seen, data)],
             "planted": [dataclasses.asdict(one) for one in planted(seen.pairs, data)],
+            "teacher": said_by_teacher(seen.pairs),
             **describe_batch(seen),
         }
     return answer

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 EMBEDDED = "all-MiniLM-L6-v2"
+EMBEDDED_WIDTH = 384  # numbers in each of its vectors
 EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 # What a model consists of, without any program: no .py, no pickled weights, no ONNX copies.
 _NEEDED = ("*.json", "*.txt", "*.model", "*.safetensors", "*.jinja")

@@ -1687,7 +1687,7 @@ export interface Scenario {
   view: View;
 }
 
-/** The batch of a scene: `scale` is the λ advised for it, `sigma` the spread of its scores; `same_texts` and `planted` are marked at its pairs. */
+/** The batch of a scene: `scale` is the λ advised for it, `sigma` the spread of its scores; `same_texts`, `planted` and what a teacher gave, if it did, are marked at its pairs. */
 export interface SceneBatch {
   key: string;
   first: string[];
@@ -1714,6 +1714,7 @@ export interface SceneBatch {
   editable: boolean;
   same_texts: SharedText[];
   planted: Planted[];
+  teacher: (number | null)[] | null;
 }
 
 /** Scores by label: `counts` [groups, bins], a group its least and largest label. */

@@ -43,6 +43,8 @@ def test_two_losses_are_put_together(page: Page, server: Server) -> None:
     with redrawn(page):
         page.locator("#lp-combine input[type=checkbox]").first.check()
     expect(page.locator("h1")).to_have_text("CoSENT on prefixes + AnglE")
+    # Whose row was built anew; the keyboard stays where it was.
+    expect(page.locator("#lp-combine [name=prefixes]").first).to_be_focused()
     expect(rows).to_have_count(4)
     expect(page.locator("#main-parts")).to_contain_text("first dimensions")
     weight = slider(page, "weight_of_angle")[1].input_value()
@@ -61,6 +63,7 @@ def test_two_losses_are_put_together(page: Page, server: Server) -> None:
     with redrawn(page):
         page.locator("#lp-combine .lp-part button").nth(0).click()
     expect(page.locator("h1")).to_have_text("AnglE")
+    expect(page.locator("#lp-combine-add")).to_be_focused()
     expect(page.locator("#main-parts")).to_be_hidden()
 
 

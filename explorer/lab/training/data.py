@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import math
 import random
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 import torch
 
@@ -18,6 +14,7 @@ from explorer.core.labels import beyond_scale
 from explorer.core.positives import over_positives, refused
 from explorer.core.scenario import Data
 from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.origin import DRAW, held_out_of, pairs_of, reworded, rows_of
 from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.lab.training.rows import (
     CLASSES,
@@ -35,17 +32,13 @@ from explorer.lab.training.varied import augmented
 from explorer.locale import title_word
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
-from explorer.sources import hub_cache, hub_sets, tables, textbook
-from explorer.sources.pairs import Pairs, corrected, given_by, taught
+from explorer.sources.pairs import Pairs, corrected, given_by
 from explorer.sources.samplers import group_by_label
 from losses import LOSSES, LossSpec
 from losses.combined.names import RECIPES
 from losses.labels import LabelRules, label_rules
 from losses.sentence_transformers.registry import trains_as_one
 
-# What is drawn from the data (a sample of many rows, the pairs held out, the varied copies) is the
-# same for every run on it: the seed of a run moves its order and its first weights.
-DRAW = 0
 # Fewer pairs than these leave nothing to learn from, or nothing to measure by.
 LEAST_TRAIN, LEAST_HELD_OUT = 4, 4
 
@@ -98,28 +91,29 @@ def read(plan: TrainingPlan) -> Corpus:
     Raises Problem with a sentence for whatever the user can put right.
     """
     data = plan.data
-    found, skipped, triplets, guided = _pairs(data)
+    origin = pairs_of(data)
+    found = origin.pairs
     if data.held_out_file:
-        train, held_out = _on_one_scale(found, _held_out(data).pairs)
+        train, held_out = _on_one_scale(found, held_out_of(data).pairs)
         if len(held_out) < LEAST_HELD_OUT:
             raise Problem("training_too_few", count=len(held_out), least=LEAST_HELD_OUT)
     else:
-        train, held_out = split(_rows(found), data.held_out_share, DRAW)
+        train, held_out = split(rows_of(found), data.held_out_share, DRAW)
     shared = len(sentences_of(train) & sentences_of(held_out))
-    added = _reworded(data, sentences_of(held_out))
+    added = reworded(data, sentences_of(held_out))
     train += added if found.labelled else [(*p[:2], train[0][2], p[3]) for p in added]
     train += augmented(train, data.augment, DRAW)
     return Corpus(
         tuple(pair[:3] for pair in train),
         tuple(pair[:3] for pair in held_out),
-        skipped,
+        origin.left_out,
         shared,
         found.labelled,
         given_by(pair[3] for pair in train),
         given_by(pair[3] for pair in held_out),
-        triplets,
+        origin.triplets,
         threshold=found.threshold,
-        brings_guide=guided,
+        brings_guide=origin.brings_guide,
     )
 
 
@@ -134,97 +128,13 @@ def under_teacher(plan: TrainingPlan, corpus: Corpus) -> Corpus:
 def _on_one_scale(train: Pairs, held_out: Pairs) -> tuple[list[Taught], list[Taught]]:
     """Both as rows; where one has no labels, its pairs get the highest of the other."""
     if train.labelled == held_out.labelled or not len(held_out):
-        return _rows(train), _rows(held_out)
+        return rows_of(train), rows_of(held_out)
     highest = max((train if train.labelled else held_out).labels)
     one, other = (
-        _rows(side if side.labelled else replace(side, labels=(highest,) * len(side)))
+        rows_of(side if side.labelled else replace(side, labels=(highest,) * len(side)))
         for side in (train, held_out)
     )
     return one, other
-
-
-def _pairs(data: TrainingData) -> tuple[Pairs, int, bool, bool]:
-    """The pairs, how many rows were left out, whether they came as triplets, and whether columns of
-    a guide's vectors stand beside them."""
-    if data.source == "example":
-        if not textbook.EXAMPLES.get(data.example, textbook.EXAMPLES["graded_english"]).encodable:
-            raise Problem("training_no_words", name=data.example)
-        return textbook.load_example(data.example), 0, False, False
-    if data.source == "hub":
-        return _from_hub(data)
-    if data.source == "rows":
-        with tempfile.TemporaryDirectory() as folder:  # read_file takes more than a typed table
-            path = Path(folder) / "rows.jsonl"
-            path.write_text(_json_lines(data.rows), encoding="utf-8")
-            table = tables.read_file(path, "rows.jsonl", most=data.most, seed=DRAW)
-    else:
-        columns = dict(data.columns) or None
-        how = {"columns": columns, "most": data.most, "seed": DRAW, "encoding": data.encoding}
-        table = tables.read_file(data.file, data.name, **how)
-    if not table.pairs:
-        raise Problem("no_pairs")
-    pairs = taught(table.pairs, data.teacher) if data.teacher else table.pairs
-    given = data.source == "rows" and data.triplets
-    return pairs, table.left_out, given or _are_triplets(table), table.brings_guide
-
-
-def _are_triplets(table: tables.Table) -> bool:
-    return "anchor" in table.chosen
-
-
-def _held_out(data: TrainingData) -> tables.Table:
-    """The held-out file, by the columns chosen for the other one, else by those it has; likewise
-    in its own encoding, else, where that cannot be told, in the one that was chosen."""
-    columns, encoding = dict(data.columns) or None, ""
-    while True:
-        try:
-            return tables.read_file(
-                data.held_out_file,
-                data.held_out_name,
-                columns=columns,
-                most=data.most,
-                seed=DRAW,
-                encoding=encoding,
-            )
-        except Problem as problem:
-            if problem.about == "unknown_column" and columns:
-                columns = None
-            elif problem.about == "encoding" and encoding != data.encoding:
-                encoding = data.encoding
-            else:
-                raise
-
-
-def _json_lines(rows: Sequence[Sequence[str]]) -> str:
-    named = ({"sentence1": a, "sentence2": b, "score": c} for a, b, c in rows)
-    return "\n".join(json.dumps(row) for row in named)
-
-
-def _rows(pairs: Pairs) -> list[Taught]:
-    given = pairs.teacher or (math.nan,) * len(pairs)
-    return list(zip(pairs.first, pairs.second, pairs.labels, given, strict=True))
-
-
-def _from_hub(data: TrainingData) -> tuple[Pairs, int, bool, bool]:
-    """A data set of the hub, read as the same rows in a file would be."""
-    from datasets import disable_progress_bars, load_dataset
-
-    disable_progress_bars()
-    repo, subset = hub_sets.named(data.hub)
-    with hub_sets.told_of(data.hub):
-        whole = hub_sets.fits_here(data.hub, hub_sets.about(data.hub))
-        folder = hub_cache.begin("dataset", repo, whole)
-        prepared = folder and str(folder / hub_cache.PREPARED)
-        held = load_dataset(
-            repo, subset, split=data.split, token=hub_sets.token(), cache_dir=prepared
-        )
-    if len(held) > data.most:
-        held = held.shuffle(seed=DRAW).select(range(data.most))
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "hub.jsonl"
-        held.to_json(path, force_ascii=False)
-        table = tables.read_file(path, most=data.most, columns=dict(data.columns) or None)
-    return table.pairs, table.left_out, _are_triplets(table), table.brings_guide
 
 
 def data_of_scene(scene: Data, pairs: Pairs | None = None) -> TrainingData:
@@ -274,28 +184,6 @@ def _groups(pairs: Sequence[AnyPair]) -> list[list[int]]:
     for place, (first, *_) in enumerate(pairs):
         groups.setdefault(numbers[first], []).append(place)
     return list(groups.values())
-
-
-# More of the same
-
-
-def _reworded(data: TrainingData, held_out: set[str]) -> list[Taught]:
-    """The pairs of the file with another column in place of the first sentence."""
-    if not data.alternatives:
-        return []
-    place, name = data.file, data.name
-    chosen, encoding = dict(data.columns) or None, data.encoding
-    known = tables.read_file(place, name, columns=chosen, most=1, encoding=encoding).chosen
-    added: list[Taught] = []
-    role = "anchor" if "anchor" in known else "first"
-    for column in data.alternatives:
-        columns = {**known, role: column}
-        table = tables.read_file(
-            place, name, columns=columns, most=data.most, seed=DRAW, encoding=encoding
-        )
-        # The other wording of a held-out pair still has its second sentence.
-        added += [pair for pair in _rows(table.pairs) if pair[0] not in held_out | {pair[1]}]
-    return [pair for pair in added if pair[1] not in held_out]
 
 
 # What a loss can do with them

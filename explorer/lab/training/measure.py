@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from explorer.core.diagnostics import TIED
-from explorer.lab.training.data import DRAW, Pair
+from explorer.lab.training.data import Pair
+from explorer.lab.training.origin import DRAW
 from explorer.lab.training.rows import LEAST_CANDIDATES, by_first
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from explorer.core.explore import parameters_for, spec_for
+from explorer.core.explore import longest_prefix, parameters_for, spec_for
 from explorer.core.scenario import Scenario, present
 from explorer.runtime import validation
 from explorer.runtime.numbers import typed
@@ -16,6 +16,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.wire import Json
 from explorer.sources.batches import SAMPLERS
 from explorer.sources.encoders import EMBEDDED
+from explorer.sources.model_folders import EMBEDDED_WIDTH
 from losses import LOSSES, LossSpec
 from losses.combined.names import without_blanks
 from losses.spec import ParameterValue
@@ -290,6 +291,15 @@ def _check(plan: TrainingPlan) -> None:
         raise Problem("training_scratch_cross", about="encoder", embedded=EMBEDDED)
     if not plan.own_loss:
         plan.settings  # noqa: B018 raises where a parameter does not fit
+        _check_prefixes(plan)
+
+
+def _check_prefixes(plan: TrainingPlan) -> None:
+    """Of encoders whose width is known before they are loaded; of others the loss asks itself."""
+    width = {SCRATCH: plan.dimension, EMBEDDED: EMBEDDED_WIDTH}.get(plan.encoder)
+    longest = longest_prefix(plan.spec)
+    if width and longest > width and plan.kind == "bi":
+        raise Problem("training_prefix_too_long", about="loss", longest=longest, dimension=width)
 
 
 # Reading

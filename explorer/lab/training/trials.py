@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from explorer.core.explore import parameters_for, spec_for
 from explorer.core.parameters import chosen_numeric, numeric_parameters, spread
 from explorer.core.scenario import Rules, Scenario
-from explorer.lab.training.data import DRAW, data_of_scene
+from explorer.lab.training.data import data_of_scene
+from explorer.lab.training.origin import DRAW
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.verdict import LEAST_SEEDS
 from explorer.sources.pairs import Pairs

@@ -14,9 +14,10 @@ import numpy as np
 import torch
 
 from explorer.lab.training import quota
-from explorer.lab.training.data import DRAW, LEAST_HELD_OUT
+from explorer.lab.training.data import LEAST_HELD_OUT
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.measure import HeldOut, unnoticed
+from explorer.lab.training.origin import DRAW
 from explorer.lab.training.outcome import HeldOutScores, measured_at
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.rows import Pair, sentences_of

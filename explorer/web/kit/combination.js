@@ -61,6 +61,7 @@ export function combiner(id, choose) {
     });
     const without = h("button.lp-button.lp-quiet", {
       type: "button",
+      name: "without",
       hidden: now.length < 2,
       "data-title": "ui.combine.without",
       onclick: () => choose(nameOfSum(now.filter((_one, k) => k !== place))),
@@ -76,6 +77,20 @@ export function combiner(id, choose) {
     return h("div.lp-part", {}, head, boxes, box, queues);
   }
 
+  /** Where the keyboard is in the rows, which are built anew. */
+  function focused() {
+    const control = /** @type {HTMLInputElement | null} */ (document.activeElement);
+    const place = [...parts.children].findIndex((one) => one.contains(control));
+    return control && place >= 0 ? { place, name: control.name } : null;
+  }
+
+  /** @param {{ place: number, name: string }} held the same control, or what follows the rows */
+  function focusAgain({ place, name }) {
+    const again = parts.children[place]?.querySelector(`[name="${name}"]`);
+    const there = again instanceof HTMLElement && again.checkVisibility() ? again : added.element;
+    there.focus();
+  }
+
   return {
     element,
     /**
@@ -86,6 +101,7 @@ export function combiner(id, choose) {
       const ours = isPart(given.losses[loss]?.group) || mayBeSum(loss);
       element.hidden = !ours;
       now = summandsOf(loss);
+      const held = focused();
       parts.replaceChildren(...now.map(row));
       const taken = new Set(now.map((one) => one.loss));
       const others = Object.fromEntries(Object.entries(plain()).filter(([name]) => !taken.has(name)));
@@ -94,6 +110,7 @@ export function combiner(id, choose) {
       added.element.hidden = now.length >= MOST;
       full.hidden = now.length < MOST;
       reword(element);
+      if (held) focusAgain(held);
     },
   };
 }

@@ -14,7 +14,7 @@ from explorer.web.wire.shared import Batch, Encoded, Picture, Problem, Real, Sce
 
 class SceneBatch(Batch):
     """The batch of a scene: `scale` is the λ advised for it, `sigma` the spread of its scores;
-    `same_texts` and `planted` are marked at its pairs."""
+    `same_texts`, `planted` and what a teacher gave, if it did, are marked at its pairs."""
 
     scale: tuple[float, float] | None
     sigma: float
@@ -22,6 +22,7 @@ class SceneBatch(Batch):
     editable: bool
     same_texts: list[SharedText]
     planted: list[Planted]
+    teacher: list[float | None] | None
 
 
 class _Explored(TypedDict):

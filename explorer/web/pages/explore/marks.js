@@ -1,16 +1,18 @@
-// What is marked in the table of pairs: a text that another pair holds too, and what an example holds on purpose.
+// What is marked in the table of pairs: a text that another pair holds too, what an example holds on purpose, and
+// what a teacher gave.
+import { show } from "../../kit/numbers.js";
 
 /** @typedef {import("../../wire").SceneBatch} SceneBatch */
 
 /** Where a mark stands in its row: at the first sentence, the second one, or the score.
- * @typedef {{ cell: 0 | 1 | 2, key: string, about: string, values: { pair?: number | string } }} Mark */
+ * @typedef {{ cell: 0 | 1 | 2, key: string, about: string, values: { pair?: number | string, score?: string } }} Mark */
 
 /**
  * What is marked at each pair that has something.
- * @param {Pick<SceneBatch, "same_texts" | "planted">} batch
+ * @param {Pick<SceneBatch, "same_texts" | "planted" | "teacher">} batch
  * @param {import("../../kit/card.js").Numbering} numberOf
  */
-export function marksOf({ same_texts, planted }, numberOf) {
+export function marksOf({ same_texts, planted, teacher }, numberOf) {
   /** @type {Map<number, Mark[]>} */
   const marks = new Map();
   /** @type {(pair: number, mark: Mark) => void} */
@@ -29,6 +31,14 @@ export function marksOf({ same_texts, planted }, numberOf) {
       about: `ui.mark.${kind}.about`,
       values: other === null ? {} : { pair: numberOf(other) },
     });
+  for (const [pair, score] of (teacher ?? []).entries())
+    if (score !== null)
+      put(pair, {
+        cell: 2,
+        key: "ui.mark.teacher",
+        about: "ui.mark.teacher.about",
+        values: { score: show(score, 3) },
+      });
   return marks;
 }
 

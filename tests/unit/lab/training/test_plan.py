@@ -48,6 +48,8 @@ def test_there_and_back():
         ({"parameters": {"tau": 1}}, "has no parameter tau"),
         ({"colour": "red"}, "plan.colour is not an entry"),
         ({"kind": "cross", "encoder": SCRATCH}, "cannot be a cross-encoder"),
+        ({"loss": "matryoshka(info_nce,512)"}, "the first 512 dimensions, and the vectors of this"),
+        ({"loss": "matryoshka(cosent,96)", "encoder": SCRATCH, "dimension": 64}, "encoder have 64"),
         ([], "plan is"),
     ],
     ids=str,

@@ -261,6 +261,11 @@ def test_what_is_marked_at_its_pairs_comes_with_the_batch():
     batch = asked({"source": "table", "rows": rows})["batch"]
     assert [(one["pair"], one["other"]) for one in batch["same_texts"]] == [(0, 1), (1, 0)]
     assert batch["planted"] == []
+    assert batch["teacher"] is None
+    batch = asked({"source": "table", "rows": rows, "teacher": [["a cat", "a dog", "0.5"]]})[
+        "batch"
+    ]
+    assert batch["teacher"] == [0.5, None]
 
 
 def guided(count: int, *, named: bool = True, lacking: int = -1) -> bytes:

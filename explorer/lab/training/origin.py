@@ -1,0 +1,137 @@
+"""The pairs that a plan's data name: of an example, the hub, a file, or rows."""
+
+from __future__ import annotations
+
+import json
+import math
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from explorer.lab.training.plan import TrainingData
+from explorer.lab.training.rows import Taught
+from explorer.runtime.problem import Problem
+from explorer.sources import hub_cache, hub_sets, tables, textbook
+from explorer.sources.pairs import Pairs, taught
+
+# What is drawn from the data (a sample of many rows, the pairs held out, the varied copies) is the
+# same for every run on it: the seed of a run moves its order and its first weights.
+DRAW = 0
+
+
+class Origin(NamedTuple):
+    """The pairs, how many rows were left out, whether they came as triplets, and whether columns of
+    a guide's vectors stand beside them."""
+
+    pairs: Pairs
+    left_out: int = 0
+    triplets: bool = False
+    brings_guide: bool = False
+
+
+def pairs_of(data: TrainingData) -> Origin:
+    """The pairs that the plan's data name, of whichever of its sources.
+
+    Raises:
+        Problem: where they cannot be read, or are none.
+    """
+    if data.source == "example":
+        if not textbook.EXAMPLES.get(data.example, textbook.EXAMPLES["graded_english"]).encodable:
+            raise Problem("training_no_words", name=data.example)
+        return Origin(textbook.load_example(data.example))
+    if data.source == "hub":
+        return _from_hub(data)
+    if data.source == "rows":
+        with tempfile.TemporaryDirectory() as folder:  # read_file takes more than a typed table
+            path = Path(folder) / "rows.jsonl"
+            path.write_text(_json_lines(data.rows), encoding="utf-8")
+            table = tables.read_file(path, "rows.jsonl", most=data.most, seed=DRAW)
+    else:
+        columns = dict(data.columns) or None
+        how = {"columns": columns, "most": data.most, "seed": DRAW, "encoding": data.encoding}
+        table = tables.read_file(data.file, data.name, **how)
+    if not table.pairs:
+        raise Problem("no_pairs")
+    pairs = taught(table.pairs, data.teacher) if data.teacher else table.pairs
+    given = data.source == "rows" and data.triplets
+    return Origin(pairs, table.left_out, given or _are_triplets(table), table.brings_guide)
+
+
+def _are_triplets(table: tables.Table) -> bool:
+    return "anchor" in table.chosen
+
+
+def _json_lines(rows: Sequence[Sequence[str]]) -> str:
+    named = ({"sentence1": a, "sentence2": b, "score": c} for a, b, c in rows)
+    return "\n".join(json.dumps(row) for row in named)
+
+
+def _from_hub(data: TrainingData) -> Origin:
+    """A data set of the hub, read as the same rows in a file would be."""
+    from datasets import disable_progress_bars, load_dataset
+
+    disable_progress_bars()
+    repo, subset = hub_sets.named(data.hub)
+    with hub_sets.told_of(data.hub):
+        whole = hub_sets.fits_here(data.hub, hub_sets.about(data.hub))
+        folder = hub_cache.begin("dataset", repo, whole)
+        prepared = folder and str(folder / hub_cache.PREPARED)
+        held = load_dataset(
+            repo, subset, split=data.split, token=hub_sets.token(), cache_dir=prepared
+        )
+    if len(held) > data.most:
+        held = held.shuffle(seed=DRAW).select(range(data.most))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "hub.jsonl"
+        held.to_json(path, force_ascii=False)
+        table = tables.read_file(path, most=data.most, columns=dict(data.columns) or None)
+    return Origin(table.pairs, table.left_out, _are_triplets(table), table.brings_guide)
+
+
+def held_out_of(data: TrainingData) -> tables.Table:
+    """The held-out file, by the columns chosen for the other one, else by those it has; likewise
+    in its own encoding, else, where that cannot be told, in the one that was chosen."""
+    columns, encoding = dict(data.columns) or None, ""
+    while True:
+        try:
+            return tables.read_file(
+                data.held_out_file,
+                data.held_out_name,
+                columns=columns,
+                most=data.most,
+                seed=DRAW,
+                encoding=encoding,
+            )
+        except Problem as problem:
+            if problem.about == "unknown_column" and columns:
+                columns = None
+            elif problem.about == "encoding" and encoding != data.encoding:
+                encoding = data.encoding
+            else:
+                raise
+
+
+def reworded(data: TrainingData, held_out: set[str]) -> list[Taught]:
+    """The pairs of the file with another column in place of the first sentence."""
+    if not data.alternatives:
+        return []
+    place, name = data.file, data.name
+    chosen, encoding = dict(data.columns) or None, data.encoding
+    known = tables.read_file(place, name, columns=chosen, most=1, encoding=encoding).chosen
+    added: list[Taught] = []
+    role = "anchor" if "anchor" in known else "first"
+    for column in data.alternatives:
+        columns = {**known, role: column}
+        table = tables.read_file(
+            place, name, columns=columns, most=data.most, seed=DRAW, encoding=encoding
+        )
+        # The other wording of a held-out pair still has its second sentence.
+        added += [pair for pair in rows_of(table.pairs) if pair[0] not in held_out | {pair[1]}]
+    return [pair for pair in added if pair[1] not in held_out]
+
+
+def rows_of(pairs: Pairs) -> list[Taught]:
+    """Both texts, the label, and what a teacher gave, NaN for nothing."""
+    given = pairs.teacher or (math.nan,) * len(pairs)
+    return list(zip(pairs.first, pairs.second, pairs.labels, given, strict=True))
