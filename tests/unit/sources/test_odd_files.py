@@ -21,7 +21,7 @@ import pyarrow.parquet
 import pytest
 
 from explorer.lab.large import files as large
-from explorer.lab.training import data as training
+from explorer.lab.training import origin
 from explorer.lab.training.plan import TrainingData
 from explorer.locale import LANGUAGES, say
 from explorer.runtime import limits
@@ -72,7 +72,7 @@ def of_large(data, name):
 def of_training(data, name):
     path = of_training.folder / "file"
     path.write_bytes(data)
-    pairs, *_ = training._pairs(TrainingData(source="file", file=str(path), name=name))
+    pairs = origin.pairs_of(TrainingData(source="file", file=str(path), name=name)).pairs
     return pairs.first + pairs.second, (), ()
 
 
