@@ -1,0 +1,54 @@
+"""What a batch is told on a device is worked out where its tensors are, or brought back first."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from explorer.core.batch import make_batch
+from explorer.core.explore import registered
+from explorer.core.scenario import Data, Rules, Scenario
+from explorer.sources.random_batch import RandomBatch
+from losses import LOSSES
+from tests.elsewhere import Elsewhere
+from tests.scenes import data_for
+from tests.unit.losses.made import case
+
+RANDOM = Data(source="random", random=RandomBatch(pairs=12, dimension=8, seed=5))
+BATCHES = [Data(), Data(example="graded_lists"), Data(example="twins"), RANDOM]
+
+
+@pytest.mark.parametrize("twins", ["keep", "leave_out"])
+@pytest.mark.parametrize("data", BATCHES)
+def test_landmarks_of_a_batch_elsewhere_are_those_of_one_here(data, twins):
+    for loss in LOSSES:
+        scene = Scenario(data=data_for(loss, data), loss=loss, rules=Rules(twins=twins))
+        spec, batch = registered(scene), make_batch(scene.data, scene.rules)
+        read = {
+            name: batch.read(what, batch.vectors, batch.scores) for name, what in spec.reads.items()
+        }
+        given = {name: value for name, value in read.items() if value is not None}
+        parameters = {one.name: one.default for one in spec.parameters}
+        with case(loss=loss):
+            for mark in filter(None, (spec.collapse, spec.floor)):
+                expected = mark(given, **parameters)
+                with Elsewhere() as mode:
+                    found = mark({k: mode.sent(v) for k, v in given.items()}, **parameters)
+                assert (found is None) == (expected is None)
+                assert found is None or math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-12)
+
+
+def test_what_is_elsewhere_does_not_meet_what_is_here():
+    here = torch.ones(3)
+    with Elsewhere() as mode:
+        there = mode.sent(here)
+        assert there.device.type == (there * 2).device.type == "cuda"
+        assert (there.cpu() + here).tolist() == [2, 2, 2]
+        assert not torch.zeros(3, device=there.device).is_cpu
+        with pytest.raises(RuntimeError, match="same device"):
+            there + here
+        with pytest.raises(RuntimeError, match="same device"):
+            torch.where(there > 0, here, there)
+    assert here.is_cpu
