@@ -33,6 +33,8 @@ class Elsewhere(TorchFunctionMode):
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
         named = dict(kwargs or {})
+        if func is torch.device:
+            return func(*args, **named)
         tensors = [one for one in trees.tree_leaves((args, named)) if isinstance(one, Tensor)]
         there = [one for one in tensors if getattr(one, "elsewhere", False)]
         name = func.__name__
@@ -45,6 +47,8 @@ class Elsewhere(TorchFunctionMode):
         if target is not None:
             args = tuple("cpu" if _is_device(one) else one for one in args)
             named = {key: "cpu" if _is_device(one) else one for key, one in named.items()}
+        if name in ("numpy", "__array__") and there:
+            raise TypeError(f"can't convert {DEVICE} tensor to numpy; use Tensor.cpu() first")
         moves = name == "cpu" or (name == "to" and target is not None)
         here = [one for one in tensors if not getattr(one, "elsewhere", False) and one.ndim]
         if there and here and not moves and name not in LOOKED_UP:
@@ -53,11 +57,15 @@ class Elsewhere(TorchFunctionMode):
         stays = bool(there) and name != "cpu"
         if target is not None:
             stays = torch.device(target).type == DEVICE.type
+        if isinstance(found, tuple) and hasattr(found, "n_fields"):  # of a name, such as topk's
+            for one in found:
+                _marked(one, stays)
+            return found
         return trees.tree_map_only(Tensor, lambda one: _marked(one, stays), found)
 
 
 def _is_device(value: object) -> bool:
-    return isinstance(value, torch.device) or value in ("cpu", "cuda")
+    return isinstance(value, torch.device) or (isinstance(value, str) and value in ("cpu", "cuda"))
 
 
 def _marked(tensor: Tensor, stays: bool) -> Tensor:

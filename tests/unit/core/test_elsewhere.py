@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from explorer.core.batch import make_batch
-from explorer.core.explore import registered
+from explorer.core.explore import parameters_for, spec_for
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
@@ -23,21 +23,28 @@ BATCHES = [Data(), Data(example="graded_lists"), Data(example="twins"), RANDOM]
 @pytest.mark.parametrize("twins", ["keep", "leave_out"])
 @pytest.mark.parametrize("data", BATCHES)
 def test_landmarks_of_a_batch_elsewhere_are_those_of_one_here(data, twins):
-    for loss in LOSSES:
-        scene = Scenario(data=data_for(loss, data), loss=loss, rules=Rules(twins=twins))
-        spec, batch = registered(scene), make_batch(scene.data, scene.rules)
-        read = {
-            name: batch.read(what, batch.vectors, batch.scores) for name, what in spec.reads.items()
-        }
-        given = {name: value for name, value in read.items() if value is not None}
-        parameters = {one.name: one.default for one in spec.parameters}
-        with case(loss=loss):
-            for mark in filter(None, (spec.collapse, spec.floor)):
-                expected = mark(given, **parameters)
-                with Elsewhere() as mode:
-                    found = mark({k: mode.sent(v) for k, v in given.items()}, **parameters)
-                assert (found is None) == (expected is None)
-                assert found is None or math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-12)
+    for loss, plain in LOSSES.items():
+        for convention in ("", *(one.name for one in plain.conventions)):
+            chosen = {"loss": loss, "convention": convention}
+            with case(**chosen):
+                used = data_for(loss, data, convention)
+                must_have_the_same_landmarks(Scenario(used, rules=Rules(twins=twins), **chosen))
+
+
+def must_have_the_same_landmarks(scene):
+    spec, batch = spec_for(scene), make_batch(scene.data, scene.rules)
+    given = {
+        name: value
+        for name, what in spec.reads.items()
+        if (value := batch.read(what, batch.vectors, batch.scores)) is not None
+    }
+    parameters = parameters_for(spec, {})
+    for mark in filter(None, (spec.collapse, spec.floor)):
+        expected = mark(given, **parameters)
+        with Elsewhere() as mode:
+            found = mark({name: mode.sent(one) for name, one in given.items()}, **parameters)
+        assert (found is None) == (expected is None)
+        assert found is None or math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-12)
 
 
 def test_what_is_elsewhere_does_not_meet_what_is_here():
