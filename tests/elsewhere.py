@@ -69,7 +69,9 @@ def _is_device(value: object) -> bool:
 
 
 def _marked(tensor: Tensor, stays: bool) -> Tensor:
-    if getattr(tensor, "elsewhere", False) != stays:
-        tensor = tensor.view_as(tensor) if not stays else tensor
-        tensor.elsewhere = stays
+    if getattr(tensor, "elsewhere", False) == stays:
+        return tensor
+    if not stays:  # the one that was brought back is still there
+        tensor = tensor.view_as(tensor)
+    tensor.elsewhere = stays
     return tensor

@@ -23,7 +23,7 @@ from losses.gather import gathered
 from losses.geometry import cosine_matrix, dot_matrix, unit
 from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
-from losses.kernels.sizes import most_cells
+from losses.kernels.sizes import rows_at_once
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
 from losses.landmarks import Bound
@@ -235,7 +235,7 @@ def _gist_collapse(
     away = given.get("guide_negatives")
     away = None if away is None else unit(away.double())
     counts = torch.zeros(len(looks), dtype=torch.float64, device=looks.device)
-    step = max(1, most_cells(CELLS, looks) // max(len(looks), 1))
+    step = rows_at_once(CELLS, len(looks), looks)
     for start in range(0, len(looks), step):
         here = slice(start, start + step)
         guided = dot_matrix(looks[here], partners)

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from losses.kernels.lists import Summed, number_of
-from losses.kernels.sizes import most_cells
+from losses.kernels.sizes import rows_at_once
 
 TILE = 2**17  # pairs at a time, about
 FAR = 1e4  # e^−FAR is 0 in every type
@@ -46,7 +46,7 @@ def lambda_loss(
     by_pairs = scheme != "ndcg1"
     total = scaled.new_zeros((), dtype=torch.float64)
     pull = torch.empty_like(scaled) if wanted[0] else None
-    step = max(1, most_cells(TILE, scaled) // width**2)
+    step = rows_at_once(TILE, width**2, scaled)
     for start in range(0, len(scaled), step):
         part = slice(start, start + step)
         if scheme == "none":
@@ -224,7 +224,7 @@ def _by_soft_ranks(
     scaled = _lowered(scores / temperature, mask)
     total = scaled.new_zeros((), dtype=torch.float64)
     pull = torch.empty_like(scaled) if wanted[0] else None
-    step = max(1, most_cells(TILE, scaled) // scores.shape[1] ** 2)
+    step = rows_at_once(TILE, scores.shape[1] ** 2, scaled)
     for start in range(0, len(scaled), step):
         part = slice(start, start + step)
         one = scaled[part]

@@ -24,15 +24,15 @@ from losses import geometry
 from losses.inputs import may_ask
 from losses.kernels.classes import both_ways, parts_of
 from losses.kernels.plain import softplus
-from losses.kernels.sizes import most_cells
+from losses.kernels.sizes import rows_at_once
 from losses.torch_internals import cdist_backward
 
 TILE = 2**20  # distances at a time where whole rows are needed
 # Up to how many positives of an anchor comparing is faster than sorting: for a sum, for a least.
 FEW, FEW_FOR_LEAST = 32, 6
-# Up to how many rows all differences are as fast as a product: of distances that are taken all at
-# once, of their gradient.
-FEW_TO_MEASURE, FEW_TO_PULL = 192, 192
+# Up to how many rows all differences are as fast as a product, for distances that are taken all at
+# once and for their gradient.
+FEW_AT_ONCE = 192
 
 Exact = tuple[Tensor, Sequence[Tensor | None]]
 
@@ -104,7 +104,7 @@ def lifted(
         return anchors.new_zeros(()), (torch.zeros_like(anchors), None, None, None)
     every = slice(0, len(anchors))
     parts = torch.arange(len(anchors), device=anchors.device).split(
-        max(1, most_cells(TILE, anchors) // len(anchors))
+        rows_at_once(TILE, len(anchors), anchors)
     )
     measure = Distances(anchors, distance, at_once=len(parts) == 1)
     held = measure(every, every) if len(parts) == 1 else None
@@ -220,7 +220,7 @@ def _within_reach(negatives: Tensor, reach: Tensor, positives: Tensor, soft: boo
         slopes.scatter_add_(1, places, reached).sub_(active.sum(dim=1))
         return total, reached.sum(dtype=torch.float64)
 
-    some = max(1, most_cells(TILE, negatives) // negatives.numel())
+    some = rows_at_once(TILE, negatives.numel(), negatives)
     if reach.shape[1] <= some:
         return *compared(reach, positives), slopes
     parts = zip(reach.split(some, 1), positives.split(some, 1), strict=True)
@@ -245,7 +245,7 @@ def _within_reach_of_many(negatives: Tensor, reach: Tensor, positives: Tensor) -
 
 def _nearest_beyond(negatives: Tensor, to_positive: Tensor) -> tuple[Tensor, Tensor]:
     """For each positive the nearest negative farther than it, inf if there is none."""
-    some = max(1, most_cells(TILE, negatives) // negatives.numel())
+    some = rows_at_once(TILE, negatives.numel(), negatives)
     if to_positive.shape[1] <= some:
         others, lengths = negatives[:, None, :], to_positive[:, :, None]
         return torch.where(others > lengths, others, torch.inf).min(dim=2)
@@ -286,7 +286,7 @@ def by_rows(
     offsets = step - starts
     gradient = torch.zeros_like(measure.wide)
     total = active = gradient.new_zeros((), dtype=torch.float64)
-    at_once = max(1, most_cells(TILE, anchors) // len(anchors))
+    at_once = rows_at_once(TILE, len(anchors), anchors)
     for start in range(0, len(anchors), at_once):
         part = slice(start, start + at_once)
         rows, size = order[part], sizes[part, None]
@@ -344,7 +344,7 @@ class Distances:
         self.vectors, self.by_anchors = anchors, lambda gradient: gradient
         if kind in ("cosine", "chord"):
             self.vectors, self.by_anchors = geometry.unit_and_pull(anchors)
-        few = at_once and len(anchors) <= FEW_TO_MEASURE
+        few = at_once and len(anchors) <= FEW_AT_ONCE
         self.by_gram = kind != "cosine" and anchors.dtype == torch.float32 and not few
         if self.by_gram:  # distances do not tell where the mean is
             self.centred = self.vectors.double()
@@ -399,7 +399,7 @@ class Distances:
         slopes = slopes + slopes.T
         if self.kind == "cosine":
             gradient = geometry.dot_matrix(slopes, self.vectors.T).neg_()
-        elif len(slopes) <= FEW_TO_PULL:
+        elif len(slopes) <= FEW_AT_ONCE:
             lengths = distances
             if self.kind == "squared_euclidean":
                 lengths = distances.sqrt()

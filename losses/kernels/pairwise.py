@@ -18,7 +18,7 @@ from losses.inputs import may_ask
 from losses.kernels.cells import logistic_terms, logistic_weights_
 from losses.kernels.gradient import with_gradient
 from losses.kernels.ordered import accurate, levels_in_order
-from losses.kernels.sizes import most_cells, most_rows
+from losses.kernels.sizes import most_cells, most_rows, rows_at_once
 from losses.torch_internals import in_torch_func
 
 # Rows, up to which one matrix is fastest.
@@ -201,7 +201,7 @@ def _tiles(
     above = torch.searchsorted(labels, labels, right=True)  # where the higher labels start
     total = scores.new_zeros((), dtype=accurate(scores))
     pull = torch.zeros_like(scores, dtype=total.dtype)
-    rows = min(most_cells(TILE_ROWS, scores), max(1, most_cells(TILE, scores) // size))
+    rows = min(most_cells(TILE_ROWS, scores), rows_at_once(TILE, size, scores))
     for start in range(0, size, rows):
         end = min(start + rows, size)
         # Columns above some of the rows, then columns above all of them.

@@ -17,3 +17,8 @@ def most_cells(on_processor: int, like: Tensor) -> int:
     """How many cells a tile has: on a processor what its caches hold, on an accelerator what keeps
     it busy."""
     return on_processor if like.is_cpu else MORE_CELLS * on_processor
+
+
+def rows_at_once(on_processor: int, width: int, like: Tensor) -> int:
+    """How many rows of `width` cells make a tile, one at least."""
+    return max(1, most_cells(on_processor, like) // max(width, 1))

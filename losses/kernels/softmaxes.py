@@ -17,12 +17,10 @@ from torch import Tensor
 
 from losses.kernels.cells import logistic_terms, share_of_others
 from losses.kernels.plain import exp_, flush_
-from losses.kernels.sizes import most_cells
 from losses.kernels.tiled import (
-    CELLS,
-    FEWEST,
     SAFE,
     Logits,
+    height,
     multiply,
     part_of,
 )
@@ -122,7 +120,7 @@ def over_blocks(
         ends.append(ends[-1] + len(columns))
     places = [slice(*pair) for pair in pairwise(ends)]
     softmaxes = _softmaxes(blocks, places)
-    step = _height(len(own), ends[-1], own)
+    step = height(len(own), ends[-1], own)
     room = own.new_empty(step, ends[-1])
     value, pulls = own.new_zeros(()), torch.zeros_like(own)
     by_further = None if further is None else torch.zeros_like(further)
@@ -190,12 +188,6 @@ def _softmaxes(blocks: Sequence[Block], places: Sequence[slice]) -> list[slice]:
     if not ends:
         return [slice(0, None)]
     return [slice(*pair) for pair in pairwise([0, *ends.values()])]
-
-
-def _height(rows: int, columns: int, like: Tensor) -> int:
-    """How many rows a span has, all spans alike: a low one multiplies slowly."""
-    spans = math.ceil(rows / max(FEWEST, most_cells(CELLS, like) // max(columns, 1)))
-    return math.ceil(rows / spans)
 
 
 def noise_of_views(

@@ -24,7 +24,7 @@ from losses.kernels.cells import (
     share_of_others,
 )
 from losses.kernels.plain import exp_, flush_
-from losses.kernels.sizes import most_cells
+from losses.kernels.sizes import rows_at_once
 from losses.same_text import Absent
 
 # Logits up to this size need no shift before exp: neither e⁶⁵, nor the sum of 10⁹ of them, nor
@@ -33,6 +33,12 @@ SAFE = 65.0
 
 # Cells of a tile, which has `FEWEST` rows or more: fewer would starve the matrix product.
 CELLS, FEWEST = 2**22, 256
+
+
+def height(rows: int, columns: int, like: Tensor) -> int:
+    """How many rows a tile has, all of one height: a low one multiplies slowly."""
+    tiles = math.ceil(rows / max(FEWEST, rows_at_once(CELLS, columns, like)))
+    return math.ceil(rows / tiles)
 
 
 class Directions:
@@ -103,9 +109,7 @@ class Logits:
         self.wanted = by_rows is not None or by_columns is not None
         self.bounded = largest <= SAFE
         self.exact = torch.promote_types(rows.dtype, torch.float32)
-        cells = most_cells(CELLS, rows)
-        tiles = math.ceil(len(rows) / max(FEWEST, cells // len(columns)))
-        self.step = math.ceil(len(rows) / tiles)  # all of one height: a low one multiplies slowly
+        self.step = height(len(rows), len(columns), rows)
 
     def tiles(self) -> Iterator[tuple[slice, Tensor]]:
         """Spans of rows with their logits [n, K], in a room that the next span overwrites."""

@@ -11,7 +11,7 @@ from explorer.core.scenario import Data, Scenario
 from losses import LOSSES, info_nce
 from losses.contrastive.directions import DIRECTIONS
 from losses.geometry import unit
-from losses.kernels import softmaxes
+from losses.kernels import tiled
 from tests.unit.losses.made import saved_bytes
 
 DEFINITION = LOSSES["info_nce"].definition
@@ -76,8 +76,8 @@ def agree(settings, temperature=0.2):
 
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: "-".join(form))
 def test_tiles_and_definition_agree(form, monkeypatch):
-    monkeypatch.setattr(softmaxes, "FEWEST", 3)  # spans of three rows, the last shorter
-    monkeypatch.setattr(softmaxes, "CELLS", 1)
+    monkeypatch.setattr(tiled, "FEWEST", 3)  # spans of three rows, the last shorter
+    monkeypatch.setattr(tiled, "CELLS", 1)
     for number, ways in enumerate(SOME):
         partition = ("joint", "per_direction")[number % 2]
         agree({**form, "directions": ways, "partition": partition})

@@ -110,8 +110,7 @@ def each_way(request, monkeypatch):
     for module in MODULES:
         monkeypatch.setattr(module, "is_small", lambda *_, **__: True)
     limit = SIZE if "differences" in request.param else 0
-    monkeypatch.setattr(by_mining, "FEW_TO_MEASURE", limit)
-    monkeypatch.setattr(by_mining, "FEW_TO_PULL", limit)
+    monkeypatch.setattr(by_mining, "FEW_AT_ONCE", limit)
 
 
 def normal(*shape, seed=0, dtype=torch.float64):
