@@ -189,9 +189,9 @@ class LossSpec:
     negative: empty where it never does, None where it always does. `convention` is the one that it
     is written in, as `under` gave it. `negatives` names the steps in whose cells a query, or a
     view, stands against a negative of the batch; none for a loss that has no such cells.
-    `with_copies` is the least value in a batch some of whose negatives are what the row looks for,
-    or itself: it is called with how many of them each row has in each of these steps, [R], and with
-    the parameters.
+    `with_copies` is the least value in a batch some of whose negatives are what the row looks for
+    or, unless dot products are read, itself: it is called with how many of them each row has in
+    each of these steps, [R], and with the parameters.
     """
 
     function: Callable[..., Tensor]

@@ -121,7 +121,11 @@ def _least(blocks: Mapping[str, _Against], spec: LossSpec, parameters: Mapping[s
     """What the copies among the negatives alone hold a loss at, where it says so."""
     if spec.with_copies is None or any(block.left_out for block in blocks.values()):
         return 0.0
-    copies = {name: block.copies.sum(dim=1) for name, block in blocks.items()}
+    by_dots = parameters.get("similarity") == "dot"
+    copies = {
+        name: (block.copies_of_positive if by_dots else block.copies).sum(dim=1)
+        for name, block in blocks.items()
+    }
     return spec.with_copies(copies, **parameters)
 
 
@@ -172,13 +176,16 @@ def _same_text_of(blocks: Mapping[str, _Against], least: float) -> SameText:
 class _Against:
     """Of the cells of one step [R, C] which are `negative`, hold the text of the one that looks
     (`of_anchor`) or else that of what it looks for (`of_positive`), and, as one sentence with
-    either, cannot be farther than it (`copies`); the `weights` of the negatives. `axis` names
-    the rows; `mirrored`: a key looks for its query; `left_out`: the loss leaves both out."""
+    either, cannot be farther than it (`copies`), or with what it looks for is just as near, also
+    where the longer of two vectors is the nearer (`copies_of_positive`); the `weights` of the
+    negatives. `axis` names the rows; `mirrored`: a key looks for its query; `left_out`: the loss
+    leaves both out."""
 
     negative: Tensor
     of_anchor: Tensor
     of_positive: Tensor
     copies: Tensor
+    copies_of_positive: Tensor
     weights: Tensor
     axis: str
     mirrored: bool
@@ -216,11 +223,13 @@ def _against(batch: Batch, step: Step, axes: tuple[str, ...], left_out: bool) ->
     # left out for its text is counted as one.
     negative &= ~step.value.isneginf() | (left_out & of_same_text)
     of_anchor = negative & (texts == anchors[:, None])
+    copies = negative & same_text(looking, wanted, candidates) & step.value.isfinite()
     return _Against(
         negative=negative,
         of_anchor=of_anchor,
         of_positive=negative & of_same_text & ~of_anchor,
-        copies=negative & same_text(looking, wanted, candidates) & step.value.isfinite(),
+        copies=copies,
+        copies_of_positive=copies & (candidates == wanted[:, None]),
         weights=step.gradient.abs().masked_fill(~negative, 0),
         axis=axes[0],
         mirrored=axes == ("key", "query"),

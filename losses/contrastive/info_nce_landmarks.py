@@ -112,7 +112,6 @@ def info_nce_with_copies(
     copies: Mapping[str, Tensor],
     *,
     symmetric: bool = False,
-    similarity: str = "cosine",
     directions: Ways = "query_to_key",
     partition: str = "joint",
     hardness: float = 0.0,
@@ -120,7 +119,7 @@ def info_nce_with_copies(
     **_: object,
 ) -> float:
     """Of copies in the softmax of each direction, or in that of all of them."""
-    if similarity == "dot" or hardness or log_weight:
+    if hardness or log_weight:
         return 0.0
     ways = ways_taken(directions, symmetric)
     if partition == "joint" and not symmetric:

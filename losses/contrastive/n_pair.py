@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import torch
 from torch import Tensor
@@ -88,10 +87,6 @@ def _n_pair_floor(given: dict[str, Tensor], similarity: str = "dot") -> float:
     return softplus_at(math.log(count - 1) - simplex_gap(count))
 
 
-def _n_pair_with_copies(copies: Mapping[str, Tensor], similarity: str = "dot") -> float:
-    return mean_log1p(copies) if similarity == "cosine" else 0.0
-
-
 N_PAIR = LossSpec(
     function=n_pair,
     definition=n_pair_definition,
@@ -134,7 +129,7 @@ N_PAIR = LossSpec(
     reads={"anchors": "queries", "positives": "keys"},
     terms="terms",
     negatives=("terms",),
-    with_copies=_n_pair_with_copies,
+    with_copies=mean_log1p,
     collapse=_n_pair_collapse,
     collapse_formula=r"\ln N",
     floor=_n_pair_floor,
