@@ -1,6 +1,7 @@
 // What a cell of a step says: both its sides in words, the formula with its numbers, what it weighs.
 import { floats } from "./arrays.js";
 import { clip, h } from "./dom.js";
+import { falseNegative } from "./false_negative.js";
 import { tex } from "./formula.js";
 import { given } from "./given.js";
 import { bare, percent, show, texNumber } from "./numbers.js";
@@ -8,7 +9,7 @@ import { language, say } from "./words.js";
 
 /** @typedef {import("../wire").Axis} Axis */
 /** @typedef {import("../wire").Shown} Shown */
-/** @typedef {Pick<import("../wire").SceneBatch, "key" | "first" | "second" | "sentences" | "labels">} Batch */
+/** @typedef {import("./false_negative.js").Batch & Pick<import("../wire").SceneBatch, "key" | "labels">} Batch */
 /** @typedef {(pair: number) => number | string} Numbering what a pair is called */
 
 /**
@@ -116,10 +117,15 @@ export function cellCard(emit) {
    * @param {number} row
    * @param {number} column
    */
-  function factsOf({ shown, arrays }, row, column) {
+  function factsOf({ shown, arrays, batch }, row, column) {
     const index = row * shown.columns + column;
     const absent = isAbsent({ arrays }, index);
     const facts = [];
+    const falsely = batch && falseNegative(batch, shown, row, column);
+    if (falsely)
+      facts.push(
+        h("strong", {}, say(`ui.false_negative.${falsely}`, { axis: say(`axis.one.${shown.row_axis.name}`) })),
+      );
     if (shown.boolean) {
       const takes = arrays.value[index];
       const said = say(takes ? "ui.takes_part" : "ui.takes_no_part");
