@@ -146,6 +146,41 @@ _OF_NEGATIVES = re.compile(r"neg(ative)?s?(teacher)?scores?[0-9]*|负例分数[0
 # "guide_1", "guide_vector_a", "引导向量2", "guide_question", "question_guide_embedding".
 GUIDE = r"(?:guide|引导)(?:vec(?:tor)?s?|emb(?:edding)?s?|向量)?"
 _NAMES_GUIDE = re.compile(rf"{GUIDE}.*|.+{GUIDE}")
+# A column of texts beside one of these holds what they are, and no second text of a pair.
+CLASS_NAMES = (
+    "class",
+    "label",
+    "labels",
+    "category",
+    "intent",
+    "topic",
+    "target",
+    "cluster",
+    "类别",
+    "分类",
+    "标签",
+    "意图",
+    "主题",
+)
+# Above a table without a header these two would be an odd pair.
+_TEXT_NAMES = (
+    "text",
+    "sentence",
+    "utterance",
+    "query",
+    "question",
+    "title",
+    "content",
+    "comment",
+    "review",
+    "message",
+    "文本",
+    "句子",
+    "问题",
+    "标题",
+    "内容",
+    "评论",
+)
 _ALL_NAMES = frozenset(SCORE_NAMES + TEACHER_NAMES + MARGIN_NAMES).union(
     *PAIR_NAMES, *POSITIVE_NAMES, *ANCHOR_NAMES
 )
@@ -165,6 +200,24 @@ def recognised(names: Sequence[str]) -> int:
     return sum(plain_name(name) in _ALL_NAMES or _names_negative(name) for name in names)
 
 
+def name_classes(names: Sequence[str]) -> bool:
+    """Whether two columns are called a text and its class, and are no known pair.
+
+    >>> name_classes(("utterance", "intent")), name_classes(("source", "target"))
+    (True, False)
+    """
+    plain = {plain_name(name) for name in names}
+    if len(names) != 2 or len(plain.intersection(CLASS_NAMES)) != 1:
+        return False
+    return all(plain != set(pair) for pair in PAIR_NAMES + POSITIVE_NAMES + ANCHOR_NAMES)
+
+
+def heads_classes(cells: Sequence[str]) -> bool:
+    """Whether a first row can only be the header of a table of texts with classes."""
+    plain = {plain_name(cell) for cell in cells}
+    return name_classes(cells) and not plain.isdisjoint(_TEXT_NAMES)
+
+
 def choose_columns(
     names: Sequence[str],
     wanted: Mapping[str, str] | None,
@@ -180,13 +233,16 @@ def choose_columns(
     scores, it is taken. Two columns of sentences are positives only where none of the others
     may be a score.
 
-    Raises Problem if no reading is found; the message lists the columns that exist.
+    Raises Problem if no reading is found, or none is wanted and the names are those of a text and
+    its class; the message lists the columns that exist.
     """
     # A role left open on the page arrives as None or "".
     given = {role: name for role, name in (wanted or {}).items() if name}
     unscored = given.get("score") == NO_SCORE and NO_SCORE not in names
     if unscored:
         del given["score"]
+    if not given and not unscored and name_classes(names):
+        raise Problem("columns_name_classes", about="columns", columns=listed(names), none=NO_SCORE)
     without = given.get(TEACHER) == NO_SCORE and NO_SCORE not in names
     if without:
         del given[TEACHER]

@@ -326,6 +326,26 @@ def test_usual_column_names_are_recognised(tmp_path, header):
     assert list(table.chosen.values()) == header.split(",")
 
 
+@pytest.mark.parametrize(
+    "header", ["text,intent", "Utterance,Category", "text,label", "sentence,topic", "文本,类别"]
+)
+def test_texts_with_classes_are_no_pairs(tmp_path, header):
+    rows = "".join(f"where is my card no. {at},{'abc'[at % 3]}\n" for at in range(30))
+    path = write(tmp_path, "x.csv", f"{header}\n{rows}")
+    assert problem_key(read_file, path) == "columns_name_classes"
+    first, second = header.split(",")
+    chosen = {"first": first, "second": second, "score": "none"}
+    table = read_file(path, columns=chosen)
+    assert table.header
+    assert table.total == len(table.pairs) == 30
+
+
+def test_two_sentences_above_which_stands_no_header_are_no_classes(tmp_path):
+    table = read_file(write(tmp_path, "x.tsv", "aim\ttarget\n" + "go\twalk\n" * 20))
+    assert not table.header
+    assert table.pairs.second[0] == "target"
+
+
 def test_columns_in_another_order_among_others(tmp_path):
     text = "id,score,genre,sentence2,sentence1\n1,0.5,news,b,a\n2,0.7,news,d,c\n"
     assert triples(read_file(write(tmp_path, "x.csv", text))) == [("a", "b", 0.5), ("c", "d", 0.7)]
