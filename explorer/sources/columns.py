@@ -88,6 +88,7 @@ ANCHOR_NAMES = (
     ("anchor", "positive"),
     ("query", "positive"),
     ("query", "pos"),
+    ("sent0", "sent1"),
     ("question", "positive"),
     ("锚点", "正例"),
     ("锚句", "正例"),
@@ -271,17 +272,21 @@ def _choose(
         for asked in (is_score, may_be_score)
     )
     pair = dict(chosen)
-    if not set(chosen) & set(TRIPLET_ROLES):
+    of_pair = not set(chosen) & set(TRIPLET_ROLES)
+    if of_pair:
         pair = _by_name(names, chosen, PAIR_NAMES)
-        if not unscored:
-            pair = _scored_by_content(_scored_by_name(pair, names), names, is_score)
-        pair = _texts_by_content(pair, len(names), is_text)
+        pair = pair if unscored else _scored_by_name(pair, names)
         if set(pair) == set(PAIR_ROLES):
             return {role: pair[role] for role in PAIR_ROLES}
     if not set(chosen) & set(PAIR_ROLES) and not unscored:
-        triplet = _triplet_by_name(names, chosen)
+        triplet = _triplet_by_name(names, chosen, is_score)
         if set(triplet) == set(TRIPLET_ROLES):
             return {role: triplet[role] for role in TRIPLET_ROLES}
+    if of_pair:
+        pair = pair if unscored else _scored_by_content(pair, names, is_score)
+        pair = _texts_by_content(pair, len(names), is_text)
+        if set(pair) == set(PAIR_ROLES):
+            return {role: pair[role] for role in PAIR_ROLES}
     pair = _texts_by_content(
         _by_name(names, pair, POSITIVE_NAMES + ANCHOR_NAMES), len(names), is_text
     )
@@ -428,10 +433,15 @@ def _texts_by_content(
     return dict(pair)
 
 
-def _triplet_by_name(names: Sequence[str], chosen: Mapping[str, int]) -> dict[str, int]:
+def _triplet_by_name(
+    names: Sequence[str], chosen: Mapping[str, int], is_score: Callable[[int], bool]
+) -> dict[str, int]:
+    """With the three sentences, where two are called like an anchor and its positive, or like any
+    pair, and a third like a negative and holds no numbers."""
     plain = [plain_name(name) for name in names]
-    negatives = [position for position, name in enumerate(names) if _names_negative(name)]
-    for anchor, positive in ANCHOR_NAMES:
+    negatives = [place for place, name in enumerate(names) if _names_negative(name)]
+    negatives = [place for place in negatives if not is_score(place)]
+    for anchor, positive in ANCHOR_NAMES + POSITIVE_NAMES + PAIR_NAMES:
         if anchor in plain and positive in plain and negatives:
             places = (plain.index(anchor), plain.index(positive), negatives[0])
             return dict(zip(TRIPLET_ROLES, places, strict=True)) | dict(chosen)

@@ -436,6 +436,39 @@ def test_header_can_be_forced_either_way(tmp_path):
     assert triples(read_file(path, header=True)) == [("c", "d", 2)]
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "question,answer,negative_1,negative_2",  # as mine_hard_negatives leaves the names
+        "query,document,negative,negative_2",
+        "title,abstract,hard_negative_1,hard_negative_2",
+        "sent0,sent1,hard_neg,hard_neg_2",
+        "query,passage,neg,neg2,words",  # a number of some kind is no label beside negatives
+    ],
+)
+def test_negatives_beside_a_pair_of_any_known_names_are_read(tmp_path, header):
+    rows = "q one,a one,n one,m one,3\nq two,a two,n two,,7\n"
+    if "words" not in header:
+        rows = rows.replace(",3\n", "\n").replace(",7\n", "\n")
+    table = read_file(write(tmp_path, "x.csv", f"{header}\n{rows}"))
+    assert set(table.chosen) == {"anchor", "positive", "negative"}
+    assert triples(table) == [
+        ("q one", "a one", 1),
+        ("q one", "n one", 0),
+        ("q one", "m one", 0),
+        ("q two", "a two", 1),
+        ("q two", "n two", 0),
+    ]
+
+
+def test_a_named_score_of_pairs_comes_before_a_column_called_like_negatives(tmp_path):
+    text = "sentence1,sentence2,score,negative\na,b,0.5,c\nd,e,1,f\n"
+    table = read_file(write(tmp_path, "x.csv", text))
+    assert triples(table) == [("a", "b", 0.5), ("d", "e", 1)]
+    flags = "question,answer,negative\na,b,0\nd,e,1\n"
+    assert triples(read_file(write(tmp_path, "y.csv", flags))) == [("a", "b", 0), ("d", "e", 1)]
+
+
 def test_triplets_give_two_pairs_a_row(tmp_path):
     path = write(tmp_path, "x.tsv", "anchor\tpositive\tnegative\na\tp\tn\nb\t\tm\n")
     table = read_file(path)
