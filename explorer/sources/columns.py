@@ -88,6 +88,7 @@ ANCHOR_NAMES = (
     ("anchor", "positive"),
     ("query", "positive"),
     ("query", "pos"),
+    ("sent0", "sent1"),
     ("question", "positive"),
     ("锚点", "正例"),
     ("锚句", "正例"),
@@ -146,6 +147,41 @@ _OF_NEGATIVES = re.compile(r"neg(ative)?s?(teacher)?scores?[0-9]*|负例分数[0
 # "guide_1", "guide_vector_a", "引导向量2", "guide_question", "question_guide_embedding".
 GUIDE = r"(?:guide|引导)(?:vec(?:tor)?s?|emb(?:edding)?s?|向量)?"
 _NAMES_GUIDE = re.compile(rf"{GUIDE}.*|.+{GUIDE}")
+# A column of texts beside one of these holds what they are, and no second text of a pair.
+CLASS_NAMES = (
+    "class",
+    "label",
+    "labels",
+    "category",
+    "intent",
+    "topic",
+    "target",
+    "cluster",
+    "类别",
+    "分类",
+    "标签",
+    "意图",
+    "主题",
+)
+# Above a table without a header these two would be an odd pair.
+_TEXT_NAMES = (
+    "text",
+    "sentence",
+    "utterance",
+    "query",
+    "question",
+    "title",
+    "content",
+    "comment",
+    "review",
+    "message",
+    "文本",
+    "句子",
+    "问题",
+    "标题",
+    "内容",
+    "评论",
+)
 _ALL_NAMES = frozenset(SCORE_NAMES + TEACHER_NAMES + MARGIN_NAMES).union(
     *PAIR_NAMES, *POSITIVE_NAMES, *ANCHOR_NAMES
 )
@@ -165,6 +201,24 @@ def recognised(names: Sequence[str]) -> int:
     return sum(plain_name(name) in _ALL_NAMES or _names_negative(name) for name in names)
 
 
+def name_classes(names: Sequence[str]) -> bool:
+    """Whether two columns are called a text and its class, and are no known pair.
+
+    >>> name_classes(("utterance", "intent")), name_classes(("source", "target"))
+    (True, False)
+    """
+    plain = {plain_name(name) for name in names}
+    if len(names) != 2 or len(plain.intersection(CLASS_NAMES)) != 1:
+        return False
+    return all(plain != set(pair) for pair in PAIR_NAMES + POSITIVE_NAMES + ANCHOR_NAMES)
+
+
+def heads_classes(cells: Sequence[str]) -> bool:
+    """Whether a first row can only be the header of a table of texts with classes."""
+    plain = {plain_name(cell) for cell in cells}
+    return name_classes(cells) and not plain.isdisjoint(_TEXT_NAMES)
+
+
 def choose_columns(
     names: Sequence[str],
     wanted: Mapping[str, str] | None,
@@ -180,13 +234,16 @@ def choose_columns(
     scores, it is taken. Two columns of sentences are positives only where none of the others
     may be a score.
 
-    Raises Problem if no reading is found; the message lists the columns that exist.
+    Raises Problem if no reading is found, or none is wanted and the names are those of a text and
+    its class; the message lists the columns that exist.
     """
     # A role left open on the page arrives as None or "".
     given = {role: name for role, name in (wanted or {}).items() if name}
     unscored = given.get("score") == NO_SCORE and NO_SCORE not in names
     if unscored:
         del given["score"]
+    if not given and not unscored and name_classes(names):
+        raise Problem("columns_name_classes", about="columns", columns=listed(names), none=NO_SCORE)
     without = given.get(TEACHER) == NO_SCORE and NO_SCORE not in names
     if without:
         del given[TEACHER]
@@ -215,17 +272,21 @@ def _choose(
         for asked in (is_score, may_be_score)
     )
     pair = dict(chosen)
-    if not set(chosen) & set(TRIPLET_ROLES):
+    of_pair = not set(chosen) & set(TRIPLET_ROLES)
+    if of_pair:
         pair = _by_name(names, chosen, PAIR_NAMES)
-        if not unscored:
-            pair = _scored_by_content(_scored_by_name(pair, names), names, is_score)
-        pair = _texts_by_content(pair, len(names), is_text)
+        pair = pair if unscored else _scored_by_name(pair, names)
         if set(pair) == set(PAIR_ROLES):
             return {role: pair[role] for role in PAIR_ROLES}
     if not set(chosen) & set(PAIR_ROLES) and not unscored:
-        triplet = _triplet_by_name(names, chosen)
+        triplet = _triplet_by_name(names, chosen, is_score)
         if set(triplet) == set(TRIPLET_ROLES):
             return {role: triplet[role] for role in TRIPLET_ROLES}
+    if of_pair:
+        pair = pair if unscored else _scored_by_content(pair, names, is_score)
+        pair = _texts_by_content(pair, len(names), is_text)
+        if set(pair) == set(PAIR_ROLES):
+            return {role: pair[role] for role in PAIR_ROLES}
     pair = _texts_by_content(
         _by_name(names, pair, POSITIVE_NAMES + ANCHOR_NAMES), len(names), is_text
     )
@@ -372,10 +433,15 @@ def _texts_by_content(
     return dict(pair)
 
 
-def _triplet_by_name(names: Sequence[str], chosen: Mapping[str, int]) -> dict[str, int]:
+def _triplet_by_name(
+    names: Sequence[str], chosen: Mapping[str, int], is_score: Callable[[int], bool]
+) -> dict[str, int]:
+    """With the three sentences, where two are called like an anchor and its positive, or like any
+    pair, and a third like a negative and holds no numbers."""
     plain = [plain_name(name) for name in names]
-    negatives = [position for position, name in enumerate(names) if _names_negative(name)]
-    for anchor, positive in ANCHOR_NAMES:
+    negatives = [place for place, name in enumerate(names) if _names_negative(name)]
+    negatives = [place for place in negatives if not is_score(place)]
+    for anchor, positive in ANCHOR_NAMES + POSITIVE_NAMES + PAIR_NAMES:
         if anchor in plain and positive in plain and negatives:
             places = (plain.index(anchor), plain.index(positive), negatives[0])
             return dict(zip(TRIPLET_ROLES, places, strict=True)) | dict(chosen)

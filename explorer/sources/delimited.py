@@ -12,7 +12,7 @@ from explorer.runtime.limits import COLUMNS
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
 from explorer.sources.cells import Cells, is_score, shortened
-from explorer.sources.columns import recognised
+from explorer.sources.columns import heads_classes, recognised
 
 # Rows that are looked at to find out what kind of table it is; of wide ones fewer, as more cells or
 # letters than these tell no more.
@@ -295,7 +295,7 @@ def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | P
     shorter than any below them."""
     if isinstance(first, Problem):
         return False
-    if recognised(first) >= 2 and not any(map(is_score, first)):
+    if (recognised(first) >= 2 or heads_classes(first)) and not any(map(is_score, first)):
         return True
     if any(map(_is_sentence, first)):
         return False

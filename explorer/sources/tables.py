@@ -297,7 +297,7 @@ class RowReader:
     def _taught_candidates(self, cells: Cells, positives: int, negatives: int) -> list[float]:
         """What the teacher gave each of them, where it is margins 0 to the positive."""
         given = [
-            read_score(one, self.names[position])
+            self.number(one, position)
             for position in self.taught
             for one in self._entries(cells, TEACHER, position)
         ]
@@ -331,14 +331,14 @@ class RowReader:
         for at, role in enumerate(("score", TEACHER)):
             if role not in self.positions or (role == "score" and not self.labelled):
                 continue
-            other = self.names[self.positions[role]]
-            values = listed_in(cells[self.positions[role]])
+            beside = self.positions[role]
+            values = listed_in(cells[beside])
             if len(values) != len(texts):
-                count, found = len(texts), len(values)
+                count, found, other = len(texts), len(values), self.names[beside]
                 raise Problem(
                     "candidates_values", column=name, other=other, count=count, values=found
                 )
-            columns[at] = [read_score(value, other) for value in values]
+            columns[at] = [self.number(value, beside) for value in values]
         first = self.sentence(cells, self.positions["first"])
         seconds = [read_sentence(text, name) for text in texts]
         return tuple((first, *pair) for pair in zip(seconds, *columns, strict=True))
@@ -371,9 +371,13 @@ class RowReader:
 
     def score(self, cells: Cells, role: str = "score") -> float:
         position = self.positions[role]
-        value, name = cells[position], self.names[position]
         if self.inference and role == "score":
-            return read_inference(value, name)
+            return read_inference(cells[position], self.names[position])
+        return self.number(cells[position], position)
+
+    def number(self, value: object, position: int) -> float:
+        """A score of the column, of which the other cells may tell what its mark parts."""
+        name = self.names[position]
         try:
             return read_score(value, name, self.marks.get(position, ()))
         except AmbiguousScore:

@@ -31,28 +31,18 @@ from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.numbers import percent
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import read_sentence
-from explorer.sources.columns import CLASS_ROLES, plain_name, position_of
+from explorer.sources.columns import (
+    CLASS_NAMES,
+    CLASS_ROLES,
+    name_classes,
+    plain_name,
+    position_of,
+)
 from explorer.sources.grids import Grid, read_grid
 
 BY_CLASS = "batch_sampler=BatchSamplers.GROUP_BY_LABEL"
 MOST_ALONE = 0.5  # of the rows without a positive: most of a batch teaches nothing
 HEAD = 4096  # bytes in which the names of columns are looked for
-# As `columns.plain_name` makes them.
-CLASS_NAMES = (
-    "class",
-    "label",
-    "labels",
-    "category",
-    "intent",
-    "topic",
-    "target",
-    "cluster",
-    "类别",
-    "分类",
-    "标签",
-    "意图",
-    "主题",
-)
 CHECKS = ("one_class", "classes_of_one", "rows_alone", "texts_in_classes", "texts_again")
 
 
@@ -144,8 +134,7 @@ def names_classes(content: bytes) -> bool:
     words would else be read as pairs."""
     line = content[:HEAD].partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
     names = re.findall(r'"([^"]*)"\s*:', line) if line[:1] in "{[" else re.split(r"[,;\t|]", line)
-    plain = [plain_name(name.strip().strip('"')) for name in names]
-    return len(plain) == 2 and sum(name in CLASS_NAMES for name in plain) == 1
+    return name_classes([name.strip().strip('"') for name in names])
 
 
 def read_classes(

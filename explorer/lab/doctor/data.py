@@ -153,7 +153,7 @@ def examine(
     finders: dict[str, Callable[[], Iterator[Fault]]] = {
         "negative_is_own": lambda: _own_negatives(profile),
         "copies": lambda: _copies(profile),
-        "conflicting_labels": lambda: _conflicts(profile),
+        "conflicting_labels": lambda: _conflicts(profile, spec),
         "same_on_both_sides": lambda: _same_on_both_sides(profile),
         "twins": lambda: _twins(profile, spec, batch),
         "labels": lambda: _labels(profile, spec),
@@ -282,8 +282,8 @@ def _copies(profile: Profile) -> Iterator[Fault]:
     yield Fault("copies", WARNING, {"count": len(rows)}, _evidence(shown))
 
 
-def _conflicts(profile: Profile) -> Iterator[Fault]:
-    places = profile.conflicting
+def _conflicts(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
+    places = profile.positive_and_not if spec.by_threshold else profile.conflicting
     if len(places):
         texts = len(np.unique(profile.pair[places]))
         values: dict[str, Value] = {"count": texts, "rows": len(places)}

@@ -212,6 +212,13 @@ class Profile:
         return places[_of_several_labels(self.pair[places], self.labels[places])]
 
     @cached_property
+    def positive_and_not(self) -> np.ndarray:
+        """Those of them that are positive here and not there: only these conflict for a loss that
+        reads whether a label reaches the threshold, and no degrees."""
+        places = self.conflicting
+        return places[_of_several_labels(self.pair[places], self.positive[places])]
+
+    @cached_property
     def same_on_both_sides(self) -> np.ndarray:
         """The places of pairs of one text; of triplets those of anchor and positive."""
         same = self.first == self.second

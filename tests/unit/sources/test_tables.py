@@ -326,6 +326,26 @@ def test_usual_column_names_are_recognised(tmp_path, header):
     assert list(table.chosen.values()) == header.split(",")
 
 
+@pytest.mark.parametrize(
+    "header", ["text,intent", "Utterance,Category", "text,label", "sentence,topic", "文本,类别"]
+)
+def test_texts_with_classes_are_no_pairs(tmp_path, header):
+    rows = "".join(f"where is my card no. {at},{'abc'[at % 3]}\n" for at in range(30))
+    path = write(tmp_path, "x.csv", f"{header}\n{rows}")
+    assert problem_key(read_file, path) == "columns_name_classes"
+    first, second = header.split(",")
+    chosen = {"first": first, "second": second, "score": "none"}
+    table = read_file(path, columns=chosen)
+    assert table.header
+    assert table.total == len(table.pairs) == 30
+
+
+def test_two_sentences_above_which_stands_no_header_are_no_classes(tmp_path):
+    table = read_file(write(tmp_path, "x.tsv", "aim\ttarget\n" + "go\twalk\n" * 20))
+    assert not table.header
+    assert table.pairs.second[0] == "target"
+
+
 def test_columns_in_another_order_among_others(tmp_path):
     text = "id,score,genre,sentence2,sentence1\n1,0.5,news,b,a\n2,0.7,news,d,c\n"
     assert triples(read_file(write(tmp_path, "x.csv", text))) == [("a", "b", 0.5), ("c", "d", 0.7)]
@@ -414,6 +434,39 @@ def test_header_can_be_forced_either_way(tmp_path):
     path = write(tmp_path, "x.csv", "a,b,1\nc,d,2\n")
     assert triples(read_file(path, header=False)) == [("a", "b", 1), ("c", "d", 2)]
     assert triples(read_file(path, header=True)) == [("c", "d", 2)]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "question,answer,negative_1,negative_2",  # as mine_hard_negatives leaves the names
+        "query,document,negative,negative_2",
+        "title,abstract,hard_negative_1,hard_negative_2",
+        "sent0,sent1,hard_neg,hard_neg_2",
+        "query,passage,neg,neg2,words",  # a number of some kind is no label beside negatives
+    ],
+)
+def test_negatives_beside_a_pair_of_any_known_names_are_read(tmp_path, header):
+    rows = "q one,a one,n one,m one,3\nq two,a two,n two,,7\n"
+    if "words" not in header:
+        rows = rows.replace(",3\n", "\n").replace(",7\n", "\n")
+    table = read_file(write(tmp_path, "x.csv", f"{header}\n{rows}"))
+    assert set(table.chosen) == {"anchor", "positive", "negative"}
+    assert triples(table) == [
+        ("q one", "a one", 1),
+        ("q one", "n one", 0),
+        ("q one", "m one", 0),
+        ("q two", "a two", 1),
+        ("q two", "n two", 0),
+    ]
+
+
+def test_a_named_score_of_pairs_comes_before_a_column_called_like_negatives(tmp_path):
+    text = "sentence1,sentence2,score,negative\na,b,0.5,c\nd,e,1,f\n"
+    table = read_file(write(tmp_path, "x.csv", text))
+    assert triples(table) == [("a", "b", 0.5), ("d", "e", 1)]
+    flags = "question,answer,negative\na,b,0\nd,e,1\n"
+    assert triples(read_file(write(tmp_path, "y.csv", flags))) == [("a", "b", 0), ("d", "e", 1)]
 
 
 def test_triplets_give_two_pairs_a_row(tmp_path):

@@ -51,6 +51,16 @@ def test_scores_of_positives_and_of_negatives_stand_apart(tmp_path):
     assert table.chosen["teacher"] == "pos_scores"
 
 
+def test_the_mark_of_a_teachers_fraction_is_told_by_its_column(tmp_path):
+    path = tmp_path / "x.tsv"
+    scores = (("4.000", "-4.100"), ("6.883", "0.291"))  # as %.3f writes them
+    rows = [f"q{at}\tp{at}\tn{at}\t{one}\t{other}" for at, (one, other) in enumerate(scores)]
+    path.write_text("\n".join(["query\tpositive\tnegative\tpos_score\tneg_score", *rows]))
+    table = read_file(path)
+    assert not table.skipped
+    assert table.pairs.teacher == (4, -4.1, 6.883, 0.291)
+
+
 def test_a_teachers_column_is_chosen_or_left(tmp_path):
     path = lines(tmp_path, {**ROW, "teacher": [1, 2, 3], "other": [4, 5, 6]})
     chosen = read_file(path, columns={"teacher": "other"})

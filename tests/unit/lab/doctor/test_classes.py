@@ -219,7 +219,8 @@ def test_the_cleaned_table_has_each_text_once_in_one_class(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("head", "named"),
     [("text\tclass", True), ('"intent","utterance"', True), ('{"text": "a", "label": "b"}', True),
-     ("sentence1,sentence2,label", False), ("query,answer", False), ("label", False)],
+     ("sentence1,sentence2,label", False), ("query,answer", False), ("label", False),
+     ("source,target", False)],
 )  # fmt: skip
 def test_a_table_of_classes_is_told_from_pairs_by_its_head(head, named):
     assert names_classes(f"{head}\nx,y\n".encode()) == named

@@ -60,6 +60,25 @@ def test_a_negative_that_is_its_own_positive_is_named_by_its_row():
     assert (told.rows, told.kept_rows) == (8, 3)
 
 
+@pytest.mark.parametrize(
+    ("loss", "labels", "told"),
+    [
+        ("cosent", (4.2, 4.8), True),
+        ("cosine_mse", (4.2, 4.8), True),
+        ("info_nce", (4.2, 4.8), False),  # a positive either way
+        ("info_nce", (1.0, 4.8), True),
+        ("contrastive", (4.2, 4.8), False),
+    ],
+)
+def test_labels_on_one_side_of_the_threshold_conflict_for_no_loss_that_reads_no_more(
+    loss, labels, told
+):
+    rows = [("a", "b", labels[0]), ("a", "b", labels[1]), ("c", "d", 0), ("e", "f", 5)]
+    lines = "".join(f"{first}\t{second}\t{label}\n" for first, second, label in rows)
+    faults, _ = findings(read(f"sentence1\tsentence2\tscore\n{lines}", "x.tsv"), loss)
+    assert ("conflicting_labels" in faults) is told
+
+
 def test_mined_triplets_with_nothing_wrong_stay_whole():
     text = HEADS + "".join(f"q {n // 3}\tp {n // 3}\tn {n}\tm {n}\t{n}\n" for n in range(30))
     found = read(text, "t.tsv")
