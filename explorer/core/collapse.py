@@ -112,9 +112,16 @@ def edge_along(
     if len(crossings) != 1:
         return None
     left, right = values[crossings[0] - 1], values[crossings[0]]
+
+    def exceeds_at(value: float) -> bool:
+        loss, level = standing(value)
+        return level is not None and loss > level
+
+    # Where it is at its collapse value to every digit, if it is that so soon.
+    is_past = exceeds_at if exceeds_at(left) != exceeds_at(right) else above_at
     for _ in range(HALVINGS):
         middle = math.sqrt(left * right)
-        if above_at(middle) == left_is_above:
+        if is_past(middle) == left_is_above:
             left = middle
         else:
             right = middle

@@ -104,9 +104,9 @@ def test_the_scale_is_named_at_which_a_loss_is_no_longer_above_its_collapse(loss
     assert remark.key == f"above_collapse_not_{where.side}"
     assert where.side == ("below" if name == "scale" else "above")
     ceased = at(scenario, **{name: where.value * gentler})
-    assert ceased.loss <= ceased.collapse * collapse.ABOVE
+    assert ceased.loss <= ceased.collapse
     printed = at(scenario, **{name: float(remark.values["edge"])})
-    assert printed.loss <= printed.collapse * collapse.ABOVE
+    assert printed.loss <= printed.collapse
     still = at(scenario, **{name: where.value / gentler})
     assert still.loss > still.collapse
 
