@@ -25,7 +25,7 @@ from playwright.sync_api import (
 )
 
 from tests.__main__ import CHROMIUM
-from tests.browser.reading import TWO_FRAMES, still, visit
+from tests.browser.reading import TWO_FRAMES, redrawn, still, visit
 from tests.browser.serving import Server
 
 # Chromium's own services must not look like requests of ours.
@@ -186,9 +186,9 @@ NOTED = """() => {
 }"""
 # Everything that can be put back is: language and looks, what is pointed at, where it is scrolled
 # to.
-PUT_BACK = """(name) => {
+PUT_BACK = """([name, whole]) => {
   const scene = window.lossprism.page(name);
-  if (window.touched || scene.problem) return false;
+  if (whole && (window.touched || scene.problem)) return false;
   const press = (button) => document.querySelector(button).click();
   const { body, documentElement: root } = document;
   if (body.classList.contains("lp-presenting")) press("#lp-leave");
@@ -206,6 +206,15 @@ SCENE_BACK = """() => {
   scene.store.reset(defaults);
   if (JSON.stringify(scenario) !== JSON.stringify(scene.scenario)) scene.show(defaults);
 }"""
+# Where it does not matter what the page has seen: the scene, with nothing left to complain of.
+SCENE_ANEW = """() => {
+  const scene = window.lossprism.page();
+  scene.store.reset(window.lossprism.given.defaults);
+  scene.show(window.lossprism.given.defaults);
+  const changed = ".lp-button[data-say='ui.as_table'][aria-pressed=true], "
+    + "#main-matrix [data-say='ui.whole_matrix']:not([hidden])";
+  document.querySelectorAll(changed).forEach((button) => button.click());
+}"""
 SPEAKS_ENGLISH = "document.documentElement.lang.startsWith('en')"
 FORGET = """(kept) => {
   const others = Object.keys(localStorage).filter((one) => !kept.includes(one));
@@ -216,6 +225,12 @@ FOLD = """(open) => {
   document.querySelectorAll(".lp details").forEach((fold, at) => { fold.open = open[at]; });
 }"""
 OPEN_FOLDS = "[...document.querySelectorAll('.lp details')].map((fold) => fold.open)"
+# The scripts in whose place others could have been put.
+SCRIPTS = """(name) => {
+  const { server, work } = window.lossprism.page(name);
+  return [Object.keys(window).filter((one) => one !== "touched").join(),
+    Object.values(server).join(), String(work)];
+}"""
 # What there is to see, hear and choose, and the scripts in whose place others could have been put.
 SEEN = """(name) => {
   const { server, work, ...scene } = window.lossprism.page(name);
@@ -257,15 +272,32 @@ def explore_back(page: Page, _: str) -> None:
     still(page)
 
 
+def back_by_address(page: Page, name: str, scene: str, still: str) -> None:
+    """To a scene of the page that is open, as Back leads there; `still` is where nothing moves."""
+    history = f"window.lossprism.page('{name}').history"
+    page.wait_for_function(f"!{history}.pending && {still}")
+    page.evaluate("scene => { location.hash = scene; }", scene)
+    there = f"{history}.text === scene.slice(1) && !{history}.pending && {still}"
+    page.wait_for_function(f"scene => {there}", arg=scene)
+
+
+def explore_anew(page: Page, _: str) -> None:
+    with redrawn(page):
+        page.evaluate(SCENE_ANEW)
+    still(page)
+
+
 @dataclass(frozen=True)
 class Way:
     """How a page is opened, and how it is brought back to the scene that it was opened with, which
-    stands after the "#" of its address."""
+    stands after the "#" of its address. It goes on if all of it is `whole` again; else with that
+    scene, no complaint and its own scripts, and what it has seen, as for a reader who goes on."""
 
     path: str
     name: str  # of its state
     opened: Callable[[Page, str], None]
     back: Callable[[Page, str], None]
+    whole: bool = True
 
 
 class HandedOn:
@@ -291,7 +323,8 @@ class HandedOn:
         self.way.opened(forgotten(page, self.address), self.address)
         self._folds = page.evaluate(OPEN_FOLDS)
         self._kept = page.evaluate("Object.keys(localStorage)")
-        self._scene, self._seen = page.evaluate("location.hash"), page.evaluate(SEEN, self.way.name)
+        self._scene = page.evaluate("location.hash")
+        self._seen = page.evaluate(SEEN if self.way.whole else SCRIPTS, self.way.name)
         return page
 
     def taken_back(self, whole: bool) -> None:
@@ -313,12 +346,17 @@ class HandedOn:
             page.set_viewport_size(VIEWPORT)
             page.evaluate(TWO_FRAMES)
         page.mouse.move(0, 0)
-        if not page.evaluate(PUT_BACK, self.way.name):
+        if not self.way.whole and page.evaluate(SCRIPTS, self.way.name) != self._seen:
+            return False
+        if not page.evaluate(PUT_BACK, [self.way.name, self.way.whole]):
             return False
         page.wait_for_function(SPEAKS_ENGLISH)
         page.evaluate(FORGET, self._kept)
         self.way.back(page, self._scene)
         page.evaluate(FOLD, self._folds)
+        if not self.way.whole:
+            complains = page.evaluate("name => window.lossprism.page(name).problem", self.way.name)
+            return not complains and page.evaluate("location.hash") == self._scene
         for wait in (0, 50, 150, 300):  # for what comes after the first picture
             page.wait_for_timeout(wait)
             if page.evaluate(SEEN, self.way.name) == self._seen:
@@ -338,13 +376,27 @@ def handing(handed_on: HandedOn, request: pytest.FixtureRequest) -> Iterator[Pag
 
 @pytest.fixture(scope="session")
 def handed_on(contexts: Contexts, server: Server) -> HandedOn:
-    return HandedOn(contexts, server, Way("", "main", explore_opened, explore_back))
+    way = Way("", "main", explore_opened, explore_anew, whole=False)
+    return HandedOn(contexts, server, way)
 
 
 @pytest.fixture
 def page(handed_on: HandedOn, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The Explore page, with its first picture, and nothing remembered from before."""
+    """The Explore page at its first scene. Rows, files and encoders from before may stand in its
+    sidebar, and what a cell or a step told, as for a reader who goes on."""
     with handing(handed_on, request) as page:
+        yield page
+
+
+@pytest.fixture(scope="session")
+def handed_on_whole(contexts: Contexts, server: Server) -> HandedOn:
+    return HandedOn(contexts, server, Way("", "main", explore_opened, explore_back))
+
+
+@pytest.fixture
+def untouched(handed_on_whole: HandedOn, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The Explore page as it opens, and nothing remembered from before."""
+    with handing(handed_on_whole, request) as page:
         yield page
 
 

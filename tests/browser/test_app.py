@@ -14,6 +14,12 @@ from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
+
+@pytest.fixture
+def page(untouched: Page) -> Page:
+    return untouched
+
+
 # Playwright's contexts are private windows, from which nothing can ever be installed.
 PRIVATE = "in-incognito"
 

@@ -42,7 +42,6 @@ PAIRS = [
 COUNT = "#main-pairs summary .lp-note"
 SKIPPED = "#main-controls .lp-skipped li"
 
-
 # ---- The table ---------------------------------------------------------------------------------
 
 
@@ -180,18 +179,15 @@ def parquet() -> bytes:
     return out.getvalue()
 
 
+# How each kind is read tests/unit/sources/test_tables.py shows: here it is how bytes travel.
 KINDS = {
-    "pairs.csv": frame().to_csv(index=False).encode(),
-    "pairs.tsv": frame().to_csv(index=False, sep="\t").encode(),
-    "pairs.jsonl": frame().to_json(orient="records", lines=True).encode(),
     "pairs.parquet": parquet(),
     # A mark of the byte order, and two characters at the end of a line.
     "excel.csv": b"\xef\xbb\xbf" + frame().to_csv(index=False, lineterminator="\r\n").encode(),
-    "bare.csv": frame().to_csv(index=False, header=False).encode(),  # and no header
 }
 
 
-def test_every_kind_of_file(page: Page, subtests: pytest.Subtests) -> None:
+def test_files_of_bytes_and_of_text(page: Page, subtests: pytest.Subtests) -> None:
     unfold(page, "ui.pairs")
     for name, content in KINDS.items():
         with subtests.test(name=name):
@@ -239,13 +235,8 @@ def test_bad_rows_of_a_file_are_named_and_it_is_there_again_when_its_tab_is(page
     expect(page.locator(COUNT)).to_have_text("4 pairs")
 
 
-NOT_WHAT_THEY_SAY = {
-    "picture.parquet": b"\x89PNG\r\n\x1a\n not a table",
-    "table.csv": parquet(),
-    "empty.csv": b"",
-    "lines.jsonl": b"sentence1,sentence2,score\na,b,1\n",
-    "letter.docx": b"PK\x03\x04 and so on",
-}
+# And so for what is no table: test_what_is_no_table_is_refused_with_a_reason.
+NOT_WHAT_THEY_SAY = {"picture.parquet": b"\x89PNG\r\n\x1a\n not a table", "empty.csv": b""}
 
 
 def test_a_file_that_is_not_what_it_says(page: Page, subtests: pytest.Subtests) -> None:

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.reading import (
     CHANNEL,
     PROBLEM,
+    hover_cell,
     loss_shown,
     redrawn,
     settle,
@@ -128,6 +129,12 @@ def test_a_second_encoder_guides(page: Page, tmp_path: Path) -> None:
         page.click("[data-say='ui.use_encoder']")
     expect(page.locator(PROBLEM)).to_be_hidden()
     expect(page.get_by_text("Teacher: all alike")).to_be_visible()
+    # A cell tells its numbers, though the candidate in its column is no pair.
+    hover_cell(page, 0, 0)
+    card = page.locator("#main-matrix .lp-card")
+    expect(card.locator(".lp-side b").last).to_contain_text("candidate 1")
+    expect(card).to_contain_text("weight")
+    page.mouse.move(5, 5)
     # Its triplets bring each query's own hard negatives, which a batch of pairs has not.
     page.select_option("#lp-loss", "info_nce")
     page.evaluate(f"{CHANNEL}.setParameter('negatives_seen', 'by_own')")

@@ -27,6 +27,12 @@ from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
+
+@pytest.fixture
+def page(untouched: Page) -> Page:
+    return untouched
+
+
 TITLE = "h1"
 
 

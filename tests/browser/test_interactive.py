@@ -101,8 +101,6 @@ def test_no_word_of_the_users_runs(context: BrowserContext, tmp_path: Path) -> N
 KINDS = {
     "vector": (Scenario(view=View(step=0)), "en"),
     "number": (Scenario(view=View(step=6)), "zh"),
-    "weights": (Scenario(view=View(facet="weight", order="entry")), "en"),
-    "classes": (Scenario(loss="softmax"), "zh"),
     "levels": (
         Scenario(
             loss="hierarchical_cosent",
@@ -110,7 +108,6 @@ KINDS = {
         ),
         "en",
     ),
-    "few": (Scenario(loss="triplet", data=Data(example="cosent_batch")), "zh"),
 }
 
 

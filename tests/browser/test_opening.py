@@ -24,6 +24,12 @@ from tests.scenes import drawn_apart
 
 pytestmark = pytest.mark.browser
 
+
+@pytest.fixture
+def page(untouched: Page) -> Page:
+    return untouched
+
+
 # Beside the number and the two arrows of its box.
 ROOM_LEFT = """(box) => {
   const style = getComputedStyle(box);
@@ -99,15 +105,17 @@ def test_four_scores_can_be_checked_by_hand(page: Page) -> None:
     assert loss_shown(page) == pytest.approx(math.log1p(by_hand), rel=1e-4)
 
 
-def test_every_loss_and_a_convention_of_each_group(page: Page, subtests: pytest.Subtests) -> None:
+def test_losses_and_a_convention_of_each_group(page: Page, subtests: pytest.Subtests) -> None:
     with redrawn(page):
         page.select_option("#lp-example", "graded_lists")  # on which every loss can run
-    # That the formulas of all conventions can be drawn, tests/process/test_formulas.py shows, and
-    # what is drawn of their steps tests/unit/export.
-    of_groups = {spec.group: spec for spec in LOSSES.values() if drawn_apart(spec)}
-    for loss, spec in LOSSES.items():
-        if "teacher_vectors" in spec.needs:  # which no example has
-            continue
+    # That the formulas of all losses and conventions can be drawn, tests/process/test_formulas.py
+    # shows, what is drawn of their steps tests/unit/export, and tests/unit/core/test_live.py that
+    # the numbers of each are there: the page is shown the most of each group.
+    able = [spec for spec in LOSSES.values() if "teacher_vectors" not in spec.needs]  # no example's
+    of_groups = {spec.group: spec for spec in able if drawn_apart(spec)}
+    fullest = {spec.group: spec for spec in sorted(able, key=lambda one: len(one.parameters))}
+    for spec in {one.name: one for one in (*fullest.values(), *of_groups.values())}.values():
+        loss = spec.name
         with subtests.test(loss=loss):
             choose(page, loss)
             sound(page)

@@ -1,4 +1,5 @@
-"""A loss of one's own: read again when its file changes, and edited in the page."""
+"""A loss of one's own: shown by its lines, read again when its file changes, and edited in the
+page."""
 
 from __future__ import annotations
 
@@ -8,24 +9,53 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.reading import PROBLEM, loss_shown, redrawn, visit
+from tests.browser.reading import PROBLEM, loss_shown, redrawn, slider, visit
 from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
-OWN = "def steep(scores, labels, *, slope=2.0):\n    gaps = slope * scores\n    return gaps.sum()\n"
+FIRST = '''
+"""A loss of one's own."""
+
+
+def mine(scores, labels, *, weight=0.5):
+    """Half the squared difference of score and label, weighted."""
+    gaps = scores - labels
+    loss = weight * (gaps * gaps).mean()
+    return loss
+'''
+OWN = "def mine(scores, labels, *, slope=2.0):\n    gaps = slope * scores\n    return gaps.sum()\n"
 EDITOR = ".lp-own textarea"
 
 
-def test_it_is_read_again_and_edited(
+def test_it_is_shown_read_again_and_edited(
     new_page: Callable[..., Page], own_server: Callable[..., Server], tmp_path: Path
 ) -> None:
     path = tmp_path / "mine.py"
-    path.write_text(OWN)
-    address = own_server("--loss", f"{path}:steep").address
+    path.write_text(FIRST)
+    address = own_server("--loss", f"{path}:mine").address
     page = visit(new_page(address=address), address)
-    once = loss_shown(page)
+    expect(page.locator(PROBLEM)).to_be_hidden()
+    lines = page.locator("#main-derivation .lp-line").all_text_contents()
+    assert "gaps = scores - labels" in lines
+    assert "loss = weight * (gaps * gaps).mean()" in lines
+    with redrawn(page):
+        page.select_option("#lp-example", "cosent_batch")
+    gaps = page.evaluate(
+        """() => {
+          const { picture, batch } = window.lossprism.page();
+          return Array.from(window.lossprism.floats(picture.pairs.score),
+            (score, i) => score - batch.labels[i]);
+        }"""
+    )
+    assert loss_shown(page) == pytest.approx(0.5 * sum(g * g for g in gaps) / len(gaps), rel=1e-4)
+    with redrawn(page):
+        slider(page, "weight")[1].fill("1")
+    assert loss_shown(page) == pytest.approx(sum(g * g for g in gaps) / len(gaps), rel=1e-4)
     # By another editor.
+    with redrawn(page):
+        path.write_text(OWN)
+    once = loss_shown(page)
     with redrawn(page):
         path.write_text(OWN.replace("slope * scores", "2 * slope * scores").replace("2.0", "3.0"))
     assert loss_shown(page) == pytest.approx(3 * once, rel=1e-4)

@@ -202,7 +202,7 @@ def test_the_other_pages_work_below_the_path_with_files_of_ones_own(
     mine = finetune.pairs_file("id,sentence1,sentence2,score,other", 80)
     page.set_input_files("#lp-finetune-file", mine)
     expect(page.locator(".lp-finetune_controls")).to_contain_text("80.csv: 80 pairs from 80 rows")
-    finetune.begin(page)
+    finetune.begin(page, steps=2, evaluations=1)
     finetune.wait_for(page, "finished")
     page.evaluate(finetune.UNFOLD)
     assert finetune.taken(page, tmp_path, "Script with its data (ZIP)").stat().st_size > 1000

@@ -32,7 +32,8 @@ COUNT = "#main-pairs summary .lp-note"
 REMARKS = "#main-figures .lp-remarks"
 NOTE = "#main-controls .lp-panel:not([hidden])"
 SKIPPED = "#main-controls .lp-skipped li"
-FAMILIES = ("cosent", "weighted_cosent", "info_nce", "supcon", "triplet", "contrastive", "arcface")
+
+FAMILIES = ("cosent", "info_nce", "supcon", "triplet", "contrastive", "arcface")
 
 
 def typed(page: Page, *rows: tuple[str, str, str]) -> None:
@@ -46,7 +47,8 @@ def table(rows: list[str]) -> bytes:
     return "\n".join(["sentence1,sentence2,score", *rows]).encode()
 
 
-# Rows, what is remarked of them, and the loss of CoSENT if it is known.
+# Rows, what is remarked of them, and the loss of CoSENT if it is known. What the other losses give
+# for labels and sentences all alike, tests/unit shows: here it is how they are drawn.
 ALIKE = {
     "one pair": ([("A cat sleeps.", "A cat is asleep.", "1")], "A single pair", 0),
     "all scores": (
@@ -71,7 +73,7 @@ def test_one_pair_and_all_of_them_alike(page: Page, subtests: pytest.Subtests) -
             expect(page.locator(COUNT)).to_have_text(count)
             expect(page.locator(REMARKS)).to_contain_text(remark)
             assert loss is None or loss_shown(page) == loss
-            for family in FAMILIES:
+            for family in FAMILIES if len(rows) == 1 else FAMILIES[1:3]:
                 choose(page, family)
                 expect(page.locator(PROBLEM)).to_be_hidden()
                 assert len(rows) > 1 or page.locator(CANVAS).is_visible()
@@ -113,13 +115,13 @@ def test_ten_thousand_rows_of_a_file(page: Page) -> None:
     sound(page)
 
 
-def test_ten_thousand_rows_in_the_table(page: Page) -> None:
-    rows = [(f"first {i % 40} here", f"second {i % 60} there", str(i % 5)) for i in range(10_000)]
+def test_more_rows_in_the_table_than_are_used(page: Page) -> None:
+    rows = [(f"first {i % 40} here", f"second {i % 60} there", str(i % 5)) for i in range(2000)]
     clear_table(page)
     with redrawn(page):
         paste(page, 1, 1, "\n".join("\t".join(row) for row in rows))
     expect(page.locator(COUNT)).to_have_text("512 pairs")
-    expect(page.locator(NOTE)).to_contain_text("10\u202f000 rows entered")
+    expect(page.locator(NOTE)).to_contain_text("2\u202f000 rows entered")
     expect(page.locator(NOTE)).to_contain_text("the first 512 are used")
     assert page.evaluate(f"{CHANNEL}.scenario.data.rows.length") == len(rows)
     sound(page)

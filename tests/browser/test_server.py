@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -129,43 +128,6 @@ def test_control_c_under_an_open_page(browser: Browser, own_server: Callable[...
     reload(page)
     assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == typed
     context.close()
-
-
-OWN = '''
-"""A loss of one's own."""
-
-
-def squared_gap(scores, labels, *, weight=0.5):
-    """Half the squared difference of score and label, weighted."""
-    gaps = scores - labels
-    loss = weight * (gaps * gaps).mean()
-    return loss
-'''
-
-
-def test_a_loss_of_ones_own(
-    new_page: Callable[..., Page], own_server: Callable[..., Server], tmp_path: Path
-) -> None:
-    (tmp_path / "mine.py").write_text(OWN)
-    server = own_server("--loss", f"{tmp_path / 'mine.py'}:squared_gap")
-    page = visit(new_page(address=server.address), server.address)
-    expect(page.locator(PROBLEM)).to_be_hidden()
-    lines = page.locator("#main-derivation .lp-line").all_text_contents()
-    assert "gaps = scores - labels" in lines
-    assert "loss = weight * (gaps * gaps).mean()" in lines
-    with redrawn(page):
-        page.select_option("#lp-example", "cosent_batch")
-    gaps = page.evaluate(
-        """() => {
-          const { picture, batch } = window.lossprism.page();
-          return Array.from(window.lossprism.floats(picture.pairs.score),
-            (score, i) => score - batch.labels[i]);
-        }"""
-    )
-    assert loss_shown(page) == pytest.approx(0.5 * sum(g * g for g in gaps) / len(gaps), rel=1e-4)
-    with redrawn(page):
-        slider(page, "weight")[1].fill("1")
-    assert loss_shown(page) == pytest.approx(sum(g * g for g in gaps) / len(gaps), rel=1e-4)
 
 
 @pytest.mark.parametrize(

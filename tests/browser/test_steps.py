@@ -98,7 +98,7 @@ def test_a_number_on_the_way_stands_alone_too(page: Page) -> None:
 
 # ---- The formula and where its numbers come from -----------------------------------------------
 
-LIVE = "#main-matrix .lp-live"
+LIVE = "#main-matrix .lp-card .lp-live"
 ROW, COLUMN = (f"#main-matrix .lp-band.lp-of-{side}" for side in ("row", "column"))
 
 

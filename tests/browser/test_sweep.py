@@ -97,7 +97,7 @@ def read_at_several_settings(page: Page, pairs: int) -> None:
 
     curve = page.locator(PANEL).first.locator("path.lp-curve")
     of_other_pairs = curve.get_attribute("d") or ""
-    for scale in (0.37, 12.3456, 87.654):
+    for scale in (0.37, 87.654):
         scene = Scenario(data=data, parameters=(("scale", scale),))
         with redrawn(page):
             page.evaluate("link => { location.hash = link; }", scene.to_link())
@@ -108,7 +108,7 @@ def read_at_several_settings(page: Page, pairs: int) -> None:
     chart = page.locator(PANEL).first.locator("svg")
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
-    for share in (0.2, 0.45, 0.62, 0.9):
+    for share in (0.2, 0.62):
         page.mouse.move(box["x"] + share * box["width"], box["y"] + 60)
         values, at = read()
         assert at != scale

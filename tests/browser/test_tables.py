@@ -9,6 +9,12 @@ from tests.browser.reading import CHANNEL, choose, number, redrawn, rows_lit, sl
 
 pytestmark = pytest.mark.browser
 
+
+@pytest.fixture
+def page(untouched: Page) -> Page:
+    return untouched
+
+
 TERMS = "#main-terms table >> nth=0"
 SUSPECTS = "#main-terms table >> nth=1"
 

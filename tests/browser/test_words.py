@@ -22,6 +22,12 @@ from tests.browser.reading import (
 
 pytestmark = pytest.mark.browser
 
+
+@pytest.fixture
+def page(untouched: Page) -> Page:
+    return untouched
+
+
 # Every text a person can see, and every title and label that is read aloud.
 VISIBLE = """() => {
   const seen = new Set();

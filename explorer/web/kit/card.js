@@ -172,7 +172,9 @@ export function cellCard(emit) {
     const letter = (LETTERS[axis.name] ?? ["", ""])[isRow ? 0 : 1];
     const called = `${say(`axis.one.${axis.name}`)} ${nameAt(step, axis, index)}${letter ? ` (${letter})` : ""}`;
     const isPair = given.paired.includes(axis.name);
-    const lines = isPair ? [first[pair], second[pair]] : sentence >= 0 ? [sentences[sentence]] : [];
+    // A candidate that is another one in every row is no pair.
+    const ofPair = pair >= 0 ? [first[pair], second[pair]] : [];
+    const lines = isPair ? ofPair : sentence >= 0 ? [sentences[sentence]] : [];
     scores ??= floats(step.picture.pairs.score);
     const facts =
       isPair && pair >= 0

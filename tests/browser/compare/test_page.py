@@ -251,7 +251,8 @@ def test_a_batch_too_large_for_an_address_is_kept_beside_it(page: Page) -> None:
     page.evaluate(
         """() => { const scene = window.lossprism.page();
           const rows = Array.from({ length: 300 }, (_, i) => [
-            Array.from({ length: 12 }, (_, j) => (i * 7919 + j * 104729).toString(36)).join(" "),
+            // A long word, which is one token.
+            Array.from({ length: 30 }, (_, j) => (i * 7919 + j * 104729).toString(36)).join(""),
             `Sentence ${i}`, String(i % 5)]);
           scene.setRows(rows); }"""
     )

@@ -60,7 +60,7 @@ def test_what_nothing_produces_is_said_and_examples_are_one_press_away(doctor: P
     buttons = doctor.locator(".lp-doctor-tries button")
     count = buttons.count()
     assert count > 4
-    for place in range(count):
+    for place in (0, count - 2, count - 1):
         buttons.nth(place).click()
         value = buttons.nth(place).inner_text().split(" ")[0]
         expect(doctor.locator("#lp-doctor-value")).to_have_value(value)

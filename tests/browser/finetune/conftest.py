@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from explorer.lab.training.folder import LIVE
 from explorer.lab.training.runs import Runs
 from explorer.runtime.problem import Problem
 from tests.browser import axe
 from tests.browser.conftest import Contexts, forgotten, watched
-from tests.browser.finetune.steering import CHANNEL, arrive, begin, read, visitor, wait_for
+from tests.browser.finetune.steering import CHANNEL, TINY, arrive, plan, visitor
 from tests.browser.serving import Server
 from tests.tiny import save_bert
 
@@ -40,9 +40,11 @@ def open_page(
     faults: list[str] = []
     with contexts.lent() as take:
 
-        def start(place: str = "", width: int = 1440, locale: str = "en-US") -> Page:
+        def start(
+            place: str = "", width: int = 1440, locale: str = "en-US", timed: bool = False
+        ) -> Page:
             page = watched(take(locale), training_server.address, faults, (width, 900))
-            return arrive(forgotten(page, training_server.address), training_server, place)
+            return arrive(forgotten(page, training_server.address), training_server, place, timed)
 
         yield start
     runs = Runs(folder / "runs")  # what a failed test left must not keep the others waiting
@@ -54,12 +56,31 @@ def open_page(
 
 
 @pytest.fixture(scope="session")
-def finished(browser: Browser, training_server: Server) -> str:
-    """The name of a short run that has ended."""
+def four(browser: Browser, training_server: Server) -> list[str]:
+    """The names of four short runs that were begun with one press: CoSENT under two seeds, then the
+    regression of cosines."""
     with visitor(browser, training_server) as page:
-        begin(page)
-        wait_for(page, "finished")
-        return read(page, "about.id")
+        plan(page, **TINY)
+        page.select_option("#lp-finetune-another", "cosine_mse")
+        page.fill("#lp-finetune-seeds", "2")
+        expect(page.locator("#lp-finetune-start")).to_have_text("Start 4 runs")
+        page.click("#lp-finetune-start")
+        page.wait_for_function(f"{CHANNEL}.shown.length === 4")
+        # The table is drawn again as each run ends: it is whole when every loss has both seeds.
+        final = page.get_by_role("table", name="Final figures").locator("tbody tr")
+        expect(final).to_have_count(2)
+        for row in (0, 1):
+            expect(final.nth(row).locator("td").last).to_have_text("2")
+            expect(final.nth(row)).to_contain_text("±")
+        names = page.evaluate(f"{CHANNEL}.shown")
+        page.wait_for_function(f"{json.dumps(names)}.every((one) => {CHANNEL}.trace(one)?.done)")
+        return names
+
+
+@pytest.fixture(scope="session")
+def finished(four: list[str]) -> str:
+    """The name of a short run that has ended."""
+    return four[0]
 
 
 @pytest.fixture(scope="session")
@@ -74,13 +95,6 @@ def axe_script() -> str:
 
 
 @pytest.fixture(scope="session")
-def beside(browser: Browser, training_server: Server) -> str:
+def beside(four: list[str]) -> str:
     """The names of two short runs that differ in their loss, as they stand in an address."""
-    with visitor(browser, training_server) as page:
-        page.select_option("#lp-finetune-another", "cosine_mse")
-        begin(page, steps=3)
-        page.wait_for_function(f"{CHANNEL}.shown.length === 2")
-        names = page.evaluate(f"{CHANNEL}.shown")
-        ended = f"{json.dumps(names)}.every((one) => {CHANNEL}.trace(one)?.done)"
-        page.wait_for_function(ended)
-        return ",".join(names)
+    return f"{four[0]},{four[2]}"

@@ -21,12 +21,21 @@ PROBE = f"{CHANNEL}.probe"
 ASKED = re.compile("/component_server")  # where the page puts its questions
 TINY = {"encoder": SCRATCH, "steps": 12, "batch_size": 16, "evaluations": 4, "dimension": 32}
 UNFOLD = "() => document.querySelectorAll('.lp details').forEach((fold) => { fold.open = true; })"
+# Two trial steps of every plan that is chosen on the way load its encoder for nobody.
+UNTIMED = f"""() => {{
+  const {{ work }} = {CHANNEL};
+  {CHANNEL}.work = async (server, name, request) =>
+    name === "estimate" ? {{}} : work.call({CHANNEL}, server, name, request);
+}}"""
 
 
-def arrive(page: Page, training_server: Server, place: str = "") -> Page:
-    """The page at a place of the address, when it can be used."""
+def arrive(page: Page, training_server: Server, place: str = "", timed: bool = False) -> Page:
+    """The page at a place of the address, when it can be used; what would take how long is only
+    tried out for those who look at it."""
     page.goto(f"{training_server.address}/finetune{place}", wait_until="domcontentloaded")
     page.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
+    if not timed:
+        page.evaluate(UNTIMED)
     return page
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from subprocess import PIPE
 
@@ -20,28 +19,35 @@ from tests.warm import joining
 pytestmark = pytest.mark.browser
 
 
-@contextmanager
-def serving(folder: Path, name: str, loss: str) -> Iterator[Server]:
-    """A server with a loss of the user's own."""
-    (folder / f"{name}.py").write_text(loss)
-    own = ("--loss", f"{folder / name}.py:{name}")
+# The logarithm of what it makes smaller; where it is `greedy`, what no machine has the memory for
+# with 7 to 16 pairs (the probe batch has more).
+ODD = """
+import torch
+
+
+def odd(scores, labels, *, greedy=0.0):
+    if greedy:
+        torch.empty(2**60 if 6 < len(scores) <= 16 else 1, dtype=torch.uint8)
+        return (scores - labels).square().mean()
+    return scores.mean().log() + 0 * labels.mean()
+"""
+
+
+@pytest.fixture(scope="module")
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A server with that loss of the user's own."""
+    folder = tmp_path_factory.mktemp("odd")
+    (folder / "odd.py").write_text(ODD)
+    own = ("--loss", f"{folder / 'odd.py'}:odd")
     with Server(folder, *own, "--runs", str(folder / "runs")) as running:
         yield running
 
 
-@pytest.fixture
-def unsound(tmp_path: Path) -> Iterator[Server]:
-    """A server with a loss that is the logarithm of what it makes smaller."""
-    loss = "def shaky(scores, labels):\n    return scores.mean().log() + 0 * labels.mean()\n"
-    with serving(tmp_path, "shaky", loss) as running:
-        yield running
-
-
 def test_a_loss_that_stops_being_a_number_names_the_step_and_the_pairs(
-    browser: Browser, unsound: Server
+    browser: Browser, odd: Server
 ) -> None:
-    with visitor(browser, unsound) as page:
-        begin(page, loss="shaky", steps=500)
+    with visitor(browser, odd) as page:
+        begin(page, loss="odd", steps=500)
         wait_for(page, "failed")
         done = read(page, "steps.length")
         kept = read(page, "about.problem.values.kept")
@@ -53,31 +59,17 @@ def test_a_loss_that_stops_being_a_number_names_the_step_and_the_pairs(
         expect(told).to_contain_text(f"The model kept is that of step {kept}")
 
 
-@pytest.fixture
-def greedy(tmp_path: Path) -> Iterator[Server]:
-    """A server with a loss that no machine has the memory for with 7 to 16 pairs (the probe batch
-    has more)."""
-    loss = (
-        "import torch\n\n\n"
-        "def greedy(scores, labels):\n"
-        "    torch.empty(2**60 if 6 < len(scores) <= 16 else 1, dtype=torch.uint8)\n"
-        "    return (scores - labels).square().mean()\n"
-    )
-    with serving(tmp_path, "greedy", loss) as running:
-        yield running
-
-
 def test_out_of_memory_names_the_batch_that_fits_and_that_one_trains(
-    browser: Browser, greedy: Server
+    browser: Browser, odd: Server
 ) -> None:
-    with visitor(browser, greedy) as page:
-        begin(page, loss="greedy", batch_size=16)
+    with visitor(browser, odd) as page:
+        begin(page, loss="odd", parameters={"greedy": 1}, batch_size=16)
         wait_for(page, "failed")
         told = page.locator(".lp-finetune_run .lp-problem:visible")
         expect(told).to_contain_text("A batch of 16 does not fit into memory.")
         expect(told).to_contain_text("A batch of 4 does;")
         # What was chosen is still there, and the batch that was named is enough.
-        assert page.evaluate(f"{CHANNEL}.plan.loss") == "greedy"
+        assert page.evaluate(f"{CHANNEL}.plan.parameters") == {"greedy": 1}
         page.evaluate(UNFOLD)
         expect(page.locator("#lp-finetune-batch_size")).to_have_value("16")
         page.fill("#lp-finetune-batch_size", "4")

@@ -22,6 +22,10 @@ def place_of(request: pytest.FixtureRequest, state: str) -> str:
 STATES = pytest.mark.parametrize("state", ["empty", "finished", "beside"])
 
 
+# The narrowest and the widest in both languages, those between in one.
+WIDTHS = {"en": (1440, 760, 390), "zh": (1440, 1100, 390)}
+
+
 # What can be used or read aloud and has no name.
 NAMELESS = """() => Array.from(document.querySelectorAll(
     ".lp button, .lp input, .lp select, .lp [role=img]"))
@@ -59,7 +63,7 @@ def test_nothing_is_too_wide_or_unreadable_and_all_of_it_is_named_and_reached_by
         settled(page, state)
         if state == "beside":
             assert page.locator(".lp-printed td").count() > 20
-        for width in (1440, 1100, 760, 390):
+        for width in WIDTHS[language]:
             page.set_viewport_size({"width": width, "height": 900})
             page.evaluate(TWO_FRAMES)  # figures follow the width
             assert page.evaluate("document.documentElement.scrollWidth") <= width, (language, width)
@@ -70,10 +74,11 @@ def test_nothing_is_too_wide_or_unreadable_and_all_of_it_is_named_and_reached_by
         page.click("#lp-language")
     settled(page, state)
     assert page.evaluate(NAMELESS) == []
-    count, missed, unseen = walk_by_keyboard(page)
-    assert count > 30
-    assert missed == []
-    assert unseen == []
+    if state != "finished":  # with another run beside it nothing is missing of what one run has
+        count, missed, unseen = walk_by_keyboard(page)
+        assert count > 30
+        assert missed == []
+        assert unseen == []
     page.click("#lp-theme")
     assert page.evaluate("document.body.classList.contains('dark')")
     no_violation(page, axe_script, state)

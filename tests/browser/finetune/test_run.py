@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -21,7 +21,6 @@ from tests.browser.finetune.steering import (
     CHANNEL,
     TINY,
     TRACE,
-    arrive,
     begin,
     made_run,
     plan,
@@ -50,14 +49,6 @@ def test_the_empty_page_invites_and_so_does_an_address_of_no_run(
     assert len(set(labels)) == 3
 
 
-@pytest.fixture
-def alone(tmp_path: Path) -> Iterator[Server]:
-    """A server that tries no steps for others."""
-    with Server(tmp_path, "--runs", str(tmp_path / "runs")) as running:
-        yield running
-    assert "Traceback" not in running.complaints, running.complaints
-
-
 def trials(server: Server) -> list[psutil.Process]:
     """The processes in which this server tries steps now; those of others are none of ours."""
     found = []
@@ -70,9 +61,9 @@ def trials(server: Server) -> list[psutil.Process]:
 
 
 def test_the_time_is_told_before_the_start_and_never_in_its_way(
-    alone: Server, new_page: Callable[..., Page]
-) -> None:  # in this order, so that the page is closed before its server is
-    page = arrive(new_page(address=alone.address), alone)
+    open_page: Callable[..., Page], training_server: Server
+) -> None:
+    page = open_page(timed=True)
     plan(page, **{**TINY, "steps": 1000})
     told = page.locator("#lp-finetune-time")
     said = r"^About \d+ (s|min) for 1\u202f000 steps, loading included"
@@ -86,7 +77,7 @@ def test_the_time_is_told_before_the_start_and_never_in_its_way(
     plan(page, batch_size=24)
     expect(told).to_contain_text("Timing two trial steps")
     end = time.monotonic() + PATIENCE_MS / 1000
-    while not (trying := trials(alone)):
+    while not (trying := trials(training_server)):
         assert time.monotonic() < end
         page.wait_for_timeout(50)
     page.click("#lp-finetune-start")

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
-from gradio_client import Client
-from gradio_client.exceptions import AppError
 from playwright.sync_api import Browser, Page, expect
 
-from explorer.lab.training.plan import SCRATCH
 from tests.browser.finetune.steering import CHANNEL, TRACE, begin, read, visitor, wait_for
 from tests.browser.serving import Server
 
@@ -68,32 +64,3 @@ def test_visitors_see_their_own_runs_and_the_link_of_another(
         mine.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
         assert listed(mine) == []
         assert not list((Path(hosted.arguments[-1])).glob("*"))
-
-
-def test_a_program_that_keeps_cookies_finds_its_runs_again(hosted: Server) -> None:
-    texts = [f"text {i}" for i in range(24)]
-    given = {"sentences1": texts, "sentences2": texts[::-1], "scores": [i % 3 for i in range(24)]}
-    options = {"steps": 2, "dimension": 8, "batch_size": 4, "evaluations": 1}
-    mine, another = (Client(hosted.address, verbose=False) for _ in range(2))
-    started = mine.predict(
-        "cosent", **given, encoder=SCRATCH, options=options, api_name="/start_training"
-    )
-    assert mine.predict(started["id"], api_name="/training_status")["id"] == started["id"]
-    with pytest.raises(AppError, match="no run called"):
-        another.predict(started["id"], api_name="/training_status")
-
-
-def test_a_program_without_cookies_is_told_its_key(hosted: Server) -> None:
-    texts = [f"text {i}" for i in range(24)]
-    scores = [i % 3 for i in range(24)]
-    options = {"steps": 2, "dimension": 8, "batch_size": 4, "evaluations": 1}
-
-    def call(name: str, *given: object) -> dict:
-        url = f"{hosted.address}/gradio_api/run/{name}"
-        return httpx.post(url, json={"data": given}, timeout=60).json()["data"][0]
-
-    began = call(
-        *("start_training", "cosent", texts, texts[::-1], scores, None, SCRATCH, options, ""),
-        *("", "", None, "", None),
-    )
-    assert call("training_status", began["id"], 0, began["key"])["id"] == began["id"]

@@ -191,6 +191,37 @@ def test_a_program_reaches_no_run_of_another(hosted, run, name):
         assert str(run.path) not in tool + call.text
 
 
+def test_whoever_begins_a_run_finds_it_by_the_cookie_or_by_the_key_that_is_told(
+    hosted, tmp_path, monkeypatch
+):
+    made = Runs(tmp_path / "runs", device="cpu")
+    monkeypatch.setattr(endpoints, "Runs", lambda **_: made)
+    monkeypatch.setattr(made, "_spawn", lambda begun, *_: begun.take_ticket(os.getpid()))
+    texts = [f"text {i}" for i in range(24)]
+    scores = [i % 3 for i in range(24)]
+    options = {"steps": 2, "dimension": 8, "batch_size": 4, "evaluations": 1}
+    given = ["cosent", texts, texts[::-1], scores, None, SCRATCH, options, "", "", "", None, ""]
+
+    def called_by(client: httpx.Client | None, name: str, *data: object) -> dict:
+        url = f"{hosted[1]}{API}/run/{name}"
+        post = client.post if client else httpx.post  # which keeps no cookie
+        return post(url, json={"data": data}, timeout=60).json()
+
+    with httpx.Client() as mine, httpx.Client() as another:
+        for client in (mine, another):
+            client.get(f"{hosted[1]}/")
+        (began,) = called_by(mine, "start_training", *given, None)["data"]
+        assert began["key"] == ""
+        (told,) = called_by(mine, "training_status", began["id"], 0, "")["data"]
+        assert told["id"] == began["id"]
+        refused = called_by(another, "training_status", began["id"], 0, "")
+        assert "no run called" in refused["error"]
+    (began,) = called_by(None, "start_training", *given, None)["data"]
+    (told,) = called_by(None, "training_status", began["id"], 0, began["key"])["data"]
+    assert told["id"] == began["id"]
+    assert "no run called" in called_by(None, "training_status", began["id"], 0, "")["error"]
+
+
 def test_no_file_of_another_is_served(hosted, run):
     with as_visitor(MINE):
         upload = uploads.find(uploads.put(SECRET.encode(), "a.csv"))
