@@ -28,9 +28,10 @@ The table of the code is `explorer/core/judgements.py`, the draws are in `tests/
 `python -m tests.judgements` writes this file.
 """
 LEAST_TRUE, MOST_FALSE = 0.9, 0.05
-# A test stops where a sentence of such a rate, said too seldom where it is true or too often where
-# it is false, would seldom have gone so well so far: with so small a chance, and one that is twice
-# as far from right with one of less than a thousandth.
+# A test stops drawing where, of sentences at the bound (said just too seldom where they are true,
+# or just too often where they are false), this share at most would have gone so well so far. Beyond
+# the bound that lets hardly more pass than all draws would: of those said in 80% of what is true
+# 0.07%, not 0.01%; of those said in 10% of what is false 0.87%, not 0.81%.
 UNLIKELY = 0.03
 
 Source = np.random.Generator
