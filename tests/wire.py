@@ -15,6 +15,7 @@ import typing
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,6 +32,9 @@ from explorer.web.wire import (
     shared,
 )
 
+if TYPE_CHECKING:
+    from explorer.web.site import Site
+
 DECLARED = Path(inspect.getfile(shared)).parent.parent / "wire.d.ts"
 MODULES = (shared, explore, compare, doctored, doctor, program, large, runs, finetune, facts)
 MAPPINGS = (dict, Mapping)
@@ -44,14 +48,21 @@ PLAIN = {
 }
 
 
+@functools.cache
+def site() -> Site:
+    """The site as it is built, which takes seconds: for whoever only looks into it."""
+    from explorer.web.site import build
+
+    return build()
+
+
 def served_functions() -> dict[str, dict[str, Callable]]:
     """Every function that the browser can call, by the folder of its page and its name; what it
     answers before it is written as JSON."""
     from explorer.web.instrument import Instrument
-    from explorer.web.site import build
 
     found: dict[str, dict[str, Callable]] = {}
-    for block in build().blocks.values():
+    for block in site().blocks.values():
         if isinstance(block, Instrument):
             functions = found.setdefault(block.state.folder, {})
             functions.update(

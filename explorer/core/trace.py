@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import itertools
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -346,15 +347,16 @@ def _statements(code: CodeType) -> tuple[tuple[int, int, str], ...]:
         tree = parsed(listing)
     except SyntaxError:  # a lambda inside a larger expression
         return ()
-    spans = [
-        (
-            node.lineno + first - 1,
-            (node.end_lineno or node.lineno) + first - 1,
-            ast.get_source_segment(listing, node) or "",
-        )
-        for node in ast.walk(tree)
-        if isinstance(node, ast.stmt) and not hasattr(node, "body")
-    ]
+    # In bytes, as places in a line are counted; `ast.get_source_segment` would go through the whole
+    # listing for each statement.
+    written = listing.encode()
+    begins = [0, *itertools.accumulate(map(len, written.splitlines(keepends=True)))]
+    spans = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and not hasattr(node, "body"):
+            last, end = node.end_lineno or node.lineno, node.end_col_offset or 0
+            text = written[begins[node.lineno - 1] + node.col_offset : begins[last - 1] + end]
+            spans.append((node.lineno + first - 1, last + first - 1, text.decode()))
     return tuple(sorted(spans, key=lambda span: span[1] - span[0], reverse=True))
 
 

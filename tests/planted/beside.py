@@ -131,9 +131,9 @@ PLANTED: dict[str, Callable[[Draw, Kind, Run], Pair]] = {
 }
 
 
-def measured() -> Iterator[tuple[str, set, set]]:
+def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
     """Kind, the two logs of which it is true, and those of which it is said."""
-    for number in range(DRAWS):
+    for number in range(draws):
         for planted, make in PLANTED.items():
             for place, kind in enumerate(KINDS):
                 draw = np.random.default_rng(number)

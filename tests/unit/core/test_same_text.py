@@ -323,8 +323,8 @@ def trained(case, sides):
     scenario = Scenario(loss=loss, parameters=tuple(parameters.items()))
     found = explore(scenario, batch_of_vectors(pairs, at_first, Rules()))
     guides = {name: given for name, given in found.given.items() if name.startswith("guide")}
-    chosen = torch.optim.Adam([by_text.requires_grad_()], lr=0.05)
-    for _ in range(200):
+    chosen = torch.optim.Adam([by_text.requires_grad_()], lr=0.2)
+    for _ in range(60):
         chosen.zero_grad()
         rows = dict(zip(found.spec.reads, (by_text[side] for side in sides), strict=False))
         value = found.spec.definition(**rows, **guides, **found.parameters)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import runpy
 import sys
 import threading
 import weakref
@@ -107,6 +108,18 @@ def test_statements_over_several_lines_are_one_step_with_their_whole_text():
     assert names(traced) == ["total"]
     assert ".square()" in traced.steps[0].source
     assert ".sum()" in traced.steps[0].source
+
+
+def test_a_statement_is_told_as_it_is_written(tmp_path):
+    """In letters of several bytes, in two on a line, over two after a form feed."""
+    path = tmp_path / "own.py"
+    first = 'name = "λ"; total = (x * len("损失")).sum()'
+    second = "total = total * (\n        3)"
+    text = f"def loss_of(x):\n    {first}\n\f    {second}  # ×\n    return total\n"
+    path.write_text(text, encoding="utf-8")
+    traced = trace(runpy.run_path(str(path))["loss_of"], torch.ones(3))
+    assert traced.loss == 18
+    assert [step.source for step in traced.steps] == [first.partition("; ")[2], second]
 
 
 def test_sentence_transformers_own_loss():

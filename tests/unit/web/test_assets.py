@@ -14,6 +14,7 @@ from PIL import Image
 from explorer.core.scenario import Scenario
 from explorer.locale import LANGUAGES, catalogue
 from explorer.web import assets, site
+from tests import wire
 
 FACTS = {"explore": {"losses": {"∞": "<b>"}}}
 
@@ -25,7 +26,7 @@ def client():
 
 @pytest.fixture(scope="module")
 def pages():
-    return site.page_modules(site.build())
+    return site.page_modules(wire.site())
 
 
 def test_a_file_may_be_kept_for_good_as_its_path_names_its_version(client):
@@ -105,7 +106,7 @@ def test_the_facts_of_a_page_are_its_own_and_what_all_share():
 
 def test_what_a_visitor_is_sent_is_words_and_numbers():
     """Gradio copies all of it for each visitor: an object of Python's would bring all it knows."""
-    for component in site.build().get_config_file()["components"]:
+    for component in wire.site().get_config_file()["components"]:
         json.dumps(component["props"], allow_nan=False)
 
 

@@ -57,8 +57,10 @@ def test_in_runs_nine_of_ten_are_found_and_hardly_any_is_invented():
 
 
 def test_of_two_runs_it_is_known_what_their_values_can_say():
-    found = counted(beside.measured())
+    """Counted of no value, so that fewer draws than the document's show it as well."""
+    draws = 16
+    found = counted(beside.measured(draws))
     assert set(found) == beside.PLANTED.keys()
     for name, one in found.items():
-        assert one.planted >= beside.DRAWS / 2, name
+        assert one.planted >= draws / 2, name
         assert min(one.precision, one.recall) >= 0.95, (name, one)
