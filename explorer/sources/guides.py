@@ -39,6 +39,11 @@ class Guide:
         self._numbers = array("f")
         self._width = 0
 
+    @property
+    def places(self) -> frozenset[int]:
+        """Where the columns stand that have its vectors."""
+        return frozenset(self._columns.values())
+
     def read(self, cells: Cells, is_list: Callable[[Cells, int], bool]) -> None:
         """Read the vectors of a row; `is_list(cells, place)` says whether a cell of texts is read
         as a list of them. An empty cell says nothing.

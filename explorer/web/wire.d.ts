@@ -2086,7 +2086,7 @@ export interface Unmet {
   rows?: string;
 }
 
-/** A file that was handed in: its token, its columns, which of them serve, how many pairs. */
+/** A file that was handed in: its token, its columns, which of them serve, of which nothing is read, how many pairs. */
 export interface Upload {
   encoding: string;
   encodings: [string, string][];
@@ -2094,6 +2094,7 @@ export interface Upload {
   name: string;
   columns: string[];
   chosen: Record<string, string>;
+  unread: string[];
   used: number;
   labelled: boolean;
   inference: boolean;

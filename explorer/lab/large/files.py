@@ -27,7 +27,8 @@ from explorer.sources.columns import (
     plain_name,
 )
 from explorer.sources.grids import Grid, read_grid
-from explorer.sources.tables import RowReader, check_share
+from explorer.sources.row_reader import RowReader
+from explorer.sources.tables import check_share
 
 # A first and a second sentence, the label, what a teacher gave the pair, the similarity.
 Read = tuple[str, str, float, float, float]

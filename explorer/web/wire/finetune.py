@@ -217,12 +217,14 @@ class Compared(_Compared, total=False):
 
 
 class Upload(Encoded):
-    """A file that was handed in: its token, its columns, which of them serve, how many pairs."""
+    """A file that was handed in: its token, its columns, which of them serve, of which nothing is
+    read, how many pairs."""
 
     file: str
     name: str
     columns: list[str]
     chosen: dict[str, str]
+    unread: list[str]
     used: int
     labelled: bool
     inference: bool

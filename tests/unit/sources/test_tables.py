@@ -603,3 +603,18 @@ def test_public_data_sets_arrive_exactly(name):
     table = read_file(path, most=10**6)
     assert triples(table) == expected
     assert not table.skipped
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "unread"),
+    [
+        ("question,answer,negative_1,negative_2,other", "a,b,c,d,e", ("other",)),
+        ("anchor,positive,negative,pos_score,neg_score,note", "a,b,c,0.9,0.1,e", ("note",)),
+        ("first,second,score,teacher,id", "a,b,0.5,0.4,7", ("id",)),
+        ("first,second,guide1,guide2,note", 'a,b,"[1, 0]","[0, 1]",e', ("note",)),
+        ("first,second,third", "a,b,c", ("third",)),
+    ],
+)
+def test_columns_are_unread_beside_all_that_serve(tmp_path, header, row, unread):
+    table = read_file(write(tmp_path, "columns.csv", f"{header}\n" + f"{row}\n" * 3))
+    assert table.unread == unread

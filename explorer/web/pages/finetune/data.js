@@ -190,7 +190,7 @@ export function dataFields(channel, server, { line, complain }) {
     const held = box.contains(document.activeElement) ? document.activeElement?.getAttribute("name") : null;
     box.replaceChildren();
     if (!answer?.columns) return;
-    const { columns, chosen, problem: unclear } = answer;
+    const { chosen, unread = [] } = answer;
     /** @type {(role: string, column: string) => void} */
     const take = (role, column) => {
       const now = Object.entries({ ...chosen, ...channel.plan.data.columns, [role]: column });
@@ -210,7 +210,6 @@ export function dataFields(channel, server, { line, complain }) {
       });
       return h("label.lp-check", {}, ticked, h("span", {}, column));
     };
-    const others = columns.filter((column) => !Object.values(chosen).includes(column));
     /** @param {string} encoding */
     const reread = (encoding) => {
       set({ encoding, columns: [], alternatives: [] });
@@ -219,7 +218,7 @@ export function dataFields(channel, server, { line, complain }) {
     box.append(
       ...encodingField(answer, reread),
       ...columnFields(answer, take),
-      ...(others.length && !unclear ? [worded("p.lp-note", "finetune.alternatives"), ...others.map(tick)] : []),
+      ...(unread.length ? [worded("p.lp-note", "finetune.alternatives"), ...unread.map(tick)] : []),
     );
     reword(box);
     /** @type {HTMLElement | null} */

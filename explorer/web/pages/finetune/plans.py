@@ -157,6 +157,7 @@ def describe_file(request: dict) -> Json:
         **known,
         "columns": table.columns,
         "chosen": {**table.chosen, TEACHER: table.chosen.get(TEACHER, NO_SCORE)},
+        "unread": table.unread,
         "used": len(table.pairs),
         "labelled": table.pairs.labelled,
         "inference": table.inference,
