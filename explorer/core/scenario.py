@@ -42,10 +42,11 @@ class Reading:
     """What was found in a file besides the rows that are used, for whoever opens the link.
 
     `total` counts its rows, `whole` the pairs that they make. The rows that are used are the batch
-    of this `draw`, of `batches` in the first epoch; `label_range` are the ends of the scale of all
-    labels in the file. In a link of before batches were drawn, where that has no size, they are
-    the first ones or, `drawn`, random ones, of more than fit (`limited`). `reasons` are the first
-    few of the `left_out` rows: number in the file, key of the problem's sentence, and its values.
+    of this `draw`, of `batches` in the first epoch, and where rows hold several pairs, all of
+    `batch_rows` of them; `label_range` are the ends of the scale of all labels in the file. In a
+    link of before batches were drawn, where that has no size, they are the first ones or, `drawn`,
+    random ones, of more than fit (`limited`). `reasons` are the first few of the `left_out` rows:
+    number in the file, key of the problem's sentence, and its values.
     """
 
     total: int = 0
@@ -55,6 +56,7 @@ class Reading:
     whole: int = 0
     draw: Draw = field(default_factory=Draw)
     batches: int = 0
+    batch_rows: int = 0
     label_range: tuple[float, float] | None = None
     left_out: int = 0
     reasons: tuple[tuple[int, str, tuple[tuple[str, str], ...]], ...] = ()

@@ -21,12 +21,14 @@ RANGES = {"size": (2, EXPLORED_PAIRS), "seed": (0, 2**32 - 1), "number": (0, 9_9
 
 @dataclass(frozen=True)
 class Draw:
-    """One batch of `size` pairs: the one with this `number`, counted from 0 on through the epochs.
+    """One batch of `size` rows: the one with this `number`, counted from 0 on through the epochs.
 
-    "in_order" takes the pairs as they stand; "shuffled" in another order each epoch, from
+    A row is a pair, or all pairs of one row of the file where some hold several (`Pairs.in_rows`):
+    then a batch has no more rows than make EXPLORED_PAIRS pairs, however many each of them holds.
+    "in_order" takes the rows as they stand; "shuffled" in another order each epoch, from
     `seed` + epoch; "no_duplicates" and "group_by_label" are sentence-transformers' samplers of
-    these names: no sentence twice in a batch, and every label at least twice. What does not fill a
-    batch at the end of an epoch is left out. Of `size` 0 nothing is known.
+    these names: no sentence in two rows of a batch, and every label at least twice. What does not
+    fill a batch at the end of an epoch is left out. Of `size` 0 nothing is known.
     """
 
     sampler: str = "in_order"
@@ -52,9 +54,18 @@ def successive(pairs: Pairs, draw: Draw) -> Iterator[tuple[int, ...]]:
     for epoch in itertools.count():
         batches = _epoch(pairs, draw.sampler, draw.size, draw.seed, epoch)
         if not batches:
-            raise Problem("no_batch", size=min(draw.size, len(pairs)))
+            size = rows_at_once(pairs, draw.size)
+            raise Problem("no_batch" if pairs.in_rows is None else "no_batch_of_rows", size=size)
         yield from batches[max(draw.number - passed, 0) :]
         passed += len(batches)
+
+
+def rows_at_once(pairs: Pairs, size: int) -> int:
+    """How many rows a batch has of which `size` were asked for."""
+    rows = _rows(pairs)
+    if len(pairs) <= EXPLORED_PAIRS:
+        return min(size, len(rows))
+    return min(size, len(rows), max(EXPLORED_PAIRS // max(map(len, rows)), 1))
 
 
 def epoch_of(pairs: Pairs, draw: Draw) -> int:
@@ -66,16 +77,36 @@ def epoch_of(pairs: Pairs, draw: Draw) -> int:
 def _epoch(
     pairs: Pairs, sampler: str, size: int, seed: int, epoch: int
 ) -> tuple[tuple[int, ...], ...]:
-    count = len(pairs)
-    size = min(size, count)
+    rows = _rows(pairs)
+    size = rows_at_once(pairs, size)
     generator = torch.Generator().manual_seed(seed + epoch)
     if sampler == "in_order":
-        return _chunks(range(count), size)
-    if sampler == "shuffled":
-        return _chunks(torch.randperm(count, generator=generator).tolist(), size)
-    if sampler == "no_duplicates":
-        return samplers.no_duplicates(*pairs.positions, size, generator)
-    return samplers.group_by_label(pairs.labels, size, generator)
+        found = _chunks(range(len(rows)), size)
+    elif sampler == "shuffled":
+        found = _chunks(torch.randperm(len(rows), generator=generator).tolist(), size)
+    elif sampler == "no_duplicates":
+        found = samplers.no_duplicates(_texts_of(pairs, rows), size, generator)
+    elif pairs.in_rows is None:
+        found = samplers.group_by_label(pairs.labels, size, generator)
+    else:
+        raise Problem("sampler_rows")
+    return tuple(tuple(itertools.chain.from_iterable(rows[one] for one in b)) for b in found)
+
+
+@functools.lru_cache(maxsize=8)
+def _rows(pairs: Pairs) -> tuple[tuple[int, ...], ...]:
+    """The places of the pairs of each row."""
+    if pairs.in_rows is None:
+        return tuple((place,) for place in range(len(pairs)))
+    places = itertools.groupby(range(len(pairs)), key=pairs.in_rows.__getitem__)
+    return tuple(tuple(row) for _, row in places)
+
+
+def _texts_of(pairs: Pairs, rows: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """The texts of each row, by number, each once."""
+    first, second = (side.tolist() for side in pairs.positions)
+    every = ((side[place] for place in row for side in (first, second)) for row in rows)
+    return [tuple(dict.fromkeys(texts)) for texts in every]
 
 
 def _chunks(places: Sequence[int], size: int) -> tuple[tuple[int, ...], ...]:

@@ -35,7 +35,9 @@ class Pairs:
     natural language `inference` are kinds, in the numbers of `cells.WORD_SCORES`. `teacher`
     is what another model gave each pair, on any scale of its own, NaN for nothing; `guide` has a
     second encoder's vectors of the distinct sentences, where the source has them, NaN for a
-    sentence that has none, and `teacher_vectors` a teacher's.
+    sentence that has none, and `teacher_vectors` a teacher's. `in_rows` are the rows of the file
+    that the pairs come from, where some hold several (a triplet, a list of candidates); those of
+    one row follow one another.
     """
 
     first: tuple[str, ...]
@@ -50,6 +52,7 @@ class Pairs:
     guide: np.ndarray | None = field(default=None, repr=False)
     teacher_vectors: np.ndarray | None = field(default=None, repr=False)
     inference: bool = False
+    in_rows: tuple[int, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -98,7 +101,8 @@ class Pairs:
         labels = tuple(self.labels[place] for place in places)
         teacher = None if self.teacher is None else tuple(self.teacher[place] for place in places)
         kept = {"label_range": self.label_range, "labelled": self.labelled, "teacher": teacher}
-        kept |= {"inference": self.inference}
+        in_rows = None if self.in_rows is None else tuple(self.in_rows[place] for place in places)
+        kept |= {"inference": self.inference, "in_rows": in_rows}
         part = Pairs(first, second, labels, scores, **kept)
         row = {sentence: index for index, sentence in enumerate(self.sentences)}
         rows = [row[text] for text in part.sentences]

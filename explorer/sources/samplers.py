@@ -6,51 +6,50 @@ them, batch for batch.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 
-import numpy as np
 import torch
 
 from explorer.runtime.problem import Problem
 
 Batches = tuple[tuple[int, ...], ...]
+Texts = tuple[int, ...]  # of a row, by number
 
 # How often rows are gone through once more where texts that come back leave batches short.
 MORE_PASSES = 2
 
 
-def no_duplicates(
-    first: np.ndarray, second: np.ndarray, size: int, generator: torch.Generator
-) -> Batches:
-    """No text twice in a batch. `first`, `second` int64 [N]: the texts of each row, by number.
+def no_duplicates(texts: Sequence[Texts], size: int, generator: torch.Generator) -> Batches:
+    """No text in two rows of a batch; `texts` are those of each row, each once.
 
     As many batches as rows allow, fewer where three passes do not fill them.
     """
-    wanted, found = len(first) // size, []
+    wanted, found = len(texts) // size, []
     for _ in range(1 + MORE_PASSES):
-        order = torch.randperm(len(first), generator=generator).numpy()
-        sides = first[order].tolist(), second[order].tolist()
-        found += (tuple(order[batch].tolist()) for batch in _one_pass(*sides, size))
+        order = torch.randperm(len(texts), generator=generator).tolist()
+        batches = _one_pass([texts[row] for row in order], size)
+        found += (tuple(order[row] for row in batch) for batch in batches)
         if not found or len(found) >= wanted:
             break
     return tuple(found[:wanted])
 
 
-def _one_pass(first: list[int], second: list[int], size: int) -> Iterator[list[int]]:
+def _one_pass(texts: Sequence[Texts], size: int) -> Iterator[list[int]]:
     """Each batch takes in turn every row that shares no text with those that it has; what it
     passes over waits for the next, behind the text that it shares: as long as the batch has that,
     nothing there needs to be looked at."""
-    left = Counter(first) + Counter(b for a, b in zip(first, second, strict=True) if a != b)
+    left = Counter(itertools.chain.from_iterable(texts))
     waiting: dict[int, list[int]] = defaultdict(list)  # heaps of rows, by text
     heads: list[tuple[int, int]] = []  # a heap of the first row behind each text, and the text
     ahead = 0
-    while heads or ahead < len(first):
+    while heads or ahead < len(texts):
         batch: list[int] = []
         held: set[int] = set()
         passed: set[int] = set()  # the texts behind which rows wait for the next batch
-        while len(batch) < size and (heads or ahead < len(first)):
+        while len(batch) < size and (heads or ahead < len(texts)):
             if heads:
                 row, text = heappop(heads)
                 if not waiting[text] or waiting[text][0] != row:
@@ -63,27 +62,26 @@ def _one_pass(first: list[int], second: list[int], size: int) -> Iterator[list[i
                     heappush(heads, (waiting[text][0], text))
             else:
                 row, ahead = ahead, ahead + 1
-            one, other = first[row], second[row]
-            shared = one if one in held else other
-            if shared in held:
+            shared = next((text for text in texts[row] if text in held), None)
+            if shared is not None:
                 heappush(waiting[shared], row)
                 passed.add(shared)
                 continue
             batch.append(row)
-            held |= {one, other}
+            held.update(texts[row])
         for text in passed:
             heappush(heads, (waiting[text][0], text))
-        left.subtract(text for row in batch for text in {first[row], second[row]})
+        left.subtract(text for row in batch for text in texts[row])
         if len(batch) == size:
             yield batch
-        elif _most(left, ((first[row], second[row]) for row in batch)) < size:
+        elif _most(left, (texts[row] for row in batch)) < size:
             return
 
 
-def _most(left: Mapping[int, int], batch: Iterable[tuple[int, int]]) -> int:
+def _most(left: Mapping[int, int], batch: Iterable[Texts]) -> int:
     """How many rows without a text in common there are at most, where every row that is left has
     one in common with these: as many as these have texts that are left, or one where none is."""
-    return sum(max(1, (left[one] > 0) + (left[other] > 0)) for one, other in batch)
+    return sum(max(1, sum(left[text] > 0 for text in texts)) for texts in batch)
 
 
 def group_by_label(labels: Sequence[float], size: int, generator: torch.Generator) -> Batches:

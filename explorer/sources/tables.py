@@ -189,7 +189,7 @@ def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -
     if usable > rows and seed is not None:
         kept = _sample(grid, read, usable, rows, seed)
     return Table(
-        pairs=_pairs([pair for pairs in kept[:rows] for pair in pairs], read),
+        pairs=_pairs(kept[:rows], read),
         skipped=tuple(skipped),
         columns=grid.columns,
         chosen=read.chosen,
@@ -227,8 +227,10 @@ def _sample(grid: Grid, read: RowReader, usable: int, most: int, seed: int) -> l
     return kept
 
 
-def _pairs(pairs: Sequence[Pair], read: RowReader) -> Pairs:
+def _pairs(rows: Sequence[Sequence[Pair]], read: RowReader) -> Pairs:
+    pairs = [pair for row in rows for pair in row]
     first, second, labels, teacher = zip(*pairs, strict=True) if pairs else ((), (), (), ())
+    several = len(pairs) > len(rows)
     return Pairs(
         guide=read.guide.of(distinct(first, second)),
         first=first,
@@ -237,4 +239,5 @@ def _pairs(pairs: Sequence[Pair], read: RowReader) -> Pairs:
         labelled=read.labelled,
         teacher=given_by(teacher),
         inference=read.inference,
+        in_rows=tuple(at for at, row in enumerate(rows) for _ in row) if several else None,
     )

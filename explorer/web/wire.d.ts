@@ -451,7 +451,7 @@ export interface DoctorOwn {
   mining: Mining;
 }
 
-/** One batch of `size` pairs: the one with this `number`, counted from 0 on through the epochs. */
+/** One batch of `size` rows: the one with this `number`, counted from 0 on through the epochs. */
 export interface Draw {
   sampler: string;
   size: number;
@@ -1599,6 +1599,7 @@ export interface Reading {
   whole: number;
   draw: Draw;
   batches: number;
+  batch_rows: number;
   label_range: Range | null;
   left_out: number;
   reasons: [number, string, [string, string][]][];

@@ -34,6 +34,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "rule.labels",
         "sampler.*.how",
         "ui.batch_is",
+        "ui.batch_of_rows",
         "ui.cut",
         "ui.empty_step",
         "ui.file_*",

@@ -11,8 +11,9 @@ import pytest
 import torch
 from torch.utils.data import BatchSampler, RandomSampler
 
+from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.problem import Problem
-from explorer.sources.batches import SAMPLERS, Draw, drawn, epoch_of, successive
+from explorer.sources.batches import SAMPLERS, Draw, drawn, epoch_of, rows_at_once, successive
 from explorer.sources.pairs import Pairs
 
 SIZE = 8
@@ -145,3 +146,74 @@ def test_where_no_batch_can_be_filled_it_is_said():
         drawn(same, Draw("no_duplicates", 4))
     with pytest.raises(Problem, match="no batch of 9 pairs"):  # all that there are
         drawn(same, Draw("no_duplicates", 512))
+
+
+# ---- Rows of several pairs ---------------------------------------------------------------------
+
+
+def triplets(seed: int, least: int = 1, most: int = 4) -> tuple[Pairs, list[tuple[str, ...]]]:
+    """Anchors with a positive and negatives, of which many come back, and the texts of each row."""
+    source = np.random.default_rng(seed)
+    texts = int(source.integers(8, 400))
+    rows = []
+    for _ in range(int(source.integers(8, 200))):
+        count = 2 + int(source.integers(least, most + 1))
+        rows.append(tuple(f"text {number}" for number in source.zipf(1.3, count) % texts))
+    every = [(row, anchor, other) for row, (anchor, *others) in enumerate(rows) for other in others]
+    in_rows, first, second = zip(*every, strict=True)
+    return Pairs(first, second, (1.0,) * len(first), in_rows=in_rows), rows
+
+
+@pytest.mark.parametrize("sampler", ["in_order", "shuffled", "no_duplicates"])
+def test_rows_of_several_pairs_are_drawn_whole(sampler):
+    whole, rows = triplets(0)
+    for batch in epoch(whole, Draw(sampler, SIZE, seed=2)):
+        part = whole.at(batch)
+        assert len(dict.fromkeys(part.in_rows)) == SIZE
+        for row in set(part.in_rows):
+            found = [b for at, b in zip(part.in_rows, part.second, strict=True) if at == row]
+            assert found == list(rows[row][1:])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rows_are_drawn_as_by_the_sampler_that_trains(seed):
+    from datasets import Dataset
+    from sentence_transformers.base import sampler as library
+
+    whole, rows = triplets(seed, 2, 2)
+    columns = zip(*rows, strict=True)
+    names = ("anchor", "positive", "negative_1", "negative_2")
+    theirs = library.NoDuplicatesBatchSampler(
+        Dataset.from_dict(dict(zip(names[: len(rows[0])], columns, strict=True))),
+        SIZE,
+        True,
+        [],
+        torch.Generator(),
+        seed,
+    )
+    try:
+        found = epoch(whole, Draw("no_duplicates", SIZE, seed))
+    except Problem:
+        found = []
+    drawn_rows = [tuple(dict.fromkeys(whole.in_rows[place] for place in b)) for b in found]
+    assert drawn_rows == [tuple(map(int, batch)) for batch in theirs]
+
+
+def test_a_batch_of_rows_has_no_more_pairs_than_can_be_shown():
+    first = tuple(f"query {row}" for row in range(200) for _ in range(5))
+    second = tuple(f"text {place}" for place in range(1000))
+    whole = Pairs(first, second, (1.0,) * 1000, in_rows=tuple(at // 5 for at in range(1000)))
+    assert rows_at_once(whole, 64) == 64
+    assert rows_at_once(whole, 512) == EXPLORED_PAIRS // 5
+    assert len(drawn(whole, Draw("shuffled", 512))) == EXPLORED_PAIRS // 5 * 5
+    few = whole.at(range(EXPLORED_PAIRS))
+    assert sorted(drawn(few, Draw("shuffled", 512))) == list(range(EXPLORED_PAIRS))
+
+
+def test_what_rows_cannot_be_drawn_by_is_said():
+    whole, _ = triplets(0)
+    with pytest.raises(Problem, match="no one label"):
+        drawn(whole, Draw("group_by_label", 4))
+    alike = Pairs(("a",) * 8, tuple("bcdefghi"), (1.0,) * 8, in_rows=(0, 0, 1, 1, 2, 2, 3, 3))
+    with pytest.raises(Problem, match="no batch of 2 rows"):
+        drawn(alike, Draw("no_duplicates", 2))

@@ -618,3 +618,12 @@ def test_public_data_sets_arrive_exactly(name):
 def test_columns_are_unread_beside_all_that_serve(tmp_path, header, row, unread):
     table = read_file(write(tmp_path, "columns.csv", f"{header}\n" + f"{row}\n" * 3))
     assert table.unread == unread
+
+
+def test_which_pairs_make_a_row_is_known_where_some_hold_several(tmp_path):
+    lines = ["query,positive,negative_1,negative_2", "a,b,c,d", "e,f,g,", "a,h,i,j"]
+    table = read_file(write(tmp_path, "rows.csv", "\n".join(lines)))
+    assert table.pairs.in_rows == (0, 0, 0, 1, 1, 2, 2, 2)
+    assert table.pairs.at([3, 4, 5]).in_rows == (1, 1, 2)
+    single = read_file(write(tmp_path, "pairs.csv", "first,second\na,b\nc,d"))
+    assert single.pairs.in_rows is None

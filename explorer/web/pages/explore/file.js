@@ -1,5 +1,5 @@
 // The pairs of a file: which of its columns they are, and the batch of them that is shown.
-import { clip, h, worded } from "../../kit/dom.js";
+import { clip, h, reword, worded } from "../../kit/dom.js";
 import { labelled, numberField } from "../../kit/fields.js";
 import { sent, tooLarge } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
@@ -103,7 +103,8 @@ export function filePanel(channel, server) {
       : say(before, told);
     const said = [total ? read : name];
     if (drawn.size && rows.length < whole) {
-      said.push(say("ui.batch_is", { number: drawn.number + 1, count: rows.length }));
+      const batch = { number: drawn.number + 1, count: rows.length, rows: reading.batch_rows };
+      said.push(say(batch.rows ? "ui.batch_of_rows" : "ui.batch_is", batch));
       said.push(say(`sampler.${drawn.sampler}.how`, { seed: drawn.seed }));
     }
     fileNote.textContent = [...said, channel.madeOf()].filter(Boolean).join(" ");
@@ -193,9 +194,14 @@ function drawFields(change) {
       seed.element,
     ),
     /** @param {import("../../wire").Reading} reading */
-    set({ draw, batches, whole }) {
+    set({ draw, batches, whole, batch_rows: rows }) {
       now = draw;
-      size.set(Math.min(draw.size, Math.max(whole, ranges.size[0])));
+      size.set(rows || Math.min(draw.size, Math.max(whole, ranges.size[0])));
+      const called = size.element.querySelector("[data-say^='sampler.size']");
+      called?.setAttribute("data-say", rows ? "sampler.size.rows" : "sampler.size");
+      reword(size.element);
+      for (const option of sampler.options)
+        option.hidden = option.disabled = rows > 0 && option.value === "group_by_label";
       seed.set(draw.seed);
       seed.element.hidden = draw.sampler === "in_order";
       sampler.value = draw.sampler;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from collections import Counter
 
 import pytest
 
@@ -111,6 +112,20 @@ def test_of_ten_thousand_rows_a_batch_is_drawn():
     rows = SERVER["read_file"]({**about, "draw": whole})["rows"]
     usable = [i for i in range(1, EXPLORED_PAIRS + 2) if i != 7]
     assert rows == [[f"a {i}", f"b {i}", str(i % 5)] for i in usable]
+
+
+def test_of_triplets_whole_rows_are_drawn():
+    header = "query,positive,negative_1,negative_2,negative_3,negative_4"
+    rows = [f"query {i},answer {i},a {i},b {i},c {i},d {i}" for i in range(200)]
+    found = read("triplets.csv", "\n".join([header, *rows]).encode())
+    assert (found["reading"]["batch_rows"], found["reading"]["batches"]) == (64, 200 // 64)
+    assert len(found["rows"]) == 64 * 5
+    assert set(Counter(row[0] for row in found["rows"]).values()) == {5}
+    about = {"name": "triplets.csv", "file": found["file"]}
+    most = SERVER["read_file"]({**about, "draw": {"sampler": "shuffled", "size": EXPLORED_PAIRS}})
+    assert most["reading"]["batch_rows"] == len(most["rows"]) / 5 == EXPLORED_PAIRS // 5
+    labels = SERVER["read_file"]({**about, "draw": {"sampler": "group_by_label", "size": 8}})
+    assert labels["error"]["key"] == "problem.sampler_rows"
 
 
 def test_a_file_that_fits_is_shown_whole():
