@@ -32,7 +32,8 @@ VERDICT = "#main-sweep .lp-sweep-verdict"
 
 def opened(page: Page) -> None:
     unfold(page, "sweep.title")
-    page.wait_for_selector(f"{PANEL} path.lp-curve", state="attached")
+    known = "#main-sweep .lp-sweep-panels:not(.lp-waiting) path.lp-curve"
+    page.wait_for_selector(known, state="attached")
 
 
 def said(page: Page, panel: int) -> tuple[float, float]:

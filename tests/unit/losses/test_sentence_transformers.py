@@ -25,7 +25,7 @@ from losses import LOSSES
 from losses.readings import READABLE
 from tests.tiny import save_bert, sentence, static_model
 
-STEPS, BATCH = 8, 8
+STEPS, BATCH = 20, 8
 OTHER_COLUMNS = {
     "triplets": ("sentence3",),
     "margins": ("sentence3",),
@@ -67,7 +67,7 @@ def bert(tmp_path_factory):
 
 
 def trained(model, loss, data, folder, **other):
-    """The weights after a few steps of the library's own trainer."""
+    """The weights after 20 steps of the library's own trainer."""
     is_cross = isinstance(model, CrossEncoder)
     arguments = CrossEncoderTrainingArguments if is_cross else SentenceTransformerTrainingArguments
     trainer = CrossEncoderTrainer if is_cross else SentenceTransformerTrainer

@@ -123,19 +123,25 @@ export default function sweep(root, channel, server) {
       draw();
       return;
     }
+    // What stands there is of another scene, its verdict too.
+    wait(true);
     clearTimeout(asking);
     asking = setTimeout(fetch, found ? 250 : 0);
   }
 
+  /** @param {boolean} is */
+  function wait(is) {
+    for (const one of [charts, verdict]) one.classList.toggle("lp-waiting", is);
+  }
+
   async function fetch() {
     const asked = scene();
-    charts.classList.add("lp-waiting");
     const answer = await server.sweep({ scenario: channel.scenario, parameter: choice.value });
     if (asked !== scene()) {
       ask();
       return;
     }
-    charts.classList.remove("lp-waiting");
+    wait(false);
     if (!answer || answer.error) {
       channel.warn(answer?.error ?? GONE);
       return;
