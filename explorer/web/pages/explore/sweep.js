@@ -120,6 +120,7 @@ export default function sweep(root, channel, server) {
   function ask() {
     if (!details.open || details.hidden || !channel.batch || channel.problem) return;
     if (found && foundFor === scene()) {
+      wait(false);
       draw();
       return;
     }
