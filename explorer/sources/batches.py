@@ -54,13 +54,13 @@ def successive(pairs: Pairs, draw: Draw) -> Iterator[tuple[int, ...]]:
     for epoch in itertools.count():
         batches = _epoch(pairs, draw.sampler, draw.size, draw.seed, epoch)
         if not batches:
-            size = rows_at_once(pairs, draw.size)
+            size = batch_rows(pairs, draw.size)
             raise Problem("no_batch" if pairs.in_rows is None else "no_batch_of_rows", size=size)
         yield from batches[max(draw.number - passed, 0) :]
         passed += len(batches)
 
 
-def rows_at_once(pairs: Pairs, size: int) -> int:
+def batch_rows(pairs: Pairs, size: int) -> int:
     """How many rows a batch has of which `size` were asked for."""
     rows = _rows(pairs)
     if len(pairs) <= EXPLORED_PAIRS:
@@ -78,7 +78,7 @@ def _epoch(
     pairs: Pairs, sampler: str, size: int, seed: int, epoch: int
 ) -> tuple[tuple[int, ...], ...]:
     rows = _rows(pairs)
-    size = rows_at_once(pairs, size)
+    size = batch_rows(pairs, size)
     generator = torch.Generator().manual_seed(seed + epoch)
     if sampler == "in_order":
         found = _chunks(range(len(rows)), size)

@@ -17,12 +17,8 @@ import numpy as np
 from explorer.runtime.limits import BAD_ROWS, EXPLORED_PAIRS, FILE_BYTES, MIB, SKIPPED_ROWS
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
-from explorer.sources.cells import (
-    is_blank,
-)
-from explorer.sources.columns import (
-    choose_columns,
-)
+from explorer.sources.cells import is_blank
+from explorer.sources.columns import choose_columns
 from explorer.sources.delimited import Record
 from explorer.sources.grids import Grid, in_turn_to_read, read_grid, step
 from explorer.sources.guide_columns import GUIDE_ROLES, guide_columns, guides_chosen

@@ -8,7 +8,6 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from playwright.sync_api import (
 from tests.__main__ import CHROMIUM
 from tests.browser.reading import TWO_FRAMES, redrawn, still, visit
 from tests.browser.serving import Server
+from tests.browser.ways import Way
 
 # Chromium's own services must not look like requests of ours.
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
@@ -272,32 +272,10 @@ def explore_back(page: Page, _: str) -> None:
     still(page)
 
 
-def back_by_address(page: Page, name: str, scene: str, still: str) -> None:
-    """To a scene of the page that is open, as Back leads there; `still` is where nothing moves."""
-    history = f"window.lossprism.page('{name}').history"
-    page.wait_for_function(f"!{history}.pending && {still}")
-    page.evaluate("scene => { location.hash = scene; }", scene)
-    there = f"{history}.text === scene.slice(1) && !{history}.pending && {still}"
-    page.wait_for_function(f"scene => {there}", arg=scene)
-
-
 def explore_anew(page: Page, _: str) -> None:
     with redrawn(page):
         page.evaluate(SCENE_ANEW)
     still(page)
-
-
-@dataclass(frozen=True)
-class Way:
-    """How a page is opened, and how it is brought back to the scene that it was opened with, which
-    stands after the "#" of its address. It goes on if all of it is `whole` again; else with that
-    scene, no complaint and its own scripts, and what it has seen, as for a reader who goes on."""
-
-    path: str
-    name: str  # of its state
-    opened: Callable[[Page, str], None]
-    back: Callable[[Page, str], None]
-    whole: bool = True
 
 
 class HandedOn:
@@ -376,8 +354,7 @@ def handing(handed_on: HandedOn, request: pytest.FixtureRequest) -> Iterator[Pag
 
 @pytest.fixture(scope="session")
 def handed_on(contexts: Contexts, server: Server) -> HandedOn:
-    way = Way("", "main", explore_opened, explore_anew, whole=False)
-    return HandedOn(contexts, server, way)
+    return HandedOn(contexts, server, Way("", "main", explore_opened, explore_anew, whole=False))
 
 
 @pytest.fixture

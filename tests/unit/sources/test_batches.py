@@ -13,7 +13,7 @@ from torch.utils.data import BatchSampler, RandomSampler
 
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.problem import Problem
-from explorer.sources.batches import SAMPLERS, Draw, drawn, epoch_of, rows_at_once, successive
+from explorer.sources.batches import SAMPLERS, Draw, batch_rows, drawn, epoch_of, successive
 from explorer.sources.pairs import Pairs
 
 SIZE = 8
@@ -184,7 +184,7 @@ def test_rows_are_drawn_as_by_the_sampler_that_trains(seed):
     columns = zip(*rows, strict=True)
     names = ("anchor", "positive", "negative_1", "negative_2")
     theirs = library.NoDuplicatesBatchSampler(
-        Dataset.from_dict(dict(zip(names[: len(rows[0])], columns, strict=True))),
+        Dataset.from_dict(dict(zip(names, columns, strict=True))),
         SIZE,
         True,
         [],
@@ -203,8 +203,8 @@ def test_a_batch_of_rows_has_no_more_pairs_than_can_be_shown():
     first = tuple(f"query {row}" for row in range(200) for _ in range(5))
     second = tuple(f"text {place}" for place in range(1000))
     whole = Pairs(first, second, (1.0,) * 1000, in_rows=tuple(at // 5 for at in range(1000)))
-    assert rows_at_once(whole, 64) == 64
-    assert rows_at_once(whole, 512) == EXPLORED_PAIRS // 5
+    assert batch_rows(whole, 64) == 64
+    assert batch_rows(whole, 512) == EXPLORED_PAIRS // 5
     assert len(drawn(whole, Draw("shuffled", 512))) == EXPLORED_PAIRS // 5 * 5
     few = whole.at(range(EXPLORED_PAIRS))
     assert sorted(drawn(few, Draw("shuffled", 512))) == list(range(EXPLORED_PAIRS))

@@ -16,7 +16,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json
 from explorer.sources import tables
-from explorer.sources.batches import RANGES, Draw, drawn, epoch_of, rows_at_once
+from explorer.sources.batches import RANGES, Draw, batch_rows, drawn, epoch_of
 from explorer.sources.columns import NO_SCORE, TEACHER
 from explorer.sources.encodings import offered, previews
 from explorer.sources.grids import read_grid
@@ -179,7 +179,6 @@ def _draw_in(request: Mapping[str, Any], pairs: Pairs) -> Draw:
 def _reading(table: tables.Table, draw: Draw) -> Reading:
     told = [(skip.row, skip.problem.to_json()) for skip in table.skipped[:NAMED_ROWS]]
     whole = len(table.pairs)
-    in_rows = whole > 0 and table.pairs.in_rows is not None
     return Reading(
         total=table.total,
         encoding=table.encoding,
@@ -187,7 +186,7 @@ def _reading(table: tables.Table, draw: Draw) -> Reading:
         whole=whole,
         draw=draw,
         batches=epoch_of(table.pairs, draw) if whole else 0,
-        batch_rows=rows_at_once(table.pairs, draw.size) if in_rows else 0,
+        batch_rows=batch_rows(table.pairs, draw.size) if table.pairs.in_rows else 0,
         label_range=table.pairs.label_range,
         left_out=table.left_out,
         reasons=tuple((row, why["key"], tuple(why["values"].items())) for row, why in told),

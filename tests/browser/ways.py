@@ -1,0 +1,39 @@
+"""How a page that tests hand on to one another is opened, and brought back to its first scene."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from playwright.sync_api import Page
+
+
+@dataclass(frozen=True)
+class Way:
+    """How a page is opened, and how it is brought back to the scene that it was opened with, which
+    stands after the "#" of its address. It goes on if all of it is `whole` again; else with that
+    scene, no complaint and its own scripts, and what it has seen, as for a reader who goes on."""
+
+    path: str
+    name: str  # of its state
+    opened: Callable[[Page, str], None]
+    back: Callable[[Page, str], None]
+    whole: bool = True
+
+
+def way_by_address(name: str, open_page: Callable[[Page, str], Page], complete: str) -> Way:
+    """To a page whose address has its scene, and back as Back leads there; `complete` is where all
+    of it is there and nothing moves."""
+    history = f"window.lossprism.page('{name}').history"
+
+    def opened(page: Page, address: str) -> None:
+        open_page(page, address)
+        page.wait_for_function(f"{complete} && location.hash")
+
+    def back(page: Page, scene: str) -> None:
+        rests = f"!{history}.pending && {complete}"
+        page.wait_for_function(rests)
+        page.evaluate("scene => { location.hash = scene; }", scene)
+        page.wait_for_function(f"scene => {history}.text === scene.slice(1) && {rests}", arg=scene)
+
+    return Way(name, name, opened, back, whole=False)
