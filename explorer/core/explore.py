@@ -34,8 +34,8 @@ from losses.landmarks import Bound
 from losses.spec import ParameterValue
 
 # What exploring takes at most for each cell of the N×N matrix of its pairs: measured at the most
-# pairs, 880 to 1230 for the loss that holds most, as the allocator finds room
-# (`tests/process/test_request_memory.py`).
+# pairs, 880 to 1230 for the loss that holds most, as the allocator finds room, 660 of which are
+# alive (`tests/process/test_request_memory.py`).
 CELL_BYTES = 1500
 ROUNDING = 1e-9  # of one floor worked out in two ways, as a share
 FEW_PAIRS = 256  # which take little memory, whatever is done with them

@@ -1,10 +1,14 @@
 """What one request takes of memory is no more than it was estimated to take, or may take at all.
 
-Each is asked in a process of its own that has answered a small one of its kind before.
+Each is asked in a process that has answered a small one of its kind before. How much more than what
+is alive the C library holds varies with where it finds room, from run to run by a quarter; so large
+blocks are taken from the system here and given back at once, by which a peak is the same to one
+MiB, and of an estimate it is asked that it leaves room for what varies.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import subprocess
 from pathlib import Path
@@ -21,18 +25,24 @@ from explorer.web.pages.compare.experiments import CELL_BYTES as VARIED_BYTES
 from tests import warm
 
 pytestmark = pytest.mark.skipif(
-    not Path("/proc/self/clear_refs").exists(), reason="the system tells no peak"
+    not (Path("/proc/self/clear_refs").exists() and hasattr(ctypes.CDLL(None), "mallopt")),
+    reason="the system tells no peak, or its C library cannot be told how to take memory",
 )
 # How many pairs of a large batch, by what of them is kept: enough for their own to be what counts.
 PAIRS = {"cosines": 2**18, "angles": 2**14, "vectors": 2**13}
 DIMENSION = 384
+# What the C library held at its most, as a multiple of what was alive: up to 1.87 in 60 runs of the
+# work of many small blocks, for which SPARE is asked, and 1.52 of the work of large ones.
+SPARE, SPARE_OF_LARGE = 2.0, 1.5
 
 MEASURED = """
-import gc, json, sys
+import ctypes, gc, json, sys
 from pathlib import Path
 import torch
 from explorer.runtime.processes import give_back
 torch.set_num_threads(1)
+MMAP_THRESHOLD = -3  # of malloc.h
+assert ctypes.CDLL(None).mallopt(MMAP_THRESHOLD, 2**17)
 
 def held(what):
     lines = Path("/proc/self/status").read_text().splitlines()
@@ -85,7 +95,7 @@ print(json.dumps(found))
 
 
 def measured(code: str, asked: object) -> dict[str, float]:
-    """By what was asked for, how many MiB it took at its most."""
+    """By what was asked for, how many MiB were alive at their most."""
     command = [warm.python(), "-c", MEASURED + code, json.dumps(asked)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -101,7 +111,7 @@ def test_a_large_batch_takes_no_more_than_is_estimated():
     assert {wanted_by(loss) for loss in asked} == TAKEN.keys()
     for loss, mib in measured(LARGE, asked).items():
         estimated = asked[loss] * taken(wanted_by(loss), DIMENSION) / MIB
-        assert mib < estimated + TAKEN_BESIDE_MIB, loss
+        assert mib * SPARE_OF_LARGE < estimated + TAKEN_BESIDE_MIB, loss
 
 
 def test_the_most_pairs_of_other_pages_take_less_than_a_request_may():
@@ -140,7 +150,7 @@ def test_the_most_pairs_of_other_pages_take_less_than_a_request_may():
     (most,) = (one.default for one in BUDGETS if one.name == "request_mib")
     found = measured(ASKED, asked)
     assert found.keys() == asked.keys()
-    assert {what: mib for what, mib in found.items() if mib > most / 2} == {}
+    assert {what: mib for what, mib in found.items() if mib * SPARE > most} == {}
     for what, bytes_a_cell in estimated.items():
-        assert found[what] < bytes_a_cell * EXPLORED_PAIRS**2 / MIB, what
-    assert found["parity"] < CUBED * MOST_PAIRS**3 / MIB
+        assert found[what] * SPARE < bytes_a_cell * EXPLORED_PAIRS**2 / MIB, what
+    assert found["parity"] * SPARE_OF_LARGE < CUBED * MOST_PAIRS**3 / MIB
