@@ -29,7 +29,7 @@ def until(runs, name, holds, seconds=PATIENCE):
     raise AssertionError(f"still {status['state']} at step {status['step']}: {status['problem']}")
 
 
-STEPS = 300
+STEPS = 120
 
 
 def test_a_killed_run_resumes_to_the_same_figures(bert, runs):
@@ -43,7 +43,7 @@ def test_a_killed_run_resumes_to_the_same_figures(bert, runs):
         learning_rate=0.01,
     )
     whole = runs.start(plan, corpus())
-    killed = runs.start(replace(plan, checkpoint_seconds=1.0), corpus())
+    killed = runs.start(replace(plan, checkpoint_seconds=0.3), corpus())
     until(runs, killed, lambda s: s["step"] >= 20 and _checkpointed(runs, killed))
     runs.pause(killed)  # so that it cannot end before it is killed
     until(runs, killed, lambda s: s["state"] == "paused")
