@@ -247,20 +247,20 @@ def test_explore_brings_its_scene_and_a_row_leads_back(page: Page) -> None:
 def test_a_batch_too_large_for_an_address_is_kept_beside_it(page: Page) -> None:
     page.evaluate(
         """() => { const scene = window.lossprism.page();
-          const rows = Array.from({ length: 120 }, (_, i) => [
+          const rows = Array.from({ length: 80 }, (_, i) => [
             // A long word, which is one token.
             Array.from({ length: 75 }, (_, j) => (i * 7919 + j * 104729).toString(36)).join(""),
             `Sentence ${i}`, String(i % 5)]);
           scene.setRows(rows); }"""
     )
-    page.wait_for_function("window.lossprism.page().batch?.labels.length === 120")
+    page.wait_for_function("window.lossprism.page().batch?.labels.length === 80")
     page.select_option("#lp-compare-with", "cosine_mse")
     page.wait_for_url("**/compare#*scene=kept*")
     page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
-    assert page.evaluate(f"{CHANNEL}.batch.labels.length") == 120
+    assert page.evaluate(f"{CHANNEL}.batch.labels.length") == 80
     page.reload(wait_until="domcontentloaded")
     page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
-    assert page.evaluate(f"{CHANNEL}.batch.labels.length") == 120
+    assert page.evaluate(f"{CHANNEL}.batch.labels.length") == 80
 
 
 def test_a_kept_batch_that_is_not_here_is_said(compare: Page) -> None:
