@@ -33,6 +33,13 @@ def redrawn(page: Page) -> Iterator[None]:
     page.wait_for_function(f"before => {CHANNEL}.drawn > before && {STILL}", arg=before)
 
 
+def led(page: Page, scene: str) -> Page:
+    """The page that is open, led to the scene of another address; it has been drawn."""
+    with redrawn(page):
+        page.evaluate("scene => { location.hash = scene; }", scene)
+    return page
+
+
 def values(page: Page) -> list[float]:
     """The loss of each side that stands."""
     return [

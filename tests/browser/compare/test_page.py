@@ -21,12 +21,13 @@ from tests.browser.compare.steering import (
     PROBLEM,
     STRIPS,
     TABLE,
+    led,
     linked,
     opened_page,
     redrawn,
     values,
 )
-from tests.browser.reading import choose, clear_table, number, type_pair
+from tests.browser.reading import TWO_FRAMES, choose, clear_table, number, type_pair
 from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
@@ -91,21 +92,19 @@ def test_losses_come_and_go_and_the_link_brings_them_back(compare: Page) -> None
     assert near(values(compare), found)
 
 
-def test_a_loss_that_cannot_be_computed_says_so_beside_the_others(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened_page(new_page(), server.address, "1=cosent&2=list_net&3=cosine_mse")
+def test_a_loss_that_cannot_be_computed_says_so_beside_the_others(compare: Page) -> None:
+    page = led(compare, "1=cosent&2=list_net&3=cosine_mse")
     refused = page.locator(f"{TABLE} [data-refused]")
     expect(refused).to_have_count(1)
     assert len(values(page)) == 2
     expect(page.locator(MATRICES)).to_have_count(2)
-    page = opened_page(new_page(), server.address, "1=cosent&2=nothing_like_it")
+    led(page, "1=cosent&2=nothing_like_it")
     assert "nothing_like_it" in page.locator(f"{TABLE} [data-refused]").inner_text()
     expect(page.locator(FORMULA)).to_contain_text("nothing_like_it")
 
 
-def test_one_formula_in_three_inks(new_page: Callable[..., Page], server: Server) -> None:
-    page = opened_page(new_page(), server.address, "1=info_nce&2=nt_xent")
+def test_one_formula_in_three_inks(compare: Page) -> None:
+    page = led(compare, "1=info_nce&2=nt_xent")
     part = page.locator(f"{FORMULA} .lp-part[role=button]")
     for ink in ("shared", "base", "other", "parameter"):
         assert page.locator(f"{FORMULA} .lp-ink-of-{ink}").count() > 0, ink
@@ -128,18 +127,16 @@ def test_one_formula_in_three_inks(new_page: Callable[..., Page], server: Server
     assert rows.count() > 20
 
 
-def test_a_loss_and_itself_are_one_formula(new_page: Callable[..., Page], server: Server) -> None:
-    page = opened_page(new_page(), server.address, "1=cosent&2=cosent")
+def test_a_loss_and_itself_are_one_formula(compare: Page) -> None:
+    page = led(compare, "1=cosent&2=cosent")
     expect(page.locator(".lp-inks")).to_contain_text("one formula with the same parameters")
     expect(page.locator(".lp-judged")).to_contain_text("may be compared")
     assert page.locator(f"{FORMULA} .lp-ink-of-base, {FORMULA} .lp-ink-of-other").count() == 0
     expect(page.locator(".lp-apart-head + li")).to_contain_text("is 1 times")
 
 
-def test_any_two_can_be_held_against_each_other(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened_page(new_page(), server.address, "1=cosent&2=info_nce&3=cosine_mse")
+def test_any_two_can_be_held_against_each_other(compare: Page) -> None:
+    page = led(compare, "1=cosent&2=info_nce&3=cosine_mse")
     with held(page):
         page.locator(TABLE).nth(2).locator(".lp-side-choice").click()
     assert "held against it" in page.locator(TABLE).nth(2).inner_text()
@@ -250,27 +247,25 @@ def test_explore_brings_its_scene_and_a_row_leads_back(page: Page) -> None:
 def test_a_batch_too_large_for_an_address_is_kept_beside_it(page: Page) -> None:
     page.evaluate(
         """() => { const scene = window.lossprism.page();
-          const rows = Array.from({ length: 300 }, (_, i) => [
+          const rows = Array.from({ length: 80 }, (_, i) => [
             // A long word, which is one token.
-            Array.from({ length: 30 }, (_, j) => (i * 7919 + j * 104729).toString(36)).join(""),
+            Array.from({ length: 75 }, (_, j) => (i * 7919 + j * 104729).toString(36)).join(""),
             `Sentence ${i}`, String(i % 5)]);
           scene.setRows(rows); }"""
     )
-    page.wait_for_function("window.lossprism.page().batch?.labels.length === 300")
+    page.wait_for_function("window.lossprism.page().batch?.labels.length === 80")
     page.select_option("#lp-compare-with", "cosine_mse")
     page.wait_for_url("**/compare#*scene=kept*")
     page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
-    assert page.evaluate(f"{CHANNEL}.batch.labels.length") == 300
+    assert page.evaluate(f"{CHANNEL}.batch.labels.length") == 80
     page.reload(wait_until="domcontentloaded")
     page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
-    assert page.evaluate(f"{CHANNEL}.batch.labels.length") == 300
+    assert page.evaluate(f"{CHANNEL}.batch.labels.length") == 80
 
 
-def test_a_kept_batch_that_is_not_here_is_said(
-    new_page: Callable[..., Page], server: Server
-) -> None:
-    page = opened_page(new_page(), server.address, "1=cosent&2=info_nce&scene=kept")
-    expect(page.locator(PROBLEM)).to_contain_text("does not keep it")
+def test_a_kept_batch_that_is_not_here_is_said(compare: Page) -> None:
+    led(compare, "1=cosent&2=info_nce&scene=kept")
+    expect(compare.locator(PROBLEM)).to_contain_text("does not keep it")
 
 
 def test_what_is_shown_is_taken_away(compare: Page) -> None:
@@ -296,16 +291,12 @@ def test_what_is_shown_is_taken_away(compare: Page) -> None:
     assert taken(".lp-matrix-box", "CSV").count("\n") > 24
 
 
-@pytest.mark.parametrize("width", [390, 1440])
-def test_nothing_is_wider_than_the_screen(
-    new_page: Callable[..., Page], server: Server, width: int
-) -> None:
+def test_nothing_is_wider_than_the_screen(new_page: Callable[..., Page], server: Server) -> None:
     scene = "1=info_nce&2=cosent&3=triplet&4=circle&5=supcon&6=cosine_mse"
-    page = opened_page(new_page(width=width, locale="zh-CN"), server.address, scene)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert (
-        page.locator("[data-say]:visible").evaluate_all(
-            "all => all.filter((one) => one.textContent === one.dataset.say).length"
-        )
-        == 0
-    )
+    page = opened_page(new_page(width=390, locale="zh-CN"), server.address, scene)
+    for width in (390, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.evaluate(TWO_FRAMES)  # what watches its width has followed
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+    keys = "all => all.filter((one) => one.textContent === one.dataset.say).length"
+    assert page.locator("[data-say]:visible").evaluate_all(keys) == 0

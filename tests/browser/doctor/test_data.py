@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from explorer.core.scenario import Scenario
 from tests.browser.doctor.test_number import opened
@@ -21,8 +22,12 @@ PASTED = (
 )
 
 
-def finding(page: Page, name: str):
+def finding(page: Page, name: str) -> Locator:
     return page.locator(f"{MAIN} [data-finding={name}]")
+
+
+def href(link: Locator) -> str:
+    return str(link.get_attribute("href"))
 
 
 def test_a_stranger_brings_data(
@@ -89,7 +94,7 @@ def test_a_stranger_brings_data(
         page.get_by_role("button", name="Take the rows that stay").click()
     assert Path(taken.value.path()).read_text() == "text\tclass\none\ta\n"
     link = page.locator(f"{MAIN} .lp-suited").get_by_role("link", name="Some rows in Explore").first
-    scene = Scenario.from_link(str(link.get_attribute("href")).removeprefix("./#"))
+    scene = Scenario.from_link(href(link).removeprefix("./#"))
     assert (scene.loss, scene.data.rows[0]) == ("softmax", ("one", "two", "1"))
     page.click("#lp-doctor-encode")
     refused = page.locator(f"{MAIN} .lp-problem")
@@ -122,10 +127,17 @@ def test_a_stranger_brings_data(
     page.click("#lp-language")
     expect(finding(page, "copies")).to_contain_text("repeats")
 
-    # Which loss: on these rows in Fine-tune, and Back leads here again.
+    # Which loss: beside another in Compare, on these rows in Fine-tune, and Back leads here again.
     suited = page.locator(f"{MAIN} .lp-suited .lp-finding")
     first = suited.first
     name = first.locator("small").inner_text()
+    beside = parse_qs(urlsplit(href(first.get_by_role("link", name="Compare with"))).fragment)
+    scene = Scenario.from_link(beside["scene"][0])
+    assert beside["1"] == [name] == [scene.loss] != beside["2"]
+    assert scene.data.rows
+    copies = href(finding(page, "copies").get_by_role("link", name="Open these rows"))
+    rows = Scenario.from_link(copies.removeprefix("./#")).data.rows
+    assert [row[0] for row in rows].count("question 3") == 2
     first.get_by_role("link", name="Fine-tune with it").click()
     page.wait_for_function("window.lossprism?.page('finetune')?.checked")
     plan = page.evaluate("window.lossprism.page('finetune').plan")
@@ -133,11 +145,3 @@ def test_a_stranger_brings_data(
     assert plan["data"]["name"] == "mine.csv"
     page.go_back(wait_until="domcontentloaded")
     expect(finding(page, "copies")).to_contain_text("repeats")
-    page.locator(f"{MAIN} .lp-suited").get_by_role("link", name="Compare with").first.click()
-    page.wait_for_function("window.lossprism?.page('compare')?.drawn > 0")
-    expect(page.locator(".lp-compared tbody tr")).to_have_count(2)
-    page.go_back(wait_until="domcontentloaded")
-    finding(page, "copies").get_by_role("link", name="Open these rows").click()
-    page.wait_for_function("window.lossprism?.page()?.drawn > 0")
-    rows = page.evaluate("window.lossprism.page().scenario.data.rows")
-    assert [row[0] for row in rows].count("question 3") == 2

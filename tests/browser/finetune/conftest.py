@@ -41,10 +41,18 @@ def open_page(
     with contexts.lent() as take:
 
         def start(
-            place: str = "", width: int = 1440, locale: str = "en-US", timed: bool = False
+            place: str = "",
+            width: int = 1440,
+            locale: str = "en-US",
+            timed: bool = False,
+            after: Page | None = None,
         ) -> Page:
-            page = watched(take(locale), training_server.address, faults, (width, 900))
-            return arrive(forgotten(page, training_server.address), training_server, place, timed)
+            """`after` a page of the same browser, which remembers what was done there."""
+            context = after.context if after else take(locale)
+            page = watched(context, training_server.address, faults, (width, 900))
+            if not after:
+                forgotten(page, training_server.address)
+            return arrive(page, training_server, place, timed)
 
         yield start
     runs = Runs(folder / "runs")  # what a failed test left must not keep the others waiting

@@ -40,12 +40,12 @@ def arrive(page: Page, training_server: Server, place: str = "", timed: bool = F
 
 
 @contextmanager
-def visitor(browser: Browser, training_server: Server) -> Iterator[Page]:
+def visitor(browser: Browser, training_server: Server, place: str = "") -> Iterator[Page]:
     """The page of someone who comes, does one thing, and leaves."""
     context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
     page = context.new_page()
     page.set_default_timeout(PATIENCE_MS)
-    yield arrive(page, training_server)
+    yield arrive(page, training_server, place)
     context.close()
 
 

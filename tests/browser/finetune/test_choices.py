@@ -112,8 +112,8 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     assert page.evaluate(FORM) == chosen
     expect(page.locator(".lp-finetune_controls")).to_contain_text("40.csv: 40 pairs from 40 rows")
     expect(page.locator(".lp-finetune_controls")).to_contain_text("20.csv: 20 pairs from 20 rows")
-    page.click(".lp-pages a >> text=Explore")
-    page.wait_for_selector(".lp-controls")
+    page.click(".lp-pages a >> text=Doctor")
+    page.wait_for_selector("#lp-doctor-value")
     page.click(".lp-pages a >> text=Fine-tune")
     page.wait_for_function(f"window.lossprism && {known}")
     assert page.evaluate(FORM) == chosen

@@ -12,7 +12,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.trials import tried
 from explorer.locale import say
+from explorer.web.pages.finetune.plans import read_plan
 from tests.browser.finetune.steering import CHANNEL, TINY, made_run, plan, read_of, settled, taken
 from tests.browser.reading import number
 from tests.tiny import sentence
@@ -120,7 +122,7 @@ def test_two_losses_under_two_seeds_are_compared(
     expect(moved.locator("tbody tr:visible")).to_have_count(8)
 
 
-def test_runs_are_compared_on_a_file_of_ones_own(
+def test_runs_are_compared_on_a_file_of_ones_own_in_either_language(
     open_page: Callable[..., Page], beside: str, tmp_path: Path
 ) -> None:
     page = open_page(f"#{beside}")
@@ -153,35 +155,7 @@ def test_runs_are_compared_on_a_file_of_ones_own(
     assert "on the 40 pairs of mine.tsv" in taken(page, tmp_path, "SVG").read_text(encoding="utf-8")
     page.click("#lp-language")
     expect(told).to_contain_text("mine.tsv 的 40 对句子")
-    page.click("#lp-language")
-    page.click("#lp-finetune-unseen-back")
-    expect(drawn.locator("h3")).to_have_text(re.compile(r"on the \d+ held-out pairs$"))
-    expect(told).to_be_hidden()
-
-
-def test_values_of_a_parameter_are_tried_by_a_press(open_page: Callable[..., Page]) -> None:
-    page = open_page()
-    plan(page, **{**TINY, "steps": 3, "parameters": {"scale": 20}})
-    press = page.locator(".lp-trials button")
-    expect(press).to_have_text("Try scale 5 · 10 · 20 · 40 · 80")
-    expect(page.locator(".lp-trials .lp-note")).to_contain_text(
-        "15 short trainings of 3 steps: 5 values under 3 seeds each"
-    )
-    press.click()
-    page.wait_for_function(f"{CHANNEL}.shown.length === 15")
-    page.wait_for_function(f"{CHANNEL}.shown.every((one) => {CHANNEL}.trace(one)?.about)")
-    tried = page.evaluate(
-        f"{CHANNEL}.shown.map((one) => {CHANNEL}.trace(one).about.plan)"
-        ".map(({parameters, seed, steps}) => [parameters.scale, seed, steps])"
-    )
-    assert tried == [[value, seed, 3] for value in (5, 10, 20, 40, 80) for seed in (0, 1, 2)]
-
-
-def test_what_losses_are_called_follows_the_language(
-    open_page: Callable[..., Page], beside: str, tmp_path: Path
-) -> None:
-    page = open_page(f"#{beside}", locale="zh-CN")
-    settled(page, "beside")
+    # What losses are called follows the language.
     english, chinese = (say(language, "loss.cosine_mse.title") for language in ("en", "zh"))
     for place in (".lp-verdict", ".lp-chart-legend", ".lp-finetune_runs table", ".lp-gains-figure"):
         expect(page.locator(place).first).to_contain_text(chinese)
@@ -189,10 +163,42 @@ def test_what_losses_are_called_follows_the_language(
     expect(page.locator(".lp-kept-name")).to_have_text([chinese])
     expect(page.locator(".lp-start-box")).to_contain_text(chinese)
     assert english not in page.locator("body").inner_text()
-    page.select_option("#lp-finetune-figure", "finetune.gains")
-    drawn = taken(page, tmp_path, "SVG").read_text(encoding="utf-8")
-    assert chinese in drawn
-    assert english not in drawn
+    svg = taken(page, tmp_path, "SVG").read_text(encoding="utf-8")
+    assert chinese in svg
+    assert english not in svg
+    page.click("#lp-language")
+    page.click("#lp-finetune-unseen-back")
+    expect(drawn.locator("h3")).to_have_text(re.compile(r"on the \d+ held-out pairs$"))
+    expect(told).to_be_hidden()
+
+
+def test_values_of_a_parameter_are_tried_by_a_press(
+    open_page: Callable[..., Page], four: list[str]
+) -> None:
+    page = open_page()
+    plan(page, **{**TINY, "steps": 3, "parameters": {"scale": 20}})
+    press = page.locator(".lp-trials button")
+    expect(press).to_have_text("Try scale 5 · 10 · 20 · 40 · 80")
+    expect(page.locator(".lp-trials .lp-note")).to_contain_text(
+        "15 short trainings of 3 steps: 5 values under 3 seeds each"
+    )
+    # What the server would queue is found out here; runs that there are stand for those.
+    page.evaluate(
+        f"""(started) => {{
+          {CHANNEL}.server.trials = async (request) => {{
+            window.asked = request;
+            return {{ started }};
+          }};
+        }}""",
+        four,
+    )
+    press.click()
+    page.wait_for_function(f"{CHANNEL}.shown.length === {len(four)}")
+    assert page.evaluate(f"{CHANNEL}.shown") == four
+    asked = page.evaluate("window.asked")
+    plans = tried(read_plan(asked["plan"]), asked["parameter"])
+    queued = [(dict(one.parameters)["scale"], one.seed, one.steps) for one in plans]
+    assert queued == [(value, seed, 3) for value in (5, 10, 20, 40, 80) for seed in (0, 1, 2)]
 
 
 def test_the_experiment_of_the_source_stands_beside_and_says_how_long_it_will_take(

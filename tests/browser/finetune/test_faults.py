@@ -9,7 +9,7 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests import warm
 from tests.browser.finetune.steering import CHANNEL, UNFOLD, begin, read, visitor, wait_for
@@ -34,47 +34,41 @@ def odd(scores, labels, *, greedy=0.0):
 
 
 @pytest.fixture(scope="module")
-def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server with that loss of the user's own."""
+def odd(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A page of a server with that loss of the user's own."""
     folder = tmp_path_factory.mktemp("odd")
     (folder / "odd.py").write_text(ODD)
     own = ("--loss", f"{folder / 'odd.py'}:odd")
-    with Server(folder, *own, "--runs", str(folder / "runs")) as running:
-        yield running
+    served = Server(folder, *own, "--runs", str(folder / "runs"))
+    with served as running, visitor(browser, running) as page:
+        yield page
 
 
-def test_a_loss_that_stops_being_a_number_names_the_step_and_the_pairs(
-    browser: Browser, odd: Server
-) -> None:
-    with visitor(browser, odd) as page:
-        begin(page, loss="odd", steps=500)
-        wait_for(page, "failed")
-        done = read(page, "steps.length")
-        kept = read(page, "about.problem.values.kept")
-        assert 0 < done == kept
-        told = page.locator(".lp-finetune_run .lp-problem:visible")
-        expect(told).to_contain_text(f"is no number at step {done + 1}")
-        expect(told).to_contain_text("The batch held: “")
-        expect(told).to_contain_text("and 13 more")
-        expect(told).to_contain_text(f"The model kept is that of step {kept}")
+def test_a_loss_that_stops_being_a_number_names_the_step_and_the_pairs(odd: Page) -> None:
+    begin(odd, loss="odd", steps=500)
+    wait_for(odd, "failed")
+    done = read(odd, "steps.length")
+    kept = read(odd, "about.problem.values.kept")
+    assert 0 < done == kept
+    told = odd.locator(".lp-finetune_run .lp-problem:visible")
+    expect(told).to_contain_text(f"is no number at step {done + 1}")
+    expect(told).to_contain_text("The batch held: “")
+    expect(told).to_contain_text("and 13 more")
+    expect(told).to_contain_text(f"The model kept is that of step {kept}")
 
 
-def test_out_of_memory_names_the_batch_that_fits_and_that_one_trains(
-    browser: Browser, odd: Server
-) -> None:
-    with visitor(browser, odd) as page:
-        begin(page, loss="odd", parameters={"greedy": 1}, batch_size=16)
-        wait_for(page, "failed")
-        told = page.locator(".lp-finetune_run .lp-problem:visible")
-        expect(told).to_contain_text("A batch of 16 does not fit into memory.")
-        expect(told).to_contain_text("A batch of 4 does;")
-        # What was chosen is still there, and the batch that was named is enough.
-        assert page.evaluate(f"{CHANNEL}.plan.parameters") == {"greedy": 1}
-        page.evaluate(UNFOLD)
-        expect(page.locator("#lp-finetune-batch_size")).to_have_value("16")
-        page.fill("#lp-finetune-batch_size", "4")
-        page.click("#lp-finetune-start")
-        wait_for(page, "finished")
+def test_out_of_memory_names_the_batch_that_fits_and_that_one_trains(odd: Page) -> None:
+    begin(odd, loss="odd", parameters={"greedy": 1}, batch_size=16)
+    told = odd.locator(".lp-finetune_run .lp-problem:visible")
+    expect(told).to_contain_text("A batch of 16 does not fit into memory.")
+    expect(told).to_contain_text("A batch of 4 does;")
+    # What was chosen is still there, and the batch that was named is enough.
+    assert odd.evaluate(f"{CHANNEL}.plan.parameters") == {"greedy": 1}
+    odd.evaluate(UNFOLD)
+    expect(odd.locator("#lp-finetune-batch_size")).to_have_value("16")
+    odd.fill("#lp-finetune-batch_size", "4")
+    odd.click("#lp-finetune-start")
+    wait_for(odd, "finished")
 
 
 # Runs in their own small file system, which only those see that join this process: no right of an

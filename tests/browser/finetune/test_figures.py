@@ -42,7 +42,7 @@ def test_the_probe_is_scrubbed_back(open_page: Callable[..., Page], finished: st
     assert int(cells.get_attribute("data-drawn")) >= 3
 
 
-def test_a_curve_is_read_with_the_pointer_the_keyboard_and_as_a_table(
+def test_a_curve_is_read_with_the_pointer_the_keyboard_as_a_table_and_presented(
     open_page: Callable[..., Page], finished: str
 ) -> None:
     page = open_page(f"#{finished}")
@@ -76,6 +76,15 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_and_as_a_table(
     cells = chart.locator("tbody tr").first.locator("td")
     assert number(cells.nth(0).inner_text()) == 1
     assert number(cells.nth(1).inner_text()) == pytest.approx(first, rel=1e-3)
+    chart.get_by_role("button", name="As a table").click()
+    settled(page, "finished")
+    page.click("#lp-present")
+    expect(page.locator("#lp-side")).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    # The charts are still read where the pointer is, though everything is enlarged.
+    box = svg.bounding_box()
+    page.mouse.move(box["x"] + box["width"] - 18, box["y"] + 60)
+    expect(chart.locator(".lp-chart-step")).to_have_text(f"Step {TINY['steps']}")
 
 
 def test_a_run_that_collapsed_and_failed_says_so(
@@ -120,16 +129,3 @@ def test_a_run_that_collapsed_and_failed_says_so(
     assert read(page, "evaluations.map((one) => one.step)") == [0, 20, 40]
     expect(page.locator("#lp-finetune-zip")).to_be_disabled()
     expect(page.locator("#lp-finetune-resume")).to_be_visible()
-
-
-def test_it_is_presented(open_page: Callable[..., Page], finished: str) -> None:
-    page = open_page(f"#{finished}")
-    settled(page, "finished")
-    page.click("#lp-present")
-    expect(page.locator("#lp-side")).to_be_hidden()
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    # The charts are still read where the pointer is, though everything is enlarged.
-    chart = page.locator(".lp-chart svg[role=img]").first
-    box = chart.bounding_box()
-    page.mouse.move(box["x"] + box["width"] - 18, box["y"] + 60)
-    expect(page.locator(".lp-chart-step").first).to_have_text(f"Step {TINY['steps']}")

@@ -128,68 +128,55 @@ def test_loading_names_what_is_loaded_and_its_clock_runs(
     run.say("finished")
 
 
-def test_curves_grow_while_it_trains_and_it_pauses_resumes_and_stops(
+def test_a_run_grows_outlives_its_page_and_is_found_again_steered_and_deleted(
     open_page: Callable[..., Page], axe_script: str
 ) -> None:
-    page = open_page("?__theme=dark")
+    page = open_page()
     begin(page, steps=100_000, evaluations=1000)
     wait_for(page, "training")
     name = read(page, "about.id")
+    assert page.url.endswith(f"#{name}")
     page.wait_for_function(f"{TRACE}.evaluations.length > 2")
-    assert axe.violations(page, axe_script) == []
-    # Whoever comes back without an address finds the run under way.
-    page.click(".lp-pages a >> text=Explore")
-    page.wait_for_selector(".lp-controls")
-    page.click(".lp-pages a >> text=Fine-tune")
-    page.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
-    wait_for(page, "training")
-    assert read(page, "about.id") == name
-    page.wait_for_function(f"{TRACE}.steps.length > 3")
     path = page.locator(".lp-chart path[stroke-width='2']").first
     short, early = len(path.get_attribute("d")), read(page, "steps.length")
     page.wait_for_function(f"{TRACE}.steps.length > {early} + 20")
     assert len(path.get_attribute("d")) > short
     expect(page.locator(".lp-progress")).to_contain_text("left")
-    page.click("#lp-finetune-pause")
-    wait_for(page, "paused")
-    held = read(page, "steps.length")
-    for _ in range(3):  # it asks on, and there is no more
-        with page.expect_response(ASKED):
-            pass
-    assert read(page, "steps.length") == held
-    page.click("#lp-finetune-resume")
-    wait_for(page, "training")
-    page.wait_for_function(f"{TRACE}.steps.length > {held}")
-    page.click("#lp-finetune-stop")
-    wait_for(page, "stopped")
-    expect(page.locator(".lp-gains")).to_contain_text("Held-out Spearman")
-    done = read(page, "steps")
-    assert done == list(range(1, len(done) + 1))
-    assert read(page, "about.summary.kept_step") == done[-1] < 100_000
-
-
-def test_a_run_outlives_its_tab(open_page: Callable[..., Page]) -> None:
-    page = open_page()
-    begin(page, steps=100_000, evaluations=1000)
-    wait_for(page, "training", "loading")
-    name = read(page, "about.id")
-    assert page.url.endswith(f"#{name}")
-    page.context.close()
-    again = open_page(f"#{name}")
+    early = read(page, "steps.length")
+    page.close()
+    # Whoever comes back without an address finds the run under way.
+    again = open_page("?__theme=dark", after=page)
     wait_for(again, "training")
-    again.wait_for_function(f"{TRACE}.steps.length > 3")
+    assert read(again, "about.id") == name
+    again.wait_for_function(f"{TRACE}.steps.length > {early}")
     assert read(again, "steps")[0] == 1
-    # Someone without the address finds it in the list, and their run waits for its turn.
+    again.click("#lp-finetune-pause")
+    wait_for(again, "paused")
+    assert axe.violations(again, axe_script) == []
+    held = read(again, "steps.length")
+    for _ in range(3):  # it asks on, and there is no more
+        with again.expect_response(ASKED):
+            pass
+    assert read(again, "steps.length") == held
+    # Someone else finds it in the list, and their run waits for its turn.
     other = open_page()
     row = other.locator(".lp-finetune_runs tr.lp-pickable").first
-    expect(row).to_contain_text("Training")
+    expect(row).to_contain_text("Paused")
     begin(other, steps=2)
-    waits = re.compile("Queued: 1 run before it, with some .+ left to train")
-    expect(other.locator(".lp-state")).to_have_text(waits)
+    state = other.locator(".lp-state")
+    expect(state).to_have_text("Queued: 1 run before it")
+    again.click("#lp-finetune-resume")
+    wait_for(again, "training")
+    expect(state).to_have_text(re.compile("Queued: 1 run before it, with some .+ left to train"))
     other.click("#lp-finetune-stop")
     wait_for(other, "stopped")
+    again.wait_for_function(f"{TRACE}.steps.length > {held}")
     again.click("#lp-finetune-stop")
     wait_for(again, "stopped")
+    expect(again.locator(".lp-gains")).to_contain_text("Held-out Spearman")
+    done = read(again, "steps")
+    assert done == list(range(1, len(done) + 1))
+    assert read(again, "about.summary.kept_step") == done[-1] < 100_000
     # Deleting is asked for twice.
     again.click("#lp-finetune-delete")
     expect(again.locator("#lp-finetune-delete")).to_have_text("Delete with its model?")

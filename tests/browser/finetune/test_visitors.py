@@ -32,35 +32,35 @@ def listed(page: Page) -> list[str]:
 def test_visitors_see_their_own_runs_and_the_link_of_another(
     browser: Browser, hosted: Server
 ) -> None:
-    with visitor(browser, hosted) as mine, visitor(browser, hosted) as other:
+    with visitor(browser, hosted) as mine:
         begin(mine, steps=4, evaluations=1)
         wait_for(mine, "finished")
         name = read(mine, "about.id")
         assert listed(mine) == [name]
-        assert listed(other) == []
-        other.goto("about:blank")
-        other.goto(f"{hosted.address}/finetune#{name}")
-        expect(other.locator("body")).to_contain_text(f"There is no run called “{name}”")
-        mine.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        mine.get_by_role("button", name="Copy link").click()
-        expect(mine.get_by_role("button", name="Copied")).to_be_visible()
-        link = mine.evaluate("navigator.clipboard.readText()")
-        assert link.startswith(f"{hosted.address}/finetune#{name}~")
-        other.goto("about:blank")
-        other.goto(link)
-        other.wait_for_function(f"window.lossprism && {TRACE}?.about?.state === 'finished'")
-        assert listed(other) == []
-        refused = other.evaluate(
-            f"{CHANNEL}.server.steer({{ run: {TRACE}.about.id, what: 'delete' }})"
-        )
-        assert refused["error"]["key"] == "problem.training_read_only"
-        mine.get_by_role("button", name="Take back the link").click()
-        expect(mine.get_by_role("button", name="Take back the link")).to_be_hidden()
-        other.reload()
-        expect(other.locator("body")).to_contain_text(f"There is no run called “{name}”")
+        with visitor(browser, hosted, f"#{name}") as other:
+            _seen_by_its_link_alone(mine, other, hosted, name)
         mine.once("dialog", lambda dialog: dialog.accept())
         with mine.expect_navigation():
             mine.click("#lp-forget")
         mine.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
         assert listed(mine) == []
         assert not list((Path(hosted.arguments[-1])).glob("*"))
+
+
+def _seen_by_its_link_alone(mine: Page, other: Page, hosted: Server, name: str) -> None:
+    expect(other.locator("body")).to_contain_text(f"There is no run called “{name}”")
+    assert listed(other) == []
+    mine.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    mine.get_by_role("button", name="Copy link").click()
+    expect(mine.get_by_role("button", name="Copied")).to_be_visible()
+    link = mine.evaluate("navigator.clipboard.readText()")
+    assert link.startswith(f"{hosted.address}/finetune#{name}~")
+    other.goto(link)  # another place of the page that is open
+    other.wait_for_function(f"{TRACE}?.about?.state === 'finished'")
+    assert listed(other) == []
+    refused = other.evaluate(f"{CHANNEL}.server.steer({{ run: {TRACE}.about.id, what: 'delete' }})")
+    assert refused["error"]["key"] == "problem.training_read_only"
+    mine.get_by_role("button", name="Take back the link").click()
+    expect(mine.get_by_role("button", name="Take back the link")).to_be_hidden()
+    other.reload()
+    expect(other.locator("body")).to_contain_text(f"There is no run called “{name}”")

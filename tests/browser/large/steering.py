@@ -33,6 +33,14 @@ def redrawn(page: Page) -> Iterator[None]:
     page.wait_for_function(f"before => {CHANNEL}.drawn > before", arg=before)
 
 
+def led(page: Page, place: str) -> Page:
+    """The page that is open, led to the place of another address; its map has been drawn."""
+    with redrawn(page):
+        page.evaluate("place => { location.hash = place; }", place)
+    page.wait_for_function(f"{CHANNEL}.details && !{CHANNEL}.working")
+    return page
+
+
 def shape(page: Page) -> list[int]:
     """Block rows and block columns in view."""
     return page.evaluate(

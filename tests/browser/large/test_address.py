@@ -16,7 +16,6 @@ from tests.browser.large.steering import (
     centre,
     expected,
     figure,
-    opened_page,
     redrawn,
     window,
 )
@@ -25,25 +24,42 @@ from tests.browser.serving import Server
 pytestmark = pytest.mark.browser
 
 
-def test_reload_and_a_copied_link_return_to_the_same_window(new_page, server: Server) -> None:
-    permitted = {"permissions": ["clipboard-read", "clipboard-write"]}
-    page = opened_page(new_page(**permitted), server.address)
-    with redrawn(page):
-        page.mouse.click(*centre(page, 30, 150))
-    seen = window(page)
-    page.wait_for_function("location.hash.includes('window')")
-    page.locator("[data-say='ui.copy_link']").click()
-    link = page.evaluate("navigator.clipboard.readText()")
+WHAT = f"[{CHANNEL}.asked, {CHANNEL}.window]"
+
+
+def test_reload_and_a_copied_link_bring_everything_back(
+    large: Page, new_page, server: Server
+) -> None:
+    with redrawn(large):
+        large.select_option("#lp-large-loss", "weighted_cosent")
+    with redrawn(large):
+        large.locator("input.lp-number").first.fill("7")
+    with redrawn(large):
+        large.mouse.click(*centre(large, 30, 150))
+    seen, shown = large.evaluate(WHAT), figure(large, "loss")
+    assert window(large)
+    large.wait_for_function("location.hash.includes('window')")
+    large.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    large.locator("[data-say='ui.copy_link']").click()
+    link = large.evaluate("navigator.clipboard.readText()")
+    large.context.clear_permissions()
     assert link.startswith(f"{server.address}/large#")
-    page.reload(wait_until="domcontentloaded")
-    page.wait_for_function(f"window.lossprism && {CHANNEL}.details")
-    assert window(page) == seen
-    page.locator(".lp-crumb", has_text="All").click()  # the way there is kept too
-    page.wait_for_function(f"{CHANNEL}.answer.window[1] === {FIRST.pairs}")
+
+    def brought(page: Page) -> None:
+        page.wait_for_function(f"window.lossprism && {CHANNEL}.details")
+        assert page.evaluate(WHAT) == seen
+        assert figure(page, "loss") == shown
+        assert page.locator("#lp-large-loss").input_value() == "weighted_cosent"
+        # The way back to the whole is there, too.
+        page.locator(".lp-crumb", has_text="All").click()
+        page.wait_for_function(f"{CHANNEL}.answer.window[1] === {FIRST.pairs}")
+        assert window(page) is None
+
+    large.reload(wait_until="domcontentloaded")
+    brought(large)
     other = new_page()
-    other.goto(link)
-    other.wait_for_function(f"window.lossprism && {CHANNEL}.details")
-    assert window(other) == seen
+    other.goto(link, wait_until="domcontentloaded")
+    brought(other)
 
 
 def test_back_and_forward_walk_between_windows_and_losses(large: Page) -> None:
@@ -83,21 +99,6 @@ def test_steps_that_follow_fast_are_steps_of_the_browser_too(large: Page) -> Non
     assert window(large) == first
 
 
-def test_the_address_brings_everything_back(large: Page, new_page, server: Server) -> None:
-    with redrawn(large):
-        large.select_option("#lp-large-loss", "weighted_cosent")
-    with redrawn(large):
-        large.locator("input.lp-number").first.fill("7")
-    with redrawn(large):
-        large.mouse.click(*centre(large, 30, 150))
-    large.wait_for_function("location.hash.includes('window')")
-    again = opened_page(new_page(), server.address, large.evaluate("location.hash"))
-    for what in ("asked", "window"):
-        assert again.evaluate(f"{CHANNEL}.{what}") == large.evaluate(f"{CHANNEL}.{what}")
-    assert figure(again, "loss") == figure(large, "loss")
-    assert again.locator("#lp-large-loss").input_value() == "weighted_cosent"
-
-
 REFUSED = (
     ("#loss=none", "is not offered"),
     ("#window=5-2-0-1", "lies outside"),
@@ -121,13 +122,6 @@ def test_an_address_that_cannot_be_opened_says_why(
             else:
                 page.goto(f"{server.address}/large{place}")
             expect(page.locator(PROBLEM)).to_contain_text(said)
-
-
-def test_who_comes_by_a_link_finds_the_way_to_the_whole(new_page, server: Server) -> None:
-    page = opened_page(new_page(), server.address, "#pairs=10000&window=100-900-4000-5000")
-    with redrawn(page):
-        page.locator(".lp-crumb", has_text="All").click()
-    assert window(page) is None
 
 
 def test_words_say_where_the_weight_is(large: Page) -> None:

@@ -161,13 +161,34 @@ def test_the_map_as_a_table(large: Page) -> None:
     assert window(large) is not None
 
 
-@pytest.fixture
-def telephone(new_page: Callable[..., Page], server: Server) -> Page:
-    return opened_page(new_page(width=390, height=800, has_touch=True), server.address)
+AT_REST = """() => new Promise((resolve) => {
+  let [last, still] = [scrollY, 0];
+  const look = () => {
+    still = scrollY === last ? still + 1 : 0;
+    last = scrollY;
+    still < 10 ? requestAnimationFrame(look) : resolve();
+  };
+  look();
+})"""
 
 
-def test_two_fingers_go_nearer_to_what_is_under_them_and_back(telephone: Page) -> None:
-    page, count = telephone, FIRST.pairs
+def test_one_finger_scrolls_a_tap_enters_and_two_go_nearer_and_back(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened_page(new_page(width=390, height=800, has_touch=True), server.address)
+    page.locator(MAP).scroll_into_view_if_needed()
+    before = page.evaluate("window.scrollY")
+    touch(page, MAP, [(0.5, 0.9)], [(0.5, 0.1)])
+    page.wait_for_function("before => window.scrollY > before + 50", arg=before)
+    page.evaluate(AT_REST)  # what is touched while it glides on only stops
+    assert window(page) is None
+    with redrawn(page):
+        page.touchscreen.tap(*centre(page, 10, 200))
+    assert window(page) is not None
+    with redrawn(page):
+        page.locator("#lp-large-back").tap()
+    # Two fingers go nearer to what is under them.
+    count = FIRST.pairs
     # From a quarter of the map to half of it, about the same middle: (0.7, 0.3) stays.
     with redrawn(page):
         touch(page, MAP, [(0.6, 0.3), (0.8, 0.3)], [(0.5, 0.3), (0.9, 0.3)])
@@ -185,28 +206,4 @@ def test_two_fingers_go_nearer_to_what_is_under_them_and_back(telephone: Page) -
     assert window(page) is None  # further out than all of it there is nothing
     with redrawn(page):
         page.locator("#lp-large-back").tap()
-    assert window(page) is not None
-
-
-AT_REST = """() => new Promise((resolve) => {
-  let [last, still] = [scrollY, 0];
-  const look = () => {
-    still = scrollY === last ? still + 1 : 0;
-    last = scrollY;
-    still < 10 ? requestAnimationFrame(look) : resolve();
-  };
-  look();
-})"""
-
-
-def test_one_finger_scrolls_the_page_and_a_tap_enters(telephone: Page) -> None:
-    page = telephone
-    page.locator(MAP).scroll_into_view_if_needed()
-    before = page.evaluate("window.scrollY")
-    touch(page, MAP, [(0.5, 0.9)], [(0.5, 0.1)])
-    page.wait_for_function("before => window.scrollY > before + 50", arg=before)
-    page.evaluate(AT_REST)  # what is touched while it glides on only stops
-    assert window(page) is None
-    with redrawn(page):
-        page.touchscreen.tap(*centre(page, 10, 200))
     assert window(page) is not None

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 
 from explorer.lab.large.methods import offered
 from explorer.locale import say
-from tests.browser.large.steering import CHANNEL, PROBLEM, opened_page, redrawn
+from tests.browser.large.steering import PROBLEM, opened_page, redrawn
 from tests.browser.reading import number
 from tests.browser.serving import Server
 
@@ -58,32 +58,28 @@ def test_both_languages_and_a_telephone(new_page, server: Server) -> None:
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     page.click("#lp-language")
     expect(page.locator("#large-large_terms h2")).to_have_text("Heaviest terms")
-
-
-def test_losses_are_named_in_the_language_of_the_page(new_page, server: Server) -> None:
-    page = new_page(locale="zh-CN")
-    page.goto(f"{server.address}/large#loss=info_nce&pairs=20000")
-    expect(page.locator(PROBLEM)).to_contain_text("InfoNCE 在")
-    page.select_option("#lp-large-loss", "pairwise_hinge")
-    page.wait_for_function(f"{CHANNEL}.details")
-    options = page.locator("#lp-large-loss option")
-    for language in ("zh", "en"):
-        names = {name: say(language, f"loss.{name}.title") for name in offered()}
-        heading = page.locator("#large-large_figures h1")
-        expect(heading).to_have_text(names["pairwise_hinge"])  # its words are fetched first
-        shown = options.evaluate_all("all => all.map((one) => [one.value, one.textContent])")
-        assert dict(shown) == names
-        page.select_option("#lp-large-loss", "siglip")  # takes fewer
-        expect(page.locator(PROBLEM)).to_contain_text(names["pairwise_hinge"])  # what is in view
-        with redrawn(page):
-            page.select_option("#lp-large-loss", "pairwise_hinge")
-        page.click("#lp-language")
-
-
-def test_a_telephone_shows_every_number_of_a_row(new_page, server: Server) -> None:
-    page = opened_page(new_page(width=390, height=800), server.address)
+    # Every number of a row is in sight.
     for part in ("large_pairs", "large_terms"):
         for cell in page.locator(f"#large-{part} tbody tr").first.locator("td").all():
             box = cell.bounding_box()
             assert box["width"] > 0
             assert box["x"] + box["width"] <= 390
+
+
+def test_losses_are_named_in_the_language_of_the_page(large: Page) -> None:
+    with redrawn(large):
+        large.select_option("#lp-large-loss", "pairwise_hinge")
+    options = large.locator("#lp-large-loss option")
+    for language in ("zh", "en"):
+        large.click("#lp-language")
+        names = {name: say(language, f"loss.{name}.title") for name in offered()}
+        heading = large.locator("#large-large_figures h1")
+        expect(heading).to_have_text(names["pairwise_hinge"])  # its words are fetched first
+        shown = options.evaluate_all("all => all.map((one) => [one.value, one.textContent])")
+        assert dict(shown) == names
+        large.select_option("#lp-large-loss", "info_nce")  # takes fewer
+        problem = large.locator(PROBLEM)
+        expect(problem).to_contain_text(names["info_nce"])
+        expect(problem).to_contain_text(names["pairwise_hinge"])  # what is in view
+        with redrawn(large):
+            large.select_option("#lp-large-loss", "pairwise_hinge")

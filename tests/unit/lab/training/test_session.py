@@ -100,6 +100,9 @@ def test_parts_of_a_transformer_can_move_alone(chosen, bert, runs, trained):
     assert moved
     words = [key for key in moved if "embeddings" in key]
     assert bool(words) == ("bf16" in chosen)
+    script = takeaway.script(runs, name)
+    assert ("LoraConfig(r=2" in script) == ("lora" in chosen)
+    assert ("Only the last 1 layers move" in script) == ("layers" in chosen)
     if "layers" in chosen:
         assert all(".layer.1." in key or "pooler" in key for key in moved)
 
