@@ -27,11 +27,6 @@ from tests.browser.serving import Server
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def page(untouched: Page) -> Page:
-    return untouched
-
-
 # What follows the loss and the step.
 OF_A_STEP = ("#main-derivation", "#main-matrix", "#main-takeaway")
 # At which the page is seen with each source of pairs; at the narrowest and the widest it is seen in
@@ -148,32 +143,32 @@ def test_axe_finds_nothing_serious_in_what_goes_wrong(page: Page, axe_script: st
     assert axe.violations(page, axe_script) == []
 
 
-@pytest.mark.parametrize(
-    ("path", "scenes"),
-    [
-        ("compare", ("",)),
-        ("doctor", ("value=0.693", "door=data", "door=run")),
-        ("large", ("",)),
-    ],
+OTHERS = (
+    ("compare", ""),
+    ("doctor", "value=0.693"),
+    ("doctor", "door=data"),
+    ("doctor", "door=run"),
+    ("large", ""),
 )
+
+
 def test_axe_finds_nothing_serious_on_the_other_pages(
-    new_page: Callable[..., Page],
-    server: Server,
-    axe_script: str,
-    path: str,
-    scenes: tuple[str, ...],
+    new_page: Callable[..., Page], server: Server, axe_script: str, subtests: pytest.Subtests
 ) -> None:
     page = new_page()
-    for scene in scenes:
-        page.goto(f"{server.address}/{path}?__theme=light#{scene}", wait_until="domcontentloaded")
-        page.wait_for_function(COMPLETE[path])
-        expect(page.locator(FOUND.get(scene, "body"))).to_be_visible()
-        page.evaluate(UNFOLD)
-        signs_have_names(page)
-        for theme in ("light", "dark"):
-            assert page.evaluate("document.body.classList.contains('dark')") == (theme == "dark")
-            assert axe.violations(page, axe_script) == [], (scene, theme)
-            page.click("#lp-theme")
+    for path, scene in OTHERS:
+        with subtests.test(path=path, scene=scene):
+            address = f"{server.address}/{path}?__theme=light#{scene}"
+            page.goto(address, wait_until="domcontentloaded")
+            page.wait_for_function(COMPLETE[path])
+            expect(page.locator(FOUND.get(scene, "body"))).to_be_visible()
+            page.evaluate(UNFOLD)
+            signs_have_names(page)
+            for theme in ("light", "dark"):
+                dark = page.evaluate("document.body.classList.contains('dark')")
+                assert dark == (theme == "dark")
+                assert axe.violations(page, axe_script) == [], theme
+                page.click("#lp-theme")
 
 
 # ---- The keyboard ------------------------------------------------------------------------------
