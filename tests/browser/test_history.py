@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from explorer.core.scenario import Scenario
 from tests.browser.reading import (
     CHANNEL,
     PROBLEM,
@@ -26,11 +27,6 @@ from tests.browser.reading import (
 from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def page(untouched: Page) -> Page:
-    return untouched
 
 
 TITLE = "h1"
@@ -110,8 +106,9 @@ def test_a_link_put_into_the_address_opens_and_back_returns(page: Page) -> None:
 
 @pytest.mark.encoder
 def test_a_scene_too_large_for_a_link_is_kept_in_the_tab(
-    page: Page, new_page: Callable[..., Page], server: Server
+    untouched: Page,
 ) -> None:
+    page = untouched
     letters = random.Random(0)
     rows = [
         # One long word each, which is one token.
@@ -134,8 +131,7 @@ def test_a_scene_too_large_for_a_link_is_kept_in_the_tab(
     still(page)
     assert page.evaluate("location.hash").startswith("#1.")
     # Nobody who gets the example's link gets the rows, but the tab still has them.
-    other = visit(new_page(), f"{server.address}/{page.evaluate('location.hash')}")
-    assert other.evaluate(f"{CHANNEL}.scenario.data.rows") == []
+    assert Scenario.from_link(page.evaluate("location.hash.slice(1)")).data.rows == ()
     reload(page)
     assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == rows
     with redrawn(page):
