@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Frame, Page, Route, expect
+from playwright.sync_api import APIResponse, Browser, BrowserContext, Frame, Page, Route, expect
 
 from tests.browser.conftest import PATIENCE_MS
 from tests.browser.reading import CHANNEL, PROBLEM, choose, loss_shown, still
@@ -36,6 +36,7 @@ def hub(
     """A browser that finds the hub and the Space by their own names, encrypted."""
     monkeypatch.setenv("SPACE_ID", SPACE)
     server = own_server()
+    kept: dict[str, APIResponse] = {}  # scripts and styles, which a browser asks for once
 
     def of_the_space(route: Route) -> None:
         asked = route.request
@@ -44,8 +45,12 @@ def hub(
             return
         proxied = {"x-forwarded-proto": "https", "x-forwarded-host": urlsplit(WITHIN).netloc}
         url = asked.url.replace(WITHIN, server.address, 1)
-        # A connection that was kept may have been closed just now.
-        answer = route.fetch(url=url, headers=asked.headers | proxied, max_retries=3)
+        answer = kept.get(url)
+        if answer is None:
+            # A connection that was kept may have been closed just now.
+            answer = route.fetch(url=url, headers=asked.headers | proxied, max_retries=3)
+        if asked.resource_type in ("script", "stylesheet", "font", "image"):
+            kept[url] = answer
         route.fulfill(response=answer)
 
     context = browser.new_context(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,7 @@ from tests.browser.reading import (
     redrawn,
     settle,
     sound,
-    visit,
 )
-from tests.browser.serving import Server
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
@@ -74,25 +71,6 @@ def test_names_that_can_be_no_model(page: Page, subtests: pytest.Subtests) -> No
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             assert page.evaluate("window.pwned") is None
             leads_back(page, before)
-
-
-def test_a_hub_that_cannot_be_reached(
-    new_page: Callable[..., Page],
-    own_server: Callable[..., Server],
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
-    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
-    monkeypatch.setenv("HF_HOME", str(tmp_path))
-    monkeypatch.setenv("NO_PROXY", "*")
-    address = own_server().address
-    page = visit(new_page(address=address), address)
-    before = loss_shown(page)
-    use(page, "someone/model")
-    expect(page.locator(PROBLEM)).to_contain_text("hub could not be reached")
-    expect(page.locator(PROBLEM)).to_contain_text("someone/model")
-    settle(page)
-    leads_back(page, before)
 
 
 def test_a_second_encoder_guides(page: Page, tmp_path: Path) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
+from explorer.core.scenario import Scenario
 from tests.browser.reading import (
     CHANNEL,
     PROBLEM,
@@ -26,11 +26,6 @@ from tests.browser.reading import (
 from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def page(untouched: Page) -> Page:
-    return untouched
 
 
 TITLE = "h1"
@@ -110,8 +105,9 @@ def test_a_link_put_into_the_address_opens_and_back_returns(page: Page) -> None:
 
 @pytest.mark.encoder
 def test_a_scene_too_large_for_a_link_is_kept_in_the_tab(
-    page: Page, new_page: Callable[..., Page], server: Server
+    untouched: Page,
 ) -> None:
+    page = untouched
     letters = random.Random(0)
     rows = [
         # One long word each, which is one token.
@@ -134,8 +130,7 @@ def test_a_scene_too_large_for_a_link_is_kept_in_the_tab(
     still(page)
     assert page.evaluate("location.hash").startswith("#1.")
     # Nobody who gets the example's link gets the rows, but the tab still has them.
-    other = visit(new_page(), f"{server.address}/{page.evaluate('location.hash')}")
-    assert other.evaluate(f"{CHANNEL}.scenario.data.rows") == []
+    assert Scenario.from_link(page.evaluate("location.hash.slice(1)")).data.rows == ()
     reload(page)
     assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == rows
     with redrawn(page):
@@ -144,10 +139,8 @@ def test_a_scene_too_large_for_a_link_is_kept_in_the_tab(
     assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == rows
 
 
-def test_two_tabs_do_not_know_each_other(new_page: Callable[..., Page], server: Server) -> None:
-    one = visit(new_page(), server.address)
-    context: BrowserContext = one.context
-    two = visit(context.new_page(), server.address)
+def test_two_tabs_do_not_know_each_other(page: Page, server: Server) -> None:
+    one, two = page, visit(page.context.new_page(), server.address)
     before, light = loss_shown(one), pixels(one)
     choose(two, "siglip")
     with redrawn(two):
@@ -167,7 +160,9 @@ def test_two_tabs_do_not_know_each_other(new_page: Callable[..., Page], server: 
     two.click("#lp-theme")
     expect(one.locator("#lp-source-table")).to_have_text("Table")
     assert pixels(one)["mark"] == light["mark"]
-    three = visit(context.new_page(), server.address)
+    three = visit(page.context.new_page(), server.address)
     expect(three.locator("#lp-source-table")).to_have_text("表格")
     assert three.evaluate("document.body.classList.contains('dark')")
     assert loss_shown(three) == before
+    two.close()
+    three.close()

@@ -27,11 +27,6 @@ from tests.browser.serving import Server
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def page(untouched: Page) -> Page:
-    return untouched
-
-
 PAIRS = [["猫在睡觉。", "The cat sleeps.", "1"], ["a “quoted” <b>word</b>", "another", "0"]]
 
 

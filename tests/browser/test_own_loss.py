@@ -1,5 +1,5 @@
 """A loss of one's own: shown by its lines, read again when its file changes, and edited in the
-page."""
+page; what it gives that is no number is marked."""
 
 from __future__ import annotations
 
@@ -9,8 +9,19 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.reading import PROBLEM, loss_shown, redrawn, slider, visit
+from tests.browser.reading import (
+    CANVAS,
+    PROBLEM,
+    cell_colours,
+    hover_cell,
+    loss_shown,
+    redrawn,
+    shape,
+    slider,
+    visit,
+)
 from tests.browser.serving import Server
+from tests.browser.test_steps import LIVE, go_to
 
 pytestmark = pytest.mark.browser
 
@@ -26,9 +37,18 @@ def mine(scores, labels, *, weight=0.5):
 '''
 OWN = "def mine(scores, labels, *, slope=2.0):\n    gaps = slope * scores\n    return gaps.sum()\n"
 EDITOR = ".lp-own textarea"
+# Of which some cells are no numbers.
+BROKEN = """
+def mine(scores, labels, *, scale=2.0):
+    differences = scale * (scores[:, None] - scores[None, :])
+    ratios = differences / differences
+    inverses = 1 / differences.abs()
+    loss = differences.exp().mean()
+    return loss
+"""
 
 
-def test_it_is_shown_read_again_and_edited(
+def test_it_is_shown_read_again_and_edited_and_marked_where_it_is_no_number(
     new_page: Callable[..., Page], own_server: Callable[..., Server], tmp_path: Path
 ) -> None:
     path = tmp_path / "mine.py"
@@ -87,3 +107,39 @@ def test_it_is_shown_read_again_and_edited(
     expect(page.locator(".lp-own .lp-fault")).to_contain_text("changed on disk")
     expect(page.locator(EDITOR)).to_have_value(typed)
     assert path.read_text() == OWN.replace("2.0", "4.0")
+    # Saved by the other editor again, with steps that are no numbers everywhere.
+    with redrawn(page):
+        path.write_text(BROKEN)
+    cells_that_are_no_numbers_are_marked_and_explained(page)
+
+
+def cells_that_are_no_numbers_are_marked_and_explained(page: Page) -> None:
+    legend = page.locator("#main-matrix .lp-swatch", has_text="NaN or ∞")
+    go_to(page, "differences")
+    expect(legend).to_be_hidden()
+    colour = page.evaluate("lossprism.kit('colours').then(({ palette }) => palette().broken)")
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    for name, said in (("ratios", "NaN"), ("inverses", "∞")):
+        go_to(page, name)
+        expect(legend).to_be_visible()
+        # All cells of the diagonal, and no others; in the corner of a cell no cross is drawn.
+        corners = page.evaluate(
+            """([selector, count]) => {
+              const canvas = document.querySelector(selector);
+              const { width, height } = canvas;
+              const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+              const place = (i) => Math.floor(((i + 0.12) * width) / count);
+              const at = (r, c) => 4 * (place(r) * width + place(c));
+              const range = [...Array(count).keys()];
+              return range.map((r) => range.map((c) =>
+                Array.from(data.slice(at(r, c), at(r, c) + 3))));
+            }""",
+            [CANVAS, shape(page)[0]],
+        )
+        for row, line in enumerate(corners):
+            for column, seen in enumerate(line):
+                assert (seen == [red, green, blue]) == (row == column), (name, row, column)
+        # Its middle is crossed out, so that it does not depend on the colour.
+        assert cell_colours(page)[0][0] != f"{red},{green},{blue},255"
+        hover_cell(page, 0, 0)
+        expect(page.locator(LIVE)).to_contain_text(said)

@@ -123,29 +123,6 @@ def test_nothing_moves_for_those_who_asked_for_stillness(page: Page) -> None:
     page.emulate_media(reduced_motion="null")
 
 
-def test_whatever_has_the_focus_shows_it(page: Page) -> None:
-    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
-    page.wait_for_selector("#main-sweep path.lp-curve")
-    page.locator("#lp-language").focus()
-    seen: list[str] = []
-    for _ in range(90):
-        page.keyboard.press("Tab")
-        name, shown = page.evaluate(
-            """() => {
-              const one = document.activeElement;
-              const name = `${one.tagName}.${one.className}#${one.id}`;
-              const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(one);
-              const outlined = outlineStyle !== "none" && parseFloat(outlineWidth) >= 1;
-              return [name, one === document.body || outlined || boxShadow !== "none"];
-            }"""
-        )
-        assert shown, f"no focus seen on {name}, after {seen[-3:]}"
-        seen.append(name)
-    # It came by every kind of thing.
-    for kind in ("lp-figure", "lp-steps", "lp-tab", "CANVAS", "lp-sort", "TR", "SUMMARY", "INPUT"):
-        assert any(kind in name for name in seen), (kind, seen)
-
-
 def test_walking_brings_the_derivation_to_the_top(page: Page) -> None:
     page.click("#lp-present")
     assert page.locator("#lp-middle").bounding_box()["y"] > 200

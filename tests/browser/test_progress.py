@@ -39,7 +39,7 @@ COUNTING = f"""() => {{
 def many_long_rows(page: Page, seed: str) -> list[list[str]]:
     """A file that keeps the encoder busy for much longer than a test lasts."""
     rows = [
-        [f"{seed} {i} {'many words follow ' * 15}", f"{i} {seed} {'as many ' * 40}", str(i % 5)]
+        [f"{seed} {i} {'many words follow ' * 8}", f"{i} {seed} {'as many ' * 20}", str(i % 5)]
         for i in range(512)
     ]
     lines = ["sentence1,sentence2,score", *(",".join(row) for row in rows)]

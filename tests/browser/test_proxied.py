@@ -164,15 +164,15 @@ def test_a_page_below_the_path_works_and_hands_on_its_address(
     assert described["errors"] == []
     for icon in json.loads(described["data"])["icons"]:
         assert asked(f"{public}/{icon['src']}")[0] == 200
-    other = visit(watched(context, public, faults), link)
-    assert other.locator("#lp-loss").input_value() == "siglip"
+    page.goto("about:blank")
+    visit(page, link)
+    assert page.locator("#lp-loss").input_value() == "siglip"
 
-    large = watched(context, public, faults)
-    large.goto(f"{public}/large#loss=cosent&pairs=2000")
-    large.wait_for_function("window.lossprism && window.lossprism.page('large').details")
-    unfold(large, "ui.take_away")
-    with large.expect_download() as waiting:  # written by the server, and fetched from it
-        large.locator("[data-say='large.take_pairs']").click()
+    page.goto(f"{public}/large#loss=cosent&pairs=2000")
+    page.wait_for_function("window.lossprism && window.lossprism.page('large').details")
+    unfold(page, "ui.take_away")
+    with page.expect_download() as waiting:  # written by the server, and fetched from it
+        page.locator("[data-say='large.take_pairs']").click()
     lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
     assert len(lines) == 1 + 2000
     context.close()

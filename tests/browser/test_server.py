@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from explorer.core.scenario import Data, Scenario
 from tests import warm
 from tests.browser.reading import (
     CHANNEL,
@@ -86,11 +87,12 @@ def test_a_file_read_late_never_takes_the_place_of_a_newer_one(page: Page) -> No
     expect(page.locator("#main-pairs summary .lp-note")).to_have_text("2 pairs")
 
 
-@pytest.mark.encoder
 def test_control_c_under_an_open_page(browser: Browser, own_server: Callable[..., Server]) -> None:
     server = own_server()
     context = browser.new_context(viewport={"width": 1440, "height": 900}, locale="en-US")
-    page = visit(context.new_page(), server.address)
+    # An encoder that asks for no model, which each server would load.
+    scene = Scenario(data=Data(encoder="all apart"))
+    page = visit(context.new_page(), f"{server.address}/#{scene.to_link()}")
     clear_table(page)
     with redrawn(page):
         type_pair(page, 1, "One sentence.", "Another one.", "1")
@@ -100,10 +102,10 @@ def test_control_c_under_an_open_page(browser: Browser, own_server: Callable[...
     assert server.stop() == 0
     assert "LossPrism has stopped." in server.said
     assert "Traceback" not in server.complaints
-    type_pair(page, 2, "A third, changed.", "And a fourth.", "0")
+    type_pair(page, 2, "And a fourth.", "And a fourth.", "0")
     expect(page.locator(PROBLEM)).to_contain_text("does not answer")
     assert loss_shown(page) == before
-    typed = [["One sentence.", "Another one.", "1"], ["A third, changed.", "And a fourth.", "0"]]
+    typed = [["One sentence.", "Another one.", "1"], ["And a fourth.", "And a fourth.", "0"]]
     assert table_rows(page) == typed
     # What needs the server says so too, and nothing goes wrong besides.
     faults = []
@@ -130,20 +132,13 @@ def test_control_c_under_an_open_page(browser: Browser, own_server: Callable[...
     context.close()
 
 
-@pytest.mark.parametrize(
-    ("loss", "said"),
-    [
-        ("no_such_file.py:loss", "no_such_file.py"),
-        ("explorer/runtime/problem.py:no_such_function", "no_such_function"),
-        ("without a colon", "without a colon"),
-    ],
-)
-def test_a_wrong_loss_is_one_clear_line(loss: str, said: str) -> None:
-    started = command("--loss", loss, python=warm.python())
+# What is said of other places that are wrong, tests/unit/core/test_own_loss.py shows.
+def test_a_wrong_loss_is_one_clear_line() -> None:
+    started = command("--loss", "no_such_file.py:loss", python=warm.python())
     done = subprocess.run(
         started, cwd=ROOT, capture_output=True, text=True, timeout=START_S, check=False
     )
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.count("\n") == 1
-    assert said in done.stderr
+    assert "no_such_file.py" in done.stderr

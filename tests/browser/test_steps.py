@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.reading import (
-    CANVAS,
     CHANNEL,
-    cell_colours,
     formulas,
     hover_cell,
     loss_shown,
     number,
     redrawn,
-    shape,
-    visit,
 )
-from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
@@ -233,55 +225,6 @@ def test_the_names_in_a_line_of_code_lead_to_their_steps(page: Page) -> None:
     # The name that a line gives, and what belongs to torch, are no references.
     assert lines.nth(5).locator(".lp-ref").all_inner_texts() == ["differences", "ordered"]
     assert lines.nth(5).inner_text() == "terms = differences.masked_fill(~ordered, -torch.inf)"
-
-
-# ---- Cells that are no numbers -----------------------------------------------------------------
-
-BROKEN = """
-def broken(scores, labels, *, scale=2.0):
-    differences = scale * (scores[:, None] - scores[None, :])
-    ratios = differences / differences
-    inverses = 1 / differences.abs()
-    loss = differences.exp().mean()
-    return loss
-"""
-
-
-def test_cells_that_are_no_numbers_are_marked_and_explained(
-    new_page: Callable[..., Page], own_server: Callable[..., Server], tmp_path: Path
-) -> None:
-    (tmp_path / "broken.py").write_text(BROKEN, encoding="utf-8")
-    server = own_server("--loss", f"{tmp_path / 'broken.py'}:broken")
-    page = visit(new_page(address=server.address), server.address)
-    legend = page.locator("#main-matrix .lp-swatch", has_text="NaN or ∞")
-    go_to(page, "differences")
-    expect(legend).to_be_hidden()
-    colour = page.evaluate("lossprism.kit('colours').then(({ palette }) => palette().broken)")
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    for name, said in (("ratios", "NaN"), ("inverses", "∞")):
-        go_to(page, name)
-        expect(legend).to_be_visible()
-        # All cells of the diagonal, and no others; in the corner of a cell no cross is drawn.
-        corners = page.evaluate(
-            """([selector, count]) => {
-              const canvas = document.querySelector(selector);
-              const { width, height } = canvas;
-              const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
-              const place = (i) => Math.floor(((i + 0.12) * width) / count);
-              const at = (r, c) => 4 * (place(r) * width + place(c));
-              const range = [...Array(count).keys()];
-              return range.map((r) => range.map((c) =>
-                Array.from(data.slice(at(r, c), at(r, c) + 3))));
-            }""",
-            [CANVAS, shape(page)[0]],
-        )
-        for row, line in enumerate(corners):
-            for column, seen in enumerate(line):
-                assert (seen == [red, green, blue]) == (row == column), (name, row, column)
-        # Its middle is crossed out, so that it does not depend on the colour.
-        assert cell_colours(page)[0][0] != f"{red},{green},{blue},255"
-        hover_cell(page, 0, 0)
-        expect(page.locator(LIVE)).to_contain_text(said)
 
 
 def test_the_legend_says_what_is_measured(page: Page) -> None:

@@ -18,8 +18,7 @@ PARTS = "#main-parts .lp-part-table >> nth=0"
 NAME = "matryoshka(cosent)+angle"
 
 
-def test_two_losses_are_put_together(page: Page, server: Server) -> None:
-    page = visit(page, server.address)
+def test_two_losses_are_put_together(page: Page) -> None:
     with redrawn(page):
         slider(page, "scale")[1].fill("5")
         slider(page, "scale")[1].press("Enter")

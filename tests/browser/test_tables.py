@@ -10,11 +10,6 @@ from tests.browser.reading import CHANNEL, choose, number, redrawn, rows_lit, sl
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def page(untouched: Page) -> Page:
-    return untouched
-
-
 TERMS = "#main-terms table >> nth=0"
 SUSPECTS = "#main-terms table >> nth=1"
 
@@ -37,7 +32,17 @@ def sorted_by(page: Page, table: str) -> list[str]:
     return heads.evaluate_all("all => all.map((one) => one.getAttribute('aria-sort'))")
 
 
-def test_a_click_on_a_column_sorts(page: Page) -> None:
+# Counts how often what stands in heads and on buttons is written.
+WRITINGS = """() => {
+  window.writings = 0;
+  const counting = new MutationObserver((all) => { window.writings += all.length; });
+  for (const one of document.querySelectorAll("#main-terms th, #main-terms button"))
+    counting.observe(one, { childList: true, subtree: true, characterData: true });
+}"""
+
+
+def test_a_table_is_sorted_by_mouse_and_keyboard_and_keeps_its_order(untouched: Page) -> None:
+    page = untouched
     assert sorted_by(page, TERMS) == ["none", "none", "none", "descending"]
     shares = numbers(page, TERMS, 3)
     assert shares == sorted(shares, reverse=True)
@@ -50,11 +55,26 @@ def test_a_click_on_a_column_sorts(page: Page) -> None:
     assert sorted_by(page, TERMS) == ["none", "none", "ascending", "none"]
     expect(head(page, TERMS, "Value")).to_contain_text("▲")
     # The smallest of all twenty come up, not those of the eight that were shown.
-    assert numbers(page, TERMS, 2) == sorted(numbers(page, TERMS, 2))
-    assert max(numbers(page, TERMS, 2)) < min(values)
+    before = numbers(page, TERMS, 2)
+    assert before == sorted(before)
+    assert max(before) < min(values)
+    # The order outlives a movement of the slider.
+    page.evaluate(WRITINGS)
+    with redrawn(page):
+        slider(page, "scale")[1].fill("40")
+    assert page.evaluate("window.writings") == 0  # to write what stands there lays the page out
+    after = numbers(page, TERMS, 2)
+    assert after == sorted(after)
+    assert after != before
+    assert sorted_by(page, TERMS)[2] == "ascending"
+    sorted_and_walked_by_keyboard(page)
+    # And the language.
+    page.locator("#lp-language").click()
+    expect(head(page, TERMS, "值")).to_have_attribute("aria-sort", "ascending")
+    expect(page.locator("#main-terms .lp-more-rows").first).to_have_text("显示全部 20 行")
 
 
-def test_a_table_is_sorted_and_walked_by_keyboard(page: Page) -> None:
+def sorted_and_walked_by_keyboard(page: Page) -> None:
     name = head(page, SUSPECTS, "Label").get_by_role("button")
     name.focus()
     page.keyboard.press("Enter")
@@ -85,35 +105,6 @@ def test_all_rows_can_be_shown(page: Page) -> None:
     more.click()
     assert len(column(page, TERMS, 0)) == 8
     expect(page.locator("#main-terms .lp-more-rows").last).to_be_hidden()
-
-
-# Counts how often what stands in heads and on buttons is written.
-WRITINGS = """() => {
-  window.writings = 0;
-  const counting = new MutationObserver((all) => { window.writings += all.length; });
-  for (const one of document.querySelectorAll("#main-terms th, #main-terms button"))
-    counting.observe(one, { childList: true, subtree: true, characterData: true });
-}"""
-
-
-def test_the_chosen_order_outlives_a_movement_of_the_slider(page: Page) -> None:
-    head(page, TERMS, "Value").get_by_role("button").click()
-    head(page, TERMS, "Value").get_by_role("button").click()
-    before = numbers(page, TERMS, 2)
-    page.evaluate(WRITINGS)
-    with redrawn(page):
-        slider(page, "scale")[1].fill("40")
-    assert page.evaluate("window.writings") == 0  # to write what stands there lays the page out
-    after = numbers(page, TERMS, 2)
-    assert after == sorted(after)
-    assert after != before
-    assert sorted_by(page, TERMS)[2] == "ascending"
-
-
-def test_headings_follow_the_language(page: Page) -> None:
-    page.locator("#lp-language").click()
-    expect(head(page, TERMS, "权重")).to_have_attribute("aria-sort", "descending")
-    expect(page.locator("#main-terms .lp-more-rows").first).to_have_text("显示全部 20 行")
 
 
 def test_labels_are_not_doubted_on_the_word_of_an_encoder_that_cannot_read(page: Page) -> None:

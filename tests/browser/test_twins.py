@@ -11,7 +11,7 @@ from tests.browser.compare.steering import opened_page as beside
 from tests.browser.compare.steering import redrawn as beside_redrawn
 from tests.browser.compare.steering import values
 from tests.browser.large.steering import opened_page
-from tests.browser.reading import CHANNEL, redrawn, still, visit
+from tests.browser.reading import CHANNEL, redrawn, still
 from tests.browser.serving import Server
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
@@ -47,8 +47,13 @@ def tags(page: Page) -> dict[str, list[str]]:
     return {number: said for number, said in rows if said}
 
 
-def test_rows_of_the_table_say_whose_text_they_hold(new_page, server: Server) -> None:
-    page = visit(new_page(), f"{server.address}/#{SCENE.to_link()}")
+def show(page: Page, scene: Scenario) -> None:
+    with redrawn(page):
+        page.evaluate("link => { location.hash = link; }", scene.to_link())
+
+
+def test_rows_of_the_table_say_whose_text_they_hold(page: Page) -> None:
+    show(page, SCENE)
     assert tags(page) == {
         "1": ["same text as pair 2"] * 2,
         "2": ["same text as pair 1"] * 2,
@@ -63,9 +68,8 @@ def test_rows_of_the_table_say_whose_text_they_hold(new_page, server: Server) ->
     expect(page.locator("#main-pairs tbody tr").nth(2).locator(".lp-similarity")).to_be_empty()
 
 
-def test_what_an_example_holds_on_purpose_stays_at_its_rows(new_page, server: Server) -> None:
-    scene = Scenario(data=Data(example="twins"), loss="info_nce")
-    page = visit(new_page(), f"{server.address}/#{scene.to_link()}")
+def test_what_an_example_holds_on_purpose_stays_at_its_rows(page: Page) -> None:
+    show(page, Scenario(data=Data(example="twins"), loss="info_nce"))
     before = tags(page)
     assert before["5"] == ["hidden positive: also right for pair 4"]
     assert before["15"] == ["mislabelled on purpose"]
@@ -75,8 +79,8 @@ def test_what_an_example_holds_on_purpose_stays_at_its_rows(new_page, server: Se
     assert tags(page) == {row: said for row, said in before.items() if int(row) > 3}
 
 
-def test_they_are_left_out_by_one_name_on_all_pages(new_page, server: Server) -> None:
-    page = visit(new_page(), f"{server.address}/#{SCENE.to_link()}")
+def test_they_are_left_out_by_one_name_on_all_pages(page: Page, server: Server) -> None:
+    show(page, SCENE)
     remarks = page.locator("#main-figures .lp-remarks")
     # Rows 1 and 2 are each other's query; rows 3 and 4 have one key.
     expect(remarks).to_contain_text(
