@@ -9,6 +9,8 @@ import re
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+from tests.statements import statements
+
 ROOT = Path(__file__).resolve().parents[1]
 
 # Who may import whom: cli → web → lab → export → core → sources → runtime → locale → losses, and
@@ -52,10 +54,8 @@ def parsed(path):
 
 def imported(path):
     """The modules of ours that a file imports, also within its functions."""
-    tree = parsed(path)
-    for_types = filter(_for_types_alone, ast.walk(tree))
-    types = {id(inner) for outer in for_types for inner in ast.walk(outer)}
-    return {target for node in ast.walk(tree) if id(node) not in types for target in named_in(node)}
+    found = statements(parsed(path), _for_types_alone)
+    return set(itertools.chain.from_iterable(map(named_in, found)))
 
 
 def _for_types_alone(node):
@@ -80,7 +80,8 @@ def test_imports_point_one_way():
         if own is None:
             wrong.append(f"{module} stands in no room")
             continue
-        for target in itertools.chain.from_iterable(map(named_in, ast.walk(parsed(FILES[module])))):
+        found = statements(parsed(FILES[module]))
+        for target in itertools.chain.from_iterable(map(named_in, found)):
             other = room_of(target)
             if other not in (None, own) and RANK[other] >= RANK[own]:
                 wrong.append(f"{module} imports {target}")
