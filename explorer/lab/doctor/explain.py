@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from explorer.core.scenario import Data, Scenario
 from explorer.lab.doctor.axes import FEW, Axis, Counts, axes_of, family_of
 from explorer.lab.doctor.inversion import (
+    Fit,
     constant,
     counts_with,
     nearest_count,
@@ -268,9 +269,9 @@ def _fits(sides: Sequence[Side], asked: _Asked) -> Iterator[Fitting]:
     if abs(asked.value) <= asked.tolerance:
         empty = [fit for side in sides for fit in _nothing_to_compare(side)]
     idle = {(fit.loss, fit.convention, fit.layout) for fit in empty}
-    for curve in _curves(tuple(sides), asked.known):
+    for kind, curve in _curves(tuple(sides), asked.known):
         # What is 0 for want of anything to compare is no collapse.
-        found = _on_curve(curve, asked)
+        found = _on_curve(kind, curve, asked)
         yield from (fit for fit in found if (fit.loss, fit.convention, fit.layout) not in idle)
     if asked.known.margin is None:
         for side in sides:
@@ -282,7 +283,6 @@ def _fits(sides: Sequence[Side], asked: _Asked) -> Iterator[Fitting]:
 class _Curve:
     """All losses that have the same landmark at every count of an axis that is one for them."""
 
-    kind: str
     members: tuple[tuple[Side, Axis], ...]
     level: float | None  # what no count changes
 
@@ -294,15 +294,9 @@ class _Curve:
     def axis(self) -> Axis:
         return self.members[0][1]
 
-    @functools.cached_property
-    def value_at(self) -> Callable[[int], float | None]:
-        """The landmark at a count: each that is looked at is looked at by value after value."""
-        side, layout_of = self.side, self.axis.layout_of
-        return functools.cache(lambda count: landmark(side, self.kind, layout_of(count)))
-
 
 @functools.lru_cache(maxsize=16)
-def _curves(sides: tuple[Side, ...], known: Known) -> tuple[_Curve, ...]:
+def _curves(sides: tuple[Side, ...], known: Known) -> tuple[tuple[str, _Curve], ...]:
     """The landmarks of all sides along their axes, each that is the same for several just once."""
     found: dict[tuple, list[tuple[Side, Axis]]] = {}
     levels: dict[tuple, float | None] = {}
@@ -322,7 +316,7 @@ def _curves(sides: tuple[Side, ...], known: Known) -> tuple[_Curve, ...]:
                 key = (kind, named, axis.least, axis.most if level is None else 1, marks)
                 found.setdefault(key, []).append((side, axis))
                 levels[key] = level
-    return tuple(_Curve(key[0], tuple(one), levels[key]) for key, one in found.items())
+    return tuple((key[0], _Curve(tuple(one), levels[key])) for key, one in found.items())
 
 
 def _kinds(side: Side, known: Known) -> Iterator[str]:
@@ -404,8 +398,8 @@ def _figures(value: float) -> float:
     return 0.0 if abs(value) < 1e-9 else float(f"{value:.10g}")
 
 
-def _on_curve(curve: _Curve, asked: _Asked) -> Iterator[Fitting]:
-    kind, level, axis, value_at = curve.kind, curve.level, curve.axis, curve.value_at
+def _on_curve(kind: str, curve: _Curve, asked: _Asked) -> Iterator[Fitting]:
+    level, axis = curve.level, curve.axis
     if level is not None:
         gap = abs(level - asked.value)
         if gap <= asked.near:
@@ -415,6 +409,9 @@ def _on_curve(curve: _Curve, asked: _Asked) -> Iterator[Fitting]:
                 count = max(own.least, min(own.most, 4))
                 yield _fitting(side, own, kind, count, nearby + own.cost, asked, told)
         return
+
+    def value_at(count: int) -> float | None:
+        return landmark(curve.side, kind, axis.layout_of(count))
 
     placed: dict[int, float] = {}
     span = (axis.most, axis.least)
@@ -606,21 +603,30 @@ def _idle(side: Side) -> set[Layout]:
 
 def _nearest(sides: Sequence[Side], asked: _Asked) -> Iterator[Fitting]:
     """Of each curve the count that comes nearest."""
-    found: list[tuple[float, _Curve, int]] = []
-    for curve in _curves(tuple(sides), asked.known):
+    found: list[tuple[float, str, _Curve, int]] = []
+    for kind, curve in _curves(tuple(sides), asked.known):
         axis, level = curve.axis, curve.level
         if level is not None:
-            found.append((abs(level - asked.value), curve, min(axis.most, 4)))
+            found.append((abs(level - asked.value), kind, curve, min(axis.most, 4)))
             continue
-        fit = nearest_count(curve.value_at, asked.value, axis.most, axis.least)
+        fit = _nearest_on(kind, curve, asked.value)
         if fit is not None:
-            found.append((abs(fit.gap), curve, fit.count))
+            found.append((abs(fit.gap), kind, curve, fit.count))
     found.sort(key=lambda one: one[0])
-    for gap, curve, count in found[: 4 * NEAREST]:
+    for gap, kind, curve, count in found[: 4 * NEAREST]:
         told = curve.level is None or not curve.axis.counted
         for side, own in curve.members:
             # As far away as it is, so that the nearest stands first.
-            yield _fitting(side, own, curve.kind, max(count, own.least), 1e3 * gap, asked, told)
+            yield _fitting(side, own, kind, max(count, own.least), 1e3 * gap, asked, told)
+
+
+def _nearest_on(kind: str, curve: _Curve, value: float) -> Fit | None:
+    axis = curve.axis
+
+    def value_at(count: int) -> float | None:
+        return landmark(curve.side, kind, axis.layout_of(count))
+
+    return nearest_count(value_at, value, axis.most, axis.least)
 
 
 def _grouped(fits: Iterable[Fitting], asked: _Asked) -> tuple[Finding, ...]:
