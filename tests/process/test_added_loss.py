@@ -41,9 +41,8 @@ def over_the_registry(folder):
 
 def with_its_loss(folder):
     """A copy of the packages and of the tests, and in it the file as it is shown."""
-    ignored = shutil.ignore_patterns("*.pyc", "__pycache__")
     for package in ("losses", "explorer", "tests"):
-        shutil.copytree(ROOT / package, folder / package, ignore=ignored)
+        shutil.copytree(ROOT / package, folder / package)  # with what is compiled of it already
     shutil.copy(ROOT / "pyproject.toml", folder)
     place = BLOCKS[1].splitlines()[0].removeprefix("# ")
     (folder / place).write_text(BLOCKS[1], encoding="utf-8")

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+# Node gathers garbage less often where there is more room for what is new: 40 s of a processor in
+# place of 43.
+ROOMY = {"NODE_OPTIONS": "--max-semi-space-size=128"}
 
 
 def test_pyright_finds_nothing():
     """With the settings of pyproject.toml, under this Python's packages."""
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--outputjson"]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    roomy = {**os.environ, **ROOMY}
+    done = subprocess.run(command, cwd=ROOT, env=roomy, capture_output=True, text=True, check=False)
     assert done.stdout.startswith("{"), done.stdout + done.stderr
     found = json.loads(done.stdout)
     assert found["summary"]["filesAnalyzed"] > 100
