@@ -76,11 +76,22 @@ def slider(page: Page, name: str) -> tuple[Locator, Locator]:
     return track, track.locator("xpath=..").locator("input.lp-number")
 
 
+HEARD = """(summary) => ({
+  open: new Promise((heard) => {
+    summary.parentElement.addEventListener("toggle", () => heard(), { once: true });
+  }),
+})"""
+
+
 def unfold(page: Page, key: str) -> None:
     """Open the fold whose title is this entry of the catalogue."""
     title = f"details > summary[data-say='{key}'], details > summary:has([data-say='{key}'])"
-    page.locator(title).click()
-    if key == "ui.pairs":  # its rows are made when it opens
+    summary = page.locator(title)
+    # What is in it is made as it hears that it is open, a moment later.
+    heard = summary.evaluate_handle(HEARD)
+    summary.click()
+    heard.evaluate("({ open }) => open")
+    if key == "ui.pairs":
         page.wait_for_selector("#main-pairs tbody tr")
 
 
