@@ -28,10 +28,15 @@ from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import Scenario
 from explorer.core.trace import function_of
 from explorer.runtime import jobs
+from explorer.runtime.limits import MIB
 from explorer.runtime.parsing import parsed
+from explorer.runtime.room import check_memory
 
-# Cells of a matrix that are held at once, for all values together.
+# Cells of a matrix that are held at once, for all values together, and what that takes at most:
+# measured over all values that a sweep has, of the loss that holds most
+# (`tests/process/test_request_memory.py`).
 HELD = 2**21
+HELD_BYTES, HELD_MIB = 1000, 560
 HARDEST = 0.1
 # A pass that differs from a single run by more is not taken.
 CLOSE = 1e-10
@@ -174,6 +179,7 @@ def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Poi
     # Whatever the definition makes is there for all values at once, too.
     largest = max(one.numel() for one in (*leaves.values(), *(s.value for s in e.trace.tensors)))
     held = max(1, HELD // max(1, largest))
+    check_memory(beside_mib=held_mib(largest * min(held, len(values))))
     found: list[Point] = []
     for some in many.split(held):
         jobs.check()
@@ -184,6 +190,11 @@ def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Poi
         norms = _norms(batch, products, gradients)
         found += _points(e, norms, gradients, losses)
     return found
+
+
+def held_mib(cells: int) -> int:
+    """What so many cells take at most while they are held."""
+    return min(cells * HELD_BYTES // MIB, HELD_MIB)
 
 
 def _points(

@@ -19,10 +19,12 @@ from explorer.core.explore import CELL_BYTES, FEW_PAIRS
 from explorer.lab.compare.parity import CUBED, MOST_PAIRS
 from explorer.lab.large.batch import TAKEN, TAKEN_BESIDE_MIB, taken
 from explorer.lab.large.methods import offered, wanted_by
+from explorer.lab.one_pass import HELD_MIB, held_mib
+from explorer.lab.sweep import POINTS
 from explorer.runtime.budgets import BUDGETS
 from explorer.runtime.limits import EXPLORED_PAIRS, MIB
 from explorer.web.pages.compare.experiments import CELL_BYTES as VARIED_BYTES
-from explorer.web.pages.compare.experiments import SINGLY, SWEPT_MIB, swept_mib
+from explorer.web.pages.compare.experiments import SINGLY
 from tests import warm
 
 pytestmark = pytest.mark.skipif(
@@ -148,6 +150,7 @@ def test_pairs_of_other_pages_take_less_than_is_estimated():
     at_once = {
         "parity": both("compare", "parity", "lifted", MOST_PAIRS, sides=two),
         "sweep": both("compare", "sweep", "lifted", MOST_PAIRS, sides=two, **along),
+        "explore sweep": both("explore", "sweep", "lifted", MOST_PAIRS, parameter="margin"),
     }
     found = measured(ASKED, explored | varied | at_once)
     (most,) = (one.default for one in BUDGETS if one.name == "request_mib")
@@ -156,5 +159,6 @@ def test_pairs_of_other_pages_take_less_than_is_estimated():
         for what in asked:
             pairs = EXPLORED_PAIRS if what == "lifted at most" else FEW_PAIRS
             assert found[what] * SPARE < bytes_a_cell * pairs**2 / MIB, what
-    assert found["sweep"] * SPARE < swept_mib(MOST_PAIRS, SINGLY) <= SWEPT_MIB < most
+    for sweep, points in (("sweep", SINGLY), ("explore sweep", POINTS)):
+        assert found[sweep] * SPARE < held_mib(MOST_PAIRS**2 * points) <= HELD_MIB < most
     assert found["parity"] * SPARE_OF_LARGE < CUBED * MOST_PAIRS**3 / MIB < most

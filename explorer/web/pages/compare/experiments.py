@@ -21,10 +21,9 @@ from explorer.lab.compare import mechanics as cut
 from explorer.lab.compare import precision as types
 from explorer.lab.compare import what_if as changes
 from explorer.runtime import jobs, validation
-from explorer.runtime.limits import MIB
 from explorer.runtime.numbers import json_number
 from explorer.runtime.problem import Problem
-from explorer.runtime.room import check_cells, check_matrices, check_memory
+from explorer.runtime.room import check_cells, check_matrices
 from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json, packed
 from explorer.web.pages.compare.requests import scenes_in
@@ -35,11 +34,9 @@ from losses import LOSSES
 
 # Of a loss that cannot be run at all values at once so many are enough for a curve.
 SINGLY = 41
-# What one of them takes at most for each cell of the N×N matrix of the batch's pairs, measured at
-# the most pairs; and a sweep for each cell at each value, as far as values are held at once
-# (`tests/process/test_request_memory.py`).
+# What one of them takes at most for each cell of the N×N matrix of the batch's pairs; measured at
+# the most pairs.
 CELL_BYTES = 5000
-SWEPT_BYTES, SWEPT_MIB = 750, 560
 # So many rows and columns of a matrix are drawn.
 MOST_CELLS = 256
 
@@ -82,7 +79,6 @@ def _sweep(request: Json) -> Json:
     present = [_present(scene, name) for scene, name in zip(scenes, along, strict=True)]
     swept = {key for key, name in zip(keys, along, strict=True) if name}
     check_cells(len(batch), len(swept) * points)
-    check_memory(beside_mib=swept_mib(len(batch), points))
     done: dict[Hashable, Json] = {}
     places = iter(range(len(scenes)))
 
@@ -96,11 +92,6 @@ def _sweep(request: Json) -> Json:
         return done[key] if name else None
 
     return {"sides": _found_of(scenes, batch, of)}
-
-
-def swept_mib(pairs: int, points: int) -> int:
-    """What a sweep takes at most for the values that it holds at once."""
-    return min(pairs**2 * points * SWEPT_BYTES // MIB, SWEPT_MIB)
 
 
 def _besides(scene: Scenario, name: str) -> Hashable:
