@@ -216,9 +216,11 @@ def test_who_asks_again_before_the_answer_and_leaves_has_left(port, capfd):
 
 
 @pytest.mark.parametrize("sent", [b"GET / HT", b"junk\r\n\r\n"], ids=["cut", "junk"])
-def test_no_refusal_comes_within_an_answer(port, monkeypatch, sent):
+def test_no_refusal_comes_within_an_answer(monkeypatch, sent):
+    monkeypatch.setenv(HOSTED, "1")
     monkeypatch.setenv("LOSSPRISM_HEAD_SECONDS", "0.1")
-    with connected(port) as line:
+    bounded = {"http": patience.BoundedConnection, "timeout_keep_alive": 1}
+    with served(application, **bounded) as port, connected(port) as line:
         line.sendall(ASKED.replace(b"small", b"halves"))
         assert line.recv(1000).endswith(b"ha")
         line.sendall(sent)
