@@ -21,6 +21,10 @@ from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from explorer.web.hosting import as_asked, problem_of
 
+# How often Gradio's queue is looked at, which no page uses and a call by HTTP passes through: as
+# often as under Windows. Elsewhere Gradio looks a thousand times a second, for which a page that
+# nobody has open takes 3 % of a core.
+CALLS_S, PROGRESS_S = 0.05, 0.1
 # Of so many calls an answer may wait to be fetched, and so many sessions are known.
 UNFETCHED, SESSIONS = 128, 32
 
@@ -39,6 +43,12 @@ class Refusal(gr.Error):
 
 class Site(gr.Blocks):
     """Pages, and functions for programs."""
+
+    def queue(self, *arguments: Any, **named: Any) -> Site:
+        super().queue(*arguments, **named)
+        self._queue.sleep_when_free = CALLS_S
+        self._queue.progress_update_sleep_when_free = PROGRESS_S
+        return self
 
     async def preprocess_data(
         self,

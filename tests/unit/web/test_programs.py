@@ -3,6 +3,7 @@ fits no function is answered by a sentence."""
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import logging
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from gradio import queueing
 
 from explorer.front.visitor import HEADER
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
@@ -38,6 +40,24 @@ def log(capfd):
     logging.getLogger().addHandler(handler := logging.StreamHandler(logged))
     yield lambda: capfd.readouterr().err + logged.getvalue()
     logging.getLogger().removeHandler(handler)
+
+
+def test_a_page_that_nobody_has_open_is_at_rest(monkeypatch):
+    """Gradio's two loops look for calls, and for their progress, a thousand times a second."""
+    looked, pause = [], asyncio.sleep
+
+    async def counted(seconds: float) -> None:
+        looked.append(seconds)
+        await pause(0)
+        queue.stopped = len(looked) == 40
+
+    monkeypatch.setattr(queueing.asyncio, "sleep", counted)
+    queue = programs.Site()._queue
+    for loop in (queue.start_processing, queue.start_progress_updates):
+        looked.clear()
+        queue.stopped = False
+        asyncio.run(loop())
+        assert sum(looked) >= 2.0, loop.__name__
 
 
 def called(name: str, arguments: dict) -> dict:
