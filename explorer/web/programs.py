@@ -7,6 +7,7 @@ knows ten thousand. None of our functions takes a file or has a state.
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 from collections.abc import Callable
@@ -14,7 +15,9 @@ from typing import Any
 
 import gradio as gr
 from gradio.block_function import BlockFunction
+from gradio.server_messages import EventMessage
 from gradio.state_holder import SessionState
+from gradio.utils import LRUCache
 
 from explorer.front.process import Front
 from explorer.runtime import jobs
@@ -22,10 +25,11 @@ from explorer.runtime.problem import Problem
 from explorer.web.hosting import as_asked, problem_of
 
 # How often Gradio's queue is looked at, which no page uses and a call by HTTP passes through: as
-# often as under Windows. Elsewhere Gradio looks a thousand times a second, for which a page that
-# nobody has open takes 3 % of a core.
-CALLS_S, PROGRESS_S = 0.05, 0.1
-# Of so many calls an answer may wait to be fetched, and so many sessions are known.
+# seldom as lets a hundred calls of one function begin in a second. Gradio looks ten times as often,
+# for which a page that nobody has open takes 3 % of a core.
+CALLS_S, PROGRESS_S = 0.01, 0.1
+# So many calls may wait for their turn, of so many an answer may wait to be fetched, and so many
+# sessions are known.
 UNFETCHED, SESSIONS = 128, 32
 
 
@@ -39,6 +43,16 @@ class Refusal(gr.Error):
 
     def __str__(self) -> str:  # Gradio's own puts the sentence in quotation marks
         return self.message
+
+
+class Unfetched(LRUCache[str, asyncio.Queue[EventMessage]]):
+    """What calls are told until they fetch it, of the latest; the rest is told nobody.
+
+    Of a call that waits longer than its place is kept Gradio would miss it, and answer no call any
+    more."""
+
+    def __missing__(self, session: str) -> asyncio.Queue[EventMessage]:
+        return asyncio.Queue()
 
 
 class Site(gr.Blocks):
@@ -71,12 +85,12 @@ class Site(gr.Blocks):
     front: Front | None = None
 
     def bound(self, front: Front) -> None:
-        """From now on strangers come by this front, which ends with the site, and fewer answers
-        wait to be fetched: one of some megabytes may be asked for a thousand times by somebody who
+        """From now on strangers come by this front, which ends with the site, and fewer calls and
+        answers wait: one of some megabytes may be asked for a thousand times by somebody who
         fetches none."""
         self.front = front
-        queue = self._queue
-        queue.pending_messages_per_session = type(queue.pending_messages_per_session)(UNFETCHED)
+        self._queue.max_size = UNFETCHED
+        self._queue.pending_messages_per_session = Unfetched(UNFETCHED)
 
     def close(self, verbose: bool = True) -> None:
         if self.front is not None:

@@ -8,6 +8,7 @@ import io
 import json
 import logging
 import os
+import time
 from pathlib import Path
 
 import httpx
@@ -49,7 +50,7 @@ def test_a_page_that_nobody_has_open_is_at_rest(monkeypatch):
     async def counted(seconds: float) -> None:
         looked.append(seconds)
         await pause(0)
-        queue.stopped = len(looked) == 40
+        queue.stopped = len(looked) == 200
 
     monkeypatch.setattr(queueing.asyncio, "sleep", counted)
     queue = programs.Site()._queue
@@ -67,6 +68,12 @@ def called(name: str, arguments: dict) -> dict:
         "method": "tools/call",
         "params": {"name": name, "arguments": arguments},
     }
+
+
+def at_rest(demo: programs.Site) -> None:
+    """Once all that was called is answered."""
+    while len(demo._queue) or any(job is not None for job in demo._queue.active_jobs):
+        time.sleep(0.01)
 
 
 FILE = {"path": f"/etc/{SECRET}", "meta": {"_type": "gradio.FileData"}, "orig_name": SECRET}
@@ -140,6 +147,50 @@ def test_answers_that_nobody_fetches_leave(hosted):
         assert len(demo._queue.pending_messages_per_session) <= programs.UNFETCHED
         event = client.post(f"{API}/call/list_losses", json={"data": []}).json()["event_id"]
         assert "cosent" in client.get(f"{API}/call/list_losses/{event}").text
+    at_rest(demo)
+
+
+def test_calls_that_wait_longer_than_their_place_is_kept_leave_the_others_theirs(hosted):
+    demo, address = hosted
+    waiting = demo._queue.event_queue_per_concurrency_id
+    with httpx.Client(base_url=f"{address}{API}/call", timeout=60) as client:
+
+        def called(name: str, given: list[object]) -> httpx.Response:
+            return client.post(f"/{name}", json={"data": given})
+
+        def answered(called: httpx.Response) -> str:
+            return client.get(f"{called.url.path[len(API) + 5 :]}/{called.json()['event_id']}").text
+
+        assert "value" in answered(called("loss_from_scores", GIVEN))
+        (of_losses,) = (
+            waiting[one.concurrency_id]
+            for one in demo.fns.values()
+            if one.api_name == "loss_from_scores"
+        )
+        of_losses.current_concurrency += 1  # somebody's call takes long
+        kept = [called("loss_from_scores", GIVEN) for _ in range(2)]
+        for _ in range(programs.UNFETCHED):
+            assert "cosent" in answered(called("list_losses", []))
+        unfetched = [called("list_losses", []) for _ in range(programs.UNFETCHED)]
+        of_losses.current_concurrency -= 1
+        assert "value" in answered(called("loss_from_scores", GIVEN))
+        assert all(one.is_success for one in (*kept, *unfetched))
+    at_rest(demo)
+
+
+def test_no_more_calls_wait_for_their_turn_than_there_are_places(hosted, monkeypatch):
+    demo, address = hosted
+    with httpx.Client(base_url=address, timeout=60) as client:
+        with monkeypatch.context() as patch:
+            patch.setattr(demo._queue, "active_jobs", [[]])  # all have something to do
+            codes = [
+                client.post(f"{API}/call/list_losses", json={"data": []}).status_code
+                for _ in range(programs.UNFETCHED + 2)
+            ]
+        assert codes == [200] * programs.UNFETCHED + [503, 503]
+        at_rest(demo)
+        assert client.post(f"{API}/call/list_losses", json={"data": []}).is_success
+    at_rest(demo)
 
 
 def test_a_drawn_icon_is_given_at_the_sizes_that_there_are(hosted):
