@@ -6,8 +6,7 @@ import functools
 import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -32,15 +31,14 @@ SAME = 1e-9
 Settings = tuple[tuple[str, ParameterValue], ...]
 
 
-@dataclass(frozen=True)
-class Side:
+class Side(NamedTuple):
     """A loss under a convention, with all its parameters. One's own is another after its file
     changed, and so is its `function`."""
 
     loss: str
     convention: str
     parameters: Settings
-    function: Callable[..., Tensor] = field(repr=False)
+    function: Callable[..., Tensor]
 
     @property
     def spec(self) -> LossSpec:
@@ -48,7 +46,7 @@ class Side:
 
     def with_(self, **moved: ParameterValue) -> Side:
         chosen = {**dict(self.parameters), **moved}
-        return replace(self, parameters=tuple(chosen.items()))
+        return self._replace(parameters=tuple(chosen.items()))
 
     @property
     def moved(self) -> Settings:
