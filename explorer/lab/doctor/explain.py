@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from explorer.core.parameters import Settings
 from explorer.core.scenario import Data, Scenario
 from explorer.lab.doctor.axes import FEW, Axis, Counts, axes_of, family_of
 from explorer.lab.doctor.inversion import (
@@ -23,7 +24,6 @@ from explorer.lab.doctor.landmarks import (
     COLLAPSE,
     FLOOR,
     START,
-    Settings,
     Side,
     landmark,
     run_apart_and_alike,

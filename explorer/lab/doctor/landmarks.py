@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from explorer.core.parameters import Settings, heard
 from explorer.lab.doctor.layouts import MOST_RUN_APART, Layout, given_by
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, Parameter
@@ -27,8 +27,6 @@ MOST_MATRIX = 2**12
 # A factor so small, or a temperature so large, makes all similarities the same as at right angles.
 FLAT = 1e-12
 SAME = 1e-9
-
-Settings = tuple[tuple[str, ParameterValue], ...]
 
 
 class Side(NamedTuple):
@@ -100,7 +98,7 @@ def _collapse(side: Side, layout: Layout) -> float | None:
         return _run(side, layout, apart=False)
     if is_matrix(spec) and layout.pairs > MOST_MATRIX:
         return None
-    return _by_formula(spec, spec.collapse, _heard(spec.collapse, chosen), layout)
+    return _by_formula(spec, spec.collapse, heard(spec.collapse, chosen), layout)
 
 
 def _start(side: Side, layout: Layout) -> float | None:
@@ -134,7 +132,7 @@ def _floor(side: Side, layout: Layout) -> float | None:
     spec, chosen = side.spec, dict(side.parameters)
     if spec.floor is None or (is_matrix(spec) and layout.pairs > MOST_MATRIX):
         return None
-    found = _by_formula(spec, spec.floor, _heard(spec.floor, chosen), layout)
+    found = _by_formula(spec, spec.floor, heard(spec.floor, chosen), layout)
     return None if isinstance(found, Bound) else found  # which perhaps nothing reaches
 
 
@@ -154,22 +152,6 @@ def _by_formula(spec: LossSpec, formula: Formula, chosen: Settings, layout: Layo
             spec, given, lambda made: formula(made, **dict(chosen))
         )
     return _values[key]
-
-
-def _heard(formula: Formula, chosen: Mapping[str, ParameterValue]) -> Settings:
-    """The parameters that the formula names, or all where it takes any and may read them."""
-    named = _named(formula)
-    return tuple((name, value) for name, value in chosen.items() if named is None or name in named)
-
-
-@functools.lru_cache(maxsize=512)
-def _named(formula: Formula) -> frozenset[str] | None:
-    """The arguments by their names; None where those that have none are read too."""
-    found = inspect.signature(formula).parameters.values()
-    rest = [one.name for one in found if one.kind is inspect.Parameter.VAR_KEYWORD]
-    if rest and rest != ["_"]:
-        return None
-    return frozenset(one.name for one in found)
 
 
 def _run(side: Side, layout: Layout, apart: bool) -> float | None:
