@@ -122,15 +122,17 @@ def _first(
     """
     sign = 1 if rises else -1
 
-    def there(found: float | None) -> bool:
-        beyond = math.inf if found is None else sign * (found - bound)
+    def there(found: float) -> bool:
+        beyond = sign * (found - bound)
         return beyond > 0 if strict else beyond >= 0
 
     if there(low[1]):
         return low[0]
     if not there(high[1]):
         return high[0] + 1
-    (before, at_before), (after, at_after) = low, high
+    before, at_before = low
+    after: int = high[0]
+    at_after: float | None = high[1]
     turn = 0
     while after - before > 1:
         middle = (before + after) // 2
@@ -139,7 +141,7 @@ def _first(
             guess = round(before * (after / before) ** share)
             middle = min(max(guess, before + 1), after - 1)
         found = value_at(middle)
-        if there(found):
+        if found is None or there(found):
             after, at_after = middle, found
         else:
             before, at_before = middle, found
