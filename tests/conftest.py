@@ -99,7 +99,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByShari
 
 
 # The fixtures that train.
-TRAINING = {"trained", "prepared"}
+TRAINING = {"trained", "trained_once", "prepared"}
 
 
 @pytest.hookimpl(tryfirst=True)  # before they are chosen by their marks

@@ -38,8 +38,8 @@ def _static_model(width: int):
     return SentenceTransformer(modules=[StaticEmbedding(tokenizer, embedding_dim=width)])
 
 
-def save_bert(folder: Path, dropout: float = 0.0) -> str:
-    """Write a random transformer of two layers into the folder, and name it."""
+def save_bert(folder: Path, dropout: float = 0.0, layers: int = 2) -> str:
+    """Write a random transformer of a few layers into the folder, and name it."""
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
     words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]
@@ -49,7 +49,7 @@ def save_bert(folder: Path, dropout: float = 0.0) -> str:
         vocab_size=len(words),
         hidden_size=16,
         intermediate_size=32,
-        num_hidden_layers=2,
+        num_hidden_layers=layers,
         num_attention_heads=2,
         hidden_dropout_prob=dropout,
         attention_probs_dropout_prob=dropout,

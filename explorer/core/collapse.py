@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from explorer.core.batch import Batch
-from explorer.core.parameters import numeric_parameters, spread
+from explorer.core.parameters import Settings, heard, numeric_parameters, spread
 from explorer.runtime.limits import KEPT_BATCHES
 from losses import LOSSES, LossSpec, Parameter
 from losses.forms import AgainstOthers, LogisticSum, Separable
@@ -68,9 +68,13 @@ def _edge(
     assert spec.collapse is not None  # the loss is above it
     collapse_of = spec.collapse
 
+    @functools.cache
+    def level(settings: Settings) -> float | None:
+        return collapse_of(present, **dict(settings))
+
     @torch.no_grad()
     def at(chosen: Mapping[str, Any]) -> Standing:
-        return float(function(**present, **chosen)), collapse_of(present, **chosen)
+        return float(function(**present, **chosen)), level(heard(collapse_of, chosen))
 
     return edge_along(spec, dict(others), at)
 

@@ -125,12 +125,23 @@ def _out_of_order(levels: np.ndarray) -> np.ndarray:
 
 def spearman(labels: np.ndarray, scores: np.ndarray) -> float | None:
     """The rank correlation; None where there is nothing to rank."""
-    from scipy.stats import spearmanr  # after the page is up: scipy.stats takes its time
-
     scores = tied(scores)
     if len(scores) < 2 or scores.min() == scores.max() or labels.min() == labels.max():
         return None
-    return float(spearmanr(scores, labels)[0])
+    return float(np.corrcoef(mid_ranks(scores), mid_ranks(labels))[0, 1])
+
+
+def mid_ranks(values: np.ndarray) -> np.ndarray:
+    """The rank of each value [N], from 1: of equal ones each has the mean of theirs. All are NaN
+    where a value is.
+
+    As `scipy.stats.rankdata`, whose module takes longer to load than most of what is ranked here.
+    """
+    if np.isnan(values).any():
+        return np.full(len(values), np.nan)
+    ordered = np.sort(values)
+    below, upto = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
+    return (below + upto + 1) / 2
 
 
 @dataclass(frozen=True)
@@ -197,10 +208,10 @@ def _summed_up(found: np.ndarray) -> Disagreement:
     mean = float(found.mean())
     if len(found) >= DRAWS:
         return Disagreement(mean, int(found.min()), int(found.max()))
-    from scipy.stats import t
+    from scipy.special import stdtrit  # Student's t; on demand: it takes its time to load
 
     edge = (1 - CLEAN_SHARE) / 2
-    reach = t.ppf(1 - edge, len(found) - 1) * found.std(ddof=1) * math.sqrt(1 + 1 / len(found))
+    reach = stdtrit(len(found) - 1, 1 - edge) * found.std(ddof=1) * math.sqrt(1 + 1 / len(found))
     return Disagreement(mean, max(0, math.floor(mean - reach)), math.ceil(mean + reach))
 
 
@@ -209,8 +220,7 @@ def _share_of_truth(
 ) -> float:
     """The part of the truth in a score at which score and label correlate as wanted: on the mean
     over this noise [D, N], or for many pairs in the limit, where chance leaves nothing."""
-    below, upto = (np.searchsorted(labels, labels, side) for side in ("left", "right"))
-    ranks = (below + upto).astype(float)  # twice the mid-ranks
+    ranks = mid_ranks(labels)
     ranks -= ranks.mean()
     spread = float(np.linalg.norm(ranks))
 

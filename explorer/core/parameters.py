@@ -1,12 +1,19 @@
-"""The numbers among the parameters of a loss, and values over their ranges."""
+"""The numbers among the parameters of a loss, values over their ranges, and who hears of them."""
 
 from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
 
 import torch
 
 from explorer.locale import title_word
 from explorer.runtime.problem import Problem
 from losses import LossSpec, Parameter
+from losses.spec import ParameterValue
+
+Settings = tuple[tuple[str, ParameterValue], ...]
 
 
 def numeric_parameters(spec: LossSpec) -> list[Parameter]:
@@ -36,3 +43,19 @@ def chosen_numeric(spec: LossSpec, name: str = "") -> Parameter:
         said = {"loss": title_word(spec), "known": ", ".join(known)}
         raise Problem("unknown_parameter", about="loss", name=name[:60], **said)
     return known[name or next(iter(known))]
+
+
+def heard(formula: Callable[..., object], chosen: Mapping[str, ParameterValue]) -> Settings:
+    """The parameters that the formula names, or all where it takes any and may read them."""
+    named = _named(formula)
+    return tuple((name, value) for name, value in chosen.items() if named is None or name in named)
+
+
+@functools.lru_cache(maxsize=512)
+def _named(formula: Callable[..., object]) -> frozenset[str] | None:
+    """The arguments by their names; None where those that have none are read too."""
+    found = inspect.signature(formula).parameters.values()
+    rest = [one.name for one in found if one.kind is inspect.Parameter.VAR_KEYWORD]
+    if rest and rest != ["_"]:
+        return None
+    return frozenset(one.name for one in found)

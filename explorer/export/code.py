@@ -146,7 +146,7 @@ def for_trainer(exploration: Exploration, *, from_files: bool | None = None) -> 
     if found is None:
         return None
     rows = zip(*found.columns.values(), strict=True)
-    return Code(found.text, {PAIRS: _csv([list(found.columns), *rows])} if apart else {})
+    return Code(found.text, {PAIRS: _texts_and_numbers([found.columns, *rows])} if apart else {})
 
 
 def _from_pairs(columns: Mapping[str, Sequence[object]]) -> Rows:
@@ -263,7 +263,7 @@ def _from_files(e: Exploration, tensors: Mapping[str, Tensor], reads: Mapping[st
     pairs = e.batch.pairs
     columns = [pairs.first, pairs.second, *(_in_file(tensors[name]) for name in of_pairs)]
     head = ["sentence1", "sentence2", *of_pairs]
-    files = {PAIRS: _csv([head, *zip(*columns, strict=True)])}
+    files = {PAIRS: _texts_and_numbers([head, *zip(*columns, strict=True)])}
     lines = ["here = Path(__file__).resolve().parent"]
     if of_pairs:
         lines += [
@@ -288,9 +288,14 @@ def _from_files(e: Exploration, tensors: Mapping[str, Tensor], reads: Mapping[st
     return _Inputs(list(tensors), lines, files, ("import csv", "from pathlib import Path"))
 
 
+def _texts_and_numbers(rows: Iterable[Iterable[object]]) -> str:
+    """A table in which a cell may be a text."""
+    return _csv(map(harmless, row) for row in rows)
+
+
 def _csv(rows: Iterable[Iterable[object]]) -> str:
     out = io.StringIO()
-    csv.writer(out, lineterminator="\n").writerows(map(harmless, row) for row in rows)
+    csv.writer(out, lineterminator="\n").writerows(rows)
     return out.getvalue()
 
 

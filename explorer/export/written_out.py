@@ -171,16 +171,19 @@ class _Collected:
         self.local |= own - set(_made_by(statement))
         edits: dict[tuple[int, int], tuple[int, str]] = {}
         for node in names.used:
-            new = None
+            new, before = None, ""
             if isinstance(node, ast.Attribute):
                 assert isinstance(node.value, ast.Name)
+                before = f"{node.value.id}.{node.attr}"
                 if node.value.id not in own:
                     new = self._of_module(module, source, node)
-            elif node.id not in own:
-                new = self._part(module, source, node.id)
-            elif _is_top(statement):
-                new = self._called.get((module.__name__, node.id))
-            if new is not None and new != ast.unparse(node):
+            else:
+                before = node.id
+                if before not in own:
+                    new = self._part(module, source, before)
+                elif _is_top(statement):
+                    new = self._called.get((module.__name__, before))
+            if new is not None and new != before:
                 edits[node.lineno, node.col_offset] = (int(node.end_col_offset or 0), new)
         first = min([statement, *getattr(statement, "decorator_list", [])], key=lambda n: n.lineno)
         for (line, start), (end, new) in sorted(edits.items(), reverse=True):

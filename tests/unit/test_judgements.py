@@ -73,7 +73,7 @@ ELSEWHERE = {
         "and nowhere else",
     ),
     "ui.heaviest_note": "test_diagnostics.py::test_nine_of_ten_equal_terms_are_active",
-    "large.heaviest_note": "test_heaviest.py::test_among_four_million",
+    "large.heaviest_note": "test_heaviest.py::test_among_a_million",
     **of_prefix(
         "large.concentrated",
         "judging.test.js::where the weight is, is said of all blocks or of those in view, and not "

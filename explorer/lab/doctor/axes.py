@@ -96,7 +96,7 @@ _MARKS = {
 
 def _in_dimensions(axis: Axis, dimension: int) -> Axis:
     def layout_of(count: int) -> Layout:
-        return replace(axis.layout_of(count), dimensions=dimension)
+        return axis.layout_of(count)._replace(dimensions=dimension)
 
     def counts_of(count: int) -> Counts:
         return (*axis.counts_of(count), ("dimension", dimension))

@@ -7,23 +7,23 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from explorer.core.parameters import Settings
 from explorer.core.scenario import Data, Scenario
 from explorer.lab.doctor.axes import FEW, Axis, Counts, axes_of, family_of
 from explorer.lab.doctor.inversion import (
-    Fit,
+    Points,
     constant,
     counts_with,
     nearest_count,
+    points,
     round_counts,
     roundness,
-    steps,
 )
 from explorer.lab.doctor.known import Known, is_of_library, sides_for
 from explorer.lab.doctor.landmarks import (
     COLLAPSE,
     FLOOR,
     START,
-    Settings,
     Side,
     landmark,
     run_apart_and_alike,
@@ -269,9 +269,9 @@ def _fits(sides: Sequence[Side], asked: _Asked) -> Iterator[Fitting]:
     if abs(asked.value) <= asked.tolerance:
         empty = [fit for side in sides for fit in _nothing_to_compare(side)]
     idle = {(fit.loss, fit.convention, fit.layout) for fit in empty}
-    for kind, curve in _curves(tuple(sides), asked.known):
+    for curve in _curves(tuple(sides), asked.known):
         # What is 0 for want of anything to compare is no collapse.
-        found = _on_curve(kind, curve, asked)
+        found = _on_curve(curve, asked)
         yield from (fit for fit in found if (fit.loss, fit.convention, fit.layout) not in idle)
     if asked.known.margin is None:
         for side in sides:
@@ -283,8 +283,10 @@ def _fits(sides: Sequence[Side], asked: _Asked) -> Iterator[Fitting]:
 class _Curve:
     """All losses that have the same landmark at every count of an axis that is one for them."""
 
+    kind: str
     members: tuple[tuple[Side, Axis], ...]
     level: float | None  # what no count changes
+    known: Points  # where a search along it begins, if counts change it
 
     @property
     def side(self) -> Side:
@@ -294,29 +296,33 @@ class _Curve:
     def axis(self) -> Axis:
         return self.members[0][1]
 
+    def value_at(self, count: int) -> float | None:
+        return landmark(self.side, self.kind, self.axis.layout_of(count))
+
 
 @functools.lru_cache(maxsize=16)
-def _curves(sides: tuple[Side, ...], known: Known) -> tuple[tuple[str, _Curve], ...]:
+def _curves(sides: tuple[Side, ...], known: Known) -> tuple[_Curve, ...]:
     """The landmarks of all sides along their axes, each that is the same for several just once."""
     found: dict[tuple, list[tuple[Side, Axis]]] = {}
-    levels: dict[tuple, float | None] = {}
+    along: dict[tuple, tuple[float | None, Points]] = {}
     for side in sides:
         for kind in _kinds(side, known):
             seen: set[tuple] = set()
             for axis in axes_of(side, known):
                 if kind == FLOOR and axis.counted and not _has_floor(side, known):
                     continue
-                level, marks = _marks(side, kind, axis)
+                level, values = _along(side, kind, axis)
+                marks = tuple((count, _figures(value)) for count, value in values)
                 # Along a second axis of its own it would only be found a second time.
-                told = ("level", level) if level is not None else marks
+                told = marks if level is None else ("level", level)
                 if not marks or told in seen or not _admitted(side, kind, axis, known):
                     continue
                 seen.add(told)
                 named = "" if level is not None else axis.counted
                 key = (kind, named, axis.least, axis.most if level is None else 1, marks)
                 found.setdefault(key, []).append((side, axis))
-                levels[key] = level
-    return tuple((key[0], _Curve(tuple(one), levels[key])) for key, one in found.items())
+                along.setdefault(key, (level, values))
+    return tuple(_Curve(key[0], tuple(one), *along[key]) for key, one in found.items())
 
 
 def _kinds(side: Side, known: Known) -> Iterator[str]:
@@ -371,10 +377,10 @@ def _small(side: Side) -> tuple[Layout, ...]:
 def _level(side: Side, kind: str) -> float | None:
     """The value of a landmark that is one at every count."""
     axis = next(axes_of(side, Known()), None)
-    return None if axis is None else _marks(side, kind, axis)[0]
+    return None if axis is None else _along(side, kind, axis)[0]
 
 
-def _marks(side: Side, kind: str, axis: Axis) -> tuple[float | None, tuple]:
+def _along(side: Side, kind: str, axis: Axis) -> tuple[float | None, Points]:
     """What no count of the axis changes, if that is so, and the values to know it again by."""
 
     def value_at(count: int) -> float | None:
@@ -382,24 +388,21 @@ def _marks(side: Side, kind: str, axis: Axis) -> tuple[float | None, tuple]:
 
     if not axis.counted:
         found = value_at(1)
-        return found, () if found is None else (_figures(found),)
+        return found, () if found is None else ((1, found),)
     level = constant(value_at) if axis.most >= max(axis.least, 7) else None
     if axis.counted == "dimension" and level is not None:
         return None, ()  # a dimension that changes nothing is no axis
     if level is not None:
-        return level, (_figures(level),)
-    values = tuple(value_at(count) for count in steps(axis.most, axis.least))
-    if not any(one is not None for one in values):
-        return None, ()
-    return None, tuple(None if one is None else _figures(one) for one in values)
+        return level, ((1, level),)
+    return None, points(value_at, axis.most, axis.least)
 
 
 def _figures(value: float) -> float:
     return 0.0 if abs(value) < 1e-9 else float(f"{value:.10g}")
 
 
-def _on_curve(kind: str, curve: _Curve, asked: _Asked) -> Iterator[Fitting]:
-    level, axis = curve.level, curve.axis
+def _on_curve(curve: _Curve, asked: _Asked) -> Iterator[Fitting]:
+    kind, level, value_at = curve.kind, curve.level, curve.value_at
     if level is not None:
         gap = abs(level - asked.value)
         if gap <= asked.near:
@@ -410,18 +413,14 @@ def _on_curve(kind: str, curve: _Curve, asked: _Asked) -> Iterator[Fitting]:
                 yield _fitting(side, own, kind, count, nearby + own.cost, asked, told)
         return
 
-    def value_at(count: int) -> float | None:
-        return landmark(curve.side, kind, axis.layout_of(count))
-
     placed: dict[int, float] = {}
-    span = (axis.most, axis.least)
-    for fit in counts_with(value_at, asked.value, asked.tolerance, *span):
+    for fit in counts_with(value_at, curve.known, asked.value, asked.tolerance):
         after = value_at(fit.count + 1)
         apart = math.inf if after is None else abs(after - fit.value)
         loose = min(SINGLED * asked.tolerance / max(apart, 1e-300), 1.0)
         placed.setdefault(fit.count, loose * roundness(fit.count))
     # What a log wavers around is a count that people choose.
-    for fit in round_counts(value_at, asked.value, asked.near, *span):
+    for fit in round_counts(value_at, curve.known, asked.value, asked.near):
         placed.setdefault(fit.count, NEARBY["count"])
     for count, odd in placed.items():
         for side, own in curve.members:
@@ -521,7 +520,7 @@ def _twice(layout: Layout, axis: Axis, count: int) -> Layout:
     """With twice the count that is open, or, where all is known, twice the batch."""
     if axis.counted:
         return axis.layout_of(min(2 * count, axis.most))
-    return replace(layout, positives=2 * layout.positives, negatives=2 * layout.negatives)
+    return layout._replace(positives=2 * layout.positives, negatives=2 * layout.negatives)
 
 
 def _not_taken(side: Side, known: Known) -> float:
@@ -603,30 +602,21 @@ def _idle(side: Side) -> set[Layout]:
 
 def _nearest(sides: Sequence[Side], asked: _Asked) -> Iterator[Fitting]:
     """Of each curve the count that comes nearest."""
-    found: list[tuple[float, str, _Curve, int]] = []
-    for kind, curve in _curves(tuple(sides), asked.known):
+    found: list[tuple[float, _Curve, int]] = []
+    for curve in _curves(tuple(sides), asked.known):
         axis, level = curve.axis, curve.level
         if level is not None:
-            found.append((abs(level - asked.value), kind, curve, min(axis.most, 4)))
+            found.append((abs(level - asked.value), curve, min(axis.most, 4)))
             continue
-        fit = _nearest_on(kind, curve, asked.value)
+        fit = nearest_count(curve.value_at, curve.known, asked.value)
         if fit is not None:
-            found.append((abs(fit.gap), kind, curve, fit.count))
+            found.append((abs(fit.gap), curve, fit.count))
     found.sort(key=lambda one: one[0])
-    for gap, kind, curve, count in found[: 4 * NEAREST]:
+    for gap, curve, count in found[: 4 * NEAREST]:
         told = curve.level is None or not curve.axis.counted
         for side, own in curve.members:
             # As far away as it is, so that the nearest stands first.
-            yield _fitting(side, own, kind, max(count, own.least), 1e3 * gap, asked, told)
-
-
-def _nearest_on(kind: str, curve: _Curve, value: float) -> Fit | None:
-    axis = curve.axis
-
-    def value_at(count: int) -> float | None:
-        return landmark(curve.side, kind, axis.layout_of(count))
-
-    return nearest_count(value_at, value, axis.most, axis.least)
+            yield _fitting(side, own, curve.kind, max(count, own.least), 1e3 * gap, asked, told)
 
 
 def _grouped(fits: Iterable[Fitting], asked: _Asked) -> tuple[Finding, ...]:
@@ -694,7 +684,7 @@ def _with_copies(side: Side) -> Iterator[tuple[int, float]]:
 
 def _whole(side: Side, fit: Fitting) -> Side:
     parameters = {**side.spec.defaults, **dict(fit.parameters)}
-    return replace(side, parameters=tuple(parameters.items()))
+    return side._replace(parameters=tuple(parameters.items()))
 
 
 def _standing(sides: Sequence[Side], asked: _Asked) -> Standing | None:
@@ -755,7 +745,7 @@ def _other_labels(side: Side, known: Known, assumed: str) -> tuple[int, list[Lay
         takes = "negatives" in side.spec.reads.values() and not known.processes
         axes = [next(axes_of(side, replace(known, batch=one))) for one in _some(batch)]
         alone = [axis.layout_of(1) for axis in axes]
-        joined = [replace(one, negatives=batch - one.positives) for one in alone if takes]
+        joined = [one._replace(negatives=batch - one.positives) for one in alone if takes]
         return batch, alone + joined
     if assumed == "halves":
         return batch - 1, [Layout(one, batch - one) for one in _some(batch - 1)]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 ValueAt = Callable[[int], float | None]
+Point = tuple[int, float]
+Points = Sequence[Point]
 # Two counts and a third that is no power of two tell a landmark that does not depend on the count.
 PROBES = (2, 3, 7)
 # Of a longer row of counts that all fit, these many are looked at for the roundest.
@@ -39,22 +41,10 @@ def steps(most: int, least: int = 1) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def round_counts(
-    value_at: ValueAt, value: float, near: float, most: int, least: int = 1
-) -> Iterator[Fit]:
-    """The powers of two whose value lies so near to the one asked for."""
-    for (low, at_low), (high, at_high) in pairwise(_known(value_at, most, least)):
-        if value + near < min(at_low, at_high) or value - near > max(at_low, at_high):
-            continue
-        for power in range(low.bit_length() - 1, high.bit_length()):
-            found = value_at(2**power) if low <= 2**power <= high else None
-            if found is not None and abs(found - value) <= near:
-                yield Fit(2**power, found, found - value)
-
-
-def _known(value_at: ValueAt, most: int, least: int) -> list[tuple[int, float]]:
-    values = [(count, value_at(count)) for count in steps(most, least)]
-    return [(count, value) for count, value in values if value is not None]
+def points(value_at: ValueAt, most: int, least: int = 1) -> Points:
+    """Where a search begins: the `steps` at which there is a landmark, each with its value."""
+    values = ((count, value_at(count)) for count in steps(most, least))
+    return tuple((count, value) for count, value in values if value is not None)
 
 
 def constant(value_at: ValueAt) -> float | None:
@@ -67,25 +57,36 @@ def constant(value_at: ValueAt) -> float | None:
     return first if alike else None
 
 
-def counts_with(
-    value_at: ValueAt, value: float, tolerance: float, most: int, least: int = 1
-) -> Iterator[Fit]:
-    """The counts from `least` to `most` whose value lies within `tolerance` of the one asked for.
-
-    Between two neighbours of 1, 4, 16 … the value is taken to rise or to fall throughout. Of many
-    counts in a row the roundest is given. Those at which the landmark does not exist are passed
-    over.
-    """
-    known = _known(value_at, most, least)
+def round_counts(value_at: ValueAt, known: Points, value: float, near: float) -> Iterator[Fit]:
+    """The powers of two whose value lies so near to the one asked for."""
     for (low, at_low), (high, at_high) in pairwise(known):
-        rises = at_high > at_low
-        bounds = sorted((at_low, at_high))
+        if value + near < min(at_low, at_high) or value - near > max(at_low, at_high):
+            continue
+        for power in range(low.bit_length() - 1, high.bit_length()):
+            found = value_at(2**power) if low <= 2**power <= high else None
+            if found is not None and abs(found - value) <= near:
+                yield Fit(2**power, found, found - value)
+
+
+def counts_with(value_at: ValueAt, known: Points, value: float, tolerance: float) -> Iterator[Fit]:
+    """The counts whose value lies within `tolerance` of the one asked for, between the `points`
+    that are known.
+
+    Between two of these that follow one another the value is taken to rise or to fall throughout.
+    Of many counts in a row the roundest is given. Those at which the landmark does not exist are
+    passed over.
+    """
+    for low, high in pairwise(known):
+        bounds = sorted((low[1], high[1]))
         if value + tolerance < bounds[0] or value - tolerance > bounds[1]:
             continue
+        rises = high[1] > low[1]
         ends = (value - tolerance, value + tolerance) if rises else (
             value + tolerance, value - tolerance)  # fmt: skip
         first = _first(value_at, low, high, ends[0], rises, strict=False)
-        last = _first(value_at, low, high, ends[1], rises, strict=True) - 1
+        at_first = value_at(first) if first <= high[0] else None
+        begins = low if at_first is None else (first, at_first)
+        last = _first(value_at, begins, high, ends[1], rises, strict=True) - 1
         if first <= last:
             count = roundest(first, last)
             found = value_at(count)
@@ -95,44 +96,57 @@ def counts_with(
         yield Fit(*known[0], known[0][1] - value)
 
 
-def nearest_count(value_at: ValueAt, value: float, most: int, least: int = 1) -> Fit | None:
+def nearest_count(value_at: ValueAt, known: Points, value: float) -> Fit | None:
     """The count whose value is nearest to the one asked for."""
-    known = _known(value_at, most, least)
     tried = list(known)
-    for (low, at_low), (high, at_high) in pairwise(known):
-        if min(at_low, at_high) <= value <= max(at_low, at_high):
-            place = _first(value_at, low, high, value, at_high > at_low, strict=False)
+    for low, high in pairwise(known):
+        if min(low[1], high[1]) <= value <= max(low[1], high[1]):
+            place = _first(value_at, low, high, value, high[1] > low[1], strict=False)
             tried += [
                 (count, found)
                 for count in (place - 1, place)
-                if low <= count <= high and (found := value_at(count)) is not None
+                if low[0] <= count <= high[0] and (found := value_at(count)) is not None
             ]
     fits = (Fit(count, found, found - value) for count, found in tried)
     return min(fits, key=lambda fit: abs(fit.gap), default=None)
 
 
 def _first(
-    value_at: ValueAt, low: int, high: int, bound: float, rises: bool, *, strict: bool
+    value_at: ValueAt, low: Point, high: Point, bound: float, rises: bool, *, strict: bool
 ) -> int:
     """The first count from `low` to `high` at which a value that rises has reached the bound, or,
-    if it is `strict`, has passed it; `high` + 1 if none has."""
+    if it is `strict`, has passed it; the one after `high` if none has.
+
+    It is looked for where it would be if the value followed the logarithm of the count, as most
+    do, and each third time halfway.
+    """
     sign = 1 if rises else -1
 
-    def there(count: int) -> bool:
-        found = value_at(count)
-        if found is None:
-            return True
+    def there(found: float) -> bool:
         beyond = sign * (found - bound)
         return beyond > 0 if strict else beyond >= 0
 
-    first, beyond = low, high + 1
-    while first < beyond:
-        middle = (first + beyond) // 2
-        if there(middle):
-            beyond = middle
+    if there(low[1]):
+        return low[0]
+    if not there(high[1]):
+        return high[0] + 1
+    before, at_before = low
+    after: int = high[0]
+    at_after: float | None = high[1]
+    turn = 0
+    while after - before > 1:
+        middle = (before + after) // 2
+        if at_after is not None and turn % 3 < 2:
+            share = (bound - at_before) / (at_after - at_before)
+            guess = round(before * (after / before) ** share)
+            middle = min(max(guess, before + 1), after - 1)
+        found = value_at(middle)
+        if found is None or there(found):
+            after, at_after = middle, found
         else:
-            first = middle + 1
-    return first
+            before, at_before = middle, found
+        turn += 1
+    return after
 
 
 def roundness(count: int) -> float:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
+from explorer.core.parameters import Settings, heard
 from explorer.lab.doctor.layouts import MOST_RUN_APART, Layout, given_by
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, Parameter
@@ -29,18 +28,15 @@ MOST_MATRIX = 2**12
 FLAT = 1e-12
 SAME = 1e-9
 
-Settings = tuple[tuple[str, ParameterValue], ...]
 
-
-@dataclass(frozen=True)
-class Side:
+class Side(NamedTuple):
     """A loss under a convention, with all its parameters. One's own is another after its file
     changed, and so is its `function`."""
 
     loss: str
     convention: str
     parameters: Settings
-    function: Callable[..., Tensor] = field(repr=False)
+    function: Callable[..., Tensor]
 
     @property
     def spec(self) -> LossSpec:
@@ -48,7 +44,7 @@ class Side:
 
     def with_(self, **moved: ParameterValue) -> Side:
         chosen = {**dict(self.parameters), **moved}
-        return replace(self, parameters=tuple(chosen.items()))
+        return self._replace(parameters=tuple(chosen.items()))
 
     @property
     def moved(self) -> Settings:
@@ -102,7 +98,7 @@ def _collapse(side: Side, layout: Layout) -> float | None:
         return _run(side, layout, apart=False)
     if is_matrix(spec) and layout.pairs > MOST_MATRIX:
         return None
-    return _by_formula(spec, spec.collapse, _heard(spec.collapse, chosen), layout)
+    return _by_formula(spec, spec.collapse, heard(spec.collapse, chosen), layout)
 
 
 def _start(side: Side, layout: Layout) -> float | None:
@@ -136,7 +132,7 @@ def _floor(side: Side, layout: Layout) -> float | None:
     spec, chosen = side.spec, dict(side.parameters)
     if spec.floor is None or (is_matrix(spec) and layout.pairs > MOST_MATRIX):
         return None
-    found = _by_formula(spec, spec.floor, _heard(spec.floor, chosen), layout)
+    found = _by_formula(spec, spec.floor, heard(spec.floor, chosen), layout)
     return None if isinstance(found, Bound) else found  # which perhaps nothing reaches
 
 
@@ -156,22 +152,6 @@ def _by_formula(spec: LossSpec, formula: Formula, chosen: Settings, layout: Layo
             spec, given, lambda made: formula(made, **dict(chosen))
         )
     return _values[key]
-
-
-def _heard(formula: Formula, chosen: Mapping[str, ParameterValue]) -> Settings:
-    """The parameters that the formula names, or all where it takes any and may read them."""
-    named = _named(formula)
-    return tuple((name, value) for name, value in chosen.items() if named is None or name in named)
-
-
-@functools.lru_cache(maxsize=512)
-def _named(formula: Formula) -> frozenset[str] | None:
-    """The arguments by their names; None where those that have none are read too."""
-    found = inspect.signature(formula).parameters.values()
-    rest = [one.name for one in found if one.kind is inspect.Parameter.VAR_KEYWORD]
-    if rest and rest != ["_"]:
-        return None
-    return frozenset(one.name for one in found)
 
 
 def _run(side: Side, layout: Layout, apart: bool) -> float | None:

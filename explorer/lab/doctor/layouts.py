@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -27,8 +27,7 @@ HALF = 0.5
 MOST_KEPT = 128
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """A batch of so many positive pairs and so many other ones.
 
     Each pair has two sentences of its own, so that its positive pairs are as many classes of two;

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from explorer.core.disagreement import mid_ranks
 from explorer.lab.training.measure import area_under_curve, best_accuracy, reciprocal
 
 
@@ -211,9 +212,7 @@ def _is_binary(labels: np.ndarray) -> bool:
 
 def _ranks(values: np.ndarray) -> np.ndarray:
     """Mid-ranks as shares, in (0, 1): of equal values each has the mean of their ranks."""
-    from scipy.stats import rankdata
-
-    return (rankdata(values) - 0.5) / len(values)
+    return (mid_ranks(values) - 0.5) / len(values)
 
 
 def _above(values: np.ndarray, weights: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from explorer.core.diagnostics import TIED
+from explorer.core.disagreement import mid_ranks
 from explorer.lab.training.data import Pair
 from explorer.lab.training.origin import DRAW
 from explorer.lab.training.rows import LEAST_CANDIDATES, by_first
@@ -242,11 +243,9 @@ def geometry(vectors: Tensor, held_out: HeldOut) -> dict[str, float | None]:
 
 
 def correlations(scores: np.ndarray, labels: np.ndarray) -> dict[str, float | None]:
-    from scipy.stats import rankdata
-
     if len(scores) < 2 or scores.min() == scores.max() or labels.min() == labels.max():
         return {"spearman": None, "pearson": None}
-    ranks = rankdata(scores), rankdata(labels)
+    ranks = mid_ranks(scores), mid_ranks(labels)
     # By numpy: scipy also asks how likely they are by chance, which takes longer than they.
     return {
         "spearman": float(np.corrcoef(*ranks)[0, 1]),
@@ -272,9 +271,7 @@ def best_accuracy(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float]
 
 def area_under_curve(scores: np.ndarray, labels: np.ndarray) -> float:
     """How often a positive pair scores above a negative one; a tie counts half."""
-    from scipy.stats import rankdata
-
-    ranks, positive = rankdata(scores), labels == 1
+    ranks, positive = mid_ranks(scores), labels == 1
     count, others = positive.sum(), (~positive).sum()
     return float((ranks[positive].sum() - count * (count + 1) / 2) / (count * others))
 

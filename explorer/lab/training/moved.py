@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from explorer.core.disagreement import mid_ranks
 from explorer.core.explore import Exploration
 from explorer.core.scenario import Scenario
 from explorer.lab.directions import directions
@@ -54,11 +55,9 @@ def moved_pairs(found: HeldOutScores, most: int = 20) -> list[dict]:
     Each has first, second, label, score_before, score_after, rank_before, rank_after (1 is the
     highest score; equal scores share the mean of their ranks) and label_rank.
     """
-    from scipy.stats import rankdata
-
     before, after = (found.scores[when] for when in ("before", "after"))
-    ranks = [rankdata(-side) for side in (before, after)]
-    by_label = rankdata(-found.labels)
+    ranks = [mid_ranks(-side) for side in (before, after)]
+    by_label = mid_ranks(-found.labels)
     if found.places:
         ranks = [found.places[when] for when in ("before", "after")]
         by_label = np.ones(len(before))

@@ -37,7 +37,7 @@ def trend_of(values: np.ndarray) -> Trend:
     that these fitted curves give it taken back (Marriott & Pope 1954), and the line is judged by
     Student's t with as many independent steps as that leaves, n(1 − ρ)/(1 + ρ).
     """
-    from scipy.stats import t  # on demand: it takes its time to load
+    from scipy.special import stdtrit  # on demand: it takes its time to load
 
     count = len(values)
     place = np.linspace(-0.5, 0.5, count)
@@ -51,7 +51,7 @@ def trend_of(values: np.ndarray) -> Trend:
     wider = (1 + correlated) / (1 - correlated)
     error = np.sqrt(power / (count - fitted) * wider / spread)
     free = max(count / wider - 2, LEAST_FREE)
-    return Trend(moved, float(t.ppf(1 - MISTAKEN / 2, free) * error))
+    return Trend(moved, float(stdtrit(free, 1 - MISTAKEN / 2) * error))
 
 
 def _noise(values: np.ndarray) -> tuple[np.ndarray, int]:

@@ -158,9 +158,9 @@ def _pooled(groups: Sequence[By], seeds: Sequence[int]) -> tuple[float, int]:
 
 def _quantile(comparisons: int, freedom: float) -> float:
     """Student's two-sided quantile at LEVEL for so many comparisons together."""
-    from scipy.stats import t
+    from scipy.special import stdtrit  # on demand: it takes its time to load
 
-    return float(t.ppf(1 - (1 - LEVEL) / 2 / comparisons, freedom))
+    return float(stdtrit(freedom, 1 - (1 - LEVEL) / 2 / comparisons))
 
 
 def _needed(mean: float, sure: float, by_seeds: float, variance: float, pairs: int) -> int | None:

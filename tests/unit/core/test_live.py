@@ -8,6 +8,7 @@ import itertools
 import math
 import re
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 import pytest
@@ -78,9 +79,20 @@ def of_each_loss():
     return pytest.mark.parametrize("told", by_loss.values(), ids=by_loss)
 
 
+def together(picked):
+    """Of all combinations of choices so many that any three choices stand together in one."""
+    every, seen = [*itertools.product(*picked)], set()
+    Random(0).shuffle(every)
+    for one in every:
+        threes = {*itertools.combinations(one, min(3, len(one)))}
+        if not threes <= seen:
+            seen |= threes
+            yield one
+
+
 def forms():
-    """Every loss with every choice of its switches, and so every definition of a convention; a
-    convention that is no more than other parameters with these."""
+    """Every loss with the choices of its switches, any three of them together, and so every
+    definition of a convention; a convention that is no more than other parameters with these."""
     for name, spec in LOSSES.items():
         for convention in ("", *(c.name for c in spec.conventions)):
             moved = convention and spec.under(convention).definition is spec.definition
@@ -89,7 +101,7 @@ def forms():
                 for p in spec.under(convention).parameters
                 if p.kind in ("choice", "switch") and not moved
             ]
-            for parameters in itertools.product(*picked):
+            for parameters in together(picked):
                 said = " ".join([convention, *(f"{k}={v}" for k, v in parameters)])
                 scenario = Scenario(
                     data_for(name, RANDOM, convention),

@@ -20,7 +20,7 @@ from explorer.sources.tables import read_file
 from losses import LOSSES
 from losses.equivalents import Equivalent
 from tests.tiny import sentence, static_model
-from tests.unit.export.explored import ENGLISH, SMALL, explorations, run_code, seen
+from tests.unit.export.explored import ENGLISH, SMALL, run_code, seen
 
 
 def with_view(found, **view):
@@ -198,8 +198,17 @@ def test_a_loss_brings_its_twin_with_it():
     assert "\nloss = Contrast(None, 0.1)([embeddings, classes])\n" in text
 
 
+def with_numbers_in_them():
+    """Every loss and convention on vectors that are written out, every loss on English pairs."""
+    for name, spec in LOSSES.items():
+        yield seen(ENGLISH, name)
+        for convention in ("", *(one.name for one in spec.conventions)):
+            yield seen(SMALL, name, convention)
+
+
 def test_snippets_stay_short():
-    for e in explorations():
+    """Those that read their numbers from files are shorter; they run in tests/process."""
+    for e in with_numbers_in_them():
         for code in (alone(e), with_package(e)):
             assert len(code.text) < (17_500 if e.spec.name == "info_nce" else 11_000), e.spec.name
             assert max(map(len, code.text.splitlines())) <= 110

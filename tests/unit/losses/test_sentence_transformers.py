@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import random
 
 import pytest
@@ -34,6 +35,7 @@ OTHER_COLUMNS = {
 }
 
 
+@functools.cache
 def rows(kind, count=STEPS * BATCH):
     draw = random.Random(3)
     columns = {"sentence1": [sentence(draw) for _ in range(count)]}
@@ -63,7 +65,7 @@ def rows(kind, count=STEPS * BATCH):
 
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory):
-    return save_bert(tmp_path_factory.mktemp("bert"))
+    return save_bert(tmp_path_factory.mktemp("bert"), layers=1)
 
 
 def trained(model, loss, data, folder, **other):
@@ -107,6 +109,14 @@ def other_encoder():
     turned = torch.randn(6, 6, generator=torch.Generator().manual_seed(7))
     encoder[0].embedding.weight.data @= torch.eye(6) + 0.5 * turned
     return encoder
+
+
+read = functools.cache(SentenceTransformer)
+
+
+def transformer(folder):
+    """Of its own weights at every call, read once."""
+    return copy.deepcopy(read(folder))
 
 
 def other_transformer(model):
@@ -360,12 +370,12 @@ OF_TRANSFORMERS = {
 @pytest.mark.parametrize("twin", OF_TRANSFORMERS)
 def test_a_transformer_trains_as_with_the_librarys_own_loss(twin, bert, tmp_path):
     kind, mine, theirs = OF_TRANSFORMERS[twin]
-    models = SentenceTransformer(bert), SentenceTransformer(bert)
+    models = transformer(bert), transformer(bert)
     plain = {"optim": "sgd", "learning_rate": 0.1}  # as for a cross-encoder below
     one = trained(models[0], mine(models[0]), rows(kind), tmp_path, **plain)
     other = trained(models[1], theirs(models[1]), rows(kind), tmp_path, **plain)
     agree(one, other)
-    before = SentenceTransformer(bert).state_dict()
+    before = read(bert).state_dict()
     moved = [models[0].state_dict()[name] - before[name] for name in before]
     assert max(float(one.abs().max()) for one in moved if one.is_floating_point()) > 0.01
 
@@ -465,6 +475,12 @@ CROSS_TWINS = {
 
 
 def cross_encoder(folder):
+    """Of its own weights at every call."""
+    return copy.deepcopy(made_cross_encoder(folder))
+
+
+@functools.cache
+def made_cross_encoder(folder):
     """Of weights that are large enough for texts to differ in their scores, and losses by them."""
     torch.manual_seed(0)
     encoder = CrossEncoder(folder, num_labels=1)
@@ -480,9 +496,9 @@ def cross_encoder(folder):
 def test_a_cross_encoder_trains_as_with_the_librarys_own_loss(twin, bert, tmp_path):
     kind, mine, theirs = CROSS_TWINS[twin]
     models = cross_encoder(bert), cross_encoder(bert)
-    before = dict(cross_encoder(bert).named_parameters())
+    before = dict(made_cross_encoder(bert).named_parameters())
     # Adam makes much of a rounding where a slope is 0, as a shift of all scores of a list is.
-    plain = {"optim": "sgd", "learning_rate": 0.1}
+    plain = {"optim": "sgd", "learning_rate": 0.3}
     chosen = {} if kind in ("binary", "scored") else plain
     one = trained(models[0], mine(models[0]), rows(kind), tmp_path, **chosen)
     other = trained(models[1], theirs(models[1]), rows(kind), tmp_path, **chosen)
@@ -588,7 +604,7 @@ def test_a_trainer_takes_the_former_name_of_a_convention():
 
 def test_a_guide_of_other_tokens_reads_the_same_texts(bert):
     """Texts are put together from the model's tokens, and taken apart by the guide's."""
-    model, guide = SentenceTransformer(bert), other_encoder()
+    model, guide = transformer(bert), other_encoder()
     loss = adapter.GistLoss(model, guide=guide)
     texts, _ = batch(model, "positives")
     found = loss.examples([model.preprocess(column) for column in texts], None, None, None)
@@ -654,8 +670,8 @@ def test_what_a_loss_may_read_is_there_or_learned():
     assert set(READABLE) - given == learned
 
 
-def test_levels_of_a_transformer(bert):
-    model = SentenceTransformer(bert)
+def test_levels_of_a_transformer(tmp_path):
+    model = SentenceTransformer(save_bert(tmp_path))
     loss = adapter.HierarchicalCosentLoss(model, weights=(0.5, 1.0, 2.0))
     assert loss.levels == ("token", "layer:1", "sentence")
     texts, labels = batch(model, "scored")

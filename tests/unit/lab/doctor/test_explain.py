@@ -16,7 +16,7 @@ import torch
 from explorer.core.explore import explore
 from explorer.lab.doctor.axes import axes_of, family_of
 from explorer.lab.doctor.explain import Fitting, explain, read_value, tolerance_of
-from explorer.lab.doctor.inversion import counts_with, nearest_count
+from explorer.lab.doctor.inversion import counts_with, nearest_count, points
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, START, landmark
 from explorer.lab.doctor.layouts import Layout
@@ -564,10 +564,30 @@ def test_counts_are_found_without_looking_at_each():
         looked.append(count)
         return math.log(count)
 
-    fits = {fit.count for fit in counts_with(value_at, math.log(1000), 1e-6, 2**16)}
+    known = points(value_at, 2**16)
+    fits = {fit.count for fit in counts_with(value_at, known, math.log(1000), 1e-6)}
     assert fits == {1000}
-    assert len(looked) < 60
-    assert nearest_count(value_at, 0.55, 2**16).count == 2
+    assert len(looked) < 20
+    assert nearest_count(value_at, known, 0.55).count == 2
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("power", [-2, -0.5, 0.2, 1, 3])
+def test_however_a_value_rises_or_falls_its_count_is_found(power, sign):
+    """Each count by itself, and the roundest of those that look the same."""
+
+    def value_at(count):
+        return sign * count**power
+
+    known = points(value_at, 5000, 3)
+    for count in (3, 4, 17, 500, 1023, 1024, 4999, 5000):
+        value = value_at(count)
+        gap = value_at(count + 1) - value
+        found = counts_with(value_at, known, value, 0.4 * abs(gap))
+        assert {fit.count for fit in found} == {count}
+        assert nearest_count(value_at, known, value + 0.4 * gap).count == count
+    gap = abs(value_at(500) - value_at(530))
+    assert 512 in [fit.count for fit in counts_with(value_at, known, value_at(500), gap)]
 
 
 def test_answers_are_json_in_both_languages():

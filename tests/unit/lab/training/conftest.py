@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 import random
@@ -35,6 +36,15 @@ def bert(tmp_path_factory):
     return save_bert(tmp_path_factory.mktemp("bert"), dropout=0.1)
 
 
+def train_here(runs, plan, pairs=None):
+    from explorer.lab.training.session import train
+
+    run = runs.prepare(plan, pairs or corpus())
+    run.take_ticket(os.getpid())
+    train(run)
+    return run.name
+
+
 @pytest.fixture
 def runs(tmp_path):
     return Runs(tmp_path / "runs", device="cpu")
@@ -43,12 +53,4 @@ def runs(tmp_path):
 @pytest.fixture
 def trained(runs):
     """Train here, without a process, and give the name of the run."""
-    from explorer.lab.training.session import train
-
-    def work(plan, pairs=None):
-        run = runs.prepare(plan, pairs or corpus())
-        run.take_ticket(os.getpid())
-        train(run)
-        return run.name
-
-    return work
+    return functools.partial(train_here, runs)

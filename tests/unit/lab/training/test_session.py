@@ -39,12 +39,12 @@ SUMS = [*RECIPES, "matryoshka(cosent,8,4)+supcon"]
 
 @pytest.mark.parametrize("loss", [*ON_PAIRS, *SUMS])
 def test_every_loss_trains_an_encoder_from_scratch(loss, runs, trained):
-    name = trained(plan(loss=loss))
+    name = trained(plan(loss=loss, steps=3, evaluations=1))
     status = runs.status(name)
     assert status["state"] == "finished"
-    assert status["summary"]["steps"] == 6
+    assert status["summary"]["steps"] == 3
     steps = of_kind(status["records"], "step")
-    assert [step["step"] for step in steps] == [1, 2, 3, 4, 5, 6]
+    assert [step["step"] for step in steps] == [1, 2, 3]
     assert all(math.isfinite(step["loss"]) and step["gradient_norm"] >= 0 for step in steps)
     assert any(step["gradient_norm"] > 0 for step in steps)
 
@@ -200,7 +200,8 @@ def test_no_number_any_more(runs, trained, monkeypatch):
 
 def test_what_few_held_out_pairs_show_is_no_alarm(runs, trained):
     """Those that are measured all along are one here; of all held-out pairs that is not so."""
-    rows = tuple(("cat " * (i + 1), "cat " * (i + 100), float(i % 3)) for i in range(300))
+    texts = [f"cat{' ' * i}cat" for i in range(1, 601)]  # of one vector
+    rows = tuple((texts[i], texts[300 + i], float(i % 3)) for i in range(300))
     shown = {pair[:2] for pair in live_sample(list(rows))[0]}
     mixed = tuple(
         row if row[:2] in shown else (f"dog {row[0]}", f"sun {row[1]}", row[2]) for row in rows

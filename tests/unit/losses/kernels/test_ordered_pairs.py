@@ -53,8 +53,10 @@ def on_every_path(cases):
 
 @pytest.fixture
 def path(request, monkeypatch):
+    """What is moved."""
     for (module, name), value in request.param.items():
         monkeypatch.setattr(module, name, value)
+    return request.param
 
 
 each_loss = pytest.mark.parametrize(("name", "path"), on_every_path(PAIRED), indirect=["path"])
@@ -114,7 +116,8 @@ def same(found, expected, tolerance=1e-10):
 
 @each_case
 def test_a_fast_form_is_its_definition(name, settings, path):
-    for kind, count in itertools.product(LABELS, SIZES):
+    # Where the sizes at which a form is chosen are moved, small batches show what large ones do.
+    for kind, count in itertools.product(LABELS, SIZES[:-2] if path else SIZES):
         labels = labels_of(kind, count).double()
         found = value_and_gradient(LOSSES[name].function, scores_of(count), labels, **settings)
         with case(labels=kind, count=count):
@@ -213,8 +216,9 @@ def test_derivatives_to_the_second(name, settings, kind, path):
         )
         same(curved, torch.autograd.grad(slope.square().sum(), leaf))
         return
-    assert torch.autograd.gradcheck(at, (leaf,))
-    assert torch.autograd.gradgradcheck(at, (leaf,), fast_mode=True)  # along random directions
+    # Along random directions: each by itself is the definition's.
+    assert torch.autograd.gradcheck(at, (leaf,), fast_mode=True)
+    assert torch.autograd.gradgradcheck(at, (leaf,), fast_mode=True)
 
 
 @pytest.mark.parametrize("path", IN_LOGARITHM.values(), ids=IN_LOGARITHM, indirect=True)

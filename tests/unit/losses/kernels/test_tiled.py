@@ -218,8 +218,9 @@ def test_gradgradcheck(name, parameters, extra):
             **dict(zip(vectors, moving, strict=True)), **rest, **parameters
         )
 
-    assert torch.autograd.gradcheck(loss, leaves)
-    # Along random directions: all of them take twenty times as long.
+    # Along random directions: each by itself is compared with the definition's, which is held to
+    # differences in `test_gradients`.
+    assert torch.autograd.gradcheck(loss, leaves, fast_mode=True)
     assert torch.autograd.gradgradcheck(loss, leaves, fast_mode=True)
 
 
