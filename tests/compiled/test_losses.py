@@ -49,34 +49,37 @@ FEW, MANY = 30, 300
 
 
 @functools.cache
-def of_many():
-    """Forms whose many rows go by lines that no few go by, nor the many of one before: these and
-    those of `WITH_KERNELS`, whose many are compiled as well, go by all that any go by."""
-    gone = set().union(*(way(form, FEW).items() for form in FORMS.values()))
-    for name in WITH_KERNELS:
-        gone |= way(FORMS[name], MANY).items()
-    found = set()
-    for name, form in FORMS.items():
-        if not (lines := way(form, MANY).items()) <= gone:
-            found.add(name)
+def chosen():
+    """By form, the sizes at which it is compiled: one at least, and both where only so all lines
+    are gone by that any form goes by at either, each as often as by them, once or more than once.
+    """
+    ways = {
+        count: {name: way(form, count).items() for name, form in FORMS.items()}
+        for count in (FEW, MANY)
+    }
+    many = dict.fromkeys(WITH_KERNELS)
+    gone = set().union(*ways[FEW].values(), *(ways[MANY][name] for name in many))
+    for name, lines in ways[MANY].items():
+        if not lines <= gone:
+            many[name] = None
             gone |= lines
-    return found
+    few = dict.fromkeys(name for name in FORMS if name not in many)
+    gone = set().union(*(ways[FEW][n] for n in few), *(ways[MANY][n] for n in many))
+    for name in many:
+        if not ways[FEW][name] <= gone:
+            few[name] = None
+            gone |= ways[FEW][name]
+    return {name: [*[FEW] * (name in few), *[MANY] * (name in many)] for name in FORMS}
 
 
-# That it is one graph the compiler's first half shows.
+# That it is one graph the compiler's first half shows. The other half derives the backward pass,
+# which in small batches is that of the definition.
 @pytest.mark.parametrize("name", FORMS)
 def test_a_training_step_is_one_graph(name, monkeypatch):
     monkeypatch.setattr(pairwise, "TREE_ABOVE", 200)
-    agrees_compiled(FORMS[name], FEW, "eager")
-    if name in of_many():
-        agrees_compiled(FORMS[name], MANY, "eager")
-
-
-# The other half derives the backward pass, which in small batches is that of the definition.
-@pytest.mark.parametrize("name", WITH_KERNELS)
-def test_a_compiled_training_step_is_one_graph(name, monkeypatch):
-    monkeypatch.setattr(pairwise, "TREE_ABOVE", 200)
-    agrees_compiled(FORMS[name], MANY, "aot_eager")
+    for count in chosen()[name]:
+        derived = name in WITH_KERNELS and count == MANY
+        agrees_compiled(FORMS[name], count, "aot_eager" if derived else "eager")
 
 
 def agrees_compiled(form, count, backend):

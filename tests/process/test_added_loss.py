@@ -22,7 +22,7 @@ OVER_ALL = (
     "in_both_languages",
     "that_a_loss_reads",
     "every_loss_on_classes",
-    "every_loss_says_what_it_makes",
+    "every_loss_says_what_it_makes_of_a_change[duplicate]",  # as of the others
     "every_reason_names",
     "is_learnt_from",
     "what_was_looked_for",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from explorer.runtime.sendable import encoded
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.web.pages.explore.requests import _explore
 from losses import LOSSES
+from tests import warm
 
 PATIENCE = 300  # seconds, on a machine that has other things to do
 ROWS = [["a cat", "a dog", "0.5"], ["a car", "a bus", "0.7"], ["one", "two", "0.1"]]
@@ -82,46 +82,6 @@ def test_what_is_asked_while_it_works_is_done_here(worker):
     assert worker.call(os.getpid) == there
 
 
-def test_where_it_is_killed_the_next_begins(worker):
-    there = wait_for(worker)
-    psutil.Process(there).kill()
-    assert worker.call(os.getpid) == os.getpid()
-    assert wait_for(worker) not in (there, os.getpid())
-
-
-def test_what_takes_longer_than_light_work_may_is_refused(worker, monkeypatch):
-    there = wait_for(worker)
-    monkeypatch.setenv(HOSTED, "1")
-    monkeypatch.setenv("LOSSPRISM_LIGHT_SECONDS", "0.3")
-    with pytest.raises(Problem, match=r"0\.3"):
-        worker.call(time.sleep, PATIENCE)
-    assert not psutil.pid_exists(there)
-    monkeypatch.undo()
-    assert wait_for(worker) != there
-
-
-def test_it_ends_with_whoever_began_it():
-    code = (
-        "from explorer.runtime.apart import Worker\n"
-        "import os, time\n"
-        "if __name__ == '__main__':\n"
-        "    worker = Worker()\n"
-        "    worker.is_allowed = True\n"
-        "    while (number := worker.call(os.getpid)) == os.getpid(): time.sleep(0.05)\n"
-        "    print(number, flush=True)\n"
-        "    time.sleep(1000)\n"
-    )
-    began = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    assert began.stdout is not None
-    number = int(began.stdout.readline())
-    assert psutil.pid_exists(number)
-    began.kill()
-    began.wait()
-    began.stdout.close()
-    psutil.wait_procs([psutil.Process(number)] if psutil.pid_exists(number) else [], PATIENCE)
-    assert not psutil.pid_exists(number)
-
-
 SCENES = [
     *({"loss": loss, "data": {"source": "random", "random": {"pairs": 12}}} for loss in LOSSES),
     {"loss": "info_nce", "data": {"source": "example"}},
@@ -154,3 +114,42 @@ def test_a_hosted_page_is_answered_the_same_by_it(worker, one_thread, monkeypatc
 
 def key_of(answer: dict) -> str:
     return answer.get("batch", {}).get("key", "")
+
+
+def test_where_it_is_killed_the_next_begins(worker):
+    there = wait_for(worker)
+    psutil.Process(there).kill()
+    assert worker.call(os.getpid) == os.getpid()
+    assert wait_for(worker) not in (there, os.getpid())
+
+
+def test_what_takes_longer_than_light_work_may_is_refused(worker, monkeypatch):
+    there = wait_for(worker)
+    monkeypatch.setenv(HOSTED, "1")
+    monkeypatch.setenv("LOSSPRISM_LIGHT_SECONDS", "0.3")
+    with pytest.raises(Problem, match=r"0\.3"):
+        worker.call(time.sleep, PATIENCE)
+    assert not psutil.pid_exists(there)
+
+
+def test_it_ends_with_whoever_began_it():
+    """Who began it is forked: of the two processes only its own starts as a user's does."""
+    code = (
+        "from explorer.runtime.apart import Worker\n"
+        "import posix, time\n"
+        "if __name__ == '__main__':\n"
+        "    worker = Worker()\n"
+        "    worker.is_allowed = True\n"
+        "    while (number := worker.call(posix.getpid)) == posix.getpid(): time.sleep(0.05)\n"
+        "    print(number, flush=True)\n"
+        "    time.sleep(1000)\n"
+    )
+    began = subprocess.Popen([warm.python(), "-c", code], stdout=subprocess.PIPE, text=True)
+    assert began.stdout is not None
+    number = int(began.stdout.readline())
+    assert psutil.pid_exists(number)
+    began.kill()
+    began.wait()
+    began.stdout.close()
+    psutil.wait_procs([psutil.Process(number)] if psutil.pid_exists(number) else [], PATIENCE)
+    assert not psutil.pid_exists(number)

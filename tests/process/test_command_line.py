@@ -31,9 +31,10 @@ def test_losses_are_compared_on_the_terminal():
     assert "2 and 3: Kendall's τ" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "words", [("explain", "5.545"), ("explain", "5.545", "--json"), ("doctor", "{table}")]
-)
+EXPLAIN = ("explain", "5.545", "--loss", "info_nce")
+
+
+@pytest.mark.parametrize("words", [EXPLAIN, (*EXPLAIN, "--json"), ("doctor", "{table}")])
 def test_whoever_has_read_enough_ends_it_without_a_word(words, tmp_path):
     """As `app.py explain 5.545 | head -1` does: of little it is found at the end, of much amid."""
     table = tmp_path / "pairs.tsv"

@@ -72,7 +72,7 @@ def test_types(installed):
     "file", [path.relative_to(ROOT).as_posix() for path in ROOT.glob("tests/js/*.test.js")]
 )
 def test_in_node(file):
-    passes("--test", file)
+    passes(file)
 
 
 def test_the_lock_file_names_no_address_to_download_from():

@@ -1,8 +1,15 @@
-"""Processes that answer tasks together, as the ranks of one training."""
+"""Processes that answer tasks together, as the ranks of one training.
 
+All are forked from one that is forked from the Python that has the libraries loaded: it hands on
+what is asked of them, and ends with the tests.
+"""
+
+import subprocess
+import sys
 import tempfile
 import traceback
 from functools import cache
+from multiprocessing.connection import Client, Listener
 from pathlib import Path
 
 import pytest
@@ -10,8 +17,12 @@ import torch
 import torch.distributed as distributed
 from torch import multiprocessing
 
+import tests.tiny  # noqa: F401
+from tests import warm
+
+ROOT = Path(__file__).resolve().parents[3]
 COUNTS = {2: (5, 3), 3: (4, 4, 0)}  # rows of each process, an uneven and an empty last batch
-PATIENCE = 600  # seconds, for processes that load torch on a busy machine
+PATIENCE = 600  # seconds, on a busy machine
 
 
 def member(rank, world, meeting, tasks, answers):
@@ -30,9 +41,7 @@ def member(rank, world, meeting, tasks, answers):
 @cache
 def team(world):
     """`world` processes, the queue of tasks of each, and their answers."""
-    context = multiprocessing.get_context("forkserver")
-    # Loaded once, not by each of them.
-    context.set_forkserver_preload(["torch", "losses.sentence_transformers", "tests.tiny"])
+    context = multiprocessing.get_context("fork")
     meeting = Path(tempfile.mkdtemp()) / "meeting"
     tasks, answers = [context.Queue() for _ in range(world)], context.Queue()
     members = []
@@ -43,24 +52,57 @@ def team(world):
     return members, tasks, answers
 
 
-def on_each(world, work):
-    """What `work(rank, world)` returns in each of `world` processes."""
+def answered(world, work):
+    """What `work` returns in each of `world` processes, and None; or None, and what went wrong."""
     members, tasks, answers = team(world)
     for own in tasks:
         own.put(work)
-    answered = {}
-    while len(answered) < world:
+    found = {}
+    while len(found) < world:
         rank, answer, fault = answers.get(timeout=PATIENCE)
         if fault:
             for other in members:  # they may wait for this one for ever
                 other.kill()
             team.cache_clear()
-            pytest.fail(f"in process {rank}: {fault}", pytrace=False)
-        answered[rank] = answer
-    return [answered[rank] for rank in range(world)]
+            return None, f"in process {rank}: {fault}"
+        found[rank] = answer
+    return [found[rank] for rank in range(world)], None
+
+
+def lead(address):
+    """Hand on what is asked until the tests are over."""
+    with Client(address) as line:
+        try:
+            while True:
+                line.send(answered(*line.recv()))
+        except EOFError:
+            return
+
+
+@cache
+def led():
+    """The line to the process that leads the others."""
+    address = str(Path(tempfile.mkdtemp()) / "socket")
+    with Listener(address) as listening:
+        subprocess.Popen([warm.python(), "-m", __name__, address], cwd=ROOT)
+        return listening.accept()
+
+
+def on_each(world, work):
+    """What `work(rank, world)` returns in each of `world` processes."""
+    line = led()
+    line.send((world, work))
+    found, fault = line.recv()
+    if fault:
+        pytest.fail(fault, pytrace=False)
+    return found
 
 
 def own_rows(joined, rank, world):
     counts = COUNTS[world]
     start = sum(counts[:rank])
     return joined[start : start + counts[rank]]
+
+
+if __name__ == "__main__":
+    lead(sys.argv[1])

@@ -53,11 +53,11 @@ def test_train(pairs, tmp_path):
 
 
 def test_the_time_is_told_above_the_bar(pairs, tmp_path):
-    often = ("--evaluations", 300, "--steps", 300)  # long enough to be seen under way
+    often = ("--evaluations", 150, "--steps", 150)  # long enough to be seen under way
     done = run("train", "--data", pairs, *SMALL[:-2], *often, "--runs", tmp_path / "runs")
     assert done.returncode == 0, done.stderr
     (said,) = [line for line in done.stderr.splitlines() if "will take about" in line]
-    assert "300 steps will take about" in said
+    assert "150 steps will take about" in said
 
 
 def test_compare(pairs, tmp_path):
