@@ -20,7 +20,6 @@ from tests.browser.reading import (
     loss_shown,
     paste,
     redrawn,
-    reload,
     settle,
     shape,
     slider,
@@ -318,7 +317,11 @@ def test_the_same_seed_gives_the_same_loss_and_512_pairs_are_the_most(page: Page
         slider(page, "random-mislabelled")[1].fill("0.05")
     still(page)
     assert page.evaluate("location.hash") == link
-    reload(page)
+    with redrawn(page):
+        page.click("#lp-source-example")
+    still(page)
+    with redrawn(page):
+        page.evaluate("link => { location.hash = link; }", link)
     assert loss_shown(page) == seventh
     assert slider(page, "random-seed")[1].input_value() == "7"
     # 512 pairs, and no more.

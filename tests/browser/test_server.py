@@ -17,7 +17,6 @@ from tests.browser.reading import (
     drawn,
     loss_shown,
     redrawn,
-    reload,
     settle,
     slider,
     sound,
@@ -127,8 +126,8 @@ def test_control_c_under_an_open_page(browser: Browser, own_server: Callable[...
     assert table_rows(page) == typed
     # And it is in the address again.
     still(page)
-    reload(page)
-    assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == typed
+    found = Scenario.from_link(page.evaluate("location.hash.slice(1)"))
+    assert [list(row) for row in found.data.rows] == typed
     context.close()
 
 
