@@ -61,6 +61,27 @@ def redrawn(page: Page) -> Iterator[None]:
     settle(page)
 
 
+# The scripts of the page, and the names in its window, as they are now; called, as they were.
+KEPT = f"""() => {{
+  const scene = {CHANNEL}, {{ server, work }} = scene;
+  const scripts = {{ ...server }}, names = Object.keys(window);
+  return () => {{
+    Object.assign(server, scripts);
+    scene.work = work;
+    const added = Object.keys(window).filter((one) => !names.includes(one));
+    for (const one of added) delete window[one];
+  }};
+}}"""
+
+
+@contextmanager
+def replacing(page: Page) -> Iterator[None]:
+    """Others may be put in the place of the page's scripts; afterwards its own are there again."""
+    back = page.evaluate_handle(KEPT)
+    yield
+    back.evaluate("back => back()")
+
+
 def choose(page: Page, loss: str, convention: str = "") -> None:
     if page.locator("#lp-loss").input_value() != loss:
         with redrawn(page):

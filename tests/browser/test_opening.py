@@ -52,6 +52,7 @@ def test_one_name_of_ours_is_left_in_the_window(untouched: Page) -> None:
 
 def test_opens_with_a_picture(untouched: Page) -> None:
     sound(untouched)
+    expect(untouched.locator("#main-figures .lp-statistics")).to_be_empty()
     assert untouched.locator("#lp-example").input_value() == "graded_english"
     assert untouched.locator("#lp-loss").input_value() == "cosent"
     assert untouched.locator("h1").inner_text() == "CoSENT"
