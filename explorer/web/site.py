@@ -59,6 +59,7 @@ from explorer.web.pages.large import page as large_page
 from explorer.web.pages.missing import page as missing
 from explorer.web.pool import EndsWork
 from explorer.web.programs import SESSIONS, Site, endpoint
+from explorer.web.unserved import no_apps
 
 HEALTH = APIRoute("/healthz", watched, include_in_schema=False)
 THEME = Base(
@@ -105,6 +106,7 @@ def _no_page() -> None:
 NO_PAGE = APIRoute(f"/{UNSEEN}", _no_page, include_in_schema=False)
 
 
+@no_apps()
 def build() -> Site:
     parcels.FOLDER.mkdir(parents=True, exist_ok=True)
     parcels.drop_old()

@@ -54,18 +54,22 @@ def violations(page: Page, axe: str, *within: str) -> list[str]:
 
     `within` are selectors of the parts to look at; without any it is the whole page. On a dark page
     only colours are looked at: all else is as on the light one. Of a table's rows, the first eight.
+    Style sheets are read at the first look at a page.
     """
-    if not page.evaluate("Boolean(window.axe)"):
+    anew = not page.evaluate("Boolean(window.axe)")
+    if anew:
         page.add_script_tag(content=axe)
     found = page.evaluate(
-        """(include) => {
+        """([include, severe, preload]) => {
           const colours = { runOnly: ["color-contrast", "link-in-text-block"] };
           const dark = document.body.classList.contains("dark");
           const exclude = [["tbody tr:nth-child(n+9)"]];
-          const how = { resultTypes: ["violations"], ...(dark && colours) };
+          const slight = axe._audit.rules.filter(({ impact }) => !severe.includes(impact));
+          const rules = Object.fromEntries(slight.map(({ id }) => [id, { enabled: false }]));
+          const how = { resultTypes: ["violations"], preload, ...(dark ? colours : { rules }) };
           return axe.run({ include, exclude }, how);
         }""",
-        [[part] for part in within or ("html",)],
+        [[[part] for part in within or ("html",)], SEVERE, anew],
     )
     return [
         f"{rule['id']} ({rule['impact']}): {' '.join(map(str, node['target']))} – "

@@ -225,10 +225,10 @@ FOLD = """(open) => {
   document.querySelectorAll(".lp details").forEach((fold, at) => { fold.open = open[at]; });
 }"""
 OPEN_FOLDS = "[...document.querySelectorAll('.lp details')].map((fold) => fold.open)"
-# The scripts in whose place others could have been put.
+# The scripts in whose place others could have been put. What has looked at the page may stay in it.
 SCRIPTS = """(name) => {
   const { server, work } = window.lossprism.page(name);
-  return [Object.keys(window).filter((one) => one !== "touched").join(),
+  return [Object.keys(window).filter((one) => !["touched", "axe"].includes(one)).join(),
     Object.values(server).join(), String(work)];
 }"""
 # What there is to see, hear and choose, and the scripts in whose place others could have been put.

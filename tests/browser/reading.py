@@ -61,6 +61,27 @@ def redrawn(page: Page) -> Iterator[None]:
     settle(page)
 
 
+# The scripts of the page, and the names in its window, as they are now; called, as they were.
+KEPT = f"""() => {{
+  const scene = {CHANNEL}, {{ server, work }} = scene;
+  const scripts = {{ ...server }}, names = Object.keys(window);
+  return () => {{
+    Object.assign(server, scripts);
+    scene.work = work;
+    const added = Object.keys(window).filter((one) => !names.includes(one));
+    for (const one of added) delete window[one];
+  }};
+}}"""
+
+
+@contextmanager
+def replacing(page: Page) -> Iterator[None]:
+    """Others may be put in the place of the page's scripts; afterwards its own are there again."""
+    back = page.evaluate_handle(KEPT)
+    yield
+    back.evaluate("back => back()")
+
+
 def choose(page: Page, loss: str, convention: str = "") -> None:
     if page.locator("#lp-loss").input_value() != loss:
         with redrawn(page):
@@ -166,13 +187,14 @@ _CONTROLS = """() => {
   return seen.length;
 }"""
 _FOLLOW = """() => {
-  window.walked = [];
+  const walked = [];
   document.addEventListener("focusin", ({ target: at }) => {
     const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(at);
     const ringed = outlineStyle !== "none" && parseFloat(outlineWidth) > 0;
-    window.walked.push({ control: at.dataset.control ?? null, tag: at.outerHTML.slice(0, 120),
+    walked.push({ control: at.dataset.control ?? null, tag: at.outerHTML.slice(0, 120),
       shown: ringed || boxShadow !== "none" });
   });
+  return walked;
 }"""
 AT_ONCE = 20  # steps by the keyboard between two questions to the page
 
@@ -182,12 +204,13 @@ def walk_by_keyboard(page: Page) -> tuple[int, list[str], list[str]]:
     focus without showing it."""
     count = page.evaluate(_CONTROLS)
     page.evaluate("document.activeElement.blur()")
-    page.evaluate(_FOLLOW)
+    follow = page.evaluate_handle(_FOLLOW)
     reached, unseen = set(), []
     for _ in range(0, count + 60, AT_ONCE):
         for _ in range(AT_ONCE):
             page.keyboard.press("Tab")
-        walked = [one for one in page.evaluate("walked.splice(0)") if one["control"] is not None]
+        walked = follow.evaluate("walked => walked.splice(0)")
+        walked = [one for one in walked if one["control"] is not None]
         unseen += [one["tag"] for one in walked if not one["shown"]]
         before = len(reached)
         reached |= {one["control"] for one in walked}

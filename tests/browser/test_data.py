@@ -20,7 +20,7 @@ from tests.browser.reading import (
     loss_shown,
     paste,
     redrawn,
-    reload,
+    replacing,
     settle,
     shape,
     slider,
@@ -318,7 +318,11 @@ def test_the_same_seed_gives_the_same_loss_and_512_pairs_are_the_most(page: Page
         slider(page, "random-mislabelled")[1].fill("0.05")
     still(page)
     assert page.evaluate("location.hash") == link
-    reload(page)
+    with redrawn(page):
+        page.click("#lp-source-example")
+    still(page)
+    with redrawn(page):
+        page.evaluate("link => { location.hash = link; }", link)
     assert loss_shown(page) == seventh
     assert slider(page, "random-seed")[1].input_value() == "7"
     # 512 pairs, and no more.
@@ -362,38 +366,39 @@ def test_rows_travel_once(page: Page) -> None:
         type_pair(page, 1, "One sentence.", "Another one.", "1")
         type_pair(page, 2, "A third.", "And a fourth.", "0")
     settle(page)
-    page.evaluate(
-        f"""() => {{
-          const {{ server }} = {CHANNEL};
-          const {{ explore }} = server;
-          window.sent = [];
-          server.explore = async (request) => {{
-            window.sent.push([request.scenario.data.rows.length, "rows" in request]);
-            const forgotten = window.forget && "rows" in request;
-            window.forget = false;
-            return forgotten ? {{ send_rows: true }} : explore(request);
-          }};
-        }}"""
-    )
-    for value in ("10", "30"):
+    with replacing(page):
+        page.evaluate(
+            f"""() => {{
+              const {{ server }} = {CHANNEL};
+              const {{ explore }} = server;
+              window.sent = [];
+              server.explore = async (request) => {{
+                window.sent.push([request.scenario.data.rows.length, "rows" in request]);
+                const forgotten = window.forget && "rows" in request;
+                window.forget = false;
+                return forgotten ? {{ send_rows: true }} : explore(request);
+              }};
+            }}"""
+        )
+        for value in ("10", "30"):
+            with redrawn(page):
+                slider(page, "scale")[1].fill(value)
+        assert page.evaluate("window.sent") == [[0, True], [0, True]]
+        before = loss_shown(page)
+        # A server that no longer holds them is told again.
+        page.evaluate("window.sent = []; window.forget = true")
         with redrawn(page):
-            slider(page, "scale")[1].fill(value)
-    assert page.evaluate("window.sent") == [[0, True], [0, True]]
-    before = loss_shown(page)
-    # A server that no longer holds them is told again.
-    page.evaluate("window.sent = []; window.forget = true")
-    with redrawn(page):
-        slider(page, "scale")[1].fill("31")
-    sent = page.evaluate("window.sent")
-    assert sent[0] == [0, True]
-    assert sent[1][0] >= 2
-    assert not sent[1][1]
-    assert loss_shown(page) != before
-    # Other rows are told, too.
-    page.evaluate("window.sent = []")
-    with redrawn(page):
-        type_pair(page, 2, "A third, changed.", "And a fourth.", "0")
-    assert page.evaluate("window.sent")[0][1] is False
+            slider(page, "scale")[1].fill("31")
+        sent = page.evaluate("window.sent")
+        assert sent[0] == [0, True]
+        assert sent[1][0] >= 2
+        assert not sent[1][1]
+        assert loss_shown(page) != before
+        # Other rows are told, too.
+        page.evaluate("window.sent = []")
+        with redrawn(page):
+            type_pair(page, 2, "A third, changed.", "And a fourth.", "0")
+        assert page.evaluate("window.sent")[0][1] is False
 
 
 def test_a_file_brings_a_guide(page: Page) -> None:

@@ -25,11 +25,6 @@ from tests.scenes import drawn_apart
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def page(untouched: Page) -> Page:
-    return untouched
-
-
 # Beside the number and the two arrows of its box.
 ROOM_LEFT = """(box) => {
   const style = getComputedStyle(box);
@@ -49,23 +44,24 @@ def cosent(scores: list[float], labels: list[float], scale: float = 20) -> float
     return math.log(total)
 
 
-def test_one_name_of_ours_is_left_in_the_window(page: Page) -> None:
+def test_one_name_of_ours_is_left_in_the_window(untouched: Page) -> None:
     ours = "Object.keys(window).filter((name) => /^lp|lossprism|katex/i.test(name))"
-    assert page.evaluate(ours) == ["lossprism"]
-    expect(page.locator("h1 ~ * .katex, .katex").first).to_be_visible()
+    assert untouched.evaluate(ours) == ["lossprism"]
+    expect(untouched.locator("h1 ~ * .katex, .katex").first).to_be_visible()
 
 
-def test_opens_with_a_picture(page: Page) -> None:
-    sound(page)
-    assert page.locator("#lp-example").input_value() == "graded_english"
-    assert page.locator("#lp-loss").input_value() == "cosent"
-    assert page.locator("h1").inner_text() == "CoSENT"
+def test_opens_with_a_picture(untouched: Page) -> None:
+    sound(untouched)
+    expect(untouched.locator("#main-figures .lp-statistics")).to_be_empty()
+    assert untouched.locator("#lp-example").input_value() == "graded_english"
+    assert untouched.locator("#lp-loss").input_value() == "cosent"
+    assert untouched.locator("h1").inner_text() == "CoSENT"
     pairs = textbook.load_example("graded_english")
     first, second = (pairs.vectors[place] for place in pairs.positions)
     scores = [
         float(a @ b / (a @ a) ** 0.5 / (b @ b) ** 0.5) for a, b in zip(first, second, strict=True)
     ]
-    assert loss_shown(page) == pytest.approx(cosent(scores, list(pairs.labels)), rel=1e-4)
+    assert loss_shown(untouched) == pytest.approx(cosent(scores, list(pairs.labels)), rel=1e-4)
 
 
 def test_the_first_screen_counts_the_heavy_terms_once(page: Page) -> None:

@@ -13,6 +13,7 @@ from tests.browser.reading import (
     choose,
     loss_shown,
     redrawn,
+    replacing,
     settle,
     sound,
     table_rows,
@@ -85,20 +86,21 @@ def test_encoding_tells_how_far_it_is_and_can_be_cancelled(page: Page) -> None:
 
 def test_the_page_stays_usable_while_it_encodes(page: Page) -> None:
     before = loss_shown(page)
-    page.evaluate(COUNTING)
-    many_long_rows(page, "usable")
-    progressed(page)
-    # Other data end the encoding by themselves: nobody waits for what is no longer wanted.
-    with redrawn(page):
-        page.click("#lp-source-example")
-    expect(page.locator(BUSY)).to_be_hidden()
-    expect(page.locator(COUNT)).to_have_text("24 pairs")
-    assert loss_shown(page) == before
-    choose(page, "siglip")
-    sound(page)
-    # And the late answer to the question that was dropped changes nothing.
-    page.wait_for_function("window.answered === window.asked")
-    settle(page)
-    expect(page.locator(COUNT)).to_have_text("24 pairs")
-    unfold(page, "ui.pairs")
-    assert len(table_rows(page)) == 24
+    with replacing(page):
+        page.evaluate(COUNTING)
+        many_long_rows(page, "usable")
+        progressed(page)
+        # Other data end the encoding by themselves: nobody waits for what is no longer wanted.
+        with redrawn(page):
+            page.click("#lp-source-example")
+        expect(page.locator(BUSY)).to_be_hidden()
+        expect(page.locator(COUNT)).to_have_text("24 pairs")
+        assert loss_shown(page) == before
+        choose(page, "siglip")
+        sound(page)
+        # And the late answer to the question that was dropped changes nothing.
+        page.wait_for_function("window.answered === window.asked")
+        settle(page)
+        expect(page.locator(COUNT)).to_have_text("24 pairs")
+        unfold(page, "ui.pairs")
+        assert len(table_rows(page)) == 24

@@ -15,13 +15,14 @@ from email.message import Message
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.browser.compare import steering as compare
 from tests.browser.conftest import watched
 from tests.browser.doctor.test_data import PASTED
 from tests.browser.doctor.test_number import opened
 from tests.browser.finetune import steering as finetune
+from tests.browser.large import steering as large
 from tests.browser.reading import choose, sound, still, unfold, visit
 from tests.browser.serving import ROOT, Server, free_port
 
@@ -56,7 +57,8 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     port, behind, tmp_path = free_port(), free_port(), tmp_path_factory.mktemp("proxied")
     # TLS needs a certificate; a browser asks only a trusted one for its name.
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    asked = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    asked = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    asked += ["-nodes", "-days", "2"]
     asked += ["-subj", "/CN=localhost", "-keyout", str(key), "-out", str(certificate)]
     subprocess.run(asked, check=True, capture_output=True)
     config = DOCUMENTED.read_text(encoding="utf-8")
@@ -88,6 +90,17 @@ def public(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     finally:
         nginx.terminate()
         nginx.communicate()
+
+
+@pytest.fixture(scope="module")
+def reader(browser: Browser) -> Iterator[BrowserContext]:
+    """A browser that takes the certificate."""
+    allowed = ["clipboard-read", "clipboard-write"]
+    with browser.new_context(
+        ignore_https_errors=True, permissions=allowed, locale="en-US"
+    ) as context:
+        context.new_page()  # stays open, and with it the process that the others are in
+        yield context
 
 
 def listens(port: int) -> bool:
@@ -143,23 +156,21 @@ def test_programs_find_everything_below_the_path(public: str) -> None:
 
 
 def test_a_page_below_the_path_works_and_hands_on_its_address(
-    browser: Browser, public: str
+    reader: BrowserContext, public: str
 ) -> None:
     faults: list[str] = []
-    context = browser.new_context(
-        ignore_https_errors=True, permissions=["clipboard-read", "clipboard-write"]
-    )
-    page = visit(watched(context, public, faults), f"{public}/")
+    page = visit(watched(reader, public, faults), f"{public}/?lang=en")
     choose(page, "siglip")
     sound(page)
     still(page)
-    (cookie,) = context.cookies()
+    assert page.url.startswith(f"{public}/?lang=en#")
+    (cookie,) = reader.cookies()
     assert (cookie["path"], cookie["secure"], cookie["httpOnly"]) == ("/losses", True, True)
     page.locator("#main-header [data-say='ui.copy_link']").click()
     expect(page.locator("#main-header [data-say='ui.copy_link']")).to_have_text("Copied")
     link = page.evaluate("navigator.clipboard.readText()")
-    assert link.startswith(f"{public}/#")
-    described = context.new_cdp_session(page).send("Page.getAppManifest")
+    assert link == page.url
+    described = reader.new_cdp_session(page).send("Page.getAppManifest")
     assert described["url"] == f"{public}/manifest.json"
     assert described["errors"] == []
     for icon in json.loads(described["data"])["icons"]:
@@ -168,23 +179,25 @@ def test_a_page_below_the_path_works_and_hands_on_its_address(
     visit(page, link)
     assert page.locator("#lp-loss").input_value() == "siglip"
 
-    page.goto(f"{public}/large#loss=cosent&pairs=2000")
-    page.wait_for_function("window.lossprism && window.lossprism.page('large').details")
+    page.goto(f"{public}/large?lang=en#loss=cosent&pairs=2000")
+    page.wait_for_function(f"window.lossprism && {large.CHANNEL}.details")
+    page.evaluate(f"{large.CHANNEL}.zoom([0, 100, 1000, 1200])")
+    page.wait_for_function("location.hash.includes('window')")
+    assert page.url.startswith(f"{public}/large?lang=en#")
     unfold(page, "ui.take_away")
     with page.expect_download() as waiting:  # written by the server, and fetched from it
         page.locator("[data-say='large.take_pairs']").click()
     lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
     assert len(lines) == 1 + 2000
-    context.close()
+    page.close()
     assert not faults, faults
 
 
 def test_the_other_pages_work_below_the_path_with_files_of_ones_own(
-    browser: Browser, public: str, tmp_path: Path
+    reader: BrowserContext, public: str, tmp_path: Path
 ) -> None:
     faults: list[str] = []
-    context = browser.new_context(ignore_https_errors=True, locale="en-US")
-    page = watched(context, public, faults)
+    page = watched(reader, public, faults)
     page.goto(f"{public}/compare#1=cosent&2=info_nce", wait_until="domcontentloaded")
     page.wait_for_function(f"window.lossprism && {compare.CHANNEL} && {compare.STILL}")
     expect(page.locator(compare.TABLE)).to_have_count(2)
@@ -206,5 +219,7 @@ def test_the_other_pages_work_below_the_path_with_files_of_ones_own(
     finetune.wait_for(page, "finished")
     page.evaluate(finetune.UNFOLD)
     assert finetune.taken(page, tmp_path, "Script with its data (ZIP)").stat().st_size > 1000
-    context.close()
+    made = "lossprism.kit('history').then(({ addressOf }) => addressOf('run'))"
+    assert page.evaluate(made) == "/losses/finetune#run"
+    page.close()
     assert not faults, faults

@@ -17,7 +17,6 @@ from tests.browser.reading import (
     loss_shown,
     paste,
     redrawn,
-    slider,
     sound,
     still,
     table_rows,
@@ -131,8 +130,6 @@ def test_more_rows_in_the_table_than_are_used(page: Page) -> None:
     kept = page.evaluate(f"{CHANNEL}.scenario.data.rows")
     assert kept[1] == ["changed", "too", "4"]
     assert [tuple(row) for row in kept[2:]] == rows[2:]
-    with redrawn(page):
-        slider(page, "scale")[1].fill("5")
     sound(page)
 
 

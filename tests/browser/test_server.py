@@ -17,7 +17,7 @@ from tests.browser.reading import (
     drawn,
     loss_shown,
     redrawn,
-    reload,
+    replacing,
     settle,
     slider,
     sound,
@@ -37,54 +37,56 @@ def test_a_late_answer_never_overwrites_a_newer_one(page: Page) -> None:
     with redrawn(page):
         box.fill("10")
     at_ten, before = loss_shown(page), drawn(page)
-    page.evaluate(
-        """() => {
-          const { server } = window.lossprism.page();
-          const explore = server.explore;
-          window.answers = 0;
-          let asked = 0;
-          server.explore = async (request) => {
-            const first = (asked += 1) === 1;
-            const answer = await explore(structuredClone(request));
-            if (first) await new Promise((done) => { window.answerFirst = done; });
-            window.answers += 1;
-            return answer;
-          };
-        }"""
-    )
-    box.fill("30")
-    page.wait_for_function("window.answerFirst !== undefined")
-    box.fill("10")
-    page.wait_for_function("window.answers === 1")
-    page.evaluate("window.answerFirst()")
-    page.wait_for_function("window.answers === 2")
-    settle(page)
-    assert drawn(page) == before + 1
-    assert loss_shown(page) == at_ten
+    with replacing(page):
+        page.evaluate(
+            """() => {
+              const { server } = window.lossprism.page();
+              const explore = server.explore;
+              window.answers = 0;
+              let asked = 0;
+              server.explore = async (request) => {
+                const first = (asked += 1) === 1;
+                const answer = await explore(structuredClone(request));
+                if (first) await new Promise((done) => { window.answerFirst = done; });
+                window.answers += 1;
+                return answer;
+              };
+            }"""
+        )
+        box.fill("30")
+        page.wait_for_function("window.answerFirst !== undefined")
+        box.fill("10")
+        page.wait_for_function("window.answers === 1")
+        page.evaluate("window.answerFirst()")
+        page.wait_for_function("window.answers === 2")
+        settle(page)
+        assert drawn(page) == before + 1
+        assert loss_shown(page) == at_ten
 
 
 def test_a_file_read_late_never_takes_the_place_of_a_newer_one(page: Page) -> None:
-    page.evaluate(
-        """() => {
-          const channel = window.lossprism.page();
-          const work = channel.work.bind(channel);
-          let asked = 0;
-          channel.work = async (server, name, request) => {
-            const first = name === "read_file" && (asked += 1) === 1;
-            const answer = await work(server, name, request);
-            if (first) await new Promise((done) => { window.answerFirst = done; });
-            return answer;
-          };
-        }"""
-    )
-    upload(page, "old.csv", b"sentence1,sentence2,score\na,b,1\nc,d,0\ne,f,2\n")
-    page.wait_for_function("window.answerFirst !== undefined")
-    with redrawn(page):
-        upload(page, "new.csv", b"sentence1,sentence2,score\ng,h,1\ni,j,0\n")
-    page.evaluate("window.answerFirst()")
-    settle(page)
-    assert page.evaluate(f"{CHANNEL}.scenario.data.file") == "new.csv"
-    expect(page.locator("#main-pairs summary .lp-note")).to_have_text("2 pairs")
+    with replacing(page):
+        page.evaluate(
+            """() => {
+              const channel = window.lossprism.page();
+              const work = channel.work.bind(channel);
+              let asked = 0;
+              channel.work = async (server, name, request) => {
+                const first = name === "read_file" && (asked += 1) === 1;
+                const answer = await work(server, name, request);
+                if (first) await new Promise((done) => { window.answerFirst = done; });
+                return answer;
+              };
+            }"""
+        )
+        upload(page, "old.csv", b"sentence1,sentence2,score\na,b,1\nc,d,0\ne,f,2\n")
+        page.wait_for_function("window.answerFirst !== undefined")
+        with redrawn(page):
+            upload(page, "new.csv", b"sentence1,sentence2,score\ng,h,1\ni,j,0\n")
+        page.evaluate("window.answerFirst()")
+        settle(page)
+        assert page.evaluate(f"{CHANNEL}.scenario.data.file") == "new.csv"
+        expect(page.locator("#main-pairs summary .lp-note")).to_have_text("2 pairs")
 
 
 def test_control_c_under_an_open_page(browser: Browser, own_server: Callable[..., Server]) -> None:
@@ -127,8 +129,8 @@ def test_control_c_under_an_open_page(browser: Browser, own_server: Callable[...
     assert table_rows(page) == typed
     # And it is in the address again.
     still(page)
-    reload(page)
-    assert page.evaluate(f"{CHANNEL}.scenario.data.rows") == typed
+    found = Scenario.from_link(page.evaluate("location.hash.slice(1)"))
+    assert [list(row) for row in found.data.rows] == typed
     context.close()
 
 
