@@ -23,6 +23,8 @@ from explorer.web.hosting import as_asked, problem_of
 
 # Of so many calls an answer may wait to be fetched, and so many sessions are known.
 UNFETCHED, SESSIONS = 128, 32
+# Between two looks whether somebody calls, and how far a call is, which none of ours tells.
+CALLED_S, FAR_S = 0.02, 1.0
 
 
 class Refusal(gr.Error):
@@ -39,6 +41,14 @@ class Refusal(gr.Error):
 
 class Site(gr.Blocks):
     """Pages, and functions for programs."""
+
+    def queue(self, *arguments: Any, **options: Any) -> Site:
+        """Gradio's, which looks a thousand times a second by itself: 4% of a processor, for a page
+        that nobody looks at."""
+        super().queue(*arguments, **options)
+        self._queue.sleep_when_free = CALLED_S
+        self._queue.progress_update_sleep_when_free = FAR_S
+        return self
 
     async def preprocess_data(
         self,

@@ -3,6 +3,7 @@ fits no function is answered by a sentence."""
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import logging
@@ -120,6 +121,21 @@ def test_answers_that_nobody_fetches_leave(hosted):
         assert len(demo._queue.pending_messages_per_session) <= programs.UNFETCHED
         event = client.post(f"{API}/call/list_losses", json={"data": []}).json()["event_id"]
         assert "cosent" in client.get(f"{API}/call/list_losses/{event}").text
+
+
+def test_a_page_at_rest_looks_seldom_whether_somebody_calls(monkeypatch):
+    slept, queue = [], programs.Site(analytics_enabled=False)._queue
+
+    async def sleep(seconds):
+        slept.append(seconds)
+        queue.stopped = True
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    for looks in (queue.start_processing, queue.start_progress_updates):
+        queue.stopped = False
+        asyncio.run(looks())
+    assert len(slept) == 2
+    assert sum(1 / seconds for seconds in slept) < 100
 
 
 def test_a_drawn_icon_is_given_at_the_sizes_that_there_are(hosted):
