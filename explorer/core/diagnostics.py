@@ -221,10 +221,10 @@ def pair_gradient(batch: Batch, vectors: Tensor | None, scores: Tensor | None) -
     """The gradient each pair feels along its own similarity, [..., N].
 
     `vectors` [..., S, D] and `scores` [..., N] are ∂L/∂vectors and ∂L/∂scores (None where the loss
-    does not depend on them), of one loss or of many on this batch. A loss on vectors is projected: u_i and v_i are turned towards each other along
-    the directions in which their cosine grows fastest, and the answer is the change of the
-    loss for each unit of cosine. Their similarities to other sentences change with it, so that it
-    is ∂L/∂s_i only where the loss sees s_i alone.
+    does not depend on them), of one loss or of many on this batch. A loss on vectors is projected:
+    u_i and v_i are turned towards each other along the directions in which their cosine grows
+    fastest, and the answer is the change of the loss for each unit of cosine. Their similarities to
+    other sentences change with it, so that it is ∂L/∂s_i only where the loss sees s_i alone.
     """
     felt = torch.zeros_like(batch.labels)
     if scores is not None:
