@@ -218,20 +218,21 @@ def score_gradient(
 
 
 def pair_gradient(batch: Batch, vectors: Tensor | None, scores: Tensor | None) -> Tensor:
-    """The gradient each pair feels along its own similarity, [N].
+    """The gradient each pair feels along its own similarity, [..., N].
 
-    `vectors` and `scores` are ∂L/∂vectors and ∂L/∂scores (None where the loss does not depend
-    on them). A loss on vectors is projected: u_i and v_i are turned towards each other along
-    the directions in which their cosine grows fastest, and the answer is the change of the
-    loss for each unit of cosine. Their similarities to other sentences change with it, so that it
-    is ∂L/∂s_i only where the loss sees s_i alone.
+    `vectors` [..., S, D] and `scores` [..., N] are ∂L/∂vectors and ∂L/∂scores (None where the loss
+    does not depend on them), of one loss or of many on this batch. A loss on vectors is projected:
+    u_i and v_i are turned towards each other along the directions in which their cosine grows
+    fastest, and the answer is the change of the loss for each unit of cosine. Their similarities to
+    other sentences change with it, so that it is ∂L/∂s_i only where the loss sees s_i alone.
     """
     felt = torch.zeros_like(batch.labels)
     if scores is not None:
         felt = felt + scores
     if vectors is not None:
         rise_first, rise_second = rises(batch)
-        change = (vectors[batch.first] * rise_first + vectors[batch.second] * rise_second).sum(1)
+        first, second = vectors[..., batch.first, :], vectors[..., batch.second, :]
+        change = (first * rise_first + second * rise_second).sum(-1)
         size = rise_first.square().sum(1) + rise_second.square().sum(1)
         # Parallel vectors have no direction in which the cosine grows.
         felt = felt + torch.where(size > 1e-12, change / size.clamp_min(1e-12), 0.0)

@@ -203,19 +203,18 @@ def _points(
     """What is said of each value, from the loss and its gradients there."""
     batch, suspects = e.batch, [one.pair for one in e.suspects]
     present = 0 if e.weights is None else e.weights.terms
+    by_scores, by_vectors, masses = (gradients.get(one) for one in ("scores", "vectors", "mass"))
     apart = batch.given is not None or not e.spec.reads_vectors
+    felt = diagnostics.pair_gradient(batch, by_vectors, by_scores if apart else None)
     for place, loss in enumerate(losses.tolist()):
-        at = {leaf: gradient[place] for leaf, gradient in gradients.items()}
-        weights = diagnostics.weights_in(at["mass"], present) if "mass" in at else None
-        by_scores = at["scores"] if apart else None
-        pair = diagnostics.pair_gradient(batch, at.get("vectors"), by_scores)
+        weights = None if masses is None else diagnostics.weights_in(masses[place], present)
         yield Point(
             loss=loss,
             gradient=float(norms[place]),
             effective=weights and weights.effective,
             active=weights and weights.active,
             terms=weights and weights.terms,
-            **_shares(pair, suspects),
+            **_shares(felt[place], suspects),
         )
 
 

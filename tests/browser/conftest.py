@@ -318,7 +318,7 @@ class HandedOn:
             self.page = None
 
     def _as_it_was(self, page: Page) -> bool:
-        if not page.url.startswith(f"{self.address}/{self.way.path}#"):
+        if page.url.partition("#")[0] != f"{self.address}/{self.way.path}":
             return False
         if page.viewport_size != VIEWPORT:
             page.set_viewport_size(VIEWPORT)

@@ -14,9 +14,18 @@ from explorer.lab.training.folder import LIVE
 from explorer.lab.training.runs import Runs
 from explorer.runtime.problem import Problem
 from tests.browser import axe
-from tests.browser.conftest import Contexts, forgotten, watched
-from tests.browser.finetune.steering import CHANNEL, TINY, arrive, plan, visitor
+from tests.browser.conftest import Contexts, HandedOn, forgotten, handing, watched
+from tests.browser.finetune.steering import (
+    CHANNEL,
+    TINY,
+    arrive,
+    arrived,
+    plan,
+    taken_back,
+    visitor,
+)
 from tests.browser.serving import Server
+from tests.browser.ways import Way
 from tests.tiny import save_bert
 
 
@@ -61,6 +70,21 @@ def open_page(
             with contextlib.suppress(Problem):  # it has ended meanwhile
                 runs.stop(run["id"])
     assert not faults, faults
+
+
+@pytest.fixture(scope="package")
+def handed_on_finetune(contexts: Contexts, training_server: Server) -> Iterator[HandedOn]:
+    way = Way("finetune", "finetune", arrived, taken_back, whole=False)
+    yield (handed_on := HandedOn(contexts, training_server, way))
+    if handed_on.page:  # it would ask on which runs there are
+        handed_on.page.close()
+
+
+@pytest.fixture
+def finetune(handed_on_finetune: HandedOn, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The Fine-tune page as it opens; what another test chose in it was taken back."""
+    with handing(handed_on_finetune, request) as page:
+        yield page
 
 
 @pytest.fixture(scope="session")

@@ -29,6 +29,15 @@ UNTIMED = f"""() => {{
 }}"""
 
 
+TAKE_BACK = f"""() => {{
+  const page = {CHANNEL};
+  page.show([]);
+  page.store.reset();
+  page.checked = null;
+  page.takeOver({{}});
+}}"""
+
+
 def arrive(page: Page, training_server: Server, place: str = "", timed: bool = False) -> Page:
     """The page at a place of the address, when it can be used; what would take how long is only
     tried out for those who look at it."""
@@ -36,6 +45,32 @@ def arrive(page: Page, training_server: Server, place: str = "", timed: bool = F
     page.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
     if not timed:
         page.evaluate(UNTIMED)
+    return page
+
+
+def arrived(page: Page, address: str) -> None:
+    page.goto(f"{address}/finetune", wait_until="domcontentloaded")
+    known_again(page)
+
+
+def known_again(page: Page) -> None:
+    """A page that was opened, or loaded again, can be used; nothing is tried out."""
+    page.wait_for_function(f"window.lossprism && {CHANNEL}.checked && {CHANNEL}.arrived")
+    page.evaluate(UNTIMED)
+
+
+def taken_back(page: Page, _: str) -> None:
+    """The page as it opens: no runs, and the usual plan."""
+    page.evaluate(TAKE_BACK)
+    page.wait_for_function(f"{CHANNEL}.checked && !{CHANNEL}.checks.flying")
+
+
+def led(page: Page, names: str) -> Page:
+    """The page that is open, led to runs by the address."""
+    page.evaluate("names => { location.hash = names; }", names)
+    page.wait_for_function(
+        f"names => {CHANNEL}.shown.join() === names && {TRACE}?.about", arg=names
+    )
     return page
 
 
@@ -107,5 +142,5 @@ def settled(page: Page, state: str) -> None:
     if state != "empty":
         page.wait_for_function(f"{PROBE}.picture")
         expect(page.locator(".lp-gains-figure")).to_be_visible()
-        expect(page.locator(".lp-finetune_run .lp-remarks li").first).to_be_visible()
+        expect(page.locator(".lp-finetune_run .lp-remarks li:visible").first).to_be_visible()
     page.evaluate(UNFOLD)

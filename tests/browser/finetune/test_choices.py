@@ -17,6 +17,7 @@ from tests.browser.finetune.steering import (
     CHANNEL,
     UNFOLD,
     begin,
+    known_again,
     pairs_file,
     plan,
     wait_for,
@@ -138,8 +139,8 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     assert page.evaluate(f"{CHANNEL}.plan.data.held_out_file") == ""
 
 
-def test_losses_are_put_together_and_stay_so(open_page: Callable[..., Page]) -> None:
-    page = open_page()
+def test_losses_are_put_together_and_stay_so(finetune: Page) -> None:
+    page = finetune
     plan(page, loss="cosent", parameters={"scale": 5})
     page.click("#lp-finetune-combine summary")
     page.select_option("#lp-finetune-combine-add", "angle")
@@ -159,7 +160,7 @@ def test_losses_are_put_together_and_stay_so(open_page: Callable[..., Page]) -> 
     expect(side.locator(".lp-wrong:visible")).to_have_count(0)
     # The page that comes back has never heard of the sum.
     page.reload()
-    page.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
+    known_again(page)
     expect(together).to_have_value("matryoshka(cosent)+angle")
     expect(side.locator("#lp-finetune-combine .lp-part")).to_have_count(2)
     expect(page.locator(".lp-start-box")).to_contain_text("CoSENT on prefixes + AnglE")
@@ -177,9 +178,10 @@ def test_losses_are_put_together_and_stay_so(open_page: Callable[..., Page]) -> 
 
 
 def test_someone_with_pairs_of_their_own_is_led_from_the_invitation_to_the_start(
-    open_page: Callable[..., Page],
+    finetune: Page,
 ) -> None:
-    page = open_page(width=390)
+    page = finetune
+    page.set_viewport_size({"width": 390, "height": 900})
     page.click("#lp-finetune-own")
     expect(page.locator("#lp-finetune-source-file")).to_have_attribute("aria-selected", "true")
     expect(page.locator("#lp-finetune-panel-file .lp-drop").first).to_be_focused()
@@ -197,10 +199,8 @@ def test_someone_with_pairs_of_their_own_is_led_from_the_invitation_to_the_start
     expect(page.locator(".lp-start-box")).to_contain_text("4 steps, batches of 16 (2 epochs)")
 
 
-def test_each_sentence_stands_where_it_can_be_put_right(
-    open_page: Callable[..., Page], tmp_path: Path
-) -> None:
-    page = open_page()
+def test_each_sentence_stands_where_it_can_be_put_right(finetune: Page, tmp_path: Path) -> None:
+    page = finetune
     # An impossible combination.
     plan(page, encoder="all-MiniLM-L6-v2", kind="cross", loss="info_nce")
     said = page.locator(".lp-finetune_controls .lp-wrong", has_text="cross-encoder gives one score")
@@ -214,7 +214,7 @@ def test_each_sentence_stands_where_it_can_be_put_right(
     assert "info_nce" not in able.evaluate_all("all => all.map((one) => one.value)")
     # What was chosen is still chosen after a reload.
     page.reload()
-    page.wait_for_function(f"window.lossprism && {CHANNEL}.checked")
+    known_again(page)
     expect(page.locator("#lp-finetune-loss")).to_have_value("info_nce")
     # What is missing, and what cannot be.
     plan(page, kind="bi", loss="cosent")
@@ -251,8 +251,8 @@ def test_each_sentence_stands_where_it_can_be_put_right(
     expect(told).to_contain_text(say("zh", "model.bi"))
 
 
-def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> None:
-    page = open_page()
+def test_data_that_cannot_be_used_is_named(finetune: Page) -> None:
+    page = finetune
     page.click("#lp-finetune-source-file")
     data = page.locator("details", has=page.locator("#lp-finetune-source-file"))
     wrong = data.locator(".lp-wrong:visible")
@@ -278,10 +278,8 @@ def test_data_that_cannot_be_used_is_named(open_page: Callable[..., Page]) -> No
     assert answer["error"]["key"] == "problem.scenario_entry"
 
 
-def test_a_file_read_late_never_takes_the_place_of_a_newer_one(
-    open_page: Callable[..., Page],
-) -> None:
-    page = open_page()
+def test_a_file_read_late_never_takes_the_place_of_a_newer_one(finetune: Page) -> None:
+    page = finetune
     held: list[Route] = []
 
     def hands_in(asked: Request) -> bool:

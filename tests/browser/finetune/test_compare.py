@@ -15,15 +15,24 @@ from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.trials import tried
 from explorer.locale import say
 from explorer.web.pages.finetune.plans import read_plan
-from tests.browser.finetune.steering import CHANNEL, TINY, made_run, plan, read_of, settled, taken
+from tests.browser.finetune.steering import (
+    CHANNEL,
+    TINY,
+    led,
+    made_run,
+    plan,
+    read_of,
+    settled,
+    taken,
+)
 from tests.browser.reading import number
 from tests.tiny import sentence
 
 pytestmark = pytest.mark.browser
 
 
-def test_losses_are_put_beside_each_other(open_page: Callable[..., Page]) -> None:
-    page = open_page()
+def test_losses_are_put_beside_each_other(finetune: Page) -> None:
+    page = finetune
     start = page.locator("#lp-finetune-start")
     chosen = page.locator(".lp-kept-name")
     expect(chosen).to_have_text(["CoSENT"])
@@ -53,10 +62,8 @@ def test_losses_are_put_beside_each_other(open_page: Callable[..., Page]) -> Non
     expect(start).to_have_text("Start 3 runs")
 
 
-def test_two_losses_under_two_seeds_are_compared(
-    open_page: Callable[..., Page], four: list[str]
-) -> None:
-    page, names = open_page(f"#{','.join(four)}"), four
+def test_two_losses_under_two_seeds_are_compared(finetune: Page, four: list[str]) -> None:
+    page, names = led(finetune, ",".join(four)), four
     settled(page, "beside")
     final = page.get_by_role("table", name="Final figures")
     for row in (0, 1):
@@ -123,9 +130,9 @@ def test_two_losses_under_two_seeds_are_compared(
 
 
 def test_runs_are_compared_on_a_file_of_ones_own_in_either_language(
-    open_page: Callable[..., Page], beside: str, tmp_path: Path
+    finetune: Page, beside: str, tmp_path: Path
 ) -> None:
-    page = open_page(f"#{beside}")
+    page = led(finetune, beside)
     settled(page, "beside")
     drawn = page.locator(".lp-gains-figure")
     expect(drawn.locator("h3")).to_have_text(re.compile(r"on the \d+ held-out pairs$"))
@@ -230,9 +237,7 @@ def test_the_experiment_of_the_source_stands_beside_and_says_how_long_it_will_ta
     expect(told).not_to_contain_text("500")
 
 
-def test_a_repetition_joins_the_table_of_the_source(
-    open_page: Callable[..., Page], folder: Path
-) -> None:
+def test_a_repetition_joins_the_table_of_the_source(finetune: Page, folder: Path) -> None:
     names = []
     for loss, reached in (("binary_cross_entropy", (0.80, 0.82)), ("cosent", (0.85, 0.85))):
         for seed, spearman in enumerate(reached):
@@ -248,7 +253,7 @@ def test_a_repetition_joins_the_table_of_the_source(
                 scores = np.arange(40) % 2 + noise * (0.5 if loss == "cosent" else 1.5)
                 np.savez(run.path / f"{when}.npz", scores=scores)
             names.append(run.name)
-    page = open_page(f"#{','.join(names)}")
+    page = led(finetune, ",".join(names))
     page.locator("summary", has_text="CoSENT experiment").click()
     here = page.locator(".lp-finetune_runs details tr.lp-lit")
     expect(here).to_have_count(6)  # two losses and their difference, by Spearman and by accuracy

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.lab.training.plan import TrainingPlan
-from tests.browser.finetune.steering import PROBE, TINY, made_run, read, settled
+from tests.browser.finetune.steering import PROBE, TINY, led, made_run, read, settled
 from tests.browser.reading import number
 
 pytestmark = pytest.mark.browser
 
 
-def test_the_probe_is_scrubbed_back(open_page: Callable[..., Page], finished: str) -> None:
-    page = open_page(f"#{finished}")
+def test_the_probe_is_scrubbed_back(finetune: Page, finished: str) -> None:
+    page = led(finetune, finished)
     page.wait_for_function(f"{PROBE}.picture")
     steps = read(page, "evaluations.map((one) => one.step)")
     assert steps[0] == 0
@@ -43,9 +42,9 @@ def test_the_probe_is_scrubbed_back(open_page: Callable[..., Page], finished: st
 
 
 def test_a_curve_is_read_with_the_pointer_the_keyboard_as_a_table_and_presented(
-    open_page: Callable[..., Page], finished: str
+    finetune: Page, finished: str
 ) -> None:
-    page = open_page(f"#{finished}")
+    page = led(finetune, finished)
     title = page.get_by_role("heading", name="Training loss", exact=True)
     chart = page.locator("figure", has=title)
     svg = chart.locator("svg[role=img]")
@@ -87,9 +86,7 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_as_a_table_and_presented(
     expect(chart.locator(".lp-chart-step")).to_have_text(f"Step {TINY['steps']}")
 
 
-def test_a_run_that_collapsed_and_failed_says_so(
-    open_page: Callable[..., Page], folder: Path
-) -> None:
+def test_a_run_that_collapsed_and_failed_says_so(finetune: Page, folder: Path) -> None:
     values = {"step": 31, "pairs": "“<b>a</b> | b”", "more": 15, "kept": 30}
     problem = {"key": "problem.training_not_finite", "values": values}
     run = made_run(folder, "collapsed", TrainingPlan(steps=40), state="failed", problem=problem)
@@ -116,7 +113,7 @@ def test_a_run_that_collapsed_and_failed_says_so(
     records += lost
     run.log.write_text("".join(f"{json.dumps(record)}\n" for record in records))
 
-    page = open_page(f"#{run.name}")
+    page = led(finetune, run.name)
     expect(page.locator(".lp-state")).to_have_text("Failed")
     told = page.locator(".lp-finetune_run .lp-problem:visible")
     expect(told).to_contain_text("is no number at step 31")

@@ -2,43 +2,53 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 
-from explorer.lab.training.data import Corpus
-from explorer.lab.training.runs import Runs
-from tests.browser.finetune.steering import CHANNEL, TINY, begin, plan, read, wait_for
-from tests.unit.lab.training.test_in_lists import PLAN, drawn, rows
+from explorer.lab.training.in_lists import list_figures
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from losses.labels import LabelRules
+from tests.browser.finetune.steering import (
+    CHANNEL,
+    TINY,
+    begin,
+    led,
+    made_run,
+    plan,
+    read,
+    wait_for,
+)
+from tests.unit.lab.training.test_in_lists import drawn, rows
 
 pytestmark = pytest.mark.browser
 
 
-def test_lists_before_and_after(open_page: Callable[..., Page], folder: Path) -> None:
-    from explorer.lab.training.session import train
-
-    pairs = drawn()
-    runs = Runs(folder / "runs", device="cpu")
-    run = runs.prepare(PLAN, Corpus(pairs[:64], (*pairs[64:], *rows((4, 4, 4)))))
-    run.take_ticket(os.getpid())
-    train(run)
-    found = run.read("summary.json")["after"]["lists"]
-    page = open_page(f"#{run.name}")
+def test_lists_before_and_after(finetune: Page, folder: Path) -> None:
+    plan = TrainingPlan(encoder=SCRATCH, steps=4)
+    pairs = (*drawn()[:32], *rows((4, 4, 4), (0, 0, 1)))
+    scores = np.random.default_rng(0).normal(size=len(pairs))
+    found = list_figures(pairs, scores, LabelRules(3.0, (0.0, 5.0)))
+    assert found["alike"] == found["without"] == 1
+    figures = {"spearman": 0.5, "pearson": 0.5, "lists": found}
+    run = made_run(folder, "lists", plan)
+    done = {"loss": 0.1, "steps_per_second": 1.0, "before": figures, "after": figures}
+    run.write("summary.json", {**done, "pairs": {"train": 160, "held_out": len(pairs)}})
+    led(finetune, run.name)
     for title, key in (("NDCG@10", "ndcg_at_10"), ("MRR@10", "mrr_at_10")):
-        box = page.locator(".lp-gain-box", has_text=f"{title} of lists (lists: {found['count']})")
+        box = finetune.locator(
+            ".lp-gain-box", has_text=f"{title} of lists (lists: {found['count']})"
+        )
         shown = box.locator("strong").inner_text()
         assert float(shown) == pytest.approx(found[key], abs=6e-4)
-    told = f"left out: {found['alike']} with equal labels throughout, {found['without']} with no"
-    expect(page.locator(".lp-lists-about")).to_contain_text(told)
+    told = "left out: 1 with equal labels throughout, 1 with no"
+    expect(finetune.locator(".lp-lists-about")).to_contain_text(told)
 
 
-def test_a_run_learns_from_lists_with_the_teacher_that_was_chosen(
-    open_page: Callable[..., Page],
-) -> None:
-    page = open_page()
+def test_a_run_learns_from_lists_with_the_teacher_that_was_chosen(finetune: Page) -> None:
+    page = finetune
     rows = [
         f"what is {q}?,answer {q} {k},{(q + k) % 3},{q - 2 * k}\n"
         for q in range(24)

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser import axe
-from tests.browser.finetune.steering import settled
+from tests.browser.finetune.steering import led, settled
 from tests.browser.reading import TWO_FRAMES, walk_by_keyboard
 
 pytestmark = pytest.mark.browser
-
-
-def place_of(request: pytest.FixtureRequest, state: str) -> str:
-    return "" if state == "empty" else f"#{request.getfixturevalue(state)}"
-
-
-STATES = pytest.mark.parametrize("state", ["empty", "finished", "beside"])
 
 
 # The narrowest and the widest in both languages, those between in one.
@@ -53,11 +45,11 @@ UNREADABLE = """() => {
 }"""
 
 
-@STATES
+@pytest.mark.parametrize("state", ["empty", "finished", "beside"])
 def test_nothing_is_too_wide_or_unreadable_and_all_of_it_is_named_and_reached_by_keyboard(
-    open_page: Callable[..., Page], request: pytest.FixtureRequest, axe_script: str, state: str
+    finetune: Page, request: pytest.FixtureRequest, axe_script: str, state: str
 ) -> None:
-    page = open_page(f"?__theme=light{place_of(request, state)}")
+    page = finetune if state == "empty" else led(finetune, request.getfixturevalue(state))
     for language in ("en", "zh"):
         expect(page.locator("html")).to_have_attribute("lang", re.compile(f"^{language}"))
         settled(page, state)

@@ -22,6 +22,7 @@ from tests.browser.finetune.steering import (
     TINY,
     TRACE,
     begin,
+    led,
     made_run,
     plan,
     read,
@@ -32,10 +33,10 @@ from tests.browser.serving import Server
 pytestmark = pytest.mark.browser
 
 
-def test_the_empty_page_invites_and_so_does_an_address_of_no_run(
-    open_page: Callable[..., Page],
-) -> None:
-    page = open_page("#20200101-000000-cosent-nothing")
+def test_the_empty_page_invites_and_so_does_an_address_of_no_run(finetune: Page) -> None:
+    page = finetune
+    expect(page.locator("#lp-finetune-quick")).to_be_visible()
+    page.evaluate("location.hash = '20200101-000000-cosent-nothing'")
     said = page.locator(".lp-wrong:visible")
     expect(said).to_have_text("There is no run called “20200101-000000-cosent-nothing”.")
     expect(page.locator("#lp-finetune-quick")).to_be_visible()
@@ -85,8 +86,8 @@ def test_the_time_is_told_before_the_start_and_never_in_its_way(
     assert not any(process.is_running() for process in trying)
 
 
-def test_one_click_shows_something(open_page: Callable[..., Page]) -> None:
-    page = open_page()
+def test_one_click_shows_something(finetune: Page) -> None:
+    page = finetune
     page.click("#lp-finetune-quick")
     wait_for(page, "finished")
     remarks = page.locator(".lp-finetune_run .lp-remarks li")
@@ -110,13 +111,11 @@ def test_one_click_shows_something(open_page: Callable[..., Page]) -> None:
     assert page.evaluate(f"{CHANNEL}.plan.learning_rate") == its["learning_rate"]
 
 
-def test_loading_names_what_is_loaded_and_its_clock_runs(
-    open_page: Callable[..., Page], folder: Path
-) -> None:
+def test_loading_names_what_is_loaded_and_its_clock_runs(finetune: Page, folder: Path) -> None:
     loading = {"part": "libraries", "began": time.time() - 75}
     process = {"process": os.getpid(), "born": psutil.Process().create_time()}
     run = made_run(folder, "loading", TrainingPlan(), state="loading", **loading, **process)
-    page = open_page(f"#{run.name}")
+    page = led(finetune, run.name)
     expect(page.locator(".lp-state")).to_have_text("Loading the libraries…")
     told = page.locator(".lp-progress .lp-note")
     expect(told).to_have_text(re.compile(r"^[1-9]\d*:\d\d$"))

@@ -57,10 +57,8 @@ def test_script_log_model_and_figures_are_taken_away(
     assert widths[1] == pytest.approx(2 * widths[0], abs=2)
 
 
-def test_part_of_a_transformer_is_trained(
-    open_page: Callable[..., Page], bert: str, tmp_path: Path
-) -> None:
-    page = open_page()
+def test_part_of_a_transformer_is_trained(finetune: Page, bert: str, tmp_path: Path) -> None:
+    page = finetune
     plan(page, **{**TINY, "encoder": bert, "learning_rate": 0.01})
     page.evaluate(UNFOLD)
     page.fill("#lp-finetune-lora", "2")

@@ -174,7 +174,10 @@ export default function run(root, channel) {
       last.loading?.part !== told.loading?.part;
     if (isNew) [last, since] = [told, performance.now()];
     glide();
-    const moves = told.loading || (told.state === "training" && told.seconds_left !== null);
+    const { seconds_left: remaining, step, steps } = told;
+    // Where a step takes less than that, what the server tells is as fine.
+    const takesLong = remaining !== null && 1000 * remaining > GLIDE_MS * ((steps ?? 0) - step);
+    const moves = told.loading || (told.state === "training" && takesLong);
     if (moves && !gliding) gliding = setInterval(glide, GLIDE_MS);
     if (!moves) {
       clearInterval(gliding ?? undefined);
@@ -192,7 +195,8 @@ export default function run(root, channel) {
     bar.value = steps ? (step + (awaited ? (gone * ahead) / awaited : 0)) / steps : 0;
     const told =
       awaited !== null ? say("finetune.left", { time: clock(awaited - gone) }) : now === "queued" ? "" : clock(seconds);
-    left.textContent = [steps ? say("finetune.step_of", { step, steps }) : "", told].filter(Boolean).join(" · ");
+    const said = [steps ? say("finetune.step_of", { step, steps }) : "", told].filter(Boolean).join(" · ");
+    if (left.textContent !== said) left.textContent = said; // the same words anew are laid out anew
   }
 
   /** @param {import("../../wire").TrainingPlan} plan */
