@@ -25,9 +25,9 @@ from explorer.runtime.problem import Problem
 from explorer.web.hosting import as_asked, problem_of
 
 # How often Gradio's queue is looked at, which no page uses and a call by HTTP passes through: as
-# seldom as lets a hundred calls of one function begin in a second. Gradio looks ten times as often,
-# for which a page that nobody has open takes 3 % of a core.
-CALLS_S, PROGRESS_S = 0.01, 0.1
+# seldom as lets fifty calls of one function begin in a second. Gradio looks a thousand times, for
+# which a page that nobody has open takes 3 % of a core. None of ours tells how far it is.
+CALLS_S, PROGRESS_S = 0.02, 1.0
 # So many calls may wait for their turn, of so many an answer may wait to be fetched, and so many
 # sessions are known.
 UNFETCHED, SESSIONS = 128, 32
