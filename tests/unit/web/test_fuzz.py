@@ -37,7 +37,7 @@ pytestmark = pytest.mark.encoder
 
 SECONDS = 1.0  # of a processor
 MIB = 200
-TURNS = 7
+TURNS = 5
 
 
 def wrong(
