@@ -64,7 +64,7 @@ export function sourceExperiment(channel, answer) {
   /** @param {string} figure */
   function repeated(figure) {
     /** @param {Group} group */
-    const runOf = ({ runs: [name] }) => channel.runs.find(({ id }) => id === name);
+    const runOf = ({ runs: [name] }) => channel.trace(name)?.about;
     const ours = (answer()?.groups ?? []).filter(
       (group) => SHORT[group.loss] && group.figures[figure] && runOf(group)?.kind === "cross",
     );
