@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from explorer.sources.encoders import EMBEDDED
 from tests import hub
 from tests.tiny import save_bert, static_model
 from tests.unit.lab.training.conftest import corpus
@@ -50,35 +52,40 @@ from explorer.runtime.problem import Problem
 from explorer.runtime import limits
 limits.HUB_S = 600.0
 
-answers = []
-for code in json.load(sys.stdin):
+answers, sys.stdout = sys.stdout, sys.stderr
+for code in sys.stdin:
     names = {"data": data, "Problem": Problem}
     try:
-        exec(code, names)
-        answers.append(names["answer"])
+        exec(json.loads(code), names)
+        answer = names["answer"]
     except Exception:
-        answers.append(traceback.format_exc())
-print(json.dumps(answers))
+        answer = traceback.format_exc()
+    print(json.dumps(answer), file=answers, flush=True)
 """
 
 
-def asked(shelf, home, *codes):
-    """Run each code in one process whose hub is the shelf: what it leaves in `answer`, as JSON, or
-    the traceback of what it raised."""
+def asked(shelf, folder, codes, without_hub):
+    """Run each code in one process whose hub is the shelf, and one more when there is no hub: what
+    it leaves in `answer`, as JSON, or the traceback of what it raised."""
     kept = {name: v for name, v in os.environ.items() if not name.startswith("HF_")}
     waits = dict.fromkeys(("HF_HUB_ETAG_TIMEOUT", "HF_HUB_DOWNLOAD_TIMEOUT"), "600")
-    with hub.serving(*shelf) as address:
-        own = {"HF_ENDPOINT": address, "HF_HOME": str(home), **waits}
-        done = subprocess.run(
-            [PYTHON, "-c", PATIENT],
-            input=json.dumps(codes),
-            cwd=ROOT,
-            env={**kept, **own},
-            capture_output=True,
-            text=True,
-        )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    with contextlib.ExitStack() as ends, (folder / "complaints").open("w") as complaints:
+        address = ends.enter_context(hub.serving(*shelf))
+        own = {"HF_ENDPOINT": address, "HF_HOME": str(folder / "home"), **waits}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": complaints}
+        with subprocess.Popen(
+            [PYTHON, "-c", PATIENT], cwd=ROOT, env={**kept, **own}, text=True, **pipes
+        ) as process:
+
+            def answer(code):
+                print(json.dumps(code), file=process.stdin, flush=True)
+                return process.stdout.readline()
+
+            found = [answer(code) for code in codes]
+            ends.close()
+            found.append(answer(without_hub))
+    assert all(found), (folder / "complaints").read_text(encoding="utf-8")[-2000:]
+    return [json.loads(line) for line in found]
 
 
 ENCODER = """
@@ -130,7 +137,7 @@ status = runs.status(run.name)
 answer = [status["state"], status["problem"], status["step"]]
 """
 
-# Last of all: from here on the process stands on a Space, whose owner is logged in.
+# Here the process stands on a Space, whose owner is logged in.
 STRANGER = f"""
 import os
 import huggingface_hub, datasets
@@ -146,6 +153,16 @@ def loaded(*given, **named):
 huggingface_hub.HfApi.dataset_info, datasets.load_dataset = told, loaded
 {DATA}
 answer = [huggingface_hub.get_token(), len(read("someone/csv")), asked]
+del os.environ["SPACE_ID"], os.environ["HF_TOKEN"]
+"""
+UNREACHABLE = """
+import huggingface_hub
+from explorer.sources.encoders import encode
+huggingface_hub.close_session()
+try:
+    encode(["a"], "someone/model")
+except Problem as problem:
+    answer = [problem.key, str(problem)]
 """
 
 
@@ -156,8 +173,8 @@ def answers(shelf, tmp_path_factory):
     folder = tmp_path_factory.mktemp("asked")
     read = f"{DATA}\nanswer = [read(*where) for where in {WANTED}]"
     run = RUN.format(runs=str(folder / "runs"))
-    found = asked(shelf, folder / "home", ENCODER, read, run, STREAMED, STRANGER)
-    told = ("encoder", "data", "run", "streamed", "stranger")
+    found = asked(shelf, folder, (ENCODER, read, run, STREAMED, STRANGER), UNREACHABLE)
+    told = ("encoder", "data", "run", "streamed", "stranger", "unreachable")
     return dict(zip(told, found, strict=True))
 
 
@@ -189,3 +206,10 @@ def test_strangers_use_no_password_of_the_page(answers):
     assert count == 72
     assert len(tokens) >= 2
     assert set(tokens) == {False}
+
+
+def test_an_unreachable_hub_is_said_with_what_works_offline(answers):
+    key, said = answers["unreachable"]
+    assert key == "problem.hub_unreachable"
+    for works in (EMBEDDED, "local folder", "textbook examples", "random batches"):
+        assert works in said
