@@ -90,7 +90,10 @@ def answer(line: socket.socket, python: str) -> NoReturn:
         os.close(stream)
     threading.Thread(target=pass_on, args=(line, worker), daemon=True).start()
     _, status = os.waitpid(worker, 0)
-    line.sendall(os.waitstatus_to_exitcode(status).to_bytes(4, "big", signed=True))
+    # Where the one who asked has been killed nobody hears it. An error here would end this process
+    # by taking all modules apart.
+    with contextlib.suppress(ConnectionError):
+        line.sendall(os.waitstatus_to_exitcode(status).to_bytes(4, "big", signed=True))
     os._exit(0)
 
 
