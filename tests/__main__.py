@@ -1,9 +1,9 @@
 """``python -m tests``: see that there is a browser, then run every test.
 
-``--fast`` leaves out what needs a browser, starts processes, compiles, or trains; ``--coverage``
-says at the end which lines and branches of ``losses`` and ``explorer`` were reached, also in the
-processes that tests start; ``--interpreters`` runs the fast tests under every Python that is
-promised and present. All else is handed to pytest.
+``--fast`` leaves out what needs a browser, starts processes, compiles, or trains, and what goes
+through thousands of cases; ``--coverage`` says at the end which lines and branches of ``losses``
+and ``explorer`` were reached, also in the processes that tests start; ``--interpreters`` runs the
+fast tests under every Python that is promised and present. All else is handed to pytest.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CHROMIUM = ("chromium-headless-shell", "chromium", "chromium-browser")
 PARALLEL, PARALLEL_FAST = ["-n", "3"], ["-n", "2"]
 SLOWEST = "--durations=10"
 SLOW = ("browser", "process", "compiled")
-FAST = [*(f"--ignore=tests/{folder}" for folder in SLOW), "-m", "not draws and not trains"]
+FAST = [*(f"--ignore=tests/{folder}" for folder in SLOW), "-m", "not (draws or trains or thorough)"]
 COVERAGE = ["--cov", "--cov-report=term:skip-covered"]
 # Of two processes on two cores each has one: with two threads each they wait for one another, and
 # threads that wait by spinning take the processor from whoever they wait for.

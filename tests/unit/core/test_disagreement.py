@@ -82,6 +82,7 @@ def test_explore_says_what_the_arrays_say():
     assert found.disagreement == disagreement(labels, found.order.spearman)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("grades", [None, 5])
 def test_few_draws_of_many_pairs_say_what_many_draws_say(monkeypatch, grades):
     labels, scores = drawn(20_000, grades, ties=False)
@@ -97,6 +98,7 @@ def test_few_draws_of_many_pairs_say_what_many_draws_say(monkeypatch, grades):
     assert few.low <= len(contradictions(labels, scores).suspects) <= few.high
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("grades", [None, 1, 5])
 def test_planted_labels_come_first_of_thirty_thousand(grades):
     labels, scores = drawn(30_000, grades, ties=False, noise=0.33)

@@ -21,6 +21,7 @@ RANDOM = Data(source="random", random=RandomBatch(pairs=12, dimension=8, seed=5)
 BATCHES = [Data(), Data(example="graded_lists"), Data(example="twins"), RANDOM]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("twins", ["keep", "leave_out"])
 @pytest.mark.parametrize("data", BATCHES)
 def test_landmarks_of_a_batch_elsewhere_are_those_of_one_here(data, twins):

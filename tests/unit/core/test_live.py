@@ -247,6 +247,7 @@ def excepted(loss, name):
 explored = functools.cache(explore)
 
 
+@pytest.mark.thorough
 @of_each_loss()
 def test_the_numbers_of_every_step_give_the_value_of_the_cell(told):
     for said, scenario in told:

@@ -206,6 +206,7 @@ def with_numbers_in_them():
             yield seen(SMALL, name, convention)
 
 
+@pytest.mark.thorough
 def test_snippets_stay_short():
     """Those that read their numbers from files are shorter; they run in tests/process."""
     for e in with_numbers_in_them():

@@ -92,6 +92,7 @@ def test_every_loss_and_every_example_is_drawn(loss, example):
     assert say("en", f"example.{example}.title") in " ".join(texts(tree))
 
 
+@pytest.mark.thorough
 def test_every_step_and_facet_can_be_drawn():
     for loss in ("cosent", "triplet", "hierarchical_cosent", "multitask_cosent"):
         found = seen(loss=loss)
@@ -419,6 +420,7 @@ def test_a_broken_formula_is_drawn_as_far_as_it_goes(latex):
     assert isinstance(flat(latex), str)
 
 
+@pytest.mark.thorough
 def test_no_command_is_left_in_any_formula():
     for spec in LOSSES.values():
         for form in (spec, *(spec.under(c.name) for c in spec.conventions)):

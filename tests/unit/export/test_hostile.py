@@ -92,6 +92,7 @@ def test_figures(what, loss):
     assert "pwned" in hostile
 
 
+@pytest.mark.thorough
 def test_names_in_figures():
     harmless = kinds(matrix_figure(explored(PLAIN)))
     plain = explored(PLAIN)

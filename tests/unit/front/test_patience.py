@@ -48,11 +48,12 @@ async def application(scope, receive, send):
     await send({"type": "http.response.body", "body": body})
 
 
-@pytest.fixture
-def port(monkeypatch):
-    monkeypatch.setenv(HOSTED, "1")
-    with served(application, http=patience.BoundedConnection) as found:
-        yield found
+@pytest.fixture(scope="module")
+def port():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(HOSTED, "1")
+        with served(application, http=patience.BoundedConnection) as found:
+            yield found
 
 
 @pytest.fixture(autouse=True)

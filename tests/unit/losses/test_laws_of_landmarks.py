@@ -143,6 +143,7 @@ REACHED = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("name", "parameters"), REACHED)
 def test_the_floor_is_reached_by_descent(name, parameters):
     spec = LOSSES[name]
@@ -188,6 +189,7 @@ def test_the_floor_is_reached_by_descent(name, parameters):
 MINED = [c.name for c in LOSSES["triplet"].conventions if not c.reads]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("convention", ["", *MINED])
 @pytest.mark.parametrize("classes", [(0, 0, 1, 1, 2, 2), (0, 0, 0, 1, 1, 2), (0, 0, 0, 1), (0, 0)])
 def test_landmarks_of_mined_triplets_on_the_sphere(convention, classes):
@@ -210,6 +212,7 @@ def test_landmarks_of_mined_triplets_on_the_sphere(convention, classes):
             assert spec.definition(**given, **settings) >= spec.floor(given, **settings) - 1e-9
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("classes", [(0, 0, 1, 1), (0, 0, 0, 1), (0, 0, 1, 1, 2, 2)])
 @pytest.mark.parametrize("margin", [0.2, 1.0, 3.0])
 def test_landmarks_of_lifted_structure_on_the_sphere(margin, classes):

@@ -402,6 +402,7 @@ def test_the_time_grows_as_the_file_does(what):
     assert spent[1] < 8 * 4 * spent[0] + 0.1  # 64 times as much, were it quadratic
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", ["chained quotes", "alternating quotes"])
 def test_a_megabyte_of_quotes_is_so_much_work(what):
     """Seconds of a processor, several times what they are: for a fifth of a megabyte."""

@@ -133,6 +133,7 @@ def test_hidden_positives_share_no_text_with_the_pair_that_they_are_right_for():
     assert len(example.mislabelled) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.encoder
 def test_shipped_embeddings_equal_a_fresh_encoding():
     fresh = embed_examples()

@@ -33,7 +33,7 @@ from tests.expected import FILE, FULL, SHARED, arguments_of, known_requests, req
 from tests.hostile import varied
 from tests.unit.web.test_wire import SMALL, trained
 
-pytestmark = pytest.mark.encoder
+pytestmark = [pytest.mark.encoder, pytest.mark.thorough]
 
 SECONDS = 1.0  # of a processor
 MIB = 200

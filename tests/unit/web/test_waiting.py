@@ -92,6 +92,7 @@ def many_wait(count: int) -> bool:
     return turns.MIDDLING.counts == (1, count)
 
 
+@pytest.mark.thorough
 def test_who_waits_for_larger_batches_keeps_nobody_waiting(hosted, parts):
     """More than the server has threads, of one key and of many; and nobody waits on who left. Who
     asks for more than may wait is told so at once."""
@@ -109,6 +110,7 @@ def test_who_waits_for_larger_batches_keeps_nobody_waiting(hosted, parts):
             in_loop(until(functools.partial(many_wait, 0)))
 
 
+@pytest.mark.thorough
 def test_a_small_file_that_unpacks_to_much_takes_its_turn(hosted, parts, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
     assert turns.HEAVY.counts == (0, 0)

@@ -511,6 +511,7 @@ def test_the_scene_shows_the_number():
     assert made > 150
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("count", [257, 300, 400, 512, 3001])
 def test_losses_on_matrices_are_told_at_every_count(count):
     """Whose landmarks take a cell for every two of the batch."""

@@ -6,6 +6,9 @@ import pytest
 
 from tests.planted import beside, counted, curves, encoded, tables
 
+pytestmark = pytest.mark.thorough
+
+
 OF_ROWS = {
     "copies", "conflicting_labels", "same_on_both_sides", "mixed_scripts", "cut_off", "twins",
     "texts_in_classes", "texts_again", "classes_of_one", "negative_is_own", "twins_met",

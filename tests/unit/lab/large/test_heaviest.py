@@ -23,6 +23,7 @@ def must_be_the_heaviest(terms):
     np.testing.assert_allclose(found.shares, np.exp(found.values - terms.total))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("loss", ["cosent", "weighted_cosent"])
 def test_among_a_million(loss, labels):

@@ -39,6 +39,7 @@ def used(loss: str, pairs: int) -> Opened:
     return opened
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loss", offered())
 def test_it_is_what_is_allocated(loss):
     used(loss, pairs=300)  # what is made once and stays is there

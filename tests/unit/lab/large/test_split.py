@@ -145,6 +145,7 @@ def test_edges_cover_everything_once(stop):
     assert len(found) - 1 <= 256
 
 
+@pytest.mark.thorough
 def test_a_million_pairs_need_far_less_than_their_matrix():
     """At most 500 MB above the scores, counted by the allocations themselves."""
     batch = batch_of(10**6, "ties")

@@ -46,6 +46,7 @@ def rows_in(path):
         return list(csv.DictReader(file))
 
 
+@pytest.mark.thorough
 def test_every_pair_of_a_file_of_20000_rows_is_written(tmp_path):
     source = np.random.default_rng(0)
     lines = ["sentence1,sentence2,score,similarity"]

@@ -168,6 +168,7 @@ def terms_by_hand(batch, loss, parameters):
     return terms
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("loss", "parameters", "rows"),
     [

@@ -101,6 +101,7 @@ def test_each_finding_and_loss_opens_on_the_rows():
         assert explore(opened(answer, one)).loss is not None
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", [12, 90, 5_000])
 def test_an_answer_stays_small_however_long_the_texts_are(words):
     """All losses share one text of the rows, and evidence is shown from its beginning."""

@@ -150,6 +150,7 @@ def test_a_file_that_has_left_is_asked_for_again():
         assert answer == {"send_file": True}
 
 
+@pytest.mark.thorough
 def test_the_figures_over_many_batches_of_a_file():
     answer = read("many.csv", lines(40))
     about = {"name": "many.csv", "file": answer["file"]}

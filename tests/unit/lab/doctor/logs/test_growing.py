@@ -99,6 +99,7 @@ def spent(name: str, content: bytes) -> float:
     return time.process_time() - began
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("what", GROWING)
 def test_the_time_grows_as_the_log_does(what):
     name, make = GROWING[what]
