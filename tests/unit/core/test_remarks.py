@@ -114,6 +114,7 @@ def test_the_scale_is_named_at_which_a_loss_is_no_longer_above_its_collapse(loss
 CONVEX = [name for name, spec in LOSSES.items() if isinstance(spec.form, collapse.CONVEX)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loss", CONVEX)
 @pytest.mark.parametrize("labels", ["binary", "graded", "continuous"])
 def test_of_a_convex_loss_few_values_show_what_all_of_its_range_would(loss, labels, monkeypatch):

@@ -333,6 +333,7 @@ def trained(case, sides):
     return found, value.item()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("sides", [APART, TANGLED])
 @pytest.mark.parametrize("case", COPIED)
 def test_no_training_takes_a_loss_below_what_copies_hold_it_at(case, sides):

@@ -35,6 +35,7 @@ def rows_of(text):
 # Tables
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loss", LOSSES)
 def test_every_matrix_reads_back_to_the_last_digit(loss):
     found = with_view(seen(loss=loss), order="entry")

@@ -61,6 +61,7 @@ def embedded(element):
 # What it holds
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_loss_is_drawn_in_every_language(loss, language):

@@ -62,6 +62,7 @@ def least_by_scipy(label_sets, scale, lowest, highest, weighted):
 COSINE, COMPLEX = (-1.0, 1.0), (0.0, 2**0.5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("scale", "ends", "weighted"),
     [

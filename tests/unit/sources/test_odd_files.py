@@ -376,6 +376,7 @@ def calls_of(work: Callable[[], object]) -> int:
     return count
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("what", "reader"),
     [*((what, of_table) for what in GROWING), ("bad rows", of_large), ("newlines", of_large)],

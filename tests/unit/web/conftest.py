@@ -41,6 +41,7 @@ def hosted(tmp_path_factory):
         patch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "100000")
         patch.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("gradio")))
         patch.setattr(programs, "UNFETCHED", 16)  # so that they can be exceeded soon
+        patch.setattr(programs, "CALLS_S", 0.001)
         demo, address = site.open_page(Scenario(), "127.0.0.1", free_port())
         yield demo, address
         demo.close(verbose=False)

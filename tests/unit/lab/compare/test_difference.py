@@ -51,6 +51,7 @@ def test_a_loss_does_not_differ_from_itself(side):
     assert "ink=base" not in "".join(found.formula)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", range(len(SIDES)))
 def test_two_losses_are_told_whole_and_alike_from_both_sides(place):
     base = explored(*SIDES[place])

@@ -34,6 +34,7 @@ def one(loss, batch, change, **parameters):
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_loss_says_what_it_makes_of_a_change(kind):
     batch = batch_of()

@@ -421,6 +421,7 @@ def test_a_floor_that_a_margin_leaves_is_told_as_that():
     assert "above 2" not in " ".join(lines(asked("0", loss="contrastive")))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [name for name in LOSSES if name not in TEACHERS | AT_ZERO])
 def test_a_loss_and_its_counts_are_told_from_its_value(name):
     """Nobody says which loss it is, and it is among the first three answers."""

@@ -75,6 +75,7 @@ def must_be_sums(terms: Hinge, window: Window, weights: np.ndarray, found) -> No
     assert (np.exp(blocks.largest[some]) >= largest[some] * (1 - 1e-12)).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize(
     ("margin", "ties"), [(0.0, False), (0.25, False), (0.25, True), (5.0, False)]

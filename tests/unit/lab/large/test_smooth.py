@@ -69,6 +69,7 @@ WINDOWS = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize(("scale", "lengths"), [(20.0, (32, 2)), (90.0, (32,))])
 def test_blocks_are_the_sums_of_their_cells(labels, scale, lengths, monkeypatch):

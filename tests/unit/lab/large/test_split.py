@@ -45,6 +45,7 @@ def test_blocks_are_the_sums_of_their_cells(loss, labels):
     assert found.share.sum() == pytest.approx(float(some.any()), abs=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("labels", LABELS)
 @pytest.mark.parametrize("loss", ["cosent", "weighted_cosent"])
 @pytest.mark.parametrize(

@@ -174,6 +174,7 @@ def test_any_classes_any_batch(each_way, function, definition):
 DISTANCES = ("euclidean", "squared_euclidean", "cosine")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mining", ["hard", "semi_hard", "all", "over violating"])
 def test_any_distance_any_margin(each_way, mining):
     every = itertools.product(CLASSES, DISTANCES, (0.0, 0.05, 2.0))
@@ -277,6 +278,7 @@ def test_ragged_sizes(each_way, function, definition):
             same(function, definition, normal(size, 4), classes=torch.arange(size) % 3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("function", "definition"), EVERY)
 def test_where_the_path_changes(function, definition):
     """As it is called, without made-up blocks: at once below, in blocks above."""

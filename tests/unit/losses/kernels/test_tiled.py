@@ -205,6 +205,7 @@ def test_siglip_is_the_full_nce_at_the_same_threshold():
 # Derivatives of derivatives, other transforms
 
 
+@pytest.mark.thorough
 @every_case
 @pytest.mark.usefixtures("tiles")
 def test_gradgradcheck(name, parameters, extra):
