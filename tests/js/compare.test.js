@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import "./page.js"; // first: what draws makes elements
 import { numbered, read } from "../../explorer/web/kit/link.js";
-import { formOf, kindsIn, renamed, stepsAt } from "../../explorer/web/kit/sides.js";
+import { addressFor, carried, formOf, KEPT, kindsIn, renamed, stepsAt } from "../../explorer/web/kit/sides.js";
 import { Store } from "../../explorer/web/kit/store.js";
 import { equalised, orderOf, reachOf } from "../../explorer/web/pages/compare/bars.js";
 import { coloured, latexOf, plain } from "../../explorer/web/pages/compare/latex.js";
@@ -39,6 +39,22 @@ const sidesOf = (text) => read(table, text, kindsIn(LOSSES)).sides;
 
 test("what is written reads back, whatever a convention is called", () => {
   assert.deepEqual(sidesOf(new URLSearchParams(numbered(SIDES)).toString()), SIDES);
+});
+
+test("the scene of an address stands in it, or is kept beside it where that would be too long", () => {
+  const kept = new Map();
+  globalThis.localStorage = /** @type {any} */ ({
+    getItem: (name) => kept.get(name) ?? null,
+    setItem: (name, value) => kept.set(name, value),
+  });
+  const scene = /** @type {any} */ ({ data: { rows: [["a", "b", "1"]] }, rules: { twins: "keep" }, view: {} });
+  const sceneIn = (address) => new URLSearchParams(address.split("#")[1]).get("scene");
+  assert.equal(sceneIn(addressFor(SIDES, { link: "short", most: 5, scene })), "short");
+  assert.equal(carried(), null);
+  const address = addressFor(SIDES, { link: "longer", most: 5, scene });
+  assert.equal(sceneIn(address), KEPT);
+  assert.deepEqual(sidesOf(address.split("#")[1]), SIDES);
+  assert.deepEqual(carried(), { data: scene.data, rules: scene.rules });
 });
 
 test("a loss that there is not stays named, and its parameters with it", () => {

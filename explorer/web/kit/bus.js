@@ -62,6 +62,11 @@ export class Bus {
     return location.hash.slice(1);
   }
 
+  /** What stands after the "#" of Compare's address, so that it begins with the batch that is here. */
+  comparedScene() {
+    return location.hash && `scene=${location.hash.slice(1)}`;
+  }
+
   /** @param {string} topic */
   publish(topic) {
     this.published.add(topic);

@@ -97,7 +97,8 @@ export default function header(root, channel, server) {
     // Compare begins with the batch that is here.
     const compare = links[pages.findIndex(({ path }) => path === "compare")];
     compare?.addEventListener("click", () => {
-      compare.href = `${up}compare${location.search}${location.hash && `#scene=${location.hash.slice(1)}`}`;
+      const scene = channel.comparedScene();
+      compare.href = `${up}compare${location.search}${scene && `#${scene}`}`;
     });
   }
 

@@ -78,9 +78,17 @@ export const KEPT = "kept"; // in place of a scene that is too large for an addr
  */
 export function addressFor(sides, { link, most, scene }) {
   const said = new URLSearchParams(numbered(sides));
-  if (link.length > most) store("carried", JSON.stringify({ data: scene.data, rules: scene.rules }));
-  said.set("scene", link.length > most ? KEPT : link);
+  said.set("scene", link.length > most ? carry(scene) : link);
   return `compare#${said}`;
+}
+
+/**
+ * Keep a scene in this browser for Compare; what its address says in place of it.
+ * @param {Scene} scene
+ */
+export function carry({ data, rules }) {
+  store("carried", JSON.stringify({ data, rules }));
+  return KEPT;
 }
 
 /**

@@ -3,10 +3,12 @@
 import { formulaOf } from "../../kit/form.js";
 import { given } from "../../kit/given.js";
 import { History } from "../../kit/history.js";
+import { numbered } from "../../kit/link.js";
 import { LookedAt } from "../../kit/looked_at.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
 import { SentRows } from "../../kit/rows.js";
 import { GONE, problem } from "../../kit/server.js";
+import { carry } from "../../kit/sides.js";
 import { store as keep } from "../../kit/storage.js";
 import { Store } from "../../kit/store.js";
 import { learn } from "../../kit/sums.js";
@@ -146,6 +148,14 @@ export class Scene extends LookedAt {
     const own = { rows, teacher, guided, file, reading };
     const hidden = source !== "table" && rows.length ? { data: own } : null;
     return { text, kept: text ? hidden : this.scenario };
+  }
+
+  /** Where the scene is too large for an address, with its loss and the batch kept beside it. */
+  comparedScene() {
+    if (!this.tooLong) return super.comparedScene();
+    const { loss, convention, parameters } = this.scenario;
+    const sides = numbered([{ loss, convention, parameters }]);
+    return new URLSearchParams([...sides, ["scene", carry(this.scenario)]]).toString();
   }
 
   /**
