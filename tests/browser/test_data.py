@@ -87,12 +87,12 @@ def test_typing_pairs(page: Page) -> None:
 
 def test_what_is_typed_is_not_lost_by_leaving_at_once(page: Page) -> None:
     clear_table(page)
-    type_pair(page, 1, *PAIRS[0])
+    page.hover("#lp-source-example")  # so that the press follows at once
     # However long the press takes: what was typed is not computed, and the page does not move,
     # before it is over.
     problem = page.locator(PROBLEM)
     with redrawn(page):
-        page.hover("#lp-source-example")
+        type_pair(page, 1, *PAIRS[0])
         page.mouse.down()
         page.wait_for_timeout(500)
         expect(problem).to_be_visible()
