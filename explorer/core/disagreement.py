@@ -128,7 +128,12 @@ def spearman(labels: np.ndarray, scores: np.ndarray) -> float | None:
     scores = tied(scores)
     if len(scores) < 2 or scores.min() == scores.max() or labels.min() == labels.max():
         return None
-    return float(np.corrcoef(mid_ranks(scores), mid_ranks(labels))[0, 1])
+    return rank_correlation(scores, labels)
+
+
+def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
+    """Spearman's ρ of two rows of values [N], neither of them the same throughout."""
+    return float(np.corrcoef(mid_ranks(one), mid_ranks(other))[0, 1])
 
 
 def mid_ranks(values: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from explorer.core.diagnostics import TIED
-from explorer.core.disagreement import mid_ranks
+from explorer.core.disagreement import mid_ranks, rank_correlation
 from explorer.lab.training.data import Pair
 from explorer.lab.training.origin import DRAW
 from explorer.lab.training.rows import LEAST_CANDIDATES, by_first
@@ -245,10 +245,8 @@ def geometry(vectors: Tensor, held_out: HeldOut) -> dict[str, float | None]:
 def correlations(scores: np.ndarray, labels: np.ndarray) -> dict[str, float | None]:
     if len(scores) < 2 or scores.min() == scores.max() or labels.min() == labels.max():
         return {"spearman": None, "pearson": None}
-    ranks = mid_ranks(scores), mid_ranks(labels)
-    # By numpy: scipy also asks how likely they are by chance, which takes longer than they.
     return {
-        "spearman": float(np.corrcoef(*ranks)[0, 1]),
+        "spearman": rank_correlation(scores, labels),
         "pearson": float(np.corrcoef(scores, labels)[0, 1]),
     }
 
