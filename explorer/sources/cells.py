@@ -16,10 +16,16 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
 from explorer.runtime.validation import text_of
 
-# Natural language inference and yes-or-no data sets write words where others write numbers.
-WORD_SCORES = {
-    "true": 1.0,
-    "false": 0.0,
+# Words that data sets write where others write 1 and 0.
+YES_NO = {
+    **dict.fromkeys(("true", "t", "yes", "y", "是", "真", "对", "相似", "相关", "匹配"), 1.0),
+    **dict.fromkeys(("similar", "relevant", "duplicate", "paraphrase", "重复"), 1.0),
+    **dict.fromkeys(("false", "f", "no", "n", "否", "假", "错", "不是", "不对", "不相似"), 0.0),
+    **dict.fromkeys(("不相关", "不匹配", "不重复", "dissimilar", "irrelevant"), 0.0),
+    **dict.fromkeys(("not similar", "not relevant", "not duplicate", "not paraphrase"), 0.0),
+}
+# Natural language inference with three kinds, and with two.
+INFERENCE_SCORES = {
     "entailment": 1.0,
     "neutral": 0.5,
     "contradiction": 0.0,
@@ -27,10 +33,14 @@ WORD_SCORES = {
     "中立": 0.5,
     "矛盾": 0.0,
 }
+TWO_WAY_INFERENCE = {"entailment": 1.0, "not entailment": 0.0, "蕴含": 1.0, "不蕴含": 0.0}
+WORD_SCORES = {**YES_NO, **INFERENCE_SCORES, **TWO_WAY_INFERENCE}
 # The same as SNLI and MNLI number them, in the order of their label's names; −1 is no label.
 INFERENCE = {"entailment": 0, "neutral": 1, "contradiction": 2, "蕴含": 0, "中立": 1, "矛盾": 2}
-ENTAILMENT = WORD_SCORES["entailment"]  # the kind that is positive
-INFERENCE_WORDS = {WORD_SCORES[word]: word for word in ("entailment", "neutral", "contradiction")}
+ENTAILMENT = INFERENCE_SCORES["entailment"]  # the kind that is positive
+INFERENCE_WORDS = {
+    INFERENCE_SCORES[word]: word for word in ("entailment", "neutral", "contradiction")
+}
 NO_INFERENCE = ("-", "-1")
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)(e[+-]?[0-9]+)?")
 # The mark may part thousands from hundreds: 1,250 and 2.500. Nobody means 1.125 so.
@@ -142,22 +152,50 @@ def read_inference(value: object, column: str) -> float:
     kind = inference_kind(value)
     if kind is None:
         raise Problem("inference_label", column=column, value=shortened(value))
-    return WORD_SCORES[list(INFERENCE)[kind]]
+    return INFERENCE_SCORES[list(INFERENCE)[kind]]
 
 
 def inference_kind(value: object) -> int | None:
     """Which of the three it is, as their data sets number them; None for anything else."""
-    if isinstance(value, str) and (plain := _plain_number(value[:_NUMBER_LETTERS])) in INFERENCE:
-        return INFERENCE[plain]
+    word = label_word(value)
+    if word in INFERENCE:
+        return INFERENCE[word]
+    number = None if word is not None or isinstance(value, bool) else number_in(value)
+    return int(number) if number in INFERENCE.values() else None
+
+
+def label_word(value: object) -> str | None:
+    """The word of `WORD_SCORES` that a cell holds, as it is written there; None for anything else.
+
+    >>> label_word(" Not_Entailment "), label_word("0.5")
+    ('not entailment', None)
+    """
+    if isinstance(value, bool):
+        return str(value).casefold()
+    if not isinstance(value, str):
+        return None
+    word = _plain_number(value[:_NUMBER_LETTERS]).replace("_", " ").replace("-", " ")
+    return word if word in WORD_SCORES else None
+
+
+def number_in(value: object) -> float | None:
+    """The number that a cell holds, where it is one and no word."""
+    if label_word(value) is not None:
+        return None
     try:
-        score = read_score(value, "")
+        return read_score(value, "", _MARKS)
     except Problem:
         return None
-    return int(score) if score in INFERENCE.values() else None
 
 
 def is_score(value: object) -> bool:
-    """Whether the cell reads as a score, or would if it were known what its mark parts."""
+    """Whether the cell reads as a score, or would if it were known what its mark parts.
+
+    A single letter, such as the y of yes, is a label only in a column that is known to hold them.
+    """
+    word = label_word(value)
+    if word is not None:
+        return len(word) > 1 or not word.isascii()
     try:
         read_score(value, "", _MARKS)
     except Problem:
@@ -200,9 +238,9 @@ def _plain_letter(letter: str) -> str:
 
 
 def _score_from_text(text: str, column: str, decimal: Collection[str]) -> float:
+    if (word := label_word(text)) is not None:
+        return WORD_SCORES[word]
     plain = _plain_number(text) if len(text) <= _NUMBER_LETTERS else ""
-    if plain in WORD_SCORES:
-        return WORD_SCORES[plain]
     if _NUMBER.fullmatch(plain):
         grouped = _GROUPED.fullmatch(plain)
         if grouped and (mark := grouped[2] or grouped[3]) not in decimal:

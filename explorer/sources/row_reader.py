@@ -7,15 +7,11 @@ from collections.abc import Mapping, Sequence
 
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import (
-    NO_INFERENCE,
-    WORD_SCORES,
     AmbiguousScore,
     Cells,
     decimal_mark,
-    inference_kind,
     is_blank,
     listed_in,
-    read_inference,
     read_score,
     read_sentence,
 )
@@ -31,9 +27,8 @@ from explorer.sources.columns import (
 from explorer.sources.grids import Grid, step
 from explorer.sources.guide_columns import guides_of
 from explorer.sources.guides import Guide
+from explorer.sources.label_kinds import Kind, LabelKind, label_kind, numbered_inference
 from explorer.sources.pairs import NEGATIVE, POSITIVE
-
-_KINDS = {0, 1, 2}  # of inference, as its data sets number them
 
 # Two sentences, their label, and what the teacher gave them, NaN for nothing.
 Pair = tuple[str, str, float, float]
@@ -42,8 +37,8 @@ Pair = tuple[str, str, float, float]
 class RowReader:
     """Makes the pairs of each row of a grid: one, or of a list of candidates one for each, or of a
     triplet one for each sentence beside the anchor. `labelled` says whether there are any scores,
-    `chosen` which columns are read, `inference` whether the scores are kinds of natural language
-    inference, which are read as `WORD_SCORES` has them; of what was read so far `listed` which
+    `chosen` which columns are read, `label_kind` how the scores are written, and `inference`
+    whether they are kinds of natural language inference; of what was read so far `listed` which
     roles some cell has a list for, and `margins` whether a teacher's were those of negatives
     alone. `guide` has the vectors of a guide, of the rows that were kept."""
 
@@ -57,7 +52,9 @@ class RowReader:
         self.is_triplet = set(TRIPLET_ROLES) <= set(chosen)
         scored = "score" in chosen and not grid.is_blank(chosen["score"])
         self.labelled = self.is_triplet or scored
-        self.inference = scored and not self.is_triplet and _is_inference(grid, chosen)
+        of_pairs = scored and not self.is_triplet
+        self.label_kind = _label_kind(grid, chosen) if of_pairs else LabelKind()
+        self.inference = self.label_kind.is_inference
         self.negatives = negative_columns(grid.columns, chosen) if self.is_triplet else ()
         taught = self.is_triplet and TEACHER in chosen
         self.taught = teacher_columns(grid.columns, chosen[TEACHER]) if taught else ()
@@ -138,7 +135,8 @@ class RowReader:
                 raise Problem(
                     "candidates_values", column=name, other=other, count=count, values=found
                 )
-            columns[at] = [self.number(value, beside) for value in values]
+            read = self.label if role == "score" else self.number
+            columns[at] = [read(value, beside) for value in values]
         first = self.sentence(cells, self.positions["first"])
         seconds = [read_sentence(text, name) for text in texts]
         return tuple((first, *pair) for pair in zip(seconds, *columns, strict=True))
@@ -171,9 +169,16 @@ class RowReader:
 
     def score(self, cells: Cells, role: str = "score") -> float:
         position = self.positions[role]
-        if self.inference and role == "score":
-            return read_inference(cells[position], self.names[position])
-        return self.number(cells[position], position)
+        read = self.label if role == "score" else self.number
+        return read(cells[position], position)
+
+    def label(self, value: object, position: int) -> float:
+        """A label of the column, as the column writes them. Raises Problem if it is none."""
+
+        def number(value: object) -> float:
+            return self.number(value, position)
+
+        return self.label_kind.read(value, self.names[position], number)
 
     def number(self, value: object, position: int) -> float:
         """A score of the column, of which the other cells may tell what its mark parts."""
@@ -209,23 +214,17 @@ class RowReader:
         return [one for one in found if not is_blank(one)]
 
 
-def _is_inference(grid: Grid, chosen: Mapping[str, int]) -> bool:
-    """Whether the scores are the words of natural language inference, or, beside a premise and a
-    hypothesis, the three numbers that SNLI and MNLI write for them: 0, 1 and 2, −1 for none."""
+def _label_kind(grid: Grid, chosen: Mapping[str, int]) -> LabelKind:
+    """How the column of labels is written. Raises Problem if it can be read in two ways."""
     position = chosen["score"]
-    cells = [cell for cell in grid.column(position) if str(cell).strip() not in NO_INFERENCE]
-    kinds = [inference_kind(cell) for cell in cells]
-    if None in kinds or not kinds:
-        return False
-    if all(isinstance(cell, str) and cell.strip().casefold() in WORD_SCORES for cell in cells):
-        return True
-    if not {"first", "second"} <= chosen.keys():  # similarities, and no sentences
-        return False
-    named = tuple(plain_name(grid.columns[chosen[role]]) for role in ("first", "second"))
-    if not any(set(named) == set(pair) for pair in INFERENCE_NAMES):
-        return False
-    if len(set(kinds)) == len(_KINDS):
-        return True
+    column = grid.columns[position]
+    named = False
+    if {"first", "second"} <= chosen.keys():  # elsewhere there are similarities, and no sentences
+        names = {plain_name(grid.columns[chosen[role]]) for role in ("first", "second")}
+        named = any(names == set(pair) for pair in INFERENCE_NAMES)
+    found = label_kind(grid.column(position), column, named)
+    if not named or found.kind is not Kind.NUMBER:
+        return found
+    # The first rows, which are the sample, may hold but one kind.
     rows = (cells for _, cells in grid.records(step) if not isinstance(cells, Problem))
-    every = {inference_kind(row[position]) for row in rows if not is_blank(row[position])}
-    return every >= _KINDS
+    return numbered_inference((row[position] for row in rows), column)

@@ -19,7 +19,7 @@ from explorer.lab.doctor.meetings import Meetings
 from explorer.lab.doctor.profile import Cleaned, Profile
 from explorer.locale import say
 from explorer.runtime.numbers import display_number, percent
-from explorer.sources.cells import WORD_SCORES
+from explorer.sources.cells import INFERENCE_SCORES
 from losses import LOSSES, LossSpec
 
 KINDS = ("entailment", "neutral", "contradiction")
@@ -322,9 +322,9 @@ def _labels(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
 
 def _inference(profile: Profile, spec: LossSpec) -> Fault:
     """Entailment, neutral and contradiction, which are kinds and no degrees."""
-    counts = [int((profile.labels == WORD_SCORES[kind]).sum()) for kind in KINDS]
+    counts = [int((profile.labels == INFERENCE_SCORES[kind]).sum()) for kind in KINDS]
     values: dict[str, Value] = dict(zip(KINDS, counts, strict=True))
-    worst = np.flatnonzero(profile.labels == WORD_SCORES[KINDS[-1]])
+    worst = np.flatnonzero(profile.labels == INFERENCE_SCORES[KINDS[-1]])
     severity = NOTE if spec.by_threshold or not spec.reads_labels else WARNING
     return Fault("inference_labels", severity, values, _evidence(worst))
 

@@ -126,7 +126,8 @@ def test_scores_are_read_as_people_write_them(text, score):
 
 
 @pytest.mark.parametrize(
-    "text", ["yes", "no", "4/5", "80%", "1.2.3", "1,2,3", "1_000", "0x10", "--1", "e5", "1 2", [1]]
+    "text",
+    ["maybe", "y", "n", "4/5", "80%", "1.2.3", "1,2,3", "1_000", "0x10", "--1", "e5", "1 2", [1]],
 )
 def test_what_is_no_number_is_no_score(text):
     assert not is_score(text)
@@ -406,7 +407,6 @@ INFERENCE = "premise,hypothesis,label\n" + "".join(f"a {n},b {n},{n % 3}\n" for 
         ("premise,hypothesis,label\n" + INFERENCE.partition("\n")[2] + "c,d,-1\n", True),
         (INFERENCE.replace(",2\n", ",contradiction\n"), True),
         (INFERENCE.replace("premise,hypothesis", "sentence1,sentence2"), False),
-        (INFERENCE.replace(",2\n", ",1\n"), False),  # of two kinds the numbers say nothing
         (INFERENCE + "c,d,5\n", False),
         (INFERENCE + "c,d,0.5\n", False),
     ],

@@ -1,0 +1,155 @@
+"""How the labels of one column are written: numbers, yes and no, or kinds of inference.
+
+One column has one way. A column of two ways, such as yes and no beside entailment, could be read
+in two ways, and is refused with what to write; a cell that is not written as the others of its
+column are makes its row one that cannot be used.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from explorer.runtime.problem import Problem
+from explorer.sources.cells import (
+    INFERENCE,
+    INFERENCE_SCORES,
+    NO_INFERENCE,
+    TWO_WAY_INFERENCE,
+    YES_NO,
+    is_blank,
+    label_word,
+    listed_in,
+    number_in,
+    read_inference,
+    shortened,
+)
+
+# The share of a column's labels that are written in one way; fewer, and it is unclear which.
+CLEAR_SHARE = 0.9
+_BINARY = frozenset((0.0, 1.0))
+_INFERENCE_NUMBERS = frozenset(map(float, INFERENCE.values()))
+
+
+class Kind(StrEnum):
+    """One way of writing labels."""
+
+    NUMBER = "number"
+    YES_NO = "yes_no"
+    INFERENCE = "inference"
+    TWO_WAY_INFERENCE = "two_way_inference"
+
+
+_WORDS: Mapping[Kind, Mapping[str, float]] = {
+    Kind.YES_NO: YES_NO,
+    Kind.INFERENCE: INFERENCE_SCORES,
+    Kind.TWO_WAY_INFERENCE: TWO_WAY_INFERENCE,
+}
+
+
+@dataclass(frozen=True)
+class LabelKind:
+    """The way in which a column's labels are written.
+
+    `numbered` says whether numbers may stand among its words: 0 and 1 for yes and no, and the
+    numbers of inference where the columns are called premise and hypothesis.
+    """
+
+    kind: Kind = Kind.NUMBER
+    numbered: bool = True
+
+    @property
+    def is_inference(self) -> bool:
+        """Whether the labels are the three kinds of inference."""
+        return self.kind is Kind.INFERENCE
+
+    def read(self, value: object, column: str, number: Callable[[object], float]) -> float:
+        """The label in a cell of the column; `number` reads one that is written as a number.
+
+        Raises Problem if the cell is not written as the column is.
+        """
+        word = label_word(value)
+        if self.is_inference:
+            if word is None and not self.numbered and number_in(value) is not None:
+                raise Problem("inference_label", column=column, value=shortened(value))
+            return read_inference(value, column)
+        words = _WORDS.get(self.kind, YES_NO if self.numbered else {})
+        if word in words:
+            return words[word]
+        if word is not None:
+            raise Problem("label_written_otherwise", column=column, value=shortened(value))
+        found = number(value)
+        if self.kind is not Kind.NUMBER and found not in _BINARY:
+            raise Problem("label_written_otherwise", column=column, value=shortened(value))
+        return found
+
+
+def numbered_inference(cells: Iterable[object], column: str) -> LabelKind:
+    """Whether all numbers of a column beside premise and hypothesis are kinds: 0, 1 and 2.
+
+    Raises Problem where there are fewer than these three: 0 and 1 may be entailment and neutral,
+    or no and yes.
+    """
+    numbers = (number_in(cell) for cell in cells if str(cell).strip() not in NO_INFERENCE)
+    found = {number for number in numbers if number is not None}
+    if not found <= _INFERENCE_NUMBERS:
+        return LabelKind(numbered=found <= _BINARY)
+    if found == _INFERENCE_NUMBERS:
+        return LabelKind(Kind.INFERENCE)
+    said = ", ".join(f"{number:g}" for number in sorted(found))
+    raise Problem("labels_some_kinds", about="columns", column=column, numbers=said)
+
+
+def label_kind(cells: Iterable[object], column: str, named_inference: bool) -> LabelKind:
+    """How a column's labels are written, by its cells.
+
+    Args:
+        cells: the column's, in which a list has a label for each candidate.
+        column: its name, for what is said of it.
+        named_inference: whether the two texts are called premise and hypothesis, beside which 0,
+            1 and 2 are kinds and no degrees.
+
+    Raises Problem if the labels can be read in two ways.
+    """
+    found = [
+        (kind, label)
+        for cell in cells
+        for label in _labels_in(cell)
+        if str(label).strip() not in NO_INFERENCE and (kind := _kind_of(label)) is not None
+    ]
+    counts = Counter(kind for kind, _ in found)
+    examples = dict(reversed(found))
+    numbers = {number_in(label) for kind, label in found if kind is Kind.NUMBER}
+    if counts[Kind.TWO_WAY_INFERENCE]:  # the word for the other of the two belongs to both
+        words = {label_word(label) for kind, label in found if kind is Kind.INFERENCE}
+        if words <= TWO_WAY_INFERENCE.keys():
+            counts[Kind.TWO_WAY_INFERENCE] += counts.pop(Kind.INFERENCE, 0)
+    if named_inference and numbers <= _INFERENCE_NUMBERS and counts[Kind.INFERENCE]:
+        return LabelKind(Kind.INFERENCE)
+    if numbers <= _BINARY and set(+counts) == {Kind.YES_NO, Kind.NUMBER}:
+        return LabelKind(Kind.YES_NO)
+    if not counts:
+        return LabelKind()
+    (kind, count), *others = counts.most_common()
+    if others and count < CLEAR_SHARE * counts.total():
+        one, other = (shortened(examples[each]) for each in (kind, others[0][0]))
+        raise Problem("labels_mixed", about="columns", column=column, one=one, other=other)
+    if kind is Kind.NUMBER:
+        return LabelKind(kind, numbered=numbers <= _BINARY)
+    return LabelKind(kind, numbered=kind is Kind.YES_NO)
+
+
+def _labels_in(cell: object) -> list[object]:
+    try:
+        return [] if is_blank(cell) else listed_in(cell)
+    except Problem:  # a list that is too long is reported where its row is read
+        return []
+
+
+def _kind_of(label: object) -> Kind | None:
+    word = label_word(label)
+    if word is None:
+        return None if number_in(label) is None else Kind.NUMBER
+    return next(kind for kind, words in _WORDS.items() if word in words)

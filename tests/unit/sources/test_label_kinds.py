@@ -1,0 +1,138 @@
+"""How labels are written: each way means the same in every kind of file, and two ways ask."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.runtime.problem import Problem
+from explorer.sources.cells import TWO_WAY_INFERENCE, YES_NO
+from explorer.sources.tables import Table, from_rows, read_table
+from tests.unit.sources.test_positives import as_file
+
+NAMES = ("sentence1", "sentence2", "label")
+INFERENCE_NAMES = ("premise", "hypothesis", "label")
+KINDS = ("csv", "tsv", "json", "jsonl", "parquet")
+# Ways of writing a positive and a negative label.
+BINARY = [
+    ("true", "false"),
+    ("True", "False"),
+    ("TRUE", "FALSE"),
+    ("t", "f"),
+    ("T", "F"),
+    ("yes", "no"),
+    ("Yes", "NO"),
+    ("y", "n"),
+    ("Y", "N"),
+    ("是", "否"),
+    ("相似", "不相似"),
+    ("相关", "不相关"),
+    ("relevant", "not_relevant"),
+    ("entailment", "not_entailment"),
+    ("1", "0"),
+    ("１", "０"),  # of full width
+    ("1.0", "0.0"),
+]
+
+
+def read(labels, kind="csv", names=NAMES) -> Table:
+    rows = [(f"first {n}", f"second {n}", label) for n, label in enumerate(labels)]
+    return read_table(as_file(rows, names, kind), f"x.{kind}")
+
+
+def refused(labels, kind="csv", names=NAMES) -> str:
+    with pytest.raises(Problem) as caught:
+        read(labels, kind, names)
+    return problem_name(caught.value)
+
+
+def problem_name(problem: Problem) -> str:
+    return problem.key.removeprefix("problem.")
+
+
+@pytest.mark.parametrize("names", [NAMES, INFERENCE_NAMES, ("question", "answer", "相似度")])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("positive", "negative"), BINARY)
+def test_positive_and_negative_are_1_and_0_in_every_file(positive, negative, kind, names):
+    if names == INFERENCE_NAMES and positive[0] in "1１":
+        return  # may be kinds of inference: see below
+    table = read([positive, negative, positive, positive], kind, names)
+    assert table.pairs.labels == (1, 0, 1, 1)
+    assert not table.inference
+    assert table.left_out == 0
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonl", "parquet"])
+@pytest.mark.parametrize("names", [NAMES, INFERENCE_NAMES])
+def test_booleans_are_1_and_0(kind, names):
+    table = read([True, False, True, True], kind, names)
+    assert (table.pairs.labels, table.inference) == ((1, 0, 1, 1), False)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "words", [("entailment", "neutral", "contradiction"), ("蕴含", "中立", "矛盾")]
+)
+def test_words_of_inference_are_kinds_in_every_file(words, kind):
+    table = read([*words, "-"], kind)
+    assert (table.pairs.labels, table.inference) == ((1, 0.5, 0), True)
+    assert [problem_name(row.problem) for row in table.skipped] == ["inference_label"]
+
+
+def test_a_column_of_one_label_is_read_as_that():
+    for word, label in {**YES_NO, **TWO_WAY_INFERENCE}.items():
+        assert read([word] * 3).pairs.labels == (label,) * 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ("yes", "no", "entailment", "neutral"),
+        ("true", "neutral", "false", "contradiction"),
+        ("yes", "no", "3", "5"),
+        ("是", "否", "0.5", "0.7"),
+        ("entailment", "1", "neutral", "0", "contradiction"),  # 1: neutral, or a positive?
+        ("entailment", "0.3", "neutral", "0.9"),
+    ],
+)
+def test_labels_written_in_two_ways_ask(labels, kind):
+    assert refused(labels, kind) == "labels_mixed"
+
+
+@pytest.mark.parametrize("numbers", [("0", "1"), ("0", "2"), ("1", "2"), ("0",), ("1",)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_some_numbers_beside_premise_and_hypothesis_ask(numbers, kind):
+    assert refused(numbers * 3, kind, INFERENCE_NAMES) == "labels_some_kinds"
+
+
+def test_a_single_label_in_another_way_costs_its_row_alone():
+    table = read([*["yes", "no"] * 10, "neutral"])
+    assert len(table.pairs) == 20
+    assert [problem_name(row.problem) for row in table.skipped] == ["label_written_otherwise"]
+    table = read([*["4.5", "3"] * 10, "true"])
+    assert len(table.pairs) == 20
+    assert [problem_name(row.problem) for row in table.skipped] == ["label_written_otherwise"]
+
+
+def test_yes_and_no_may_stand_beside_1_and_0():
+    assert read(["yes", "no", "1", "0"]).pairs.labels == (1, 0, 1, 0)
+    assert read(["1", "0", "1", "0", "yes"]).pairs.labels == (1, 0, 1, 0, 1)
+
+
+def test_labels_of_candidates_are_read_as_those_of_pairs():
+    rows = [("q", ["a", "b", "c"], ["yes", "no", "no"]), ("r", ["d", "e"], ["no", "yes"])]
+    for kind in ("json", "parquet"):
+        table = read_table(as_file(rows, ("query", "docs", "labels"), kind), f"x.{kind}")
+        assert table.pairs.labels == (1, 0, 0, 0, 1)
+
+
+def test_a_typed_table_reads_the_same_words():
+    table = from_rows([("a", "b", "是"), ("c", "d", "否"), ("e", "f", "是")])
+    assert table.pairs.labels == (1, 0, 1)
+
+
+def test_a_column_of_answers_is_no_column_of_labels():
+    """Single letters are labels where a column is called so, and texts elsewhere."""
+    rows = [("what", "a", "n"), ("which", "b", "y"), ("who", "c", "t")]
+    table = read_table(as_file(rows, ("anchor", "positive", "negative"), "csv"), "x.csv")
+    assert set(table.chosen) == {"anchor", "positive", "negative"}
