@@ -37,10 +37,10 @@ def least_over_levels(
     The loss is convex and does not care which pair of a label has which score, so at the best
     point equal labels have equal scores: one unknown a level. The outer two sit at the ends; for
     the others it is a convex problem in a box, solved by projected Newton (`_least_in_box`).
-    None above `MOST_LEVELS` levels.
+    None above `MOST_LEVELS` levels. Scores without ends leave nothing.
     """
     levels, counts = labels.cpu().unique(return_counts=True)
-    if len(levels) < 2:
+    if len(levels) < 2 or math.isinf(highest - lowest):
         return 0.0
     if len(levels) > MOST_LEVELS:
         return None

@@ -17,6 +17,8 @@ from losses.equivalents import Equivalent
 from losses.forms import Form
 from losses.peers import Peer
 from losses.readings import LISTS, POSITIVES, READABLE, TEACHER, TEACHER_VECTORS, Readable
+from losses.scores import SCORE_KINDS, Ends, on_scores
+from losses.symbols import Parameter, ParameterValue, Symbol
 
 GROUPS = (
     "pair_scores",
@@ -29,80 +31,6 @@ GROUPS = (
     "combined",
     "own",
 )
-ROLES = ("", "scale", "temperature", "sharpness", "margin")
-ParameterValue = float | bool | str | tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """A keyword of a loss as a person moves it: default, range, symbol.
-
-    A parameter with `choices` is picked, a boolean default is switched, a tuple default is a
-    list of numbers, anything else is a number between `minimum` and `maximum`. `role` is what rules
-    of thumb know it as, one of `ROLES`: "scale" is λ before a difference of two scores, of which
-    λ = α/σ_s (S1 eq. 50) speaks; "sharpness" is any other factor or temperature that sharpens all
-    that is compared. At the value `off` it does nothing. Of a `whole` one only whole numbers count.
-    One that speaks of a query's own hard negatives (`negative_owners`) says in `without_owners` at
-    which value it does not.
-    """
-
-    name: str
-    default: ParameterValue
-    symbol: str = ""
-    minimum: float = 0.0
-    maximum: float = 1.0
-    step: float = 0.01
-    logarithmic: bool = False
-    choices: tuple[str, ...] = ()
-    role: str = ""
-    off: float | None = None
-    whole: bool = False
-    without_owners: ParameterValue | None = None
-
-    def __post_init__(self) -> None:
-        if self.role not in ROLES:
-            raise ValueError(f"role is {self.role!r}; it must be one of {', '.join(ROLES)}")
-
-    @property
-    def kind(self) -> str:
-        if self.choices:
-            return "choice"
-        if isinstance(self.default, bool):
-            return "switch"
-        return "list" if isinstance(self.default, tuple) else "number"
-
-
-@dataclass(frozen=True)
-class Symbol:
-    """How a named intermediate is written, and what its rows and columns are.
-
-    `latex` is its name, and `equals` what that stands for, where this is told. `stem` is the name
-    without the letter that counts it, ``s`` of ``s_i``, where another letter may count it as well.
-    `axes` are axis names ("pair", "query", "key", "view", "sentence", "class", "triplet",
-    "level", "dimension"). `live` is the right-hand side for one cell with the names of other
-    intermediates and parameters in «…», indexed by row r and column c: ``«scores[r]»``. Where it
-    depends on a parameter it is a formula for each condition, an expression of the parameters, of
-    which the first that holds counts: ``{"soft_margin": …, "": …}``. What can
-    never be below 0 is not `signed`: 0 is then the end of its scale and not the middle. `indices`
-    are the letters that count its last axes, where they are not i and then j.
-    """
-
-    latex: str
-    axes: tuple[str, ...] = ()
-    live: str | Mapping[str, str] = ""
-    signed: bool = True
-    indices: tuple[str, ...] = ()
-    equals: str = ""
-    stem: str = ""
-
-    @property
-    def written(self) -> str:
-        """The name, and what it stands for."""
-        return f"{self.latex} = {self.equals}" if self.equals else self.latex
-
-    def counted_by(self, letter: str) -> str:
-        """The name with this letter where it has one of its own."""
-        return f"{self.stem}_{letter}" if self.stem else self.latex
 
 
 @dataclass(frozen=True)
@@ -117,7 +45,11 @@ class Convention:
     `collapse`, `floor`, `with_copies` and `reach` are as in `LossSpec`, for a definition of its
     own; their formulas are those of the loss where None is given. `former` are names that it had,
     by which links, runs and programs still find it. `peers` compute it, beside its `equivalent`;
-    one that is `printed` stands in an article or in a question, and nobody does.
+    one that is `printed` stands in an article or in a question, and nobody does. `score` is the
+    kind of score that it compares (`losses.scores`), that of the loss where it is empty. `learned`
+    are the parameters that the library trains with the model, each with a value at which the loss
+    reaches its minimum; their defaults are where the training starts. `label_ends` is as in
+    `LossSpec`.
     """
 
     name: str
@@ -139,6 +71,9 @@ class Convention:
     former: tuple[str, ...] = ()
     peers: tuple[Peer, ...] = ()
     printed: bool = False
+    score: str = ""
+    learned: Mapping[str, ParameterValue] = field(default_factory=dict)
+    label_ends: Ends | None = None
 
 
 @dataclass(frozen=True)
@@ -191,7 +126,12 @@ class LossSpec:
     view, stands against a negative of the batch; none for a loss that has no such cells.
     `with_copies` is the least value in a batch some of whose negatives are what the row looks for
     or, unless dot products are read, itself: it is called with how many of them each row has in
-    each of these steps, [R], and with the parameters.
+    each of these steps, [R], and with the parameters. `score` is the kind of score that it
+    compares, on which `collapse` and `floor` may depend. `formulas_unbounded` has the formulas of
+    these two ("collapse", "floor") where they are others for scores without ends; of a loss on such
+    scores it has those for scores between ends. `learned` is as in `Convention`. `label_ends` are
+    the ends between which labels mean something to it, where it takes them as they are; beyond
+    them it has no minimum, or one above 0.
     """
 
     function: Callable[..., Tensor]
@@ -223,8 +163,14 @@ class LossSpec:
     negatives: tuple[str, ...] = ()
     with_copies: Callable[..., float] | None = None
     convention: str = ""
+    score: str = "cosine"
+    formulas_unbounded: Mapping[str, str] = field(default_factory=dict)
+    learned: Mapping[str, ParameterValue] = field(default_factory=dict)
+    label_ends: Ends | None = None
 
     def __post_init__(self) -> None:
+        if self.score not in SCORE_KINDS:
+            raise ValueError(f"score is {self.score!r}; it must be one of {', '.join(SCORE_KINDS)}")
         if self.group not in GROUPS:
             raise ValueError(f"group is {self.group!r}; it must be one of {', '.join(GROUPS)}")
         set_once = object.__setattr__  # frozen from here on
@@ -340,6 +286,30 @@ class LossSpec:
                 return (float(asked), reach) if asked > reach else None
         return None
 
+    def scored_as(self, kind: str) -> LossSpec:
+        """This loss on scores of another kind: its minimum and its value at collapse follow.
+
+        Raises ValueError for a kind that is not in `SCORE_KINDS`.
+        """
+        if kind not in SCORE_KINDS:
+            raise ValueError(f"score is {kind!r}; it must be one of {', '.join(SCORE_KINDS)}")
+        if kind == self.score:
+            return self
+        swapped = SCORE_KINDS[kind].bounded != SCORE_KINDS[self.score].bounded
+        before = {"collapse": self.collapse_formula, "floor": self.floor_formula}
+        after = {**before, **self.formulas_unbounded} if swapped else before
+        others = {name: before[name] for name in self.formulas_unbounded}
+        return replace(
+            self,
+            score=kind,
+            collapse=self.collapse and on_scores(self.collapse, kind),
+            floor=self.floor and on_scores(self.floor, kind),
+            collapse_formula=after["collapse"],
+            floor_formula=after["floor"],
+            formulas_unbounded=others if swapped else self.formulas_unbounded,
+            parts=tuple(replace(part, spec=part.spec.scored_as(kind)) for part in self.parts),
+        )
+
     @property
     def former_conventions(self) -> dict[str, str]:
         """What conventions were called before, each with its name of today."""
@@ -379,7 +349,9 @@ class LossSpec:
                         equivalent=candidate.equivalent or self.equivalent,
                         peers=peers,
                         convention=convention,
-                    )
+                        learned=candidate.learned,
+                        label_ends=candidate.label_ends,
+                    ).scored_as(candidate.score or self.score)
                 accepted = inspect.signature(own).parameters
                 return replace(
                     self,
@@ -399,7 +371,9 @@ class LossSpec:
                     equivalent=candidate.equivalent,
                     peers=peers,
                     convention=convention,
-                )
+                    learned=candidate.learned,
+                    label_ends=candidate.label_ends,
+                ).scored_as(candidate.score or self.score)
         known = ", ".join(c.name for c in self.conventions) or "none"
         raise ValueError(f"{self.name} has no convention {convention!r}; it has: {known}")
 

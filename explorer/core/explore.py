@@ -86,20 +86,9 @@ class Exploration:
 
     @functools.cached_property
     def floor(self) -> float | None:
-        """The least of cosines, which lie within −1 and 1: of scores that need not, there is
-        none."""
-        if self._beyond_cosines:
-            return None
+        """The least of scores of the kind that the batch has; None where that is not known."""
         held = self._held_by_copies
         return Bound(held) if held is not None and self.copies_hold_it_up else self._floor_alone
-
-    @property
-    def _beyond_cosines(self) -> bool:
-        scores = self.batch.given
-        if scores is None or not self.spec.reads_scores:
-            return False
-        beyond = len(scores) > 0 and bool(scores.abs().max() > 1)
-        return bool(self.scenario.data.cross_encoder) or beyond
 
     @functools.cached_property
     def _floor_alone(self) -> float | None:
@@ -111,7 +100,7 @@ class Exploration:
     def copies_hold_it_up(self) -> bool:
         """Whether the loss cannot fall as low as without the copies among its negatives."""
         held, alone = self._held_by_copies, self._floor_alone
-        if held is None or self._beyond_cosines:
+        if held is None:
             return False
         return alone is None or held > alone + ROUNDING * abs(alone)
 
@@ -198,6 +187,7 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     if len(batch) > FEW_PAIRS:  # fewer take little of anything
         room.check_matrices(len(batch), CELL_BYTES)
     spec = spec_for(scenario)
+    spec = spec.scored_as(_score_kind(batch, scenario, spec))
     parameters = parameters_for(spec, dict(scenario.parameters))
     _check_labels(batch.pairs, spec)
     _check_prefixes(spec, batch)
@@ -293,6 +283,16 @@ def spec_for(scenario: Scenario) -> LossSpec:
     """The chosen loss in the chosen convention; one's own is read again if its file changed."""
     renew(scenario.loss)
     return registered(scenario)
+
+
+def _score_kind(batch: Batch, scenario: Scenario, spec: LossSpec) -> str:
+    """What the pair scores of the batch are, by `losses.scores`: of vectors cosines, or the dot
+    products that a convention compares; of a cross-encoder, or beyond −1 and 1, logits."""
+    scores = batch.given
+    if scores is None:
+        return spec.score if spec.score == "dot" else "cosine"
+    beyond = len(scores) > 0 and bool(scores.abs().max() > 1)
+    return "logit" if scenario.data.cross_encoder or beyond else spec.score
 
 
 def registered(scenario: Scenario) -> LossSpec:

@@ -951,14 +951,15 @@ JUDGEMENTS: tuple[Judgement, ...] = (
     ),
     *_of_number(
         "collapse collapse_start start floor copies copied below_zero below_zero_fault "
-        "margin_beyond "
+        "below_zero_labels margin_beyond "
         "nothing.no_positive nothing.no_relevant nothing.one_class nothing.one_label "
         "nothing.one_pair",
         "what a value of a loss may be",
     ),
     *_of_number(
         "standing.above standing.above_sharp standing.below standing.between standing.collapse "
-        "standing.floor standing.negative standing.starting standing.under",
+        "standing.floor standing.negative standing.starting standing.under standing.below_assumed "
+        "standing.labels_outside",
         "where a value of a loss stands between its landmarks",
     ),
     _of_log(
@@ -1000,7 +1001,22 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "below_floor",
         "loss, parameters or batch are not what they are taken for",
         _MARKS,
-        f"{_LEVEL} is below the least value by more than three standard errors and 0.5%",
+        f"{_LEVEL} is below the least value by more than three standard errors and 0.5%, whatever "
+        "kind of score and labels are not known",
+    ),
+    _of_log(
+        "below_assumed",
+        "it is lower than on unit vectors and labels 1 and 0",
+        _MARKS,
+        f"{_LEVEL} is below that least value by more than three standard errors and 0.5%, and not "
+        "below that of other scores or labels, which nobody excludes",
+    ),
+    _of_log(
+        "labels_outside",
+        "some labels lie outside the ends between which the loss has a minimum",
+        _MARKS,
+        f"{_LEVEL} is below the least value by more than three standard errors and 0.5%, of a loss "
+        "that has none once labels lie outside",
     ),
     _of_log(
         "at_floor",

@@ -124,14 +124,40 @@ def other_names() -> list[tuple[str, str, str]]:
     return [(name, spec.name, _meant(spec, name)) for spec in specs for name in spec.aliases]
 
 
-def _meant(spec: LossSpec, name: str) -> str:
-    wanted = plain(name)
-    if not name.isidentifier() or wanted in (plain(spec.name), plain(spec.title)):
-        return ""
+def conventions_called(spec: LossSpec, name: str) -> list[str]:
+    """The conventions of a loss that the name of a library's class or function selects: those with
+    the name in their own, else of the library's class of that name, else those whose own name
+    begins it (BatchHard of BatchHardTripletLoss). None for a name of the loss itself: RankNet is
+    the loss, RankNetLoss a class."""
+    called = name.strip()
+    if called == spec.name or f"{called}Loss" in spec.aliases:
+        return []
+    named = [one.name for one in spec.conventions if called in one.name.split()]
+    if called == spec.title:
+        return named
+    wanted = plain(called)
+    named = named or [one.name for one in spec.conventions if is_class(wanted, one.name)]
+    if named or not called.isidentifier():
+        return named
+    of_class = [one.name for one in spec.conventions if wanted in _classes_under(spec, one.name)]
+    return of_class or _begun_by(spec, wanted)
+
+
+def _classes_under(spec: LossSpec, convention: str) -> frozenset[str]:
+    """The plain names of the classes and functions that compute a loss under a convention."""
+    under = spec.under(convention)
+    own = next(one for one in spec.conventions if one.name == convention)
+    known = classes_of(under) if own.definition is not None or own.equivalent else set()
+    return frozenset(known | {plain(peer.called) for peer in own.peers})
+
+
+def _begun_by(spec: LossSpec, wanted: str) -> list[str]:
     words = [(plain(word), c.name) for c in spec.conventions for word in c.name.split()]
     begun = [pair for pair in words if wanted.startswith(pair[0]) and len(pair[0]) >= BEGINNING]
     longest = max((len(word) for word, _ in begun), default=0)
-    found = [c for word, c in words if word == wanted] or [
-        convention for word, convention in begun if len(word) == longest
-    ]
+    return [convention for word, convention in begun if len(word) == longest]
+
+
+def _meant(spec: LossSpec, name: str) -> str:
+    found = conventions_called(spec, name) if name.isidentifier() else []
     return found[0] if len(found) == 1 else ""

@@ -88,6 +88,10 @@ def composed(summands: tuple[Summand, ...], losses: Mapping[str, LossSpec]) -> L
         collapse_formula=_formula(parts, lambda spec: spec.collapse_formula),
         floor=_landmark(parts, lambda spec: spec.floor),
         floor_formula=_formula(parts, lambda spec: spec.floor_formula),
+        formulas_unbounded={
+            "collapse": _formula(parts, lambda spec: spec.scored_as("logit").collapse_formula),
+            "floor": _formula(parts, lambda spec: spec.scored_as("logit").floor_formula),
+        },
         references=tuple(
             dict.fromkeys((*recipe.references, *(r for part in parts for r in _references(part))))
         ),
@@ -347,11 +351,13 @@ def _landmark(
     if any(of(part.spec) is None for part in parts):
         return None
 
-    def landmark(given: Mapping[str, Tensor | None], **parameters: Any) -> float | None:
+    def landmark(
+        given: Mapping[str, Tensor | None], *, score: str = "cosine", **parameters: Any
+    ) -> float | None:
         total, bounded = 0.0, False
         for part in parts:
             known = {n: v for n, v in handed(part, given, parameters).items() if v is not None}
-            found = of(part.spec)
+            found = of(part.spec.scored_as(score))
             value = found and found(known, **chosen(part, parameters))
             if value is None:
                 return None

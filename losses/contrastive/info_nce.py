@@ -708,6 +708,7 @@ INFO_NCE = LossSpec(
         Convention(
             "CLIP (initial temperature), open_clip 3.3.0 ClipLoss",
             {"temperature": 0.07, "symmetric": True},
+            learned={"temperature": 0.01},
             former=("CLIP (initial temperature)",),
             peers=(Peer("open-clip-torch", "ClipLoss"),),
         ),
@@ -744,6 +745,7 @@ INFO_NCE = LossSpec(
         Convention(
             "sentence-transformers 6.2, dot products",
             {"similarity": "dot", "temperature": 1.0},
+            score="dot",
         ),
         Convention(
             "FlagEmbedding 1.4.2, without in-batch negatives",

@@ -200,6 +200,7 @@ SIGLIP = LossSpec(
         Convention(
             "open_clip 3.3.0 (initial values)",
             {"scale": 10.0, "bias": -10.0},
+            learned={"scale": 1000.0, "bias": -500.0},
             former=("open_clip (initial values)",),
             peers=(Peer("open-clip-torch", "SigLipLoss"),),
         ),

@@ -247,6 +247,7 @@ DISTILL_KL = LossSpec(
         Convention(
             "sentence-transformers 6.2 DistillKLDivLoss (dot products)",
             {"temperature": 1.0},
+            score="dot",
             note="The library compares dot products. Here scores are cosines, the same for unit "
             'vectors; the class for trainers has similarity="dot".',
             peers=(

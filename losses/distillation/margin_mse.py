@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from losses import inputs
 from losses.kernels import mean_of
+from losses.labels import COSINES, Ends
 from losses.lists.candidates import present_in
 from losses.peers import SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Symbol
@@ -82,18 +85,21 @@ def _collapse(given: dict[str, Tensor]) -> float:
     return float(mean_of(margins.square(), present))
 
 
-def _floor(given: dict[str, Tensor]) -> float:
-    """A margin of two cosines reaches no further than 2.
+def _floor(given: dict[str, Tensor], within: Ends = COSINES) -> float:
+    """A margin of two scores reaches no further than their ends.
 
-    With s⁺ = x a margin lies within x − 1 and x + 1; the best x of a row is where the slope of what
-    is missed, which rises with x, is 0, and is found by halving.
+    With s⁺ = x a margin of cosines lies within x − 1 and x + 1; the best x of a row is where the
+    slope of what is missed, which rises with x, is 0, and is found by halving.
     """
+    lowest, highest = within
+    if math.isinf(highest - lowest):
+        return 0.0
     margins, present = _given_margins(given)
 
     def missed(x: Tensor) -> Tensor:
-        return (margins - (margins.clamp(x - 1, x + 1))).masked_fill(~present, 0)
+        return (margins - (margins.clamp(x - highest, x - lowest))).masked_fill(~present, 0)
 
-    low, high = margins.new_full((len(margins), 1), -1.0), margins.new_full((len(margins), 1), 1.0)
+    low, high = (margins.new_full((len(margins), 1), end) for end in within)
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         rises = missed(middle).sum(dim=1, keepdim=True) < 0
@@ -147,11 +153,13 @@ MARGIN_MSE = LossSpec(
     collapse_formula=r"\overline{\Delta^2}",
     floor=_floor,
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    formulas_unbounded={"floor": "0"},
     aliases=("MarginMSELoss", "margin distillation"),
     references=("Hofstätter et al. 2020",),
     conventions=(
         Convention(
             "sentence-transformers 6.2 MarginMSELoss (dot products)",
+            score="dot",
             note="The library compares dot products. Here scores are cosines, the same for unit "
             'vectors; the class for trainers has similarity="dot".',
             peers=(

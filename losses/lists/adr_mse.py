@@ -136,6 +136,7 @@ ADR_MSE = LossSpec(
         Convention(
             "sentence-transformers 6.2 ADRMSELoss",
             {"temperature": 1.0},
+            score="logit",
             peers=(Peer(SENTENCE_TRANSFORMERS, "ADRMSELoss", LISTED),),
         ),
     ),

@@ -134,16 +134,19 @@ APPROX_NDCG = LossSpec(
         Convention(
             "TF-Ranking 0.5.5 ApproxNDCGLoss",
             {"temperature": 0.1},
+            score="logit",
             peers=(Peer("tensorflow-ranking", "ApproxNDCGLoss"),),
         ),
         Convention(
             "allRank 1.4.3 approxNDCGLoss (α = 1)",
             {"temperature": 1.0},
+            score="logit",
             peers=(Peer("allRank", "approxNDCGLoss"),),
         ),
         Convention(
             "rax 0.4.0 approx_t12n(ndcg_metric)",
             {"temperature": 1.0},
+            score="logit",
             peers=(Peer("rax", "approx_t12n"),),
         ),
     ),

@@ -13,6 +13,7 @@ from losses import inputs
 from losses.kernels import softplus
 from losses.kernels.gradient import with_gradient
 from losses.kernels.list_pairs import lambda_loss as lambda_loss_by_lists
+from losses.labels import COSINES, Ends
 from losses.landmarks import Bound, softplus_at
 from losses.lists.candidates import (
     LIST_SYMBOLS,
@@ -143,17 +144,23 @@ def _collapse(given: dict[str, Tensor], **parameters: Any) -> float:
 
 
 def _floor(
-    given: dict[str, Tensor], scheme: str, k: float, sigma: float, reduction: str, **_: Any
+    given: dict[str, Tensor],
+    scheme: str,
+    k: float,
+    sigma: float,
+    reduction: str,
+    within: Ends = COSINES,
+    **_: Any,
 ) -> Bound:
-    """No two cosines are farther apart than 2. What a pair weighs follows the ranks, so that of
-    weighted pairs nothing is certain but that each is above 0."""
+    """No two scores are farther apart than their ends. What a pair weighs follows the ranks: of
+    weighted pairs only that each is above 0 is certain."""
     present = present_in(given["labels"], given.get("mask"))
     labels = given["labels"]
     ordered = both_present(present) & (labels[:, :, None] > labels[:, None, :])
     count = int(ordered.sum())
     if scheme != "none" or not count or (k and reduction == "sum"):
         return Bound(0.0)
-    each = softplus_at(-2 * sigma) / math.log(2)
+    each = softplus_at(sigma * (within[0] - within[1])) / math.log(2)
     return Bound(each * (count if reduction == "sum" else 1))
 
 
@@ -233,6 +240,7 @@ LAMBDA_LOSS = LossSpec(
         Convention(
             "sentence-transformers 6.2 LambdaLoss",
             {"scheme": "ndcg2pp"},
+            score="logit",
             peers=(Peer(SENTENCE_TRANSFORMERS, "LambdaLoss", LISTED),),
         ),
         Convention(
@@ -240,6 +248,7 @@ LAMBDA_LOSS = LossSpec(
             {"reduction": "sum"},
             note="With k the library keeps pairs of which both stand among the first k; here, as "
             "in the paper and in sentence-transformers, one of them does.",
+            score="logit",
             peers=(Peer("allRank", "lambdaLoss"),),
         ),
     ),

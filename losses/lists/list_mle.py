@@ -188,22 +188,28 @@ LIST_MLE = LossSpec(
             {"order": "given"},
             note="The library takes the order of the columns for that of the labels, which it does "
             "not look at, unless it is given respect_input_order=False.",
+            score="logit",
             peers=(Peer(SENTENCE_TRANSFORMERS, "ListMLELoss", LISTED),),
         ),
         Convention(
             "sentence-transformers 6.2 PListMLELoss",
             {"weighted": True, "order": "given"},
+            score="logit",
             peers=(Peer(SENTENCE_TRANSFORMERS, "PListMLELoss", LISTED),),
         ),
-        Convention("rax 0.4.0 listmle_loss", {}, peers=(Peer("rax", "listmle_loss"),)),
+        Convention(
+            "rax 0.4.0 listmle_loss", {}, score="logit", peers=(Peer("rax", "listmle_loss"),)
+        ),
         Convention(
             "TF-Ranking 0.5.5 ListMLELoss (ties shuffled)",
             {},
+            score="logit",
             peers=(Peer("tensorflow-ranking", "ListMLELoss"),),
         ),
         Convention(
             "allRank 1.4.3 listMLE (ties shuffled, ε = 1e-10)",
             {},
+            score="logit",
             peers=(Peer("allRank", "listMLE"),),
         ),
     ),

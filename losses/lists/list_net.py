@@ -214,11 +214,13 @@ LIST_NET = LossSpec(
         Convention(
             "sentence-transformers 6.2 ListNetLoss",
             {"target": "softmax"},
+            score="logit",
             peers=(Peer(SENTENCE_TRANSFORMERS, "ListNetLoss", LISTED),),
         ),
         Convention(
             "allRank 1.4.3 listNet (ε = 1e-10)",
             {"target": "softmax"},
+            score="logit",
             peers=(Peer("allRank", "listNet"),),
         ),
     ),
@@ -249,11 +251,15 @@ SOFTMAX_RANK = LossSpec(
     references=("Bruch et al. 2019",),
     conventions=(
         Convention(
-            "rax 0.4.0 softmax_loss", {"target": "raw"}, peers=(Peer("rax", "softmax_loss"),)
+            "rax 0.4.0 softmax_loss",
+            {"target": "raw"},
+            score="logit",
+            peers=(Peer("rax", "softmax_loss"),),
         ),
         Convention(
             "TF-Ranking 0.5.5, Keras SoftmaxLoss",
             {"target": "raw"},
+            score="logit",
             peers=(Peer("tensorflow-ranking", "SoftmaxLoss"),),
         ),
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import torch
@@ -10,6 +11,8 @@ from torch.nn import functional
 
 from losses import inputs
 from losses.kernels import softplus
+from losses.labels import COSINES, UNIT, Ends
+from losses.landmarks import softplus_at
 from losses.peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Symbol
 
@@ -35,11 +38,23 @@ def binary_cross_entropy(scores: Tensor, labels: Tensor) -> Tensor:
     return functional.binary_cross_entropy_with_logits(scores, labels)
 
 
-def _at_best_cosine(given: dict[str, Tensor]) -> float:
-    """Each score at its own best place between −1 and 1, the logit of its label; of a label beyond
-    0 and 1, the end on its side."""
+def _collapse(given: dict[str, Tensor], at: float | None = 1.0) -> float | None:
+    """Every score is the same one."""
+    return None if at is None else softplus_at(at) - at * float(given["labels"].double().mean())
+
+
+def _floor(given: dict[str, Tensor], within: Ends = COSINES) -> float | None:
+    """Each score at its own best place, the logit of its label, or at the end on that side.
+
+    Without ends that is the entropy of the labels, and none of labels beyond 0 and 1: the loss
+    falls with the score for ever.
+    """
     labels = given["labels"].double()
-    scores = labels.clamp(0, 1).logit().clamp(-1, 1)
+    if math.isinf(within[1] - within[0]):
+        outside = bool(((labels < 0) | (labels > 1)).any())
+        chances = torch.stack((labels, 1 - labels))
+        return None if outside else float(torch.special.entr(chances).sum(dim=0).mean())
+    scores = labels.clamp(0, 1).logit().clamp(*within)
     return float((softplus(scores) - labels * scores).mean())
 
 
@@ -75,12 +90,11 @@ BINARY_CROSS_ENTROPY = LossSpec(
     },
     reads={"scores": "scores", "labels": "binary_labels"},
     terms="scores",  # the mean weighs every term alike; what pulls at a pair is its σ(s) − y
-    collapse=lambda given: float(
-        torch.tensor(1.0, dtype=torch.float64).exp().log1p() - given["labels"].double().mean()
-    ),
+    collapse=_collapse,
     collapse_formula=r"\ln(1 + e) - \bar y",
-    floor=_at_best_cosine,
+    floor=_floor,
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    formulas_unbounded={"collapse": r"\ln 2", "floor": r"\tfrac1N \sum_i H(y_i)"},
     aliases=("BCEWithLogitsLoss", "BinaryCrossEntropyLoss", "BCE", "pointwise logistic"),
     references=("spaces.ac.cn/archives/9341", "S3 eq. 1-1"),
     note="Labels are 1 from the threshold on and 0 below it. Called as a function it takes labels "
@@ -95,6 +109,8 @@ BINARY_CROSS_ENTROPY = LossSpec(
             "0 by the threshold.",
             former=("sentence-transformers",),
             peers=(Peer(SENTENCE_TRANSFORMERS, "BinaryCrossEntropyLoss", SCORES),),
+            score="logit",
+            label_ends=UNIT,
         ),
     ),
     peers=(Peer("torch", "BCEWithLogitsLoss", {"input": "scores", "target": "binary_labels"}),),

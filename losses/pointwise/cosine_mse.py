@@ -7,6 +7,7 @@ from torch.nn import functional
 
 from losses import inputs
 from losses.equivalents import of_pairs
+from losses.labels import COSINES, Ends
 from losses.peers import Peer
 from losses.spec import Convention, LossSpec, Symbol
 
@@ -31,10 +32,15 @@ def cosine_mse(scores: Tensor, labels: Tensor) -> Tensor:
     return functional.mse_loss(*inputs.of_one_type(*inputs.pair_scores(scores, labels)))
 
 
-def _outside(given: dict[str, Tensor]) -> float:
-    """Cosines reach every label between −1 and 1; what lies outside stays as error."""
+def _collapse(given: dict[str, Tensor], at: float | None = 1.0) -> float | None:
+    """Every score is the same one."""
+    return None if at is None else float((at - given["labels"].double()).square().mean())
+
+
+def _outside(given: dict[str, Tensor], within: Ends = COSINES) -> float:
+    """Scores reach every label between their ends; what lies outside stays as error."""
     labels = given["labels"].double()
-    return float((labels - labels.clamp(-1, 1)).square().mean())
+    return float((labels - labels.clamp(*within)).square().mean())
 
 
 COSINE_MSE = LossSpec(
@@ -56,10 +62,11 @@ COSINE_MSE = LossSpec(
     },
     reads={"scores": "scores", "labels": "cosine_labels"},
     terms="errors",
-    collapse=lambda given: float((1 - given["labels"].double()).square().mean()),
+    collapse=_collapse,
     collapse_formula=r"\tfrac1N \sum_i (1 - y_i)^2",
     floor=_outside,
     floor_formula="0",
+    formulas_unbounded={"collapse": r"\tfrac1N \sum_i y_i^2"},
     aliases=("CosineSimilarityLoss", "cosine regression"),
     references=("Reimers & Gurevych 2019",),
     equivalent=of_pairs("CosineSimilarityLoss", "cosine_labels"),

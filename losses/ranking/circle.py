@@ -14,6 +14,7 @@ from losses.kernels import (
     log1p_ordered_sum_exp,
     log1p_sum_exp,
 )
+from losses.labels import COSINES, Ends
 from losses.ranking.ordered_pairs import LOG1P_OF_TERMS, PAIR_SYMBOLS, ordered_count
 from losses.spec import LossSpec, Parameter, Symbol
 
@@ -82,11 +83,15 @@ def all_terms(count: int, exponent: float) -> float:
 
 
 def _circle_floor(
-    given: dict[str, Tensor], scale: float, positive_margin: float, negative_margin: float
+    given: dict[str, Tensor],
+    scale: float,
+    positive_margin: float,
+    negative_margin: float,
+    within: Ends = COSINES,
 ) -> float | None:
     if len(given["labels"].unique()) > 2:
         return None
-    exponent = scale * (-2 + positive_margin - negative_margin)
+    exponent = scale * (within[0] - within[1] + positive_margin - negative_margin)
     return all_terms(ordered_count(given["labels"]), exponent)
 
 
@@ -148,6 +153,7 @@ CIRCLE = LossSpec(
     collapse_formula=r"\ln\bigl(1 + |P|\, e^{\gamma(\Delta_p - \Delta_n)}\bigr)",
     floor=_circle_floor,
     floor_formula=r"\ln\bigl(1 + |P|\, e^{\gamma(\Delta_p - \Delta_n - 2)}\bigr)",
+    formulas_unbounded={"floor": "0"},
     aliases=("CircleLoss",),
     references=("S1 eq. 2–4", "Sun et al. 2020"),
 )

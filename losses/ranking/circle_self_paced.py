@@ -151,8 +151,15 @@ def _per_anchor_densely(embeddings, classes, scale, margin):
     return circle_per_anchor_definition(embeddings, classes, scale=scale, margin=margin)
 
 
-def _paced_collapse(given: dict[str, Tensor], scale: float, margin: float) -> float:
-    exponent = scale * ((1 + margin) * (1 - margin) - margin * margin)  # every score is 1
+def _paced_collapse(
+    given: dict[str, Tensor], scale: float, margin: float, at: float | None = 1.0
+) -> float | None:
+    """Every score is the same one."""
+    if at is None:
+        return None
+    of_negative = max(at + margin, 0.0) * (at - margin)
+    of_positive = max(1 + margin - at, 0.0) * (at - (1 - margin))
+    exponent = scale * (of_negative - of_positive)
     return all_terms(ordered_count(given["labels"]), exponent)
 
 

@@ -13,6 +13,7 @@ from losses.forms import Separable
 from losses.gather import gathered
 from losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from losses.kernels.pairwise import sum_of_gaps
+from losses.labels import COSINES
 from losses.landmarks import least_over_levels
 from losses.ranking.ordered_pairs import (
     LOG1P_OF_TERMS,
@@ -109,8 +110,11 @@ COSENT = LossSpec(
     terms="terms",
     collapse=lambda given, **_: math.log1p(ordered_count(given["labels"])),
     collapse_formula=r"\ln(1 + |P|)",
-    floor=lambda given, scale: least_over_levels(given["labels"], scale),
+    floor=lambda given, scale, within=COSINES: least_over_levels(
+        given["labels"], scale, lowest=within[0], highest=within[1]
+    ),
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    formulas_unbounded={"floor": "0"},
     aliases=("CoSENTLoss", "cosine sentence"),
     references=("kexue.fm/archives/8847", "S0", "S1 eq. 1", "doi.org/10.1109/TASLP.2024.3402087"),
     equivalent=of_pairs("CoSENTLoss"),
@@ -171,8 +175,11 @@ WEIGHTED_COSENT = LossSpec(
     terms="terms",
     collapse=lambda given, **_: math.log1p(_total_gap(given["labels"])),
     collapse_formula=r"\ln\Bigl(1 + \sum_P (y_i - y_j)\Bigr)",
-    floor=lambda given, scale: least_over_levels(given["labels"], scale, weighted=True),
+    floor=lambda given, scale, within=COSINES: least_over_levels(
+        given["labels"], scale, lowest=within[0], highest=within[1], weighted=True
+    ),
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    formulas_unbounded={"floor": "0"},
     references=("S1 eq. 52",),
 )
 

@@ -10,6 +10,7 @@ from losses.forms import HingeSum
 from losses.gather import gathered
 from losses.kernels import hinge_sum, mean_of
 from losses.kernels.pairwise import sum_of_gaps
+from losses.labels import COSINES, Ends
 from losses.peers import SCORES, Peer
 from losses.ranking.ordered_pairs import PAIR_SYMBOLS, ordered_count
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -85,9 +86,12 @@ def _hinge_collapse(given: dict[str, Tensor], margin: float, eps: float = 1e-6) 
     return max(margin, 0.0) * total / (total + eps) if total else 0.0
 
 
-def _hinge_floor(given: dict[str, Tensor], margin: float, eps: float = 1e-6) -> float | None:
-    """0 where all levels fit into [−1, 1] at this margin; else open."""
-    return 0.0 if (len(given["labels"].unique()) - 1) * margin <= 2 else None
+def _hinge_floor(
+    given: dict[str, Tensor], margin: float, eps: float = 1e-6, within: Ends = COSINES
+) -> float | None:
+    """0 where all levels fit between the ends at this margin; else open."""
+    fits = (len(given["labels"].unique()) - 1) * margin <= within[1] - within[0]
+    return 0.0 if fits else None
 
 
 UNWEIGHTED = {
@@ -173,6 +177,7 @@ PAIRWISE_HINGE = LossSpec(
             collapse=_unweighted_collapse,
             collapse_formula="m",
             floor=_hinge_floor,
+            score="logit",
             peers=(Peer("rax", "pairwise_hinge_loss", SCORES),),
         ),
         *(
@@ -193,6 +198,7 @@ PAIRWISE_HINGE = LossSpec(
                 collapse=_per_item_collapse,
                 collapse_formula=r"m \cdot \tfrac{|P|}{N}",
                 floor=_hinge_floor,
+                score="logit",
                 peers=(Peer(library, "PairwiseHingeLoss"),),
             )
             for name, library in (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from torch import Tensor
 
@@ -11,6 +12,7 @@ from losses.forms import LogisticSum
 from losses.gather import gathered
 from losses.kernels import logistic_sum, mean_of, softplus
 from losses.kernels.pairwise import sum_of_gaps
+from losses.labels import COSINES, Ends
 from losses.landmarks import softplus_at
 from losses.peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from losses.ranking.ordered_pairs import PAIR_SYMBOLS, SCALE, ordered_count
@@ -121,9 +123,33 @@ def _logistic_at(difference: float, count: int, reduction: str) -> float:
     return each * (count if reduction == "sum" else min(count, 1))
 
 
-def _logistic_floor(given: dict[str, Tensor], scale: float, reduction: str = "sum") -> float | None:
+def _logistic_floor(
+    given: dict[str, Tensor], scale: float, reduction: str = "sum", within: Ends = COSINES
+) -> float | None:
+    """Every ordered pair at the ends. Between ends, that of graded labels is not known."""
+    farthest = scale * (within[1] - within[0])
+    if math.isinf(farthest):
+        return 0.0
     count = _two_levels(given["labels"])
-    return None if count is None else _logistic_at(-2 * scale, count, reduction)
+    return None if count is None else _logistic_at(-farthest, count, reduction)
+
+
+def _binary_floor(given: dict[str, Tensor], within: Ends = COSINES, **chosen: Any) -> float | None:
+    least = _logistic_floor(given, **chosen, reduction="mean", within=within)
+    return None if least is None else least / math.log(2)
+
+
+def _per_item_floor(
+    given: dict[str, Tensor], within: Ends = COSINES, **chosen: Any
+) -> float | None:
+    least = _logistic_floor(given, **chosen, within=within)
+    return None if least is None else least / len(given["labels"])
+
+
+def _by_gap_floor(given: dict[str, Tensor], within: Ends = COSINES, **chosen: Any) -> float | None:
+    labels = given["labels"].double()
+    least = _logistic_floor(given, **chosen, reduction="mean", within=within)
+    return None if least is None else least * float(labels.max() - labels.min())
 
 
 PAIRWISE_LOGISTIC = LossSpec(
@@ -171,6 +197,7 @@ PAIRWISE_LOGISTIC = LossSpec(
     collapse_formula=r"|P| \ln 2\ \text{or}\ \ln 2",
     floor=_logistic_floor,
     floor_formula=r"|P| \ln(1 + e^{-2\lambda})",
+    formulas_unbounded={"floor": "0"},
     aliases=(
         "RankNet",
         "RankNetLoss",
@@ -185,6 +212,7 @@ PAIRWISE_LOGISTIC = LossSpec(
             "rax 0.4.0 pairwise_logistic_loss",
             {"scale": 1.0, "reduction": "mean"},
             former=("rax",),
+            score="logit",
             peers=(Peer("rax", "pairwise_logistic_loss", SCORES),),
         ),
         Convention(
@@ -193,6 +221,7 @@ PAIRWISE_LOGISTIC = LossSpec(
             note="TF-Ranking here is its function make_loss_fn. Its Keras loss divides by the "
             "number of items, and is a convention of its own.",
             former=("allRank, TF-Ranking",),
+            score="logit",
             peers=(
                 Peer("allRank", "rankNet"),
                 Peer("tensorflow-ranking", "make_loss_fn"),
@@ -211,7 +240,10 @@ PAIRWISE_LOGISTIC = LossSpec(
                     live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)» \cdot \ln 2}",
                 )
             },
+            floor=_binary_floor,
+            floor_formula=r"\log_2(1 + e^{-2\lambda})",
             former=("sentence-transformers (mean / ln 2)",),
+            score="logit",
             peers=(Peer(SENTENCE_TRANSFORMERS, "RankNetLoss", SCORES),),
         ),
         Convention(
@@ -247,6 +279,9 @@ PAIRWISE_LOGISTIC = LossSpec(
             "it is another number.",
             collapse=_by_gap_collapse,
             collapse_formula=r"\overline{y_i - y_j}\, \ln 2\ \text{over}\ P",
+            floor=_by_gap_floor,
+            floor_formula=r"(y_{\max} - y_{\min}) \ln(1 + e^{-2\lambda})",
+            score="logit",
             peers=(Peer("allRank", "rankNet_weightByGTDiff"),),
         ),
         *(
@@ -270,7 +305,10 @@ PAIRWISE_LOGISTIC = LossSpec(
                     ),
                 },
                 note=note,
+                floor=_per_item_floor,
+                floor_formula=r"\tfrac{|P|}{N} \ln(1 + e^{-2\lambda})",
                 former=(former,),
+                score="logit",
                 peers=(Peer(library, "PairwiseLogisticLoss"),),
             )
             for library, name, former, definition, note in (

@@ -240,7 +240,7 @@ def _under(
     most = SAME_HALF if caught.half else SAME
     if not math.isclose(float(value.detach()), caught.number, rel_tol=most, abs_tol=most * 1e-2):
         return None
-    spec = replica.spec
+    spec = replica.spec.scored_as(_score_kind(replica, caught))
     wanted = [one for one in given if one.requires_grad]
     effective, norm = _from_gradients(value, terms, wanted)
     plain = {name: _number(value) for name, value in settings.items()}
@@ -266,6 +266,14 @@ def _under(
         positives,
         negatives,
     )
+
+
+def _score_kind(replica: TrainingLoss, caught: Caught) -> str:
+    """What the pair scores are, by `losses.scores`: a cross-encoder's are logits, unless the
+    convention makes something else of them."""
+    if not caught.crossed:
+        return replica.spec.score if replica.spec.score == "dot" else replica.similarity
+    return "logit" if replica.spec.score in ("cosine", "dot") else replica.spec.score
 
 
 def _with_terms(

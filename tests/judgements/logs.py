@@ -21,9 +21,11 @@ from explorer.lab.doctor.logs.findings import (
 )
 from explorer.lab.doctor.logs.log import Curve, curves_of
 from explorer.lab.doctor.logs.marks import Marks
+from explorer.lab.doctor.minimum import Minimum
 from tests.judgements import Among, Said, Source, simulated
 
-MARKS = Marks(collapse=4.0, floor=0.5)
+CERTAIN = Minimum(0.5)
+MARKS = Marks(collapse=4.0, floor=0.5, minimum=CERTAIN)
 # Neighbours of a training loss correlate by so much.
 TOGETHER = (0.0, 0.3, 0.6, 0.8)
 # A log in which so much hangs together shows whether it still falls if it is so many times as long.
@@ -61,13 +63,14 @@ def among(name: str, said: Said) -> Among:
 
 
 @functools.cache
-def levels(low: float, high: float) -> Said:
+def levels(low: float, high: float, minimum: Minimum = CERTAIN) -> Said:
     """A curve that falls to a level between these and stays, in noise."""
+    marks = dataclasses.replace(MARKS, minimum=minimum)
 
     def said(draw: Source) -> set[str]:
         made = falling(draw, 5.0, draw.uniform(low, high))
         made = made + 0.1 * noise(draw, len(made))
-        return {one.name for one in on_level(curve(made), MARKS, Known())}
+        return {one.name for one in on_level(curve(made), marks, Known())}
 
     return said
 
@@ -77,15 +80,18 @@ IN_NOISE = (
     "that correlates by 0, 0.3, 0.6 or 0.8 from step to step"
 )
 BETWEEN = f"{IN_NOISE}: between 1 and 3.8, of a floor of 0.5 and 4 at collapse"
-for name, place, low, high in (
-    ("at_collapse", "at 4", 4.0, 4.0),
-    ("below_floor", "from 0.1 to 0.4", 0.1, 0.4),
-    ("at_floor", "at 0.5", 0.5, 0.5),
+OTHER_SCORES, ENDS = Minimum(0.0, "cosines"), Minimum(0.5, label_ends=(0.0, 1.0))
+for name, place, low, high, minimum in (
+    ("at_collapse", "at 4", 4.0, 4.0, CERTAIN),
+    ("below_floor", "from 0.1 to 0.4", 0.1, 0.4, CERTAIN),
+    ("below_assumed", "from 0.1 to 0.4, which other scores allow", 0.1, 0.4, OTHER_SCORES),
+    ("labels_outside", "from 0.1 to 0.4, which only labels outside allow", 0.1, 0.4, ENDS),
+    ("at_floor", "at 0.5", 0.5, 0.5, CERTAIN),
 ):
     simulated(
         f"doctor.run.{name}",
-        true=(f"{IN_NOISE}: {place}", among(name, levels(low, high))),
-        false=(BETWEEN, among(name, levels(1.0, 3.8))),
+        true=(f"{IN_NOISE}: {place}", among(name, levels(low, high, minimum))),
+        false=(BETWEEN, among(name, levels(1.0, 3.8, minimum))),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from explorer.lab.doctor.logs.log import Curve, Log
 DRAWS = 40
 COLLAPSE, FLOOR, NOISE = 4.0, 0.5, 0.06
 # Where a run stands is told of each that has not gone to an end.
+DOTS = Known("MultipleNegativesRankingLoss", batch=55, scale=1.0)  # at collapse ln 55 = 4.0
 STANDS = {"between", "effective_candidates"}
 # What is said of its place is right within so much of the way from collapse to the least value.
 OFF = 0.02
@@ -37,6 +38,7 @@ class Made:
     margin: float | None = None
     gradient: np.ndarray | None = None
     logged: int | None = None  # values of the loss, where the log goes on without it
+    known: Known | None = None  # where its ends are not logged and follow from the loss
 
 
 Draw = np.random.Generator
@@ -126,6 +128,19 @@ def not_collapsed(draw: Draw, made: Made) -> None:
     made.negatives = draw.uniform(0, 0.9) + 0.03 * draw.normal(size=len(made.loss))
 
 
+def known_as(
+    known: Known, low: float, high: float, *, true: tuple = ()
+) -> Callable[[Draw, Made], None]:
+    """It ends between two levels, and its ends are those of this loss."""
+
+    def make(draw: Draw, made: Made) -> None:
+        level(3.9, low, high, true=true)(draw, made)
+        made.known, made.end = known, None  # the share of its way is that to another minimum
+        made.softmax = "effective_candidates" in true
+
+    return make
+
+
 def margin(low: float, high: float) -> Callable[[Draw, Made], None]:
     """A triplet loss of this margin; two vectors of length 1 lie 2 apart at most."""
 
@@ -188,6 +203,9 @@ PLANTED: dict[str, Callable[[Draw, Made], None]] = {
     "turned": level(6.0, COLLAPSE, 4.8, -0.6),
     "at_floor": level(3.9, FLOOR, FLOOR, true=("effective_candidates",)),
     "below_floor": level(3.9, 0.1, 0.4),
+    "below_assumed": known_as(DOTS, 0.2, 2.5),
+    "(dot products)": known_as(replace(DOTS, score="dot"), 0.2, 2.5, true=tuple(STANDS)),
+    "labels_outside": known_as(Known("BinaryCrossEntropyLoss"), -1.0, -0.2),
     "margin_beyond": margin(2.1, 9.0),
     "(a margin)": margin(0.1, 2.0),
     "not_finite": not_finite,
@@ -219,6 +237,8 @@ def log_of(draw: Draw, made: Made) -> Log:
         rows["prism_negative_cosine"] = (steps, made.negatives)
     if made.gradient is not None:
         rows["grad_norm"] = (steps, made.gradient)
+    if made.known is not None:
+        rows = {name: row for name, row in rows.items() if not name.startswith("prism_")}
     unit = 0.5 * 10.0**-decimals
     curves = {
         name: Curve(name, where, np.round(values, decimals), np.full(len(where), unit))
@@ -227,6 +247,7 @@ def log_of(draw: Draw, made: Made) -> Log:
     known = Known("info_nce" if made.softmax else "cosent")
     if made.margin is not None:
         known = Known("TripletLoss", margin=made.margin)
+    known = made.known or known
     return Log("trainer_state", curves, known)
 
 

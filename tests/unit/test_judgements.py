@@ -148,6 +148,7 @@ ELSEWHERE = {
     "doctor.copied": "test_explain.py::test_copies_are_told_of_a_loss_that_is_named",
     "doctor.below_zero": "test_explain.py::test_below_zero",
     "doctor.below_zero_fault": "test_explain.py::test_below_zero",
+    "doctor.below_zero_labels": "test_explain.py::test_below_zero_by_labels_outside",
     "doctor.none_found": "test_data.py::test_nothing_is_invented",
     "doctor.examined_none": "test_data.py::test_nothing_is_invented",
     "doctor.class.examined_none": "test_classes.py::test_nothing_is_invented",

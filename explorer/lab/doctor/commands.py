@@ -73,14 +73,21 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("value", help="the number, with the digits that are known, such as 5.545")
     parser.add_argument("--loss", default="", help="a loss, another name for it, a library's class")
-    for name, about in WHOLE.items():
-        parser.add_argument(f"--{name}", type=int, metavar="N", help=about)
-    for name, about in REAL.items():
-        parser.add_argument(f"--{name}", type=float, metavar="X", help=about)
+    _add_known(parser)
     parser.add_argument("--json", action="store_true", help="the answer as JSON, with the scenes")
     parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
 
     _add_doctor(commands)
+
+
+def _add_known(parser: argparse.ArgumentParser, of_batch: str = "") -> None:
+    for name, about in WHOLE.items():
+        more = of_batch if name == "batch" else ""
+        parser.add_argument(f"--{name}", type=int, metavar="N", help=f"{about}{more}")
+    for name, about in REAL.items():
+        parser.add_argument(f"--{name}", type=float, metavar="X", help=about)
+    about = "what the loss compares: cosines, dot products, or a cross-encoder's logits"
+    parser.add_argument("--score", choices=("cosine", "dot", "logit"), default="", help=about)
 
 
 def _add_doctor(commands: argparse._SubParsersAction) -> None:
@@ -103,11 +110,7 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--rows", type=int, default=USUAL_HUB_ROWS, metavar="N", help=about)
     about = f"as explain takes it; of a run what its log says, of pairs {USUAL_LOSS}"
     parser.add_argument("--loss", default="", help=about)
-    for name, about in WHOLE.items():
-        more = f"; of a table {USUAL_BATCH}" if name == "batch" else ""
-        parser.add_argument(f"--{name}", type=int, metavar="N", help=f"{about}{more}")
-    for name, about in REAL.items():
-        parser.add_argument(f"--{name}", type=float, metavar="X", help=about)
+    _add_known(parser, f"; of a table {USUAL_BATCH}")
     parser.add_argument("--curve", default="", metavar="NAME", help="of a run: its training loss")
     parser.add_argument("--held-out", default="", metavar="NAME", help="its held-out loss")
     about = "of a run's table: the column of its steps; # counts the rows"
@@ -180,7 +183,7 @@ def _doctor_run(chosen: argparse.Namespace) -> int:
     from explorer.runtime.numbers import display_number
 
     language = chosen.language
-    known = Known(**{name: getattr(chosen, name) for name in ("loss", *WHOLE, *REAL)})
+    known = Known(**{name: getattr(chosen, name) for name in ("loss", "score", *WHOLE, *REAL)})
     try:
         found = _examined_run(chosen.file, known, chosen.curve, chosen.held_out, chosen.step)
         other = _examined_other(chosen)
@@ -434,7 +437,7 @@ def explain_value(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.known import Known
     from explorer.lab.doctor.told import lines, to_json
 
-    known = {name: getattr(chosen, name) for name in ("loss", *WHOLE, *REAL)}
+    known = {name: getattr(chosen, name) for name in ("loss", "score", *WHOLE, *REAL)}
     try:
         found = explain(read_value(chosen.value), Known(**known), chosen.value.strip())
     except ValueError as problem:

@@ -25,16 +25,24 @@ from explorer.lab.doctor.landmarks import (
     FLOOR,
     START,
     Side,
+    is_zero_at_collapse,
     landmark,
     run_apart_and_alike,
     sides_of,
 )
 from explorer.lab.doctor.layouts import Layout
+from explorer.lab.doctor.minimum import (
+    Minimum,
+    falls_below_zero,
+    minimum_of,
+    small_layouts,
+)
 from explorer.lab.doctor.relatives import relative_called
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
 from explorer.sources.plain_encoders import ALIKE, APART
 from losses import LOSSES, LossSpec
+from losses.scores import SCORE_KINDS
 
 NOTHING = "nothing"
 # A value that is written down has this error at most, whatever its digits say; what a log shows
@@ -90,12 +98,16 @@ class Fitting:
         return "floor" if self.kind == FLOOR else "loss"
 
     def scene(self) -> Scenario | None:
-        """The scene in which the number stands; None where the page shows no batch so large."""
+        """The scene in which the number stands; None where the page shows no batch so large, or no
+        minimum of scores without ends: those of a scene are cosines."""
         layout = self.layout
         if not layout.shown:
             return None
         wide = f" {layout.dimensions}" if layout.dimensions != Layout(1).dimensions else ""
-        apart = self.kind in (START, NOTHING)
+        spec = LOSSES[self.loss].under(self.convention)
+        if self.kind == FLOOR and spec.reads_scores and not SCORE_KINDS[spec.score].bounded:
+            return None
+        apart = self.kind in (START, NOTHING) or is_zero_at_collapse(spec)
         rows, encoder = layout.rows(), APART if apart else f"{ALIKE}{wide}"
         taught = rows if "teacher" in LOSSES[self.loss].needs else ()  # whatever it says
         data = Data("table", rows=rows, teacher=taught, encoder=encoder)
@@ -150,8 +162,10 @@ class Standing:
     """Where a number stands for a loss at counts that are known.
 
     `place`: "negative" where the loss cannot be; "below" its floor, where no embedding can be;
-    "floor"; "between"; "collapse"; "starting", above that and up to `start`, where an encoder is
-    that knows nothing (None where that is not known); "above". `share`: of the way from collapse to
+    "below_assumed", below what it can be on unit vectors and labels 1 and 0;
+    "labels_outside" where only labels outside its ends take it; "floor"; "between"; "collapse";
+    "starting", above that and up to `start`, where an encoder is that knows nothing (None where
+    that is not known); "above". `share`: of the way from collapse to
     floor, where both are known and it is between. `assumed`: what labels were taken to be that
     nobody told and on which an end depends (see `_ASSUMED`), "" where on none; `collapses`: what it
     is at collapse with other labels, where the counts are known.
@@ -210,7 +224,7 @@ def explain(value: float, known: Known | None = None, written: str = "") -> Expl
     asked = _Asked(float(value), tolerance, known)
     findings = _grouped(_fits(sides, asked), asked)
     nearest = () if findings else _grouped(_nearest(sides, asked), asked)[:NEAREST]
-    below = tuple(name for name in LOSSES if _below_zero(name)) if value < -tolerance else ()
+    below = tuple(name for name in LOSSES if falls_below_zero(name)) if value < -tolerance else ()
     copied = None if any(one.copies for one in findings) else _copied(sides, asked)
     standing = _standing(sides, asked)
     if standing is not None and standing.place == "above" and _explains(findings, standing):
@@ -355,22 +369,12 @@ def _alike(side: Side, kind: str, *layouts: Layout) -> bool:
 @functools.lru_cache(maxsize=4096)
 def _starts_collapsed(side: Side) -> bool:
     """Whether all alike and all at right angles are the same to this loss."""
-    layouts = _small(side)
+    layouts = small_layouts(side)
     both = [(landmark(side, COLLAPSE, one), landmark(side, START, one)) for one in layouts]
     return all(
         first is not None and second is not None and math.isclose(first, second, rel_tol=1e-9)
         for first, second in both
     )
-
-
-def _small(side: Side) -> tuple[Layout, ...]:
-    family = family_of(side)
-    if family == "lists":
-        return Layout(1, 2, one_query=True), Layout(1, 4, one_query=True)
-    if family == "pairs":
-        return Layout(2, 2), Layout(2, 3)
-    own = dict(side.parameters).get("in_batch") is False
-    return (Layout(1, 2), Layout(1, 4)) if own else (Layout(2), Layout(5))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -706,9 +710,11 @@ def _standing(sides: Sequence[Side], asked: _Asked) -> Standing | None:
     # A floor that depends on counts is none where they are not known.
     floor = floor if not axis.counted or _level(side, FLOOR) is not None else None
     counts = _of_labels(side, COLLAPSE) if axis.counted else axis.counts_of(1)
-    placed = _placed(side, counts, floor, collapse, start, asked)
+    minimum = minimum_of(side, known, layout)
+    placed = _placed(side, counts, floor, collapse, start, minimum, asked)
     ends = (COLLAPSE,) if floor is None else (COLLAPSE, FLOOR)
-    assumed = assumed_labels(side, known, ends)
+    own_cause = placed.place in ("below_assumed", "labels_outside")
+    assumed = "" if own_cause else assumed_labels(side, known, ends)
     collapses = _collapses(side, known, assumed) if assumed else None
     return replace(placed, assumed=assumed, collapses=collapses)
 
@@ -770,6 +776,7 @@ def _placed(
     floor: float | None,
     collapse: float,
     start: float | None,
+    minimum: Minimum,
     asked: _Asked,
 ) -> Standing:
     value, share = asked.value, None
@@ -780,8 +787,7 @@ def _placed(
     elif value > collapse:
         place = "starting" if start is not None and value <= start + asked.tolerance else "above"
     elif floor is not None and value < floor:
-        negative = value < 0 <= floor and not _below_zero(side.loss)
-        place = "negative" if negative else "below"
+        place = _place_below(side, floor, minimum, asked)
     else:
         place = "between"
         if floor is not None and collapse > floor:
@@ -791,13 +797,11 @@ def _placed(
     )
 
 
-@functools.lru_cache(maxsize=256)
-def _below_zero(name: str) -> bool:
-    """Whether any landmark of the loss, in any convention, is below 0 at a few counts."""
-    sides = sides_for(Known(loss=name))
-    return any(
-        (found := landmark(side, kind, layout)) is not None and found < -ZERO
-        for side in sides
-        for layout in _small(side)
-        for kind in (COLLAPSE, START, FLOOR)
-    )
+def _place_below(side: Side, floor: float, minimum: Minimum, asked: _Asked) -> str:
+    """What a value below the minimum is of: a place of `Standing`."""
+    certain = minimum.certain
+    if minimum.cause and (certain is None or asked.value >= certain - asked.tolerance):
+        return "below_assumed"
+    if minimum.label_ends is not None:
+        return "labels_outside"
+    return "negative" if asked.value < 0 <= floor and not falls_below_zero(side.loss) else "below"

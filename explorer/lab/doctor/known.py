@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from explorer.core.named import losses_called
+from explorer.core.named import conventions_called, losses_called
 from explorer.lab.doctor.landmarks import Side, sharpening, sides_of
 from explorer.lab.doctor.relatives import relative_called
 from explorer.locale import title_word
@@ -14,6 +14,7 @@ from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
 from losses import LOSSES
+from losses.scores import SCORE_KINDS
 from losses.sentence_transformers.naming import is_class, plain
 
 # The counts among what may be known, with the least of each.
@@ -28,7 +29,8 @@ class Known:
 
     `loss` is a name of the registry, an alias, or a library's class. `batch` counts pairs (of a
     loss on classes, sentences), `negatives` the hard negatives of each query, `processes` those
-    that train together, each on a batch of its own.
+    that train together, each on a batch of its own. `score` is the kind of its scores
+    (`losses.scores`), `convention` the one that a record of a training names.
     """
 
     loss: str = ""
@@ -40,6 +42,8 @@ class Known:
     temperature: float | None = None
     scale: float | None = None
     margin: float | None = None
+    score: str = ""
+    convention: str = ""
 
     def checked(self) -> Known:
         """Itself. Raises Problem, naming the first entry that cannot be."""
@@ -53,6 +57,9 @@ class Known:
             least = -LARGEST if name == "margin" else 1 / LARGEST
             if not is_number(value) or not least <= value <= LARGEST:
                 raise Problem("explain_setting", name=name, value=str(value)[:60])
+        if self.score and self.score not in SCORE_KINDS:
+            kinds = ", ".join(SCORE_KINDS)
+            raise Problem("explain_score", value=self.score[:60], known=kinds)
         if self.temperature is not None and self.scale is not None:
             raise Problem(
                 "explain_both", temperature=typed(self.temperature), scale=typed(self.scale)
@@ -75,7 +82,9 @@ def sides_for(known: Known) -> list[Side]:
 
     Raises Problem where no loss goes by that name, or one of `RELATIVES`, and for a sum of losses.
     """
-    return [_set(side, known) for side in _named(known.loss)]
+    sides = [*_named(known.loss)]
+    recorded = [side for side in sides if known.convention and side.convention == known.convention]
+    return [_set(side, known) for side in recorded or sides]
 
 
 def _named(name: str) -> Iterator[Side]:
@@ -89,11 +98,12 @@ def _named(name: str) -> Iterator[Side]:
         if spec.parts:
             raise Problem("explain_sum", about="loss", loss=title_word(spec))
         sides = list(sides_of(spec))
-        # A class that stands in the name of a convention is that convention; RankNet is the loss,
-        # RankNetLoss a library's.
-        meant = [side for side in sides if is_class(plain(name), side.convention)]
-        general = name.strip() == spec.name or f"{name.strip()}Loss" in spec.aliases
-        yield from meant if meant and not general else sides
+        selected = conventions_called(spec, name)
+        meant = [side for side in sides if side.convention in selected]
+        # A class that stands in the name of a convention is that convention alone.
+        others = [side for side in sides if side.convention not in selected]
+        yield from meant
+        yield from [] if any(is_class(plain(name), one) for one in selected) else others
 
 
 def is_without_ends(name: str) -> bool:
@@ -120,7 +130,8 @@ def is_of_library(name: str) -> bool:
 
 
 def _set(side: Side, known: Known) -> Side:
-    """With the temperature, the scale (one over the other) and the margin, where it has them."""
+    """With the temperature, the scale (one over the other), the margin and the kind of score, where
+    it has them."""
     spec, moved = side.spec, {}
     factor = sharpening(spec)
     if factor is not None:
@@ -133,7 +144,9 @@ def _set(side: Side, known: Known) -> Side:
     margins = [one for one in spec.parameters if one.role == "margin"]
     if known.margin is not None and len(margins) == 1:
         moved[margins[0].name] = float(known.margin)
-    return side.with_(**moved)
+    if known.score in ("cosine", "dot") and "similarity" in spec.defaults:
+        moved["similarity"] = known.score
+    return side.with_(**moved)._replace(score=known.score)
 
 
 def known_as_trained(

@@ -16,6 +16,7 @@ from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, Parameter
 from losses.landmarks import Bound
 from losses.readings import READABLE
+from losses.scores import SCORE_KINDS
 from losses.spec import ParameterValue
 
 COLLAPSE, START, FLOOR = KINDS = ("collapse", "start", "floor")
@@ -37,10 +38,12 @@ class Side(NamedTuple):
     convention: str
     parameters: Settings
     function: Callable[..., Tensor]
+    score: str = ""  # the kind of its scores, where it is not the convention's own
 
     @property
     def spec(self) -> LossSpec:
-        return _under(LOSSES[self.loss], self.convention, self.function)
+        spec = _under(LOSSES[self.loss], self.convention, self.function)
+        return spec.scored_as(self.score or spec.score)
 
     def with_(self, **moved: ParameterValue) -> Side:
         chosen = {**dict(self.parameters), **moved}
@@ -81,8 +84,9 @@ def sharpening(spec: LossSpec) -> Parameter | None:
 def landmark(side: Side, kind: str, layout: Layout) -> float | None:
     """The value of one of `KINDS` on a batch of this layout; None where it cannot be told.
 
-    "collapse": all vectors alike. "start": any two of them at right angles, as those of an encoder
-    that knows nothing are in many dimensions. "floor": the least that any vectors reach.
+    "collapse": all vectors alike, or the logits of an untrained head. "start": any two vectors at
+    right angles, as those of an encoder that knows nothing are in many dimensions. "floor": the
+    least that any vectors or scores reach.
     """
     try:
         with torch.no_grad():
@@ -95,7 +99,7 @@ def landmark(side: Side, kind: str, layout: Layout) -> float | None:
 def _collapse(side: Side, layout: Layout) -> float | None:
     spec, chosen = side.spec, dict(side.parameters)
     if spec.collapse is None:
-        return _run(side, layout, apart=False)
+        return _run(side, layout, apart=is_zero_at_collapse(spec))
     if is_matrix(spec) and layout.pairs > MOST_MATRIX:
         return None
     return _by_formula(spec, spec.collapse, heard(spec.collapse, chosen), layout)
@@ -128,12 +132,29 @@ def _flattened(side: Side) -> Side | None:
     return flat
 
 
+def is_zero_at_collapse(spec: LossSpec) -> bool:
+    """Whether its scores are 0 at collapse, as those of vectors at right angles."""
+    return spec.reads_scores and SCORE_KINDS[spec.score].at_collapse == 0
+
+
 def _floor(side: Side, layout: Layout) -> float | None:
+    found = lower_bound(side, layout)
+    return None if isinstance(found, Bound) else found  # which perhaps nothing reaches
+
+
+def lower_bound(side: Side, layout: Layout) -> float | None:
+    """A value that the loss is never below on a batch of this layout, whatever the parameters that
+    it learns become; None where none is known."""
     spec, chosen = side.spec, dict(side.parameters)
     if spec.floor is None or (is_matrix(spec) and layout.pairs > MOST_MATRIX):
         return None
-    found = _by_formula(spec, spec.floor, heard(spec.floor, chosen), layout)
-    return None if isinstance(found, Bound) else found  # which perhaps nothing reaches
+    if spec.score == "dot" and spec.reads_vectors and "similarity" not in chosen:
+        return None  # its formula is that of unit vectors
+    own = {name: end for name, end in spec.learned.items() if chosen[name] == spec.defaults[name]}
+    try:
+        return _by_formula(spec, spec.floor, heard(spec.floor, {**chosen, **own}), layout)
+    except Problem:  # the batch lacks what the loss reads
+        return None
 
 
 Formula = Callable[..., float | None]

@@ -17,7 +17,6 @@ from explorer.core.batch import Batch
 from explorer.core.scenario import Rules
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.sources.pairs import Pairs
-from losses.labels import UNIT
 
 Row = tuple[str, str, str]
 # A vector of its own for each of more sentences would be a matrix that takes longer than the loss.
@@ -32,9 +31,10 @@ class Layout(NamedTuple):
 
     Each pair has two sentences of its own, so that its positive pairs are as many classes of two;
     with `per_class` above 2 each class is a chain of as many sentences, and `positives` counts
-    classes. Of `one_query` all pairs share their first sentence: a list of candidates. Where all
-    vectors are alike they have so many `dimensions`. `graded` has all labels differ, in even steps
-    from 1 to 0, in place of those of both kinds of pairs.
+    classes. `grade` is the label of a positive pair, which a loss may take as it is. Of `one_query`
+    all pairs share their first sentence: a list of candidates. Where all vectors are alike they
+    have so many `dimensions`. `graded` has all labels differ, in even steps down to 0, in place of
+    those of both kinds of pairs.
     """
 
     positives: int
@@ -43,6 +43,7 @@ class Layout(NamedTuple):
     one_query: bool = False
     dimensions: int = 2
     graded: bool = False
+    grade: float = 1.0
 
     @property
     def pairs(self) -> int:
@@ -98,9 +99,9 @@ def _batch(layout: Layout, apart: bool) -> Batch:
     first, second = _sides(layout)
     count, sentences = layout.pairs, layout.sentences
     labels = torch.zeros(count, dtype=torch.float64)
-    labels[: count - layout.negatives] = 1
+    labels[: count - layout.negatives] = layout.grade
     if layout.graded:
-        labels = torch.linspace(1, 0, count, dtype=torch.float64)
+        labels = torch.linspace(layout.grade, 0, count, dtype=torch.float64)
     names = ("",) * count
     if apart:
         vectors = torch.eye(sentences, dtype=torch.float64)
@@ -113,9 +114,9 @@ def _batch(layout: Layout, apart: bool) -> Batch:
         labels=labels,
         first=first,
         second=second,
-        threshold=HALF,
-        label_range=UNIT,
-        positive=labels >= HALF,
+        threshold=HALF * layout.grade,
+        label_range=(0.0, layout.grade),
+        positive=labels >= HALF * layout.grade,
         classes=_classes(layout),
         rules=Rules(),
         teacher=torch.linspace(-1, 1, count, dtype=torch.float64),

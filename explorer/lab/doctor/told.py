@@ -11,11 +11,13 @@ from explorer.lab.doctor.axes import most_pairs
 from explorer.lab.doctor.explain import Explained, Finding, Fitting, Standing
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, START, sharpening
+from explorer.lab.doctor.minimum import ends_of_labels
 from explorer.lab.doctor.relatives import RELATIVES, relative_called
 from explorer.locale import Word, parameter_word, say, spelled, title_word, word
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.numbers import display_number, percent, typed
 from losses import LOSSES
+from losses.labels import Ends
 
 NOUGHT = 1e-9
 NAMED_TOGETHER = 6  # losses of one number; beyond, they are counted
@@ -219,7 +221,9 @@ def _below_zero(found: Explained, language: str) -> Iterator[str]:
     if found.standing is not None:
         asked.add(found.standing.loss)
     for name in sorted(asked - set(found.below_zero)):
-        yield say(language, "doctor.below_zero_fault", loss=title_word(LOSSES[name]))
+        ends = ends_of_labels(name)
+        key = "doctor.below_zero_fault" if ends is None else "doctor.below_zero_labels"
+        yield say(language, key, loss=title_word(LOSSES[name]), **_label_ends(ends))
 
 
 def standing_said(standing: Standing, value: float, language: str = "en") -> str:
@@ -245,6 +249,7 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
         start=_shown(standing.start),
         floor=_shown(standing.floor),
         share=percent(standing.share or 0),
+        **_label_ends(ends_of_labels(standing.loss)),
         **more,
     )
     if not standing.assumed:
@@ -257,6 +262,10 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
     spread = low if low == high else say(language, "doctor.from_to", low=low, high=high)
     graded = {} if found.graded is None else {"graded": _shown(found.graded)}
     return say(language, f"{key}_of", standing=told, most=found.most, range=spread, **graded)
+
+
+def _label_ends(ends: Ends | None) -> dict[str, str]:
+    return {} if ends is None else {"low": _shown(ends[0]), "high": _shown(ends[1])}
 
 
 def _where(one: Fitting | Standing, parameters: Settings, language: str) -> str:

@@ -40,7 +40,9 @@ def explored(
         extra_negatives=plan.extra_negatives,
         twins="leave_out" if plan.leaves_twins_out else "keep",
     )
-    scenario = dataclasses.replace(scenario, rules=rules)
+    crosses = plan.encoder if plan.kind == "cross" else ""  # whose scores are logits
+    data = dataclasses.replace(scenario.data, cross_encoder=crosses)
+    scenario = dataclasses.replace(scenario, rules=rules, data=data)
     pairs = Pairs(
         tuple(probe["first"]),
         tuple(probe["second"]),

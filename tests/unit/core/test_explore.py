@@ -306,14 +306,14 @@ def test_scores_that_came_with_the_data_move_by_themselves():
 
 
 @pytest.mark.parametrize("loss", ["cosent", "weighted_cosent", "pairwise_logistic", "circle"])
-def test_scores_that_are_no_cosines_have_no_floor(loss):
-    """It is the least between −1 and 1, and these lie beyond, as a cross-encoder's may."""
+def test_scores_that_are_no_cosines_have_the_minimum_of_logits(loss):
+    """Of cosines it is the least between −1 and 1; these lie beyond, as a cross-encoder's may."""
     pairs = Pairs(("a", "c"), ("b", "d"), (1.0, 0.0), (5.0, -5.0))
     scenario = Scenario(loss=loss, parameters=(("scale", 1.0),))
     found = explore(scenario, batch_of_scores(pairs, scenario.rules))
-    assert found.floor is None
+    assert found.floor == 0
     within = dataclasses.replace(pairs, scores=(0.5, -0.5))
-    assert explore(scenario, batch_of_scores(within, scenario.rules)).floor is not None
+    assert explore(scenario, batch_of_scores(within, scenario.rules)).floor > 0
 
 
 @pytest.mark.parametrize(("dimension", "bound"), [(2, True), (64, False)])

@@ -7,7 +7,8 @@ import math
 from explorer.lab.doctor.data import NOTE, WARNING, Fault
 from explorer.lab.doctor.known import COUNTS
 from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR
-from explorer.lab.doctor.logs.findings import DONE, NEAR, SURE, ExaminedRun
+from explorer.lab.doctor.logs.below import BELOW, NEAR
+from explorer.lab.doctor.logs.findings import DONE, SURE, ExaminedRun
 from explorer.lab.doctor.logs.marks import Marks, side_of
 from explorer.runtime.numbers import display_number, percent
 
@@ -28,7 +29,7 @@ def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
     ends = dict(second.parameters)
     moved = [name for name, value in first.parameters if ends[name] != value]
     apart = _batches_differ(one, other)
-    beyond = [fault for run in (one, other) for fault in run.faults if fault.name == "below_floor"]
+    beyond = [fault for run in (one, other) for fault in run.faults if fault.name in BELOW]
     if beyond and (moved or apart):
         return (beyond[-1],)  # how far it went to ends that are not its own means nothing
     if moved:

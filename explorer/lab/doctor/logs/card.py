@@ -15,6 +15,7 @@ _LOSS = re.compile(
     r"[^\n]*(?:\n[ \t]*```json\n(?P<settings>.*?)\n[ \t]*```)?",
     re.M | re.S,
 )
+_CROSS_ENCODER = re.compile(r"^- cross-encoder$|^# CrossEncoder\b", re.M)
 _COLUMNS = re.compile(r"^\* Columns: (.+)$", re.M)
 _SETTING = re.compile(r"^- `(\w+)`: (.+)$", re.M)
 _LOGS = "### Training Logs"
@@ -38,6 +39,7 @@ def read(name: str, content: bytes) -> Log:
         scale=scale,
         temperature=temperature if scale is None else None,
         margin=_number(settings, "margin", "triplet_margin"),
+        score=_score(text, settings),
     )
     precision = next((one for one in ("fp16", "bf16") if told.get(one) == "True"), "")
     return Log("card", _curves(text), known, called, precision)
@@ -51,6 +53,15 @@ def _settings(name: str, text: str | None) -> Mapping[str, object]:
     except ValueError as damage:
         raise Problem("run_damaged", name=name, reason=f"Loss: {damage}") from None
     return held if isinstance(held, dict) else {}
+
+
+def _score(text: str, settings: Mapping[str, object]) -> str:
+    """The kind of score: a cross-encoder's logits, or what the similarity function gives."""
+    if _CROSS_ENCODER.search(text):
+        return "logit"
+    similarity = str(settings.get("similarity_fct", ""))
+    kinds = {"dot": "dot", "cos": "cosine"}
+    return next((kind for part, kind in kinds.items() if part in similarity.lower()), "")
 
 
 def _number(settings: Mapping[str, object], *names: str) -> float | None:

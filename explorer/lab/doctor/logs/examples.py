@@ -61,7 +61,17 @@ def turned_round() -> Log:
 
 def too_low() -> Log:
     """Of scale 1 it is said, with which its loss cannot be as small as it is."""
+    return _of(_log(_falls(0.4, 25, seed=10)), replace(MNRL, scale=1.0, score="cosine"))
+
+
+def of_dot_products() -> Log:
+    """The same of a model that compares dot products, which its log does not say."""
     return _of(_log(_falls(0.4, 25, seed=10)), replace(MNRL, scale=1.0))
+
+
+def below_zero() -> Log:
+    """Of a reranker whose labels go from 0 to 4, and not to 1."""
+    return _of(_log(_falls(-0.9, 25, seed=20)), Known(loss="BinaryCrossEntropyLoss", batch=32))
 
 
 def too_wide() -> Log:
@@ -157,6 +167,6 @@ EXAMPLES = {
     for made in (
         *(collapsed, learned_by_heart, jumped, apart, too_high, in_order, turned_round, too_low),
         *(too_wide, solved, in_half_precision, forgot, broke, vanished),
-        *(no_gradient, idle, unnamed),
+        *(no_gradient, idle, unnamed, of_dot_products, below_zero),
     )
 }

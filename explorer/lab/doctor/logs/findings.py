@@ -24,6 +24,7 @@ from explorer.lab.doctor.data import (
     margin_beyond,
 )
 from explorer.lab.doctor.known import Known, is_without_ends
+from explorer.lab.doctor.logs.below import BELOW, NEAR, below_minimum
 from explorer.lab.doctor.logs.log import GRADIENT, Curve, Log, run_of
 from explorer.lab.doctor.logs.marks import Marks, marks_of, side_of
 from explorer.lab.doctor.logs.noise import noise_of, noise_of_evaluations
@@ -34,8 +35,6 @@ from explorer.runtime.problem import Problem
 SURE, SURE_HELD, SURE_AMONG_MANY = 3.0, 3.2, 6.0
 # A rank correlation this far from 0 is no chance of some 200 held-out pairs or more.
 ORDERED = 0.2
-# A landmark is met within this share of it, whatever the noise; beside it, rounding of a log.
-NEAR = 0.005
 LEAST_POINTS = 3
 DONE = 0.98  # of the way from collapse to floor
 FEW, FEW_FOR_PLATEAU, FEW_HELD_OUT, FEW_DIGITS = 10, 40, 6, 8
@@ -50,7 +49,7 @@ BITS = {"bfloat16": 7, "float16": 10}
 MOST_BY_CHANCE = 1e-9
 ZEROS = 5
 # What is said of where the curve ended.
-OF_END = {"below_floor", "ordered", "turned", "at_collapse", "not_collapsed", "above_collapse",
+OF_END = {*BELOW, "ordered", "turned", "at_collapse", "not_collapsed", "above_collapse",
           "at_floor", "between"}  # fmt: skip
 # Entries at the end, without a value or with none that is a number, that are no chance.
 TRAILING = 5
@@ -139,6 +138,8 @@ def known_of(log: Log, told: Known | None) -> Known:
     }
     if told.temperature is not None or told.scale is not None:  # one is told by the other
         merged |= {"temperature": told.temperature, "scale": told.scale}
+    if told.loss:  # which the log's own convention may not be one of
+        merged |= {"convention": told.convention}
     return Known(**merged).checked()
 
 
@@ -233,8 +234,9 @@ def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
     }
     found = [*_against(level, SURE * error + unit, marks, said)]
     for fault in found:
-        yield dataclasses.replace(fault, assumed=marks.assumed)
-    if any(fault.name == "below_floor" for fault in found):
+        assumed = "" if fault.name in BELOW - {"below_floor"} else marks.assumed
+        yield dataclasses.replace(fault, assumed=assumed)
+    if any(fault.name in BELOW for fault in found):
         return  # it is not the loss that it is taken for, and says nothing of its candidates
     side = side_of(known)
     if side is not None and is_softmax(side.loss) and 0 < level <= (marks.collapse or 0):
@@ -248,8 +250,8 @@ def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
 
 def _against(level: float, off: float, marks: Marks, said: dict) -> Iterator[Fault]:
     collapse, floor = marks.collapse, marks.floor
-    if floor is not None and level < floor - off - NEAR * max(abs(floor), 1e-3):
-        yield Fault("below_floor", SEVERE, said, room="run")
+    if below := below_minimum(level, off, marks, said):
+        yield below
         return
     if collapse is None:
         return

@@ -10,8 +10,10 @@ from explorer.lab.doctor.axes import axes_of, family_of
 from explorer.lab.doctor.explain import assumed_labels
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, Side, landmark
+from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.logs.log import CORRELATION, OURS, Curve, Log
 from explorer.lab.doctor.logs.noise import noise_of
+from explorer.lab.doctor.minimum import Minimum, minimum_of
 from explorer.runtime.problem import Problem
 
 
@@ -22,7 +24,8 @@ class Marks:
     batches say: the mean cosine of their negatives, and `order`, the last value of a correlation
     of held-out pairs with their labels, by the name of its curve. `assumed` is what labels that
     nobody told are taken to be, where the ends depend on them (see `assumed_labels`). `errors` are
-    the standard errors of the ends that were logged."""
+    the standard errors of the ends that were logged. `minimum` is what the loss is never below,
+    whatever is not known."""
 
     collapse: float | None = None
     floor: float | None = None
@@ -31,6 +34,7 @@ class Marks:
     order: tuple[str, float] | None = field(default=None, compare=False)
     assumed: str = ""
     errors: Mapping[str, float] = field(default_factory=dict, compare=False)
+    minimum: Minimum = field(default=Minimum(None), compare=False)
 
 
 def side_of(known: Known) -> Side | None:
@@ -52,14 +56,20 @@ def marks_of(log: Log, known: Known) -> Marks:
     beside = {"negatives": _logged(log, f"{OURS}negative_cosine"), "order": _order(log)}
     if logged[COLLAPSE] is not None:
         errors = {kind: _error(log, f"{OURS}{kind}") for kind in logged}
-        return Marks(logged[COLLAPSE], logged[FLOOR], True, **beside, errors=errors)
+        minimum = Minimum(logged[FLOOR])
+        return Marks(
+            logged[COLLAPSE], logged[FLOOR], True, **beside, errors=errors, minimum=minimum
+        )
     side = side_of(known)
     if side is None:
         return Marks(**beside)
     collapse, floor = (_by_counts(side, known, kind) for kind in (COLLAPSE, FLOOR))
     ends = {COLLAPSE: collapse, FLOOR: floor}
     known_ends = [kind for kind, value in ends.items() if value is not None]
-    return Marks(collapse, floor, **beside, assumed=assumed_labels(side, known, known_ends))
+    assumed = assumed_labels(side, known, known_ends)
+    return Marks(
+        collapse, floor, **beside, assumed=assumed, minimum=_minimum_by_counts(side, known)
+    )
 
 
 def _logged(log: Log, name: str) -> float | None:
@@ -95,16 +105,36 @@ def _tenth(curve: Curve) -> int:
     return max(len(curve) // 10, 1)
 
 
-def _by_counts(side: Side, known: Known, kind: str) -> float | None:
+def _layouts(side: Side, known: Known) -> list[Layout]:
+    """The batch that is known, or a few among those that it may be."""
     axis = next(axes_of(side, known), None)
     if axis is None:
-        return None
+        return []
     if family_of(side) == "keys" and not axis.counted:
-        return landmark(side, kind, axis.layout_of(1))
+        return [axis.layout_of(1)]
     if not axis.counted:
         axis = next(axes_of(side, dataclasses.replace(known, batch=None)), axis)
     counts = sorted({min(max(axis.least, count), axis.most) for count in (2, 3, 5, 8)})
-    found = [landmark(side, kind, axis.layout_of(count)) for count in counts]
-    same = len(counts) > 2 and None not in found
+    return [axis.layout_of(count) for count in dict.fromkeys(counts)]
+
+
+def _minimum_by_counts(side: Side, known: Known) -> Minimum:
+    """What the loss is never below on any of these batches."""
+    found = [minimum_of(side, known, layout) for layout in _layouts(side, known)]
+    certain = [one.certain for one in found if one.certain is not None]
+    causes = [one.cause for one in found if one.cause]
+    return Minimum(
+        min(certain) if found and len(certain) == len(found) else None,
+        causes[0] if causes else "",
+        next((one.label_ends for one in found if one.label_ends), None),
+    )
+
+
+def _by_counts(side: Side, known: Known, kind: str) -> float | None:
+    layouts = _layouts(side, known)
+    found = [landmark(side, kind, layout) for layout in layouts]
+    if len(layouts) == 1:
+        return found[0]
+    same = len(layouts) > 2 and None not in found
     values = [one or 0.0 for one in found]
     return values[0] if same and max(values) - min(values) < 1e-9 else None

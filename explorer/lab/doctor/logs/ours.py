@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from explorer.lab.doctor.known import Known, known_as_trained
@@ -46,7 +47,9 @@ def _known(plan: dict, negatives: Callable[[], int | None]) -> Known:
     chosen = plan.get("parameters")
     chosen = dict(chosen) if isinstance(chosen, dict | list | tuple) else {}
     given = negatives() if "negatives" in LOSSES[name].reads.values() else None
-    return known_as_trained(name, chosen, batch if isinstance(batch, int) else None, given)
+    known = known_as_trained(name, chosen, batch if isinstance(batch, int) else None, given)
+    score = {"cross": "logit", "bi": "cosine"}.get(str(plan.get("kind", "")), "")
+    return replace(known, convention=str(plan.get("convention", "")), score=score)
 
 
 def _points(run: RunFolder) -> Iterator[tuple[str, object, object]]:

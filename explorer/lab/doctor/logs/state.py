@@ -50,7 +50,9 @@ def _told(held: dict, batch: int | None) -> tuple[Known, str]:
     )
     # The class is of the library's convention, where it is one of the library's.
     library = known.loss and told.get("convention")
-    return (replace(known, loss=called) if library else known), called
+    if not library:
+        return known, called
+    return replace(known, loss=called, convention=str(library)), called
 
 
 def _points(history: list[dict]) -> Iterator[tuple[str, object, object]]:

@@ -171,5 +171,6 @@ def link_of(found: ExaminedRun) -> str | None:
     None where nothing is known of its loss."""
     if found.level is None or side_of(found.known) is None:
         return None
-    known = {name: str(value) for name, value in _of_known(found.known).items()}
+    fields = ("loss", *COUNTS, *SETTINGS)
+    known = {name: str(v) for name, v in _of_known(found.known).items() if name in fields}
     return f"{DOOR}#{urlencode({'value': display_number(found.level, 4), **known})}"

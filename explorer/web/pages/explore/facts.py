@@ -53,6 +53,7 @@ def describe_loss(spec: LossSpec) -> Json:
 
 
 def _describe_form(spec: LossSpec) -> Json:
+    spec = spec.scored_as("dot" if spec.score == "dot" else "cosine")  # as those of sentences are
     parameters = [
         {**dataclasses.asdict(parameter), "kind": parameter.kind} for parameter in spec.parameters
     ]

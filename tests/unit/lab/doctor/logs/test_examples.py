@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from explorer.lab.doctor.logs.examples import EXAMPLES
@@ -16,6 +18,8 @@ MATTER = {
     "in_order": "ordered",
     "turned_round": "turned",
     "too_low": "below_floor",
+    "of_dot_products": "below_assumed",
+    "below_zero": "labels_outside",
     "solved": "at_floor",
     "in_half_precision": "digits_lost",
     "forgot": "figure_falls",
@@ -28,6 +32,9 @@ MATTER = {
 }
 
 
+OTHER_COLLAPSE = {"too_wide": 5.0, "below_zero": math.log(2)}
+
+
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_made_up_log_shows_its_matter_first(name):
     found = examine_run(EXAMPLES[name]())
@@ -37,7 +44,7 @@ def test_a_made_up_log_shows_its_matter_first(name):
     if name == "unnamed":
         assert found.marks.collapse is None
         return
-    if name == "too_wide":
-        assert found.marks.collapse == 5
+    if name in OTHER_COLLAPSE:
+        assert found.marks.collapse == pytest.approx(OTHER_COLLAPSE[name])
         return
     assert found.marks.collapse == pytest.approx(3.4657, abs=1e-4)

@@ -203,7 +203,7 @@ def test_what_two_runs_can_say():
     assert said(run(), run(batch=64)).name == "other_batch"
     # At scale 1 the loss cannot be as small as it was: it went to no end of its own.
     for pair in ((run(), run(scale=1.0)), (run(scale=1.0), run())):
-        assert said(*pair).name == "below_floor"
+        assert said(*pair).name == "below_assumed"
     assert said(run(), run(loss="CoSENTLoss")).name == "other_loss"
     assert said(run(), examine_run(log(FALLING))).name == "untold"
     # What nobody knows is not taken for another.

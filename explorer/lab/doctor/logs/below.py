@@ -1,0 +1,39 @@
+"""Losses that ended below their minimum: what is certain, and what is only assumed of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from explorer.lab.doctor.data import NOTE, SEVERE, WARNING, Fault, Value
+from explorer.lab.doctor.logs.marks import Marks
+from explorer.runtime.numbers import display_number
+
+BELOW = {"below_floor", "below_assumed", "labels_outside"}
+# A reference value is met within this share of it, whatever the noise; beside it, rounding of a
+# log.
+NEAR = 0.005
+
+
+def below_minimum(
+    level: float, off: float, marks: Marks, said: Mapping[str, Value]
+) -> Fault | None:
+    """The finding on a run that ended more than `off` below its minimum, None where it did not.
+
+    It is severe below what the loss can be whatever its scores and labels are, and not below what
+    it is on unit vectors and labels 1 and 0, which are only assumed.
+    """
+    minimum, floor = marks.minimum, marks.floor
+    if minimum.certain is not None and _is_below(level, minimum.certain, off):
+        told = {**said, "floor": display_number(minimum.certain, 4)}
+        if minimum.label_ends is None:
+            return Fault("below_floor", SEVERE, told, room="run")
+        ends = dict(zip(("low", "high"), map(display_number, minimum.label_ends), strict=True))
+        return Fault("labels_outside", SEVERE, {**told, **ends}, room="run")
+    if floor is None or not _is_below(level, floor, off):
+        return None
+    severity = NOTE if minimum.cause == "labels" else WARNING
+    return Fault("below_assumed", severity, {**said}, room="run")
+
+
+def _is_below(level: float, minimum: float, off: float) -> bool:
+    return level < minimum - off - NEAR * max(abs(minimum), 1e-3)

@@ -1,0 +1,62 @@
+"""Kinds of score that a loss compares: cosines, dot products, logits, probabilities.
+
+The minimum of a loss and its value at collapse depend on the interval in which scores lie and on
+the score that every pair has where a model tells nothing apart.
+
+>>> SCORE_KINDS["cosine"].within, SCORE_KINDS["logit"].within
+((-1.0, 1.0), (-inf, inf))
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from losses.labels import COSINES, Ends
+
+UNBOUNDED: Ends = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True)
+class ScoreKind:
+    """`within` are the least and the largest score. `at_collapse` is the score of every pair of a
+    model that tells nothing apart: the cosine of equal vectors, the logit of an untrained head;
+    None where it depends on the lengths of the vectors."""
+
+    within: Ends
+    at_collapse: float | None
+
+    @property
+    def bounded(self) -> bool:
+        return self.within != UNBOUNDED
+
+
+SCORE_KINDS: Mapping[str, ScoreKind] = MappingProxyType(
+    {
+        "cosine": ScoreKind(COSINES, 1.0),
+        "dot": ScoreKind(UNBOUNDED, None),
+        "logit": ScoreKind(UNBOUNDED, 0.0),
+        "probability": ScoreKind((0.0, 1.0), 0.5),
+    }
+)
+
+Formula = Callable[..., float | None]
+
+
+@functools.lru_cache(maxsize=1024)
+def on_scores(formula: Formula, kind: str) -> Formula:
+    """The formula of a minimum or of a value at collapse, for scores of this kind.
+
+    A formula that depends on the kind has a keyword `within` (the ends of a score), `at` (the score
+    of every pair at collapse) or `score` (the kind itself); any other is returned as it is.
+    """
+    known = SCORE_KINDS[kind]
+    offered = {"within": known.within, "at": known.at_collapse, "score": kind}
+    accepted = inspect.signature(formula).parameters
+    bound: dict[str, Any] = {name: end for name, end in offered.items() if name in accepted}
+    return functools.partial(formula, **bound) if bound else formula

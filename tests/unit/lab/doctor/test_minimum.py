@@ -1,0 +1,150 @@
+"""The minimum of a loss where the kind of its scores, or its labels, are not known."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from explorer.core.named import conventions_called, other_names
+from explorer.lab.doctor.explain import explain
+from explorer.lab.doctor.known import Known, sides_for
+from explorer.lab.doctor.landmarks import COLLAPSE, landmark, run_apart_and_alike
+from explorer.lab.doctor.logs.findings import examine_run
+from explorer.lab.doctor.logs.log import Log, curves_of
+from explorer.lab.doctor.minimum import minimum_of, small_layouts
+from explorer.lab.doctor.relatives import relative_called
+from explorer.runtime.problem import Problem
+from losses import LOSSES
+from losses.scores import SCORE_KINDS
+
+CLASSES = sorted({name for name, loss, _ in other_names() if not LOSSES[loss].parts})
+
+
+def run(start, end, **known):
+    """A log that falls from one value to another in 60 entries."""
+    falls = [end + (start - end) * math.exp(-step / 8) for step in range(60)]
+    points = [("loss", step + 1, value) for step, value in enumerate(falls)]
+    return examine_run(Log("numbers", curves_of(points), Known(**known)))
+
+
+def names(found):
+    return {fault.name for fault in found.faults}
+
+
+# Healthy trainings of cross-encoders: what the loss begins at and ends at, and its counts.
+CROSS_ENCODERS = (
+    ("BinaryCrossEntropyLoss", math.log(2), 0.07, {}),
+    ("BCEWithLogitsLoss", math.log(2), 0.07, {}),
+    ("BCE", math.log(2), 0.01, {}),
+    ("CrossEntropyLoss", math.log(3), 0.05, {"classes": 3}),
+    ("ListNetLoss", 2.2, 0.3, {"negatives": 7}),
+    ("ListNet", 1.1, 0.3, {"negatives": 2}),
+    ("ListMLELoss", math.log(24), 0.1, {"negatives": 3}),
+    ("PListMLELoss", 1.1, 0.01, {"negatives": 3}),
+    ("LambdaLoss", 1.2, 0.02, {"negatives": 7}),
+    ("RankNetLoss", 1.0, 0.03, {"batch": 16}),
+    ("ADRMSELoss", 0.9, 0.05, {"negatives": 7}),
+    ("MSELoss", 0.3, 0.01, {"batch": 16}),
+    ("MarginMSELoss", 30.0, 0.5, {"batch": 16}),
+    ("MultipleNegativesRankingLoss", math.log(5), 0.001, {"batch": 16, "scale": 10.0}),
+    ("CachedMultipleNegativesRankingLoss", math.log(5), 0.001, {"batch": 16, "scale": 10.0}),
+    ("softmax_loss", 2.0, 0.02, {"negatives": 7}),
+    ("ApproxNDCGLoss", -0.6, -0.98, {"negatives": 7}),
+)
+
+
+@pytest.mark.parametrize("score", ["", "logit"])
+@pytest.mark.parametrize(("loss", "start", "end", "counts"), CROSS_ENCODERS)
+def test_a_healthy_cross_encoder_is_not_severe(loss, start, end, counts, score):
+    found = run(start, end, loss=loss, score=score, **counts)
+    assert not found.severe, [fault.said() for fault in found.faults]
+
+
+@pytest.mark.parametrize(
+    ("loss", "counts"),
+    [
+        ("MultipleNegativesRankingLoss", {"batch": 32, "scale": 1.0}),
+        ("CoSENTLoss", {"batch": 32, "scale": 0.05}),
+        ("BatchHardSoftMarginTripletLoss", {}),
+        ("BatchHardTripletLoss", {}),
+        ("TripletLoss", {"margin": 5.0}),
+        ("ClipLoss", {"batch": 32768}),
+        ("SigLipLoss", {"batch": 8}),
+    ],
+)
+def test_dot_products_long_vectors_and_learned_scales_reach_0(loss, counts):
+    """None of it is known of a log, so that 0.001 is no severe finding."""
+    found = run(1.0, 0.001, loss=loss, **counts)
+    assert not found.severe, [fault.said() for fault in found.faults]
+
+
+def test_of_cosines_that_are_known_it_is_severe():
+    known = {"loss": "MultipleNegativesRankingLoss", "batch": 32, "scale": 1.0}
+    assert "below_assumed" in names(run(3.4, 0.3, **known))
+    assert "below_floor" in names(run(3.4, 0.3, score="cosine", **known))
+    assert not {"below_assumed", "below_floor"} & names(run(3.4, 0.3, score="dot", **known))
+
+
+def test_of_labels_that_are_no_probabilities_a_loss_below_0_tells():
+    for loss in ("BinaryCrossEntropyLoss", "BCE"):
+        found = run(0.7, -0.5, loss=loss)
+        (fault,) = [one for one in found.faults if one.severity == "severe"]
+        assert fault.name == "labels_outside"
+        assert "labels between 0 and 1 it cannot be below 0" in fault.said()
+    assert "below_floor" in names(run(0.7, -0.5, loss="RankNet"))
+
+
+@pytest.mark.parametrize(
+    ("value", "known", "place"),
+    [
+        (0.07, {"loss": "BinaryCrossEntropyLoss"}, "between"),
+        (math.log(2), {"loss": "BinaryCrossEntropyLoss"}, "collapse"),
+        (-0.5, {"loss": "BinaryCrossEntropyLoss"}, "labels_outside"),
+        (0.3, {"loss": "ListNetLoss", "negatives": 1}, "below_assumed"),
+        (0.6931, {"loss": "BatchHardSoftMarginTripletLoss"}, "collapse"),
+        (0.3, {"loss": "MNRL", "batch": 32, "scale": 1.0}, "below"),
+        (0.3, {"loss": "MultipleNegativesRankingLoss", "batch": 32, "scale": 1.0}, "below_assumed"),
+    ],
+)
+def test_where_a_number_stands_follows_the_convention_of_the_class(value, known, place):
+    found = explain(value, Known(**known), f"{value:.4f}")
+    assert found.standing is not None
+    assert found.standing.place == place
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_what_a_name_selects_is_at_collapse_what_its_definition_gives(name):
+    """Every name that Doctor knows under every convention that it may mean: the value at collapse
+    is the definition's on vectors that are all alike, or on logits of 0, and no value on the way is
+    below the minimum."""
+    try:
+        sides = sides_for(Known(loss=name))
+    except Problem:  # a class that is no loss of one batch
+        return
+    selected = conventions_called(LOSSES[sides[0].loss], name)
+    assert not selected or sides[0].convention in selected
+    for side in sides:
+        for layout in small_layouts(side):
+            apart, alike = run_apart_and_alike(side, layout)
+            at_zero = side.spec.reads_scores and SCORE_KINDS[side.spec.score].at_collapse == 0
+            ran, value = apart if at_zero else alike, landmark(side, COLLAPSE, layout)
+            if ran is not None and value is not None:
+                assert value == pytest.approx(ran, rel=1e-9, abs=1e-12), side.convention
+            certain = minimum_of(side, Known(loss=name), layout).certain
+            for reached in (apart, alike):
+                if certain is not None and reached is not None:
+                    assert certain <= reached + 1e-9, side.convention
+
+
+def test_a_class_selects_the_same_convention_whatever_it_is_asked_for():
+    """The page, the number check and the run check have one table."""
+    for name, loss, convention in other_names():
+        if convention and relative_called(name) is None:
+            assert sides_for(Known(loss=name))[0].convention == convention, (name, loss)
+
+
+def test_a_kind_of_score_that_is_none_is_refused():
+    with pytest.raises(Problem) as refused:
+        Known(score="angle").checked()
+    assert refused.value.key == "problem.explain_score"
