@@ -9,7 +9,9 @@ import io
 import json
 import os
 import threading
+from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import gradio as gr
 import torch
@@ -43,6 +45,7 @@ from explorer.web.api.endpoints import ENDPOINTS
 from explorer.web.calls import AnswersCalls
 from explorer.web.defects import TellsDefects
 from explorer.web.documents import AnswersPages
+from explorer.web.guard import Guard, known_names
 from explorer.web.hosting import (
     KnowsVisitor,
     answer_soon,
@@ -223,6 +226,16 @@ def _keep_apart() -> None:
 
 def _launched(first: Scenario, host: str, port: int | None, address: str) -> tuple[Site, str]:
     """The site, served from a thread of this process, and where."""
+    names = known_names(host, address)
+
+    @contextlib.asynccontextmanager
+    async def guarded(app: Any) -> AsyncIterator[None]:
+        """Gradio puts middleware of its own around ours; the guard stands before that, too."""
+        pages = [path for path, *_ in PAGES]
+        root = urlsplit(address).path
+        app.middleware_stack = Guard(app.middleware_stack, names, [f"/{p}" for p in pages], root)
+        yield
+
     torch.set_num_threads(1)  # see device.all_cores
     warm = threading.Thread(target=_warm, args=(first,), daemon=True)
     warm.start()
@@ -250,6 +263,7 @@ def _launched(first: Scenario, host: str, port: int | None, address: str) -> tup
             share=False,
             mcp_server=True,
             app_kwargs={
+                "lifespan": guarded,
                 "middleware": [
                     Middleware(TellsDefects),
                     Middleware(KnowsAddress, address),

@@ -1,0 +1,184 @@
+"""The guard before the app: it answers its own pages and programs, and no page of a stranger.
+
+A browser sends to this computer whatever the page of any site tells it to. So the guard asks of
+every request: was the server called by a name of its own (a stranger's name may be pointed at this
+computer), and did a page of another origin send it? Such a page may open ours, also in a frame, and
+nothing else. It is plain ASGI and knows nothing of Gradio.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import os
+import socket
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from explorer.front.asgi import Application, Message, Receive, Send
+from explorer.front.hosts import Origin, is_foreign, name_in, opens, origin_of
+from explorer.locale import preferred, say
+from explorer.runtime.loopback import is_this_computer
+from explorer.runtime.problem import Problem
+from explorer.runtime.promise import promised
+
+JSON, MULTIPART = "application/json", "multipart/form-data"
+UPLOADS = "/gradio_api/upload"  # where files are handed in
+READS = ("GET", "HEAD")
+# Addresses at which a server listens to all that reach its computer.
+WILDCARDS = ("0.0.0.0", "::", "")
+# Set to the sources of Content-Security-Policy whose pages may show ours in a frame.
+FRAMES = "LOSSPRISM_FRAME_ANCESTORS"
+# A notebook or an editor of this computer shows the page in a frame.
+_HOME_FRAMES = "'self' http://localhost:* http://127.0.0.1:* vscode-webview:"
+# By the variable that tells of it, under which names a notebook in the cloud shows the page.
+NOTEBOOKS: Mapping[str, tuple[str, ...]] = {
+    "COLAB_RELEASE_TAG": (".googleusercontent.com", ".colab.dev"),
+    "KAGGLE_KERNEL_RUN_TYPE": (".kaggle.net", ".kaggle.com"),
+    "CODESPACES": (".app.github.dev", ".github.dev"),
+}
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names by which readers find this server, beside those of this computer.
+
+    `hosts` are whole names, `suffixes` the ends of names, and `origins` whole origins. `any_number`
+    takes addresses that are numbers, which nobody can point elsewhere; `any_name` takes all names,
+    where only a proxy can reach the server.
+    """
+
+    hosts: frozenset[str]
+    suffixes: tuple[str, ...] = ()
+    origins: frozenset[Origin] = frozenset()
+    any_number: bool = False
+    any_name: bool = False
+
+    def know(self, host: str) -> bool:
+        """Whether a header Host has one of these names."""
+        name = name_in(host)
+        if not name:
+            return False
+        if self.any_name or is_this_computer(name) or name in self.hosts:
+            return True
+        return name.endswith(self.suffixes) or (self.any_number and _is_number(name))
+
+
+def known_names(host: str, address: str = "", environment: Mapping[str, str] = os.environ) -> Names:
+    """The names of a server that listens at `host` and that readers find at `address`.
+
+    A Space has the name that the hub gives it, a notebook in the cloud those of its service. A
+    JupyterHub does not tell its name; but a server there is reached through its proxy alone.
+    """
+    listens_to_all = host in WILDCARDS
+    found = {name_in(urlsplit(address).netloc), *map(name_in, _space_hosts(environment))}
+    found |= set() if listens_to_all else {host.strip("[]").lower()}
+    if listens_to_all:
+        found |= {socket.gethostname().lower(), f"{socket.gethostname().lower()}.local"}
+    suffixes = [end for name, ends in NOTEBOOKS.items() if environment.get(name) for end in ends]
+    on_a_space = bool(environment.get("SPACE_ID"))
+    return Names(
+        hosts=frozenset(found - {""}),
+        suffixes=tuple(suffixes),
+        origins=frozenset(filter(None, [origin_of(address)])),
+        any_number=listens_to_all or on_a_space,
+        any_name=bool(environment.get("JUPYTERHUB_SERVICE_PREFIX"))
+        or (on_a_space and not environment.get("SPACE_HOST")),
+    )
+
+
+def _space_hosts(environment: Mapping[str, str]) -> Iterator[str]:
+    yield from environment.get("SPACE_HOST", "").split(",")
+
+
+def _is_number(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+class Guard:
+    """Middleware before all others: refuses what a stranger's page sends.
+
+    Args:
+        names: by which the server may be called.
+        pages: the paths of the pages, which a page of another origin may open.
+        root: the path below which a proxy shows the server.
+    """
+
+    def __init__(
+        self, app: Application, names: Names, pages: Collection[str], root: str = ""
+    ) -> None:
+        self.app, self.names, self.root = app, names, root
+        self.pages = {page.rstrip("/") for page in pages}
+
+    async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        refusal = self._refusal({"method": "GET", **scope})
+        if refusal is None:
+            await self.app(scope, receive, _with_frames(send))
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            await _refuse(scope, send, *refusal)
+
+    def _refusal(self, scope: dict) -> tuple[int, Problem] | None:
+        """The status and the reason of a refusal; None of what passes."""
+        headers = dict(scope["headers"])
+        host = headers.get(b"host", b"").decode("latin-1")
+        if not self.names.know(host):
+            return 403, Problem("host_unknown", host=host[:80])
+        if is_foreign(scope, self.names.origins):
+            path = scope["path"].removeprefix(self.root).rstrip("/")
+            if not (opens(scope) and path in self.pages):
+                return 403, Problem("origin_foreign")
+        return None if _may_be_read(scope, headers) else (415, Problem("body_not_json"))
+
+
+def _may_be_read(scope: Mapping, headers: Mapping[bytes, bytes]) -> bool:
+    """Whether a body is of a kind that no form and no script can send without asking first."""
+    if scope["type"] != "http" or scope["method"] in (*READS, "OPTIONS"):
+        return True
+    kind = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
+    if kind == MULTIPART:
+        return scope["path"].rstrip("/").endswith(UPLOADS)
+    has_body = headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers
+    return kind == JSON or (not kind and not has_body)
+
+
+def frame_ancestors() -> str:
+    """The sources whose pages may show ours in a frame: as configured, else anybody's for a page
+    that strangers share, and this computer's at home."""
+    return os.environ.get(FRAMES) or ("*" if promised().knows_visitors else _HOME_FRAMES)
+
+
+def _with_frames(send: Send) -> Send:
+    async def with_policy(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = list(message.get("headers", ()))
+            if any(n == b"content-type" and v.startswith(b"text/html") for n, v in headers):
+                policy = f"frame-ancestors {frame_ancestors()}"
+                headers.append((b"content-security-policy", policy.encode()))
+                message = {**message, "headers": headers}
+        await send(message)
+
+    return with_policy
+
+
+async def _refuse(scope: dict, send: Send, status: int, problem: Problem) -> None:
+    """Answer with a sentence: a reader in their language, a program in JSON."""
+    headers = dict(scope["headers"])
+    language = preferred(headers.get(b"accept-language", b"").decode("latin-1"))
+    sentence = say(language, problem.key, **problem.values)
+    reads = b"text/html" in headers.get(b"accept", b"")
+    answer = {"error": problem.to_json(), "detail": sentence}
+    body = (sentence if reads else json.dumps(answer)).encode()
+    kind = b"text/plain; charset=utf-8" if reads else JSON.encode()
+    said = [(b"content-type", kind), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": status, "headers": said})
+    await send({"type": "http.response.body", "body": body})
