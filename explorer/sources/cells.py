@@ -161,7 +161,7 @@ def inference_kind(value: object) -> int | None:
     if word in INFERENCE:
         return INFERENCE[word]
     number = None if word is not None or isinstance(value, bool) else number_in(value)
-    return int(number) if number in INFERENCE.values() else None
+    return int(number) if number is not None and number in INFERENCE.values() else None
 
 
 def label_word(value: object) -> str | None:

@@ -76,7 +76,7 @@ class LabelKind:
                 raise Problem("inference_label", column=column, value=shortened(value))
             return read_inference(value, column)
         words = _WORDS.get(self.kind, YES_NO if self.numbered else {})
-        if word in words:
+        if word is not None and word in words:
             return words[word]
         if word is not None:
             raise Problem("label_written_otherwise", column=column, value=shortened(value))
