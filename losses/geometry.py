@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.linalg import vector_norm
 
 from losses.inputs import may_ask, would_be_lowered
-from losses.torch_internals import in_torch_func
+from losses.torch_internals import cdist_backward, in_torch_func
 
 DISTANCES = ("euclidean", "squared_euclidean", "cosine")
 
@@ -244,31 +244,76 @@ def distance_matrix(rows: Tensor, columns: Tensor, kind: str = "euclidean") -> T
     if kind == "cosine":
         return 1 - cosine_matrix(rows, columns)
     _must_be_known(kind)
-    lengths = _euclidean_matrix(rows, columns)
+    squared = kind == "squared_euclidean"
+    lengths = _euclidean_matrix(rows, columns, squared)
     if not _all_fit(lengths):
         size = torch.maximum(*(_sizes(given, -1, -2) for given in (rows, columns)))
         scaled = rows / size
-        lengths = _euclidean_matrix(scaled, scaled if rows is columns else columns / size) * size
-    return lengths.square() if kind == "squared_euclidean" else lengths
+        other = scaled if rows is columns else columns / size
+        return _euclidean_matrix(scaled, other, squared) * (size.square() if squared else size)
+    return lengths
 
 
-def _euclidean_matrix(rows: Tensor, columns: Tensor) -> Tensor:
+def _euclidean_matrix(rows: Tensor, columns: Tensor, squared: bool) -> Tensor:
+    recorded = rows.requires_grad or columns.requires_grad
+    if in_torch_func() or (recorded and rows is not columns):
+        return _from_differences(rows[:, None] - columns, squared)
+    if recorded:
+        return _DistancesAmong.apply(rows, squared)
+    return _euclidean_numbers(rows, columns, squared)
+
+
+def _from_differences(differences: Tensor, squared: bool) -> Tensor:
+    """|d|, or |d|², of [..., D]. Both derivatives of a length are 0 at 0."""
+    squares = differences.square().sum(dim=-1)
+    if squared:
+        return squares
+    zero = squares == 0
+    return squares.masked_fill(zero, 1).sqrt().masked_fill(zero, 0)
+
+
+def _euclidean_numbers(rows: Tensor, columns: Tensor, squared: bool) -> Tensor:
     if rows is columns and _may_be_halved(rows):
-        return _among(rows)
-    # Differences, not the Gram matrix: that one loses near duplicates to cancellation.
-    return torch.cdist(rows, columns, compute_mode="donot_use_mm_for_euclid_dist")
+        lengths = _among(rows)
+    else:  # Differences, not the Gram matrix: that one loses near duplicates to cancellation.
+        lengths = torch.cdist(rows, columns, compute_mode="donot_use_mm_for_euclid_dist")
+    return lengths.square() if squared else lengths
+
+
+class _DistancesAmong(torch.autograd.Function):
+    """Distances of rows [N, D] among each other, with a gradient that can be differentiated.
+
+    Those of `torch.cdist` and `torch.pdist` cannot: it is torch's only where it need not be.
+    """
+
+    @staticmethod
+    def forward(ctx, rows, squared):
+        ctx.squared = squared
+        distances = _euclidean_numbers(rows, rows, squared)
+        ctx.save_for_backward(rows, distances)
+        return distances
+
+    @staticmethod
+    def backward(ctx, slopes):  # pyright: ignore[reportIncompatibleMethodOverride]
+        rows, distances = ctx.saved_tensors
+        slopes = slopes + slopes.T
+        if torch.is_grad_enabled():
+            lengths = distances.masked_fill(distances == 0, torch.inf)
+            weights = 2 * slopes if ctx.squared else slopes / lengths
+            rows = rows - rows.detach().mean(dim=0)  # far from 0 products lose digits
+            return weights.sum(dim=1, keepdim=True) * rows - dot_matrix(weights, rows.T), None
+        lengths = distances.sqrt() if ctx.squared else distances
+        return cdist_backward(2 * slopes * lengths if ctx.squared else slopes, rows, lengths), None
 
 
 def _may_be_halved(rows: Tensor) -> bool:
-    """Whether `torch.pdist` does all that `torch.cdist` does: autocast raises nothing for it,
-    torch.func takes it slowly or not at all, and its gradient needs two rows of one number."""
+    """Whether `torch.pdist` does all that `torch.cdist` does: autocast raises nothing for it."""
     plain = rows.ndim == 2 and min(rows.shape) > 0 and len(rows) > 1 and rows.device.type == "cpu"
-    return plain and not would_be_lowered(rows) and not in_torch_func()
+    return plain and not would_be_lowered(rows)
 
 
 def _among(rows: Tensor) -> Tensor:
-    """The Euclidean distances of rows [N, D] among each other, each of which is taken once: with
-    its gradient that takes a third of the time that `torch.cdist` does."""
+    """The Euclidean distances of rows [N, D] among each other, each of which is taken once."""
     count = len(rows)
     above = torch.ones(count, count, dtype=torch.bool).triu(diagonal=1)
     lengths = torch.pdist(rows)

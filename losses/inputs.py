@@ -20,7 +20,7 @@ REAL = (torch.float32, torch.float64)
 ORDINAL = (*REAL, torch.int64)
 
 # Further keys for every row: a filter may leave none, and a queue begins so.
-MAY_BE_EMPTY = ("negatives", "queue")
+MAY_BE_EMPTY = ("negatives", "guide_negatives", "queue")
 
 
 class NotFinite(ValueError):

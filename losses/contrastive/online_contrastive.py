@@ -60,6 +60,11 @@ def online_contrastive(
     >>> labels = torch.tensor([1, 1, 0])  # of the positives, only the second is hard
     >>> online_contrastive(first, second, labels, distance="euclidean")  # 0.4² + 0.2²
     tensor(0.2000)
+    >>> online_contrastive(first[:2], second[:2], labels[:2], distance="euclidean")  # 0.4²
+    tensor(0.1600)
+
+    In a batch without negatives, positives count that are farther than the mean of the positives;
+    without positives, negatives that are nearer than the mean of the negatives.
 
     Args:
         first, second: [N, D] each.
@@ -151,7 +156,9 @@ ONLINE_CONTRASTIVE = LossSpec(
     references=("Hadsell et al. 2006", "sentence-transformers (OnlineContrastiveLoss)"),
     aliases=("OnlineContrastiveLoss",),
     note="At exact collapse no pair is nearer or farther than another, and nothing is selected: "
-    "the loss is 0 there, and about m² for each negative next to it.",
+    "the loss is 0 there, and about m² for each negative next to it. In a batch with one kind of "
+    "pair, positives farther than their own mean count, or negatives nearer than theirs, as in "
+    "sentence-transformers.",
     equivalent=_equivalent,
     conventions=(Convention("sentence-transformers 6.2", {"margin": 0.5, "distance": "cosine"}),),
 )

@@ -10,7 +10,7 @@ from losses.kernels.ordered import (
     ordered_sum_of_levels,
 )
 from losses.kernels.pairwise import hinge_sum, largest_violation, logistic_sum
-from losses.kernels.plain import log1p_sum_exp, log_add_exp, log_sum_exp, mean_of, softplus
+from losses.kernels.plain import log1p_sum_exp, log_add_exp, log_sum_exp, mean_of, sigmoid, softplus
 
 __all__ = [
     "hinge_sum",
@@ -23,5 +23,6 @@ __all__ = [
     "mean_of",
     "ordered_sum",
     "ordered_sum_of_levels",
+    "sigmoid",
     "softplus",
 ]

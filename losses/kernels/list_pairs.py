@@ -75,13 +75,13 @@ def lambda_loss(
     return value, (torch.empty_like(pull).scatter_(1, order, pull), None, None)
 
 
-def _lowered(scaled: Tensor, mask: Tensor | None) -> Tensor:
-    """With a score far below all others where there is no candidate."""
+def _lowered(scaled: Tensor, mask: Tensor | None, temperature: float = 1.0) -> Tensor:
+    """With a score far below all others, also over the temperature, where there is no candidate."""
     if mask is None:
         return scaled
     low = scaled.masked_fill(~mask, torch.inf).amin(dim=1, keepdim=True)
     low = low.masked_fill(low.isinf(), 0)
-    return torch.where(mask, scaled, low - FAR * (1 + low.abs()))
+    return torch.where(mask, scaled, low - FAR * max(1.0, temperature) * (1 + low.abs()))
 
 
 def _gains(heights: Tensor, present: Tensor | None, k: int) -> Tensor:
@@ -221,20 +221,23 @@ def _by_soft_ranks(
     value_and_slopes: Callable[[slice, Tensor], tuple[Tensor, Tensor]],
 ) -> Summed:
     """A loss of r̂_i = 1 + Σ_{j ≠ i} σ((s_j − s_i)/τ), by its sum and its slopes of some lists."""
-    scaled = _lowered(scores / temperature, mask)
+    scaled = _lowered(scores, mask, temperature)
     total = scaled.new_zeros((), dtype=torch.float64)
     pull = torch.empty_like(scaled) if wanted[0] else None
     step = rows_at_once(TILE, scores.shape[1] ** 2, scaled)
     for start in range(0, len(scaled), step):
         part = slice(start, start + step)
         one = scaled[part]
-        above = (one[:, None, :] - one[:, :, None]).sigmoid_()
+        differences = (one[:, None, :] - one[:, :, None]).div_(temperature)
+        above = differences.sigmoid()
         value, slopes = value_and_slopes(part, above.sum(dim=2).add_(0.5))  # itself is half above
         total += value
         if pull is not None:
             if mask is not None:
                 slopes = slopes.masked_fill(~mask[part], 0)
-            above = above.sub_(above.square()).mul_(slopes[:, :, None])
+            # σ(d) σ(−d), and not σ(d) − σ(d)², which has no digits left where σ(d) is nearly 1.
+            above.mul_(differences.neg_().sigmoid_()).mul_(slopes[:, :, None])
+            above.diagonal(dim1=1, dim2=2).zero_()  # of a candidate with itself: only rounding
             torch.sub(above.sum(dim=1), above.sum(dim=2), out=pull[part])
     value = (total / count).to(scores.dtype)
     if pull is None:

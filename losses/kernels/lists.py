@@ -22,7 +22,7 @@ def cross_entropy(
     temperature: float,
 ) -> Summed:
     """mean over lists of −Σ P log softmax(s/τ), P made of the labels as `target` says."""
-    logits = scores / temperature if temperature != 1 else scores
+    logits = scaled_down(scores, mask, temperature)
     heights = labels.to(scores.dtype)
     absent = empty = None
     if mask is None:
@@ -42,6 +42,26 @@ def cross_entropy(
         targets = heights / total.clamp_min(torch.finfo(heights.dtype).tiny)
         total = (total > 0).to(heights.dtype)
     return _entropy(wanted, logits, targets, total, absent, empty, count, temperature)
+
+
+def scaled_down(scores: Tensor, mask: Tensor | None, temperature: float) -> Tensor:
+    """Scores [L, K] over the temperature, up to a constant of each list.
+
+    The best score of a list is subtracted first: a quotient of large scores would lose the digits
+    of their differences.
+    """
+    if temperature == 1:
+        return scores
+    return from_best(scores, mask) / temperature
+
+
+def from_best(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """Scores [L, K] less the best of each list; 0 where there is no candidate."""
+    least = torch.finfo(scores.dtype).min  # of nothing but −inf the best is no number
+    if mask is None:
+        return scores - scores.amax(dim=1, keepdim=True).clamp_min(least)
+    best = scores.masked_fill(~mask, -torch.inf).amax(dim=1, keepdim=True).clamp_min(least)
+    return (scores - best).masked_fill_(~mask, 0)
 
 
 def number_of(chosen: Tensor, like: Tensor) -> Tensor:
@@ -93,7 +113,8 @@ def list_mle(
 ) -> Summed:
     """mean over lists of Σ_i w_i log(1 + Σ_{j after i} e^((s_j − s_i)/τ)), in the labels' order."""
     order = _order(labels, mask, as_given)
-    scaled = scores / temperature if temperature != 1 else scores
+    scaled = from_best(scores, mask)
+    scaled = scaled / temperature if temperature != 1 else scaled
     scaled = scaled if order is None else scaled.gather(1, order)
     present, count, sizes = None, len(scores), scores.shape[1]
     if mask is not None:
@@ -142,19 +163,16 @@ def _is_flat(scaled: Tensor, present: Tensor | None) -> bool:
     if not may_ask(scaled):
         return False
     kept = scaled if present is None else scaled.masked_fill(~present, 0)
-    low, high = kept.aminmax()
-    return high.item() - low.item() < STEEP[scaled.dtype]
+    return kept.amin().item() > -STEEP[scaled.dtype]
 
 
 def _by_sums(
     wanted: list[bool], scaled: Tensor, present: Tensor | None, weights: Tensor | None
 ) -> tuple[Tensor, Tensor | None]:
     """log(1 + rest/own) of each place, rest = Σ after it; all sums are of positive numbers."""
+    own = scaled.exp()
     if present is not None:
-        scaled = scaled.masked_fill(~present, -torch.inf)
-        own = (scaled - scaled.amax(dim=1, keepdim=True)).exp_().masked_fill_(~present, 0)
-    else:
-        own = (scaled - scaled.amax(dim=1, keepdim=True)).exp_()
+        own.masked_fill_(~present, 0)
     tail = own.flip(1).cumsum_(1).flip(1)
     rest = torch.zeros_like(tail)
     rest[:, :-1] = tail[:, 1:]
@@ -173,7 +191,11 @@ def _by_sums(
 def _by_logarithms(
     wanted: list[bool], scaled: Tensor, present: Tensor | None, weights: Tensor | None
 ) -> tuple[Tensor, Tensor | None]:
-    """The same where exponentials would overflow, or where nobody may ask whether they do."""
+    """The same where exponentials would overflow, or where nobody may ask whether they do.
+
+    In float64: a difference of two large logarithms has lost the digits of a small gradient.
+    """
+    dtype, scaled = scaled.dtype, scaled.double()
     if present is not None:
         scaled = scaled.masked_fill(~present, -torch.inf)
     tail = scaled.flip(1).logcumsumexp(1).flip(1)
@@ -182,11 +204,12 @@ def _by_logarithms(
         terms = terms.masked_fill(~present, 0)
         tail = tail.masked_fill(~present, torch.inf)
     if not wanted[0]:
-        return terms, None
+        return terms.to(dtype), None
     before = -tail if weights is None else weights.log() - tail
     slopes = (scaled + before.logcumsumexp(1)).exp_()
     slopes = slopes - (1 if weights is None else weights)
-    return terms, slopes if present is None else slopes.masked_fill(~present, 0)
+    slopes = slopes if present is None else slopes.masked_fill(~present, 0)
+    return terms.to(dtype), slopes.to(dtype)
 
 
 def distill_kl(
@@ -200,10 +223,9 @@ def distill_kl(
     divergence: str,
 ) -> Summed:
     """T² · mean over rows of KL(softmax(t/T_t) ‖ softmax(s/T)), or of the cross-entropy."""
-    logits = scores / temperature if temperature != 1 else scores
-    softened = (teacher / teacher_temperature if teacher_temperature != 1 else teacher).to(
-        scores.dtype
-    )
+    logits = scaled_down(scores, mask, temperature)
+    taught = teacher if teacher.is_floating_point() else teacher.to(scores.dtype)
+    softened = scaled_down(taught, mask, teacher_temperature).to(scores.dtype)
     absent = None
     if mask is not None:
         absent = ~mask

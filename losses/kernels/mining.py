@@ -341,7 +341,7 @@ class Distances:
 
     def __init__(self, anchors: Tensor, kind: str, *, at_once: bool = False) -> None:
         self.kind = kind
-        self.vectors, self.by_anchors = anchors, lambda gradient: gradient
+        self.vectors, self.by_anchors = anchors.detach(), lambda gradient: gradient
         if kind in ("cosine", "chord"):
             self.vectors, self.by_anchors = geometry.unit_and_pull(anchors)
         few = at_once and len(anchors) <= FEW_AT_ONCE

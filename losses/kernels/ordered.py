@@ -121,7 +121,7 @@ def ordered_sum_of_levels(
 
 def _in_numbers(
     labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool
-) -> tuple[Tensor, float, Tensor, Tensor] | None:
+) -> tuple[Tensor, float | Tensor, Tensor, Tensor] | None:
     """The value; the weight of e^0 in it; the total of each row, of each column, over that weight.
 
     None if float64 cannot hold the exponentials.
@@ -192,17 +192,19 @@ def _sums_by_matrix(
 
 def _in_terms(
     labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool
-) -> tuple[Tensor, float, Tensor, Tensor]:
+) -> tuple[Tensor, float | Tensor, Tensor, Tensor]:
     """As `_in_numbers`, from all terms, whatever their size."""
     terms = _where_ordered(rows[:, None] - columns, labels, weighted)
     value = log1p_sum_exp(terms)
-    weights = terms.sub_(value).exp_()
-    return value, 1.0, weights.sum(1), weights.sum(0)
+    largest = terms.amax().clamp_min_(0)  # the value of large terms is rounded; they are not
+    weights = terms.sub_(largest).exp_()
+    share = (weights.sum() + largest.neg().exp()).reciprocal()
+    return value, share, weights.sum(1), weights.sum(0)
 
 
 def _in_logarithms(
     labels: Tensor, rows: Tensor, columns: Tensor, weighted: bool
-) -> tuple[Tensor, float, Tensor, Tensor]:
+) -> tuple[Tensor, float | Tensor, Tensor, Tensor]:
     """As `_in_numbers`, for exponents of any size, and without asking the device anything."""
     ordered, order = labels.sort()
     rows, columns = rows[order], -columns[order]
@@ -217,13 +219,21 @@ def _in_logarithms(
         below = torch.cat((nothing, up_to))[torch.searchsorted(ordered, ordered)]
         above = torch.cat((from_here, nothing))[torch.searchsorted(ordered, ordered, right=True)]
     value = softplus((columns + below).logsumexp(0))
-    falling, rising = (rows + above - value).exp(), (columns + below - value).exp()
+    falling, rising = (
+        _of_sum(part.exp(), -torch.expm1(-value))
+        for part in (rows + above - value, columns + below - value)
+    )
     return (
         value,
         1.0,
         torch.empty_like(falling).scatter(0, order, falling),
         torch.empty_like(rising).scatter(0, order, rising),
     )
+
+
+def _of_sum(shares: Tensor, total: Tensor) -> Tensor:
+    """Shares that add up to `total`: those of large exponents were rounded with these."""
+    return shares * (total / shares.sum().clamp_min(torch.finfo(shares.dtype).tiny))
 
 
 def accurate(like: Tensor) -> torch.dtype:

@@ -43,6 +43,11 @@ def softplus(x: Tensor) -> Tensor:
     return -torch.nn.functional.logsigmoid(-x)
 
 
+def sigmoid(x: Tensor) -> Tensor:
+    """σ(x), whose slope keeps its digits where it is nearly 1 (torch's own is σ − σ²)."""
+    return torch.where(x > 0, 1 - (-x).sigmoid(), x.sigmoid())
+
+
 # A weight below this is 0: 10⁻³¹ in float32, 10⁻²⁹² in float64.
 LEAST = {
     dtype: torch.finfo(dtype).tiny / torch.finfo(dtype).eps

@@ -42,7 +42,7 @@ def adr_mse_definition(
 ) -> Tensor:
     present = present_in(scores, mask)
     pairs = both_present(present)
-    differences = differences_of(scores / temperature, pairs)
+    differences = differences_of(scores, pairs) / temperature
     ranks = soft_ranks(differences, pairs)
     true_ranks = true_ranks_of(labels, pairs, scores.dtype)
     errors = (ranks - true_ranks).masked_fill(~present, 0)

@@ -35,7 +35,7 @@ def approx_ndcg_definition(
 ) -> Tensor:
     present = present_in(scores, mask)
     pairs = both_present(present)
-    differences = differences_of(scores / temperature, pairs)
+    differences = differences_of(scores, pairs) / temperature
     ranks = soft_ranks(differences, pairs)
     gains = gains_of(labels.to(scores.dtype), present)
     terms = gains / torch.log2(1 + ranks)

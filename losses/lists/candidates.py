@@ -41,7 +41,9 @@ def present_in(scores: Tensor, mask: Tensor | None) -> Tensor:
 
 def log_shares_of(logits: Tensor) -> Tensor:
     """log softmax of each list [L, K]; −inf, without gradient, where a logit is."""
-    return logits - log_sum_exp(logits, dim=1)[:, None].clamp_min(torch.finfo(logits.dtype).min)
+    least = torch.finfo(logits.dtype).min
+    from_best = logits - logits.detach().amax(dim=1, keepdim=True).clamp_min(least)
+    return from_best - log_sum_exp(from_best, dim=1)[:, None].clamp_min(least)
 
 
 def gains_of(labels: Tensor, present: Tensor, k: int = 0) -> Tensor:
@@ -66,9 +68,9 @@ def both_present(present: Tensor) -> Tensor:
     return present[:, :, None] & present[:, None, :]
 
 
-def differences_of(scaled: Tensor, pairs: Tensor) -> Tensor:
-    """z_j − z_i, row i, column j, 0 where there is no pair: [L, K, K]."""
-    return (scaled[:, None, :] - scaled[:, :, None]).masked_fill(~pairs, 0)
+def differences_of(scores: Tensor, pairs: Tensor) -> Tensor:
+    """s_j − s_i, row i, column j, 0 where there is no pair: [L, K, K]."""
+    return (scores[:, None, :] - scores[:, :, None]).masked_fill(~pairs, 0)
 
 
 LIST_SYMBOLS = {

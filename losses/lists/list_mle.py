@@ -63,7 +63,7 @@ def list_mle_definition(
     present = present_in(scores, mask)
     pairs = both_present(present)
     later = chosen_later(labels, pairs, order)
-    differences = differences_of(scores / temperature, pairs)
+    differences = differences_of(scores, pairs) / temperature
     terms = differences.masked_fill(~later, -torch.inf)
     choices = log1p_sum_exp(terms, dim=2)
     weights = place_weights(later, present, weighted).to(scores.dtype)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from torch import Tensor
 
+from losses.kernels import sigmoid
 from losses.spec import Symbol
 
 
 def soft_ranks(differences: Tensor, pairs: Tensor) -> Tensor:
     """r̂_i = 1 + Σ_{j ≠ i} σ(d_ij) over the pairs that are there, [L, K]."""
-    above = differences.sigmoid().masked_fill(~pairs, 0)
+    above = sigmoid(differences).masked_fill(~pairs, 0)
     above = above - above.diagonal(dim1=1, dim2=2).diag_embed()
     return 1 + above.sum(dim=2)
 

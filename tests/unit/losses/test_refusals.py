@@ -193,6 +193,33 @@ def test_no_further_keys_are_as_if_left_out(count):
     torch.testing.assert_close(given, L["supcon"](embeddings, classes))
 
 
+FURTHER = [
+    pytest.param(name, convention, id=f"{name}, {convention or 'ours'}")
+    for name, spec in LOSSES.items()
+    for convention in ("", *(one.name for one in spec.conventions))
+    if "negatives" in spec.under(convention).reads.values()
+    and spec.under(convention).defaults.get("in_batch", True)
+]
+
+
+@pytest.mark.parametrize("count", [4, 300])
+@pytest.mark.parametrize(("name", "convention"), FURTHER)
+def test_empty_negatives_are_as_if_left_out(name, convention, count):
+    """With all that belongs to them: a guide's vectors, owners, texts."""
+    spec = LOSSES[name].under(convention)
+    of_negatives = ("negatives", "guide_negatives", "negative_owners", "negative_texts")
+    given = inputs_for(spec, count=count)
+    theirs = [one for one in given if spec.reads[one] in of_negatives]
+    without = {**given, **dict.fromkeys(theirs)}
+    empty = {**given, **{one: given[one][:0] for one in theirs}}
+    forms = [spec.definition]
+    if spec.definition is LOSSES[name].definition:
+        forms.append(spec.function)
+    for form in forms:
+        expected, found = (form(**one, **spec.defaults) for one in (without, empty))
+        torch.testing.assert_close(found, expected)
+
+
 @pytest.mark.parametrize("name", ["cosent", "info_nce", "contrastive", "supcon", "softmax"])
 def test_a_list_is_not_a_tensor(name):
     spec = LOSSES[name]
