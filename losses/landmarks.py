@@ -36,7 +36,7 @@ def least_over_levels(
 
     The loss is convex and does not care which pair of a label has which score, so at the best
     point equal labels have equal scores: one unknown a level. The outer two sit at the ends; for
-    the others it is a convex problem in a box, solved by projected Newton (`_least_in_box`).
+    the others it is a convex problem in a box, solved by projected Newton (`least_in_box`).
     None above `MOST_LEVELS` levels. Scores without ends leave nothing.
     """
     levels, counts = labels.cpu().unique(return_counts=True)
@@ -64,33 +64,44 @@ def _least_of(
         places = torch.tensor(levels, dtype=torch.float64)
         weights = weights * (places[None, :] - places[:, None])
     log_weights = weights.triu(1).log()  # row j, column i; −inf unless y_j < y_i
-    return float(softplus(_least_in_box(log_weights, scale, lowest, highest)))
+
+    def terms_at(points: Tensor) -> Tensor:
+        return torch.add(log_weights, points[:, None] - points, alpha=scale)
+
+    def derivatives_at(points: Tensor) -> tuple[Tensor, Tensor]:
+        terms = terms_at(points)
+        shares = (terms - terms.logsumexp((0, 1))).exp_()
+        below, above = shares.sum(1), shares.sum(0)
+        curvature = torch.diag(below + above).sub_(shares).sub_(shares.T)
+        return scale * (below - above), scale * scale * curvature
+
+    def value_at(points: Tensor) -> float:
+        return float(terms_at(points).logsumexp((0, 1)))
+
+    return softplus_at(least_in_box(value_at, derivatives_at, len(counts), lowest, highest))
 
 
-def _least_in_box(log_weights: Tensor, scale: float, lowest: float, highest: float) -> Tensor:
-    """min over x in [lowest, highest] of log Σ_ji exp(log_weights_ji + λ(x_j − x_i)).
+def least_in_box(
+    value_at: Callable[[Tensor], float],
+    derivatives_at: Callable[[Tensor], tuple[Tensor, Tensor]],
+    count: int,
+    lowest: float,
+    highest: float,
+) -> float:
+    """min of a convex function of `count` numbers in [lowest, highest].
 
-    The first of x stands at `lowest` and the last at `highest`. Projected Newton (Bertsekas 1982):
-    a coordinate at an end that its slope presses against is held, the others take the Newton step
-    of Σ exp, clipped to the box and halved until the value falls enough. It ends where the slopes
-    of all that is free are 0 up to rounding, the condition for the least of a convex function.
+    The first stands at `lowest` and the last at `highest`. Projected Newton (Bertsekas 1982): a
+    coordinate at an end that its slope presses against is held, the others take the Newton step of
+    the slope [K] and the curvature [K, K], clipped to the box and halved until the value falls
+    enough. It ends where the slopes of all that is free are 0 up to rounding, the condition for the
+    least of a convex function.
 
     A few numbers are looked at in Python: an operation on so short a tensor takes longer.
     """
-    points = torch.linspace(lowest, highest, len(log_weights), dtype=torch.float64)
-    inner = range(1, len(points) - 1)
-
-    def at(points: Tensor) -> tuple[Tensor, Tensor, float]:
-        """The logarithms of the terms, and that of their sum."""
-        terms = torch.add(log_weights, points[:, None] - points, alpha=scale)
-        total = terms.logsumexp((0, 1))
-        return terms, total, float(total)
-
-    terms, total, value = at(points)
+    points = torch.linspace(lowest, highest, count, dtype=torch.float64)
+    value, inner = value_at(points), range(1, count - 1)
     for _ in range(MOST_STEPS):
-        shares = (terms - total).exp_()
-        below, above = shares.sum(1), shares.sum(0)
-        slope = scale * (below - above)
+        slope, curvature = derivatives_at(points)
         slopes, places = slope.tolist(), points.tolist()
         free = [
             k
@@ -98,26 +109,22 @@ def _least_in_box(log_weights: Tensor, scale: float, lowest: float, highest: flo
             if not (places[k] <= lowest and slopes[k] > 0)
             and not (places[k] >= highest and slopes[k] < 0)
         ]
-        curvature = torch.diag(below + above).sub_(shares).sub_(shares.T)
         step = torch.zeros_like(points)
-        if len(free) == len(inner):
-            solved = torch.linalg.solve(curvature[1:-1, 1:-1], slope[1:-1])
-            step[1:-1] = solved / scale / scale
-        else:
-            solved = torch.linalg.solve(curvature[free][:, free], slope[free])
-            step[free] = solved / scale / scale
+        # Where nothing curves, nothing slopes either.
+        flat = torch.finfo(points.dtype).tiny * torch.eye(len(free), dtype=points.dtype)
+        step[free] = torch.linalg.solve(curvature[free][:, free] + flat, slope[free])
         rounding = 1e-15 * max(abs(value), 1)
         if float(slope.dot(step)) <= rounding:
-            return total
-        tried = points, terms, total, value
+            return value
+        tried = points, value
         for halvings in range(MOST_STEPS):
             trial = (points - step / 2**halvings).clamp_(lowest, highest)
-            tried = trial, *at(trial)
+            tried = trial, value_at(trial)
             expected = float(slope.dot(points - trial))
-            if expected >= 0 and tried[3] - value <= rounding - 1e-4 * expected:
+            if expected >= 0 and tried[1] - value <= rounding - 1e-4 * expected:
                 break
-        points, terms, total, value = tried
-    return total
+        points, value = tried
+    return value
 
 
 def least_on_grid(

@@ -11,7 +11,9 @@ from losses import inputs
 from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.lists import distill_kl as distill_kl_by_rows
+from losses.labels import COSINES, Ends
 from losses.lists.candidates import log_shares_of, present_in
+from losses.lists.minimum import least_cross_entropies, width_of
 from losses.peers import SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -162,13 +164,14 @@ def _floor(
     temperature: float,
     divergence: str,
     teacher_temperature: float | None = None,
+    within: Ends = COSINES,
 ) -> float:
-    """The shares are the teacher's: nothing, or its entropy."""
+    """Shares as near to the teacher's as the ends of scores allow; without ends these."""
+    shares, present = _teacher_given(given, temperature, teacher_temperature)
+    each = least_cross_entropies(shares, present, width_of(within, temperature))
     if divergence == "kl":
-        return 0.0
-    shares, _ = _teacher_given(given, temperature, teacher_temperature)
-    entropy = torch.special.entr(shares).sum(dim=1)
-    return temperature**2 * float(mean_of(entropy, shares.any(dim=1)))
+        each = (each - torch.special.entr(shares).sum(dim=1)).clamp_min(0)
+    return temperature**2 * float(mean_of(each, shares.any(dim=1)))
 
 
 DISTILL_KL = LossSpec(
@@ -231,7 +234,8 @@ DISTILL_KL = LossSpec(
     collapse=_collapse,
     collapse_formula=r"T^2 (\ln K - H(P))\ \text{or}\ T^2 \ln K",
     floor=_floor,
-    floor_formula=r"0\ \text{or}\ T^2 H(P)",
+    floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    formulas_unbounded={"floor": r"0\ \text{or}\ T^2 H(P)"},
     aliases=(
         "DistillKLDivLoss",
         "knowledge distillation",

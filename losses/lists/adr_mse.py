@@ -11,6 +11,7 @@ from losses import inputs
 from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.list_pairs import adr_mse as adr_mse_by_lists
+from losses.labels import COSINES, Ends
 from losses.landmarks import Bound
 from losses.lists.candidates import (
     LIST_SYMBOLS,
@@ -21,6 +22,7 @@ from losses.lists.candidates import (
     present_in,
     scored_lists,
 )
+from losses.lists.minimum import width_of
 from losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
 from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Symbol
@@ -86,6 +88,20 @@ def _collapse(given: dict[str, Tensor], temperature: float) -> float:
     return float(adr_mse_definition(**{**given, "scores": scores}, temperature=temperature))
 
 
+def _floor(given: dict[str, Tensor], temperature: float, within: Ends = COSINES) -> Bound:
+    """No soft rank is nearer to 1, or to the last place, than the ends of scores allow."""
+    labels = given["labels"].double()
+    present = present_in(labels, given.get("mask"))
+    true_ranks = true_ranks_of(labels, both_present(present), torch.float64)
+    others = present.sum(dim=1, keepdim=True) - 1
+    closest = others * torch.tensor(-width_of(within, temperature)).double().sigmoid()
+    errors = true_ranks - torch.minimum(
+        torch.maximum(true_ranks, 1 + closest), 1 + others - closest
+    )
+    terms = errors.square() / torch.log2(1 + true_ranks.clamp_min(1))
+    return Bound(mean_of(terms, present))
+
+
 ADR_MSE = LossSpec(
     function=adr_mse,
     definition=adr_mse_definition,
@@ -127,7 +143,7 @@ ADR_MSE = LossSpec(
     reads=READS,
     terms="errors",
     collapse=_collapse,
-    floor=lambda given, **_: Bound(0.0),  # no soft rank of cosines is the rank itself
+    floor=_floor,
     floor_formula=r"\ge 0",
     collapse_formula=r"\frac1N \sum_i \frac{(r_i - \frac{n + 1}{2})^2}{\log_2(1 + r_i)}",
     aliases=("ADRMSELoss", "Rank-DistiLLM"),

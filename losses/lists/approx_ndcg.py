@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 
 import torch
@@ -11,6 +12,8 @@ from losses import inputs
 from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.list_pairs import approx_ndcg as approx_ndcg_by_lists
+from losses.labels import COSINES, Ends
+from losses.landmarks import Bound
 from losses.lists.candidates import (
     LIST_SYMBOLS,
     MEAN_OF_LISTS,
@@ -21,6 +24,7 @@ from losses.lists.candidates import (
     present_in,
     scored_lists,
 )
+from losses.lists.minimum import least_soft_ranks, width_of
 from losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
 from losses.peers import Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -87,12 +91,19 @@ def _collapse(given: dict[str, Tensor], **_: object) -> float:
     return float(mean_of(-terms.sum(dim=1), present.any(dim=1)))
 
 
-def _floor(given: dict[str, Tensor], **_: object) -> float:
-    """−1 of every list that has an NDCG."""
+def _floor(given: dict[str, Tensor], temperature: float, within: Ends = COSINES) -> float:
+    """−1 of every list that has an NDCG. Between ends no soft rank is a place, and the least is
+    bounded by ranks of scores that all lie as far apart as the ends."""
     labels = given["labels"].double()
     present = present_in(labels, given.get("mask"))
-    gained = gains_of(labels, present).any(dim=1).double()
-    return float(mean_of(-gained, present.any(dim=1)))
+    gains = gains_of(labels, present).sort(dim=1, descending=True).values
+    width = width_of(within, temperature)
+    places = torch.arange(1, gains.shape[1] + 1, dtype=torch.float64)[None, :]
+    ranks = least_soft_ranks(present.sum(dim=1, keepdim=True), places, width)
+    # Behind the candidates of a list nothing gains.
+    terms = gains / torch.log2(1 + torch.where(gains > 0, ranks, places))
+    least = float(mean_of(-terms.sum(dim=1), present.any(dim=1)))
+    return least if math.isinf(width) else Bound(least)
 
 
 APPROX_NDCG = LossSpec(
@@ -127,7 +138,8 @@ APPROX_NDCG = LossSpec(
     collapse=_collapse,
     collapse_formula=r"-\sum_i \frac{G_i}{\log_2\frac{n + 3}{2}}",
     floor=_floor,
-    floor_formula="-1",
+    floor_formula=r"\ge -\sum_i \frac{G_i}{\log_2(1 + i + (n + 1 - 2 i)\, \sigma(-2/\tau))}",
+    formulas_unbounded={"floor": "-1"},
     aliases=("ApproxNDCGLoss", "approxNDCG", "NDCG"),
     references=("Qin et al. 2010",),
     conventions=(

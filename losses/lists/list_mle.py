@@ -11,6 +11,7 @@ from losses import inputs
 from losses.kernels import log1p_sum_exp, mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.lists import list_mle as list_mle_by_sums
+from losses.labels import COSINES, Ends
 from losses.lists.candidates import (
     LIST_SYMBOLS,
     MEAN_OF_LISTS,
@@ -21,6 +22,7 @@ from losses.lists.candidates import (
     present_in,
     scored_lists,
 )
+from losses.lists.minimum import least_list_mle, width_of
 from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -120,6 +122,18 @@ def _collapse(given: dict[str, Tensor], weighted: bool, order: str, **_: object)
     return float(mean_of(choices.sum(dim=1), present.any(dim=1)))
 
 
+def _floor(
+    given: dict[str, Tensor],
+    weighted: bool,
+    temperature: float,
+    within: Ends = COSINES,
+    **_: object,
+) -> float:
+    """Scores as far apart as their ends allow; without ends 0."""
+    present = present_in(given["labels"], given.get("mask"))
+    return least_list_mle(present, weighted, width_of(within, temperature))
+
+
 LIST_MLE = LossSpec(
     function=list_mle,
     definition=list_mle_definition,
@@ -178,8 +192,9 @@ LIST_MLE = LossSpec(
     terms="terms",
     collapse=_collapse,
     collapse_formula=r"\ln n!",
-    floor=lambda given, **_: 0.0,
-    floor_formula="0",
+    floor=_floor,
+    floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    formulas_unbounded={"floor": "0"},
     aliases=("ListMLELoss", "PListMLELoss", "PListMLELambdaWeight", "p-ListMLE", "Plackett-Luce"),
     references=("Xia et al. 2008", "Lan et al. 2014"),
     conventions=(

@@ -12,6 +12,7 @@ from losses import inputs
 from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.lists import cross_entropy
+from losses.labels import COSINES, Ends
 from losses.lists.candidates import (
     LIST_SYMBOLS,
     MEAN_OF_LISTS,
@@ -21,6 +22,7 @@ from losses.lists.candidates import (
     present_in,
     scored_lists,
 )
+from losses.lists.minimum import least_cross_entropies, width_of
 from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -157,12 +159,17 @@ def _collapse(given: dict[str, Tensor], target: str, **_: object) -> float:
     return float(mean_of(each, filled))
 
 
-def _floor(given: dict[str, Tensor], target: str, **_: object) -> float:
-    """The entropy of the target: the shares are the target's."""
-    targets, _present, filled = _targets_given(given, target)
+def _floor(
+    given: dict[str, Tensor],
+    target: str,
+    temperature: float,
+    within: Ends = COSINES,
+) -> float:
+    """Shares as near to the target's as the ends of scores allow; without ends its entropy."""
+    targets, present, filled = _targets_given(given, target)
     total = targets.sum(dim=1, keepdim=True)
     shares = targets / total.clamp_min(torch.finfo(targets.dtype).tiny)
-    each = total[:, 0] * torch.special.entr(shares).sum(dim=1)
+    each = total[:, 0] * least_cross_entropies(shares, present, width_of(within, temperature))
     return float(mean_of(each, filled))
 
 
@@ -207,7 +214,8 @@ LIST_NET = LossSpec(
     collapse=_collapse,
     collapse_formula=r"\ln K \cdot \sum_j P_j",
     floor=_floor,
-    floor_formula=r"H(P)",
+    floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    formulas_unbounded={"floor": "H(P)"},
     aliases=("ListNetLoss", "listwise softmax cross-entropy"),
     references=("Cao et al. 2007",),
     conventions=(
@@ -246,7 +254,8 @@ SOFTMAX_RANK = LossSpec(
     collapse=_collapse,
     collapse_formula=r"\ln K \cdot \sum_j P_j",
     floor=_floor,
-    floor_formula=r"H(P)",
+    floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
+    formulas_unbounded={"floor": "H(P)"},
     aliases=("softmax_loss", "SoftmaxLoss", "listwise softmax"),
     references=("Bruch et al. 2019",),
     conventions=(

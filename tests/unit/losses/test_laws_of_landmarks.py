@@ -136,6 +136,13 @@ REACHED = [
     ("proxy_anchor", {"scale": 2.0}),
     ("proxy_anchor", {"scale": 8.0}),
     ("list_net", {"temperature": 0.2}),
+    ("list_net", {}),
+    ("list_mle", {}),
+    ("list_mle", {"temperature": 0.3}),
+    ("list_mle", {"weighted": True, "order": "given"}),
+    ("distill_kl", {}),
+    ("distill_kl", {"divergence": "ce"}),
+    ("softmax_rank", {"target": "raw"}),
     ("softmax_rank", {"temperature": 0.2, "target": "normalized"}),
     ("margin_mse", {}),
     ("distill_kl", {"temperature": 0.1, "teacher_temperature": 1.0}),
@@ -184,6 +191,69 @@ def test_the_floor_is_reached_by_descent(name, parameters):
 
     descent.step(closure)
     assert floor - 1e-9 <= value().item() <= floor + 2e-3 * max(abs(floor), 0.5)
+
+
+BETWEEN_ENDS = ["list_net", "softmax_rank", "list_mle", "lambda_loss", "approx_ndcg", "adr_mse"]
+
+
+@pytest.mark.parametrize("temperature", [0.3, 1.0])
+@pytest.mark.parametrize("name", [*BETWEEN_ENDS, "distill_kl"])
+def test_no_scores_between_their_ends_are_below_the_minimum(name, temperature):
+    """Descent from several starts, on lists of two to five; what is no bound is reached."""
+    spec = LOSSES[name]
+    settings = dict(spec.defaults)
+    settings |= {"temperature": temperature} if "temperature" in settings else {"scheme": "none"}
+    for seed, count in ((1, 2), (2, 4), (3, 6)):
+        given = inputs_for(spec, seed=seed, count=count)
+        floor = spec.floor(given, **settings)
+        least = min(descended(spec, given, settings, start) for start in range(3))
+        assert floor <= least + 1e-9
+        if not isinstance(floor, Bound):
+            assert least <= floor + 2e-3 * max(abs(floor), 0.5)
+        elif count == 2 and name != "lambda_loss":  # a bound that says something
+            assert floor > spec.scored_as("logit").floor(given, **settings)
+
+
+def descended(spec, given, settings, seed):
+    """The loss after some steps of descent over the sines of what was drawn."""
+    made = torch.Generator().manual_seed(seed)
+    drawn = torch.randn(given["scores"].shape, generator=made, dtype=torch.float64)
+    drawn.requires_grad_()
+    descent = torch.optim.LBFGS([drawn], max_iter=300, line_search_fn="strong_wolfe")
+
+    def closure():
+        descent.zero_grad()
+        loss = spec.definition(**{**given, "scores": drawn.sin()}, **settings)
+        loss.backward()
+        return loss
+
+    descent.step(closure)
+    return float(closure())
+
+
+@pytest.mark.parametrize("name", BETWEEN_ENDS)
+def test_logits_have_the_minimum_of_scores_without_ends(name):
+    spec = LOSSES[name].scored_as("logit")
+    given = inputs_for(spec, seed=1)
+    nearly = {**given, "scores": -1e3 * given["labels"].argsort(dim=1, descending=True).argsort(1)}
+    floor = spec.floor(given, **spec.defaults)
+    bounded = LOSSES[name].floor(given, **spec.defaults)
+    assert floor <= bounded
+    if name == "list_mle":
+        assert floor == 0
+        close(spec.definition(**{**nearly, "scores": nearly["scores"].double()}), 0.0)
+
+
+def test_minimum_of_list_mle_on_cosines():
+    """Two candidates at ±1: log(1 + e^−2). Three: the middle one where its slope is 0."""
+    spec, labels = LOSSES["list_mle"], torch.tensor([[1, 0]])
+    assert spec.floor({"labels": labels}, **spec.defaults) == pytest.approx(
+        math.log1p(math.exp(-2)), rel=1e-12
+    )
+    three = spec.floor({"labels": torch.tensor([[2, 1, 0]])}, **spec.defaults)
+    middle = torch.linspace(-1, 1, 200_001, dtype=torch.float64)
+    first = torch.log1p(torch.exp(middle - 1) + math.exp(-2))
+    assert three == pytest.approx(float((first + torch.log1p(torch.exp(-1 - middle))).min()))
 
 
 MINED = [c.name for c in LOSSES["triplet"].conventions if not c.reads]
