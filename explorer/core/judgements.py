@@ -957,9 +957,17 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "what a value of a loss may be",
     ),
     *_of_number(
+        "multiple.batch multiple.processes multiple.steps",
+        "how many times a value that a loss may have the number is, where it is none itself",
+    ),
+    *_of_number(
+        "chance.accuracy chance.always_no chance.mrr chance.mrr_cut chance.ndcg chance.ndcg_cut",
+        "which metric has this value by chance, and among how many candidates",
+    ),
+    *_of_number(
         "standing.above standing.above_sharp standing.below standing.between standing.collapse "
-        "standing.floor standing.negative standing.starting standing.under standing.below_assumed "
-        "standing.labels_outside",
+        "standing.collapse_near standing.floor standing.negative standing.starting standing.under "
+        "standing.below_assumed standing.labels_outside",
         "where a value of a loss stands between its landmarks",
     ),
     _of_log(
@@ -1095,7 +1103,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "zero",
         "the loss is 0 at the end",
         "every value",
-        "counted: five or more, exactly 0",
+        "counted: five or more, exactly 0; severe where the gradient norm is 0 there as well and "
+        "an accuracy is below 1",
         counts=True,
     ),
     _of_log(

@@ -608,6 +608,7 @@ export interface ExampleCount {
 /** What a number means, as `explain_loss_value` answers it. */
 export interface Explained {
   value: number;
+  count: number;
   fits: boolean;
   told: string[];
   findings: ToldFinding[];
@@ -1983,6 +1984,8 @@ export interface ToldFinding {
   exact: boolean;
   said: string;
   copies: number | null;
+  factor: number;
+  summed: "" | "steps" | "processes" | "batch";
   losses: ExplainedLoss[];
   more: number;
   beside: string[];

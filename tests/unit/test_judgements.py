@@ -131,11 +131,14 @@ ELSEWHERE = {
         "doctor.suited.none",
         "test_suited.py::test_where_nothing_can_be_learnt_no_loss_is_named",
     ),
+    **of_prefix("doctor.multiple.", "test_log_values.py::test_a_multiple_is_named_by_its_factor"),
+    **of_prefix("doctor.chance.", "test_log_values.py::test_chance_levels_are_named"),
     **of_prefix("doctor.standing.", "test_explain.py::test_where_a_number_stands"),
     **dict.fromkeys(
         ("doctor.standing.above", "doctor.standing.above_sharp", "doctor.standing.starting"),
         "test_explain.py::test_above_collapse_nothing_is_said_of_the_embeddings",
     ),
+    "doctor.standing.collapse_near": "test_log_values.py::test_near_collapse_is_log_noise",
     **of_prefix("doctor.nothing.", "test_explain.py::test_a_loss_that_is_zero_at_collapse"),
     **dict.fromkeys(
         ("doctor.collapse", "doctor.collapse_start", "doctor.start", "doctor.floor"),

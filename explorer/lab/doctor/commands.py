@@ -10,14 +10,13 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from explorer.lab.doctor import USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
+from explorer.lab.doctor import OF_OTHER, USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
 from explorer.locale import LANGUAGES, say, spelled, title_word
 
 if TYPE_CHECKING:  # the command answers --help without torch
     from explorer.lab.doctor.classes import ClassTable
     from explorer.lab.doctor.data import Examined
-    from explorer.lab.doctor.known import Known
-    from explorer.lab.doctor.logs.findings import ExaminedRun
+    from explorer.lab.doctor.pasted import Pasted
     from explorer.lab.doctor.reading import Read
     from explorer.lab.doctor.suited import Suited
     from explorer.runtime.jobs import Report
@@ -39,6 +38,7 @@ for example:
   python app.py doctor --hub sentence-transformers/stsb --rows 5000 --loss cosent
   python app.py doctor output/checkpoint-500
   python app.py doctor trainer_state.json --loss MultipleNegativesRankingLoss --batch 64
+  python train.py | python app.py doctor - --loss MultipleNegativesRankingLoss --batch 64
   python app.py doctor wandb.csv --curve train/loss --held-out eval/loss --loss info_nce --scale 50
 
 It ends with the status 1 where a finding is severe, with 2 where nothing could be examined (a file
@@ -47,7 +47,8 @@ that is empty or cannot be read, an option that cannot be, a defect of LossPrism
 HOW_TO_CHOOSE = (
     " Here that is: --column first=NAME --column second=NAME --column score=NAME (or score=none)."
 )
-UNUSABLE = 2  # the status of a command that could not do what was asked, as argparse has it
+PIPED = "stdin.txt"  # the name of what comes by standard input
+MOST_NUMBERS_BYTES = 10_000  # of a file that may hold a few numbers and nothing else
 NAMED_LOSSES = 8  # losses that can learn from the data; --json has all
 WHOLE = {
     "batch": "pairs of a batch (sentences, of a loss on classes)",
@@ -61,7 +62,6 @@ REAL = {
     "scale": "1 over the temperature",
     "margin": "of a loss that has one",
 }
-OF_OTHER = ("batch", "temperature", "scale")  # what may be known of another run beside its loss
 
 
 def add_to(commands: argparse._SubParsersAction) -> None:
@@ -71,7 +71,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("value", help="the number, with the digits that are known, such as 5.545")
+    about = "the number, with the digits that are known, such as 5.545; or several of one log"
+    parser.add_argument("value", nargs="+", help=about)
     parser.add_argument("--loss", default="", help="a loss, another name for it, a library's class")
     _add_known(parser)
     parser.add_argument("--json", action="store_true", help="the answer as JSON, with the scenes")
@@ -100,7 +101,8 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
     about = (
         "pairs as CSV, TSV, JSON lines, a JSON array or Parquet; or a run: trainer_state.json, a "
         "model's folder or README.md, a run folder, a table of scalars, an event file of "
-        "TensorBoard, a trackio project's database"
+        "TensorBoard, a trackio project's database or folder, console output; - reads any of "
+        "these, or numbers, from standard input"
     )
     parser.add_argument("file", nargs="?", help=about)
     about = "in place of a file: the first rows of a data set of the hub, a subset behind a colon"
@@ -157,81 +159,48 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
 def doctor(chosen: argparse.Namespace) -> int:
     """Print what was found, the worst first; 1 where something is severe, `UNUSABLE` where
     nothing could be examined."""
-    from explorer.lab.doctor.logs.read import is_run
+    from explorer.lab.doctor.logs.commands import batches_of, doctor_run
+    from explorer.lab.doctor.refusal import refused
+    from explorer.runtime.problem import Problem
 
     if bool(chosen.file) == bool(chosen.hub):
-        print("Nothing was examined: give a file, or a data set of the hub by --hub",
-              file=sys.stderr)  # fmt: skip
-        return UNUSABLE
+        return refused(Problem("doctor_no_source"), chosen)
     try:
-        of_run = not chosen.hub and is_run(chosen.file)
-    except OSError as problem:
-        print(f"Nothing was examined: {problem}", file=sys.stderr)
-        return UNUSABLE
-    if of_run:
-        return _doctor_run(chosen)
+        if chosen.file and (listed := batches_of(chosen)) is not None:
+            return listed
+        pasted = None if chosen.hub else _read_named(chosen)
+        if pasted is not None and pasted.kind == "numbers":
+            return _explain(pasted.numbers, chosen, pasted.log is not None)
+        if pasted is not None and pasted.log is not None:
+            return doctor_run(chosen, pasted.log)
+    except (ValueError, OSError) as problem:
+        return refused(problem, chosen)
     usual = {"loss": chosen.loss or USUAL_LOSS}
     if chosen.batch is None:
         usual["batch"] = USUAL_BATCH
     return _doctor_data(argparse.Namespace(**{**vars(chosen), **usual}))
 
 
-def _doctor_run(chosen: argparse.Namespace) -> int:
-    from explorer.lab.doctor.known import Known
-    from explorer.lab.doctor.logs.beside import compare_runs
-    from explorer.lab.doctor.logs.told import finding, lines, of_fault, to_json
-    from explorer.runtime.numbers import display_number
+def _read_named(chosen: argparse.Namespace) -> Pasted:
+    """What a file or folder holds, or standard input for "-"; a table is read once it is known for
+    one."""
+    from explorer.lab.doctor.logs.read import is_run, must_fit, read_run
+    from explorer.lab.doctor.pasted import Pasted, numbers_in, read_pasted
+    from explorer.runtime.limits import FILE_BYTES
 
-    language = chosen.language
-    known = Known(**{name: getattr(chosen, name) for name in ("loss", "score", *WHOLE, *REAL)})
-    try:
-        found = _examined_run(chosen.file, known, chosen.curve, chosen.held_out, chosen.step)
-        other = _examined_other(chosen)
-    except (ValueError, OSError) as problem:
-        print(f"Nothing was examined: {problem}", file=sys.stderr)
-        return UNUSABLE
-    beside = compare_runs(found, other) if other is not None else ()
-    if chosen.json:
-        made = to_json(found, language)
-        if other is not None:
-            compared = [finding(fault, language) for fault in beside]
-            made["beside"] = {**to_json(other, language), "compared": compared}
-        print(json.dumps(made, ensure_ascii=False, indent=1))
-        return 1 if found.severe else 0
-    print("\n".join(lines(found, language)))
-    if other is not None:
-        key = "doctor.beside_title" if other.level is None else "doctor.run.two"
-        level = display_number(other.level, 4)
-        print(f"\n{say(language, key, name=chosen.beside, level=level)}")
-        for fault in beside:
-            print("\n".join(of_fault(fault, language)))
-    return 1 if found.severe else 0
-
-
-def _examined_other(chosen: argparse.Namespace) -> ExaminedRun | None:
-    """The run beside it, None where there is none.
-
-    Raises Problem where something is known of a run that is not given.
-    """
-    from explorer.lab.doctor.known import Known
-    from explorer.runtime.problem import Problem
-
-    given = {name: getattr(chosen, f"beside_{name}") for name in ("loss", *OF_OTHER)}
-    told = {name: value for name, value in given.items() if value is not None}
-    if chosen.beside:
-        return _examined_run(chosen.beside, Known(**told), "", "")
-    if told:
-        raise Problem("beside_no_run", name=f"--beside-{next(iter(told))}", run="--beside")
-    return None
-
-
-def _examined_run(
-    place: str, known: Known | None, curve: str, held_out: str, step: str = ""
-) -> ExaminedRun:
-    from explorer.lab.doctor.logs.findings import examine_run
-    from explorer.lab.doctor.logs.read import read_run
-
-    return examine_run(read_run(place, step), known, curve, held_out)
+    if chosen.file == "-":
+        content = sys.stdin.buffer.read(FILE_BYTES + 1)
+        must_fit(PIPED, len(content))
+        chosen.piped = content
+        return read_pasted(content, PIPED, chosen.step)
+    path = Path(chosen.file).expanduser()
+    small = path.is_file() and path.stat().st_size <= MOST_NUMBERS_BYTES
+    text = path.read_bytes().decode("utf-8-sig", "replace") if small else ""
+    if numbers := numbers_in(text):
+        return Pasted("numbers", numbers)
+    if is_run(chosen.file):
+        return Pasted("run", log=read_run(chosen.file, chosen.step))
+    return Pasted("table")
 
 
 def _doctor_data(chosen: argparse.Namespace) -> int:
@@ -241,6 +210,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.encoded_told import encoded_lines
     from explorer.lab.doctor.known import Known, count_of, sides_for
     from explorer.lab.doctor.reading import pairs_only
+    from explorer.lab.doctor.refusal import refused
     from explorer.lab.doctor.suited import suited
     from explorer.sources.columns import CHOOSE_COLUMNS
 
@@ -262,8 +232,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
         mined = _mine(read, chosen) if chosen.mine else ""
     except (ValueError, OSError) as problem:
         hint = HOW_TO_CHOOSE if getattr(problem, "about", None) in CHOOSE_COLUMNS else ""
-        print(f"Nothing was examined: {problem}{hint}", file=sys.stderr)
-        return UNUSABLE
+        return refused(problem, chosen, hint=hint)
     if chosen.json:
         fitting = suited(read.profile, chosen.batch) if chosen.losses else ()
         answer = data_to_json(read, found, fitting, chosen.language, seen, chosen.loss)
@@ -290,7 +259,7 @@ def _read_table(chosen: argparse.Namespace) -> Read | ClassTable:
     if chosen.hub:
         content = hub_content(chosen.hub, chosen.split, chosen.rows, tell)
         return read_table(*content, tell, columns=columns)
-    content, name = content_of(chosen.file)
+    content, name = (chosen.piped, PIPED) if chosen.file == "-" else content_of(chosen.file)
     if not content.strip():
         raise Problem("doctor_empty", name=name)
     header = None if chosen.header is None else chosen.header == "yes"
@@ -433,18 +402,25 @@ def _write_clean(name: str, read: Read | ClassTable) -> str:
 def explain_value(chosen: argparse.Namespace) -> int:
     """Print what the number may be, likeliest first; `UNUSABLE` where it, or what is known, cannot
     be."""
-    from explorer.lab.doctor.explain import explain, read_value
+    return _explain(tuple(one.strip() for one in chosen.value), chosen)
+
+
+def _explain(written: tuple[str, ...], chosen: argparse.Namespace, of_log: bool = False) -> int:
+    from explorer.lab.doctor.explain import explain_values
     from explorer.lab.doctor.known import Known
+    from explorer.lab.doctor.refusal import refused
     from explorer.lab.doctor.told import lines, to_json
 
     known = {name: getattr(chosen, name) for name in ("loss", "score", *WHOLE, *REAL)}
     try:
-        found = explain(read_value(chosen.value), Known(**known), chosen.value.strip())
+        found = explain_values(written, Known(**known))
     except ValueError as problem:
-        print(f"Nothing was explained: {problem}", file=sys.stderr)
-        return UNUSABLE
+        return refused(problem, chosen, "doctor.not_explained")
     if chosen.json:
         print(json.dumps(to_json(found, chosen.language), ensure_ascii=False, indent=1))
-    else:
-        print("\n".join(lines(found, chosen.language)))
+        return 0
+    if of_log:
+        values = ", ".join(written)
+        print(say(chosen.language, "doctor.took_value", count=len(written), values=values))
+    print("\n".join(lines(found, chosen.language)))
     return 0

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
+import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from explorer.core.parameters import Settings
 from explorer.core.scenario import Data, Scenario
 from explorer.lab.doctor.axes import FEW, Axis, Counts, axes_of, family_of
+from explorer.lab.doctor.chance import Chance, chances_at
 from explorer.lab.doctor.inversion import (
     Points,
     constant,
@@ -55,7 +57,15 @@ MOST = 1e12
 # What is assumed, in steps: a count that nobody told, a margin that is not the convention's, a
 # landmark that a training seldom stands on, a value that only lies near.
 UNTOLD, MOVED_MARGIN, NOT_TAKEN = 1.0, 1.2, 1.0
-NEARBY = {"level": 2.0, "count": 1.0}
+NEARBY = {"level": 2.0, "count": 1.0, "known": 0.5}
+# So far a value in a log may lie from a reference value whose counts are known: it is of one batch
+# or of a few. How often a random number does is measured in tests/judgements/numbers.py.
+LOG_NOISE = 0.01
+# Steps of accumulation or processes whose losses a log may add up, and batches likewise.
+FACTORS, SUMMED_BATCHES = (2, 4, 8, 16), tuple(2**power for power in range(2, 11))
+PLAIN = 0.35  # what is assumed at most beside a power of two, where the number is a multiple
+# And of the way from collapse to floor it is no more than this.
+VAGUE = 0.1
 KIND_COST = {COLLAPSE: 0.0, START: 0.2, NOTHING: 0.1, FLOOR: 0.6}
 # A loss as one library alone defines it, where nobody said that it is that.
 OTHER_CONVENTION = 0.5
@@ -126,7 +136,8 @@ class Finding:
     all at right angles, "floor", or "nothing", where there is nothing to compare. `exact`: the same
     to the digits that were given; else it only lies near. `gap`: the value less the number.
     `copies`: it is also the least of a loss whose positive stands so many times among its own
-    candidates.
+    candidates. `factor`: the number is so many times the value, as a sum over `summed`: "batch",
+    "processes", or "steps" of gradient accumulation; "" where it is the value itself.
     """
 
     kinds: tuple[str, ...]
@@ -135,6 +146,8 @@ class Finding:
     exact: bool
     fits: tuple[Fitting, ...]
     copies: int | None = None
+    factor: int = 1
+    summed: str = ""
 
     @property
     def first(self) -> Fitting:
@@ -168,7 +181,8 @@ class Standing:
     that is not known); "above". `share`: of the way from collapse to
     floor, where both are known and it is between. `assumed`: what labels were taken to be that
     nobody told and on which an end depends (see `_ASSUMED`), "" where on none; `collapses`: what it
-    is at collapse with other labels, where the counts are known.
+    is at collapse with other labels, where the counts are known. `near`: it is not the value at
+    collapse to its digits, but within log noise.
     """
 
     loss: str
@@ -182,6 +196,7 @@ class Standing:
     share: float | None
     assumed: str = ""
     collapses: Collapses | None = None
+    near: bool = False
 
 
 @dataclass(frozen=True)
@@ -201,6 +216,8 @@ class Explained:
     standing: Standing | None
     below_zero: tuple[str, ...] = ()
     copied: tuple[str, int] | None = None
+    chances: tuple[Chance, ...] = ()
+    count: int = 1
 
 
 def explain(value: float, known: Known | None = None, written: str = "") -> Explained:
@@ -209,34 +226,88 @@ def explain(value: float, known: Known | None = None, written: str = "") -> Expl
     A landmark is computed by the loss's own `LossSpec`, or by its definition, and searched over the
     counts that are not known. It fits if it is the value to the digits in which it is `written`
     (its shortest, if left out), and at most 1% from it; one that needs no odd count may also be as
-    near as 0.5%. What takes fewer assumptions is likelier.
+    near as 0.5%, and one whose counts are known as near as 1%. Where none fits, multiples of them
+    are tried. What takes fewer assumptions is likelier.
 
     Raises:
         Problem: for a value that is no finite number, or a loss or count that cannot be.
     """
     if not is_number(value) or not abs(value) <= MOST:
         raise Problem("explain_value", value=str(value)[:60])
-    known = (known or Known()).checked()
     tolerance = tolerance_of(value, written or repr(float(value)))
+    return _explained(float(value), tolerance, (known or Known()).checked())
+
+
+def explain_values(written: Sequence[str], known: Known | None = None) -> Explained:
+    """The same of the mean of several values of one log, as they are written. It is as exact as
+    their digits and twice its standard error, at most 1%.
+
+    Raises Problem as `explain` does.
+    """
+    values = [read_value(one) for one in written]
+    if len(values) == 1:
+        return explain(values[0], known, written[0])
+    digits = max(len(one.partition(".")[2]) for one in written)
+    mean = round(statistics.fmean(values), digits + 1)
+    rounding = max(map(tolerance_of, values, written))
+    error = statistics.stdev(values) / math.sqrt(len(values))
+    tolerance = max(rounding, min(2 * error, ROUNDED * abs(mean)))
+    found = _explained(mean, tolerance, (known or Known()).checked())
+    return replace(found, count=len(values))
+
+
+def _explained(value: float, tolerance: float, known: Known) -> Explained:
     if relative_called(known.loss):
-        return Explained(float(value), tolerance, known, (), (), None)
+        return Explained(value, tolerance, known, (), (), None)
     sides = sides_for(known)
-    asked = _Asked(float(value), tolerance, known)
+    asked = _Asked(value, tolerance, known)
     findings = _grouped(_fits(sides, asked), asked)
+    if not any(one.exact for one in findings):
+        several = (*findings, *_multiples(sides, asked))
+        findings = tuple(sorted(several, key=lambda one: not one.exact))
     nearest = () if findings else _grouped(_nearest(sides, asked), asked)[:NEAREST]
     below = tuple(name for name in LOSSES if falls_below_zero(name)) if value < -tolerance else ()
     copied = None if any(one.copies for one in findings) else _copied(sides, asked)
     standing = _standing(sides, asked)
     if standing is not None and standing.place == "above" and _explains(findings, standing):
         standing = None
-    return Explained(asked.value, tolerance, known, findings, nearest, standing, below, copied)
+    chances = () if known.loss and findings else chances_at(value, tolerance, known)
+    return Explained(value, tolerance, known, findings, nearest, standing, below, copied, chances)
 
 
 def _explains(findings: Iterable[Finding], standing: Standing) -> bool:
     """Whether counts that nobody told, such as negatives of each query, make the number one that
     the loss is when it has learned nothing: then it is not above that."""
-    fits = (fit for finding in findings if finding.exact for fit in finding.fits)
+    fits = (fit for finding in findings if finding.exact or finding.summed for fit in finding.fits)
     return any(fit.loss == standing.loss and fit.kind in (COLLAPSE, START) for fit in fits)
+
+
+def _multiples(sides: Sequence[Side], asked: _Asked) -> tuple[Finding, ...]:
+    """Values at collapse and at the start of which the number is a multiple, as a log has it that
+    adds up what it should average. Counts that are open are powers of two there."""
+    found = []
+    for factor, summed in _factors(asked.known):
+        batch = factor if summed == "batch" else asked.known.batch
+        known = replace(asked.known, batch=batch)
+        value, tolerance = asked.value / factor, asked.tolerance / factor
+        part = _Asked(value, tolerance, known)
+        curves = [one for one in _curves(tuple(sides), known) if one.kind != FLOOR]
+        fits = (fit for curve in curves for fit in _on_curve(curve, part))
+        for one in _grouped((fit for fit in fits if fit.cost < UNTOLD + PLAIN), part):
+            if one.value and (one.exact or known.loss):
+                gap = one.value * factor - asked.value
+                found.append(replace(one, gap=gap, factor=factor, summed=summed))
+    found.sort(key=lambda one: (not one.exact, one.first.cost))
+    return tuple(found[:NEAREST])
+
+
+def _factors(known: Known) -> Iterator[tuple[int, str]]:
+    """By how much a logged loss may be too large, each once, and what it then is the sum over."""
+    counts = {known.processes: "processes", known.batch: "batch"}
+    yield from ((count, summed) for count, summed in counts.items() if count and count > 1)
+    yield from ((count, "steps") for count in FACTORS if count not in counts)
+    if known.loss and known.batch is None:
+        yield from ((count, "batch") for count in SUMMED_BATCHES)
 
 
 def read_value(written: str) -> float:
@@ -276,6 +347,16 @@ class _Asked:
     @property
     def near(self) -> float:
         return max(self.tolerance, min(NEAR * abs(self.value), NEAR_DIGITS * self.tolerance))
+
+    def counts_known(self, axis: Axis) -> bool:
+        """Whether every count on which a value on this axis depends is known."""
+        counts = (self.known.batch, self.known.negatives, self.known.classes)
+        return not axis.counted and any(counts)
+
+    def near_on(self, axis: Axis) -> float:
+        """How near is near on this axis: log noise, where its counts are known."""
+        noise = LOG_NOISE * abs(self.value) if self.counts_known(axis) else 0.0
+        return max(self.near, noise)
 
 
 def _fits(sides: Sequence[Side], asked: _Asked) -> Iterator[Fitting]:
@@ -409,9 +490,10 @@ def _on_curve(curve: _Curve, asked: _Asked) -> Iterator[Fitting]:
     kind, level, value_at = curve.kind, curve.level, curve.value_at
     if level is not None:
         gap = abs(level - asked.value)
-        if gap <= asked.near:
-            nearby = 0.0 if gap <= asked.tolerance else NEARBY["level"]
-            for side, own in curve.members:
+        for side, own in curve.members:
+            if gap <= asked.near_on(own):
+                nearby = NEARBY["known" if asked.counts_known(own) else "level"]
+                nearby = 0.0 if gap <= asked.tolerance else nearby
                 told = not own.counted or own.counted == "positives"
                 count = max(own.least, min(own.most, 4))
                 yield _fitting(side, own, kind, count, nearby + own.cost, asked, told)
@@ -711,7 +793,8 @@ def _standing(sides: Sequence[Side], asked: _Asked) -> Standing | None:
     floor = floor if not axis.counted or _level(side, FLOOR) is not None else None
     counts = _of_labels(side, COLLAPSE) if axis.counted else axis.counts_of(1)
     minimum = minimum_of(side, known, layout)
-    placed = _placed(side, counts, floor, collapse, start, minimum, asked)
+    near = asked.near_on(axis)
+    placed = _placed(side, counts, floor, collapse, start, minimum, asked, near)
     ends = (COLLAPSE,) if floor is None else (COLLAPSE, FLOOR)
     own_cause = placed.place in ("below_assumed", "labels_outside")
     assumed = "" if own_cause else assumed_labels(side, known, ends)
@@ -778,9 +861,12 @@ def _placed(
     start: float | None,
     minimum: Minimum,
     asked: _Asked,
+    near: float,
 ) -> Standing:
     value, share = asked.value, None
-    if abs(value - collapse) <= asked.tolerance:
+    if floor is not None:  # what lies near both ends is called by neither
+        near = min(near, VAGUE * abs(collapse - floor))
+    if abs(value - collapse) <= max(asked.tolerance, near):
         place = "collapse"
     elif floor is not None and abs(value - floor) <= asked.tolerance:
         place = "floor"
@@ -792,9 +878,9 @@ def _placed(
         place = "between"
         if floor is not None and collapse > floor:
             share = (collapse - value) / (collapse - floor)
-    return Standing(
-        side.loss, side.convention, side.moved, counts, floor, collapse, start, place, share
-    )
+    near = place == "collapse" and abs(value - collapse) > asked.tolerance
+    placed = (side.loss, side.convention, side.moved, counts, floor, collapse, start, place, share)
+    return Standing(*placed, near=near)
 
 
 def _place_below(side: Side, floor: float, minimum: Minimum, asked: _Asked) -> str:

@@ -34,6 +34,8 @@ OPEN = (
 
 def lines(found: Explained, language: str = "en", most: int = LISTED) -> Iterator[str]:
     """What a person reads: a sentence for each finding, the likeliest first, and why."""
+    if found.count > 1:
+        yield say(language, "doctor.mean_of", count=found.count, value=typed(found.value))
     if found.standing is not None and found.standing.place != "negative":
         yield standing_said(found.standing, found.value, language)
         yield ""
@@ -51,6 +53,7 @@ def lines(found: Explained, language: str = "en", most: int = LISTED) -> Iterato
         yield finding_said(finding, language)
         yield from (f"   {one}" for one in beside(finding, following, language))
     yield from _relatives(found, language)
+    yield from _chances(found, language)
 
 
 def finding_said(finding: Finding, language: str = "en") -> str:
@@ -62,7 +65,17 @@ def finding_said(finding: Finding, language: str = "en") -> str:
     where = _where(first, first.parameters, language)
     value = _shown(finding.value)
     said = say(language, key, value=value, loss=named(first, language), where=where)
-    return " ".join(filter(None, (said, _default_said(finding, language))))
+    parts = (_multiple(finding, language), said, _default_said(finding, language))
+    return " ".join(filter(None, parts))
+
+
+def _multiple(finding: Finding, language: str) -> str:
+    """That the number is a multiple of what is said next, and what adds losses up; "" else."""
+    if not finding.summed:
+        return ""
+    value, number = _shown(finding.value), _shown(finding.value * finding.factor - finding.gap)
+    key = f"doctor.multiple.{finding.summed}"
+    return say(language, key, number=number, factor=finding.factor, value=value)
 
 
 def _default_said(finding: Finding, language: str) -> str:
@@ -195,6 +208,13 @@ def _signs(found: Explained, language: str) -> Iterator[str]:
     yield from _below_zero(found, language)
 
 
+def _chances(found: Explained, language: str) -> Iterator[str]:
+    """Metrics that have the number by chance."""
+    for metric, count, _ in found.chances:
+        told = {"value": typed(found.value), "count": count, "wrong": count - 1}
+        yield say(language, f"doctor.chance.{metric}", **told)
+
+
 def _relatives(found: Explained, language: str) -> Iterator[str]:
     """What the number is of losses that have no definition here: of the one that was named, or, of
     none, of all."""
@@ -236,6 +256,8 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
     place = standing.place
     if place == "between" and standing.share is None:
         place = "under"
+    if standing.near:
+        place = "collapse_near"
     more = {}
     if place == "above" and factor:
         place, more = "above_sharp", {"parameter": parameter_word(factor.name)}
@@ -310,12 +332,17 @@ def to_json(found: Explained, language: str = "en") -> dict[str, Any]:
     shown, loss = (found.findings or found.nearest)[:LISTED], found.known.loss
     return {
         "value": found.value,
+        "count": found.count,
         "fits": bool(found.findings),
         "told": list(lines(found, language)),
         "findings": [_finding(one, language) for one in shown],
         "standing": found.standing and _standing(found.standing, found.value, language),
         "none": "" if found.findings or relative_called(loss) else none_said(found, language),
-        "signs": [*_signs(found, language), *_relatives(found, language)],
+        "signs": [
+            *_signs(found, language),
+            *_relatives(found, language),
+            *_chances(found, language),
+        ],
         "below_zero": list(found.below_zero),
         "known": {
             name: value for name, value in vars(found.known).items() if value not in (None, "")
@@ -331,6 +358,8 @@ def _finding(finding: Finding, language: str) -> dict[str, Any]:
         "exact": finding.exact,
         "said": finding_said(finding, language),
         "copies": finding.copies,
+        "factor": finding.factor,
+        "summed": finding.summed,
         "losses": [
             _fitting(fit, place == 0, language) for place, fit in enumerate(finding.fits[:FITS])
         ],

@@ -34,6 +34,8 @@ class ExplainedFinding(TypedDict):
     exact: bool
     said: str
     copies: int | None
+    factor: int
+    summed: Literal["", "steps", "processes", "batch"]
     losses: list[ExplainedLoss]
     more: int
 
@@ -57,6 +59,7 @@ class ExplainedValue(TypedDict):
     """What a number means."""
 
     value: float
+    count: int
     fits: bool
     told: list[str]
     findings: list[ExplainedFinding]

@@ -25,6 +25,7 @@ from explorer.lab.doctor.data import (
 )
 from explorer.lab.doctor.known import Known, is_without_ends
 from explorer.lab.doctor.logs.below import BELOW, NEAR, below_minimum
+from explorer.lab.doctor.logs.filtered import on_filtered
 from explorer.lab.doctor.logs.log import GRADIENT, Curve, Log, run_of
 from explorer.lab.doctor.logs.marks import Marks, marks_of, side_of
 from explorer.lab.doctor.logs.noise import noise_of, noise_of_evaluations
@@ -103,6 +104,8 @@ def examine_run(
             found += [fault for fault in at_end if fault.name != "at_floor"]
         if zeros < last_of(finite):  # it stays there for another reason
             found += on_plateau(finite)
+        if filtered := [*on_filtered(log, trained, zeros)]:
+            found = [*filtered, *(fault for fault in found if fault.name != "zero")]
     found += [*on_jumps(finite), *on_digits(trained), *on_end(log, trained)]
     found += on_gradient(log) if trained.ends else ()
     if side := side_of(known):

@@ -20,7 +20,10 @@ MOST_CURVES = 10_000  # as a table has columns; each holds memory of its own, ho
 # Values, and their steps.
 Given = tuple[tuple[float, ...], tuple[float, ...] | None]
 # Names of a training loss and of a held-out one, without what stands before the last sign.
-TRAINED = ("loss", "train_loss", "training_loss", "train")
+TRAINED = (
+    *("loss", "train_loss", "training_loss", "train"),
+    *("avg_loss", "mean_loss", "total_loss", "tr_loss", "running_loss"),
+)
 HELD_OUT = ("eval_loss", "val_loss", "valid_loss", "validation_loss", "test_loss", "dev_loss")
 # A held-out figure that is to rise.
 FIGURE = re.compile(
@@ -35,6 +38,13 @@ HELD = re.compile(r"eval|val|test|dev|held", re.I)
 OURS = "prism_"
 OF_RUN = " - "  # between a run and its curve, as wandb writes it
 BEFORE_CURVE = " [-·] "  # what may stand there
+# Names of the step, the better first: "step" may be a logger's own count of its calls, as trackio's
+# and wandb's are.
+GLOBAL_STEPS = ("global_step", "train/global_step", "trainer/global_step")
+STEP_NAMES = (
+    *("global_step/max_steps", *GLOBAL_STEPS, "step"),
+    *("_step", "iteration", "iter", "steps", "num_updates", "batch"),
+)
 ROWS = "#"  # in place of a column of steps: the number of the row
 NO_NUMBERS = ("NaN", "Infinity", "-Infinity")  # in place of a number in JSON, as many write it
 LARGEST_POWER = sys.float_info.max_10_exp
@@ -75,7 +85,8 @@ class Log:
     """What was read of a run. `source` says from what, one of the names in `told`; `called` is the
     class of its loss as it stands there; `precision` is "fp16", "bf16" or "". Of a table `steps`
     are the columns that its steps may stand in, and `step` the one that was read, `ROWS` for none;
-    `blank` are the steps of its rows in which no curve has a value."""
+    `blank` are the steps of its rows in which no curve has a value. `left_lines` and `left_columns`
+    are what was there and is in no curve."""
 
     source: str
     curves: Mapping[str, Curve]
@@ -85,6 +96,8 @@ class Log:
     steps: tuple[str, ...] = ()
     step: str = ""
     blank: tuple[float, ...] = ()
+    left_lines: tuple[int, ...] = ()
+    left_columns: tuple[str, ...] = ()
 
     def curve(self, name: str) -> Curve:
         """Raises Problem where there is none of this name, naming those that are."""

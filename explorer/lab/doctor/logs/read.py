@@ -6,25 +6,31 @@
     CSV, TSV, JSON, Parquet      of scalars, wide or long: exports of wandb, trackio, TensorBoard
     events.out.tfevents.…        what TensorBoard writes
     a trackio project's .db      its SQLite file
+    console output               lines of a Trainer, Lightning, Keras, ms-swift, or a loop
 
-A folder is looked through for these: the state of its last checkpoint, with the card for the loss.
+A folder is looked through for these: the state of its last checkpoint, with the card for the loss;
+or a trackio project. An offline run of wandb is read by wandb alone, whose command is named.
 """
 
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.logs import card, events, ours, scalars, state, trackio
+from explorer.lab.doctor.logs import card, console, events, ours, scalars, state, trackio
 from explorer.lab.doctor.logs.log import Log
 from explorer.runtime.limits import FILE_BYTES, MIB
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
 
 EVENTS = "*tfevents*"
+OFFLINE_RUN = ".wandb"
+# Where an offline run lies in its own folder, in that of all runs, and in that of the training.
+WANDB = ("*.wandb", "*run-*/*.wandb", "wandb/*run-*/*.wandb")
 
 
 def read_run(place: str, step: str = "") -> Log:
@@ -37,6 +43,7 @@ def read_run(place: str, step: str = "") -> Log:
         return _folder(path)
     if not path.is_file():
         raise Problem("run_missing", name=shortened(place))
+    _refuse_wandb(path)
     beside = trackio.journal_of(path)
     must_fit(path.name, path.stat().st_size + (beside.stat().st_size if beside else 0))
     content = path.read_bytes()
@@ -56,6 +63,8 @@ def read_content(name: str, content: bytes, step: str = "") -> Log:
     for fits, read in _KINDS:
         if fits(content):
             return read(name, content)
+    if not scalars.is_scalars(name, content) and console.is_console(content):
+        return console.read(name, content)
     return scalars.read(name, content, step)
 
 
@@ -64,10 +73,15 @@ def is_run(place: str) -> bool:
     path = Path(place).expanduser()
     if not path.is_file():
         return path.is_dir()
-    if path.stat().st_size > FILE_BYTES:
-        return False
-    content = path.read_bytes()
-    return any(fits(content) for fits, _ in _KINDS) or scalars.is_scalars(path.name, content)
+    if path.suffix == OFFLINE_RUN:  # which `read_run` refuses with the command that exports it
+        return True
+    return path.stat().st_size <= FILE_BYTES and is_log(path.name, path.read_bytes())
+
+
+def is_log(name: str, content: bytes) -> bool:
+    """The same of the content of a file, or of what was pasted."""
+    known = any(fits(content) for fits, _ in _KINDS)
+    return known or scalars.is_scalars(name, content) or console.is_console(content)
 
 
 def _is_json(content: bytes) -> bool:
@@ -98,9 +112,12 @@ def _folder(folder: Path) -> Log:
         one for at in ("", "*/", "runs/*/") for one in sorted(folder.glob(f"{at}{EVENTS}"))
     ):
         found.append(read_run(str(path)))
+    if not found and (database := _database_in(folder)):
+        found.append(read_run(str(database)))
     cards = [path for path in (folder / "README.md", *folder.glob("*/README.md")) if path.is_file()]
     told = next((one for one in map(_card_in, cards) if one is not None), None)
     if not found and told is None:
+        _refuse_wandb(folder)
         raise Problem("run_folder", name=shortened(str(folder)))
     if not found:
         assert told is not None
@@ -115,6 +132,31 @@ def _folder(folder: Path) -> Log:
         called=best.called or told.called,
         precision=best.precision or told.precision,
     )
+
+
+def _database_in(folder: Path) -> Path | None:
+    """The project of a trackio folder. Raises Problem, naming them, where there are several."""
+    found = [one for one in sorted(folder.glob("*.db")) if trackio.is_database(_head_of(one))]
+    if len(found) > 1:
+        names = ", ".join(one.name for one in found)[:400]
+        raise Problem("run_several_projects", name=shortened(str(folder)), known=names)
+    return found[0] if found else None
+
+
+def _head_of(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(len(trackio.SIGNATURE))
+
+
+def _refuse_wandb(path: Path) -> None:
+    """Raise Problem for an offline run of wandb, or a folder of some, naming how to export it."""
+    files = [path] if path.suffix == OFFLINE_RUN else []
+    if path.is_dir():
+        files = [one for at in WANDB for one in sorted(path.glob(at))]
+    if files:
+        last = max(files, key=lambda one: one.stat().st_mtime)
+        command = f"wandb sync {shlex.quote(str(last.parent))}"
+        raise Problem("run_wandb", name=shortened(str(path)), command=command)
 
 
 def _step_of(path: Path) -> int:

@@ -10,23 +10,32 @@ from __future__ import annotations
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
-from explorer.lab.doctor.logs.log import OF_RUN, ROWS, TRAINED, Log, curves_of, is_loss, number_in
+from explorer.lab.doctor.logs.log import (
+    OF_RUN,
+    ROWS,
+    STEP_NAMES,
+    TRAINED,
+    Log,
+    curves_of,
+    is_loss,
+    number_in,
+)
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import Cells, decimal_mark, is_blank, is_score, read_score
 from explorer.sources.delimited import SAMPLE, to_nobody
 from explorer.sources.grids import Grid, read_grid
 from explorer.sources.json_rows import written
 
-STEPS = ("step", "global_step", "_step", "train/global_step", "iteration", "iter", "steps", "batch")
 NAMES = ("tag", "metric", "name", "metric_name", "metricname", "key", "variable", "series")
 VALUES = ("value", "metric_value", "scalar", "val")
 RUNS = ("run", "run_name", "run name", "experiment", "run_id")
 TAGGED = "-tag-"  # before the curve's name, in the name of a file that TensorBoard gives
 # Of these wandb's table of runs has some three, whichever columns are shown.
 OF_RUNS, SHOWN = {"name", "state", "created", "runtime"}, 3
+_SHARE = re.compile(r"(\d+)/\d+")
 # What programs write where there is no value.
 NOTHING = ("", "none", "null", "-", "n/a")
 MOST_KINDS = 100  # of rows, by which curves have a number in them
@@ -52,14 +61,14 @@ def read(name: str, content: bytes, step: str = "") -> Log:
         raise Problem("run_table_of_runs", name=name)
     value = next((heads[one] for one in VALUES if one in heads), None)
     choices = _steps_in(grid, heads)
-    named_so = [one for one in choices if one.strip().lower() in STEPS]
-    own = {} if step or named_so else _own_steps(grid)
+    named_so = [one for one in choices if one.strip().lower() in STEP_NAMES]
+    own = {} if step else _own_steps(grid, named_so)
     losses = [one for one in grid.columns if is_loss(one)] or (len(grid.columns) == 1)
     if not step and not named_so and not own and not losses:
-        raise Problem("run_no_steps", name=name, columns=columns, known=", ".join(STEPS))
+        raise Problem("run_no_steps", name=name, columns=columns, known=", ".join(STEP_NAMES))
     if step not in ("", ROWS, *choices):
         raise Problem("run_step_unknown", name=name, step=step[:60], known=", ".join(choices))
-    read_by = step or (named_so[0] if named_so else "" if own else ROWS)
+    read_by = step or ("" if own else named_so[0] if named_so else ROWS)
     at = grid.columns.index(read_by) if read_by in choices else None
     counted = read_by == ROWS
     named = next((heads[one] for one in NAMES if one in heads), None)
@@ -76,7 +85,7 @@ def read(name: str, content: bytes, step: str = "") -> Log:
             place: (head.strip(), own.get(_run_in(head), at))
             for place, head in enumerate(grid.columns)
             if place != at
-            and head.strip().lower() not in STEPS
+            and head.strip().lower() not in STEP_NAMES
             and not _is_apart(head.strip(), place)
             and _is_numeric(grid, place)
         }
@@ -85,7 +94,23 @@ def read(name: str, content: bytes, step: str = "") -> Log:
     if not found:
         raise Problem("run_no_values", name=name, columns=columns)
     blank = () if rows.several else tuple(_blank(rows, curves, at))
-    return Log("scalars", found, steps=() if own else (*choices, ROWS), step=read_by, blank=blank)
+    return Log(
+        "scalars",
+        found,
+        steps=() if own else (*choices, ROWS),
+        step=read_by,
+        blank=blank,
+        left_columns=tuple(_left_columns(grid, curves)),
+    )
+
+
+def _left_columns(grid: Grid, curves: Mapping[int, tuple[str, int | None]]) -> Iterator[str]:
+    """Of a wide table the columns that are neither a curve nor steps, clocks or names of runs."""
+    for place, head in enumerate(grid.columns if curves else ()):
+        plain = head.strip().lower()
+        known = place in curves or plain in (*STEP_NAMES, *RUNS) or _is_apart(head.strip(), place)
+        if not known and not _rises(grid, place):
+            yield head
 
 
 def _grid(name: str, content: bytes) -> Grid:
@@ -107,7 +132,7 @@ def _has_rows(grid: Grid) -> bool:
 
 def _steps_in(grid: Grid, heads: Mapping[str, int]) -> tuple[str, ...]:
     """The columns that steps may stand in: those of such names, then numbers that only rise."""
-    named = [grid.columns[heads[one]] for one in STEPS if one in heads]
+    named = [grid.columns[heads[one]] for one in STEP_NAMES if one in heads]
     rising = (head for place, head in enumerate(grid.columns) if _rises(grid, place))
     return tuple(dict.fromkeys((*named, *rising)))
 
@@ -129,11 +154,13 @@ def _is_of_runs(heads: Iterable[str]) -> bool:
     return len(OF_RUNS & {*heads}) >= SHOWN
 
 
-def _own_steps(grid: Grid) -> dict[str, int]:
+def _own_steps(grid: Grid, shared: Sequence[str] = ()) -> dict[str, int]:
     """The columns of each run's own steps, by the run: in an export of wandb over another axis,
-    "bold-sun-1 - _step" beside "bold-sun-1 - train/loss"."""
+    "bold-sun-1 - _step" beside "bold-sun-1 - train/loss". Beside a column of steps that all runs
+    share only those of a better name count."""
     found: dict[str, int] = {}
-    for wanted in STEPS:
+    ranks = [STEP_NAMES.index(one.strip().lower()) for one in shared]
+    for wanted in STEP_NAMES[: min(ranks, default=None)]:
         for place, head in enumerate(grid.columns):
             run = _run_in(head)
             if run and head.strip().lower() == f"{run.lower()}{OF_RUN}{wanted}":
@@ -171,8 +198,8 @@ def is_scalars(name: str, content: bytes) -> bool:
     beside = [at for at, head in enumerate(heads) if head in RUNS or _is_apart(head, at)]
     texts = sum(grid.is_text(place) for place in range(len(heads)) if place not in beside)
     if set(heads) & {*NAMES} and set(heads) & {*VALUES}:
-        return bool(set(heads) & {*STEPS})
-    steps = set(heads) & {*STEPS} or _own_steps(grid) or any(map(is_loss, heads))
+        return bool(set(heads) & {*STEP_NAMES})
+    steps = set(heads) & {*STEP_NAMES} or _own_steps(grid) or any(map(is_loss, heads))
     return bool(steps) and texts < 2
 
 
@@ -216,7 +243,9 @@ class _Rows:
             yield row, {at: cell for at, cell in written(cells) if not _is_nothing(cell)}
 
     def number(self, cell: object) -> object:
-        """A cell whose number is still to be read."""
+        """A cell whose number is still to be read; "5/120" is 5, as ms-swift writes its steps."""
+        if isinstance(cell, str) and (shared := _SHARE.fullmatch(cell.strip())):
+            return shared[1]
         return cell.replace(",", ".") if self.by_comma and isinstance(cell, str) else cell
 
     def called(self, name: str, cells: Mapping[int, object]) -> str:

@@ -13,7 +13,7 @@ from explorer.lab.doctor.explain import Fitting
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
 from explorer.lab.doctor.landmarks import COLLAPSE, landmark
 from explorer.lab.doctor.logs.findings import OF_END, ExaminedRun, too_short_for
-from explorer.lab.doctor.logs.log import ROWS
+from explorer.lab.doctor.logs.log import ROWS, Log
 from explorer.lab.doctor.logs.marks import side_of
 from explorer.locale import grouped, say, spelled, title_word, word
 from explorer.runtime.numbers import display_number, json_number
@@ -46,6 +46,7 @@ def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
     yield say(language, "doctor.run.read", points=len(curve), curve=found.curve, **steps)
     if found.log.step == ROWS:
         yield say(language, "doctor.run.by_rows")
+    yield from _left(found.log, language)
     known = [*_known(found, language)]
     if known:
         yield say(language, "doctor.run.known", what=say(language, "ui.between").join(known))
@@ -68,6 +69,15 @@ def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
     others = [name for name in found.log.curves if name not in (found.curve, found.held_out)]
     if others:
         yield say(language, "doctor.run.other_curves", names=", ".join(others)[:400])
+
+
+def _left(log: Log, language: str) -> Iterator[str]:
+    """What was there and is in no curve."""
+    if log.left_lines:
+        lines = {"count": len(log.left_lines), "line": log.left_lines[0]}
+        yield say(language, "doctor.run.left_lines", **lines)
+    if log.left_columns:
+        yield say(language, "doctor.run.left_columns", names=", ".join(log.left_columns)[:400])
 
 
 def _without_marks(found: ExaminedRun, language: str) -> str:

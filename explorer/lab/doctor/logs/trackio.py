@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from explorer.lab.doctor.logs.log import MOST_POINTS, NO_NUMBERS, Log, curves_of
+from explorer.lab.doctor.logs.log import GLOBAL_STEPS, MOST_POINTS, NO_NUMBERS, Log, curves_of
 from explorer.runtime.problem import Problem
 
 SIGNATURE = b"SQLite format 3\x00"
@@ -64,8 +64,8 @@ def read(name: str, content: bytes) -> Log:
         called = _called(dict.fromkeys((key, name) for key, name, _, _ in rows))
         curves = curves_of(
             (f"{called[key]} · {name}" if len(called) > 1 else name, step, value)
-            for key, _, step, metrics in rows
-            for name, value in _scalars(json.loads(metrics))
+            for key, _, count, metrics in rows
+            for name, step, value in _points(count, json.loads(metrics))
         )
     except Problem:
         raise
@@ -136,6 +136,15 @@ def _without_journal(content: bytes) -> bytes:
 def _columns(database: sqlite3.Connection, table: str) -> set[str]:
     quoted = table.replace('"', '""')
     return {row[1] for row in database.execute(f'PRAGMA table_info("{quoted}")')}
+
+
+def _points(count: object, metrics: dict) -> Iterator[tuple[str, object, float]]:
+    """The scalars of one call of `trackio.log` at their step: the global step, where they have one,
+    else the count of the call."""
+    held = dict(_scalars(metrics))
+    named = (held[name] for name in GLOBAL_STEPS if name in held)
+    step = next(named, count)
+    return ((name, step, value) for name, value in held.items() if name not in GLOBAL_STEPS)
 
 
 def _scalars(held: dict) -> Iterator[tuple[str, float]]:

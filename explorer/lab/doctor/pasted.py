@@ -1,0 +1,77 @@
+"""What somebody pastes or pipes in: numbers, the log of a run or a table, by what it holds."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from explorer.lab.doctor.logs.log import Log, number_in
+from explorer.lab.doctor.logs.read import is_log, read_content
+from explorer.runtime.problem import Problem
+from explorer.sources.cells import shortened
+
+Kind = Literal["numbers", "run", "table"]
+PASTED = "pasted.txt"  # the name of a text that has none
+MOST_NUMBERS = 20  # that are values of one loss; more are its curve
+LEAST_VALUES = 3  # of a log whose end is looked at; fewer are numbers
+
+_DECIMAL_COMMA = re.compile(r"[-+−]?\d+,\d+")
+_BRACKETS = " \t\r\n[]()"
+
+
+@dataclass(frozen=True)
+class Pasted:
+    """`kind` says which of the others is there: `numbers` as they are written, or the `log`. A
+    "table" is left to the reader of data sets. A log of fewer than three values has both."""
+
+    kind: Kind
+    numbers: tuple[str, ...] = ()
+    log: Log | None = None
+
+
+def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
+    """Read a number, several, the log of a run, or recognise a table.
+
+    Raises Problem for nothing, for a line that is none of these, and for a damaged log.
+    """
+    text = content.decode("utf-8-sig", "replace").strip()
+    if not text:
+        raise Problem("pasted_nothing")
+    if numbers := numbers_in(text):
+        return Pasted("numbers", numbers)
+    if is_log(name, content):
+        log = read_content(name, content, step)
+        few = _few_values(log)
+        return Pasted("numbers" if few else "run", few, log)
+    if "\n" not in text and not re.search(r"[\t,;{\[]", text):
+        raise Problem("pasted_unknown", text=shortened(text))
+    return Pasted("table")
+
+
+def numbers_in(text: str) -> tuple[str, ...]:
+    """The numbers of a text that has nothing else, up to 20, with points for commas before
+    decimals; none of any other text.
+
+    >>> numbers_in("2.09, 2.08"), numbers_in("2,09"), numbers_in("[1,2]"), numbers_in("2.09 s")
+    (('2.09', '2.08'), ('2.09',), ('1', '2'), ())
+    """
+    words = [one.strip(",") for one in re.split(r"[\s;]+", text.strip(_BRACKETS)) if one.strip(",")]
+    if all(map(_DECIMAL_COMMA.fullmatch, words)) and not text.strip().startswith("["):
+        words = [one.replace(",", ".") for one in words]
+    else:
+        words = [one for word in words for one in word.split(",") if one]
+    is_numbers = 0 < len(words) <= MOST_NUMBERS and all(number_in(one) is not None for one in words)
+    return tuple(words) if is_numbers else ()
+
+
+def _few_values(log: Log) -> tuple[str, ...]:
+    """The values of the loss, as they were written, of a log with too few to have a course."""
+    curve = log.curves.get(log.trained)
+    if log.source != "console" or curve is None or len(curve) >= LEAST_VALUES:
+        return ()
+    return tuple(
+        f"{value:.{max(round(-math.log10(2 * unit)), 0)}f}" if unit else repr(value)
+        for value, unit in zip(curve.values.tolist(), curve.unit.tolist(), strict=True)
+    )
