@@ -106,6 +106,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("doctor", "explain"): [
             {"value": "5.545", "loss": "", "batch": "", "scale": "", "language": "zh"}
         ],
+        ("doctor", "read_pasted"): [{"text": "2.09 2.08"}, {"text": "loss: 0.7\nloss: 0.6"}],
         ("doctor", "examine"): [
             {"source": set_, "loss": "cosent", "batch": 8, "tokens": 256, "language": "zh"}
             for set_ in ({"kind": "example", "example": "twins"}, {"kind": "file", **of_file})
@@ -138,7 +139,11 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("doctor", "kept"): [{"folder": "/nowhere", "language": "zh"}],
         ("doctor", "examine_run"): [
             {"source": source, "curve": "", "held_out": "", "loss": "info_nce", "batch": "8"}
-            for source in ({"kind": "example", "example": "jumped"}, {"kind": "file", **of_file})
+            for source in (
+                {"kind": "example", "example": "jumped"},
+                {"kind": "file", **of_file},
+                {"kind": "typed", "text": "loss: 0.7\nloss: 0.6\nloss: 0.5\n"},
+            )
         ],
         ("large", "blocks"): [
             {**LARGE, "window": [0, 3, 2, 8]},

@@ -570,7 +570,7 @@ export interface ExaminedData {
   file: LargeFile | null;
 }
 
-/** What is the matter with a run, as `doctor_run` answers it, the curves that are drawn, and another run that was given beside it. */
+/** What is the matter with a run, as `doctor_run` answers it, the curves that are drawn, another run beside it, and the numbers of a pasted one as a link carries them. */
 export interface ExaminedRunLog {
   source: string;
   curve: string;
@@ -592,6 +592,7 @@ export interface ExaminedRunLog {
   scene: string | null;
   drawn: DrawnCurve[];
   beside: OtherRun | null;
+  shared: string;
 }
 
 /** A textbook example. */
@@ -1421,6 +1422,12 @@ export interface Parts {
   energies: Energy[];
 }
 
+/** What was pasted: "numbers", with these as the number's field takes them, a "run" or a "table". */
+export interface PastedKind {
+  kind: "numbers" | "run" | "table";
+  value: string;
+}
+
 /** One loss on one batch, taken apart. */
 export interface Picture {
   figures: Figures;
@@ -2175,6 +2182,7 @@ export interface DoctorServer {
   kept(request: unknown): Promise<OneOf<KeptBatches | Working | Refused>>;
   look(request: unknown): Promise<OneOf<Look | Refused>>;
   mine(request: unknown): Promise<OneOf<Parcel | Working | Refused>>;
+  read_pasted(request: unknown): Promise<OneOf<PastedKind | Refused>>;
   stop(request: unknown): Promise<OneOf<Nothing | Refused>>;
   take(request: unknown): Promise<OneOf<Parcel | Working | Refused>>;
 }

@@ -175,11 +175,20 @@ class OtherRun(TypedDict):
 
 
 class ExaminedRunLog(ReadRun):
-    """What is the matter with a run, as `doctor_run` answers it, the curves that are drawn, and
-    another run that was given beside it."""
+    """What is the matter with a run, as `doctor_run` answers it, the curves that are drawn, another
+    run beside it, and the numbers of a pasted one as a link carries them."""
 
     drawn: list[DrawnCurve]
     beside: OtherRun | None
+    shared: str
+
+
+class PastedKind(TypedDict):
+    """What was pasted: "numbers", with these as the number's field takes them, a "run" or a
+    "table"."""
+
+    kind: Literal["numbers", "run", "table"]
+    value: str
 
 
 class ListedBatch(TypedDict):

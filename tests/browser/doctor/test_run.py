@@ -71,3 +71,41 @@ def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) 
     page.fill("#lp-run-batch", "many")
     expect(page.locator(f"{MAIN} .lp-problem:visible")).to_contain_text("many")
     expect(page.locator("#lp-run-loss")).to_have_value("MNRL")
+
+
+def test_what_is_pasted_finds_its_door_and_its_link_opens_it(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(), server.address)
+    page.fill("#lp-doctor-paste", "2.09 2.081")
+    expect(page.locator("#doctor-doctor_findings .lp-finding").first).to_be_visible()
+    expect(page.locator("#lp-doctor-value")).to_have_value("2.09 2.081")
+
+    lines = "".join(
+        f"/home/alice/run\n{{'loss': {2.7726 + n % 2 / 1000:.4f}, 'step': {n}}}\n"
+        for n in range(1, 60)
+    )
+    page.fill("#lp-doctor-paste", lines)
+    about = page.locator(f"{MAIN} .lp-about")
+    expect(about).to_contain_text("59 values of “loss” from step 1 to 59")
+    page.wait_for_function("location.hash.includes('by=typed') && location.hash.includes('&t=')")
+    other = new_page()
+    other.goto(page.url)
+    expect(other.locator(f"{MAIN} .lp-about")).to_contain_text("59 values of “loss”")
+
+    # What cannot be read leaves nothing of what was read before.
+    page.click("#lp-doctor-by-file")
+    page.set_input_files(
+        "#lp-doctor-log-file",
+        {"name": "trainer_state.json", "mimeType": "application/json",
+         "buffer": json.dumps(STATE).encode()},
+    )  # fmt: skip
+    expect(about).to_contain_text("49 values")
+    page.set_input_files(
+        "#lp-doctor-log-file",
+        {"name": "trainer_state.json", "mimeType": "application/json",
+         "buffer": b'{"log_history": ['},
+    )  # fmt: skip
+    expect(page.locator(f"{MAIN} .lp-problem")).to_contain_text("damaged")
+    expect(about).not_to_contain_text("49 values")
+    expect(page.locator(f"{MAIN} .lp-run-plot").first).to_be_hidden()

@@ -63,7 +63,7 @@ OWN_ONLY = {
     "own_write loss forget look cancel",
     "compare": "compare formula parity sweep mechanics precision what_if collapse link scene_link "
     "open_link loss forget look cancel",
-    "doctor": "explain fetch kept hand_in stop forget look cancel",
+    "doctor": "explain read_pasted fetch kept hand_in stop forget look cancel",
     "large": "hand_in stop forget",
     "finetune": "hand_in loss forget look cancel",
 }

@@ -359,7 +359,11 @@ def test_doctor(pages, tmp_path, monkeypatch):
     monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: how_far)
     server.ask("kept", {"folder": str(tmp_path)}, shared.Working)
     server.answered("explain", "examine", "encode", "mine", "fetch", "hand_in", "take", "stop")
-    server.answered("examine_run", "kept")
+    typed = {"kind": "typed", "text": "loss: 0.7\nloss: 0.6\nloss: 0.5\n"}
+    server.ask("examine_run", {"source": typed}, doctor.ExaminedRunLog)
+    for text in ("5.545", typed["text"], "a\tb\nc\td\n"):
+        server.ask("read_pasted", {"text": text}, doctor.PastedKind)
+    server.answered("examine_run", "kept", "read_pasted")
 
 
 def test_large(pages, tmp_path, monkeypatch):

@@ -9,6 +9,8 @@ import { exampleButtons } from "./examples.js";
 import runControls from "./run/controls.js";
 import dataControls from "./set/controls.js";
 
+const PASTE_MS = 400;
+
 /**
  * @param {HTMLElement} root
  * @param {import("./state.js").DoctorPage} channel
@@ -90,7 +92,19 @@ export default function controls(root, channel, server) {
     },
     (door) => channel.enter(door),
   );
-  root.append(doorTabs.element, ...Object.values(panels));
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  let typing;
+  const paste = h("textarea.lp-pasted", {
+    id: "lp-doctor-paste",
+    rows: 3,
+    spellcheck: false,
+    placeholder: "{'loss': 0.6925, 'grad_norm': 1.2, 'epoch': 0.1}",
+    oninput: () => {
+      clearTimeout(typing);
+      if (paste.value.trim()) typing = setTimeout(() => channel.paste(paste.value), PASTE_MS);
+    },
+  });
+  root.append(labelled("doctor.paste", paste), doorTabs.element, ...Object.values(panels));
   reword(root);
   listExamples();
 

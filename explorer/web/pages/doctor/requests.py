@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from explorer.lab.doctor.explain import explain, read_value
+from explorer.lab.doctor.explain import explain_values
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
+from explorer.lab.doctor.pasted import numbers_in, read_pasted
 from explorer.lab.doctor.told import beside, to_json
 from explorer.locale import language_of
 from explorer.runtime import jobs
@@ -17,23 +17,30 @@ from explorer.web.serving import JOBS, served
 from explorer.web.wire import doctor as wire
 
 SECONDS = 1.0  # of a processor, to explain a number nobody has asked about
-_DECIMAL_COMMA = re.compile(r"^([-−]?\d+),(\d+)$")
 
 
 def _explain(request: Json) -> Json:
     """{value, loss, batch, …: as they were typed, "" for what is not known, language} → what the
     number may be."""
     language, known = language_of(request.get("language")), known_in(request)
-    written = _DECIMAL_COMMA.sub(r"\1.\2", _text(request, "value"))
-    value = read_value(written)
+    typed = _text(request, "value")
+    written = numbers_in(typed) or (typed,)
     with jobs.in_order(SECONDS):
-        found = explain(value, known, written)
+        found = explain_values(written, known)
         made = to_json(found, language)
     shown = (found.findings or found.nearest)[: len(made["findings"])]
     for place, (finding, said) in enumerate(zip(shown, made["findings"], strict=True)):
         following = shown[place + 1] if place + 1 < len(shown) and found.findings else None
         said["beside"] = list(beside(finding, following, language))
     return made
+
+
+def _read_pasted(request: Json) -> Json:
+    """{text} → what was pasted, and its numbers."""
+    text = _text(request, "text")
+    with jobs.in_turn():
+        found = read_pasted(text.encode("utf-8", "replace"))
+    return {"kind": found.kind, "value": " ".join(found.numbers)}
 
 
 def known_in(request: Json) -> Known:
@@ -72,4 +79,8 @@ def _real(name: str, text: str) -> float | None:
         raise Problem("doctor_number", name=name, value=quoted(text)) from None
 
 
-SERVED = [served("explain", _explain, wire.Explained), *JOBS]
+SERVED = [
+    served("explain", _explain, wire.Explained),
+    served("read_pasted", _read_pasted, wire.PastedKind),
+    *JOBS,
+]

@@ -9,7 +9,9 @@ from explorer.lab.doctor.logs.examples import EXAMPLES
 from explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
 from explorer.lab.doctor.logs.log import Curve, Log
 from explorer.lab.doctor.logs.read import must_fit, read_content, read_run
+from explorer.lab.doctor.logs.shared import packed_curves
 from explorer.lab.doctor.logs.told import finding, to_json
+from explorer.lab.doctor.pasted import PASTED
 from explorer.lab.kept import OpenedBatch, files_in, opened_in
 from explorer.locale import language_of
 from explorer.runtime import jobs, uploads
@@ -25,8 +27,8 @@ from explorer.web.serving import served
 from explorer.web.wire import doctor as wire
 from explorer.web.wire import shared
 
-KINDS = ("example", "file", "folder")
-DOORS = ("example", "file", "kept")  # a folder has batches of a training, or its log
+KINDS = ("example", "file", "typed", "folder")
+DOORS = ("example", "file", "typed", "kept")  # a folder has batches of a training, or its log
 LOGS = tuple(EXAMPLES)
 BESIDE = ("none", *LOGS, "file")
 OF_OTHER = ("loss", "batch", "temperature", "scale")  # what may be known of another run
@@ -47,7 +49,12 @@ def _examine_run(request: Json) -> Json:
     with jobs.in_turn():
         found = examine_run(_log_in(source), known, curve, held_out)
         told = None if beside is None else _beside(found, beside, language)
-    return {**to_json(found, language), "drawn": _all_drawn(found), "beside": told}
+    return {
+        **to_json(found, language),
+        "drawn": _all_drawn(found),
+        "beside": told,
+        "shared": packed_curves(found.log) if source.get("kind") == "typed" else "",
+    }
 
 
 def _beside(found: ExaminedRun, beside: object, language: str) -> Json:
@@ -79,6 +86,10 @@ def _log_in(source: Json) -> Log:
         return EXAMPLES[name]()
     if kind == "folder":
         return read_run(_folder_in(source))
+    if kind == "typed":
+        content = of_type(str)(source.get("text", ""), "source.text").encode("utf-8", "replace")
+        must_fit(PASTED, len(content))
+        return read_content(PASTED, content)
     name = uploads.name_in(source)
     content = uploads.read(of_type(str)(source.get("file", ""), "source.file"), name)
     must_fit(name, len(content))

@@ -66,7 +66,7 @@ export class DoctorPage extends Bus {
     this.server = server;
     this.history = new History({
       store: this.store,
-      write: () => this.data.written(link.written(this.store)),
+      write: () => (this.door === "run" ? this.run : this.data).written(link.written(this.store)),
       open: (text, kept, isCurrent) => this.open(text, kept, isCurrent),
     });
     this.history.revisit();
@@ -81,7 +81,7 @@ export class DoctorPage extends Bus {
     const pasted = await this.data.pastedIn(text, kept);
     if (!isCurrent()) return false;
     this.store.reset(link.read(this.store.table, text));
-    this.store.update({ data: { pasted } });
+    this.store.update(this.door === "run" ? { run: { pasted } } : { data: { pasted } });
     this.warn(null);
     this.publish("state");
     this.ask();
@@ -107,6 +107,23 @@ export class DoctorPage extends Bus {
     this.warn(null);
     this.publish("state");
     this.ask();
+  }
+
+  /**
+   * What was pasted goes where it is read: numbers, the log of a run, or a table of pairs.
+   * @param {string} text
+   */
+  async paste(text) {
+    const answer = (await this.server?.read_pasted({ text })) ?? { error: GONE };
+    if (answer.error) {
+      this.fail(answer.error);
+      return;
+    }
+    const door = /** @type {const} */ ({ numbers: "number", run: "run", table: "data" })[answer.kind];
+    if (door !== this.door) this.enter(door);
+    if (door === "number") this.begin({ value: answer.value });
+    else if (door === "run") this.run.begin({ kind: "typed", pasted: text });
+    else this.data.begin({ kind: "typed", pasted: text });
   }
 
   /**

@@ -52,6 +52,7 @@ def _run_entries() -> list[Entry]:
               when=("run.kind", "example")),
         Entry("run.file", "", "text", link="logfile", history=True, **of_file),
         Entry("run.name", "", "text", link="logname", **of_file),
+        Entry("run.pasted", "", "text", history=True, when=("run.kind", "typed")),
         Entry("run.folder", "", "text", link="batches", history=True, when=("run.kind", "kept")),
         Entry("run.other", run.BESIDE[0], "choice", choices=run.BESIDE, link="beside", **here),
         Entry("run.other_file", "", "text", link="besidefile", when=("run.other", "file")),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import zlib
 
 import pytest
 import torch
@@ -11,7 +13,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.runtime.promise import Promise
 from explorer.web import large_files
-from explorer.web.pages.doctor import run
+from explorer.web.pages.doctor import requests, run
 from explorer.web.pages.doctor.run import SERVED
 from losses.sentence_transformers.kept import KeptBatch, write
 
@@ -101,3 +103,34 @@ def test_batches_of_a_folder_are_listed_and_open(tmp_path, monkeypatch):
         assert ASK["kept"]({"folder": folder})["error"]["key"] == f"problem.{key}"
     monkeypatch.setattr(run, "promised", lambda: Promise(reads_places=False))
     assert ASK["kept"]({"folder": str(tmp_path)})["error"]["key"] == "problem.kept_hosted"
+
+
+def test_pasted_lines_are_examined_and_their_link_opens_the_same():
+    lines = "".join(f"saving /home/alice\n{{'loss': {2.0 - n / 20}, 'step': {n}}}\n"
+                    for n in range(1, 30))  # fmt: skip
+    found = ASK["examine_run"]({"source": {"kind": "typed", "text": lines}})
+    assert found["points"] == 29
+    text = zlib.decompress(base64.urlsafe_b64decode(found["shared"] + "=="), -15).decode()
+    assert "alice" not in text
+    again = ASK["examine_run"]({"source": {"kind": "typed", "text": text}})
+    for entry in ("level", "points", "findings", "drawn"):
+        assert again[entry] == found[entry]
+    assert ASK["examine_run"](COLLAPSED)["shared"] == ""
+    for odd in ("", "hello", 5):
+        assert "error" in ASK["examine_run"]({"source": {"kind": "typed", "text": odd}})
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "value"),
+    [
+        ("2,09", "numbers", "2.09"),
+        ("2.09 2.08", "numbers", "2.09 2.08"),
+        ("{'loss': 0.6925, 'epoch': 0.1}", "numbers", "0.6925"),
+        ("loss: 0.7\nloss: 0.6\nloss: 0.5\n", "run", ""),
+        ("a\tb\nc\td\n", "table", ""),
+    ],
+)
+def test_what_is_pasted_goes_where_it_is_read(text, kind, value):
+    pasted = {one.__name__: one for one in requests.SERVED}["read_pasted"]
+    assert pasted({"text": text}) == {"kind": kind, "value": value}
+    assert pasted({"text": "hello"})["error"]["key"] == "problem.pasted_unknown"

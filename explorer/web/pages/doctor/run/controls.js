@@ -40,6 +40,7 @@ export default function runControls(channel, names) {
   const panels = {
     example: h("div.lp-panel", {}, labelled("doctor.log", examples), worded("p.lp-note", "doctor.log_note")),
     file: h("div.lp-panel", {}, arrival, fileNote),
+    typed: h("div.lp-panel", {}, worded("p.lp-note", "doctor.typed_note")),
     kept: h(
       "div.lp-panel",
       {},

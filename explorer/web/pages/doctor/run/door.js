@@ -9,6 +9,7 @@ import { language } from "../../../kit/words.js";
 
 const TYPING_MS = 250;
 const POLL_MS = 200;
+const PASTED_KEPT = 2 ** 19; // letters of pasted lines that the browser's history keeps
 
 export class RunDoor {
   /** @param {import("../state.js").DoctorPage} channel */
@@ -51,7 +52,9 @@ export class RunDoor {
         ? { kind, example }
         : kind === "kept"
           ? { kind: "folder", folder }
-          : { kind, file, name, step };
+          : kind === "typed"
+            ? { kind, text: this.state.pasted }
+            : { kind, file, name, step };
     const known = Object.fromEntries(
       [...given.doctor.counts, ...given.doctor.settings].map((one) => [one, this.state[one]]),
     );
@@ -90,9 +93,9 @@ export class RunDoor {
   }
 
   ask() {
-    const { kind, file, folder } = this.state;
+    const { kind, file, folder, pasted } = this.state;
     if (kind === "kept" && folder) this.listing.ask();
-    else if (kind === "example" || (kind === "file" && file)) this.requests.ask();
+    else if (kind === "example" || (kind === "file" && file) || (kind === "typed" && pasted)) this.requests.ask();
     else this.forget();
   }
 
@@ -114,8 +117,21 @@ export class RunDoor {
   /** @param {Answer} answer */
   take(answer) {
     this.channel.fail(answer.error ?? null);
-    if (!answer.error) [this.found, this.batches] = [answer, null];
+    // Of what cannot be read nothing is shown, and nothing of what was read before.
+    [this.found, this.batches] = [answer.error ? null : answer, null];
+    if (this.state.kind === "typed") this.channel.history?.remember();
     this.publish();
+  }
+
+  /**
+   * With the numbers of the pasted lines, which the server has thinned out for an address.
+   * @param {string} text
+   */
+  async written(text) {
+    const { kind, pasted } = this.state;
+    if (kind !== "typed" || !this.found?.shared) return { text };
+    const kept = pasted.length <= PASTED_KEPT ? { pasted } : null;
+    return { text: `${text}&t=${this.found.shared}`, kept };
   }
 
   /** @param {import("../../../kit/types").Answer<DoctorServer, "kept">} answer */
@@ -123,7 +139,7 @@ export class RunDoor {
     this.channel.tell(null);
     if (answer.error?.about === "log") return this.requests.ask(); // then it may have a log
     this.channel.fail(answer.error ?? null);
-    if (answer.batches) [this.found, this.batches] = [null, answer.batches];
+    [this.found, this.batches] = [null, answer.batches ?? null];
     this.publish();
   }
 

@@ -195,8 +195,10 @@ export class DataDoor {
   /** @param {Told} told */
   take({ source, answer }) {
     this.show(undefined);
-    if (answer.error) this.channel.fail(answer.error);
-    else if (answer.largest) {
+    if (answer.error) {
+      this.found = this.read = this.of = this.seen = this.classes = null;
+      this.channel.fail(answer.error);
+    } else if (answer.largest) {
       this.channel.fail(null);
       [this.classes, this.of, this.found, this.read, this.seen] = [answer, source, null, answer, null];
       if (this.state.encoder) this.channel.warn(NO_PAIRS);
@@ -294,7 +296,7 @@ export class DataDoor {
    */
   async pastedIn(text, kept) {
     const short = new URLSearchParams(text).get("t");
-    if (short === null) return kept?.pasted ?? "";
+    if (kept?.pasted || short === null) return kept?.pasted ?? "";
     return (await unpacked(short, PASTED_BYTES)) ?? "";
   }
 }
