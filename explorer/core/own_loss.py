@@ -23,6 +23,7 @@ from types import ModuleType
 from explorer.core.trace import forget_listings
 from explorer.runtime.files import atomic_write
 from explorer.runtime.jobs import Cancelled
+from explorer.runtime.local_path import local_path
 from explorer.runtime.loopback import is_this_computer
 from explorer.runtime.problem import Problem
 from explorer.runtime.promise import promised
@@ -68,7 +69,7 @@ def add_own_loss(place: str) -> LossSpec:
         Problem: if there is no such file or function, or its arguments cannot be filled.
     """
     path_text, colon, name = place.rpartition(":")
-    path = Path(path_text).expanduser()
+    path = local_path(path_text)
     if not colon or not name.isidentifier() or path.suffix != ".py":
         raise Problem("own_loss_form", about="loss", place=place)
     own = OwnLoss(path.resolve(), name)
@@ -82,6 +83,17 @@ def add_own_loss(place: str) -> LossSpec:
 def own_loss(name: str) -> OwnLoss | None:
     """What is known of the loss of this name, if it is one's own."""
     return _OWN.get(name)
+
+
+def check_leave(place: str, leave: str) -> None:
+    """Raise Problem where a run folder names a loss of somebody's own, and nobody gave leave for
+    it: by repeating its file.py:function, or by having opened it here before.
+
+    Nothing is read of the file, and its path is not looked at.
+    """
+    opened = {f"{own.path}:{own.function}" for own in _OWN.values()}
+    if place and place != leave and place not in opened:
+        raise Problem("own_loss_leave", about="own_loss", place=place[:LETTERS])
 
 
 def renew(name: str) -> None:

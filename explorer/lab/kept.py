@@ -13,6 +13,7 @@ from explorer.core.scenario import Data, Rules, Scenario
 from explorer.locale import say
 from explorer.runtime import jobs
 from explorer.runtime.jobs import Report
+from explorer.runtime.local_path import local_path
 from explorer.runtime.numbers import display_number, typed
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
@@ -68,9 +69,10 @@ def opened_in(folder: str, report: Report = jobs.step) -> list[OpenedBatch]:
 
 def files_in(folder: str) -> list[Path]:
     """The files of the batches in a folder, by step. Raises Problem where there are none."""
+    place = local_path(folder)
     try:
-        paths = kept_in(Path(folder).expanduser())
-    except (OSError, ValueError, RuntimeError):  # no name of a folder, or of nobody's
+        paths = kept_in(place)
+    except (OSError, ValueError):  # no name of a folder, or of nobody's
         paths = []
     if not paths:
         raise Problem("kept_none", about="log", folder=shortened(folder))

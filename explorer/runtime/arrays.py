@@ -22,5 +22,5 @@ def load_array(path: Path) -> np.ndarray | None:
     """What was saved there, if it still is: what a disk has spoilt is not."""
     try:
         return np.load(path, allow_pickle=False)
-    except (FileNotFoundError, ValueError, EOFError):
+    except (OSError, ValueError, EOFError, MemoryError):
         return None

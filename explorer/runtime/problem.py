@@ -12,7 +12,8 @@ from explorer.runtime.sendable import MOST_WHOLE, whole_letters
 # apart, that were chosen twice, that do not exist; the encoding of a file; a smaller batch; another
 # search; the rest of what was cancelled; another attempt, which may end better; data with lists;
 # another guide, or none; another teacher, or any; the same file handed in again; the same folder
-# read as what a training logged; a teacher with vectors that fit.
+# read as what a training logged; a teacher with vectors that fit; leave to run the file of a loss,
+# or to fetch a model.
 # Empty: something in the data, or nothing.
 About = Literal[
     "",
@@ -33,6 +34,8 @@ About = Literal[
     "gone",
     "log",
     "teacher_vectors",
+    "own_loss",
+    "model",
 ]
 ABOUT = get_args(About)
 
@@ -75,7 +78,8 @@ class Problem(ValueError):
     def from_json(cls, said: dict[str, Any]) -> Problem:
         """What `to_json` gave, here or in another process."""
         key = said["key"].removeprefix("problem.")
-        return cls(key, about=said.get("about", ""), **said["values"])
+        about = said.get("about", "")
+        return cls(key, about=about if about in ABOUT else "", **said["values"])
 
 
 def logged(problem: Problem) -> Problem:

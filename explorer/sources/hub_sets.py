@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.runtime import limits
 from explorer.runtime.budgets import budget
 from explorer.runtime.jobs import Cancelled, Report
+from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.promise import promised
 from explorer.sources.model_folders import within
@@ -33,7 +34,10 @@ def named(hub: str) -> tuple[str, str | None]:
 
     >>> named("sentence-transformers/all-nli:triplet"), named(" mteb/stsb ")
     (('sentence-transformers/all-nli', 'triplet'), ('mteb/stsb', None))
+
+    Raises Problem for a path on another computer.
     """
+    local_path(hub)  # the client of the hub would take one for a folder
     repo, _, subset = hub.strip().partition(":")
     return repo.strip(), subset.strip() or None
 

@@ -7,12 +7,12 @@ So a link to it is as short as any, and it opens on the computer that has the fi
 from __future__ import annotations
 
 import functools
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
 from explorer.runtime.promise import promised
 from explorer.sources.cells import shortened
@@ -35,7 +35,7 @@ def kept_batch(name: str) -> KeptBatch:
     """
     if not promised().reads_places:
         raise Problem("encoder_local_refused", about="encoder", encoder=shortened(name))
-    path = Path(os.path.expanduser(name.strip()))
+    path = local_path(name)
     try:
         about = path.stat()
         return _read(path, about.st_mtime_ns, about.st_size)

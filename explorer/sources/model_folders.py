@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from explorer.runtime import jobs, limits
 from explorer.runtime.budgets import budget
 from explorer.runtime.files import files_in
+from explorer.runtime.local_path import is_network_path, local_path
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.promise import promised
 from explorer.sources import hub_cache
@@ -71,7 +72,7 @@ def locate(name: str) -> ModelFolder:
     if is_path(name):
         if not promised().reads_places:
             raise Problem("encoder_local_refused", about="encoder", encoder=name)
-        return _local(name, Path(os.path.expanduser(name)))
+        return _local(name, local_path(name))
     return _from_hub(name)
 
 
@@ -109,7 +110,7 @@ def is_path(name: str) -> bool:
     never looks."""
     if name.startswith(("/", "~", ".")) or "\\" in name or re.match(r"[A-Za-z]:", name):
         return True
-    return promised().reads_places and os.path.isdir(name)
+    return promised().reads_places and not is_network_path(name) and os.path.isdir(name)
 
 
 def _local(name: str, path: Path) -> ModelFolder:

@@ -12,6 +12,7 @@ from explorer.export.figure.matrix import matrix_figure
 from explorer.export.figure.pixels import rasterised
 from explorer.locale import grouped
 from explorer.runtime.limits import SCENARIO_BYTES
+from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
 
 
@@ -60,7 +61,7 @@ def read_scenario(source: Scenario | str | Path) -> Scenario:
         return source
     text = str(source).strip()
     if "#" not in text and text.lower().endswith(".json"):
-        return _scenario_in(Path(text).expanduser())
+        return _scenario_in(local_path(text))
     return Scenario.from_link(text.rpartition("#")[2])
 
 

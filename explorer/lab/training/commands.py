@@ -212,7 +212,8 @@ def train(chosen: argparse.Namespace) -> int:
             shutil.copytree(runs.folder(name).model, chosen.out)
             print(f"The model is in {chosen.out}")
         if chosen.script:
-            print(f"The script is in {takeaway.script_zip(runs, name, chosen.script)}")
+            own = getattr(chosen, "own_loss", "")  # who typed it gives leave to pack it
+            print(f"The script is in {takeaway.script_zip(runs, name, chosen.script, own)}")
     except (ValueError, OSError) as problem:
         print(f"No model was trained: {problem}", file=sys.stderr)
         return 1
@@ -289,7 +290,7 @@ def _watch(runs: Runs, name: str) -> dict:
     """How long it will take, as soon as two steps tell, and a progress bar until it has ended."""
     from tqdm import tqdm
 
-    from explorer.lab.training.folder import LIVE
+    from explorer.lab.training.run_files import LIVE
 
     told = False
     with tqdm(desc=name, unit="step", file=sys.stderr) as bar:

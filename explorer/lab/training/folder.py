@@ -16,18 +16,21 @@ import contextlib
 import io
 import json
 import math
+import os
 import re
 import time
 import zipfile
 import zlib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import platformdirs
 import psutil
 
+from explorer.lab.training.run_files import LIVE, is_row, read_object, records_in
 from explorer.runtime.files import atomic_write
+from explorer.runtime.local_path import is_inside
 from explorer.runtime.problem import Problem
 from explorer.runtime.promise import promised
 from explorer.runtime.visitors import visitor
@@ -35,8 +38,6 @@ from explorer.runtime.visitors import visitor
 if TYPE_CHECKING:
     import numpy as np
 
-LIVE = ("queued", "loading", "training", "paused", "saving")
-ENDED = ("finished", "stopped", "failed", "interrupted")
 _NAME = re.compile(r"[\w-]{1,80}")
 # With fewer bytes free a disk is full: what could not be written takes none.
 LEAST_FREE = 2**20
@@ -45,8 +46,6 @@ PROBE_GUIDE = "probe_guide.npy"
 PROBE_TEACHER = "probe_teacher.npy"
 # The system counts from a start that moves when its clock is set.
 SAME_BIRTH_SECONDS = 10
-# What a file of a run has to hold for the run to be told of.
-NEEDED = {"state.json": {"state", "ticket", "process", "born"}, "config.json": {"plan", "created"}}
 
 
 _chosen: Path | None = None
@@ -114,7 +113,7 @@ class RunFolder:
 
     @property
     def log(self) -> Path:
-        return self.path / "log.jsonl"
+        return self.file("log.jsonl")
 
     @property
     def owner(self) -> str:
@@ -134,7 +133,7 @@ class RunFolder:
     @property
     def _owner(self) -> dict:
         try:
-            return self.read("owner.json")
+            return self.read("owner.json") if (self.path / "owner.json").exists() else {}
         except FileNotFoundError:
             return {}
         except Problem:  # somebody's, and nobody can tell whose
@@ -146,28 +145,55 @@ class RunFolder:
         Raises Problem where it is damaged: it is written whole, and disks fail.
         """
         try:
-            held = json.loads((self.path / name).read_text(encoding="utf-8"))
-        except ValueError:
+            held = read_object(self.file(name))
+        except FileNotFoundError:
+            if not self.path.is_dir():  # the run was deleted meanwhile
+                raise
             held = None
-        if not isinstance(held, dict) or not NEEDED.get(name, set()) <= held.keys():
+        if held is None:
             raise self._damaged(name)
         return held
+
+    def file(self, name: str) -> Path:
+        """The path of a file of the run. Raises Problem where a link leads out of the folder."""
+        path = self.path / name
+        if not is_inside(path, self.path):
+            raise Problem("training_link_outside", name=self.name, file=name)
+        return path
+
+    def check_links(self) -> None:
+        """Raise Problem where anything in the folder is a link that leads out of it: what reads,
+        packs or writes the run would reach other files of this computer."""
+        for place, folders, files in os.walk(self.path):
+            for name in (*folders, *files):
+                path = Path(place, name)
+                if path.is_symlink():
+                    self.file(str(path.relative_to(self.path)))
 
     def read_arrays(self, name: str) -> dict[str, np.ndarray]:
         """The arrays of an .npz file of the run; raises Problem where it is damaged."""
         import numpy as np  # a run that waits should not hold it
 
         try:
-            with np.load(self.path / name) as held:
+            held = np.load(self.file(name), allow_pickle=False)
+            if not isinstance(held, np.lib.npyio.NpzFile):
+                raise ValueError("one array in place of several")
+            with held:
                 return {key: held[key] for key in held.files}
-        except (ValueError, EOFError, zipfile.BadZipFile, zlib.error):
+        except FileNotFoundError:
+            raise
+        except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error):
             raise self._damaged(name) from None
 
     def _damaged(self, file: str) -> Problem:
         return Problem("training_damaged", name=self.name, file=file)
 
     def write(self, name: str, value: object) -> None:
-        _write_text(self.path / name, json.dumps(value, ensure_ascii=False, indent=1))
+        """Replace a file of the run. Raises Problem where a folder stands in its place."""
+        try:
+            _write_text(self.path / name, json.dumps(value, ensure_ascii=False, indent=1))
+        except IsADirectoryError:
+            raise self._damaged(name) from None
 
     # Pairs
 
@@ -203,12 +229,14 @@ class RunFolder:
 
     def _rows(self, name: str) -> list[tuple]:
         try:
-            text = (self.path / name).read_text(encoding="utf-8")
+            text = self.file(name).read_text(encoding="utf-8")
             # JSON escapes every line break of its own kind but not U+2028: split at \n only.
             rows = [tuple(json.loads(line)) for line in text.split("\n") if line]
-        except (ValueError, TypeError):
+        except FileNotFoundError:
+            raise
+        except (OSError, ValueError, TypeError, RecursionError):
             raise self._damaged(name) from None
-        if any(not 3 <= len(row) <= 4 for row in rows):
+        if not all(map(is_row, rows)):
             raise self._damaged(name)
         return rows
 
@@ -298,41 +326,46 @@ class RunFolder:
 
     def told(self) -> str:
         try:
-            return (self.path / "control").read_text(encoding="utf-8")
-        except FileNotFoundError:
+            return self.file("control").read_text(encoding="utf-8")
+        except (OSError, ValueError):  # no word, or none that can be read
             return ""
 
     # Log
 
     def records_from(self, offset: int) -> tuple[list[dict], int]:
         """Whole lines that begin at `offset` or later, and where the next ones begin."""
-        try:
-            with self.log.open("rb") as file:
-                file.seek(max(offset - 1, 0))
-                if offset:
-                    offset = file.tell() + len(file.readline())
-                data = file.read()
-        except FileNotFoundError:
+        if not self.log.is_file():
             return [], 0
+        with self._open_log() as file:
+            file.seek(max(offset - 1, 0))
+            if offset:
+                offset = file.tell() + len(file.readline())
+            data = file.read()
         data = data[: data.rfind(b"\n") + 1]
-        return _records(data.split(b"\n")), offset + len(data)
+        return records_in(data.split(b"\n")), offset + len(data)
+
+    def _open_log(self) -> BinaryIO:
+        """The log to read; empty where there is none yet, or no file in its place."""
+        try:
+            return self.log.open("rb")
+        except OSError:
+            return io.BytesIO()
 
     def tail(self, most: int = 20_000) -> list[dict]:
         """The last records, whole ones of the last `most` bytes."""
-        size = self.log.stat().st_size if self.log.exists() else 0
-        begin = max(size - most, 0)
-        with self.log.open("rb") if size else io.BytesIO() as file:
+        with self._open_log() as file:
+            begin = max(file.seek(0, os.SEEK_END) - most, 0)
             file.seek(begin)
             lines = file.read().split(b"\n")
         # The last line may be half written, the first half cut off.
-        return _records(lines[bool(begin) : -1])
+        return records_in(lines[bool(begin) : -1])
 
     def first(self, kind: str) -> dict | None:
         """The first record of this kind; None as long as there is none."""
-        with self.log.open("rb") if self.log.exists() else io.BytesIO() as file:
+        with self._open_log() as file:
             whole = (line for line in file if line.endswith(b"\n"))
             return next(
-                (one for line in whole for one in _records([line]) if one["kind"] == kind), None
+                (one for line in whole for one in records_in([line]) if one["kind"] == kind), None
             )
 
     def history(self) -> list[dict]:
@@ -346,7 +379,7 @@ class RunFolder:
 
     def mend_log(self) -> None:
         """Cut off the half line that a crash may have left."""
-        if self.log.exists():
+        if self.log.is_file():
             whole = self.records_from(0)[1]
             with self.log.open("r+b") as file:
                 file.truncate(whole)
@@ -373,16 +406,6 @@ def _birth(process: int) -> str:
     except OSError:
         return ""
     return f"{start} {told.rpartition(')')[2].split()[19]}"  # its name may have spaces
-
-
-def _records(lines: Iterable[bytes]) -> list[dict]:
-    """The records of whole lines; what a disk has spoilt is none."""
-    found = []
-    for line in lines:
-        with contextlib.suppress(ValueError):
-            if isinstance(record := json.loads(line), dict):
-                found.append(record)
-    return found
 
 
 def all_runs(root: Path) -> list[RunFolder]:

@@ -19,10 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
+from explorer.core.own_loss import check_leave
 from explorer.lab.training import data, encoders, quota, teaching
 from explorer.lab.training.folder import (
-    ENDED,
-    LIVE,
     PROBE_GUIDE,
     PROBE_TEACHER,
     RunFolder,
@@ -31,6 +30,7 @@ from explorer.lab.training.folder import (
 )
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.rows import examples
+from explorer.lab.training.run_files import ENDED, LIVE
 from explorer.lab.training.standing import died, loading, progress, told, without_rows
 from explorer.lab.training.waiting import seconds_before
 from explorer.locale import word
@@ -149,8 +149,13 @@ class Runs:
         run = self._standing_in(name, ("loading", "training", "paused"))
         run.tell("pause")
 
-    def resume(self, name: str) -> None:
-        """Go on: a paused run at once, one that ended early from its last checkpoint, in turn."""
+    def resume(self, name: str, own_loss: str = "") -> None:
+        """Go on: a paused run at once, one that ended early from its last checkpoint, in turn.
+
+        `own_loss` repeats the file.py:function that the run's config.json names, as leave to run
+        it: the folder may come from somebody else. Raises Problem where it is another, and where
+        the folder has a link that leads out of it.
+        """
         run = self._own(name)
         with _acting:
             standing = self._standing(run)
@@ -161,6 +166,8 @@ class Runs:
             elif run.state.get("time_is_up"):
                 raise Problem.from_json(run.state["problem"])
             else:
+                run.check_links()
+                check_leave(run.read("config.json")["plan"].get("own_loss", ""), own_loss)
                 quota.check_queue(self.root, 1)
                 self._spawn(run)
 
@@ -282,15 +289,15 @@ class Runs:
 
     def probe_vectors(self, name: str, step: int) -> np.ndarray | None:
         """The vectors of the probe sentences at a recorded step; None for a cross-encoder."""
-        return load_array(self._run(name).path / "probe" / f"{int(step)}.npy")
+        return load_array(self._run(name).file(f"probe/{int(step)}.npy"))
 
     def probe_guide(self, name: str) -> np.ndarray | None:
         """What a guide made of the probe sentences; None for a run without one."""
-        return load_array(self._run(name).path / PROBE_GUIDE)
+        return load_array(self._run(name).file(PROBE_GUIDE))
 
     def probe_teacher(self, name: str) -> np.ndarray | None:
         """The vectors of the probe sentences that a run learns; None for one that learns none."""
-        return load_array(self._run(name).path / PROBE_TEACHER)
+        return load_array(self._run(name).file(PROBE_TEACHER))
 
     def plan(self, name: str) -> TrainingPlan:
         return TrainingPlan.from_json(self._run(name).read("config.json")["plan"])

@@ -25,16 +25,18 @@ def progress(run: RunFolder) -> tuple[dict, float | None]:
     last = steps[-1] if steps else first
     if first is None or last is None:
         return {"step": 0, "seconds": 0.0}, None
-    apart = last["step"] - first["step"]
-    return last, (last["seconds"] - first["seconds"]) / apart if apart > 0 else None
+    apart, seconds = last["step"] - first["step"], last.get("seconds", 0.0)
+    pace = (seconds - first.get("seconds", 0.0)) / apart if apart > 0 else None
+    return {"step": last["step"], "seconds": seconds}, pace
 
 
 def loading(state: dict) -> Json:
     """What is being made ready, and for how long all of it has taken so far."""
-    found = {"part": state["part"], "seconds": max(time.time() - state["began"], 0.0)}
+    seconds = max(time.time() - state.get("began", time.time()), 0.0)
+    found = {"part": state.get("part", "libraries"), "seconds": seconds}
     # Who asks a teacher says how far it is.
     asked = {name: state.get(name, 0) for name in ("done", "total")}
-    return {**found, **asked} if state["part"] == "teacher" else found
+    return {**found, **asked} if found["part"] == "teacher" else found
 
 
 def without_rows(data: dict) -> dict:

@@ -15,6 +15,7 @@ import numpy as np
 
 import losses
 from explorer.core.disagreement import TIED
+from explorer.core.own_loss import check_leave
 from explorer.export.template import render
 from explorer.lab.training import teaching
 from explorer.lab.training.data import Pair, material_of, rules_of
@@ -27,6 +28,7 @@ from explorer.lab.training.rows import LISTS, Material, columns_for, form_of
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.standing import NO_PLACES
 from explorer.runtime.files import atomic_write
+from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
 from explorer.runtime.promise import promised
 from explorer.sources.encoders import EMBEDDED
@@ -71,6 +73,7 @@ def model_zip(runs: Runs, name: str, path: str | Path) -> Path:
     another in its place meanwhile."""
     while True:
         model = runs.folder(name).model
+        runs.folder(name).check_links()
         before = _version_of(model)
         if before is None:
             raise Problem("training_no_model", name=name)
@@ -93,10 +96,15 @@ def _version_of(folder: Path) -> tuple[int, int] | None:
     return about.st_ino, about.st_mtime_ns
 
 
-def script_zip(runs: Runs, name: str, path: str | Path) -> Path:
-    """train.py with all it needs beside it: pairs, losses, and what it starts from."""
+def script_zip(runs: Runs, name: str, path: str | Path, own_loss: str = "") -> Path:
+    """train.py with all it needs beside it: pairs, losses, and what it starts from.
+
+    `own_loss` gives leave to pack the file of the run's own loss, as `Runs.resume` takes it.
+    """
     run = runs.folder(name)
     plan = runs.plan(name)
+    run.check_links()
+    check_leave(plan.own_loss, own_loss)
     parts: list[tuple[str, str | bytes]] = [
         ("train.py", script(runs, name)),
         ("train.jsonl", _examples(plan, run)),
@@ -110,7 +118,8 @@ def script_zip(runs: Runs, name: str, path: str | Path) -> Path:
             raise Problem("training_no_start", name=name)
         parts += [(f"start/{at}", data) for at, data in _files(run.start, "")]
     if plan.own_loss:
-        parts.append(("own_loss.py", Path(plan.own_loss.rpartition(":")[0]).read_bytes()))
+        place = local_path(plan.own_loss.rpartition(":")[0])
+        parts.append(("own_loss.py", place.read_bytes()))
     return _zipped(Path(path), parts)
 
 

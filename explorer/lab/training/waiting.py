@@ -30,7 +30,7 @@ def seconds_before(run: RunFolder) -> float | None:
 def _seconds_left(run: RunFolder, known: list[RunFolder]) -> float | None:
     try:
         plan, state = run.read("config.json")["plan"], run.state
-        steps = state.get("steps") or plan["steps"]
+        steps = state.get("steps") or plan.get("steps")
         if not steps or state["state"] == "paused":
             return None
         last, pace = progress(run)
@@ -45,7 +45,7 @@ def _pace_of(plan: dict, known: list[RunFolder]) -> float | None:
     for one in known:
         try:
             other = one.read("config.json")["plan"]
-            alike = all(other[name] == plan[name] for name in ALIKE)
+            alike = all(other.get(name) == plan.get(name) for name in ALIKE)
             pace = progress(one)[1] if alike else None
         except (FileNotFoundError, Problem):
             continue

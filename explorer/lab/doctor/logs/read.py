@@ -24,6 +24,7 @@ from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.logs import card, console, events, ours, scalars, state, trackio
 from explorer.lab.doctor.logs.log import Log
 from explorer.runtime.limits import FILE_BYTES, MIB
+from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
 
@@ -38,7 +39,7 @@ def read_run(place: str, step: str = "") -> Log:
 
     Raises Problem where there is none, saying what is accepted; and for a damaged one.
     """
-    path = Path(place).expanduser()
+    path = local_path(place)
     if path.is_dir():
         return _folder(path)
     if not path.is_file():
@@ -70,7 +71,7 @@ def read_content(name: str, content: bytes, step: str = "") -> Log:
 
 def is_run(place: str) -> bool:
     """Whether a file or folder is the log of a run, and no table of pairs."""
-    path = Path(place).expanduser()
+    path = local_path(place)
     if not path.is_file():
         return path.is_dir()
     if path.suffix == OFFLINE_RUN:  # which `read_run` refuses with the command that exports it

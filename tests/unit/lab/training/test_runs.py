@@ -151,12 +151,13 @@ def test_the_corpus_is_kept_to_the_letter(tmp_path):
 
 def test_any_offset_gives_whole_records(tmp_path):
     run = RunFolder(tmp_path)
-    run.log.write_bytes(b'{"step":1}\n{"step":2}\n{"step":3}\n')
+    lines = [b'{"kind":"step","step":%d}\n' % step for step in (1, 2, 3)]
+    run.log.write_bytes(b"".join(lines))
     size = run.log.stat().st_size
     for offset in range(size + 5):
         records, then = run.records_from(offset)
         steps = [record["step"] for record in records]
-        assert steps == [1, 2, 3][-(-offset // 11) :]
+        assert steps == [1, 2, 3][-(-offset // len(lines[0])) :]
         assert run.records_from(then)[0] == []
 
 

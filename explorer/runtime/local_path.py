@@ -1,0 +1,38 @@
+"""Paths of this computer, as people and files name them."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from explorer.runtime.problem import Problem
+
+# \\host\share, //host/share, \\?\UNC\host\share and \??\UNC\host\share, with either slash.
+_NETWORK = re.compile(r"[\\/]([\\/]|\?\?[\\/])")
+QUOTED_LETTERS = 80
+
+
+def is_network_path(name: str) -> bool:
+    """Whether a name has the form of a path on another computer (UNC).
+
+    On Windows the mere look at one sends the user's credentials to its host, so this asks the form
+    of the name and never the file system.
+    """
+    return _NETWORK.match(name.strip()) is not None
+
+
+def local_path(name: str) -> Path:
+    """The path that a name means, with ~ for the user's folder.
+
+    Raises Problem for a path on another computer.
+    """
+    name = name.strip()
+    if is_network_path(name):
+        raise Problem("network_path", path=name[:QUOTED_LETTERS])
+    return Path(os.path.expanduser(name))
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path leads to a place in the folder, links and ".." followed."""
+    return path.resolve().is_relative_to(folder.resolve())
