@@ -15,6 +15,7 @@ from explorer.lab.compare import commands as comparing
 from explorer.lab.doctor import commands as doctoring
 from explorer.lab.training import commands as training
 from explorer.locale import LANGUAGES, say
+from explorer.runtime.leave import FETCH, leave_of
 from explorer.runtime.one_folder import keep_all_in
 from explorer.runtime.promise import promise_to_strangers, promise_to_the_owner, promised
 from explorer.web.stubs import no_stubs
@@ -62,6 +63,7 @@ def arguments() -> argparse.Namespace:
     figure.add_argument(
         "--out", required=True, help="the .svg or .png file to write, or an .html to point at"
     )
+    figure.add_argument("--fetch", action="store_true", help=FETCH)
     figure.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
     figure.add_argument("--dark", action="store_true")
     comparing.add_to(commands)
@@ -74,14 +76,8 @@ def write_figure(chosen: argparse.Namespace) -> int:
     asked = {"language": chosen.language, "dark": chosen.dark}
     remark = ""
     try:
-        if chosen.out.lower().endswith(".html"):
-            from explorer.export.interactive import write_interactive
-
-            write_interactive(chosen.scenario, chosen.out, **asked)
-        else:
-            from explorer.export.figure.files import write_figure as write
-
-            remark = write(chosen.scenario, chosen.out, **asked)
+        with leave_of(chosen.fetch):
+            remark = _written(chosen, asked)
     except (ValueError, OSError) as problem:
         print(f"No figure was written: {problem}", file=sys.stderr)
         return 1
@@ -89,6 +85,18 @@ def write_figure(chosen: argparse.Namespace) -> int:
     if remark:
         print(remark, file=sys.stderr)
     return 0
+
+
+def _written(chosen: argparse.Namespace, asked: dict) -> str:
+    """Write the figure; a remark on it, or ""."""
+    if chosen.out.lower().endswith(".html"):
+        from explorer.export.interactive import write_interactive
+
+        write_interactive(chosen.scenario, chosen.out, **asked)
+        return ""
+    from explorer.export.figure.files import write_figure as write
+
+    return write(chosen.scenario, chosen.out, **asked)
 
 
 def main() -> int:

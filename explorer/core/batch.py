@@ -551,10 +551,13 @@ def second_models(pairs: Pairs, data: Data) -> Pairs:
 
 @contextlib.contextmanager
 def asked_for(about: str) -> Iterator[None]:
-    """A model that cannot be used is told as this one, and not as the scene's encoder."""
+    """A model that cannot be used is told as this one, and not as the scene's encoder; what its
+    owner has to agree to stays that."""
     try:
         yield
     except Problem as problem:
+        if problem.about == "leave":
+            raise
         raise problem.concerning(about) from problem
 
 

@@ -10,6 +10,7 @@ import contextlib
 import hashlib
 import inspect
 import linecache
+import math
 import shutil
 import sys
 import threading
@@ -23,6 +24,7 @@ from types import ModuleType
 from explorer.core.trace import forget_listings
 from explorer.runtime.files import atomic_write
 from explorer.runtime.jobs import Cancelled
+from explorer.runtime.leave import leave_for
 from explorer.runtime.local_path import local_path
 from explorer.runtime.loopback import is_this_computer
 from explorer.runtime.problem import Problem
@@ -85,15 +87,16 @@ def own_loss(name: str) -> OwnLoss | None:
     return _OWN.get(name)
 
 
-def check_leave(place: str, leave: str) -> None:
-    """Raise Problem where a run folder names a loss of somebody's own, and nobody gave leave for
-    it: by repeating its file.py:function, or by having opened it here before.
+def check_leave(place: str, repeated: str = "") -> None:
+    """Raise Problem where a run folder names a loss of somebody's own, and nobody agreed to it: by
+    repeating its file.py:function here or in the request, or by having opened it before.
 
     Nothing is read of the file, and its path is not looked at.
     """
     opened = {f"{own.path}:{own.function}" for own in _OWN.values()}
-    if place and place != leave and place not in opened:
-        raise Problem("own_loss_leave", about="own_loss", place=place[:LETTERS])
+    is_agreed = place in (repeated, *opened) or leave_for(place) not in (None, math.inf)
+    if place and not is_agreed:
+        raise Problem("own_loss_leave", about="leave", name=place)
 
 
 def renew(name: str) -> None:

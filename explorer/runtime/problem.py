@@ -12,8 +12,8 @@ from explorer.runtime.sendable import MOST_WHOLE, whole_letters
 # apart, that were chosen twice, that do not exist; the encoding of a file; a smaller batch; another
 # search; the rest of what was cancelled; another attempt, which may end better; data with lists;
 # another guide, or none; another teacher, or any; the same file handed in again; the same folder
-# read as what a training logged; a teacher with vectors that fit; leave to run the file of a loss,
-# or to fetch a model.
+# read as what a training logged; a teacher with vectors that fit; the owner's leave, under the
+# value `name`, to fetch a model or to run the file of a loss.
 # Empty: something in the data, or nothing.
 About = Literal[
     "",
@@ -34,8 +34,7 @@ About = Literal[
     "gone",
     "log",
     "teacher_vectors",
-    "own_loss",
-    "model",
+    "leave",
 ]
 ABOUT = get_args(About)
 

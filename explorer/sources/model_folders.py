@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 from explorer.runtime import jobs, limits
 from explorer.runtime.budgets import budget
 from explorer.runtime.files import files_in
+from explorer.runtime.leave import has_leave, leave_for
 from explorer.runtime.local_path import is_network_path, local_path
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.promise import promised
@@ -136,9 +137,20 @@ def _check_files(name: str, files: Iterable[str]) -> None:
         raise Problem("encoder_no_model", about="encoder", encoder=name)
 
 
+def check_leave(name: str) -> None:
+    """Raise Problem where a model would have to be fetched and nobody agreed to that; the hub is
+    not asked."""
+    name = name.strip()
+    here = (EMBEDDED, f"sentence-transformers/{EMBEDDED}")
+    if has_leave(name) or name in here or is_path(name) or is_network_path(name):
+        return
+    if not any(_from_hub_cache(name, model_id) for model_id in _ids_of(name)):
+        raise Problem("model_leave", about="leave", name=name)
+
+
 def _check_size(name: str, files: Iterable[RepoSibling]) -> int:
     """The bytes that would be downloaded. Raises Problem where that is more than a hosted page
-    takes."""
+    takes, or than the owner agreed to."""
     from huggingface_hub.utils import filter_repo_objects
 
     fetched = filter_repo_objects(
@@ -152,6 +164,9 @@ def _check_size(name: str, files: Iterable[RepoSibling]) -> int:
         raise logged(
             Problem("encoder_too_large", about="encoder", encoder=name, size=size, most=most)
         )
+    agreed = leave_for(name)
+    if agreed is not None and whole > agreed * limits.MIB:
+        raise Problem("model_size", about="leave", name=name, mib=size + 1)
     return whole
 
 
@@ -169,12 +184,16 @@ def _from_hub(name: str) -> ModelFolder:
         raise Problem("encoder_id", about="encoder", encoder=name) from None
     # Strangers must not reach the private models of whoever owns the hosted page.
     api = HfApi(token=None if promised().uses_token else False)
-    # sentence-transformers' own models may be written without their owner.
-    ids = [name] if "/" in name else [f"sentence-transformers/{name}", name]
-    for model_id in ids:
+    for model_id in _ids_of(name):
         if (folder := _from_hub_cache(name, model_id)) is not None:
             return folder
-    return _download(api, name, ids)
+    check_leave(name)
+    return _download(api, name, _ids_of(name))
+
+
+def _ids_of(name: str) -> list[str]:
+    """sentence-transformers' own models may be written without their owner."""
+    return [name] if "/" in name else [f"sentence-transformers/{name}", name]
 
 
 def _from_hub_cache(name: str, model_id: str) -> ModelFolder | None:
@@ -193,14 +212,13 @@ def _download(api: HfApi, name: str, ids: Iterable[str]) -> ModelFolder:
     from huggingface_hub.errors import RepositoryNotFoundError
 
     jobs.step("downloading", name=name)
-    asked = {"timeout": limits.HUB_S, "files_metadata": promised().bounded}
+    asked = {"timeout": limits.HUB_S, "files_metadata": True}
     for model_id in ids:
         try:
             info = within(limits.HUB_S + 1, lambda i=model_id: api.model_info(i, **asked))
             _check_files(name, [file.rfilename for file in info.siblings or ()])
-            if promised().bounded:
-                size = _check_size(name, info.siblings or ())
-                hub_cache.begin("model", model_id, size)
+            size = _check_size(name, info.siblings or ())
+            hub_cache.begin("model", model_id, size)
             path = snapshot_download(
                 model_id,
                 revision=info.sha,

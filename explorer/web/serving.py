@@ -12,6 +12,7 @@ import brotli
 from starlette.responses import Response
 
 from explorer.runtime import jobs
+from explorer.runtime.leave import read_leave, with_leave
 from explorer.runtime.problem import Problem
 from explorer.runtime.promise import promised
 from explorer.runtime.sendable import encoded, sendable
@@ -37,6 +38,7 @@ def served(
     is not of the type that it `takes` is refused, and every answer can be sent (`sendable`).
     What it `keeps` belongs to somebody, so on a hosted page it asks for their key: a browser that
     takes no cookies would find nothing of it again.
+    What its owner agreed to stands in "leave" (`explorer.runtime.leave`).
     A request may name itself in "job"; it can then be followed and cancelled (`JOBS`). Anything
     else that goes wrong is a defect of ours: it is written to the terminal, and the page says so
     instead of falling silent.
@@ -46,11 +48,11 @@ def served(
         try:
             if not isinstance(request, takes):
                 raise misfit("request", request)
-            with as_asked(), _job_of(request):
+            with as_asked(), _leave_in(request), _job_of(request):
                 jobs.check()  # who has left while they waited for a thread is answered nothing
                 if keeps and not has_key():
                     raise Problem("no_cookie")
-                return sendable(function(request))
+                return sendable(function(_without_leave(request)))
         except Problem as problem:
             return {"error": problem.to_json()}
         except jobs.Cancelled:
@@ -77,6 +79,19 @@ def sent(function: Callable[[object], Json]) -> Callable[[object], Response]:
         return Response(body, media_type="application/json", headers=headers)
 
     return answer
+
+
+def _leave_in(request: object) -> contextlib.AbstractContextManager:
+    """What the owner agreed to on the page; its scene may be somebody else's."""
+    given = request.get("leave", {}) if isinstance(request, dict) else {}
+    return with_leave(read_leave(given))
+
+
+def _without_leave(request: object) -> Any:
+    """The request itself: of some functions it is a scene, which has no such entry."""
+    if not isinstance(request, dict):
+        return request
+    return {name: value for name, value in request.items() if name != "leave"}
 
 
 def _job_of(request: object) -> contextlib.AbstractContextManager:

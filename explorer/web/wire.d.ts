@@ -7,7 +7,7 @@ export type OneOf<T, All = T> = T extends unknown
 
 export type Real = number | "inf" | "-inf" | "nan";
 
-export type About = "" | "encoder" | "loss" | "scores" | "columns" | "chosen_columns" | "unknown_column" | "encoding" | "size" | "search" | "cancelled" | "again" | "lists" | "guide" | "teacher" | "gone" | "log" | "teacher_vectors";
+export type About = "" | "encoder" | "loss" | "scores" | "columns" | "chosen_columns" | "unknown_column" | "encoding" | "size" | "search" | "cancelled" | "again" | "lists" | "guide" | "teacher" | "gone" | "log" | "teacher_vectors" | "leave";
 
 export type Floats = string;
 

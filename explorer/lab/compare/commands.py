@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.locale import LANGUAGES, say
+from explorer.runtime.leave import FETCH, leave_of
 from explorer.runtime.numbers import display_number
 
 if TYPE_CHECKING:  # the command answers --help without torch
@@ -45,6 +46,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("sides", nargs="+", metavar="LOSS", help=named)
     scene = "a link of the page, or a scene file; what the page opens with if left out"
     parser.add_argument("--scenario", help=f"{scene}. Its own loss plays no part")
+    parser.add_argument("--fetch", action="store_true", help=FETCH)
     parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
     about = "write a page on how every loss agrees with its definition and the installed libraries"
     parity = commands.add_parser("parity", help=about)
@@ -80,7 +82,8 @@ def compare_losses(chosen: argparse.Namespace) -> int:
     try:
         sides = [syntax.read(text) for text in chosen.sides]
         scenario = read_scenario(chosen.scenario) if chosen.scenario else Scenario()
-        found = compare(scenario, sides)
+        with leave_of(chosen.fetch):
+            found = compare(scenario, sides)
     except (ValueError, OSError) as problem:
         print(f"Nothing was compared: {problem}", file=sys.stderr)
         return 1

@@ -14,7 +14,7 @@ from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.rows import Pair, sentences_of
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import CALLED, EMBEDDED
-from explorer.sources.model_folders import ModelFolder, is_path, locate
+from explorer.sources.model_folders import ModelFolder, check_leave, is_path, locate
 from losses.sentence_transformers import layer_stack, move_only
 
 if TYPE_CHECKING:
@@ -113,7 +113,10 @@ def _bi_encoder(name: str) -> ModelFolder:
 
 
 def check(plan: TrainingPlan) -> None:
-    """Say at once what is wrong with a model on this computer; the hub answers later."""
+    """Say at once what is wrong with a model on this computer, or which one has to be fetched and
+    nobody agreed to that; the hub answers later."""
+    for name in models_of(plan):
+        check_leave(name)
     if plan.encoder != SCRATCH and _is_here(plan.encoder):
         (_bi_encoder if plan.kind == "bi" else locate)(plan.encoder)
     if plan.asks_guide and _is_here(plan.guide):
@@ -122,6 +125,12 @@ def check(plan: TrainingPlan) -> None:
     if plan.asks_teacher and _is_here(plan.teacher_model):
         with asked_for("teacher"):
             (_bi_encoder if plan.learns_vectors else locate)(plan.teacher_model)
+
+
+def models_of(plan: TrainingPlan) -> list[str]:
+    """The names of the models that a plan takes from elsewhere."""
+    named = [plan.encoder] * (plan.encoder != SCRATCH)
+    return [*named, *[plan.guide] * plan.asks_guide, *[plan.teacher_model] * plan.asks_teacher]
 
 
 def _is_here(name: str) -> bool:

@@ -28,7 +28,7 @@ from explorer.lab.training.folder import (
     all_runs,
     default_root,
 )
-from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.rows import examples
 from explorer.lab.training.run_files import ENDED, LIVE
 from explorer.lab.training.standing import died, loading, progress, told, without_rows
@@ -41,6 +41,7 @@ from explorer.runtime.files import age_of
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.sendable import sendable
 from explorer.runtime.visitors import visitor
+from explorer.sources import model_folders
 
 HOME = Path(__file__).resolve().parents[3]
 # Between the name of a shared run and the token of its link.
@@ -167,9 +168,17 @@ class Runs:
                 raise Problem.from_json(run.state["problem"])
             else:
                 run.check_links()
-                check_leave(run.read("config.json")["plan"].get("own_loss", ""), own_loss)
+                self._check_leave(run, own_loss)
                 quota.check_queue(self.root, 1)
                 self._spawn(run)
+
+    def _check_leave(self, run: RunFolder, own_loss: str) -> None:
+        """Raise Problem where nobody agreed to its own loss, or to fetch its models."""
+        plan = run.read("config.json")["plan"]
+        check_leave(plan.get("own_loss", ""), own_loss)
+        for name in ("encoder", "guide", "teacher_model"):
+            if plan.get(name) not in (None, "", SCRATCH):
+                model_folders.check_leave(plan[name])
 
     def stop(self, name: str) -> None:
         """End a run after its current step and keep its model so far."""

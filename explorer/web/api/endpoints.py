@@ -28,6 +28,7 @@ from explorer.lab.training.runs import Runs
 from explorer.locale import LANGUAGES, say
 from explorer.runtime import jobs
 from explorer.runtime.device import device
+from explorer.runtime.leave import with_leave
 from explorer.runtime.limits import EXPLORED_PAIRS, TRACED_PAIRS, TRAINED_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import MOST_WHOLE
@@ -552,7 +553,9 @@ def figure(
         asked: dict[str, Any] = {"guide": guide, "teacher": teacher}
         asked |= {"teacher_scores": teacher_scores, "table": table, "columns": columns}
         scenario = scenario_of(loss, *sent, parameters, encoder, convention, rules, **asked)
-    shown, in_view = looking_at(_explored(scenario), read_text("step", step), facet)
+    # A link may be somebody else's; a call that names a model itself agrees to fetch it.
+    with with_leave({}) if scene.strip() else nullcontext():
+        shown, in_view = looking_at(_explored(scenario), read_text("step", step), facet)
     drawn = draw(shown, language=language, dark=dark)
     raster = None
     if format == "png":

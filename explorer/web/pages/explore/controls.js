@@ -9,6 +9,7 @@ import { given } from "../../kit/given.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { show } from "../../kit/numbers.js";
 import { aboutTeacher, guideWords, teacherWords } from "../../kit/second_models.js";
+import { agree } from "../../kit/server.js";
 import {
   conventionField,
   groupsOf,
@@ -116,7 +117,8 @@ export default function controls(root, channel, server) {
   const teacherField = labelled("ui.teacher", teacherName);
   const useEncoder = worded("button.lp-button", "ui.use_encoder", {
     type: "button",
-    onclick: () =>
+    onclick: () => {
+      for (const { value } of [encoderName, crossName, guideName, teacherName]) agree(value);
       channel.set({
         data: {
           encoder: encoderName.value.trim() || limits.encoder,
@@ -124,7 +126,8 @@ export default function controls(root, channel, server) {
           guide: guideName.value.trim(),
           teacher_model: teacherName.value.trim(),
         },
-      }),
+      });
+    },
   });
   const useEmbedded = () => channel.set({ data: { encoder: limits.encoder, cross_encoder: "" } });
   const embedded = worded("button.lp-button", "ui.embedded_encoder", { type: "button", onclick: useEmbedded });

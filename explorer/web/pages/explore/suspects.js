@@ -3,7 +3,7 @@
 import { correctionsList, expectedWords, verdictOf, whyNone } from "../../kit/corrections.js";
 import { h, reword, setText, worded } from "../../kit/dom.js";
 import { percent, show } from "../../kit/numbers.js";
-import { GONE } from "../../kit/server.js";
+import { agree, GONE } from "../../kit/server.js";
 import { sortableTable } from "../../kit/table.js";
 import { say } from "../../kit/words.js";
 import { takingFrom } from "./taking.js";
@@ -75,6 +75,7 @@ export function suspectsPart(channel, server) {
         event.preventDefault();
         const key = channel.batch?.key ?? "";
         ask.disabled = true;
+        agree(model.value);
         const answer = await server.second_opinion({ scenario: channel.scenario, model: model.value });
         ask.disabled = false;
         if (!answer || answer.error) channel.warn(answer?.error ?? GONE);

@@ -7,6 +7,7 @@ import { lossFinder } from "../../kit/finder.js";
 import { given } from "../../kit/given.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { percent, show } from "../../kit/numbers.js";
+import { agree } from "../../kit/server.js";
 import { conventionField, lossSelect, parameterList, tabbed, twinsField } from "../../kit/sidebar.js";
 import { aboutOf } from "../../kit/sums.js";
 import { aboutTrials, valuesOf } from "../../kit/trials.js";
@@ -16,6 +17,15 @@ import { dataFields, textBox } from "./data.js";
 import { startBox } from "./start.js";
 
 /** @typedef {import("../../wire").TrainingPlan} Plan */
+
+/**
+ * The name of a model as the reader typed it, who thereby agrees to fetch it.
+ * @param {string} text
+ */
+function typed(text) {
+  agree(text);
+  return text.trim();
+}
 
 /**
  * What so few held-out pairs cannot tell.
@@ -69,7 +79,7 @@ export default function controls(root, channel, server) {
     { id: "lp-finetune-encoder", onchange: chooseEncoder },
     ["embedded", "scratch", "other"].map((name) => worded("option", `finetune.encoder.${name}`, { value: name })),
   );
-  const encoderName = textBox(channel, "encoder-name", (text) => ({ encoder: text.trim() }));
+  const encoderName = textBox(channel, "encoder-name", (text) => ({ encoder: typed(text) }));
   const encoderField = labelled("ui.encoder_name", encoderName);
   const encoderAbout = h("p.lp-note");
   const encoderWrong = line();
@@ -182,11 +192,11 @@ export default function controls(root, channel, server) {
     (kind) => set({ twins: kind }),
   );
   // What a loss asks beside the encoder that is trained.
-  const guideName = textBox(channel, "guide", (text) => ({ guide: text.trim() }));
+  const guideName = textBox(channel, "guide", (text) => ({ guide: typed(text) }));
   const guideAbout = h("p.lp-note");
   const guideWrong = line();
   const guideBox = h("div", { hidden: true }, labelled("ui.guide", guideName), guideAbout, guideWrong);
-  const teacherName = textBox(channel, "teacher", (text) => ({ teacher_model: text.trim() }));
+  const teacherName = textBox(channel, "teacher", (text) => ({ teacher_model: typed(text) }));
   const teacherAbout = h("p.lp-note");
   const teacherWrong = line();
   const teacherBox = h("div", { hidden: true }, labelled("ui.teacher", teacherName), teacherAbout, teacherWrong);

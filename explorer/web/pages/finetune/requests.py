@@ -248,14 +248,8 @@ def _few(named: Named) -> Named:
 
 def _steer(request: dict) -> Json:
     what = one_of(("pause", "resume", "stop", "unshare", "delete"))(request.get("what"), "what")
-    leave = {"own_loss": _leave(request)} if what == "resume" else {}
-    getattr(runs(), what)(request.get("run"), **leave)
+    getattr(runs(), what)(request.get("run"))
     return {}
-
-
-def _leave(request: dict) -> str:
-    """The file.py:function of an own loss that the page has leave for, "" for none."""
-    return of_type(str)(request.get("own_loss", ""), "own_loss")
 
 
 def _probe(request: dict) -> Json:
@@ -331,8 +325,7 @@ def _take(request: dict) -> Json:
     ending, pack = PACKED[what]
     # The last parcel of each kind stays.
     with jobs.in_turn():
-        place = parcels.place_of(folder.name) / f"{folder.name}{ending}"
-        path = pack(runs(), name, place, **({"own_loss": _leave(request)} if what == "kit" else {}))
+        path = pack(runs(), name, parcels.place_of(folder.name) / f"{folder.name}{ending}")
     return {"name": path.name, "path": path.as_posix()}
 
 

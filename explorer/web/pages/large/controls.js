@@ -8,7 +8,7 @@ import { given } from "../../kit/given.js";
 import { labelRules } from "../../kit/label_rules.js";
 import { grouped, show } from "../../kit/numbers.js";
 import { Requests } from "../../kit/request.js";
-import { GONE } from "../../kit/server.js";
+import { agree, GONE } from "../../kit/server.js";
 import {
   check,
   columnFields,
@@ -65,7 +65,10 @@ export default function controls(root, channel) {
   const encoder = h("input", { type: "text", id: "lp-large-encoder", spellcheck: false, placeholder: facts.encoder });
   const useEncoder = worded("button.lp-button", "ui.use_encoder", {
     type: "button",
-    onclick: () => channel.change({ source: { encoder: encoder.value.trim() || facts.encoder } }),
+    onclick: () => {
+      agree(encoder.value);
+      channel.change({ source: { encoder: encoder.value.trim() || facts.encoder } });
+    },
   });
 
   // The file goes over piece by piece; the server names it by its content.

@@ -168,7 +168,7 @@ def test_resume_asks_before_it_runs_a_file_that_the_folder_names(runs, foreign, 
     for leave in ("", f"{place}x", "mine"):
         with pytest.raises(Problem) as asked:
             runs.resume(run.name, own_loss=leave)
-        assert asked.value.about == "own_loss"
+        assert asked.value.about == "leave"
         assert place in str(asked.value)
     assert not begun
     runs.resume(run.name, own_loss=place)
@@ -181,7 +181,7 @@ def test_packing_asks_before_it_packs_a_file_that_the_folder_names(runs, foreign
     out = tmp_path / "kit.zip"
     with pytest.raises(Problem) as asked:
         takeaway.script_zip(runs, run.name, out)
-    assert asked.value.about == "own_loss"
+    assert asked.value.about == "leave"
     assert not out.exists()
 
 

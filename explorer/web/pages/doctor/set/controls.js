@@ -6,7 +6,7 @@ import { labelled, numberField, section } from "../../../kit/fields.js";
 import { withLabels } from "../../../kit/files.js";
 import { given } from "../../../kit/given.js";
 import { grouped } from "../../../kit/numbers.js";
-import { GONE } from "../../../kit/server.js";
+import { agree, GONE } from "../../../kit/server.js";
 import { check, columnFields, encodingField, groupsOf, lossSelect, tabbed, tellSkipped } from "../../../kit/sidebar.js";
 import { say } from "../../../kit/words.js";
 
@@ -171,7 +171,10 @@ export default function dataControls(channel) {
   const encode = worded("button.lp-button", "doctor.encode", {
     type: "button",
     id: "lp-doctor-encode",
-    onclick: () => door.set({ encoder: encoder.value.trim() || facts.encoder, most: wanted }),
+    onclick: () => {
+      agree(encoder.value);
+      door.set({ encoder: encoder.value.trim() || facts.encoder, most: wanted });
+    },
   });
   const leave = worded("button.lp-button", "doctor.without", {
     type: "button",

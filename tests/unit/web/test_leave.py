@@ -1,0 +1,173 @@
+"""A link, a scene file or a run folder may come from a stranger: no model that it names is fetched,
+and the hub is not even asked, before the owner of the machine agrees."""
+
+from __future__ import annotations
+
+import json
+import os
+from types import SimpleNamespace
+
+import huggingface_hub
+import pytest
+
+from explorer import cli
+from explorer.core.scenario import Scenario
+from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.runs import Runs
+from explorer.runtime.leave import has_leave, leave_for, with_leave
+from explorer.runtime.problem import Problem
+from explorer.sources.encoders import encode
+from explorer.web.api.endpoints import figure
+from explorer.web.pages.explore import requests as exploring
+from explorer.web.pages.finetune import requests as training
+from tests.unit.lab.training.conftest import corpus
+
+NAME, MIB = "stranger/model", 7
+LOSS_OF = {
+    "encoder": "cosent",
+    "cross_encoder": "cosent",
+    "guide": "gist",
+    "teacher_model": "margin_mse",
+}
+EXAMPLE = {"source": "example", "example": "graded_lists"}
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    """A hub with one model of some megabytes; a list of what was asked of it, and of downloads."""
+    asked = []
+
+    def info(self, name, **_):
+        asked.append(("about", name))
+        files = [("config.json", 10), ("model.safetensors", MIB * 2**20 - 10)]
+        siblings = [SimpleNamespace(rfilename=file, size=size) for file, size in files]
+        return SimpleNamespace(siblings=siblings, sha="0" * 40)
+
+    def download(name, local_files_only=False, **_):
+        if local_files_only:
+            raise FileNotFoundError(name)
+        asked.append(("download", name))
+        raise TimeoutError
+
+    monkeypatch.setattr(huggingface_hub.HfApi, "model_info", info)
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    return asked
+
+
+def served(functions, name):
+    return next(function for function in functions if function.__name__ == name)
+
+
+def scenes(place):
+    data = {**EXAMPLE, place: NAME}
+    return {"data": data, "loss": LOSS_OF[place]}
+
+
+def plan_with(place):
+    name = {"cross_encoder": "encoder"}.get(place, place)
+    kind = "cross" if place == "cross_encoder" else "bi"
+    return {"loss": LOSS_OF[place], "data": EXAMPLE, name: NAME, "kind": kind}
+
+
+REQUESTS = {
+    "explore": (exploring.SERVED, lambda place: {"scenario": scenes(place)}),
+    "take": (
+        exploring.SERVED_TERMS,
+        lambda place: {"scenario": scenes(place), "what": "pairs_csv"},
+    ),
+    "check": (training.SERVED, lambda place: {"plan": plan_with(place)}),
+    "estimate": (training.SERVED, lambda place: {"plan": plan_with(place)}),
+    "start": (training.SERVED, lambda place: {"plans": [plan_with(place)]}),
+}
+
+
+@pytest.mark.parametrize("place", LOSS_OF)
+@pytest.mark.parametrize("name", REQUESTS)
+def test_no_request_of_a_page_asks_the_hub_before_its_owner_agrees(name, place, hub):
+    functions, request_of = REQUESTS[name]
+    answer = served(functions, name)({**request_of(place), "leave": {"another/model": 1000}})
+    assert answer["error"]["about"] == "leave"
+    assert answer["error"]["values"]["name"] == NAME
+    assert hub == []
+
+
+@pytest.mark.parametrize("place", LOSS_OF)
+def test_the_size_is_said_and_bounds_what_is_fetched(place, hub):
+    explore = served(exploring.SERVED, "explore")
+    request = {"scenario": scenes(place)}
+    for agreed in (0, 0.01, MIB - 1):
+        error = explore({**request, "leave": {NAME: agreed}})["error"]
+        assert error["key"] == "problem.model_size"
+        size = error["values"]["mib"]
+    assert MIB <= size <= MIB + 1
+    assert {what for what, _ in hub} == {"about"}
+    explore({**request, "leave": {NAME: size}})
+    assert hub[-1] == ("download", NAME)
+
+
+def test_a_call_that_names_a_model_itself_agrees_to_it(hub):
+    with pytest.raises(Problem):
+        encode(["a"], NAME)  # this hub times out
+    assert hub == [("about", NAME), ("download", NAME)]
+
+
+def test_the_link_of_an_api_call_agrees_to_nothing(hub):
+    link = Scenario.from_json(scenes("encoder")).to_link()
+    with pytest.raises(Problem, match="not on this computer"):
+        figure(scene=link)
+    assert hub == []
+
+
+@pytest.mark.parametrize(
+    "command", [["figure", "--out", "x.svg"], ["compare-losses", "cosent", "circle"]]
+)
+def test_a_command_that_opens_a_scene_names_the_flag(command, hub, monkeypatch, capsys, tmp_path):
+    scene = tmp_path / "scene.json"
+    scene.write_text(json.dumps(scenes("encoder")), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", ["app.py", *command, "--scenario", str(scene)])
+    assert cli.main() != 0
+    assert "--fetch" in capsys.readouterr().err
+    assert hub == []
+    monkeypatch.setattr("sys.argv", ["app.py", *command, "--scenario", str(scene), "--fetch"])
+    cli.main()
+    assert hub == [("about", NAME), ("download", NAME)]
+
+
+@pytest.mark.parametrize("place", ["encoder", "guide", "teacher_model"])
+def test_resume_asks_before_its_process_fetches_a_model(place, hub, tmp_path, monkeypatch):
+    runs = Runs(tmp_path / "runs", device="cpu")
+    run = runs.prepare(TrainingPlan(loss="cosent"), corpus())
+    run.take_ticket(os.getpid())
+    run.say("stopped")
+    config = run.read("config.json")
+    run.write("config.json", {**config, "plan": {**config["plan"], place: NAME}})
+    begun = []
+    monkeypatch.setattr(Runs, "_spawn", lambda self, run: begun.append(run.name))
+    with with_leave({}), pytest.raises(Problem) as asked:
+        runs.resume(run.name)
+    assert asked.value.about == "leave"
+    assert (begun, hub) == ([], [])
+    with with_leave({NAME: 10}):
+        runs.resume(run.name)
+    assert begun == [run.name]
+
+
+@pytest.mark.parametrize("leave", [[], "x", {NAME: "much"}, {NAME: None}, {NAME: float("nan")}, 3])
+def test_leave_of_another_form_is_refused(leave, hub):
+    request = {"scenario": scenes("encoder"), "leave": leave}
+    assert served(exploring.SERVED, "explore")(request)["error"]["key"] == "problem.scenario_entry"
+    assert hub == []
+
+
+def test_a_scene_that_is_the_request_has_its_leave_beside_it(hub):
+    link = served(exploring.SERVED, "link")({**Scenario().to_json(), "leave": {NAME: 1}})
+    assert Scenario.from_link(link["link"]) == Scenario()
+
+
+def test_leave_ends_with_its_request():
+    assert leave_for(NAME) == float("inf")
+    with with_leave({NAME: 3}):
+        assert leave_for(NAME) == 3
+        assert not has_leave("other/model")
+    assert has_leave("other/model")
