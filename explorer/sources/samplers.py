@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import torch
@@ -20,6 +21,8 @@ Texts = tuple[int, ...]  # of a row, by number
 
 # How often rows are gone through once more where texts that come back leave batches short.
 MORE_PASSES = 2
+# From this share of repeated rows on an epoch without duplicates is another one than it promises.
+MOST_REPEATS = 0.25
 
 
 def no_duplicates(texts: Sequence[Texts], size: int, generator: torch.Generator) -> Batches:
@@ -35,6 +38,44 @@ def no_duplicates(texts: Sequence[Texts], size: int, generator: torch.Generator)
         if not found or len(found) >= wanted:
             break
     return tuple(found[:wanted])
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One epoch of full batches: how many its rows promise, how many there are, how many different
+    rows these hold, and how many of their places go to a row that stood in an earlier batch."""
+
+    expected: int
+    batches: int
+    seen: int
+    repeated: int
+
+    @property
+    def repeats(self) -> float:
+        """The share of the places that go to such a row."""
+        return self.repeated / max(self.seen + self.repeated, 1)
+
+    @property
+    def works(self) -> bool:
+        """Whether all batches are there and few of their rows are repeats."""
+        return self.batches >= self.expected and self.repeats < MOST_REPEATS
+
+
+def epoch_without_duplicates(texts: Sequence[Texts], size: int, seed: int = 0) -> Epoch:
+    """Draw one epoch by `no_duplicates` and count what it holds."""
+    drawn = no_duplicates(texts, size, torch.Generator().manual_seed(seed))
+    rows = list(itertools.chain.from_iterable(drawn))
+    seen = len(set(rows))
+    return Epoch(len(texts) // size, len(drawn), seen, len(rows) - seen)
+
+
+def largest_without_duplicates(texts: Sequence[Texts], size: int, seed: int = 0) -> int:
+    """The largest of size / 2, size / 4, … whose epoch works; 0 where not even 2 does."""
+    while size >= 4:
+        size //= 2
+        if epoch_without_duplicates(texts, size, seed).works:
+            return size
+    return 0
 
 
 def _one_pass(texts: Sequence[Texts], size: int) -> Iterator[list[int]]:

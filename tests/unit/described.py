@@ -91,6 +91,8 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.none.margin",
         "doctor.none.taught",
         "doctor.run.marks_*",
+        "doctor.data.epoch_short",
+        "doctor.data.epoch_whole",
         "doctor.run.ways",
         "doctor.run.too_short",
         "doctor.run.ended",

@@ -17,6 +17,7 @@ from explorer.lab.doctor.landmarks import COLLAPSE, landmark, sides_of
 from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.meetings import Meetings
 from explorer.lab.doctor.profile import Cleaned, Profile
+from explorer.lab.doctor.remedies import epoch_values, without_duplicates
 from explorer.locale import say
 from explorer.runtime.numbers import display_number, percent
 from explorer.sources.cells import INFERENCE_SCORES
@@ -25,12 +26,8 @@ from losses import LOSSES, LossSpec
 KINDS = ("entailment", "neutral", "contradiction")
 SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")
 EVIDENCE = 5  # rows that are shown of each finding
-# To paste beside `from sentence_transformers.sentence_transformer import losses`.
-NO_DUPLICATES = "batch_sampler=BatchSamplers.NO_DUPLICATES"
-# And beside `from losses.sentence_transformers import training_loss`, which has the mask.
-MASKED = 'loss = training_loss("{loss}")(model, {convention}twins="leave_out")'
-# Both compare what is written: texts that are the same only as Doctor folds them meet all the same.
-# The same folding as that of `texts`; a cell may have a list of texts, or nothing.
+# Sampler and mask compare what is written: texts that are the same only as Doctor folds them meet
+# all the same. The same folding as that of `texts`; a cell may have a list of texts, or nothing.
 FOLDED = """\
 import unicodedata
 def folded(text):
@@ -213,11 +210,13 @@ def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
         "gradient": percent(met.share),
     }
     severity = SEVERE if share >= MANY_MET else WARNING
-    masked = (masked_call(spec),) if spec.reads_texts else ()
+    epoch, remedies = without_duplicates(profile, spec, batch)
+    values |= epoch_values(epoch, len(profile.heads))
+    more = "epoch_whole" if epoch.works else "epoch_short"
     apart = profile.written_apart
     folding = (FOLDED.format(names=_quoted(profile.text_columns)),) if len(apart) else ()
     shown = _sharing(profile, int((apart if len(apart) else rows)[0]))
-    yield Fault(name, severity, values, shown, (*folding, NO_DUPLICATES, *masked))
+    yield Fault(name, severity, values, shown, (*folding, *remedies), more=more)
 
 
 def _quoted(names: Sequence[str]) -> str:
@@ -231,14 +230,6 @@ def _sharing(profile: Profile, place: int) -> tuple[int, ...]:
     shares = (profile.first == first) | (profile.second == second)
     shares |= (profile.second == first) | (profile.first == second)
     return _evidence(np.flatnonzero(shares & profile.positive))
-
-
-def masked_call(spec: LossSpec) -> str:
-    """The loss of this repository that leaves keys of the same text out, to paste."""
-    own = LOSSES[spec.name]
-    alike = spec.defaults == own.defaults and spec.definition is own.definition
-    convention = "" if alike else f"convention={json.dumps(spec.convention)}, "
-    return MASKED.format(loss=spec.name, convention=convention)
 
 
 @functools.cache

@@ -24,16 +24,21 @@ from explorer.lab.training.rows import (
     Pair,
     Taught,
     classes_of,
+    columns_for,
     components,
     form_of,
     sentences_of,
 )
 from explorer.lab.training.varied import augmented
 from explorer.locale import title_word
-from explorer.runtime.numbers import display_number
+from explorer.runtime.numbers import display_number, percent
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs, corrected, given_by
-from explorer.sources.samplers import group_by_label
+from explorer.sources.samplers import (
+    epoch_without_duplicates,
+    group_by_label,
+    largest_without_duplicates,
+)
 from losses import LOSSES, LossSpec
 from losses.combined.names import RECIPES
 from losses.labels import LabelRules, label_rules
@@ -259,8 +264,10 @@ def why_not(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
 
 
 def _no_batches(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
-    """Why batches in which every label stands twice cannot be drawn of what the loss learns from;
-    None where they can, or others are asked for."""
+    """Why the sampler of the plan fills no whole epoch from what the loss learns from; None where
+    it does."""
+    if plan.drawn_by == "no_duplicates":
+        return _duplicates(plan, corpus)
     if plan.drawn_by != "group_by_label":
         return None
     form = form_of(plan, corpus.material)
@@ -274,6 +281,27 @@ def _no_batches(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
     except Problem as problem:
         return problem.concerning("size")
     return None if found else Problem("no_batch", about="size", size=plan.batch_size)
+
+
+def _duplicates(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
+    """Why batches in which no text stands twice do not make an epoch. The trainer would end
+    without a word, or before its first step, where its sampler fills fewer than it promises."""
+    columns = columns_for(plan, corpus.material, rules_for(plan, corpus))
+    sides = [column for name, column in columns.items() if name != "label"]
+    numbers: dict[str, int] = {}
+    texts = [
+        tuple({numbers.setdefault(str(text), len(numbers)) for text in row})
+        for row in zip(*sides, strict=True)
+    ]
+    size = plan.batch_size
+    found = epoch_without_duplicates(texts, size, plan.seed)
+    if found.works:
+        return None
+    fits = largest_without_duplicates(texts, size, plan.seed)
+    values = {"size": size, "batches": found.batches, "expected": found.expected}
+    values |= {"repeats": percent(found.repeats), "fits": fits}
+    key = "training_duplicates" if fits else "training_duplicates_none"
+    return Problem(key, about="size", **values)
 
 
 def _reasons(plan: TrainingPlan, corpus: Corpus, specs: Sequence[LossSpec]) -> list[Problem | None]:

@@ -11,18 +11,17 @@ import pytest
 
 from explorer.lab.doctor.classes import BY_CLASS
 from explorer.lab.doctor.data import (
-    NO_DUPLICATES,
     POSITIVES_ALONE,
     SEVERE,
     WARNING,
     examine,
     is_softmax,
-    masked_call,
 )
 from explorer.lab.doctor.encoded import WITH_GUIDE
 from explorer.lab.doctor.meetings import encounters, meetings, partners, touching
 from explorer.lab.doctor.profile import profiled
 from explorer.lab.doctor.reading import read_content
+from explorer.lab.doctor.remedies import NO_DUPLICATES, masked_call
 from explorer.lab.doctor.texts import folded, looked_at, numbered
 from explorer.locale import say
 from explorer.sources.pairs import Pairs

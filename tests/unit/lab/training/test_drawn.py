@@ -77,3 +77,43 @@ def test_labels_that_cannot_stand_twice_are_told_before():
     assert refused(corpus(), batch_size=7) == "problem.sampler_labels"
     assert refused(corpus(), batch_size=256) == "problem.no_batch"
     assert refused(lists(), loss="list_net") == "problem.training_no_label"
+
+
+def questions(answers, count=240):
+    """Questions of their own on so many answers, without labels."""
+    pairs = tuple((f"question {n}", f"answer {n % answers}", 1.0) for n in range(count))
+    return data.Corpus(pairs, pairs[:8], labelled=False)
+
+
+@pytest.mark.parametrize("loss", ["info_nce", "siglip", "mega_batch_margin"])
+@pytest.mark.parametrize(
+    ("answers", "size", "key"),
+    [
+        (240, 16, None),
+        (120, 16, None),
+        (12, 16, "problem.training_duplicates"),
+        (24, 32, "problem.training_duplicates"),
+        (1, 16, "problem.training_duplicates_none"),
+    ],
+)
+def test_batches_without_duplicates_that_fill_no_epoch_are_refused(loss, answers, size, key):
+    """Before the first step, with a batch size at which the same data do fill one."""
+    plan = dataclasses.replace(PLAN, loss=loss, batch_size=size)
+    problem = data.why_not(plan, questions(answers))
+    assert (problem and problem.key) == key
+    assert data.why_not(dataclasses.replace(plan, sampler="shuffled"), questions(answers)) is None
+    if problem and problem.values["fits"]:
+        fitting = dataclasses.replace(plan, batch_size=problem.values["fits"])
+        assert data.why_not(fitting, questions(answers)) is None
+
+
+def test_a_text_that_stands_in_most_rows_is_refused_on_either_side_and_in_triplets():
+    plan = dataclasses.replace(PLAN, loss="info_nce", batch_size=16)
+    turned = tuple((b, a, label) for a, b, label in questions(4).train)
+    rows = ((f"q {n}", text, label) for n in range(60) for text, label in
+            ((f"answer {n}", 1.0), ("the one negative", 0.0)))  # fmt: skip
+    for whole in (
+        data.Corpus(turned, turned[:8], labelled=False),
+        data.Corpus(triples := tuple(rows), triples[:8], triplets=True),
+    ):
+        assert data.why_not(plan, whole).key.startswith("problem.training_duplicates")
