@@ -126,6 +126,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.hub_about",
         "doctor.kept_note",
         "doctor.known_note",
+        "doctor.typed_note",
         "doctor.leave_out",
         "doctor.log_note",
         "doctor.mine_about",

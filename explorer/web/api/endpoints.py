@@ -39,6 +39,7 @@ from explorer.sources.pairs import Pairs
 from explorer.web.api.answers import answer_of, comparison_of, described, steps_of
 from explorer.web.api.doctoring import doctor_data
 from explorer.web.api.doctoring_runs import doctor_run
+from explorer.web.api.pasting import doctor_pasted
 from explorer.web.api.reading import (
     check_lengths,
     read_choice,
@@ -434,13 +435,15 @@ def explain_loss_value(
 
     Returns:
         An object with
-        value; fits, whether anything does; told, the answer in sentences; known, what was given;
+        value; count, of how many numbers it is the mean; fits, whether anything does; told, the
+        answer in sentences; known, what was given;
         findings, the likeliest first, or, where nothing fits, the nearest: each with kinds
         ("collapse", "start", "floor", "nothing" to compare), value, gap (less the number), exact
         (to the digits given), said (a sentence), copies (how often a positive stands among its
-        own candidates whose loss can be no less, or null), losses, and more, how many of them are
-        not listed. Each of the losses has loss, convention, parameters that differ from its
-        defaults, counts, kind, reason (why there is nothing to compare), value, doubled (with
+        own candidates whose loss can be no less, or null), factor (the number is so many times the
+        value) and summed (over what, "steps", "processes" or "batch"; "" of none), losses, and
+        more, how many of them are not listed. Each of the losses has loss, convention, parameters
+        that differ from its defaults, counts, kind, reason (why there is nothing to compare), value, doubled (with
         twice the count that is open), other (at the start, of a value at collapse, and the other
         way round), assumed (how much was, least first), shows ("loss" or "floor" of the scene) and
         scene, the end of a link that opens Explore there, of the first loss of each finding, null
@@ -767,6 +770,7 @@ ENDPOINTS = (
     explain_loss_value,
     doctor_data,
     doctor_run,
+    doctor_pasted,
     figure,
     list_losses,
     start_training,

@@ -281,3 +281,14 @@ class DoctoredRun(ReadRun):
     """A run, what was found in it, and another one beside it."""
 
     beside: RunBeside | None
+
+
+class DoctoredPaste(TypedDict):
+    """What was pasted, what is the matter with it, and the lines that were left out."""
+
+    kind: Literal["numbers", "run", "table"]
+    numbers: list[str]
+    left_lines: list[int]
+    explained: ExplainedValue | None
+    run: DoctoredRun | None
+    data: DoctoredData | DoctoredClasses | None

@@ -33,6 +33,7 @@ NAMES = {
     "explain_loss_value",
     "doctor_data",
     "doctor_run",
+    "doctor_pasted",
     "figure",
     "list_losses",
     "start_training",
@@ -151,6 +152,14 @@ OF_DOCTOR = [
      lambda answer: answer["findings"][0]["values"]
      == {"count": 2, "kind": "NaN", "step": 3, "last": 4}),
     ("doctor_run", {"log": ""}, "Nothing was given"),
+    ("doctor_pasted", {"text": "2.09 2.081", "negatives": 7},
+     lambda answer: answer["kind"] == "numbers" and answer["explained"]["count"] == 2
+     and answer["explained"]["findings"][0]["kinds"][0] == "collapse"),
+    ("doctor_pasted", {"text": "noise\nloss: 0.7\nloss: nan\nloss: nan\n"},
+     lambda answer: answer["run"]["findings"][0]["name"] == "not_finite"
+     and answer["left_lines"] == [1]),
+    ("doctor_pasted", {"text": TABLE}, lambda answer: answer["data"]["pairs"] == 8),
+    ("doctor_pasted", {"text": "hello"}, "Accepted are numbers"),
     ("figure", {"scene": OF_NUMBERS.to_link()},
      lambda answer: answer["svg"].startswith("<svg") and answer["kind"] == "matrix"),
     ("figure", {"scene": "#nothing"}, "link"),

@@ -556,6 +556,9 @@ def test_programs_are_told_what_is_the_matter_with_a_run():
     ):
         answer = json.loads(json.dumps(endpoints.doctor_run(**asked), allow_nan=False))
         assert wire.misfits(answer, doctored.DoctoredRun) == []
+    for text in ("2.09", "loss: 0.7\nloss: 0.6\nloss: 0.5\n", "a\tb\nc d\te f\n"):
+        pasted = json.loads(json.dumps(endpoints.doctor_pasted(text), allow_nan=False))
+        assert wire.misfits(pasted, doctored.DoctoredPaste) == []
     assert [one["name"] for one in answer["beside"]["compared"]] == ["other_scale"]
     assert (answer["step"], answer["curve"], answer["held_out"]) == ("n", "other_loss", "loss")
 

@@ -1,0 +1,81 @@
+"""What people paste, for programs: numbers, the log of a run or a table of pairs."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from explorer.lab.doctor import USUAL_BATCH, USUAL_LOSS
+from explorer.lab.doctor.explain import explain_values
+from explorer.lab.doctor.known import Known
+from explorer.lab.doctor.logs.findings import examine_run
+from explorer.lab.doctor.logs.log import Log
+from explorer.lab.doctor.logs.told import to_json as run_to_json
+from explorer.lab.doctor.pasted import read_pasted
+from explorer.lab.doctor.told import to_json
+from explorer.locale import LANGUAGES
+from explorer.runtime import jobs
+from explorer.web.api.doctoring import doctor_data
+from explorer.web.api.reading import read_choice, read_text
+from explorer.web.wire.doctored import DoctoredPaste, DoctoredRun, ExplainedValue
+
+
+def doctor_pasted(
+    text: str,
+    loss: str = "",
+    batch: int | None = None,
+    negatives: int | None = None,
+    scale: float | None = None,
+    language: str = "en",
+) -> DoctoredPaste:
+    """What pasted text says: a number or several, console lines of a training, its log, or a table.
+
+    Args:
+        text: numbers such as "2.09 2.081"; lines that a Trainer, Lightning, Keras or ms-swift
+            prints, with progress bars and other lines between them; the text of a log, as
+            doctor_run takes it; or a table, as doctor_data takes it
+        loss: name of the loss, an alias or a library's class; "" if not known
+        batch: pairs of a batch (of a loss on classes, sentences); null if not known
+        negatives: hard negatives of each query; null if not known
+        scale: 1 over the temperature; null if not known
+        language: of the sentences in the answer, "en" or "zh"
+
+    Returns:
+        An object with kind, "numbers", "run" or "table"; numbers, the values as they were written,
+        also of a log with fewer than three; left_lines, the numbers of the lines in which nothing
+        was read; and, of the others null, explained (as explain_loss_value answers, of their mean),
+        run (as doctor_run) or data (as doctor_data).
+
+    Raises:
+        Problem: with a sentence that says which input cannot be used, and what can.
+
+    Example:
+        >>> answer = doctor_pasted("{'loss': 0.6925, 'epoch': 0.1}", "info_nce", batch=2)
+        >>> answer["kind"], answer["explained"]["standing"]["place"]
+        ('numbers', 'collapse')
+    """
+    known = Known(loss=read_text("loss", loss), batch=batch, negatives=negatives, scale=scale)
+    content = read_text("text", text).encode("utf-8", "replace")
+    read_choice("language", language, LANGUAGES)
+    with jobs.in_turn():
+        found = read_pasted(content)
+        explained = run = None
+        if found.kind == "numbers":
+            explained = to_json(explain_values(found.numbers, known), language)
+        elif found.log is not None:
+            run = {**run_to_json(examine_run(found.log, known), language), "beside": None}
+    is_table = found.kind == "table"
+    usual = loss or USUAL_LOSS, batch or USUAL_BATCH
+    return {
+        "kind": found.kind,
+        "numbers": list(found.numbers),
+        "left_lines": _left_lines(found.log),
+        "explained": cast("ExplainedValue | None", explained),
+        "run": cast("DoctoredRun | None", run),
+        "data": doctor_data(usual[0], table=text, batch=usual[1], language=language)
+        if is_table
+        else None,
+    }
+
+
+def _left_lines(log: Log | None) -> list[int]:
+    return [] if log is None else list(log.left_lines)
