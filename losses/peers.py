@@ -21,6 +21,27 @@ PROTOTYPED = {**CLASSED, "prototypes": "prototypes"}
 VALUED = {"first": "first", "second": "second", "labels": "labels"}
 OF_SIDES = {**VALUED, "labels": "binary_labels"}
 QUERIED = {"queries": "queries", "keys": "keys", "negatives": "negatives"}
+OWNED = {**QUERIED, "owners": "negative_owners"}
+GUIDED = {
+    **QUERIED,
+    "guide_queries": "guide_queries",
+    "guide_keys": "guide_keys",
+    "guide_negatives": "guide_negatives",
+}
+# The vectors of pairs, and which of them stand in each list, or are each row's two sides.
+LISTED_VECTORS = {
+    "first": "first",
+    "second": "second",
+    "places": "list_places",
+    "teacher": "list_teacher",
+}
+MARGIN_VECTORS = {
+    "first": "first",
+    "second": "second",
+    "positives": "positive_places",
+    "negatives": "negative_places",
+    "teacher": "teacher_margins",
+}
 
 
 @dataclass(frozen=True)
@@ -35,4 +56,4 @@ class Peer:
     library: str
     called: str
     reads: Mapping[str, str] = field(default_factory=dict)
-    settings: Mapping[str, float | bool] = field(default_factory=dict)
+    settings: Mapping[str, object] = field(default_factory=dict)

@@ -1381,12 +1381,13 @@ export interface Parity {
   first: number;
 }
 
-/** A loss under a convention beside one library; gaps from the definition, in float64 and float32, of our function and of the library's. */
+/** A loss under a convention beside one library; gaps from the definition, in float64 and float32, of our function and of the library's. `fed` says what the library was given. */
 export interface ParityRow {
   loss: string;
   convention: string;
   library: string;
   called: string;
+  fed: string;
   version: string | null;
   status: "equal" | "explained" | "differs" | "alone" | "not_installed" | "not_called" | "failed";
   value: Real | null;

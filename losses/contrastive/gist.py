@@ -27,7 +27,7 @@ from losses.kernels.sizes import rows_at_once
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
 from losses.landmarks import Bound
-from losses.peers import SENTENCE_TRANSFORMERS, Peer
+from losses.peers import GUIDED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 KINDS = ("absolute", "relative")
@@ -345,12 +345,19 @@ GIST = LossSpec(
         Convention(
             "sentence-transformers 6.2",
             {"temperature": 0.01},
-            peers=(Peer(SENTENCE_TRANSFORMERS, "GISTEmbedLoss"),),
+            peers=(Peer(SENTENCE_TRANSFORMERS, "GISTEmbedLoss", GUIDED),),
         ),
         Convention(
             "sentence-transformers 6.2, relative margin of 5 %",
             {"temperature": 0.01, "margin": 0.05, "margin_kind": "relative"},
-            peers=(Peer(SENTENCE_TRANSFORMERS, "GISTEmbedLoss"),),
+            peers=(
+                Peer(
+                    SENTENCE_TRANSFORMERS,
+                    "GISTEmbedLoss",
+                    GUIDED,
+                    {"margin_strategy": "relative", "margin": 0.05},
+                ),
+            ),
         ),
     ),
 )

@@ -56,7 +56,7 @@ from losses.kernels.tiled import (
     against_others,
     both_ways,
 )
-from losses.peers import QUERIED, SENTENCE_TRANSFORMERS, Peer
+from losses.peers import OWNED, QUERIED, SENTENCE_TRANSFORMERS, Peer
 from losses.same_text import Absent, absent_by, all_differ
 from losses.same_text import same_text as holds_same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -717,7 +717,14 @@ INFO_NCE = LossSpec(
             {"directions": OF_ALL},
             note="The own pair stands twice in this softmax, seen from either side, so that the "
             "loss is never below ln 2.",
-            peers=(Peer(SENTENCE_TRANSFORMERS, "MultipleNegativesRankingLoss"),),
+            peers=(
+                Peer(
+                    SENTENCE_TRANSFORMERS,
+                    "MultipleNegativesRankingLoss",
+                    OWNED,
+                    {"directions": tuple(way.replace("key", "doc") for way in DIRECTIONS)},
+                ),
+            ),
         ),
         Convention(
             "sentence-transformers 6.2, both directions in one softmax",
@@ -728,19 +735,40 @@ INFO_NCE = LossSpec(
         Convention(
             "sentence-transformers 6.2, hardness_mode in_batch_negatives (LLaVE)",
             {"hardness": 9.0, "hardness_on": "in_batch"},
-            peers=(Peer(SENTENCE_TRANSFORMERS, "MultipleNegativesRankingLoss"),),
+            peers=(
+                Peer(
+                    SENTENCE_TRANSFORMERS,
+                    "MultipleNegativesRankingLoss",
+                    OWNED,
+                    {"hardness_mode": "in_batch_negatives", "hardness_strength": 9.0},
+                ),
+            ),
         ),
         Convention(
             "sentence-transformers 6.2, hardness_mode hard_negatives (EmbeddingGemma)",
             {"hardness": 5.0, "hardness_on": "hard"},
             note="It weighs a query's own hard negatives: second sentences of other pairs with its "
             "first one. Where it is not known whose any of them is, it weighs all.",
-            peers=(Peer(SENTENCE_TRANSFORMERS, "MultipleNegativesRankingLoss"),),
+            peers=(
+                Peer(
+                    SENTENCE_TRANSFORMERS,
+                    "MultipleNegativesRankingLoss",
+                    OWNED,
+                    {"hardness_mode": "hard_negatives", "hardness_strength": 5.0},
+                ),
+            ),
         ),
         Convention(
             "sentence-transformers 6.2, hardness_mode all_negatives",
             {"hardness": 5.0, "hardness_on": "all"},
-            peers=(Peer(SENTENCE_TRANSFORMERS, "MultipleNegativesRankingLoss"),),
+            peers=(
+                Peer(
+                    SENTENCE_TRANSFORMERS,
+                    "MultipleNegativesRankingLoss",
+                    OWNED,
+                    {"hardness_mode": "all_negatives", "hardness_strength": 5.0},
+                ),
+            ),
         ),
         Convention(
             "sentence-transformers 6.2, dot products",

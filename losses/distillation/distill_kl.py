@@ -14,7 +14,7 @@ from losses.kernels.lists import distill_kl as distill_kl_by_rows
 from losses.labels import COSINES, Ends
 from losses.lists.candidates import log_shares_of, present_in
 from losses.lists.minimum import least_cross_entropies, width_of
-from losses.peers import SENTENCE_TRANSFORMERS, Peer
+from losses.peers import LISTED_VECTORS, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 DIVERGENCES = ("kl", "ce")
@@ -254,13 +254,7 @@ DISTILL_KL = LossSpec(
             score="dot",
             note="The library compares dot products. Here scores are cosines, the same for unit "
             'vectors; the class for trainers has similarity="dot".',
-            peers=(
-                Peer(
-                    SENTENCE_TRANSFORMERS,
-                    "DistillKLDivLoss",
-                    {"scores": "list_scores", "teacher": "list_teacher"},
-                ),
-            ),
+            peers=(Peer(SENTENCE_TRANSFORMERS, "DistillKLDivLoss", LISTED_VECTORS),),
         ),
         Convention(
             "FlagEmbedding 1.4.2 kl_div (cross-entropy)",

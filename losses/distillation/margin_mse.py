@@ -12,7 +12,7 @@ from losses import inputs
 from losses.kernels import mean_of
 from losses.labels import COSINES, Ends
 from losses.lists.candidates import present_in
-from losses.peers import SENTENCE_TRANSFORMERS, Peer
+from losses.peers import MARGIN_VECTORS, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Symbol
 
 HALVINGS = 60  # of an interval of length 2, to the last digit
@@ -162,18 +162,7 @@ MARGIN_MSE = LossSpec(
             score="dot",
             note="The library compares dot products. Here scores are cosines, the same for unit "
             'vectors; the class for trainers has similarity="dot".',
-            peers=(
-                Peer(
-                    SENTENCE_TRANSFORMERS,
-                    "MarginMSELoss",
-                    {
-                        "positive": "margin_positives",
-                        "negative": "margin_negatives",
-                        "teacher": "teacher_margins",
-                        "mask": "margin_mask",
-                    },
-                ),
-            ),
+            peers=(Peer(SENTENCE_TRANSFORMERS, "MarginMSELoss", MARGIN_VECTORS),),
         ),
     ),
 )

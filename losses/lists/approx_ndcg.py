@@ -26,7 +26,7 @@ from losses.lists.candidates import (
 )
 from losses.lists.minimum import least_soft_ranks, width_of
 from losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
-from losses.peers import Peer
+from losses.peers import LISTED, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -153,13 +153,13 @@ APPROX_NDCG = LossSpec(
             "allRank 1.4.3 approxNDCGLoss (α = 1)",
             {"temperature": 1.0},
             score="logit",
-            peers=(Peer("allRank", "approxNDCGLoss"),),
+            peers=(Peer("allRank", "approxNDCGLoss", LISTED),),
         ),
         Convention(
             "rax 0.4.0 approx_t12n(ndcg_metric)",
             {"temperature": 1.0},
             score="logit",
-            peers=(Peer("rax", "approx_t12n"),),
+            peers=(Peer("rax", "approx_t12n", LISTED),),
         ),
     ),
 )

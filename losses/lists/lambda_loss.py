@@ -249,7 +249,14 @@ LAMBDA_LOSS = LossSpec(
             note="With k the library keeps pairs of which both stand among the first k; here, as "
             "in the paper and in sentence-transformers, one of them does.",
             score="logit",
-            peers=(Peer("allRank", "lambdaLoss"),),
+            peers=(
+                Peer(
+                    "allRank",
+                    "lambdaLoss",
+                    LISTED,
+                    {"weighing_scheme": "ndcgLoss2PP_scheme"},
+                ),
+            ),
         ),
     ),
 )

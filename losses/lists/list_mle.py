@@ -213,7 +213,10 @@ LIST_MLE = LossSpec(
             peers=(Peer(SENTENCE_TRANSFORMERS, "PListMLELoss", LISTED),),
         ),
         Convention(
-            "rax 0.4.0 listmle_loss", {}, score="logit", peers=(Peer("rax", "listmle_loss"),)
+            "rax 0.4.0 listmle_loss",
+            {},
+            score="logit",
+            peers=(Peer("rax", "listmle_loss", LISTED),),
         ),
         Convention(
             "TF-Ranking 0.5.5 ListMLELoss (ties shuffled)",
@@ -222,10 +225,13 @@ LIST_MLE = LossSpec(
             peers=(Peer("tensorflow-ranking", "ListMLELoss"),),
         ),
         Convention(
-            "allRank 1.4.3 listMLE (ties shuffled, ε = 1e-10)",
+            "allRank 1.4.3 listMLE (ties shuffled)",
             {},
+            note="The library adds 10⁻¹⁰ inside its logarithm, which is left out here: below a "
+            "share of that size it is another number.",
+            former=("allRank 1.4.3 listMLE (ties shuffled, ε = 1e-10)",),
             score="logit",
-            peers=(Peer("allRank", "listMLE"),),
+            peers=(Peer("allRank", "listMLE", LISTED),),
         ),
     ),
 )

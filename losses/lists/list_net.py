@@ -226,10 +226,13 @@ LIST_NET = LossSpec(
             peers=(Peer(SENTENCE_TRANSFORMERS, "ListNetLoss", LISTED),),
         ),
         Convention(
-            "allRank 1.4.3 listNet (ε = 1e-10)",
+            "allRank 1.4.3 listNet",
             {"target": "softmax"},
+            note="The library adds 10⁻¹⁰ inside its logarithm, which is left out here: below a "
+            "share of that size it is another number.",
+            former=("allRank 1.4.3 listNet (ε = 1e-10)",),
             score="logit",
-            peers=(Peer("allRank", "listNet"),),
+            peers=(Peer("allRank", "listNet", LISTED),),
         ),
     ),
 )
@@ -263,7 +266,7 @@ SOFTMAX_RANK = LossSpec(
             "rax 0.4.0 softmax_loss",
             {"target": "raw"},
             score="logit",
-            peers=(Peer("rax", "softmax_loss"),),
+            peers=(Peer("rax", "softmax_loss", LISTED),),
         ),
         Convention(
             "TF-Ranking 0.5.5, Keras SoftmaxLoss",

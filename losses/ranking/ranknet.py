@@ -223,7 +223,7 @@ PAIRWISE_LOGISTIC = LossSpec(
             former=("allRank, TF-Ranking",),
             score="logit",
             peers=(
-                Peer("allRank", "rankNet"),
+                Peer("allRank", "rankNet", SCORES),
                 Peer("tensorflow-ranking", "make_loss_fn"),
             ),
         ),
@@ -282,7 +282,7 @@ PAIRWISE_LOGISTIC = LossSpec(
             floor=_by_gap_floor,
             floor_formula=r"(y_{\max} - y_{\min}) \ln(1 + e^{-2\lambda})",
             score="logit",
-            peers=(Peer("allRank", "rankNet_weightByGTDiff"),),
+            peers=(Peer("allRank", "rankNet_weightByGTDiff", SCORES),),
         ),
         *(
             Convention(

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import importlib.metadata
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,10 +26,14 @@ from losses.contrastive.triplet_symbols import GIVEN, MINED
 from losses.equivalents import Equivalent
 from losses.peers import (
     CLASSED,
+    GUIDED,
     LISTED,
+    LISTED_VECTORS,
+    MARGIN_VECTORS,
     METRIC_LEARNING,
     OF_PAIRS,
     OF_SIDES,
+    OWNED,
     PROTOTYPED,
     QUERIED,
     SCORES,
@@ -44,12 +49,14 @@ class CallablePeer(Peer):
 
     `load()` imports the library and gives a function of the tensors that it `reads`; None where
     nobody has written how to call it. `within` is how far its own arithmetic takes it from its
-    formula, relative, and `because` the key of the sentence that says why.
+    formula, relative, and `because` the key of the sentence that says why. `load_at_defaults()`
+    gives the same without our parameters, where there are any.
     """
 
     load: Callable[[], Call] | None = None
     within: float = 0.0
     because: str = ""
+    load_at_defaults: Callable[[], Call] | None = None
 
     @property
     def version(self) -> str | None:
@@ -80,6 +87,7 @@ def peers_of(spec: LossSpec, convention: str) -> Iterator[CallablePeer]:
 
 # What the arithmetic of a class takes it from its formula, by what its code imports.
 _LOWERED = (1e-6, "parity.because.float32")
+LOWERED = ("rax", "allRank", SENTENCE_TRANSFORMERS)  # of those on scores
 _SHIFTED = (1e-5, "parity.because.shifted")
 _INEXACT = {"CosineSimilarityLoss": _LOWERED, "ContrastiveLoss, SiameseDistanceMetric": _SHIFTED}
 
@@ -87,20 +95,26 @@ _INEXACT = {"CosineSimilarityLoss": _LOWERED, "ContrastiveLoss, SiameseDistanceM
 def _of_equivalent(equivalent: Equivalent) -> CallablePeer:
     imported = f"from sentence_transformers.sentence_transformer.losses import {equivalent.imports}"
 
-    def load() -> Call:
+    def load(without: str = "") -> Call:
         known: dict[str, Any] = {"torch": torch}
         exec(imported, known)
 
         def computed(**given: Tensor) -> Tensor:
             space = {**known, **given}
-            exec(equivalent.code(list(given)), space)
+            exec(equivalent.code(list(given)).replace(without, ")" if without else "", 1), space)
             return space["loss"]
 
         return computed
 
+    # What stands behind the model in the call of the class.
+    ours = re.search(r"(?<=\(None), .*\)$", equivalent.lines, re.MULTILINE)
+    of_vectors = "compute_loss_from_embeddings" in equivalent.lines
+    plain = functools.partial(load, ours[0]) if ours and of_vectors else None
     within, because = _INEXACT.get(equivalent.imports, (0.0, ""))
     called = ", ".join(name for name in equivalent.imports.split(", ") if name.endswith("Loss"))
-    return CallablePeer(SENTENCE_TRANSFORMERS, called, equivalent.reads, {}, load, within, because)
+    return CallablePeer(
+        SENTENCE_TRANSFORMERS, called, equivalent.reads, {}, load, within, because, plain
+    )
 
 
 def _arithmetic(peer: Peer) -> tuple[float, str]:
@@ -108,7 +122,7 @@ def _arithmetic(peer: Peer) -> tuple[float, str]:
     if (peer.library, peer.called) == (SENTENCE_TRANSFORMERS, "ContrastiveLoss"):
         return _SHIFTED
     on_scores = (*peer.reads,) in ((*SCORES,), (*LISTED,))
-    return _LOWERED if on_scores and peer.library in ("rax", SENTENCE_TRANSFORMERS) else (0.0, "")
+    return _LOWERED if on_scores and peer.library in LOWERED else (0.0, "")
 
 
 # ---- By library, and class or ("") whatever of it reads this, and what it reads
@@ -136,16 +150,19 @@ CALLED: Mapping[tuple[str, ...], Callable[..., Call]] = {
     (SENTENCE_TRANSFORMERS, "", *MINED): calls.of_mined,
     (SENTENCE_TRANSFORMERS, "TripletLoss", *GIVEN): calls.triplets_by_coordinates,
     (SENTENCE_TRANSFORMERS, "ContrastiveLoss", *VALUED): calls.by_coordinates,
-    (SENTENCE_TRANSFORMERS, "MarginMSELoss", "positive", "negative", "teacher", "mask"): (
-        calls.margins
-    ),
-    (SENTENCE_TRANSFORMERS, "DistillKLDivLoss", "scores", "teacher"): calls.distilled,
+    (SENTENCE_TRANSFORMERS, "MarginMSELoss", *MARGIN_VECTORS): calls.margins,
+    (SENTENCE_TRANSFORMERS, "DistillKLDivLoss", *LISTED_VECTORS): calls.distilled,
+    (SENTENCE_TRANSFORMERS, "MultipleNegativesRankingLoss", *OWNED): calls.with_own_negatives,
+    (SENTENCE_TRANSFORMERS, "GISTEmbedLoss", *GUIDED): calls.guided,
     (METRIC_LEARNING, "", *CLASSED): calls.on_classes,
     (METRIC_LEARNING, "", *PROTOTYPED): calls.with_prototypes,
     (METRIC_LEARNING, "", *OF_PAIRS): calls.on_pairs,
     (METRIC_LEARNING, "VICRegLoss", *OF_PAIRS): calls.vicreg,
     (METRIC_LEARNING, "ContrastiveLoss", *OF_SIDES): calls.contrastive,
     ("rax", "", *SCORES): calls.rax,
+    ("rax", "", *LISTED): calls.rax,
+    ("allRank", "", *SCORES): calls.allrank,
+    ("allRank", "", *LISTED): calls.allrank,
 }
 
 

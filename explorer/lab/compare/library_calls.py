@@ -94,11 +94,12 @@ def of_mined(kind: str) -> Call:
 
 
 def distilled() -> Call:
-    """Its dot products are of vectors with one number, the score: those of a list without gaps."""
+    """Of vectors as they are: the query of each list and its candidates."""
     loss = _on_vectors("DistillKLDivLoss")
 
-    def computed(scores: Tensor, teacher: Tensor) -> Tensor:
-        vectors = [torch.ones_like(scores[:, :1]), *scores.split(1, dim=1)]
+    def computed(first: Tensor, second: Tensor, places: Tensor, teacher: Tensor) -> Tensor:
+        _must_be_full(places)
+        vectors = [first[places[:, 0]], *(second[column] for column in places.T)]
         return loss.compute_loss_from_embeddings(vectors, teacher)
 
     return computed
@@ -108,14 +109,92 @@ def margins() -> Call:
     """The same; every positive beside every negative is a triplet of its own."""
     loss = _on_vectors("MarginMSELoss")
 
-    def computed(positive: Tensor, negative: Tensor, teacher: Tensor, mask: Tensor) -> Tensor:
-        there = mask.bool()
-        sides = [positive[:, None].expand_as(negative)[there], negative[there]]
-        vectors = [torch.ones_like(sides[0]), *sides]
-        given = [one[:, None] for one in vectors]
-        return loss.compute_loss_from_embeddings(given, teacher[there])
+    def computed(
+        first: Tensor, second: Tensor, positives: Tensor, negatives: Tensor, teacher: Tensor
+    ) -> Tensor:
+        there = negatives >= 0
+        own = positives[:, None].expand_as(negatives)[there]
+        vectors = [first[own], second[own], second[negatives[there]]]
+        return loss.compute_loss_from_embeddings(vectors, teacher[there])
 
     return computed
+
+
+def _must_be_full(places: Tensor) -> None:
+    if bool((places < 0).any()):
+        raise ValueError("it takes lists of one length")
+
+
+def with_own_negatives(**settings: object) -> Call:
+    """In-batch softmax whose further columns are a query's own negatives, as many for each."""
+    from sentence_transformers.sentence_transformer import losses
+
+    settings = {"partition_mode": "joint", **settings}
+    nothing: Any = None
+    loss = losses.MultipleNegativesRankingLoss(nothing, **cast(Any, settings))
+
+    def computed(
+        queries: Tensor,
+        keys: Tensor,
+        negatives: Tensor | None = None,
+        owners: Tensor | None = None,
+    ) -> Tensor:
+        columns = _columns_of(negatives, owners, len(queries))
+        return loss.compute_loss_from_embeddings([queries, keys, *columns], cast(Any, None))
+
+    return computed
+
+
+def _columns_of(negatives: Tensor | None, owners: Tensor | None, count: int) -> list[Tensor]:
+    """Negatives [Q, D] as columns [count, D], row i of each a negative of query i."""
+    if negatives is None or not len(negatives):
+        return []
+    owned = torch.zeros(count).int() if owners is None else owners.cpu().bincount(minlength=count)
+    if len(owned.unique()) > 1 or int(owned.sum()) != len(negatives):
+        raise ValueError("it takes as many hard negatives for each query")
+    order = cast(Tensor, owners).argsort(stable=True)
+    return list(negatives[order].unflatten(0, (count, -1)).unbind(1))
+
+
+def guided(**settings: object) -> Call:
+    """GIST, asked of vectors: model and guide give those of the column that they are handed."""
+    from sentence_transformers.sentence_transformer import losses
+
+    tokenizer = _tokenizer()
+
+    def computed(**given: Tensor) -> Tensor:
+        sides = [name for name in ("queries", "keys", "negatives") if name in given]
+        model, guide = (_Given(tokenizer) for _ in range(2))
+        loss = losses.GISTEmbedLoss(cast(Any, model), cast(Any, guide), **cast(Any, settings))
+        model.vectors = [given[name] for name in sides]
+        guide.vectors = [given[f"guide_{name}"] for name in sides]
+        features = [{"column": torch.tensor(place)} for place in range(len(sides))]
+        return loss(features, cast(Any, None))
+
+    return computed
+
+
+class _Given(nn.Module):
+    """Stands in for an encoder: the features name the column of its vectors."""
+
+    max_seq_length = 1
+
+    def __init__(self, tokenizer: object) -> None:
+        super().__init__()
+        self.tokenizer = tokenizer
+        self.vectors: list[Tensor] = []
+
+    def forward(self, features: dict[str, Tensor]) -> dict[str, Tensor]:
+        return {"sentence_embedding": self.vectors[int(features["column"])]}
+
+
+def _tokenizer() -> object:
+    from tokenizers import Tokenizer
+    from tokenizers.models import WordLevel
+    from transformers import PreTrainedTokenizerFast
+
+    words = Tokenizer(WordLevel({"a": 0}, unk_token="a"))
+    return PreTrainedTokenizerFast(tokenizer_object=words)
 
 
 # ---- torch
@@ -227,27 +306,55 @@ def with_prototypes(kind: str) -> Call:
     return computed
 
 
+# ---- allRank
+
+
+def allrank(called: str, **settings: object) -> Call:
+    """A loss of the lists [L, K], or of one list [N]; −1 is its label of a place without any."""
+    loss = getattr(importlib.import_module("allrank.models.losses"), called)
+
+    def computed(scores: Tensor, labels: Tensor, mask: Tensor | None = None) -> Tensor:
+        if scores.ndim == 1:
+            scores, labels = scores[None], labels[None]
+        if called == "listMLE":  # it shuffles ties; the order of the list breaks them here
+            best_first = labels.sort(dim=1, descending=True, stable=True).indices
+            labels = labels.shape[1] - best_first.argsort(dim=1)
+        padded = labels if mask is None else labels.masked_fill(~mask, -1)
+        return loss(scores, padded.to(scores.dtype), **settings)
+
+    return computed
+
+
 # ---- rax
 
 
 def rax(called: str) -> Call:
+    """A loss of the lists [L, K], or of one list [N]; of NDCG, what the library makes of it."""
     jax, rax = (importlib.import_module(name) for name in ("jax", "rax"))
-    slope = jax.value_and_grad(getattr(rax, called))
+    function = getattr(rax, called)
+    if called == "approx_t12n":
+        function = function(rax.ndcg_metric)
+
+    def loss(scores: Any, labels: Any, where: Any) -> Any:
+        return function(scores, labels, where=where)
+
+    slope = jax.value_and_grad(loss)
 
     class Computed(torch.autograd.Function):
         """Value and gradient as jax has them."""
 
         @staticmethod
-        def forward(ctx: Any, scores: Tensor, labels: Tensor) -> Tensor:
-            value, by_scores = slope(scores.detach().numpy(), labels.numpy())
+        def forward(ctx: Any, scores: Tensor, labels: Tensor, mask: Tensor | None) -> Tensor:
+            where = None if mask is None else mask.numpy()
+            value, by_scores = slope(scores.detach().numpy(), labels.numpy(), where)
             ctx.save_for_backward(torch.from_numpy(np.array(by_scores)).to(scores))
             return torch.from_numpy(np.array(value)).to(scores)
 
         @staticmethod
-        def backward(ctx: Any, *above: Tensor) -> tuple[Tensor, None]:
-            return ctx.saved_tensors[0] * above[0], None
+        def backward(ctx: Any, *above: Tensor) -> tuple[Tensor, None, None]:
+            return ctx.saved_tensors[0] * above[0], None, None
 
-    def computed(scores: Tensor, labels: Tensor) -> Tensor:
-        return Computed.apply(scores, labels)
+    def computed(scores: Tensor, labels: Tensor, mask: Tensor | None = None) -> Tensor:
+        return Computed.apply(scores, labels, mask)
 
     return computed

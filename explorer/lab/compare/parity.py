@@ -31,6 +31,8 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.validation import quoted
 from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec
+from losses.geometry import dot
+from losses.readings import READABLE
 
 Precision = Literal["float64", "float32"]
 Status = Literal["equal", "explained", "differs", "alone", "not_installed", "not_called", "failed"]
@@ -80,6 +82,10 @@ class Row:
     not its definition; "alone", no library is known, and the function is its definition;
     "not_installed"; "not_called", nobody wrote how it is called; "failed", it
     raised, or the loss cannot be computed on the batch, as `because` says.
+
+    `fed` says what the library was given: each of its arguments with its shape, and the range of
+    its numbers or of the lengths of its vectors. `at_defaults` is what the library's class gives
+    without our parameters; None where it was not given any.
     """
 
     loss: str
@@ -93,6 +99,8 @@ class Row:
     kernel: Mapping[Precision, Agreement | None]
     peer: Mapping[Precision, Agreement | None]
     because: tuple[Sentence, ...] = ()
+    fed: str = ""
+    at_defaults: float | None = None
 
 
 def seeded_batch(seed: int = SEED) -> Batch:
@@ -140,6 +148,23 @@ def shown_of(batch: Batch) -> Batch:
     return of_rows(batch, [(place, place, labels[place]) for place in range(count)])
 
 
+def _with_own_negatives(batch: Batch) -> Batch:
+    """Of each first sentence one positive pair and as many others of its own as all have.
+
+    The batch as it is where no first sentence stands in pairs of both kinds.
+    """
+    positives, others = batch.positives.tolist(), batch.others.tolist()
+    own = {int(batch.first[place]): [place] for place in reversed(positives)}
+    for place in others:
+        own.get(int(batch.first[place]), []).append(place)
+    full = [places for places in own.values() if len(places) > 1]
+    if not full:
+        return batch
+    count = min(map(len, full))
+    chosen = sorted(place for places in full for place in places[:count])
+    return of_rows(batch, [(place, place, batch.pairs.labels[place]) for place in chosen])
+
+
 def parity(batch: Batch | None = None, losses: Mapping[str, LossSpec] = LOSSES) -> list[Row]:
     """Every loss under every convention beside every library that is known to compute it.
 
@@ -157,6 +182,8 @@ def parity(batch: Batch | None = None, losses: Mapping[str, LossSpec] = LOSSES) 
 def _rows(own: LossSpec, convention: str, batch: Batch) -> Iterator[Row]:
     spec = own.under(convention)
     peers = list(peers_of(spec, convention)) or [CallablePeer("", "")]
+    if any("negative_owners" in peer.reads.values() for peer in peers):
+        batch = _with_own_negatives(batch)
     try:
         exact: dict[Precision, _Found] = {
             name: _defined(spec, batch, dtype) for name, dtype in PRECISIONS.items()
@@ -197,13 +224,18 @@ def _row(
 ) -> Row:
     version = peer.version
     asked: dict[Precision, Agreement | None] = dict.fromkeys(PRECISIONS)
-    status, because = _unasked(peer, version), ()
+    status, because, score = _unasked(peer, version), (), own.under(convention).score
+    at_defaults = None
     if status is None and peer.load:
         try:
             call = peer.load()
             found: dict[Precision, _Found] = {
-                name: _found(call, peer.reads, batch, dtype) for name, dtype in PRECISIONS.items()
+                name: _found(call, peer.reads, batch, dtype, score)
+                for name, dtype in PRECISIONS.items()
             }
+            if peer.load_at_defaults:
+                plain = peer.load_at_defaults()
+                at_defaults = float(_found(plain, peer.reads, batch, torch.float64, score).value)
         except (Problem, jobs.Cancelled):  # of the work, and not of the library
             raise
         except Exception as error:  # another library's: its row says what it raised
@@ -228,16 +260,39 @@ def _row(
         kernel,
         asked,
         because,
+        _fed(peer.reads, batch, score) if asked["float64"] else "",
+        at_defaults,
     )
+
+
+def _fed(reads: Mapping[str, str], batch: Batch, score: str) -> str:
+    """What was read, such as "scores 8×3 (−0.4…0.9), mask 8×3"."""
+    batch = _in(batch, torch.float64)
+    read = {what: batch.read(what, batch.vectors, _scores(batch, score)) for what in reads.values()}
+    return ", ".join(
+        _described(name, given, READABLE[what].axes[-1])
+        for name, what in reads.items()
+        if (given := read[what]) is not None
+    )
+
+
+def _described(name: str, given: Tensor, last_axis: str) -> str:
+    shape = f"{name} {'×'.join(map(str, given.shape))}"
+    if given.dtype == torch.bool or not given.numel():
+        return shape
+    of_vectors = last_axis.endswith("dimension")
+    sizes = given.detach().norm(dim=-1) if of_vectors else given.detach()
+    low, high = (display_number(float(end), 3) for end in sizes.aminmax())
+    return f"{shape} ({'|·| ' if of_vectors else ''}{low}…{high})"
 
 
 def _unasked(peer: CallablePeer, version: str | None) -> Status | None:
     """Why a peer is not asked; None where it is."""
     if not peer.library:
         return "not_called" if peer.called else "alone"
-    if version is None:
-        return "not_installed"
-    return None if peer.load else "not_called"
+    if peer.load is None:  # installing it would not help
+        return "not_called"
+    return "not_installed" if version is None else None
 
 
 def _judged(
@@ -287,7 +342,7 @@ def _defined(spec: LossSpec, batch: Batch, dtype: torch.dtype) -> _Found:
     def called(**given: Tensor) -> Tensor:
         return spec.definition(**given, **spec.defaults)
 
-    return _found(called, spec.reads, batch, dtype)
+    return _found(called, spec.reads, batch, dtype, spec.score)
 
 
 def _beside(
@@ -296,26 +351,37 @@ def _beside(
     def called(**given: Tensor) -> Tensor:
         return function(**given, **spec.defaults)
 
-    return _agreement(_found(called, spec.reads, batch, exact.gradient.dtype), exact)
+    found = _found(called, spec.reads, batch, exact.gradient.dtype, spec.score)
+    return _agreement(found, exact)
 
 
 def _found(
-    call: Callable[..., Tensor], reads: Mapping[str, str], batch: Batch, dtype: torch.dtype
+    call: Callable[..., Tensor],
+    reads: Mapping[str, str],
+    batch: Batch,
+    dtype: torch.dtype,
+    score: str,
 ) -> _Found:
     """Value and gradient of a function of what it reads, by the vectors, and by scores that came
-    with the data."""
+    with the data; without these, scores are cosines, or dot products where the kind is "dot"."""
     jobs.check()
     batch = _in(batch, dtype)
     vectors = None if batch.vectors is None else batch.vectors.requires_grad_()
-    if batch.given is not None:
-        scores = batch.given.requires_grad_()
-    else:
-        scores = batch.scores_from(batch.needed_vectors)
+    scores = _scores(batch, score)
     read = {name: batch.read(what, vectors, scores) for name, what in reads.items()}
     loss = call(**{name: tensor for name, tensor in read.items() if tensor is not None})
     leaves = [one for one in (batch.given, vectors) if one is not None]
     found = torch.autograd.grad(loss, leaves, allow_unused=True, materialize_grads=True)
     return _Found(loss.detach(), torch.cat([one.flatten() for one in found]).to(dtype))
+
+
+def _scores(batch: Batch, kind: str) -> Tensor:
+    if batch.given is not None:
+        return batch.given.requires_grad_()
+    vectors = batch.needed_vectors
+    if kind != "dot":
+        return batch.scores_from(vectors)
+    return dot(vectors[batch.first], vectors[batch.second])
 
 
 def _in(batch: Batch, dtype: torch.dtype) -> Batch:

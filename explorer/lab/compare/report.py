@@ -73,6 +73,8 @@ def _told(row: Row, language: str) -> dict[str, object]:
         "convention": row.convention or say(language, "parity.own"),
         "library": library or say(language, "parity.no_library"),
         "called": row.called,
+        "fed": clean(row.fed),
+        "at_defaults": None if row.at_defaults is None else display_number(row.at_defaults, 6),
         "status": row.status,
         "mark": MARKS[row.status],
         "value": display_number(row.value, 6),

@@ -180,12 +180,13 @@ class Gap(TypedDict):
 
 class ParityRow(TypedDict):
     """A loss under a convention beside one library; gaps from the definition, in float64 and
-    float32, of our function and of the library's."""
+    float32, of our function and of the library's. `fed` says what the library was given."""
 
     loss: str
     convention: str
     library: str
     called: str
+    fed: str
     version: str | None
     status: Literal[
         "equal", "explained", "differs", "alone", "not_installed", "not_called", "failed"

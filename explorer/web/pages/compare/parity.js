@@ -86,14 +86,18 @@ export default function parity(root, channel, server) {
 
   /** @param {Row} row */
   function lineOf(row) {
-    const { loss, convention, library, called, version, status, value, ours, theirs, because } = row;
+    const { loss, convention, library, called, fed, version, status, value, ours, theirs, because } = row;
     const says = because.map(({ key, values }) => say(key, values)).join(" ");
     return h(
       `tr.lp-parity-${status}`,
       {},
       h("th", { scope: "row" }, titleOf(loss)),
       h("td", {}, convention || say("parity.own")),
-      h("td", { title: called }, [library, version].filter(Boolean).join(" ") || say("parity.no_library")),
+      h(
+        "td",
+        { title: [called, fed].filter(Boolean).join(": ") },
+        [library, version].filter(Boolean).join(" ") || say("parity.no_library"),
+      ),
       h(
         "td",
         {},

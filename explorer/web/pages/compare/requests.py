@@ -281,6 +281,7 @@ def _parity_row(row: parities.Row) -> Json:
         "convention": row.convention,
         "library": row.library,
         "called": row.called,
+        "fed": row.fed,
         "version": row.version,
         "status": row.status,
         "value": json_number(row.value),

@@ -13,9 +13,10 @@ import torch
 
 from explorer.core.batch import Batch, batch_of_scores, make_batch
 from explorer.core.scenario import Data, Rules
+from explorer.lab.compare import library_calls
 from explorer.lab.compare import parity as parity_module
 from explorer.lab.compare.commands import add_to, write_parity
-from explorer.lab.compare.libraries import CallablePeer
+from explorer.lab.compare.libraries import CallablePeer, peers_of
 from explorer.lab.compare.outcome import Sentence
 from explorer.lab.compare.parity import (
     CUBED,
@@ -107,10 +108,8 @@ def test_the_value_is_that_of_the_definition_on_the_batch(rows):
 @pytest.mark.parametrize("library", ["sentence-transformers", "pytorch-metric-learning", "torch"])
 def test_installed_libraries_are_asked_in_both_precisions(rows, library):
     known = [row for row in rows if row.library == library]
-    asked = [row for row in known if row.status != "not_called"]
-    assert len(asked) > 3
-    assert {row.loss for row in known if row not in asked} <= {"info_nce", "gist"}
-    for row in asked:
+    assert len(known) > 3
+    for row in known:
         assert row.version
         assert row.status in ("equal", "explained")
         assert all(row.peer[precision] is not None for precision in PRECISIONS)
@@ -132,11 +131,82 @@ def test_what_is_explained_says_by_what(rows):
     assert lowered.key == "parity.because.float32"
 
 
-def test_libraries_that_are_not_installed_have_their_row(rows):
+def test_what_nobody_knows_how_to_ask_is_not_said_to_be_missing(rows):
+    """Installing it would not help."""
     row = of(rows, "siglip", "open_clip 3.3.0 (initial values)")
-    if row.version is None:
-        assert (row.status, row.library) == ("not_installed", "open-clip-torch")
-        assert row.peer == {"float64": None, "float32": None}
+    assert (row.status, row.library) == ("not_called", "open-clip-torch")
+    assert row.peer == {"float64": None, "float32": None}
+
+
+@pytest.mark.parametrize(
+    ("loss", "convention"),
+    [
+        ("info_nce", "four directions in one softmax (GTE)"),
+        ("info_nce", "hardness_mode in_batch_negatives (LLaVE)"),
+        ("info_nce", "hardness_mode hard_negatives (EmbeddingGemma)"),
+        ("info_nce", "hardness_mode all_negatives"),
+        ("gist", ""),
+        ("gist", "relative margin of 5 %"),
+    ],
+)
+def test_hard_negatives_and_guides_of_sentence_transformers_are_asked(rows, loss, convention):
+    row = of(rows, loss, ", ".join(filter(None, ("sentence-transformers 6.2", convention))))
+    assert row.status in ("equal", "explained")
+    assert row.peer["float64"].worst < 1e-9
+    assert "negatives" in row.fed
+
+
+def test_what_was_given_is_said_of_every_library_that_was_asked(rows):
+    for row in rows:
+        assert bool(row.fed) == (row.peer["float64"] is not None)
+    assert of(rows, "cosent", library="sentence-transformers").fed.startswith("first 24×16 (|·| ")
+    lists = of(rows, "list_net", "sentence-transformers 6.2 ListNetLoss").fed
+    assert lists.startswith("scores 8×3 (")  # several lists, and not one of all
+
+
+@pytest.mark.parametrize("loss", ["margin_mse", "distill_kl"])
+def test_dot_products_are_those_of_vectors_of_several_lengths(rows, loss):
+    (convention,) = (one.name for one in LOSSES[loss].conventions if one.score == "dot")
+    row = of(rows, loss, convention)
+    assert row.status == "explained"
+    assert row.value == pytest.approx(row.peer["float64"].value, rel=1e-9)
+    assert row.value > 2 * row.ours  # on cosines it would be equal
+    assert row.fed.startswith("first 24×16 (|·| ")
+
+
+def test_the_defaults_of_the_library_stand_beside_our_parameters(rows):
+    ours = of(rows, "contrastive", library="sentence-transformers")
+    theirs = of(rows, "contrastive", "sentence-transformers 6.2 ContrastiveLoss")
+    assert ours.value != pytest.approx(ours.at_defaults, rel=1e-3)
+    assert theirs.value == pytest.approx(theirs.at_defaults, rel=1e-9)
+
+
+def test_hard_negatives_need_as_many_for_each_query():
+    with pytest.raises(ValueError, match="as many hard negatives for each query"):
+        library_calls.with_own_negatives()(
+            torch.eye(2), torch.eye(2), torch.eye(2), torch.tensor([0, 0])
+        )
+
+
+LISTS = torch.tensor([[0.9, 0.3, 0.1], [0.2, 0.8, 0.5]]).double()
+MASK = torch.tensor([[True, True, False], [True, True, True]])
+
+
+@pytest.mark.parametrize(
+    ("loss", "library"),
+    [(n, lib) for n in ("list_net", "list_mle", "approx_ndcg") for lib in ("allRank", "rax")],
+)
+def test_lists_with_places_left_open_are_asked(loss, library):
+    """Also lists of one candidate and with ties, where the library is installed."""
+    pytest.importorskip({"allRank": "allrank.models.losses", "rax": "rax"}[library])
+    for convention in LOSSES[loss].conventions:
+        for peer in peers_of(LOSSES[loss].under(convention.name), convention.name):
+            if peer.library == library:
+                labels = torch.tensor([[2, 0, 0], [1, 1, 0]]).double()
+                given = {"scores": LISTS, "labels": labels, "mask": MASK}
+                spec = LOSSES[loss].under(convention.name)
+                expected = spec.definition(**given, **spec.defaults)
+                torch.testing.assert_close(peer.load()(**given), expected, rtol=1e-6, atol=1e-9)
 
 
 def rows_with(monkeypatch, *peers):
