@@ -6,6 +6,25 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from explorer.runtime.problem import Problem
+from explorer.sources.column_names import (
+    ANCHOR_NAMES,
+    CLASS_NAMES,
+    COUNTS_ROWS,
+    ID_NAMES,
+    MARGIN_NAMES,
+    NAMES_GUIDE,
+    NEGATIVE,
+    OF_NEGATIVES,
+    OF_POSITIVE,
+    OF_TRIPLET,
+    ONLY_CLASSES,
+    PAIR_NAMES,
+    POSITIVE_NAMES,
+    RANK_NAMES,
+    SCORE_NAMES,
+    TEACHER_NAMES,
+    TEXT_NAMES,
+)
 
 PAIR_ROLES = ("first", "second", "score")
 # A further column, where there is one: what another model gave each pair, or of a triplet each of
@@ -20,168 +39,6 @@ CLASS_ROLES = ("text", "class")
 # What is put right by choosing columns.
 CHOOSE_COLUMNS = ("columns", "chosen_columns")
 
-# Compared without case, blanks, hyphens and underscores: "Sentence_A" is "sentencea".
-PAIR_NAMES = (
-    ("sentence1", "sentence2"),
-    ("sentencea", "sentenceb"),
-    ("sent1", "sent2"),
-    ("senta", "sentb"),
-    ("text1", "text2"),
-    ("texta", "textb"),
-    ("question1", "question2"),
-    ("q1", "q2"),
-    ("s1", "s2"),
-    ("a", "b"),
-    ("first", "second"),
-    ("left", "right"),
-    ("premise", "hypothesis"),
-    ("query", "passage"),
-    ("query", "document"),
-    ("query", "doc"),
-    ("query", "docs"),
-    ("query", "documents"),
-    ("query", "passages"),
-    ("query", "candidates"),
-    ("question", "answer"),
-    ("句子1", "句子2"),
-    ("句子一", "句子二"),
-    ("句子a", "句子b"),
-    ("文本1", "文本2"),
-    ("文本一", "文本二"),
-    ("问题1", "问题2"),
-    ("前提", "假设"),
-    ("查询", "段落"),
-    ("查询", "文档"),
-)
-# Beside these, three whole numbers are kinds of inference and no degrees.
-INFERENCE_NAMES = (("premise", "hypothesis"), ("前提", "假设"))
-# What tells positives beside PAIR_NAMES and, without a negative, ANCHOR_NAMES.
-POSITIVE_NAMES = (
-    ("query", "answer"),
-    ("query", "response"),
-    ("query", "text"),
-    ("query", "context"),
-    ("question", "response"),
-    ("question", "context"),
-    ("question", "passage"),
-    ("question", "document"),
-    ("prompt", "response"),
-    ("prompt", "completion"),
-    ("instruction", "response"),
-    ("instruction", "output"),
-    ("input", "output"),
-    ("source", "target"),
-    ("title", "abstract"),
-    ("title", "body"),
-    ("title", "text"),
-    ("问题", "答案"),
-    ("问题", "回答"),
-    ("问题", "段落"),
-    ("提问", "回答"),
-    ("查询", "答案"),
-    ("标题", "正文"),
-    ("标题", "摘要"),
-    ("指令", "回答"),
-    ("输入", "输出"),
-)
-ANCHOR_NAMES = (
-    ("anchor", "positive"),
-    ("query", "positive"),
-    ("query", "pos"),
-    ("sent0", "sent1"),
-    ("question", "positive"),
-    ("锚点", "正例"),
-    ("锚句", "正例"),
-    ("查询", "正例"),
-)
-# "negative", "negative_1" …, "hard_negatives".
-_NEGATIVE = re.compile(r"(hard)?neg(ative)?s?[0-9]*|难?负例[0-9]*")
-# A number that counts rows is no score.
-_COUNTS_ROWS = re.compile(r"(.*[\s_\-])?(id|idx|index)|[a-z]id|docid|unnamed: ?0|.*(编号|序号)")
-SCORE_NAMES = (
-    "score",
-    "scores",
-    "similarityscore",
-    "similarity",
-    "relatednessscore",
-    "goldscore",
-    "gold",
-    "goldlabel",
-    "label",
-    "labels",
-    "isduplicate",
-    "rating",
-    "relevance",
-    "分数",
-    "得分",
-    "评分",
-    "打分",
-    "相似度",
-    "标签",
-)
-TEACHER_NAMES = (
-    "teacher",
-    "teacherscore",
-    "teacherscores",
-    "teacherlogit",
-    "teacherlogits",
-    "rerankscore",
-    "rerankscores",
-    "rerankerscore",
-    "rerankerscores",
-    "crossencoderscore",
-    "crossencoderscores",
-    "cescore",
-    "cescores",
-    "教师",
-    "教师分数",
-    "教师得分",
-    "重排分数",
-)
-# Of triplets: the margins, or scores in a column that tells nothing else there; or the positive's
-# score, beside those of the negatives.
-MARGIN_NAMES = ("margin", "margins", "teachermargin", "teachermargins", "边际", "教师边际")
-_OF_TRIPLET = (*TEACHER_NAMES, *MARGIN_NAMES, "label", "labels", "score", "scores")
-_OF_POSITIVE = re.compile(r"pos(itive)?s?(teacher)?scores?|正例分数")
-_OF_NEGATIVES = re.compile(r"neg(ative)?s?(teacher)?scores?[0-9]*|负例分数[0-9]*")
-# "guide_1", "guide_vector_a", "引导向量2", "guide_question", "question_guide_embedding".
-GUIDE = r"(?:guide|引导)(?:vec(?:tor)?s?|emb(?:edding)?s?|向量)?"
-_NAMES_GUIDE = re.compile(rf"{GUIDE}.*|.+{GUIDE}")
-# A column of texts beside one of these holds what they are, and no second text of a pair.
-CLASS_NAMES = (
-    "class",
-    "label",
-    "labels",
-    "category",
-    "intent",
-    "topic",
-    "target",
-    "cluster",
-    "类别",
-    "分类",
-    "标签",
-    "意图",
-    "主题",
-)
-# Above a table without a header these two would be an odd pair.
-_TEXT_NAMES = (
-    "text",
-    "sentence",
-    "utterance",
-    "query",
-    "question",
-    "title",
-    "content",
-    "comment",
-    "review",
-    "message",
-    "文本",
-    "句子",
-    "问题",
-    "标题",
-    "内容",
-    "评论",
-)
 _ALL_NAMES = frozenset(SCORE_NAMES + TEACHER_NAMES + MARGIN_NAMES).union(
     *PAIR_NAMES, *POSITIVE_NAMES, *ANCHOR_NAMES
 )
@@ -216,7 +73,7 @@ def name_classes(names: Sequence[str]) -> bool:
 def heads_classes(cells: Sequence[str]) -> bool:
     """Whether a first row can only be the header of a table of texts with classes."""
     plain = {plain_name(cell) for cell in cells}
-    return name_classes(cells) and not plain.isdisjoint(_TEXT_NAMES)
+    return name_classes(cells) and not plain.isdisjoint(TEXT_NAMES)
 
 
 def choose_columns(
@@ -290,12 +147,21 @@ def _choose(
     pair = _texts_by_content(
         _by_name(names, pair, POSITIVE_NAMES + ANCHOR_NAMES), len(names), is_text
     )
-    others = [position for position in range(len(names)) if position not in pair.values()]
+    others = [
+        position
+        for position, name in enumerate(names)
+        if position not in pair.values() and plain_name(name) not in ONLY_CLASSES
+    ]
     if set(pair) == set(PAIR_ROLES):
         return {role: pair[role] for role in PAIR_ROLES}
     if set(pair) == set(POSITIVE_ROLES) and (unscored or not any(map(may_be_score, others))):
         return {role: pair[role] for role in POSITIVE_ROLES}
     raise Problem("columns_not_recognised", about="columns", columns=listed(names), none=NO_SCORE)
+
+
+def names_ids(name: str) -> bool:
+    """Whether a column of this name holds ids: "query-id", "corpus_id", "qid", "docid"."""
+    return ID_NAMES.fullmatch(plain_name(name)) is not None
 
 
 def negative_columns(names: Sequence[str], chosen: Mapping[str, int]) -> tuple[int, ...]:
@@ -310,11 +176,11 @@ def negative_columns(names: Sequence[str], chosen: Mapping[str, int]) -> tuple[i
 
 def names_guide(name: str) -> bool:
     """Whether a column of this name would hold a guide's vectors."""
-    return _NAMES_GUIDE.fullmatch(plain_name(name)) is not None
+    return NAMES_GUIDE.fullmatch(plain_name(name)) is not None
 
 
 def _names_negative(name: str) -> bool:
-    return _NEGATIVE.fullmatch(plain_name(name)) is not None
+    return NEGATIVE.fullmatch(plain_name(name)) is not None
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:
@@ -355,18 +221,18 @@ def _is_number(column: str) -> bool:
 def _teacher_of_triplets(names: Sequence[str], chosen: Mapping[str, int]) -> int | None:
     plain = {plain_name(name): place for place, name in enumerate(names)}
     free = {name: place for name, place in plain.items() if place not in chosen.values()}
-    positive = [place for name, place in free.items() if _OF_POSITIVE.fullmatch(name)]
-    if positive and any(map(_OF_NEGATIVES.fullmatch, free)):
+    positive = [place for name, place in free.items() if OF_POSITIVE.fullmatch(name)]
+    if positive and any(map(OF_NEGATIVES.fullmatch, free)):
         return positive[0]
-    return next((free[name] for name in _OF_TRIPLET if name in free), None)
+    return next((free[name] for name in OF_TRIPLET if name in free), None)
 
 
 def teacher_columns(names: Sequence[str], teacher: int) -> tuple[int, ...]:
     """The columns that hold what a teacher gave the candidates of a triplet: the chosen one, and
     where its name says that it is the positive's, those of the negatives after it."""
-    if not _OF_POSITIVE.fullmatch(plain_name(names[teacher])):
+    if not OF_POSITIVE.fullmatch(plain_name(names[teacher])):
         return (teacher,)
-    others = (p for p, name in enumerate(names) if _OF_NEGATIVES.fullmatch(plain_name(name)))
+    others = (p for p, name in enumerate(names) if OF_NEGATIVES.fullmatch(plain_name(name)))
     return (teacher, *others)
 
 
@@ -414,12 +280,17 @@ def _scored_by_content(
     """With the score, if one of the columns still free can be it and no other can."""
     free = [position for position in range(len(names)) if position not in pair.values()]
     if "score" not in pair:
-        scores = [
-            p for p in free if is_score(p) and not _COUNTS_ROWS.fullmatch(names[p].casefold())
-        ]
+        scores = [p for p in free if is_score(p) and not _is_no_score(names[p])]
+        if not scores and (ranks := [names[p] for p in free if plain_name(names[p]) in RANK_NAMES]):
+            raise Problem("column_of_ranks", about="columns", column=ranks[0], none=NO_SCORE)
         if len(scores) == 1:
             return {**pair, "score": scores[0]}
     return dict(pair)
+
+
+def _is_no_score(name: str) -> bool:
+    """Whether a column of numbers is called like what counts rows, or ranks them."""
+    return plain_name(name) in RANK_NAMES or COUNTS_ROWS.fullmatch(name.casefold()) is not None
 
 
 def _texts_by_content(

@@ -16,7 +16,7 @@ from explorer.runtime import jobs
 from explorer.runtime.limits import BYTE_SECONDS, HEAVY_FILE_BYTES
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import is_blank, is_score
-from explorer.sources.columns import is_name, listed, names_guide
+from explorer.sources.columns import is_name, listed, names_guide, names_ids
 from explorer.sources.delimited import (
     LEAST_BELOW,
     SAMPLE,
@@ -46,6 +46,8 @@ KINDS = {
 MOST_GRADES = 5
 # A list of numbers, or of lists of such, as JSON writes them.
 _VECTOR = re.compile(r"\s*(\[\s*){1,2}[+-]?(\.?[0-9]|nan|inf|null)", re.IGNORECASE)
+# One word of Latin letters and digits, with a digit: "Q17", "doc_000123", "8f14e45f-ceea".
+_ID = re.compile(r"(?=[^\s]*[0-9])[A-Za-z0-9_:./#-]{1,64}")
 PARQUET = b"PAR1"
 _SIGNATURES = {
     PARQUET: "Parquet",
@@ -117,12 +119,32 @@ class Grid:
         graded = 2 <= kinds <= MOST_GRADES and len(cells) >= 4 * kinds
         return bool(cells) and (graded or not self.is_text(position))
 
+    def is_ids(self, position: int) -> bool:
+        """Whether the column holds ids and no texts: nearly every cell is one word with a digit."""
+        cells = [_ID.fullmatch(str(cell).strip()) is not None for cell in self.column(position)]
+        return bool(cells) and sum(cells) >= 0.9 * len(cells)
+
     def is_blank(self, position: int) -> bool:
         """Whether no readable row has anything in the column."""
         if self.column(position):
             return False
         rows = (cells for _, cells in self.records(step) if not isinstance(cells, Problem))
         return all(is_blank(row[position]) for row in rows)
+
+    def check_texts(self) -> None:
+        """Raise Problem where the table has ids in place of texts: relevance judgements (qrels) as
+        BEIR or TREC write them, or triplets of ids."""
+        places = range(len(self.columns))
+        if any(self.is_text(place) and not self.is_ids(place) for place in places):
+            return
+        ids = [
+            place
+            for place in places
+            if self.is_ids(place) and (names_ids(self.columns[place]) or not self.header)
+        ]
+        if len(ids) >= 2:
+            names = [self.columns[place] for place in ids]
+            raise Problem("table_of_ids", about="columns", columns=listed(names))
 
 
 def _begins_vector(cell: object) -> bool:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from explorer.runtime.problem import Problem
+from explorer.sources.column_names import GUIDE
 from explorer.sources.columns import (
-    GUIDE,
     NO_SCORE,
     POSITIVE_ROLES,
     TRIPLET_ROLES,

@@ -10,6 +10,7 @@ from explorer.runtime.limits import COLUMNS, ROW_LETTERS
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import Cells, is_blank, shortened
 from explorer.sources.delimited import Record, Tell, distinct, lines_of
+from explorer.sources.nested_rows import flattened, joined
 
 _BLANK = re.compile(r"[ \t\n\r]*")
 # A string, also one that nothing closes, or a bracket. Possessive repeats keep it linear.
@@ -39,6 +40,8 @@ def json_records(
     places: dict[str, int] = {}
 
     def entries(tell: Tell) -> Iterator[tuple[int, Object | Problem]]:
+        if (rows := None if is_array else joined(text)) is not None:
+            return enumerate(rows, start=1)
         return _array(text, name, tell) if is_array else _lines(text, tell)
 
     for _, entry in entries(tell):
@@ -113,7 +116,7 @@ def _object_in(line: str) -> Object | Problem:
 
 def _checked(value: object) -> Object | Problem:
     if isinstance(value, dict):
-        return value
+        return flattened(value)
     return Problem("row_not_object", text=shortened(value))
 
 

@@ -54,11 +54,13 @@ class LabelKind:
     """The way in which a column's labels are written.
 
     `numbered` says whether numbers may stand among its words: 0 and 1 for yes and no, and the
-    numbers of inference where the columns are called premise and hypothesis.
+    numbers of inference where the columns are called premise and hypothesis. With `unjudged`, −1
+    says that nobody judged the pair, as in relevance judgements of whole degrees from 0 on.
     """
 
     kind: Kind = Kind.NUMBER
     numbered: bool = True
+    unjudged: bool = False
 
     @property
     def is_inference(self) -> bool:
@@ -81,6 +83,8 @@ class LabelKind:
         if word is not None:
             raise Problem("label_written_otherwise", column=column, value=shortened(value))
         found = number(value)
+        if self.unjudged and found == -1:
+            raise Problem("label_not_judged", column=column)
         if self.kind is not Kind.NUMBER and found not in _BINARY:
             raise Problem("label_written_otherwise", column=column, value=shortened(value))
         return found
@@ -129,7 +133,7 @@ def label_kind(cells: Iterable[object], column: str, named_inference: bool) -> L
     if named_inference and numbers <= _INFERENCE_NUMBERS and counts[Kind.INFERENCE]:
         return LabelKind(Kind.INFERENCE)
     if numbers <= _BINARY and set(+counts) == {Kind.YES_NO, Kind.NUMBER}:
-        return LabelKind(Kind.YES_NO)
+        return LabelKind(Kind.YES_NO, unjudged=True)
     if not counts:
         return LabelKind()
     (kind, count), *others = counts.most_common()
@@ -137,8 +141,11 @@ def label_kind(cells: Iterable[object], column: str, named_inference: bool) -> L
         one, other = (shortened(examples[each]) for each in (kind, others[0][0]))
         raise Problem("labels_mixed", about="columns", column=column, one=one, other=other)
     if kind is Kind.NUMBER:
-        return LabelKind(kind, numbered=numbers <= _BINARY)
-    return LabelKind(kind, numbered=kind is Kind.YES_NO)
+        degrees = 0 in numbers and all(
+            one is not None and one >= 0 and one % 1 == 0 for one in numbers
+        )
+        return LabelKind(kind, numbered=numbers <= _BINARY, unjudged=degrees)
+    return LabelKind(kind, numbered=kind is Kind.YES_NO, unjudged=kind is Kind.YES_NO)
 
 
 def _labels_in(cell: object) -> list[object]:

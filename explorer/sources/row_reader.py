@@ -15,8 +15,8 @@ from explorer.sources.cells import (
     read_score,
     read_sentence,
 )
+from explorer.sources.column_names import INFERENCE_NAMES
 from explorer.sources.columns import (
-    INFERENCE_NAMES,
     NO_SCORE,
     TEACHER,
     TRIPLET_ROLES,
@@ -203,6 +203,8 @@ class RowReader:
             for position in positions
             for text in self._entries(cells, role, position)
         ]
+        if not found and isinstance(cells[positions[0]], list):
+            raise Problem("list_empty", column=self.names[positions[0]])
         return found or [self.sentence(cells, positions[0])]
 
     def _entries(self, cells: Cells, role: str, position: int) -> list[object]:

@@ -47,7 +47,8 @@ class Table:
     how much the teacher preferred it to each negative. Where they are read, the roles of
     `columns.GUIDES` have a guide's vectors of the texts. `brings_guide` says whether there are
     columns of such, read or not, `vectors` which other columns may hold some; `unread` names the
-    columns without vectors of which nothing is read (negatives and a teacher may have several).
+    columns without vectors of which nothing is read (negatives and a teacher may have several),
+    `negatives` those that have negatives.
     `total` counts the rows that are not empty, `limited` says that there were more pairs than
     asked for, `encoding` how the bytes were read (one of `encodings.ENCODINGS`, "Parquet", or ""
     for a typed table). `left_out` counts the rows that could not be used; the first of them, up to
@@ -67,6 +68,7 @@ class Table:
     vectors: tuple[str, ...] = ()
     brings_guide: bool = False
     unread: tuple[str, ...] = ()
+    negatives: tuple[str, ...] = ()
 
 
 def from_rows(rows: Iterable[Sequence[object]]) -> Table:
@@ -139,6 +141,7 @@ def read_table(
         raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)
     with in_turn_to_read(data):
         grid = read_grid(data, name, header, encoding=encoding, chosen=(columns or {}).values())
+        grid.check_texts()
         wanted = columns if guided else None
         taken = set(guides_chosen(grid.columns, wanted).values())
         told = (
@@ -196,6 +199,7 @@ def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -
         encoding=grid.encoding,
         inference=read.inference,
         unread=read.unread,
+        negatives=tuple(grid.columns[place] for place in read.negatives),
     )
 
 

@@ -17,6 +17,7 @@ from explorer.runtime.wire import Json
 from explorer.sources.columns import CLASS_ROLES, PAIR_ROLES, TRIPLET_ROLES
 from explorer.sources.encodings import offered, previews
 from explorer.sources.grids import read_grid
+from explorer.sources.reading_notes import reading_notes
 
 # What reads the bytes of a file.
 Content = Callable[[], bytes]
@@ -83,6 +84,7 @@ def described(read: FilePairs, content: Content, encoding: str) -> Json:
         "limited": read.limited,
         "labelled": read.labelled,
         "inference": read.inference,
+        "notes": [note.to_json() for note in reading_notes(read)],
         "skipped": count,
         "told": [{"row": row, **problem.to_json()} for row, problem in told],
     }

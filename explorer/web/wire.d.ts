@@ -730,6 +730,7 @@ export interface FileRead {
   reading: Reading;
   columns: string[];
   chosen: Record<string, string>;
+  notes: ReadingNote[];
   header: boolean;
 }
 
@@ -1009,6 +1010,7 @@ export interface LargeFile {
   limited: boolean;
   labelled: boolean;
   inference: boolean;
+  notes: ReadingNote[];
   skipped: number;
   told: SkippedRow[];
 }
@@ -1614,6 +1616,12 @@ export interface Reading {
   reasons: [number, string, [string, string][]][];
 }
 
+/** A sentence on how a table was read, by its key in the catalogues. */
+export interface ReadingNote {
+  key: string;
+  values: Record<string, string>;
+}
+
 /** The answer to what cannot be done. */
 export interface Refused {
   error: Problem;
@@ -2110,6 +2118,7 @@ export interface Upload {
   used: number;
   labelled: boolean;
   inference: boolean;
+  notes: ReadingNote[];
   total: number;
 }
 

@@ -38,6 +38,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "large.suspects_cut",
         "rule.labels",
         "sampler.*.how",
+        "reading.*",
         "ui.batch_is",
         "ui.batch_of_rows",
         "ui.cut",

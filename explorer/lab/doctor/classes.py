@@ -31,8 +31,8 @@ from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.numbers import percent
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import read_sentence
+from explorer.sources.column_names import CLASS_NAMES
 from explorer.sources.columns import (
-    CLASS_NAMES,
     CLASS_ROLES,
     name_classes,
     plain_name,

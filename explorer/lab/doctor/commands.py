@@ -338,7 +338,12 @@ def _mine(read: Read, chosen: argparse.Namespace) -> str:
 
 
 def _print_faults(found: Examined, read: Read, chosen: argparse.Namespace) -> None:
-    from explorer.lab.doctor.data_told import cleaned_line, labels_unread, row_lines
+    from explorer.lab.doctor.data_told import (
+        cleaned_line,
+        columns_read,
+        labels_unread,
+        row_lines,
+    )
     from losses import LOSSES
 
     language = chosen.language
@@ -347,7 +352,12 @@ def _print_faults(found: Examined, read: Read, chosen: argparse.Namespace) -> No
     if found.rows < found.pairs:
         print(say(language, "doctor.in_rows", rows=found.rows, batch=found.batch))
     for line in filter(
-        None, (*_skipped(read, language), labels_unread(read, chosen.loss, language))
+        None,
+        (
+            *columns_read(read, language),
+            *_skipped(read, language),
+            labels_unread(read, chosen.loss, language),
+        ),
     ):
         print(line)
     for fault in found.faults:

@@ -13,6 +13,7 @@ from explorer.lab.doctor.suited import Suited
 from explorer.locale import say
 from explorer.runtime.numbers import display_number, percent
 from explorer.sources.cells import shortened
+from explorer.sources.reading_notes import reading_notes
 
 LETTERS = 60  # of a text of a row that shows a finding
 
@@ -79,6 +80,7 @@ def data_to_json(
         "rows": found.rows,
         "skipped": read.file.skipped[0] if read.file else 0,
         "columns": read.file.chosen if read.file else {},
+        "reading": columns_read(read, language),
         "loss": found.loss,
         "batch": found.batch,
         "severe": found.severe,
@@ -94,6 +96,12 @@ def data_to_json(
         "kept_rows": found.kept_rows,
         "left_out": [{"row": row, "because": because} for row, because in left_out],
     }
+
+
+def columns_read(read: Read, language: str) -> list[str]:
+    """Which columns of the file were taken as what."""
+    notes = () if read.file is None else reading_notes(read.file)
+    return [note.written(language) for note in notes]
 
 
 def _rows(read: Read, pairs: Iterable[int]) -> list[int]:

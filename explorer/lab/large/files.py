@@ -16,10 +16,10 @@ from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
 from explorer.sources.cells import ENTAILMENT, Cells
+from explorer.sources.column_names import SCORE_NAMES
 from explorer.sources.columns import (
     NO_SCORE,
     POSITIVE_ROLES,
-    SCORE_NAMES,
     TEACHER,
     TRIPLET_ROLES,
     choose_columns,
@@ -61,7 +61,7 @@ class FilePairs:
     `inference`: the labels are kinds of natural language inference. `negatives` and `taught` are
     the columns of triplets that have these; `listed` are the roles for which some cell has a list,
     and `margins` says that a teacher's are those of the negatives alone: `teacher` has 0 for the
-    positive then, and less for them.
+    positive then, and less for them. `unread` are the columns of which nothing is read.
     """
 
     first: Texts | Numbered
@@ -83,6 +83,7 @@ class FilePairs:
     taught: tuple[str, ...] = ()
     listed: frozenset[str] = frozenset()
     margins: bool = False
+    unread: tuple[str, ...] = ()
 
     @property
     def threshold(self) -> float | None:
@@ -115,6 +116,8 @@ def read_pairs(
     wanted = {
         role: named for role, named in (columns or {}).items() if named or role == "similarity"
     }
+    if not wanted.get("similarity"):
+        grid.check_texts()
     chosen = {role: at for role, at in _choose(grid, wanted).items() if taught or role != TEACHER}
     read = RowReader(grid, chosen)
     first, second = Texts(), Texts()
@@ -163,6 +166,7 @@ def read_pairs(
         tuple(grid.columns[at] for at in read.taught),
         frozenset(read.listed),
         read.margins,
+        read.unread,
     )
 
 

@@ -133,12 +133,28 @@ export async function rasterised(svg, ratio) {
   });
 }
 
+/** @typedef {{ key: string, values: Record<string, string> }} ReadingNote how a table was read */
+
+// What the fields below a file do not show: they name one column for each role.
+const NOTED = ["reading.negative", "reading.unread", "reading.by_position"];
+
+/**
+ * Which columns were read besides those in the fields, which were not, and in which order a library
+ * would read them.
+ * @param {ReadingNote[] | undefined} notes
+ */
+export function readingNotes(notes) {
+  return (notes ?? []).filter(({ key }) => NOTED.includes(key)).map(({ key, values }) => say(key, values));
+}
+
 /**
  * What was read of a file, and of what kind its labels are, where they are no plain scores.
  * @param {string} read
- * @param {{ labelled?: boolean, inference?: boolean } | null | undefined} file
+ * @param {{ labelled?: boolean, inference?: boolean, notes?: ReadingNote[] } | null | undefined} file
  */
 export function withLabels(read, file) {
-  if (file?.labelled === false) return `${read} ${say("ui.all_positives")}`;
-  return file?.inference ? `${read} ${say("ui.inference")}` : read;
+  const said = [read, ...readingNotes(file?.notes)];
+  if (file?.labelled === false) said.push(say("ui.all_positives"));
+  else if (file?.inference) said.push(say("ui.inference"));
+  return said.join(" ");
 }

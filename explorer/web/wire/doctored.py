@@ -183,6 +183,7 @@ class DoctoredData(TypedDict):
     loss: str
     batch: int
     severe: bool
+    reading: list[str]
     labels_unread: str
     findings: list[FoundFault]
     looked_for: list[str]

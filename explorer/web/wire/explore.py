@@ -9,7 +9,16 @@ from explorer.core.remarks import Statistics as Statistics
 from explorer.core.scenario import Reading
 from explorer.lab.training.trials import Offer
 from explorer.web.wire.facts import Loss
-from explorer.web.wire.shared import Batch, Encoded, Picture, Problem, Real, Scenario, SkippedRow
+from explorer.web.wire.shared import (
+    Batch,
+    Encoded,
+    Picture,
+    Problem,
+    ReadingNote,
+    Real,
+    Scenario,
+    SkippedRow,
+)
 
 
 class SceneBatch(Batch):
@@ -96,6 +105,7 @@ class FileRead(Encoded):
     reading: Reading
     columns: list[str]
     chosen: dict[str, str]
+    notes: list[ReadingNote]
     header: bool
 
 

@@ -8,7 +8,16 @@ from explorer.core.remarks import Remark
 from explorer.lab.training.trials import Offer
 from explorer.lab.training.verdict import Difference, Gain
 from explorer.web.wire.runs import FollowedRun, RunStatus
-from explorer.web.wire.shared import Batch, Encoded, LabelRules, Picture, Problem, Setting, Word
+from explorer.web.wire.shared import (
+    Batch,
+    Encoded,
+    LabelRules,
+    Picture,
+    Problem,
+    ReadingNote,
+    Setting,
+    Word,
+)
 
 
 class Outlook(TypedDict):
@@ -228,6 +237,7 @@ class Upload(Encoded):
     used: int
     labelled: bool
     inference: bool
+    notes: list[ReadingNote]
     total: int
 
 

@@ -83,6 +83,13 @@ class HandedIn(TypedDict, total=False):
     file: str
 
 
+class ReadingNote(TypedDict):
+    """A sentence on how a table was read, by its key in the catalogues."""
+
+    key: str
+    values: dict[str, str]
+
+
 class LargeFile(Encoded):
     """A file's columns, which of them are read, and what was left out."""
 
@@ -94,6 +101,7 @@ class LargeFile(Encoded):
     limited: bool
     labelled: bool
     inference: bool
+    notes: list[ReadingNote]
     skipped: int
     told: list[SkippedRow]
 

@@ -308,6 +308,7 @@ def _class_file(table: ClassTable, source: Source) -> Json:
         "limited": False,
         "labelled": True,
         "inference": False,
+        "notes": [],
         "skipped": 0,
         "told": [],
     }

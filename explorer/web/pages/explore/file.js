@@ -1,7 +1,7 @@
 // The pairs of a file: which of its columns they are, and the batch of them that is shown.
 import { clip, h, reword, worded } from "../../kit/dom.js";
 import { labelled, numberField } from "../../kit/fields.js";
-import { sent, tooLarge } from "../../kit/files.js";
+import { readingNotes, sent, tooLarge } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
 import { newestOf } from "../../kit/request.js";
 import { check, columnFields, encodingField, filePicker } from "../../kit/sidebar.js";
@@ -107,6 +107,7 @@ export function filePanel(channel, server) {
       said.push(say(batch.rows ? "ui.batch_of_rows" : "ui.batch_is", batch));
       said.push(say(`sampler.${drawn.sampler}.how`, { seed: drawn.seed }));
     }
+    if (isHeld) said.push(...readingNotes(offered?.[1].notes));
     fileNote.textContent = [...said, channel.madeOf()].filter(Boolean).join(" ");
   }
 

@@ -23,6 +23,7 @@ from explorer.sources.grids import read_grid
 from explorer.sources.guide_columns import GUIDES
 from explorer.sources.guides import packed
 from explorer.sources.pairs import Pairs
+from explorer.sources.reading_notes import reading_notes
 from losses.labels import label_range_of
 
 # What is drawn from a file that is too large to be shown whole, before anything is chosen.
@@ -61,6 +62,7 @@ def read_file(request: Any) -> Json:
         "reading": dataclasses.asdict(_reading(table, draw)),
         "columns": table.columns,
         "chosen": _offered(table),
+        "notes": [note.to_json() for note in reading_notes(table)],
         "header": table.header,
         "encoding": table.encoding,
         "encodings": offered(lambda: uploads.read(digest, name), table.encoding, said),

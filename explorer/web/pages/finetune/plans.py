@@ -24,6 +24,7 @@ from explorer.sources.encoders import EMBEDDED
 from explorer.sources.encodings import offered, previews
 from explorer.sources.grids import read_grid
 from explorer.sources.practice import PRACTICE, practice_pairs
+from explorer.sources.reading_notes import reading_notes
 from losses import LOSSES
 
 # What a plan of the page says of its data, by source; the rest stays with the page. Files are
@@ -161,6 +162,7 @@ def describe_file(request: dict) -> Json:
         "used": len(table.pairs),
         "labelled": table.pairs.labelled,
         "inference": table.inference,
+        "notes": [note.to_json() for note in reading_notes(table)],
         "total": table.total,
         "encoding": table.encoding,
         "encodings": offered(lambda: content, table.encoding, said),

@@ -105,7 +105,8 @@ def test_rows_are_those_of_the_file_and_print_nothing_but_letters(tmp_path, caps
 def test_severe_findings_end_with_1(table, capsys):
     assert doctor(typed_doctor(table, "--loss", "cosent")) == 1
     said = capsys.readouterr().out
-    assert said.startswith("5 pairs for CoSENT in batches of 64:\n\nsevere · conflicting_labels")
+    read = "First text: “sentence1”.\nSecond text: “sentence2”.\nLabel: “score”.\n"
+    assert said.startswith(f"5 pairs for CoSENT in batches of 64:\n{read}\nsevere · conflicting")
     assert "   row 1: a cat · a dog · 0.5\n   row 2: a cat · a dog · 1\n" in said
     assert doctor(typed_doctor(table, "--loss", "cosent", "--json")) == 1
     answer = json.loads(capsys.readouterr().out)

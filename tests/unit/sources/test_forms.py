@@ -1,0 +1,202 @@
+"""Files in the forms of training frameworks: nested, numbered, by ids; and what is said of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from explorer.runtime.problem import Problem
+from explorer.sources.reading_notes import reading_notes
+from explorer.sources.tables import Table, read_file, read_table
+from tests.unit.sources.test_positives import as_file
+
+INPUTS = Path(__file__).resolve().parents[4] / "shared" / "inputs"
+# By the name of a file of people's own: how many pairs, and which of them are positive.
+EXPECTED = {
+    "bge-pos-neg.jsonl": (30, 12),
+    "nested-set.jsonl": (18, 6),
+    "swift-rejected-response.jsonl": (18, 6),
+    "tevatron-hn1-hn3.csv": (24, 6),
+    "llamaindex-queries-corpus.json": (6, 6),
+    "labels-yes-no.jsonl": (12, 6),
+    "labels-shi-fou.tsv": (6, 3),
+    "snli.jsonl": (9, 3),
+    "quora.csv": (8, 4),
+}
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_files_as_people_bring_them(name):
+    if not (INPUTS / name).exists():
+        pytest.skip(f"{INPUTS / name} is not here")
+    table = read_file(INPUTS / name)
+    assert (len(table.pairs), table.pairs.labels.count(1)) == EXPECTED[name]
+
+
+def rows_of(*objects: dict) -> Table:
+    return read_table("\n".join(map(json.dumps, objects)).encode(), "x.jsonl")
+
+
+def read_triplets(table: Table) -> list[tuple[str, str, float]]:
+    return list(zip(table.pairs.first, table.pairs.second, table.pairs.labels, strict=True))
+
+
+ONE = [("q", "p", 1), ("q", "n", 0), ("q", "m", 0)]
+FORMS = {
+    "numbered": {"query": "q", "positive": "p", "HN1": "n", "HN2": "m"},
+    "neg_k": {"anchor": "q", "positive": "p", "neg_1": "n", "neg_2": "m"},
+    "Chinese": {"查询": "q", "正例": "p", "困难负例1": "n", "困难负例2": "m"},
+    "set": {"set": {"query": "q", "pos": ["p"], "neg": ["n", "m"]}},
+    "nested otherwise": {"data": {"query": "q", "positive": "p", "negatives": ["n", "m"]}},
+    "rejected": {"query": "q", "response": "p", "rejected_response": ["n", "m"]},
+    "preference": {"prompt": "q", "chosen": "p", "rejected": ["n", "m"]},
+    "Tevatron": {
+        "query_id": "1",
+        "query": "q",
+        "positive_passages": [{"docid": "7", "text": "p"}],
+        "negative_passages": [{"docid": "8", "text": "n"}, {"docid": "9", "text": "m"}],
+    },
+    "DPR": {
+        "question": "q",
+        "positive_ctxs": [{"title": "", "text": "p"}],
+        "hard_negative_ctxs": [{"text": "n"}, {"text": "m"}],
+    },
+    "chats": {
+        "messages": [{"role": "user", "content": "q"}],
+        "positive_messages": [[{"role": "user", "content": "p"}]],
+        "negative_messages": [
+            [{"role": "user", "content": "n"}],
+            [{"role": "user", "content": "m"}],
+        ],
+    },
+    "a chat with what was rejected": {
+        "messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "p"}],
+        "rejected_response": ["n", "m"],
+    },
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_negatives_are_read_in_every_form(form):
+    table = rows_of(FORMS[form], FORMS[form])
+    assert read_triplets(table) == ONE * 2
+    assert table.left_out == 0
+
+
+def test_all_that_was_said_before_an_answer_is_in_the_query():
+    said = [("system", "s"), ("user", "a"), ("assistant", "b"), ("user", "c"), ("assistant", "d")]
+    chat = [{"role": role, "content": content} for role, content in said]
+    table = rows_of({"messages": chat}, {"messages": chat})
+    assert read_triplets(table)[0] == ("s\na\nb\nc", "d", 1)
+
+
+def test_a_title_stands_before_the_words_of_its_passage():
+    passage = [{"title": "Hats", "text": "A hat."}]
+    one = {"query": "q", "positive_passages": passage, "negative_passages": passage}
+    assert rows_of(one, one).pairs.second[0] == "Hats A hat."
+
+
+def test_queries_are_joined_with_their_documents():
+    maps = {
+        "queries": {"q1": "one", "q2": "two"},
+        "corpus": {"d1": "first", "d2": {"title": "The", "text": "second"}},
+        "relevant_docs": {"q1": ["d1", "d2"], "q2": ["d9"]},
+    }
+    table = read_table(json.dumps(maps, indent=1).encode(), "x.json")
+    assert read_triplets(table) == [("one", "first", 1), ("one", "The second", 1)]
+    assert [skip.problem.key for skip in table.skipped] == ["problem.id_without_text"]
+    del maps["relevant_docs"]
+    maps["qrels"] = {"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1}}
+    graded = read_table(json.dumps(maps).encode(), "x.json")
+    assert graded.pairs.labels == (2, 0, 1)
+
+
+@pytest.mark.parametrize("empty", [[], "", None])
+def test_a_row_without_negatives_says_so(empty):
+    rows = [{"query": "q", "pos": ["p"], "neg": ["n"]}, {"query": "r", "pos": ["o"], "neg": empty}]
+    table = rows_of(*rows)
+    (skip,) = table.skipped
+    assert skip.row == 2
+    assert skip.problem.key == f"problem.{'list_empty' if empty == [] else 'sentence_missing'}"
+    assert "sentence as text" not in str(skip.problem)
+
+
+IDS = [
+    (("query-id", "corpus-id", "score"), [("q1", "d7", 1), ("q2", "d9", 0)]),
+    (("query_id", "pos_id", "neg_id"), [(1, 70001, 80001), (2, 70002, 80002)]),
+    (("qid", "docid", "rel"), [("Q17", "doc_000123", 2), ("Q18", "doc_000124", 0)]),
+]
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
+@pytest.mark.parametrize(("names", "rows"), IDS)
+def test_a_table_of_ids_is_refused_with_what_to_join(names, rows, kind):
+    with pytest.raises(Problem) as caught:
+        read_table(as_file([*rows] * 4, names, kind), f"x.{kind}")
+    assert caught.value.key == "problem.table_of_ids"
+    assert names[0] in str(caught.value)
+
+
+def test_judgements_without_names_of_columns_are_refused():
+    rows = [("q1", 0, "d3", 1), ("q2", 0, "d4", 2)] * 4
+    for kind in ("csv", "tsv"):
+        with pytest.raises(Problem) as caught:
+            read_table(as_file(rows, None, kind), f"x.{kind}", header=False)
+        assert caught.value.key == "problem.table_of_ids"
+
+
+def test_ids_beside_texts_are_no_obstacle():
+    names = ("qid", "docid", "query", "passage", "score")
+    rows = [("q1", "d1", "a query", "a passage", 1), ("q2", "d2", "another", "of it", 0)]
+    table = read_table(as_file(rows * 3, names, "csv"), "x.csv")
+    assert (table.chosen["first"], table.unread) == ("query", ("qid", "docid"))
+
+
+def test_ranks_are_no_degrees():
+    rows = [("q", "a", 1), ("q", "b", 2), ("r", "c", 1), ("r", "d", 2)]
+    for name in ("rank", "position", "排名"):
+        with pytest.raises(Problem) as caught:
+            read_table(as_file(rows, ("query", "passage", name), "csv"), "x.csv")
+        assert caught.value.key == "problem.column_of_ranks"
+
+
+def test_a_pair_that_nobody_judged_is_left_out():
+    rows = [("q", "a", 2), ("q", "b", -1), ("q", "c", 0), ("r", "d", 1)]
+    table = read_table(as_file(rows, ("query", "passage", "relevance"), "csv"), "x.csv")
+    assert table.pairs.labels == (2, 0, 1)
+    assert [skip.problem.key for skip in table.skipped] == ["problem.label_not_judged"]
+    poles = [("q", "a", 1), ("q", "b", -1), ("q", "c", 1)]  # the two ends of a scale
+    table = read_table(as_file(poles, ("sentence1", "sentence2", "score"), "csv"), "x.csv")
+    assert table.pairs.labels == (1, -1, 1)
+
+
+def keys(table: Table) -> dict[str, dict[str, str]]:
+    return {note.key: dict(note.values) for note in reading_notes(table)}
+
+
+def test_it_is_said_which_columns_were_read_as_what():
+    rows = [("7", "q", "p", "n", "m"), ("8", "r", "o", "l", "k")]
+    names = ("docid", "query", "positive", "HN1", "HN2")
+    notes = keys(read_table(as_file(rows, names, "csv"), "x.csv"))
+    assert notes["reading.anchor"] == {"columns": "“query”"}
+    assert notes["reading.negative"] == {"columns": "“HN1”, “HN2”"}
+    assert notes["reading.unread"] == {"columns": "“docid”"}
+    assert notes["reading.by_position"]["first"] == "docid"
+
+
+@pytest.mark.parametrize(
+    ("names", "differs"),
+    [
+        (("question", "answer"), False),
+        (("answer", "question"), True),
+        (("score", "sentence1", "sentence2"), False),  # a label wherever it stands
+        (("relevance", "sentence1", "sentence2"), True),  # a text, by that library's names
+    ],
+)
+def test_another_order_than_that_of_sentence_transformers_is_said(names, differs):
+    rows = [("0.5", "one text", "a text"), ("1", "two", "texts")]
+    rows = [row[-len(names) :] for row in rows]
+    notes = keys(read_table(as_file(rows, names, "csv"), "x.csv"))
+    assert ("reading.by_position" in notes) == differs
