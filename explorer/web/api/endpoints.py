@@ -443,11 +443,11 @@ def explain_loss_value(
         own candidates whose loss can be no less, or null), factor (the number is so many times the
         value) and summed (over what, "steps", "processes" or "batch"; "" of none), losses, and
         more, how many of them are not listed. Each of the losses has loss, convention, parameters
-        that differ from its defaults, counts, kind, reason (why there is nothing to compare), value, doubled (with
-        twice the count that is open), other (at the start, of a value at collapse, and the other
-        way round), assumed (how much was, least first), shows ("loss" or "floor" of the scene) and
-        scene, the end of a link that opens Explore there, of the first loss of each finding, null
-        where the batch is larger than Explore shows;
+        that differ from its defaults, counts, kind, reason (why there is nothing to compare),
+        value, doubled (with twice the count that is open), other (at the start, of a value at
+        collapse, and the other way round), assumed (how much was, least first), shows ("loss" or
+        "floor" of the scene) and scene, the end of a link that opens Explore there, of the first
+        loss of each finding, null where the batch is larger than Explore shows;
         standing, where one loss and its counts are given: floor, collapse, start, place
         ("negative" where the loss cannot be, "below" the floor, "floor", "between", "collapse",
         "starting" between collapse and start, or "above"), share of the way down, and said;

@@ -9,7 +9,9 @@ import sqlite3
 import pytest
 
 from explorer.lab.doctor.commands import doctor
+from losses.sentence_transformers.kept import write
 from tests.unit.lab.doctor.test_commands import typed_doctor
+from tests.unit.web.pages.test_doctor_run import batch
 
 LINES = "warming up\n" + "".join(f"{{'loss': {2.0794 + n % 2 / 1e4}}}\n" for n in range(40))
 
@@ -79,3 +81,15 @@ def test_a_trackio_folder_is_its_project_at_the_global_step(name, tmp_path, caps
     project(tmp_path / "two.db", name)
     assert doctor(typed_doctor(str(tmp_path))) == 2
     assert "one.db, two.db" in capsys.readouterr().err
+
+
+def test_a_folder_of_batches_lists_them(tmp_path, capsys):
+    for step in (50, 100):
+        write(tmp_path, batch(step))
+    assert doctor(typed_doctor(str(tmp_path), "--json")) == 0
+    listed = json.loads(capsys.readouterr().out)["batches"]
+    assert [one["step"] for one in listed] == [50, 100]
+    assert doctor(typed_doctor(str(tmp_path))) == 0
+    said = capsys.readouterr().out
+    assert said.count("CoSENTLoss") == 2
+    assert f"python app.py --open {tmp_path}" in said
