@@ -12,6 +12,7 @@ import threading
 import traceback
 
 from explorer.lab.compare import commands as comparing
+from explorer.lab.doctor import UNUSABLE
 from explorer.lab.doctor import commands as doctoring
 from explorer.lab.training import commands as training
 from explorer.locale import LANGUAGES, say
@@ -134,7 +135,7 @@ def answered() -> int:
         if chosen.command not in EXAMINES or isinstance(defect, BrokenPipeError):
             raise
         traceback.print_exc()
-        return doctoring.UNUSABLE
+        return UNUSABLE
 
 
 def with_all_packages(chosen: argparse.Namespace) -> int:
@@ -145,7 +146,7 @@ def with_all_packages(chosen: argparse.Namespace) -> int:
         if package in ("", "explorer", "losses"):
             raise
         print(INCOMPLETE.format(name=package), file=sys.stderr)
-        return doctoring.UNUSABLE if chosen.command in EXAMINES else 1
+        return UNUSABLE if chosen.command in EXAMINES else 1
 
 
 def could_not_start(problem: Exception) -> int:
