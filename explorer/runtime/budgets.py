@@ -49,7 +49,8 @@ BUDGETS = (
     Budget("head_seconds", 20, "s", "a request", "until its first line and headers have arrived"),
     Budget("answer_seconds", 60, "s", "a request", "until it goes on to take what it is answered"),
     Budget("scene_mib", 4, "MiB", "a request", "of a scene's rows; those of many are kept"),
-    Budget("sentence_letters", 20_000, "characters", "a request", "of one sentence to be encoded"),
+    Budget("sentence_letters", 20_000, "characters", "a request", "of one sentence"),
+    Budget("answer_mib", 128, "MiB", "a request", "of its answer"),
     Budget("request_mib", 1500, "MiB", "a request", "of memory that it is estimated to take"),
     Budget("request_cells", 400_000_000, "cells", "a request", "of matrices, at all values of it"),
     # A thread's own: a busy machine makes nothing later.
@@ -73,6 +74,7 @@ BUDGETS = (
     Budget("training_seconds", 600, "s", "a run", "from the first step on, pauses included"),
     Budget("training_mib", 4096, "MiB", "a run", "of memory for its process"),
     Budget("bodies_mib", 512, "MiB", "all", "of what requests send, until they are answered"),
+    Budget("answers_mib", 512, "MiB", "all", "of answers, until they are sent"),
     Budget("middling_at_once", 1, "answers", "all", "middling work under way; the rest waits"),
     Budget("middling_waiting", 32, "answers", "all", "middling work that waits"),
     Budget("heavy_at_once", 2, "jobs", "all", "heavy work under way; the rest waits its turn"),

@@ -97,10 +97,11 @@ def listed_in(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
 
 
-def read_sentence(value: object, column: str) -> str:
+def read_sentence(value: object, column: str, most: float = math.inf) -> str:
     """The sentence without surrounding blanks; numbers are written out.
 
-    Raises Problem if the cell of `column` is empty or holds something that is not text.
+    Raises Problem if the cell of `column` is empty, holds something that is not text, or has more
+    than `most` characters.
     """
     if is_blank(value):
         raise Problem("sentence_missing", column=column)
@@ -108,6 +109,8 @@ def read_sentence(value: object, column: str) -> str:
         kind = value.kind if isinstance(value, Foreign) else type(value).__name__
         raise Problem("sentence_not_text", column=column, kind=kind)
     sentence = _number_as_text(value, column) if not isinstance(value, str) else value.strip()
+    if len(sentence) > most:
+        raise Problem("sentence_too_long", count=len(sentence), most=most)
     if sentence.isascii():
         return sentence
     # Half of a surrogate pair (JSON can hold one) is no character: no encoder could read it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import (
     AmbiguousScore,
@@ -44,6 +45,7 @@ class RowReader:
 
     def __init__(self, grid: Grid, chosen: Mapping[str, int]) -> None:
         self.grid = grid
+        self.sentence_letters = budget("sentence_letters")
         self.names = grid.columns
         self.marks: dict[int, frozenset[str]] = {}
         self.listed: set[str] = set()
@@ -138,7 +140,7 @@ class RowReader:
             read = self.label if role == "score" else self.number
             columns[at] = [read(value, beside) for value in values]
         first = self.sentence(cells, self.positions["first"])
-        seconds = [read_sentence(text, name) for text in texts]
+        seconds = [read_sentence(text, name, self.sentence_letters) for text in texts]
         return tuple((first, *pair) for pair in zip(seconds, *columns, strict=True))
 
     def _is_list(self, cells: Cells, position: int) -> bool:
@@ -165,7 +167,7 @@ class RowReader:
         return self.score(cells, TEACHER)
 
     def sentence(self, cells: Cells, position: int) -> str:
-        return read_sentence(cells[position], self.names[position])
+        return read_sentence(cells[position], self.names[position], self.sentence_letters)
 
     def score(self, cells: Cells, role: str = "score") -> float:
         position = self.positions[role]
@@ -199,7 +201,7 @@ class RowReader:
     def _sentences(self, cells: Cells, role: str, positions: Sequence[int]) -> list[str]:
         """Those of all these columns, of which one may hold a list and some may be empty."""
         found = [
-            read_sentence(text, self.names[position])
+            read_sentence(text, self.names[position], self.sentence_letters)
             for position in positions
             for text in self._entries(cells, role, position)
         ]

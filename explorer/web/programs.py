@@ -21,6 +21,7 @@ from gradio.utils import LRUCache
 
 from explorer.front.process import Front
 from explorer.runtime import jobs
+from explorer.runtime.answers import check_answer
 from explorer.runtime.problem import Problem
 from explorer.web.hosting import as_asked, problem_of
 
@@ -105,7 +106,9 @@ def endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
     def answer(*arguments: Any) -> Any:
         try:
             with as_asked(), jobs.job():
-                return function(*arguments)
+                found = function(*arguments)
+                check_answer(found)
+                return found
         except Problem as problem:
             raise Refusal(str(problem)) from None
         except jobs.Cancelled:  # whoever asked has left, and hears nothing of it

@@ -12,8 +12,9 @@ import brotli
 from starlette.responses import Response
 
 from explorer.runtime import jobs
+from explorer.runtime.answers import UNSENT, check_answer
 from explorer.runtime.leave import read_leave, with_leave
-from explorer.runtime.problem import Problem
+from explorer.runtime.problem import Problem, logged
 from explorer.runtime.promise import promised
 from explorer.runtime.sendable import encoded, sendable
 from explorer.runtime.validation import misfit
@@ -52,7 +53,9 @@ def served(
                 jobs.check()  # who has left while they waited for a thread is answered nothing
                 if keeps and not has_key():
                     raise Problem("no_cookie")
-                return sendable(function(_without_leave(request)))
+                found = function(_without_leave(request))
+                check_answer(found)
+                return sendable(found)
         except Problem as problem:
             return {"error": problem.to_json()}
         except jobs.Cancelled:
@@ -76,7 +79,12 @@ def sent(function: Callable[[object], Json]) -> Callable[[object], Response]:
         worth_it = promised().packs_answers and len(body) > WORTH_COMPRESSING
         if worth_it and "br" in accepted_encodings():
             body, headers["content-encoding"] = brotli.compress(body, quality=1), "br"
-        return Response(body, media_type="application/json", headers=headers)
+        if not UNSENT.take(len(body)):
+            problem = logged(Problem("low_memory", about="again"))
+            return Response(encoded({"error": problem.to_json()}), media_type="application/json")
+        response = Response(body, media_type="application/json", headers=headers)
+        UNSENT.let_go_with(response, len(body))
+        return response
 
     return answer
 

@@ -26,6 +26,7 @@ from explorer.lab.doctor.data import (
 from explorer.lab.doctor.profile import Cleaned
 from explorer.lab.doctor.texts import looked_at, numbered, together
 from explorer.lab.large.texts import Texts
+from explorer.runtime.budgets import budget
 from explorer.runtime.jobs import Report
 from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.numbers import percent
@@ -157,14 +158,15 @@ def read_classes(
     grid = read_grid(content, name, header, lambda *far: report("parsing", *far), encoding, named)
     text, kind = _columns(grid, _chosen(grid, columns or {}))
     texts, of, rows, known, skipped = Texts(), [], [], {}, 0
+    most = budget("sentence_letters")
     for row, cells in grid.records(lambda *far: report("reading", *far)):
         if len(of) >= LARGE_PAIRS:
             break
         try:
             if isinstance(cells, Problem):
                 raise cells
-            sentence = read_sentence(cells[text], grid.columns[text])
-            named = read_sentence(cells[kind], grid.columns[kind])
+            sentence = read_sentence(cells[text], grid.columns[text], most)
+            named = read_sentence(cells[kind], grid.columns[kind], most)
         except Problem:
             skipped += 1
             continue

@@ -136,3 +136,25 @@ def test_what_goes_a_long_way_is_compressed(monkeypatch, accepted, coded):
     assert ("content-encoding" in told.headers) == coded
     assert json.loads(brotli.decompress(told.body) if coded else told.body) == long
     assert "content-encoding" not in tell({}).headers
+
+
+def test_a_large_answer_of_a_hosted_page_is_refused_before_it_is_written(monkeypatch):
+    """Many references to one text, as the dictionary of a Parquet file gives them."""
+    text = "x" * 2**20
+    tell = sent(served("thing", lambda request: {"rows": [[text, text]] * 2**12}, dict))
+    asked_with(monkeypatch, **{HEADER: new_key()})
+    monkeypatch.setenv(HOSTED, "1")
+    answer = json.loads(tell({}).body)
+    assert answer["error"]["key"] == "problem.answer_too_large"
+
+
+def test_answers_that_wait_to_be_sent_leave_no_room_for_more(monkeypatch):
+    text = "".join(map(chr, range(97, 123))) * 2**16
+    tell = sent(served("thing", lambda request: {"text": text}, dict))
+    asked_with(monkeypatch, **{HEADER: new_key()})
+    monkeypatch.setenv(HOSTED, "1")
+    monkeypatch.setenv("LOSSPRISM_ANSWERS_MIB", "2")
+    waiting = tell({})
+    assert json.loads(tell({}).body)["error"]["key"] == "problem.low_memory"
+    del waiting
+    assert json.loads(tell({}).body) == {"text": text}

@@ -1,0 +1,77 @@
+"""A hosted page measures its answers before they are written out, and counts what waits."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import pytest
+
+from explorer.runtime.answers import Unsent, check_answer, json_bytes
+from explorer.runtime.limits import MIB
+from explorer.runtime.problem import Problem
+from explorer.runtime.promise import HOSTED
+from explorer.runtime.sendable import encoded
+
+
+@dataclasses.dataclass
+class Row:
+    text: str
+
+
+LONG = "x" * 2**16
+SHAPES = {
+    "text": lambda: LONG * 32,
+    "list": lambda: [LONG] * 32,
+    "tuples": lambda: ((LONG, LONG),) * 16,
+    "rows": lambda: {"rows": [[LONG, LONG, "1"]] * 16},
+    "names": lambda: {f"{LONG}{i}": i for i in range(32)},
+    "dataclass": lambda: [Row(LONG)] * 32,
+    "nested": lambda: [{"a": [{"b": (LONG,)}]}] * 32,
+    "wide letters": lambda: ["字" * 2**15] * 32,
+    "numbers": lambda: [0.1234567890123] * 2**18,
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_reference_counts_as_often_as_it_is_written(shape):
+    value = SHAPES[shape]()
+    written = len(encoded(value))
+    assert written / 2.5 < json_bytes(value, 2**40) < written * 1.5
+
+
+def test_counting_ends_where_it_is_too_much():
+    asked = 0
+
+    class Counted(list):
+        def __iter__(self):
+            nonlocal asked
+            asked += 1
+            return super().__iter__()
+
+    assert json_bytes([Counted([LONG])] * 1000, 3 * len(LONG)) < 5 * len(LONG)
+    assert asked < 6
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_only_a_hosted_page_refuses_large_answers(shape, monkeypatch, capfd):
+    value = SHAPES[shape]()
+    monkeypatch.setenv("LOSSPRISM_ANSWER_MIB", "1")
+    check_answer(value)
+    monkeypatch.setenv(HOSTED, "1")
+    with pytest.raises(Problem, match="1 MiB"):
+        check_answer(value)
+    assert capfd.readouterr().err == "refused problem.answer_too_large\n"
+    check_answer(json.loads(json.dumps("small")))
+
+
+def test_what_waits_to_be_sent_is_counted_until_nobody_sends_it(monkeypatch):
+    monkeypatch.setenv(HOSTED, "1")
+    monkeypatch.setenv("LOSSPRISM_ANSWERS_MIB", "2")
+    unsent, sending = Unsent(), Row("an answer")
+    assert unsent.take(2 * MIB)
+    unsent.let_go_with(sending, 2 * MIB)
+    assert not unsent.take(1)
+    del sending
+    assert unsent.held == 0
+    assert unsent.take(2 * MIB)
