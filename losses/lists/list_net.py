@@ -162,7 +162,7 @@ def _collapse(given: dict[str, Tensor], target: str, **_: object) -> float:
 def _floor(
     given: dict[str, Tensor],
     target: str,
-    temperature: float,
+    temperature: float = 1.0,
     within: Ends = COSINES,
 ) -> float:
     """Shares as near to the target's as the ends of scores allow; without ends its entropy."""

@@ -1027,6 +1027,19 @@ def test_lists_as_libraries_print_them(name, convention):
     same(found, OF_LISTS[name, convention], rtol=1e-7)
 
 
+def test_padding_of_allrank():
+    """A label of −1 is no candidate: of two at .3 and .1 the first has rank 1 + σ(−.2)."""
+    convention = "allRank 1.4.3 approxNDCGLoss (α = 1)"
+    scores = torch.tensor([[0.9, 0.3, 0.1]], dtype=torch.float64)
+    second = 1 / (1 + math.exp(0.2))
+    for labels, expected in (([-1, 1, 0], -1 / math.log2(2 + second)), ([-1, 1, -1], -1.0)):
+        given = {"scores": scores, "labels": torch.tensor([labels]), "mask": None}
+        found = ours("approx_ndcg", convention, **given)
+        same(found, expected)
+    spec = LOSSES["approx_ndcg"].under(convention)
+    assert spec.floor({"labels": torch.tensor([[-1, 1, 0]])}, **spec.defaults) == -1
+
+
 def test_list_mle_of_one_order():
     """allRank and TF-Ranking shuffle ties: a list without any."""
     for convention in (

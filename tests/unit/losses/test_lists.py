@@ -237,7 +237,9 @@ def test_list_net_of_the_textbook():
     entropy = torch.special.entr(labels.softmax(dim=1)).sum().item()
     assert losses.list_net(labels, labels).item() == pytest.approx(entropy)
     given = {"scores": labels, "labels": labels, "mask": None}
-    assert LOSSES["list_net"].floor(given, target="softmax") == pytest.approx(entropy)
+    assert LOSSES["list_net"].scored_as("logit").floor(given, target="softmax") == pytest.approx(
+        entropy
+    )
     assert LOSSES["list_mle"].collapse(given, weighted=False, order="labels") == pytest.approx(
         math.log(24)
     )
