@@ -318,7 +318,7 @@ class Runs:
         config = run.read("config.json")
         standing, state = self._standing(run), run.state
         last, pace = progress(run)
-        plan, steps = config["plan"], state.get("steps")
+        plan, steps = {**_usual_plan(), **config["plan"]}, state.get("steps")
         left = steps and pace and max(steps - last["step"], 0) * pace
         ended = standing in ENDED
         done = run.path / "summary.json"
@@ -371,6 +371,12 @@ class Runs:
             state = word(f"finetune.state.{standing}", standing)
             raise Problem("training_wrong_state", name=name, state=state)
         return run
+
+
+@functools.cache
+def _usual_plan() -> dict:
+    """What an entry of a plan is that its file leaves out."""
+    return TrainingPlan().to_json()
 
 
 @functools.cache
