@@ -15,11 +15,11 @@ ROUNDED = 0.005  # of a metric, where it is not: 1 is no 0.99 of 100 candidates
 
 
 class Chance(NamedTuple):
-    """The value of a metric by chance, of one right candidate among `count`: "always_no",
+    """The value of a metric by chance, of one right candidate among the `candidates`: "always_no",
     "accuracy", "mrr" and "ndcg" over all positions, "mrr_cut" and "ndcg_cut" over the first 10."""
 
     metric: str
-    count: int
+    candidates: int
     value: float
 
 

@@ -48,6 +48,6 @@ def _filtered(name: str, values: np.ndarray, of: Curve, curve: Curve, zeros: int
     exact = max(float(of.unit.max(initial=0.0)), 1e-9)
     always_no = [one for one in chances_at(level, exact, Known()) if one.metric == "always_no"]
     if always_no:
-        said |= {"candidates": always_no[0].count, "wrong": always_no[0].count - 1}
+        said |= {"candidates": always_no[0].candidates, "wrong": always_no[0].candidates - 1}
     more = "zero_always_no" if always_no else "zero_filtered"
     return Fault("zero", SEVERE, said, (int(step),), room="run", more=more)
