@@ -276,9 +276,9 @@ def _copies(profile: Profile) -> Iterator[Fault]:
 def _conflicts(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
     places = profile.positive_and_not if spec.by_threshold else profile.conflicting
     if len(places):
-        texts = len(np.unique(profile.pair[places]))
+        texts = len(np.unique(profile.same_pair[places]))
         values: dict[str, Value] = {"count": texts, "rows": len(places)}
-        ordered = _beside_each_other(profile.pair, places)
+        ordered = _beside_each_other(profile.same_pair, places)
         yield Fault("conflicting_labels", SEVERE, values, _evidence(ordered))
 
 

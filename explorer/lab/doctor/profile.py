@@ -9,10 +9,18 @@ from typing import Protocol
 
 import numpy as np
 
+from explorer.lab.doctor.groups import later, of_several_labels, sets
 from explorer.lab.doctor.meetings import Meetings, beside, encounters, meetings, partners, touching
 from explorer.lab.doctor.texts import looked_at, numbered, together
 from explorer.runtime import jobs
-from explorer.sources.columns import POSITIVE_ROLES, TEACHER, TRIPLET_ROLES, is_name
+from explorer.sources.columns import (
+    PAIR_ROLES,
+    POSITIVE_ROLES,
+    TEACHER,
+    TRIPLET_ROLES,
+    is_name,
+)
+from explorer.sources.symmetric_columns import name_same_kind
 from losses.labels import UNIT, Ends, label_rules
 
 
@@ -173,10 +181,27 @@ class Profile:
             return np.arange(len(self))
         return np.unique(self.rows, return_inverse=True)[1]
 
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether (A, B) and (B, A) are one pair: of labelled pairs whose columns are of one kind,
+        such as sentence1 and sentence2, or have no names; not of questions and answers."""
+        if self.rows is not None or not self.labelled or self.of_inference:
+            return False
+        first, second = (self._named(role) for role in PAIR_ROLES[:2])
+        return not (first and second) or name_same_kind(first, second)
+
+    @cached_property
+    def same_pair(self) -> np.ndarray:
+        """A number for each pair of texts [N], of symmetric ones in whichever order."""
+        if not self.is_symmetric:
+            return self.pair
+        low, high = np.minimum(self.first, self.second), np.maximum(self.first, self.second)
+        return together(low, high)
+
     @cached_property
     def _labelled_pair(self) -> np.ndarray:
         """A number for each pair of texts with its label [N]."""
-        return together(self.pair, np.searchsorted(self.levels, self.labels))
+        return together(self.same_pair, np.searchsorted(self.levels, self.labels))
 
     @cached_property
     def alike(self) -> np.ndarray:
@@ -185,16 +210,16 @@ class Profile:
         negatives elsewhere it is another."""
         if self.rows is None:
             return self._labelled_pair
-        return _sets(self._labelled_pair, self.row_of)[self.row_of]
+        return sets(self._labelled_pair, self.row_of)[self.row_of]
 
     @cached_property
     def again(self) -> np.ndarray:
         """The places of pairs of rows that stood before, with the same labels; of a list also those
         that stood before in it."""
-        later = _later(self.alike, self.row_of)
+        again = later(self.alike, self.row_of)
         if self.rows is not None and self.in_lists:
-            later |= _later(together(self.row_of, self._labelled_pair))
-        return np.flatnonzero(later)
+            again |= later(together(self.row_of, self._labelled_pair))
+        return np.flatnonzero(again)
 
     @cached_property
     def own_negatives(self) -> np.ndarray:
@@ -209,14 +234,14 @@ class Profile:
     def conflicting(self) -> np.ndarray:
         """The places of all pairs that stand with several labels, and not in one triplet alone."""
         places = np.setdiff1d(np.arange(len(self)), self.own_negatives, assume_unique=True)
-        return places[_of_several_labels(self.pair[places], self.labels[places])]
+        return places[of_several_labels(self.same_pair[places], self.labels[places])]
 
     @cached_property
     def positive_and_not(self) -> np.ndarray:
         """Those of them that are positive here and not there: only these conflict for a loss that
         reads whether a label reaches the threshold, and no degrees."""
         places = self.conflicting
-        return places[_of_several_labels(self.pair[places], self.positive[places])]
+        return places[of_several_labels(self.same_pair[places], self.positive[places])]
 
     @cached_property
     def same_on_both_sides(self) -> np.ndarray:
@@ -232,7 +257,7 @@ class Profile:
     @cached_property
     def varied(self) -> np.ndarray:
         """Whether the first text of each pair stands with another label too [N]."""
-        return _of_several_labels(self.first, self.labels)
+        return of_several_labels(self.first, self.labels)
 
     @property
     def in_order(self) -> float:
@@ -373,36 +398,6 @@ class Profile:
         _ = self.has, self.partners, self.written_apart, self._encounters, self.cleaned
         _ = self.varied, self.listed, self.commonest
         return self
-
-
-def _of_several_labels(numbers: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Whether the number of each pair stands with several labels, bool [N]."""
-    count = int(numbers.max(initial=-1)) + 1
-    low, high = np.full(count, np.inf), np.full(count, -np.inf)
-    np.minimum.at(low, numbers, labels)
-    np.maximum.at(high, numbers, labels)
-    return (low < high)[numbers]
-
-
-def _later(numbers: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-    """Whether each number stood before, bool [N]; with their rows, which are in order, in an
-    earlier one of these."""
-    _, first, of = np.unique(numbers, return_index=True, return_inverse=True)
-    places = np.arange(len(numbers)) if rows is None else rows
-    return places > places[first][of]
-
-
-def _sets(numbers: np.ndarray, of: np.ndarray) -> np.ndarray:
-    """A number for each set [S] to which these [N] are counted `of`, equal for sets of the same: a
-    64-bit sum, by which two that differ come out as one as seldom as texts do by theirs."""
-    width = int(numbers.max(initial=0)) + 1
-    members = np.unique(of * width + numbers)
-    mixed = (members % width).astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):  # SplitMix64
-        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
-    mixed ^= mixed >> np.uint64(31)
-    begins = np.unique(members // width, return_index=True)[1]
-    return np.unique(np.add.reduceat(mixed, begins), return_inverse=True)[1]
 
 
 def profiled(

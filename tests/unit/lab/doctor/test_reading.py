@@ -123,7 +123,8 @@ def test_what_is_no_file_has_a_sentence(tmp_path):
 def test_a_finding_stands_in_its_scene():
     """Explore finds the same two conflicting labels that the finding names."""
     first = tuple(f"question {place}" for place in range(200))
-    pairs = Pairs(first + first[7:8], first[::-1] + first[192:193], (*(0.0, 1.0) * 100, 0.0))
+    second = tuple(f"answer {place}" for place in range(200))
+    pairs = Pairs(first + first[7:8], second + second[7:8], (*(0.0, 1.0) * 100, 0.0))
     profile = read_given(pairs, quiet).profile
     fault = next(one for one in examine(profile, LOSSES["cosent"], 16).faults)
     assert fault.name == "conflicting_labels"
