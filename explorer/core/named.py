@@ -9,7 +9,7 @@ from explorer.core.akin import akin_called
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec
 from losses.combined.names import MOST_LETTERS, RECIPES, without_blanks
-from losses.sentence_transformers.naming import classes_of, is_class, plain
+from losses.sentence_transformers.naming import LIBRARY, classes_of, is_class, plain
 
 # So many letters of a convention's name say which class is meant: BatchHard of
 # BatchHardTripletLoss.
@@ -140,7 +140,13 @@ def conventions_called(spec: LossSpec, name: str) -> list[str]:
     if named or not called.isidentifier():
         return named
     of_class = [one.name for one in spec.conventions if wanted in _classes_under(spec, one.name)]
-    return of_class or _begun_by(spec, wanted)
+    return of_class or _of_library(spec, wanted) or _begun_by(spec, wanted)
+
+
+def _of_library(spec: LossSpec, wanted: str) -> list[str]:
+    """The conventions of sentence-transformers in which its class computes the loss itself."""
+    ours = [one.name for one in spec.conventions if one.name.startswith(LIBRARY)]
+    return [name for name in ours if wanted in classes_of(spec.under(name))]
 
 
 def _classes_under(spec: LossSpec, convention: str) -> frozenset[str]:

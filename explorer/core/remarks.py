@@ -75,7 +75,7 @@ class Seen:
     not finite. `beside`: the loss has other terms than these. `same_text` are the negatives of the
     same text, by the name of the loss, or of each in a sum, that has such. Nothing is below
     `floor`, where it is known, which is `held_by_copies` where it would be lower without them. A
-    teacher's `margins` reach so far.
+    teacher's `margins` reach so far. `labels` are the least and the largest label.
     """
 
     spec: LossSpec
@@ -108,6 +108,7 @@ class Seen:
     floor: float | None = None
     held_by_copies: bool = False
     margins: float = 0.0
+    labels: tuple[float, float] | None = None
 
 
 def remarks(e: Exploration, most: int = 3) -> list[Remark]:
@@ -168,6 +169,7 @@ def _seen(e: Exploration) -> Seen:
         floor=e.floor,
         held_by_copies=e.copies_hold_it_up,
         margins=_margins_asked(e),
+        labels=(float(e.batch.labels.min()), float(e.batch.labels.max())),
     )
 
 
@@ -216,11 +218,33 @@ def _on_faults(seen: Seen) -> list[Remark]:
 
 
 def _on_labels(seen: Seen) -> list[Remark]:
+    if outside := _labels_outside(seen):
+        return [outside]
     if seen.pairs < 2:
         return [] if seen.looks_for else [Remark("one_pair")]
     if seen.looks_for or seen.ordered or not seen.spec.reads_labels:
         return []
     return [Remark("labels_equal" if seen.gradient_norm == 0 else "labels_equal_felt")]
+
+
+def _labels_outside(seen: Seen) -> Remark | None:
+    """That labels lie outside the ends that a loss is made for, which takes them as they are, and
+    the convention that converts them."""
+    spec, labels = seen.spec, seen.labels
+    if spec.label_ends is None or labels is None or "labels" not in spec.reads.values():
+        return None
+    (low, high), (least, most) = labels, spec.label_ends
+    if least <= low and high <= most:
+        return None
+    ends = {"low": low, "high": high, "least": least, "most": most}
+    said: dict[str, Value] = {name: short(end) for name, end in ends.items()}
+    return Remark("labels_outside", {**said, "other": _converting(spec)})
+
+
+def _converting(spec: LossSpec) -> Value:
+    """The name of the convention of a loss that brings labels to 0…1 or to 1 and 0."""
+    known = (one.name for one in spec.conventions if "unit_labels" in one.reads.values())
+    return next(known, word("ui.own_convention", "As defined here"))
 
 
 def _alone(e: Exploration) -> int:

@@ -31,6 +31,7 @@ COUNTS = frozenset(
         "batches",
         "below",
         "drawn",
+        "lists",
     }
 )
 _PLURAL = re.compile(r"\{(\w+):([^|}]*)\|([^}]*)\}")

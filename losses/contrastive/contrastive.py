@@ -12,6 +12,7 @@ from losses import geometry, inputs
 from losses.equivalents import Equivalent
 from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
+from losses.labels import UNIT
 from losses.peers import METRIC_LEARNING, OF_SIDES, SENTENCE_TRANSFORMERS, VALUED, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -316,6 +317,7 @@ CONTRASTIVE = LossSpec(
             reads=AS_THEY_ARE,
             equivalent=partial(_equivalent, "labels"),
             note=GRADED_NOTE,
+            label_ends=UNIT,
             former=("sentence-transformers",),
         ),
         Convention(
@@ -337,6 +339,7 @@ CONTRASTIVE = LossSpec(
             },
             reads=AS_THEY_ARE,
             note=GRADED_NOTE,
+            label_ends=UNIT,
             collapse=partial(_contrastive_collapse, half=True),
             collapse_formula=r"\tfrac12 m^2 \cdot \overline{1 - y}",
             floor=partial(_contrastive_floor, distance="manhattan", half=True),

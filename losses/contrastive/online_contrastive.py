@@ -9,6 +9,7 @@ from losses import geometry, inputs
 from losses.equivalents import Equivalent
 from losses.gather import gathered
 from losses.kernels.gradient import with_gradient
+from losses.labels import UNIT
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 METRICS = ("cosine", "euclidean")
@@ -160,5 +161,11 @@ ONLINE_CONTRASTIVE = LossSpec(
     "pair, positives farther than their own mean count, or negatives nearer than theirs, as in "
     "sentence-transformers.",
     equivalent=_equivalent,
-    conventions=(Convention("sentence-transformers 6.2", {"margin": 0.5, "distance": "cosine"}),),
+    conventions=(
+        Convention(
+            "sentence-transformers 6.2",
+            {"margin": 0.5, "distance": "cosine"},
+            label_ends=UNIT,
+        ),
+    ),
 )

@@ -66,6 +66,13 @@ TERMS = Symbol(
     signed=False,
 )
 
+AS_THEY_ARE = (
+    "Labels are taken as they are, as the library takes them: 0.3 is a probability of 30 %, and "
+    "above 1 a logit without an end has no least value. Elsewhere a pair is 1 or 0 by the "
+    "threshold."
+)
+CONVERTED = {"scores": "scores", "labels": "unit_labels"}
+
 BINARY_CROSS_ENTROPY = LossSpec(
     function=binary_cross_entropy,
     definition=binary_cross_entropy_definition,
@@ -104,14 +111,25 @@ BINARY_CROSS_ENTROPY = LossSpec(
             "sentence-transformers 6.2 BinaryCrossEntropyLoss",
             symbols={"terms": replace(TERMS, signed=True)},
             reads={"scores": "scores", "labels": "labels"},
-            note="Labels are taken as they are, as the library takes them: 0.3 is a probability of "
-            "30 %, and above 1 a logit without an end has no least value. Elsewhere a pair is 1 or "
-            "0 by the threshold.",
+            note=AS_THEY_ARE,
             former=("sentence-transformers",),
-            peers=(Peer(SENTENCE_TRANSFORMERS, "BinaryCrossEntropyLoss", SCORES),),
+            peers=(
+                Peer(SENTENCE_TRANSFORMERS, "BinaryCrossEntropyLoss", SCORES),
+                Peer("torch", "BCEWithLogitsLoss", {"input": "scores", "target": "labels"}),
+            ),
             score="logit",
             label_ends=UNIT,
         ),
+        Convention(
+            "sentence-transformers 6.2 BinaryCrossEntropyLoss, labels brought to 0…1",
+            symbols={"terms": replace(TERMS, signed=True)},
+            reads={"scores": "scores", "labels": "unit_labels"},
+            note="Labels of 0 to 4 and the like are probabilities once they are divided by 4. The "
+            "library does not divide: the column of labels has to hold the quotients.",
+            peers=(Peer(SENTENCE_TRANSFORMERS, "BinaryCrossEntropyLoss", CONVERTED),),
+            score="logit",
+        ),
     ),
+    label_ends=UNIT,
     peers=(Peer("torch", "BCEWithLogitsLoss", {"input": "scores", "target": "binary_labels"}),),
 )

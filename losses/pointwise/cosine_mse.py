@@ -70,10 +70,16 @@ COSINE_MSE = LossSpec(
     aliases=("CosineSimilarityLoss", "cosine regression"),
     references=("Reimers & Gurevych 2019",),
     equivalent=of_pairs("CosineSimilarityLoss", "cosine_labels"),
+    label_ends=COSINES,
     conventions=(
         Convention(
             "sentence-transformers 6.2 CosineSimilarityLoss",
+            reads={"scores": "scores", "labels": "labels"},
+            equivalent=of_pairs("CosineSimilarityLoss"),
+            note="Labels are taken as they are, as the library takes them: no cosine reaches one "
+            "above 1. Elsewhere those of 1 to 5 and the like are brought to 0…1 first.",
             former=("sentence-transformers",),
+            label_ends=COSINES,
         ),
     ),
     peers=(Peer("torch", "MSELoss", {"input": "scores", "target": "cosine_labels"}),),

@@ -34,7 +34,14 @@ SAMPLES: dict[str, tuple[str, int, str]] = {
     "inference_labels": ("cosent", 4, "premise\thypothesis\tlabel\n" + "".join(
         f"premise {n}\thypothesis {n}\t{n % 3}\n" for n in range(9))),
     "labels_out_of_reach": ("cosine_mse", 4, GRADED),
+    "labels_outside": ("binary_cross_entropy", 4, GRADED),
     "lists_of_one": ("list_net", 4, GRADED),
+    "lists_of_one_label": ("list_net", 4, "".join(
+        f"query {n // 3}\tdocument {n}\t{n // 3 % 2}\n" for n in range(12))),
+    "lists_without_positive": ("margin_mse", 4, "".join(
+        f"query {n // 3}\tdocument {n}\t{int(n % 6 == 0)}\n" for n in range(12))),
+    "groups_without_negative": ("margin_mse", 4, "".join(
+        f"query {n // 3}\tdocument {n}\t{int(n % 6 < 4)}\n" for n in range(12))),
     "margin_beyond": ("triplet", 4, GRADED),
     "margins_out_of_reach": ("margin_mse", 4, "query\tdocument\tscore\tteacher\n" + "".join(
         f"question {n // 2}\tanswer {n}\t{1 - n % 2}\t{7 - 14 * (n % 2)}\n" for n in range(6))),

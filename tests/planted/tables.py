@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from unittest.mock import patch
 
-from explorer.lab.doctor import classes, data
+from explorer.lab.doctor import classes, faults
 from explorer.lab.doctor.classes import examine_classes, read_classes
-from explorer.lab.doctor.data import Fault, examine
+from explorer.lab.doctor.data import examine
+from explorer.lab.doctor.faults import Fault
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.profile import profiled
 from explorer.lab.doctor.reading import read_content
@@ -223,6 +224,15 @@ def relabelled(loss: str, label: Callable[[int], float], labelled: bool = True) 
     )
 
 
+def listed(loss: str, label: Callable[[int], float]) -> Whole:
+    """Lists of three candidates, by the place of the candidate."""
+    return lambda rows: (
+        [(f"query {place // 3}", b, label(place)) for place, (_, b, _) in enumerate(rows)],
+        loss,
+        True,
+    )
+
+
 def rewritten(write: Callable[[int, str, str], tuple[str, str]]) -> Whole:
     return lambda rows: (
         [(*write(place, a, b), label) for place, (a, b, label) in enumerate(rows)],
@@ -239,13 +249,21 @@ WHOLE: dict[str, Whole] = {
     "no_positive": relabelled("info_nce", lambda place: (place % 2) * 0.25),
     "no_negative": relabelled("contrastive", lambda place: 0.75 + (place % 2) / 4),
     "batches_without_positive": relabelled("info_nce", lambda place: float(place % 100 == 0)),
+    "labels_outside": relabelled("BinaryCrossEntropyLoss", lambda place: float(place % 5)),
     "lists_of_one": relabelled("list_net", lambda place: (place % 5) / 4),
+    "lists_of_one_label": listed("ListNetLoss", lambda place: float(place // 3 % 2)),
+    "lists_without_positive": listed("margin_mse", lambda place: float(place % 6 == 0)),
+    "groups_without_negative": listed("margin_mse", lambda place: float(place % 6 < 4)),
     "no_teacher": relabelled("margin_mse", lambda place: (place % 5) / 4),
     "not_latin": rewritten(lambda p, a, b: (f"第{p}句话在这里", f"第{p}句回答在那里")),
     "two_scripts": rewritten(lambda p, a, b: (a, f"第{p}句回答在那里")),
 }
 # Of the same table, and no invention: MarginMSE compares candidates, and reads no degrees.
-BESIDE = {"no_teacher": {"lists_of_one", "degrees_lost"}}
+BESIDE = {
+    "no_teacher": {"lists_of_one", "degrees_lost"},
+    "lists_without_positive": {"no_teacher", "batches_without_positive"},
+    "groups_without_negative": {"no_teacher"},
+}
 
 
 def of_classes(draw: random.Random) -> tuple[list[tuple[str, str]], dict[str, set[int]]]:
@@ -281,7 +299,8 @@ def of_classes(draw: random.Random) -> tuple[list[tuple[str, str]], dict[str, se
 def examined(table: Table) -> dict[str, Fault]:
     first, second, labels = zip(*table.rows, strict=True)
     pairs = Pairs(first, second, labels, labelled=table.labelled)
-    found = examine(profiled(pairs), LOSSES[table.loss], BATCH, most_tokens=TOKENS)
+    spec = sides_for(Known(loss=table.loss))[0].spec
+    found = examine(profiled(pairs), spec, BATCH, most_tokens=TOKENS)
     return {fault.name: fault for fault in found.faults}
 
 
@@ -302,7 +321,7 @@ WHOLE_CLASSES: dict[str, Callable[[int], str]] = {
 def measured() -> Iterator[tuple[str, set, set]]:
     """Kind, what was planted of it (rows, or tables), and what was said: all rows of a finding, not
     the first few."""
-    with patch.object(data, "EVIDENCE", COUNT * 2), patch.object(classes, "EVIDENCE", COUNT * 2):
+    with patch.object(faults, "EVIDENCE", COUNT * 2), patch.object(classes, "EVIDENCE", COUNT * 2):
         yield from _measured()
 
 

@@ -52,6 +52,7 @@ ELSEWHERE = {
         ("remark.alone", "remark.all_alone"),
         "test_remarks.py::test_sentences_without_another_of_their_class_are_counted",
     ),
+    "remark.labels_outside": "test_remarks.py::test_labels_that_a_convention_takes_as_they_are",
     "remark.same_text_floor": "test_same_text.py::test_copies_hold_the_floor_up",
     "remark.same_text_left_out": "test_same_text.py::test_left_out_they_are_counted",
     **dict.fromkeys(
@@ -172,7 +173,9 @@ ELSEWHERE = {
                 "tokens_cut_off"
             ),
             "data.py::test_what_labels_cannot_teach": (
-                "degrees_lost labels_out_of_reach no_labels no_negative no_positive no_teacher "
+                "degrees_lost labels_out_of_reach labels_outside lists_of_one_label "
+                "lists_without_positive groups_without_negative no_labels no_negative no_positive "
+                "no_teacher "
                 "one_label lists_of_one"
             ),
             "data.py::test_what_was_planted_is_found_and_nothing_else": (

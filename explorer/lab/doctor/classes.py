@@ -11,18 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from explorer.lab.doctor.data import (
-    EVIDENCE,
-    MANY_MET,
-    NOTE,
-    SEVERE,
-    SEVERITIES,
-    SOME_MET,
-    WARNING,
-    Check,
-    Fault,
-    Value,
-)
+from explorer.lab.doctor.data import MANY_MET, SOME_MET, Check
+from explorer.lab.doctor.faults import EVIDENCE, NOTE, SEVERE, SEVERITIES, WARNING, Fault, Value
 from explorer.lab.doctor.profile import Cleaned
 from explorer.lab.doctor.texts import looked_at, numbered, together
 from explorer.lab.large.texts import Texts

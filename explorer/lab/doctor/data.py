@@ -6,13 +6,28 @@ import functools
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from explorer.core.remarks import COSINES_APART
 from explorer.lab.doctor.axes import family_of
+from explorer.lab.doctor.faults import (
+    EVIDENCE,
+    NOTE,
+    SEVERE,
+    SEVERITIES,
+    WARNING,
+    Fault,
+    Value,
+    evidence,
+)
+from explorer.lab.doctor.label_faults import (
+    on_groups,
+    on_label_ends,
+    on_lists,
+    takes_own_negatives,
+)
 from explorer.lab.doctor.landmarks import COLLAPSE, landmark, sides_of
 from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.meetings import Meetings
@@ -24,8 +39,6 @@ from explorer.sources.cells import INFERENCE_SCORES
 from losses import LOSSES, LossSpec
 
 KINDS = ("entailment", "neutral", "contradiction")
-SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")
-EVIDENCE = 5  # rows that are shown of each finding
 # Sampler and mask compare what is written: texts that are the same only as Doctor folds them meet
 # all the same. The same folding as that of `texts`; a cell may have a list of texts, or nothing.
 FOLDED = """\
@@ -41,60 +54,6 @@ POSITIVES_ALONE = "loss = losses.MultipleNegativesRankingLoss(model)"
 MANY_MET, SOME_MET = 0.1, 0.001
 MANY_FOREIGN = 0.5
 NONE_MEET = Meetings(0.0, 0.0, 0.0, 0.0)  # of a loss that takes no other row for a negative
-Value = int | float | str
-
-
-@dataclass(frozen=True)
-class Cell:
-    """Texts of two pairs (counted from 1) with their cosine, and where it is of a query and another
-    pair's key, that with its `own`."""
-
-    row: int
-    other: int
-    first: str
-    second: str
-    cosine: float
-    own: float | None = None
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One finding: its stable name, how bad it is, the numbers of its sentence, the pairs that
-    show it (of those read, counted from 1; of a run, its steps), what to paste, and texts of two
-    pairs that show it. `room` is what it is a finding of: "data" or a "run"; `assumed` what its
-    numbers take labels to be that nobody told; `more` a sentence that goes on from it."""
-
-    name: str
-    severity: str
-    values: dict[str, Value] = field(default_factory=dict)
-    rows: tuple[int, ...] = ()
-    advice: tuple[str, ...] = ()
-    cells: tuple[Cell, ...] = ()
-    room: str = "data"
-    assumed: str = ""
-    more: str = ""
-
-    def said(self, language: str = "en") -> str:
-        told = say(language, f"doctor.{self.room}.{self.name}", **self.values)
-        if self.more:
-            told = say(language, f"doctor.{self.room}.{self.more}", said=told, **self.values)
-        if not self.assumed:
-            return told
-        return say(language, f"doctor.{self.room}.if.{self.assumed}", said=told)
-
-    def advised(self, language: str = "en") -> list[str]:
-        """What to do about it, and what to paste."""
-        return [say(language, f"doctor.{self.room}.do.{self.name}"), *self.advice]
-
-    def to_json(self, language: str = "en") -> dict[str, Any]:
-        """As programs are told of it; the pairs that show it stand beside it."""
-        return {
-            "name": self.name,
-            "severity": self.severity,
-            "said": self.said(language),
-            "values": self.values,
-            "advice": self.advised(language),
-        }
 
 
 @dataclass(frozen=True)
@@ -154,9 +113,10 @@ def examine(
         "same_on_both_sides": lambda: _same_on_both_sides(profile),
         "twins": lambda: _twins(profile, spec, batch),
         "labels": lambda: _labels(profile, spec),
-        "reach": lambda: _reach(profile),
+        "reach": lambda: on_label_ends(profile, spec),
         "positives": lambda: _positives(profile, spec, batch),
-        "lists": lambda: _lists(profile),
+        "lists": lambda: on_lists(profile, spec),
+        "groups": lambda: on_groups(profile, spec),
         "margin_beyond": lambda: margin_beyond(spec, spec.defaults, margin),
         "teacher": lambda: _teacher(profile, spec),
         "lengths": lambda: _lengths(profile, most_tokens or 0),
@@ -171,7 +131,7 @@ def examine(
 
 def checks_of(profile: Profile, spec: LossSpec, most_tokens: int | None) -> tuple[Check, ...]:
     """What can be looked for in these columns, for this loss."""
-    needs, reads = spec.needs, set(spec.reads.values())
+    needs = spec.needs
     applies = {
         "negative_is_own": profile.of_triplets,
         "copies": True,
@@ -181,9 +141,10 @@ def checks_of(profile: Profile, spec: LossSpec, most_tokens: int | None) -> tupl
         "labels": not spec.learns_from_positives
         or (profile.labelled and spec.by_threshold)
         or profile.of_inference,
-        "reach": profile.labelled and "cosine_labels" in reads,
+        "reach": profile.labelled and spec.label_ends is not None,
         "positives": profile.labelled and spec.needs_positives,
         "lists": "lists" in needs,
+        "groups": takes_own_negatives(spec),
         "margin_beyond": spec.reach is not None,
         "teacher": "teacher" in needs,
         "lengths": most_tokens is not None,
@@ -229,7 +190,7 @@ def _sharing(profile: Profile, place: int) -> tuple[int, ...]:
     first, second = profile.first[place], profile.second[place]
     shares = (profile.first == first) | (profile.second == second)
     shares |= (profile.second == first) | (profile.first == second)
-    return _evidence(np.flatnonzero(shares & profile.positive))
+    return evidence(np.flatnonzero(shares & profile.positive))
 
 
 @functools.cache
@@ -255,7 +216,7 @@ def _own_negatives(profile: Profile) -> Iterator[Fault]:
         values: dict[str, Value] = {"count": count, "anchors": anchors}
         # Each beside a positive of its row.
         heads = profile.heads[np.unique(rows)]
-        yield Fault("negative_is_own", SEVERE, values, _evidence(np.union1d(heads, own)))
+        yield Fault("negative_is_own", SEVERE, values, evidence(np.union1d(heads, own)))
 
 
 def _copies(profile: Profile) -> Iterator[Fault]:
@@ -270,7 +231,7 @@ def _copies(profile: Profile) -> Iterator[Fault]:
     shown = _beside_each_other(number, heads[whole])
     if profile.rows is not None and np.bincount(number[heads])[number[shown]].max() < 2:
         shown = again  # of lists in which a candidate stands twice
-    yield Fault("copies", WARNING, {"count": len(rows)}, _evidence(shown))
+    yield Fault("copies", WARNING, {"count": len(rows)}, evidence(shown))
 
 
 def _conflicts(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
@@ -279,7 +240,7 @@ def _conflicts(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
         texts = len(np.unique(profile.same_pair[places]))
         values: dict[str, Value] = {"count": texts, "rows": len(places)}
         ordered = _beside_each_other(profile.same_pair, places)
-        yield Fault("conflicting_labels", SEVERE, values, _evidence(ordered))
+        yield Fault("conflicting_labels", SEVERE, values, evidence(ordered))
 
 
 def _beside_each_other(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -292,7 +253,7 @@ def _beside_each_other(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:
 def _same_on_both_sides(profile: Profile) -> Iterator[Fault]:
     same = profile.same_on_both_sides
     if len(same):
-        yield Fault("same_on_both_sides", WARNING, {"count": len(same)}, _evidence(same))
+        yield Fault("same_on_both_sides", WARNING, {"count": len(same)}, evidence(same))
 
 
 def _labels(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
@@ -317,23 +278,7 @@ def _inference(profile: Profile, spec: LossSpec) -> Fault:
     values: dict[str, Value] = dict(zip(KINDS, counts, strict=True))
     worst = np.flatnonzero(profile.labels == INFERENCE_SCORES[KINDS[-1]])
     severity = NOTE if spec.by_threshold or not spec.reads_labels else WARNING
-    return Fault("inference_labels", severity, values, _evidence(worst))
-
-
-def _reach(profile: Profile) -> Iterator[Fault]:
-    """Labels that no cosine can be."""
-    labels, (least, most) = profile.labels, profile.label_range
-    beyond = np.flatnonzero((labels < -1) | (labels > 1))
-    if len(beyond):
-        cell = f'row["{profile.label_column}"]'
-        from_zero = f"({cell} - {least:g})" if least else cell
-        rescaled = f'{{"{profile.label_column}": {from_zero} / {most - least:g}}}'
-        paste = f"dataset = dataset.map(lambda row: {rescaled})"
-        share = percent(len(beyond) / len(labels))
-        low, high = profile.levels[0], profile.levels[-1]
-        ends = {"low": display_number(float(low)), "high": display_number(float(high))}
-        values: dict[str, Value] = {"share": share, **ends}
-        yield Fault("labels_out_of_reach", SEVERE, values, _evidence(beyond), (paste,))
+    return Fault("inference_labels", severity, values, evidence(worst))
 
 
 def _positives(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
@@ -363,16 +308,6 @@ def _positives(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
         yield Fault("batches_without_positive", WARNING, values)
 
 
-def _lists(profile: Profile) -> Iterator[Fault]:
-    """First texts with a single candidate, for a loss that compares candidates."""
-    alone = profile.alone
-    if len(alone):
-        share = len(alone) / len(profile)
-        severity = SEVERE if share == 1 else WARNING
-        values: dict[str, Value] = {"count": len(alone), "share": percent(share)}
-        yield Fault("lists_of_one", severity, values, _evidence(alone))
-
-
 def _teacher(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
     """No teacher, or one that stands farther apart than two cosines can."""
     if not profile.has_teacher:
@@ -388,7 +323,7 @@ def _teacher(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
             "share": percent(beyond.sum() / np.isfinite(margins).sum()),
         }
         places = np.flatnonzero(beyond[profile.first] & profile.positive)
-        yield Fault("margins_out_of_reach", WARNING, values, _evidence(places))
+        yield Fault("margins_out_of_reach", WARNING, values, evidence(places))
 
 
 def _lengths(profile: Profile, most_tokens: int) -> Iterator[Fault]:
@@ -396,7 +331,7 @@ def _lengths(profile: Profile, most_tokens: int) -> Iterator[Fault]:
     cut = np.flatnonzero(profile.tokens > most_tokens)
     if len(cut):
         values: dict[str, Value] = {"count": len(cut), "most": most_tokens}
-        yield Fault("cut_off", WARNING, values, _evidence(cut))
+        yield Fault("cut_off", WARNING, values, evidence(cut))
 
 
 def _scripts(profile: Profile) -> Iterator[Fault]:
@@ -407,12 +342,12 @@ def _scripts(profile: Profile) -> Iterator[Fault]:
         return
     share = len(other) / len(profile)
     if len(apart) == len(other) and min(shares) == 0 and share > MANY_FOREIGN:
-        yield Fault("two_scripts", NOTE, {"share": percent(share)}, _evidence(apart))
+        yield Fault("two_scripts", NOTE, {"share": percent(share)}, evidence(apart))
     elif share >= MANY_FOREIGN:
-        yield Fault("not_latin", NOTE, {"share": percent(share)}, _evidence(other))
+        yield Fault("not_latin", NOTE, {"share": percent(share)}, evidence(other))
     else:
         values: dict[str, Value] = {"count": len(other), "share": percent(share)}
-        yield Fault("mixed_scripts", WARNING, values, _evidence(other))
+        yield Fault("mixed_scripts", WARNING, values, evidence(other))
 
 
 def margin_beyond(
@@ -427,7 +362,3 @@ def margin_beyond(
     if beyond is not None:
         said = dict(zip(("margin", "reach"), map(display_number, beyond), strict=True))
         yield Fault("margin_beyond", WARNING, {**said}, room=room)
-
-
-def _evidence(places: np.ndarray) -> tuple[int, ...]:
-    return tuple((places[:EVIDENCE] + 1).tolist())

@@ -21,17 +21,8 @@ from explorer.core.disagreement import (
 )
 from explorer.core.remarks import mostly_foreign
 from explorer.lab.directions import directions
-from explorer.lab.doctor.data import (
-    EVIDENCE,
-    MANY_MET,
-    NOTE,
-    SEVERITIES,
-    WARNING,
-    Cell,
-    Check,
-    Fault,
-    Value,
-)
+from explorer.lab.doctor.data import MANY_MET, Check
+from explorer.lab.doctor.faults import EVIDENCE, NOTE, SEVERITIES, WARNING, Cell, Fault, Value
 from explorer.lab.doctor.meetings import meetings
 from explorer.lab.doctor.profile import Profile
 from explorer.lab.large.encoding import encoded

@@ -553,7 +553,9 @@ def _of_libraries(spec: LossSpec) -> float:
     """What is assumed by a loss that few train with, and not by one that many do."""
     if not spec.conventions and spec.equivalent is None:
         return IN_NO_LIBRARY
-    return -LIBRARY * min(len(spec.conventions), 12)
+    # What only reads labels in another way is no further library.
+    distinct = {(one.definition, *one.parameters.items()) for one in spec.conventions}
+    return -LIBRARY * min(len(distinct), 12)
 
 
 # Pairs of a batch of which each number of positives is gone through; of more some.

@@ -30,6 +30,41 @@ def on(loss="cosent", rules=None, **settings):
     return Scenario(data=data, loss=loss, rules=rules or Rules())
 
 
+GRADED = (("one", "two", "4"), ("three", "four", "2"), ("five", "six", "1"), ("one", "six", "0"))
+
+
+@pytest.mark.parametrize(
+    ("loss", "convention", "other"),
+    [
+        (
+            "binary_cross_entropy",
+            "sentence-transformers 6.2 BinaryCrossEntropyLoss",
+            "sentence-transformers 6.2 BinaryCrossEntropyLoss, labels brought to 0…1",
+        ),
+        ("cosine_mse", "sentence-transformers 6.2 CosineSimilarityLoss", ""),
+        ("contrastive", "sentence-transformers 6.2 ContrastiveLoss", ""),
+    ],
+)
+def test_labels_that_a_convention_takes_as_they_are(loss, convention, other):
+    """It computes what the trainer computes, and names the convention that converts; there, and of
+    labels within the ends, nothing is said."""
+    data = Data("table", rows=GRADED, encoder="all apart")
+    scenario = Scenario(data, loss=loss, convention=convention)
+    found = explore(scenario)
+    assert found.given["labels"].tolist() == [4, 2, 1, 0]
+    outside = said(scenario)["labels_outside"]
+    assert (outside["low"], outside["high"], outside["most"]) == ("0", "4", "1")
+    instead = outside["other"] if other else ""
+    assert instead == other
+    converted = dataclasses.replace(scenario, convention=other)
+    assert "labels_outside" not in said(converted)
+    assert explore(converted).given["labels"].max() == 1
+    within = tuple((one, two, "1" if label == "4" else "0") for one, two, label in GRADED)
+    assert "labels_outside" not in said(
+        dataclasses.replace(scenario, data=dataclasses.replace(data, rows=within))
+    )
+
+
 def test_the_default_scene_points_at_its_wrong_labels():
     found = said(Scenario())
     expected = {"above_collapse_not_below", "few_terms", "gradient_large"}

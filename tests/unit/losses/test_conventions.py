@@ -10,6 +10,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
 from losses import LOSSES
 from losses.geometry import unit
+from losses.labels import unit_labels
 from losses.readings import READABLE
 from tests.unit.losses.made import inputs_for
 
@@ -116,6 +117,17 @@ def test_cosine_mse_sentence_transformers(st):
         labels=GRADES / 5,
     )
     same(found, expected, rtol=1e-6)  # the library lowers the labels to float32
+
+
+def test_cosine_mse_takes_labels_as_they_are(st):
+    """Of 0 to 5 too, which no cosine reaches; in its own convention they are brought to 0…1."""
+    spec = LOSSES["cosine_mse"]
+    convention = "sentence-transformers 6.2 CosineSimilarityLoss"
+    assert spec.under(convention).reads["labels"] == "labels"
+    assert spec.reads["labels"] == "cosine_labels"
+    expected = on_embeddings(st.CosineSimilarityLoss(None), (FIRST, SECOND), GRADES)
+    scores = torch.cosine_similarity(FIRST, SECOND)
+    same(ours("cosine_mse", convention, scores=scores, labels=GRADES), expected, rtol=1e-6)
 
 
 class Scorer(torch.nn.Module):
@@ -248,6 +260,20 @@ def test_binary_cross_entropy_sentence_transformers():
         graded,
         rtol=1e-6,
     )
+    probabilities = unit_labels(GRADES, (0.0, 5.0))
+    converted = "sentence-transformers 6.2 BinaryCrossEntropyLoss, labels brought to 0…1"
+    same(
+        ours("binary_cross_entropy", converted, scores=SCORES, labels=probabilities),
+        cross.losses.BinaryCrossEntropyLoss(CrossScorer())(pairs, probabilities),
+        rtol=1e-6,
+    )
+
+
+def test_binary_cross_entropy_torch():
+    given = {"scores": SCORES, "labels": GRADES.double()}
+    expected = torch.nn.BCEWithLogitsLoss()(SCORES, GRADES.double())
+    convention = "sentence-transformers 6.2 BinaryCrossEntropyLoss"
+    same(ours("binary_cross_entropy", convention, **given), expected)
 
 
 def test_circle_pytorch_metric_learning(pml):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from explorer.lab.doctor.data import NOTE, SEVERE, WARNING, Fault, Value
+from explorer.lab.doctor.faults import NOTE, SEVERE, WARNING, Fault, Value
 from explorer.lab.doctor.logs.marks import Marks
 from explorer.runtime.numbers import display_number
 

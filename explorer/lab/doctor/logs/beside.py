@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from explorer.lab.doctor.data import NOTE, WARNING, Fault
+from explorer.lab.doctor.faults import NOTE, WARNING, Fault
 from explorer.lab.doctor.known import COUNTS
 from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR
 from explorer.lab.doctor.logs.below import BELOW, NEAR

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from explorer.lab.doctor.chance import chances_at
-from explorer.lab.doctor.data import SEVERE, Fault
+from explorer.lab.doctor.faults import SEVERE, Fault
 from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.logs.log import GRADIENT, Curve, Log
 from explorer.runtime.numbers import display_number

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from explorer.lab.doctor.axes import axes_of
-from explorer.lab.doctor.data import Fault
 from explorer.lab.doctor.explain import Fitting
+from explorer.lab.doctor.faults import Fault
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
 from explorer.lab.doctor.landmarks import COLLAPSE, landmark
 from explorer.lab.doctor.logs.findings import OF_END, ExaminedRun, too_short_for

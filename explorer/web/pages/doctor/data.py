@@ -11,9 +11,10 @@ from explorer.lab.doctor import USUAL_HUB_ROWS
 from explorer.lab.doctor.classes import ClassTable, examine_classes
 from explorer.lab.doctor.classes_told import NAMED_CLASSES
 from explorer.lab.doctor.cleaning import ending, write_kept, write_left_out
-from explorer.lab.doctor.data import Fault, examine
+from explorer.lab.doctor.data import examine
 from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, Seen, look
 from explorer.lab.doctor.encoded_told import encoded_to_json
+from explorer.lab.doctor.faults import Fault
 from explorer.lab.doctor.mining import EACH, USUAL_EACH, USUAL_MARGIN, mine, write_mined
 from explorer.lab.doctor.reading import (
     HUB_ROWS,

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from explorer.lab.doctor.cleaning import beside, ending, write_kept, write_left_out
-from explorer.lab.doctor.data import SEVERE, examine
+from explorer.lab.doctor.data import examine
+from explorer.lab.doctor.faults import SEVERE
 from explorer.lab.doctor.reading import read_content
 from losses import LOSSES
 from tests.tiny import WORDS, static_model

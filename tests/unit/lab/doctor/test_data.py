@@ -10,14 +10,9 @@ import numpy as np
 import pytest
 
 from explorer.lab.doctor.classes import BY_CLASS
-from explorer.lab.doctor.data import (
-    POSITIVES_ALONE,
-    SEVERE,
-    WARNING,
-    examine,
-    is_softmax,
-)
+from explorer.lab.doctor.data import POSITIVES_ALONE, examine, is_softmax
 from explorer.lab.doctor.encoded import WITH_GUIDE
+from explorer.lab.doctor.faults import SEVERE, WARNING
 from explorer.lab.doctor.meetings import encounters, meetings, partners, touching
 from explorer.lab.doctor.profile import profiled
 from explorer.lab.doctor.reading import read_content

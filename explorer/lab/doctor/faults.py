@@ -1,0 +1,72 @@
+"""What a finding of Doctor is: its name, how bad it is, its numbers, and the rows that show it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from explorer.locale import say
+
+SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")
+EVIDENCE = 5  # rows that are shown of each finding
+Value = int | float | str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Texts of two pairs (counted from 1) with their cosine, and where it is of a query and another
+    pair's key, that with its `own`."""
+
+    row: int
+    other: int
+    first: str
+    second: str
+    cosine: float
+    own: float | None = None
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One finding: its stable name, how bad it is, the numbers of its sentence, the pairs that
+    show it (of those read, counted from 1; of a run, its steps), what to paste, and texts of two
+    pairs that show it. `room` is what it is a finding of: "data" or a "run"; `assumed` what its
+    numbers take labels to be that nobody told; `more` a sentence that goes on from it."""
+
+    name: str
+    severity: str
+    values: dict[str, Value] = field(default_factory=dict)
+    rows: tuple[int, ...] = ()
+    advice: tuple[str, ...] = ()
+    cells: tuple[Cell, ...] = ()
+    room: str = "data"
+    assumed: str = ""
+    more: str = ""
+
+    def said(self, language: str = "en") -> str:
+        told = say(language, f"doctor.{self.room}.{self.name}", **self.values)
+        if self.more:
+            told = say(language, f"doctor.{self.room}.{self.more}", said=told, **self.values)
+        if not self.assumed:
+            return told
+        return say(language, f"doctor.{self.room}.if.{self.assumed}", said=told)
+
+    def advised(self, language: str = "en") -> list[str]:
+        """What to do about it, and what to paste."""
+        return [say(language, f"doctor.{self.room}.do.{self.name}"), *self.advice]
+
+    def to_json(self, language: str = "en") -> dict[str, Any]:
+        """As programs are told of it; the pairs that show it stand beside it."""
+        return {
+            "name": self.name,
+            "severity": self.severity,
+            "said": self.said(language),
+            "values": self.values,
+            "advice": self.advised(language),
+        }
+
+
+def evidence(places: np.ndarray) -> tuple[int, ...]:
+    """The first few of these places, counted from 1."""
+    return tuple((places[:EVIDENCE] + 1).tolist())

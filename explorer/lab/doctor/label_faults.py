@@ -1,0 +1,96 @@
+"""What the labels of a table cannot teach a loss: beyond its ends, or within a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from explorer.lab.doctor.faults import SEVERE, WARNING, Fault, Value, evidence
+from explorer.lab.doctor.profile import Profile
+from explorer.runtime.numbers import display_number, percent
+from losses import LossSpec
+from losses.labels import COSINES
+
+
+def on_label_ends(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
+    """Labels outside the ends that a loss is made for, which its trainer takes as they are."""
+    if spec.label_ends is None:
+        return
+    labels, (least, most) = profile.labels, spec.label_ends
+    beyond = np.flatnonzero((labels < least) | (labels > most))
+    if not len(beyond):
+        return
+    values: dict[str, Value] = {
+        "share": percent(len(beyond) / len(labels)),
+        "low": display_number(float(profile.levels[0])),
+        "high": display_number(float(profile.levels[-1])),
+    }
+    paste = (_rescaled(profile),)
+    if spec.label_ends == COSINES:
+        yield Fault("labels_out_of_reach", SEVERE, values, evidence(beyond), paste)
+        return
+    ends: dict[str, Value] = {"least": display_number(least), "most": display_number(most)}
+    yield Fault("labels_outside", SEVERE, {**values, **ends}, evidence(beyond), paste)
+
+
+def _rescaled(profile: Profile) -> str:
+    """Code that brings the column of labels to 0…1, to paste."""
+    least, most = profile.label_range
+    cell = f'row["{profile.label_column}"]'
+    from_zero = f"({cell} - {least:g})" if least else cell
+    rescaled = f'{{"{profile.label_column}": {from_zero} / {most - least:g}}}'
+    return f"dataset = dataset.map(lambda row: {rescaled})"
+
+
+def on_lists(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
+    """Lists that teach nothing, each counted once: of one candidate, without a positive or with one
+    label throughout. It is severe where no list teaches anything."""
+    sizes, there = _sizes(profile)
+    several = sizes > 1
+    positives = np.bincount(profile.first, weights=profile.positive)
+    varied = np.zeros(len(sizes), dtype=bool)
+    varied[profile.first] = profile.varied
+    by_sides = "sides" in spec.needs
+    by_order = "order" in spec.needs and profile.labelled and not by_sides
+    none = np.zeros_like(there)
+    lost = {
+        "lists_of_one": there & ~several,
+        "lists_without_positive": several & (positives == 0) if by_sides else none,
+        "lists_of_one_label": several & ~varied if by_order else none,
+    }
+    teaches = there & ~np.logical_or.reduce(list(lost.values()))
+    severity = WARNING if teaches.any() else SEVERE
+    for name, lists in lost.items():
+        if lists.any():
+            yield _of_lists(name, severity, profile, lists)
+
+
+def on_groups(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
+    """Queries that have a positive and no negative of their own, for a loss that takes none of the
+    batch; those of one candidate are said of a loss on lists already."""
+    sizes, there = _sizes(profile)
+    positives = np.bincount(profile.first, weights=profile.positive)
+    alone = there & (positives == sizes)
+    if "lists" in spec.needs:
+        alone &= sizes > 1
+    if alone.any():
+        yield _of_lists("groups_without_negative", SEVERE, profile, alone)
+
+
+def takes_own_negatives(spec: LossSpec) -> bool:
+    """Whether each query stands against negatives of its own alone, and none of the batch."""
+    own = spec.of_positives and "negatives" in spec.reads.values() and not spec.negatives_of_batch
+    return own or {"sides", "lists"} <= spec.needs
+
+
+def _sizes(profile: Profile) -> tuple[np.ndarray, np.ndarray]:
+    """How many candidates each first text has, by its number, and whether it is a first text."""
+    sizes = np.bincount(profile.first)
+    return sizes, sizes > 0
+
+
+def _of_lists(name: str, severity: str, profile: Profile, lists: np.ndarray) -> Fault:
+    count, total = int(lists.sum()), int((np.bincount(profile.first) > 0).sum())
+    values: dict[str, Value] = {"count": count, "lists": total, "share": percent(count / total)}
+    return Fault(name, severity, values, evidence(np.flatnonzero(lists[profile.first])))

@@ -1,0 +1,85 @@
+"""What labels cannot teach: outside the ends of a loss, or within a list, counted per list."""
+
+from __future__ import annotations
+
+import pytest
+
+from explorer.core.named import losses_called, other_names
+from explorer.lab.doctor.data import examine
+from explorer.lab.doctor.faults import SEVERE
+from explorer.lab.doctor.known import Known, sides_for
+from explorer.lab.doctor.profile import profiled
+from explorer.lab.doctor.relatives import relative_called
+from explorer.sources.pairs import Pairs
+from tests.unit.lab.doctor.test_data import COUNT, clean_pairs, positives
+
+
+def under(loss):
+    return sides_for(Known(loss=loss))[0].spec
+
+
+def findings(pairs, loss):
+    return {fault.name: fault for fault in examine(profiled(pairs), under(loss), 8).faults}
+
+
+@pytest.mark.parametrize("loss", sorted(name for name, *_ in other_names()))
+def test_labels_outside_the_ends_of_a_class_are_found(loss):
+    """Of every class whose trainer takes labels as they are; of all others nothing is said."""
+    if relative_called(loss) or any(spec.parts for spec in losses_called(loss)):
+        return
+    five = clean_pairs(tuple(float(place % 6) for place in range(COUNT)))
+    names = {"labels_outside", "labels_out_of_reach"} & set(findings(five, loss))
+    ends = under(loss).label_ends
+    assert bool(names) == (ends is not None)
+    unit = clean_pairs(tuple(float(place % 2) for place in range(COUNT)))
+    assert not {"labels_outside", "labels_out_of_reach"} & set(findings(unit, loss))
+
+
+def test_what_takes_labels_as_they_are():
+    taken = {"BinaryCrossEntropyLoss", "BCEWithLogitsLoss", "BCE", "CosineSimilarityLoss"}
+    taken |= {"ContrastiveLoss", "OnlineContrastiveLoss"}
+    for loss in taken:
+        assert under(loss).label_ends is not None, loss
+    for loss in ("CoSENTLoss", "ListNetLoss", "LambdaLoss", "MultipleNegativesRankingLoss"):
+        assert under(loss).label_ends is None, loss
+
+
+def lists(*labels):
+    """A query for each tuple of labels, with as many candidates."""
+    rows = [(f"q {at}", f"d {at} {n}", one) for at, of in enumerate(labels)
+            for n, one in enumerate(of)]  # fmt: skip
+    first, second, grades = zip(*rows, strict=True)
+    return Pairs(first, second, grades)
+
+
+def test_lists_are_counted_one_by_one():
+    """A long list counts as one, and what teaches beside it makes it no severe finding."""
+    mixed = lists((1.0, 0.0, 0.0), (0.0,) * 9, (1.0,), (2.0, 2.0), (1.0, 0.0))
+    for loss in ("ListNetLoss", "ListMLELoss", "LambdaLoss", "ApproxNDCGLoss", "ADRMSELoss"):
+        found = findings(mixed, loss)
+        one, same = found["lists_of_one"], found["lists_of_one_label"]
+        assert (one.values["count"], one.values["lists"], one.severity) == (1, 5, "warning")
+        assert (same.values["count"], same.values["share"], same.severity) == (2, "40%", "warning")
+    assert not findings(lists((1.0, 0.0), (2.0, 1.0)), "ListNetLoss")
+    assert "lists_of_one_label" not in findings(mixed, "CoSENTLoss")
+    nothing = findings(lists((1.0, 1.0), (0.0, 0.0)), "ListNetLoss")["lists_of_one_label"]
+    assert nothing.severity == SEVERE
+    by_sides = findings(lists((1.0, 0.0), (0.0, 0.0), (1.0, 1.0)), "MarginMSELoss")
+    assert by_sides["lists_without_positive"].values["count"] == 1
+    assert by_sides["lists_without_positive"].rows == (3, 4)
+    assert by_sides["groups_without_negative"].values["count"] == 1
+
+
+@pytest.mark.parametrize("loss", ["FlagEmbedding", "InfoNCE"])
+def test_groups_without_a_negative_are_severe_without_negatives_of_the_batch(loss):
+    spec = under(loss)
+    taken = set() if spec.negatives_of_batch else {"groups_without_negative"}
+    alone = positives(["q 1", "q 2"], ["d 1", "d 2"])
+    found = {one.name: one for one in examine(profiled(alone), spec, 8).faults}
+    assert set(found) == taken
+    if taken:
+        assert found["groups_without_negative"].severity == SEVERE
+        assert found["groups_without_negative"].values["count"] == 2
+        assert "stays 0" in found["groups_without_negative"].said()
+        has = lists((1.0, 0.0), (1.0, 0.0), (1.0,))
+        assert findings(has, loss)["groups_without_negative"].values["count"] == 1
