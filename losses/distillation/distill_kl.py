@@ -174,6 +174,13 @@ def _floor(
     return temperature**2 * float(mean_of(each, shares.any(dim=1)))
 
 
+def _floor_of_scaled(
+    given: dict[str, Tensor], temperature: float, within: Ends = COSINES, **_: object
+) -> float:
+    """The teacher's scores as they are, the student's by the temperature, and no T² before it."""
+    return _floor(given, temperature, "ce", 1.0, within) / temperature**2
+
+
 DISTILL_KL = LossSpec(
     function=distill_kl,
     definition=distill_kl_definition,
@@ -279,8 +286,8 @@ DISTILL_KL = LossSpec(
             peers=(Peer("FlagEmbedding", "distill_loss"),),
             collapse=lambda given, **_: _collapse(given, 1.0, "ce"),
             collapse_formula=r"\ln K",
-            floor=lambda given, **_: _floor(given, 1.0, "ce"),
-            floor_formula="H(P)",
+            floor=_floor_of_scaled,
+            floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
         ),
     ),
 )
