@@ -9,6 +9,19 @@ from explorer.runtime.visitors import is_key
 
 HEADER = "x-lossprism-key"
 COOKIE = "lossprism_key"
+# Browsers let no other site or path set a cookie of this name; it needs an encrypted root.
+HOST_COOKIE = f"__Host-{COOKIE}"
+
+
+def is_encrypted(scope: dict) -> bool:
+    """Whether the browser sent the request encrypted, to this server or to the proxy before it."""
+    proto = dict(scope["headers"]).get(b"x-forwarded-proto", scope.get("scheme", "http").encode())
+    return proto.split(b",")[0].strip() == b"https"
+
+
+def cookie_name(scope: dict) -> str:
+    """The name of the cookie that holds the key of whoever sent the request."""
+    return HOST_COOKIE if is_encrypted(scope) and not scope.get("root_path") else COOKIE
 
 
 def sent_key(scope: dict) -> str:
@@ -33,5 +46,5 @@ def _in_header(scope: dict) -> str:
 def _in_cookie(scope: dict) -> str:
     # A proxy may send cookies in several headers; another app's may be no cookies by the book.
     sent = [value.decode("latin-1") for name, value in scope["headers"] if name == b"cookie"]
-    kept = cookie_parser("; ".join(sent)).get(COOKIE, "")
+    kept = cookie_parser("; ".join(sent)).get(cookie_name(scope), "")
     return kept if is_key(kept) else ""

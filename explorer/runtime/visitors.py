@@ -8,12 +8,14 @@ is kept under `visitor()`.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from explorer.runtime.key_secret import key_secret
 from explorer.runtime.promise import promised
 
 _KEY = re.compile(r"[0-9a-f]{64}")
@@ -22,12 +24,20 @@ _has_key: ContextVar[bool] = ContextVar("has_key", default=True)
 
 
 def new_key() -> str:
-    """A key that nobody can guess: 256 random bits."""
-    return secrets.token_hex(32)
+    """A key that nobody can guess: 128 random bits, and as many of their signature."""
+    drawn = secrets.token_hex(16)
+    return drawn + _signature(drawn)
 
 
 def is_key(text: object) -> bool:
-    return isinstance(text, str) and _KEY.fullmatch(text) is not None
+    """Whether the text has the form of a key and, on a hosted page, was issued by it."""
+    if not isinstance(text, str) or _KEY.fullmatch(text) is None:
+        return False
+    return not promised().knows_visitors or hmac.compare_digest(text[32:], _signature(text[:32]))
+
+
+def _signature(drawn: str) -> str:
+    return hmac.digest(key_secret(), drawn.encode(), "sha256").hex()[:32]
 
 
 @contextmanager

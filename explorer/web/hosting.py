@@ -25,7 +25,7 @@ from anyio import CapacityLimiter, to_thread
 from explorer.front.asgi import Message, Receive, Send
 from explorer.front.hosts import of_another_page
 from explorer.front.process import FRONTS
-from explorer.front.visitor import COOKIE, HEADER, kept_key, sent_key
+from explorer.front.visitor import HEADER, cookie_name, is_encrypted, kept_key, sent_key
 from explorer.lab.training.folder import all_runs
 from explorer.lab.training.runs import default_runs
 from explorer.runtime import apart, jobs, memory, parcels, uploads
@@ -82,15 +82,12 @@ class KnowsVisitor:
 def _cookie(key: str, scope: dict) -> str:
     """On the hub a Space stands in a frame of another site: there a cookie must be one of that
     place alone (Partitioned), which needs an encrypted way."""
-    headers = dict(scope["headers"])
-    proto = headers.get(b"x-forwarded-proto", scope.get("scheme", "http").encode())
-    encrypted = proto.split(b",")[0].strip() == b"https"
     where = "SameSite=Lax"
-    if encrypted:
+    if is_encrypted(scope):
         framed = promised().space
         where = "SameSite=None; Secure; Partitioned" if framed else "SameSite=Lax; Secure"
     path = scope.get("root_path") or "/"
-    return f"{COOKIE}={key}; Max-Age={KEY_KEPT_S}; Path={path}; HttpOnly; {where}"
+    return f"{cookie_name(scope)}={key}; Max-Age={KEY_KEPT_S}; Path={path}; HttpOnly; {where}"
 
 
 def as_asked() -> contextlib.AbstractContextManager[None]:

@@ -7,6 +7,7 @@ import json
 import os
 import time
 import zipfile
+from contextlib import nullcontext
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,7 +20,7 @@ from gradio.context import LocalContext
 
 from explorer.core.scenario import Data, Reading, Scenario
 from explorer.front.address import KnowsAddress
-from explorer.front.visitor import COOKIE, HEADER
+from explorer.front.visitor import COOKIE, HEADER, HOST_COOKIE
 from explorer.lab.training.plan import SCRATCH
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
@@ -34,6 +35,7 @@ from explorer.sources.batches import Draw
 from explorer.sources.encoders import EMBEDDED
 from explorer.web import hosting, large_files
 from explorer.web.api import endpoints
+from explorer.web.api.reading import whoever_has
 from explorer.web.hosting import NEW, KnowsVisitor
 from explorer.web.pages.explore import files as explore_files
 from explorer.web.pages.finetune import plans
@@ -594,12 +596,48 @@ def test_a_browser_keeps_the_key_that_it_was_given(client):
     assert TestClient(APPLICATION).get("/key").text != first.text
 
 
-@pytest.mark.parametrize("sent", ["", "short", "G" * 64, "0" * 63, "é" * 64, f'"{"0" * 64}"'])
+@pytest.mark.parametrize(
+    "sent", ["", "short", "G" * 64, "0" * 63, "é" * 64, f'"{"0" * 64}"', "0" * 64]
+)
 def test_what_is_no_key_is_not_taken_for_one(client, sent):
     for headers in ({HEADER: sent.encode()}, {"cookie": f"{COOKIE}={sent}".encode()}):
         got = TestClient(APPLICATION).get("/key", headers=headers).text
         assert len(got) == 64
         assert got != sent
+
+
+@pytest.mark.parametrize("place", [0, 31, 32, 63])
+def test_a_key_that_was_changed_is_nobodys(client, place):
+    key = new_key()
+    changed = key[:place] + ("0" if key[place] != "0" else "1") + key[place + 1 :]
+    for sent, taken in ((key, True), (changed, False)):
+        for headers in ({HEADER: sent}, {"cookie": f"{COOKIE}={sent}"}):
+            got = TestClient(APPLICATION).get("/key", headers=headers).text
+            assert (got == sent) == taken
+        with pytest.raises(Problem, match="is no key") if not taken else nullcontext():
+            whoever_has(sent)
+
+
+@pytest.mark.parametrize(
+    ("address", "name"),
+    [
+        ("https://example.org", HOST_COOKIE),
+        ("http://example.org", COOKIE),
+        ("https://example.org/losses", COOKIE),
+    ],
+)
+def test_an_encrypted_page_without_a_path_has_a_cookie_of_this_host_alone(client, address, name):
+    """Another site of the same domain can set the plain name, and not this one."""
+    asking = TestClient(KnowsAddress(APPLICATION, address), base_url="https://inside:7860")
+    cookie = asking.get("/key").headers["set-cookie"]
+    assert cookie.startswith(f"{name}=")
+    assert name == COOKIE or {"Secure", "Path=/"} <= {*cookie.split("; ")}
+    for other in {COOKIE, HOST_COOKIE}:
+        key = new_key()
+        got = TestClient(KnowsAddress(APPLICATION, address), base_url="https://inside:7860").get(
+            "/key", headers={"cookie": f"{other}={key}"}
+        )
+        assert (got.text == key) == (other == name)
 
 
 @pytest.mark.parametrize("other", ['a={"x":1}', "x[1]=2", "a@b=1"])
