@@ -77,26 +77,45 @@ ANCHOR_NAMES = (
     *(
         (query, positive)
         for query in ("query", "question")
-        for positive in ("positivepassages", "positivepassage", "positivectxs", "positives")
+        for positive in (
+            *("positives", "positivepassage", "positivepassages", "positivectx", "positivectxs"),
+            *("positivedoc", "positivedocs", "positivedocument", "positivedocuments"),
+            *("positivetext", "positiveresponse", "positiveanswer"),
+        )
     ),
     *((query, "chosen") for query in ("prompt", "query", "question")),
     ("anchor", "pos"),
     ("sent0", "sent1"),
     ("question", "positive"),
-    ("锚点", "正例"),
-    ("锚句", "正例"),
-    ("查询", "正例"),
+    ("question", "pos"),
+    *(
+        (query, positive)
+        for query in ("锚点", "锚句", "查询", "问题")
+        for positive in ("正例", "正样本")
+    ),
 )
 # "negative", "negative_1" …, "hard_negatives", "HN1", "rejected_response", "negative_passages".
 NEGATIVE = re.compile(
-    r"(hard)?neg(ative)?s?[0-9]*|hn[0-9]+|rejected(response|output|answer)?s?[0-9]*"
-    r"|(hard)?neg(ative)?(passage|document|doc|text|answer|ctx)s?[0-9]*"
+    r"(hard)?neg(ative)?s?[0-9]*|hn[0-9]+|rejected(response|output|answer|completion)?s?[0-9]*"
+    r"|(hard)?neg(ative)?(passage|document|doc|text|answer|response|sample|ctx|context)s?[0-9]*"
     r"|(困?难)?负(例|样本)[0-9]*"
 )
 # "query-id", "corpus_id", "qid", "docid", "pos_id", "文档编号".
 ID_NAMES = re.compile(
     r"(q|query|question|topic|corpus|d|doc|document|p|passage|item|product|anchor|a|n"
     r"|pos(itive)?|neg(ative)?)?(id|no)s?[0-9]*|(查询|文档|段落|问题)(编号|id)"
+)
+# What stands beside ids, apart from scores and ranks, in judgements and runs.
+BESIDE_IDS = (
+    "rel",
+    "relevant",
+    "relevancy",
+    "judgment",
+    "judgement",
+    "iteration",
+    "iter",
+    "q0",
+    "tag",
 )
 # Places in an order, of which 1 is the best, are no degrees.
 RANK_NAMES = ("rank", "ranking", "position", "排名", "名次", "位次")

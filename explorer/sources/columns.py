@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Mapping, Sequence
 
 from explorer.runtime.problem import Problem
 from explorer.sources.column_names import (
     ANCHOR_NAMES,
+    BESIDE_IDS,
     CLASS_NAMES,
     COUNTS_ROWS,
     ID_NAMES,
@@ -162,6 +164,18 @@ def _choose(
 def names_ids(name: str) -> bool:
     """Whether a column of this name holds ids: "query-id", "corpus_id", "qid", "docid"."""
     return ID_NAMES.fullmatch(plain_name(name)) is not None
+
+
+def names_degree(name: str) -> bool:
+    """Whether a column of this name holds what stands beside ids: a degree, a rank, a tag."""
+    return plain_name(name) in (*SCORE_NAMES, *RANK_NAMES, *BESIDE_IDS)
+
+
+def names_text(name: str) -> bool:
+    """Whether a column of this name holds one of the texts of a pair or triplet."""
+    plain = plain_name(name)
+    known = itertools.chain(*PAIR_NAMES, *ANCHOR_NAMES, *POSITIVE_NAMES)
+    return plain in known or _names_negative(name)
 
 
 def negative_columns(names: Sequence[str], chosen: Mapping[str, int]) -> tuple[int, ...]:

@@ -16,7 +16,14 @@ from explorer.runtime import jobs
 from explorer.runtime.limits import BYTE_SECONDS, HEAVY_FILE_BYTES
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import is_blank, is_score
-from explorer.sources.columns import is_name, listed, names_guide, names_ids
+from explorer.sources.columns import (
+    is_name,
+    listed,
+    names_degree,
+    names_guide,
+    names_ids,
+    names_text,
+)
 from explorer.sources.delimited import (
     LEAST_BELOW,
     SAMPLE,
@@ -44,6 +51,10 @@ KINDS = {
 }
 # More different words than these are no grades.
 MOST_GRADES = 5
+# Fewer whole numbers in a column of texts may be texts.
+LEAST_IDS = 2
+# "qid 0 docid relevance", or of a run "qid Q0 docid rank score name".
+_JUDGEMENT = re.compile(r"\S+\s+(?:Q?0\s+)?\S*[0-9]\S*\s+-?[0-9.]+(?:\s+-?[0-9.]+\s+\S+)?")
 # A list of numbers, or of lists of such, as JSON writes them.
 _VECTOR = re.compile(r"\s*(\[\s*){1,2}[+-]?(\.?[0-9]|nan|inf|null)", re.IGNORECASE)
 # One word of Latin letters and digits, with a digit: "Q17", "doc_000123", "8f14e45f-ceea".
@@ -133,18 +144,35 @@ class Grid:
 
     def check_texts(self) -> None:
         """Raise Problem where the table has ids in place of texts: relevance judgements (qrels) as
-        BEIR or TREC write them, or triplets of ids."""
+        BEIR or TREC write them, the run of a search engine, or triplets of ids."""
         places = range(len(self.columns))
-        if any(self.is_text(place) and not self.is_ids(place) for place in places):
+        ids = [place for place in places if self._holds_ids(place)]
+        if len(places) == 1 and self._is_judgements(0):
+            ids = [0]
+        elif len(ids) < 2 or any(self.is_text(at) and not self._is_beside_ids(at) for at in places):
             return
-        ids = [
-            place
-            for place in places
-            if self.is_ids(place) and (names_ids(self.columns[place]) or not self.header)
-        ]
-        if len(ids) >= 2:
-            names = [self.columns[place] for place in ids]
-            raise Problem("table_of_ids", about="columns", columns=listed(names))
+        names = [self.columns[place] for place in ids]
+        raise Problem("table_of_ids", about="columns", columns=listed(names))
+
+    def _holds_ids(self, position: int) -> bool:
+        """Whether a column holds ids, by its name, or in the place of a text: whole numbers where
+        its name is that of a text, anything like an id where it has none."""
+        name, cells = self.columns[position], self.column(position)
+        if not self.header:
+            return self.is_ids(position)
+        if names_ids(name):
+            return bool(cells) and all(len(str(cell).split()) == 1 for cell in cells)
+        whole = len(cells) >= LEAST_IDS and all(str(cell).strip().isdecimal() for cell in cells)
+        return whole and names_text(name)
+
+    def _is_beside_ids(self, position: int) -> bool:
+        degree = names_degree(self.columns[position])
+        return degree or self.is_ids(position) or self._holds_ids(position)
+
+    def _is_judgements(self, position: int) -> bool:
+        """Whether a column holds whole lines of judgements or of a run, with blanks in them."""
+        cells = self.column(position)
+        return bool(cells) and all(_JUDGEMENT.fullmatch(str(cell).strip()) for cell in cells)
 
 
 def _begins_vector(cell: object) -> bool:

@@ -1,7 +1,8 @@
 """Rows of JSON in the nested forms of training frameworks, made flat: a column holds texts.
 
 * an object within an object: ``{"set": {"query": …, "pos": […], "neg": […]}}``;
-* chats: ``messages``, ``positive_messages`` and ``negative_messages`` (ms-swift);
+* chats: ``messages``, ``positive_messages`` and ``negative_messages`` (ms-swift), or
+  ``conversations`` of ``from`` and ``value`` (ShareGPT);
 * passages with a title: ``positive_passages`` and ``negative_passages`` (Tevatron), or
   ``positive_ctxs`` and ``hard_negative_ctxs`` (DPR);
 * queries, corpus and relevant documents, which name each other by ids (LlamaIndex).
@@ -14,10 +15,13 @@ from collections.abc import Iterator, Mapping
 
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
+from explorer.sources.column_names import ANCHOR_NAMES, PAIR_NAMES
 
 Row = dict[str, object]
 
-_ANSWERS = "assistant"
+_ANSWERS = ("assistant", "gpt", "model", "bot")
+_DIALOGUES = ("messages", "conversations")
+_FIRST_TEXTS = frozenset(first for first, _ in PAIR_NAMES + ANCHOR_NAMES)
 _CHATS = {"positive_messages": "positive", "negative_messages": "negative"}
 # Where a passage has its words; its title stands before them, as the frameworks have it.
 _TEXTS = ("text", "content", "body", "contents", "passage")
@@ -34,11 +38,11 @@ def flattened(row: Row) -> Row:
     if not any(isinstance(value, dict | list) for value in row.values()):
         return row
     flat: Row = {}
-    for name, value in row.items():
-        if name == "messages" and isinstance(value, list) and _is_chat(value):
+    for name, value in _opened(row).items():
+        if name in _DIALOGUES and isinstance(value, list) and _is_chat(value):
             flat |= _of_chat(value)
         elif name in _CHATS and isinstance(value, list):
-            flat[_CHATS[name]] = [_words_of(chat) for chat in _chats(value)]
+            flat[_CHATS[name]] = [_answer(one) for one in _chats(value)]
         elif isinstance(value, list):
             flat[name] = [_passage(one) for one in value]
         else:
@@ -46,25 +50,51 @@ def flattened(row: Row) -> Row:
     return flat
 
 
-def _is_chat(value: list) -> bool:
-    return bool(value) and all(isinstance(one, dict) and "content" in one for one in value)
+def _opened(row: Row) -> Row:
+    """The row with the texts of an object inside it as its own columns, where they hide none."""
+    found: Row = {}
+    for name, value in row.items():
+        if isinstance(value, dict) and _has_texts(value) and not row.keys() & value.keys():
+            found |= value
+        else:
+            found[name] = value
+    return found
 
 
-def _chats(value: list) -> list[list]:
+def _has_texts(value: Row) -> bool:
+    return any(isinstance(value[name], str) for name in _FIRST_TEXTS & value.keys())
+
+
+def _is_chat(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(map(_is_turn, value))
+
+
+def _is_turn(value: object) -> bool:
+    return isinstance(value, dict) and ("content" in value or {"from", "value"} <= value.keys())
+
+
+def _chats(value: list) -> list:
     """The chats of a list; one chat may stand there without a list of its own."""
-    if _is_chat(value):
-        return [value]
-    return [one for one in value if isinstance(one, list) and _is_chat(one)]
+    return [value] if _is_chat(value) else value
+
+
+def _answer(value: object) -> object:
+    """The words of a chat; anything else as it is."""
+    return _words_of(value) if isinstance(value, list) and _is_chat(value) else value
 
 
 def _words_of(chat: list) -> str:
-    return "\n".join(str(one["content"]) for one in chat)
+    return "\n".join(map(_words, chat))
+
+
+def _words(turn: Row) -> str:
+    return str(turn["content"] if "content" in turn else turn["value"])
 
 
 def _of_chat(chat: list) -> Row:
     """What was asked, with all that was said before, and the last answer where there is one."""
-    if len(chat) > 1 and chat[-1].get("role") == _ANSWERS:
-        return {"query": _words_of(chat[:-1]), "response": chat[-1]["content"]}
+    if len(chat) > 1 and chat[-1].get("role", chat[-1].get("from")) in _ANSWERS:
+        return {"query": _words_of(chat[:-1]), "response": _words(chat[-1])}
     return {"query": _words_of(chat)}
 
 
@@ -97,16 +127,15 @@ def joined(text: str) -> Iterator[Row | Problem] | None:
 
 
 def _joined(queries: Row, corpus: Row, relevant: Mapping) -> Iterator[Row | Problem]:
-    for query, documents in relevant.items():
-        for document in documents:  # a list, or a map to degrees of relevance
-            missing = next(
-                (one for one, known in ((query, queries), (document, corpus)) if one not in known),
-                None,
-            )
-            if missing is not None:
+    for query, known in relevant.items():
+        # A list, a map to degrees of relevance, or one id; as keys of JSON all ids are texts.
+        documents = known if isinstance(known, list | dict) else [known]
+        for document in map(str, documents):
+            missing = query if query not in queries else document
+            if query not in queries or document not in corpus:
                 yield Problem("id_without_text", id=shortened(missing))
                 continue
             row: Row = {"query": _passage(queries[query]), "passage": _passage(corpus[document])}
-            if isinstance(documents, dict):
-                row["score"] = documents[document]
+            if isinstance(known, dict):
+                row["score"] = known[document]
             yield row

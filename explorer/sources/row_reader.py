@@ -126,6 +126,8 @@ class RowReader:
             return None
         self.listed.add("second")
         texts, name = listed_in(cells[position]), self.names[position]
+        if not texts:
+            raise Problem("list_empty", column=name)
         columns = [[POSITIVE] * len(texts), [math.nan] * len(texts)]
         for at, role in enumerate(("score", TEACHER)):
             if role not in self.positions or (role == "score" and not self.labelled):

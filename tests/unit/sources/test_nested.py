@@ -1,0 +1,183 @@
+"""Texts that lie deeper than a column, numbered negatives, and the maps of LlamaIndex."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from explorer.lab.large.files import read_pairs
+from explorer.runtime.problem import Problem
+from explorer.sources.tables import Table, read_table
+
+QUERIES = ("red hat", "green tea", "garden hose")
+TRIPLETS = [
+    ("red hat", "Hats", 1.0),
+    ("red hat", "Tools", 0.0),
+    ("red hat", "Shoes", 0.0),
+    ("green tea", "Teas", 1.0),
+    ("green tea", "Tools", 0.0),
+    ("green tea", "Hats", 0.0),
+]
+ROWS = [("red hat", "Hats", ["Tools", "Shoes"]), ("green tea", "Teas", ["Tools", "Hats"])]
+
+
+def lines(rows: list[dict]) -> bytes:
+    return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode()
+
+
+def pairs_of(table: Table) -> list[tuple[str, str, float]]:
+    pairs = table.pairs
+    return list(zip(pairs.first, pairs.second, pairs.labels, strict=True))
+
+
+def passage(text: str) -> dict:
+    return {"docid": "d1", "title": "", "text": text}
+
+
+def chat(text: str, role: str = "user") -> list[dict]:
+    return [{"role": role, "content": text}]
+
+
+FORMS = {
+    "set": lambda q, p, n: {"set": {"query": q, "pos": [p], "neg": n}},
+    "set beside an id": lambda q, p, n: {"id": 1, "set": {"query": q, "pos": [p], "neg": n}},
+    "rejected_response": lambda q, p, n: {"query": q, "response": p, "rejected_response": n},
+    "preference": lambda q, p, n: {"prompt": q, "chosen": p, "rejected": n},
+    "Tevatron": lambda q, p, n: {
+        "query_id": "1",
+        "query": q,
+        "positive_passages": [passage(p)],
+        "negative_passages": [*map(passage, n)],
+    },
+    "DPR": lambda q, p, n: {
+        "question": q,
+        "positive_ctxs": [{"title": "", "text": p, "score": 1, "passage_id": "3"}],
+        "hard_negative_ctxs": [{"title": "", "text": one} for one in n],
+    },
+    "one passage": lambda q, p, n: {
+        "query": passage(q),
+        "positive": passage(p),
+        "negative": [*map(passage, n)],
+    },
+    "ms-swift": lambda q, p, n: {
+        "messages": chat(q),
+        "positive_messages": [chat(p, "assistant")],
+        "negative_messages": [chat(one, "assistant") for one in n],
+    },
+    "chat with an answer": lambda q, p, n: {
+        "messages": [*chat(q), *chat(p, "assistant")],
+        "rejected_response": n,
+    },
+    "ShareGPT": lambda q, p, n: {
+        "conversations": [{"from": "human", "value": q}, {"from": "gpt", "value": p}],
+        "rejected": n,
+    },
+    "numbered": lambda q, p, n: {"question": q, "neg_1": n[0], "positive": p, "neg_2": n[1]},
+    "HN": lambda q, p, n: {"query": q, "positive": p, "HN1": n[0], "HN2": n[1]},
+    "hard negatives": lambda q, p, n: {"anchor": q, "positive": p, "hard_negatives": n},
+    "Chinese": lambda q, p, n: {"查询": q, "正样本": p, "负样本1": n[0], "负样本2": n[1]},
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_negatives_is_read_whole(form):
+    content = lines([FORMS[form](*row) for row in ROWS])
+    assert pairs_of(read_table(content, "rows.jsonl")) == TRIPLETS
+    whole = json.dumps([FORMS[form](*row) for row in ROWS]).encode()
+    assert pairs_of(read_table(whole, "rows.json")) == TRIPLETS
+    large = read_pairs(content, "rows.jsonl", {"similarity": ""}, None, lambda *_: None)
+    assert list(large.second) == [second for _, second, _ in TRIPLETS]
+
+
+def test_numbered_negatives_of_a_csv_are_read_in_upper_and_lower_case():
+    for names in ("query,positive,HN1,HN2", "Query,Positive,hn1,hn2", "query,pos,neg_1,neg_2"):
+        rows = [names, "red hat,Hats,Tools,Shoes", "green tea,Teas,Tools,Hats"]
+        assert pairs_of(read_table("\n".join(rows).encode(), "rows.csv")) == TRIPLETS
+
+
+def test_a_title_stands_before_the_text_of_a_passage():
+    row = {"query": "q", "positive_passages": [{"docid": "1", "title": "T", "text": "p"}]}
+    assert pairs_of(read_table(lines([row]), "x.jsonl")) == [("q", "T p", 1.0)]
+
+
+@pytest.mark.parametrize("empty", ["neg", "pos"])
+def test_a_row_whose_list_is_empty_says_which(empty):
+    rows = [{"query": "a b", "pos": ["p"], "neg": ["n"]} for _ in range(3)]
+    rows[1][empty] = []
+    table = read_table(lines(rows), "x.jsonl")
+    (skipped,) = table.skipped
+    assert (skipped.row, skipped.problem.key) == (2, "problem.list_empty")
+    assert f"“{empty}”" in str(skipped.problem)
+
+
+def test_a_row_without_any_candidate_is_not_dropped_without_a_word():
+    rows = [{"query": "a b", "pos": ["p", "r"]}, {"query": "c d", "pos": []}]
+    table = read_table(lines(rows), "x.jsonl")
+    assert [(one.row, one.problem.key) for one in table.skipped] == [(2, "problem.list_empty")]
+
+
+def maps(**changed: object) -> dict:
+    queries = {f"q{at}": text for at, text in enumerate(QUERIES)}
+    corpus = {"d0": "Hats", "d1": "Teas", "d2": "Hoses", "d3": "Tools"}
+    relevant = {"q0": ["d0"], "q1": ["d1", "d3"], "q2": ["d2"]}
+    return {"queries": queries, "corpus": corpus, "relevant_docs": relevant, **changed}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_three_maps_are_joined(indent):
+    content = json.dumps({"mode": "text", **maps()}, indent=indent).encode()
+    found = [("red hat", "Hats", 1), ("green tea", "Teas", 1), ("green tea", "Tools", 1)]
+    assert pairs_of(read_table(content, "x.json")) == [*found, ("garden hose", "Hoses", 1)]
+
+
+def test_maps_with_degrees_have_labels():
+    relevant = {"q0": {"d0": 2, "d3": 0}, "q1": {"d1": 1}}
+    table = read_table(json.dumps(maps(relevant_docs=relevant)).encode(), "x.json")
+    assert table.pairs.labels == (2, 0, 1)
+
+
+@pytest.mark.parametrize(("relevant", "said"), [({"q9": ["d0"]}, "q9"), ({"q1": ["d9"]}, "d9")])
+def test_an_id_without_a_text_is_named(relevant, said):
+    content = json.dumps(maps(relevant_docs={"q0": ["d0"], **relevant})).encode()
+    (skipped,) = read_table(content, "x.json").skipped
+    assert said in str(skipped.problem)
+
+
+def test_an_object_that_hides_a_column_stays_as_it_is():
+    row = {"query": "a", "document": "b", "label": 1, "extra": {"query": "other"}}
+    assert read_table(lines([row]), "x.jsonl").unread == ("extra",)
+
+
+ID_TABLES = {
+    "qrels.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td2\t0",
+    "names.csv": "query_id,corpus_id,relevance\nA,Animalia,1\nB,Bird,2",
+    "trec.txt": "1 0 d1 1\n1 0 d2 0",
+    "trec.tsv": "1\t0\td1\t1\n1\t0\td2\t0",
+    "run.txt": "1 Q0 d1 1 14.2 bm25\n1 Q0 d2 2 12.2 bm25",
+    "triples.tsv": "400296\t1540783\t3518497\n662731\t193249\t2975302",
+    "triples.csv": "qid,pos_id,neg_id\n400296,1540783,3518497\n662731,193249,2975302",
+    "numbers.csv": "query,positive,negative\n12,13,14\n15,16,17",
+    "rows.jsonl": '{"qid": 1, "docid": 2, "rel": 1}\n{"qid": 2, "docid": 3, "rel": 0}',
+}
+
+
+@pytest.mark.parametrize("name", ID_TABLES)
+def test_a_table_of_ids_is_refused_with_what_to_join(name):
+    content = ID_TABLES[name].encode()
+    with pytest.raises(Problem, match="hold ids and no texts"):
+        read_table(content, name)
+    with pytest.raises(Problem, match="hold ids and no texts"):
+        read_pairs(content, name, None, None, lambda *_: None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "query,document,score\nq1,d1,1\nq2,d2,0",
+        "id,question1,question2,is_duplicate\n1,a b,c d,1\n2,e f,g h,0",
+        "qid,docid,query,passage,score\n1,2,a b,c d,1\n3,4,e f,g h,0",
+    ],
+)
+def test_texts_beside_ids_are_read(text):
+    assert len(read_table(text.encode(), "x.csv").pairs) == 2
