@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from explorer.locale import say
+from explorer.runtime.numbers import display_number
 from explorer.runtime.wire import Json
 from explorer.sources.columns import NO_SCORE, TRIPLET_ROLES, listed
 
 # Columns that sentence-transformers takes for labels; it takes all others as texts, in their order.
 LIBRARY_LABELS = ("label", "labels", "score", "scores")
+# Gains of 2^label are infinite in float32 from here on.
+STEEPEST_LABEL = 128
 _SHOWN = ("first", "second", "score", *TRIPLET_ROLES, "teacher")
 
 
@@ -26,6 +29,8 @@ class ReadTable(Protocol):
     def negatives(self) -> Sequence[str]: ...
     @property
     def unread(self) -> Sequence[str]: ...
+    @property
+    def highest_label(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -44,7 +49,7 @@ class ReadingNote:
 
 def reading_notes(table: ReadTable) -> tuple[ReadingNote, ...]:
     """Which columns were taken as what, which were left, and where sentence-transformers, which
-    goes by the position of columns, would take others."""
+    goes by the position of columns, would take others; and that labels are too high for gains."""
     notes = []
     for role in _SHOWN:
         name = table.chosen.get(role, NO_SCORE)
@@ -57,6 +62,9 @@ def reading_notes(table: ReadTable) -> tuple[ReadingNote, ...]:
     if len(theirs) > 1 and theirs[: len(ours)] != ours:
         values = {"first": theirs[0], "second": theirs[1], "columns": listed(ours)}
         notes.append(ReadingNote("reading.by_position", values))
+    if table.highest_label >= STEEPEST_LABEL:
+        highest = display_number(table.highest_label)
+        notes.append(ReadingNote("reading.steep_gains", {"highest": highest}))
     return tuple(notes)
 
 

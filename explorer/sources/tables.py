@@ -8,6 +8,7 @@ the reason.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,6 +70,11 @@ class Table:
     brings_guide: bool = False
     unread: tuple[str, ...] = ()
     negatives: tuple[str, ...] = ()
+
+    @property
+    def highest_label(self) -> float:
+        """The highest label that was read; −∞ where there is none."""
+        return max(self.pairs.labels, default=-math.inf)
 
 
 def from_rows(rows: Iterable[Sequence[object]]) -> Table:

@@ -86,6 +86,11 @@ class FilePairs:
     unread: tuple[str, ...] = ()
 
     @property
+    def highest_label(self) -> float:
+        """The highest label of all pairs."""
+        return float(self.labels.max())
+
+    @property
     def threshold(self) -> float | None:
         """As of `Pairs`."""
         return ENTAILMENT if self.inference else None

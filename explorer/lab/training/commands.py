@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # the command answers --help without torch
     from explorer.lab.training.folder import RunFolder
     from explorer.lab.training.plan import TrainingPlan
     from explorer.lab.training.runs import Runs
+    from explorer.sources.reading_notes import ReadingNote
 
 # Nothing here loads torch before the arguments are read: --help should not wait for it.
 
@@ -199,13 +200,16 @@ def _pairs(given: Iterable[str]) -> Iterable[tuple[str, object]]:
 def train(chosen: argparse.Namespace) -> int:
     """Train one model; Ctrl-C stops and keeps the model so far."""
     from explorer.lab.training import takeaway
+    from explorer.lab.training.origin import file_notes
     from explorer.lab.training.runs import Runs
 
     try:
         if chosen.out and Path(chosen.out).exists():
             raise ValueError(f"{chosen.out} exists already; choose a folder that does not")
         runs = Runs(chosen.runs, chosen.device)
-        name = runs.start(_plan(chosen, chosen.loss, chosen.seed))
+        plan = _plan(chosen, chosen.loss, chosen.seed)
+        _print_notes(file_notes(plan.data))
+        name = runs.start(plan)
         status = _watch(runs, name)
         _print_figures(runs.folder(name), status)
         if chosen.out and runs.folder(name).model.is_dir():
@@ -233,6 +237,7 @@ def compare(chosen: argparse.Namespace) -> int:
         columns = {role: str(name) for role, name in _pairs(getattr(chosen, "columns", ()))}
         encoding = getattr(chosen, "encoding", "")
         on = unseen.read(chosen.on, Path(chosen.on).name, columns, encoding) if chosen.on else None
+        _print_notes(on.notes if on else ())
         names = _ended(runs, chosen) or _trained(runs, chosen)
         with _asking() as told:
             found = comparing.table(runs, names, on, told)
@@ -243,6 +248,12 @@ def compare(chosen: argparse.Namespace) -> int:
         return 1
     print(_table(found))
     return 0 if sum(len(group["runs"]) for group in found["groups"]) == len(names) else 1
+
+
+def _print_notes(notes: Iterable[ReadingNote]) -> None:
+    """Print which columns of a file were taken as what, beside the progress."""
+    for note in notes:
+        print(note.written(), file=sys.stderr)
 
 
 def _ended(runs: Runs, chosen: argparse.Namespace) -> list[str]:
@@ -259,6 +270,7 @@ def _ended(runs: Runs, chosen: argparse.Namespace) -> list[str]:
 def _trained(runs: Runs, chosen: argparse.Namespace) -> list[str]:
     """Train with each loss under each seed."""
     from explorer.lab.training import compare as comparing
+    from explorer.lab.training.origin import file_notes
 
     if not chosen.loss or not any(map(vars(chosen).get, ("file", "hub", "example"))):
         raise ValueError(
@@ -266,6 +278,7 @@ def _trained(runs: Runs, chosen: argparse.Namespace) -> list[str]:
             "--data, --hub and --example"
         )
     plans = [_plan(chosen, loss, seed) for loss in chosen.loss for seed in chosen.seeds]
+    _print_notes(file_notes(plans[0].data))
     names = comparing.start_all(runs, plans)
     for name in names:
         _watch(runs, name)

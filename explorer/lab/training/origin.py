@@ -14,6 +14,7 @@ from explorer.lab.training.rows import Taught
 from explorer.runtime.problem import Problem
 from explorer.sources import hub_cache, hub_sets, tables, textbook
 from explorer.sources.pairs import Pairs, taught
+from explorer.sources.reading_notes import ReadingNote, reading_notes
 
 # What is drawn from the data (a sample of many rows, the pairs held out, the varied copies) is the
 # same for every run on it: the seed of a run moves its order and its first weights.
@@ -48,14 +49,23 @@ def pairs_of(data: TrainingData) -> Origin:
             path.write_text(_json_lines(data.rows), encoding="utf-8")
             table = tables.read_file(path, "rows.jsonl", most=data.most, seed=DRAW)
     else:
-        columns = dict(data.columns) or None
-        how = {"columns": columns, "most": data.most, "seed": DRAW, "encoding": data.encoding}
-        table = tables.read_file(data.file, data.name, **how)
+        table = _read_file(data)
     if not table.pairs:
         raise Problem("no_pairs")
     pairs = taught(table.pairs, data.teacher) if data.teacher else table.pairs
     given = data.source == "rows" and data.triplets
     return Origin(pairs, table.left_out, given or _are_triplets(table), table.brings_guide)
+
+
+def file_notes(data: TrainingData) -> tuple[ReadingNote, ...]:
+    """Which columns of the plan's file are taken as what; nothing where it names no file."""
+    return reading_notes(_read_file(data)) if data.source == "file" else ()
+
+
+def _read_file(data: TrainingData) -> tables.Table:
+    columns = dict(data.columns) or None
+    how = {"columns": columns, "most": data.most, "seed": DRAW, "encoding": data.encoding}
+    return tables.read_file(data.file, data.name, **how)
 
 
 def _are_triplets(table: tables.Table) -> bool:

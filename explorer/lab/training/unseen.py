@@ -28,6 +28,7 @@ from explorer.runtime.limits import TRAINED_PAIRS
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.sources import tables
+from explorer.sources.reading_notes import ReadingNote, reading_notes
 
 if TYPE_CHECKING:
     from explorer.lab.training.encoders import Encoder
@@ -43,13 +44,15 @@ _measuring = threading.Lock()
 @dataclass(frozen=True)
 class Unseen:
     """The pairs of a file to measure by, and its `name` to the user; of `total` rows so many were
-    `skipped`, and of more pairs than TRAINED_PAIRS these are a random sample (`sampled`)."""
+    `skipped`, and of more pairs than TRAINED_PAIRS these are a random sample (`sampled`).
+    `notes` say which columns were taken as what."""
 
     name: str
     pairs: tuple[Pair, ...]
     total: int
     skipped: int = 0
     sampled: bool = False
+    notes: tuple[ReadingNote, ...] = ()
 
     @functools.cached_property
     def digest(self) -> str:
@@ -80,7 +83,7 @@ def read(
     if pairs.labelled and len(set(pairs.labels)) < 2:
         raise Problem("unseen_one_label", name=name, label=display_number(pairs.labels[0]))
     rows = tuple(zip(pairs.first, pairs.second, pairs.labels, strict=True))
-    return Unseen(name, rows, table.total, table.left_out, table.limited)
+    return Unseen(name, rows, table.total, table.left_out, table.limited, reading_notes(table))
 
 
 def outcomes(

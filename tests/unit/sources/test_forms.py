@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from explorer.runtime.problem import Problem
@@ -200,3 +201,12 @@ def test_another_order_than_that_of_sentence_transformers_is_said(names, differs
     rows = [row[-len(names) :] for row in rows]
     notes = keys(read_table(as_file(rows, names, "csv"), "x.csv"))
     assert ("reading.by_position" in notes) == differs
+
+
+@pytest.mark.parametrize(("highest", "said"), [(4, False), (127, False), (128, True), (300, True)])
+def test_labels_too_high_for_exponential_gains_are_said(highest, said):
+    rows = [("q", "a", highest), ("q", "b", 0), ("r", "c", 1)]
+    notes = keys(read_table(as_file(rows, ("query", "passage", "relevance"), "csv"), "x.csv"))
+    assert ("reading.steep_gains" in notes) == said
+    with np.errstate(over="ignore"):
+        assert np.isinf(np.exp2(np.float32(highest))) == said

@@ -16,6 +16,8 @@ from explorer.lab.training.commands import (
     _table,
     _time_told,
     add_to,
+    compare,
+    train,
 )
 from explorer.lab.training.compare import held_out_pairs
 from explorer.lab.training.plan import TrainingData, TrainingPlan
@@ -175,3 +177,36 @@ def test_an_own_loss_is_the_one_that_is_trained(tmp_path):
     finally:
         LOSSES.clear()
         LOSSES.update(before)
+
+
+ANSWERS_FIRST = "answer,question,id\n" + "".join(
+    f"an answer {n},a question {n},{n}\n" for n in range(20)
+)
+
+
+@pytest.mark.parametrize("command", ["train", "compare"])
+def test_it_is_said_which_columns_are_learned_from(command, tmp_path, capsys):
+    file = tmp_path / "pairs.csv"
+    file.write_text("\n".join(ANSWERS_FIRST))
+    parser = argparse.ArgumentParser()
+    add_to(parser.add_subparsers())
+    columns = ["--column", "first=question", "--column", "second=answer", "--column", "score=none"]
+    # Nothing is trained: the loss is of another kind of data.
+    chosen = parser.parse_args(
+        [
+            command,
+            "--data",
+            str(file),
+            *columns,
+            "--loss",
+            "cosent",
+            "--runs",
+            str(tmp_path / "runs"),
+        ]
+    )
+    chosen.device = "cpu"
+    assert {"train": train, "compare": compare}[command](chosen) == 1
+    said = capsys.readouterr().err
+    assert "First text: “question”." in said
+    assert "Not read: “id”." in said
+    assert "keep “question”, “answer” in this order" in said
