@@ -152,7 +152,7 @@ class Grid:
         elif len(ids) < 2 or any(self.is_text(at) and not self._is_beside_ids(at) for at in places):
             return
         names = [self.columns[place] for place in ids]
-        raise Problem("table_of_ids", about="columns", columns=listed(names))
+        raise Problem("table_of_ids", columns=listed(names))
 
     def _holds_ids(self, position: int) -> bool:
         """Whether a column holds ids, by its name, or in the place of a text: whole numbers where

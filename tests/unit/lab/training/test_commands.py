@@ -179,9 +179,7 @@ def test_an_own_loss_is_the_one_that_is_trained(tmp_path):
         LOSSES.update(before)
 
 
-ANSWERS_FIRST = "answer,question,id\n" + "".join(
-    f"an answer {n},a question {n},{n}\n" for n in range(20)
-)
+ANSWERS_FIRST = ["answer,question,id", *(f"an answer {n},a question {n},{n}" for n in range(20))]
 
 
 @pytest.mark.parametrize("command", ["train", "compare"])
@@ -191,19 +189,9 @@ def test_it_is_said_which_columns_are_learned_from(command, tmp_path, capsys):
     parser = argparse.ArgumentParser()
     add_to(parser.add_subparsers())
     columns = ["--column", "first=question", "--column", "second=answer", "--column", "score=none"]
-    # Nothing is trained: the loss is of another kind of data.
-    chosen = parser.parse_args(
-        [
-            command,
-            "--data",
-            str(file),
-            *columns,
-            "--loss",
-            "cosent",
-            "--runs",
-            str(tmp_path / "runs"),
-        ]
-    )
+    # Nothing is trained: CoSENT learns nothing from positives alone.
+    options = ["--data", str(file), *columns, "--loss", "cosent", "--runs", str(tmp_path / "runs")]
+    chosen = parser.parse_args([command, *options])
     chosen.device = "cpu"
     assert {"train": train, "compare": compare}[command](chosen) == 1
     said = capsys.readouterr().err
