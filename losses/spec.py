@@ -48,8 +48,8 @@ class Convention:
     one that is `printed` stands in an article or in a question, and nobody does. `score` is the
     kind of score that it compares (`losses.scores`), that of the loss where it is empty. `learned`
     are the parameters that the library trains with the model, each with a value at which the loss
-    reaches its minimum; their defaults are where the training starts. `label_ends` is as in
-    `LossSpec`.
+    reaches its minimum; their defaults are where the training starts. `label_ends` and
+    `list_weight` are as in `LossSpec`.
     """
 
     name: str
@@ -74,6 +74,7 @@ class Convention:
     score: str = ""
     learned: Mapping[str, ParameterValue] = field(default_factory=dict)
     label_ends: Ends | None = None
+    list_weight: Callable[[Tensor], float] | None = None
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,8 @@ class LossSpec:
     these two ("collapse", "floor") where they are others for scores without ends; of a loss on such
     scores it has those for scores between ends. `learned` is as in `Convention`. `label_ends` are
     the ends between which labels mean something to it, where it takes them as they are; beyond
-    them it has no minimum, or one above 0.
+    them it has no minimum, or one above 0. `list_weight`, called with the labels of a list, is how
+    much the list counts among others; without it all lists count alike.
     """
 
     function: Callable[..., Tensor]
@@ -167,6 +169,7 @@ class LossSpec:
     formulas_unbounded: Mapping[str, str] = field(default_factory=dict)
     learned: Mapping[str, ParameterValue] = field(default_factory=dict)
     label_ends: Ends | None = None
+    list_weight: Callable[[Tensor], float] | None = None
 
     def __post_init__(self) -> None:
         if self.score not in SCORE_KINDS:
@@ -226,12 +229,35 @@ class LossSpec:
         return all(reading.made_of in known for reading in self.readings)
 
     @property
+    def compares_pairs(self) -> bool:
+        """Whether it compares labelled pairs with each other: in lists, those of the same list."""
+        among = any(symbol.axes == ("pair", "pair") for symbol in self.symbols.values())
+        of_pairs = all("pair" in reading.axes for reading in self.readings)
+        return among and of_pairs and self.reads_labels
+
+    @property
+    def label_argument(self) -> str:
+        """The argument that takes the labels, of a loss that reads them."""
+        return next(n for n, what in self.reads.items() if READABLE[what].made_of == "labels")
+
+    def weight_of_list(self, labels: Tensor) -> float:
+        """How much a list of these labels [K] counts; 0 without two that differ."""
+        if len(labels.unique()) < 2:
+            return 0.0
+        return self.list_weight(labels) if self.list_weight else 1.0
+
+    @property
     def reads_labels(self) -> bool:
         return any(reading.made_of == "labels" for reading in self.readings)
 
     @property
     def reads_scores(self) -> bool:
         return any(reading.made_of == "scores" for reading in self.readings)
+
+    @property
+    def similarity(self) -> str:
+        """What the pair scores of a bi-encoder are where nobody chooses: "cosine" or "dot"."""
+        return "dot" if self.score == "dot" and self.reads_scores else "cosine"
 
     @property
     def reads_guide(self) -> bool:
@@ -351,6 +377,7 @@ class LossSpec:
                         convention=convention,
                         learned=candidate.learned,
                         label_ends=candidate.label_ends,
+                        list_weight=candidate.list_weight,
                     ).scored_as(candidate.score or self.score)
                 accepted = inspect.signature(own).parameters
                 return replace(
@@ -373,6 +400,7 @@ class LossSpec:
                     convention=convention,
                     learned=candidate.learned,
                     label_ends=candidate.label_ends,
+                    list_weight=candidate.list_weight,
                 ).scored_as(candidate.score or self.score)
         known = ", ".join(c.name for c in self.conventions) or "none"
         raise ValueError(f"{self.name} has no convention {convention!r}; it has: {known}")

@@ -2039,6 +2039,7 @@ export interface TrainingPlan {
   convention: string;
   parameters: Record<string, Setting>;
   own_loss: string;
+  similarity: "" | "cosine" | "dot";
   threshold: number | null;
   label_range: Range | null;
   extra_negatives: boolean;

@@ -174,6 +174,10 @@ MEGA_BATCH_MARGIN = LossSpec(
     aliases=("MegaBatchMarginLoss",),
     equivalent=_equivalent,
     conventions=(
-        Convention("sentence-transformers 6.2", {"positive_margin": 0.8, "negative_margin": 0.3}),
+        Convention(
+            "sentence-transformers 6.2 MegaBatchMarginLoss",
+            {"positive_margin": 0.8, "negative_margin": 0.3},
+            former=("sentence-transformers 6.2",),
+        ),
     ),
 )

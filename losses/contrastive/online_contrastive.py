@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 from torch import Tensor
 
@@ -100,11 +102,11 @@ def _online(wanted, first, second, labels, margin, distance):
     return loss, (*to_vectors(pull.sub_(push).mul_(2)), None, None, None)
 
 
-def _equivalent(*, margin: float, distance: str) -> Equivalent:
+def _equivalent(labels: str = "binary_labels", *, margin: float, distance: str) -> Equivalent:
     kind = "COSINE_DISTANCE" if distance == "cosine" else "EUCLIDEAN"
     return Equivalent(
         "OnlineContrastiveLoss, SiameseDistanceMetric",
-        {"first": "first", "second": "second", "labels": "binary_labels"},
+        {"first": "first", "second": "second", "labels": labels},
         f"metric = SiameseDistanceMetric.{kind}\n"
         f"theirs = OnlineContrastiveLoss(None, distance_metric=metric, margin={margin!r})\n"
         "loss = theirs.compute_loss_from_embeddings([first, second], labels)\n",
@@ -163,8 +165,13 @@ ONLINE_CONTRASTIVE = LossSpec(
     equivalent=_equivalent,
     conventions=(
         Convention(
-            "sentence-transformers 6.2",
+            "sentence-transformers 6.2 OnlineContrastiveLoss",
             {"margin": 0.5, "distance": "cosine"},
+            reads={"first": "first", "second": "second", "labels": "labels"},
+            equivalent=partial(_equivalent, "labels"),
+            note="The library reads labels as they are: a pair whose label is neither 0 nor 1 is "
+            "left out.",
+            former=("sentence-transformers 6.2",),
             label_ends=UNIT,
         ),
     ),

@@ -259,8 +259,8 @@ DISTILL_KL = LossSpec(
             "sentence-transformers 6.2 DistillKLDivLoss (dot products)",
             {"temperature": 1.0},
             score="dot",
-            note="The library compares dot products. Here scores are cosines, the same for unit "
-            'vectors; the class for trainers has similarity="dot".',
+            note="The library compares dot products, and so does the class for trainers. Here "
+            "scores are cosines, the same for unit vectors.",
             peers=(Peer(SENTENCE_TRANSFORMERS, "DistillKLDivLoss", LISTED_VECTORS),),
         ),
         Convention(

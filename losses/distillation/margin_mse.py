@@ -160,8 +160,8 @@ MARGIN_MSE = LossSpec(
         Convention(
             "sentence-transformers 6.2 MarginMSELoss (dot products)",
             score="dot",
-            note="The library compares dot products. Here scores are cosines, the same for unit "
-            'vectors; the class for trainers has similarity="dot".',
+            note="The library compares dot products, and so does the class for trainers. Here "
+            "scores are cosines, the same for unit vectors.",
             peers=(Peer(SENTENCE_TRANSFORMERS, "MarginMSELoss", MARGIN_VECTORS),),
         ),
     ),

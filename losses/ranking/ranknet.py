@@ -211,6 +211,7 @@ PAIRWISE_LOGISTIC = LossSpec(
         Convention(
             "rax 0.4.0 pairwise_logistic_loss",
             {"scale": 1.0, "reduction": "mean"},
+            list_weight=ordered_count,
             former=("rax",),
             score="logit",
             peers=(Peer("rax", "pairwise_logistic_loss", SCORES),),
@@ -218,6 +219,7 @@ PAIRWISE_LOGISTIC = LossSpec(
         Convention(
             "allRank 1.4.3, TF-Ranking 0.5.5",
             {"scale": 1.0, "reduction": "mean"},
+            list_weight=ordered_count,
             note="TF-Ranking here is its function make_loss_fn. Its Keras loss divides by the "
             "number of items, and is a convention of its own.",
             former=("allRank, TF-Ranking",),
@@ -243,6 +245,7 @@ PAIRWISE_LOGISTIC = LossSpec(
             floor=_binary_floor,
             floor_formula=r"\log_2(1 + e^{-2\lambda})",
             former=("sentence-transformers (mean / ln 2)",),
+            list_weight=ordered_count,
             score="logit",
             peers=(Peer(SENTENCE_TRANSFORMERS, "RankNetLoss", SCORES),),
         ),
@@ -282,6 +285,7 @@ PAIRWISE_LOGISTIC = LossSpec(
             floor=_by_gap_floor,
             floor_formula=r"(y_{\max} - y_{\min}) \ln(1 + e^{-2\lambda})",
             score="logit",
+            list_weight=ordered_count,
             peers=(Peer("allRank", "rankNet_weightByGTDiff", SCORES),),
         ),
         *(
@@ -309,6 +313,7 @@ PAIRWISE_LOGISTIC = LossSpec(
                 floor_formula=r"\tfrac{|P|}{N} \ln(1 + e^{-2\lambda})",
                 former=(former,),
                 score="logit",
+                list_weight=len,
                 peers=(Peer(library, "PairwiseLogisticLoss"),),
             )
             for library, name, former, definition, note in (

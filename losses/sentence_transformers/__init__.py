@@ -4,8 +4,10 @@
     SentenceTransformerTrainer(model=model, train_dataset=pairs, loss=CosentLoss(model)).train()
 
 The class of each loss in `LOSSES` is made below and takes a SentenceTransformer (a bi-encoder) or
-a CrossEncoder; `training_loss("cosent")` gives the same class by name. What it reads follows from
-the columns of the data set:
+a CrossEncoder; `training_loss("cosent")` gives it by the name of the loss. A class that is called
+like one of sentence-transformers (`ContrastiveLoss`, `TripletLoss`, `MarginMseLoss` …) has that
+one's defaults and similarity, which ``convention=""`` changes to ours; by the name of the loss
+they are ours. What a loss reads follows from the columns of the data set:
 
     two texts and a label       pairs with scores: every loss, by the rules below
     two texts                   positive pairs: losses on in-batch negatives, and mined triplets
@@ -14,10 +16,10 @@ the columns of the data set:
                                 else asks its `teacher`, or finds them beside the texts
                                 (`with_vectors`)
     one text and a label        classes: supcon, mined triplets, and losses against prototypes
-    one text, a list of texts   lists: losses on lists, a teacher's, and the pairs of a list with
-    and a list of labels        their labels (`whole_lists` for a bi-encoder, as it is for a
-                                cross-encoder); where all are of one length, a column for each
-                                candidate will do
+    one text, a list of texts   lists: losses on lists, a teacher's, and losses that compare the
+    and a list of labels        labelled pairs of a list with each other (`whole_lists` for a
+                                bi-encoder, as it is for a cross-encoder); where all are of one
+                                length, a column for each candidate will do
 
 The rules, as on the page (`losses.labels`): `label_range` are the ends of the labels' scale, and a
 pair whose label reaches `threshold`, by default its middle, is positive; the other pairs' second
@@ -50,7 +52,7 @@ from losses.sentence_transformers.examples import Examples
 from losses.sentence_transformers.layers import layer_stack, move_only
 from losses.sentence_transformers.lists import whole_lists
 from losses.sentence_transformers.order import in_order
-from losses.sentence_transformers.registry import TRAINING_LOSSES, training_loss
+from losses.sentence_transformers.registry import EXPORTED, TRAINING_LOSSES, training_loss
 from losses.sentence_transformers.training import TrainingLoss
 from losses.sentence_transformers.vectors import with_vectors
 
@@ -67,7 +69,7 @@ def __getattr__(name: str) -> Any:
     return PrismCallback
 
 
-globals().update({made.__name__: made for made in TRAINING_LOSSES.values()})
+globals().update({made.__name__: made for made in EXPORTED.values()})
 
 __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made for each loss
     "TRAINING_LOSSES",
@@ -80,5 +82,5 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made fo
     "training_loss",
     "whole_lists",
     "with_vectors",
-    *(made.__name__ for made in TRAINING_LOSSES.values()),
+    *(made.__name__ for made in EXPORTED.values()),
 ]

@@ -180,6 +180,11 @@ class Examples:
         return self.texts[self.second_rows[~self.positive]]
 
     @property
+    def has_lists(self) -> bool:
+        """Whether the pairs stand in lists."""
+        return self.lists is not None and len(self.lists) > 0
+
+    @property
     def needed_lists(self) -> Tensor:
         """Raises ValueError where no anchor has several candidates."""
         if self.lists is None or not len(self.lists):

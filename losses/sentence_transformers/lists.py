@@ -7,7 +7,8 @@
     and a label that is a list       sentence-transformers has it; for a bi-encoder `whole_lists`
                                      makes a batch of it
 
-A loss on pairs that reads labels takes those of a list for its pairs. One number beside three texts
+A loss on pairs that reads labels takes those of a list for its pairs; where it compares pairs with
+each other, it does so within each list. One number beside three texts
 or more says nothing to it: there the columns are anchor, positive, negatives.
 
 For a loss that learns from a teacher the label is what the teacher gave; of an anchor, a positive
@@ -24,6 +25,7 @@ import torch
 from torch import Tensor, nn
 
 from losses.groups import lists_of
+from losses.readings import READABLE
 from losses.sentence_transformers.texts import text_numbers, tokens_apart
 from losses.spec import LossSpec
 
@@ -153,10 +155,16 @@ def whole_lists(collate: Callable[[list[dict]], dict]) -> Callable[[list[dict]],
 
 
 def lists_of_columns(
-    columns: Sequence[Any], sizes: Tensor | None, model: nn.Module, spec: LossSpec
+    columns: Sequence[Any],
+    sizes: Tensor | None,
+    model: nn.Module,
+    spec: LossSpec,
+    labelled: bool,
 ) -> Tensor | None:
-    """The pairs of each list [L, K], for a loss on lists; None for any other."""
-    if "lists" not in spec.needs:
+    """The pairs of each list [L, K], for a loss on lists, and, where a row is a list with a label
+    for each candidate, for one that compares pairs; None for any other."""
+    rows_are_lists = sizes is not None or (labelled and len(columns) > 2)
+    if "lists" not in spec.needs and not (spec.compares_pairs and rows_are_lists):
         return None
     if sizes is not None:
         starts = sizes.cumsum(0) - sizes
@@ -166,6 +174,43 @@ def lists_of_columns(
         count = rows_in(columns[0])
         return torch.arange(count)[:, None] + count * torch.arange(len(columns) - 1)
     return lists_of(_numbers(columns[0], model))
+
+
+def mean_over_lists(
+    spec: LossSpec,
+    value_of: Callable[[Mapping[str, Tensor]], Any],
+    read: Mapping[str, Tensor],
+    lists: Tensor,
+) -> Any:
+    """The mean of what `value_of` gives for each list, weighted as the loss weighs lists.
+
+    Args:
+        read: by argument name what all pairs offer.
+        lists: [L, K], the places of their pairs, −1 for none.
+
+    A list of equal labels has no weight; 0, with a gradient, where all are such.
+    """
+    apart = [_of_list(spec, read, row[row >= 0]) for row in lists]
+    weights = [spec.weight_of_list(one[spec.label_argument]) for one in apart]
+    chosen = [(one, weight) for one, weight in zip(apart, weights, strict=True) if weight > 0]
+    if not chosen:
+        return value_of(apart[0])
+    values = [value_of(one) for one, _ in chosen]
+    if any(value is None for value in values):
+        return None
+    total = sum(weight for _, weight in chosen)
+    return sum(value * (w / total) for value, (_, w) in zip(values, chosen, strict=True))
+
+
+def _of_list(spec: LossSpec, read: Mapping[str, Tensor], places: Tensor) -> dict[str, Tensor]:
+    """What the pairs at these places offer."""
+    axes = {name: READABLE[what].axes for name, what in spec.reads.items()}
+    return {
+        name: value.index_select(axes[name].index("pair"), places)
+        if "pair" in axes.get(name, ())
+        else value
+        for name, value in read.items()
+    }
 
 
 def is_ragged(columns: Sequence[Any]) -> bool:

@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from losses import LOSSES, LossSpec
 from losses.geometry import effective_count, unit
 from losses.sentence_transformers.examples import Examples
-from losses.sentence_transformers.lists import rows_in
+from losses.sentence_transformers.lists import mean_over_lists, rows_in
 from losses.sentence_transformers.naming import recognised
 from losses.sentence_transformers.nested import inner_of, on_prefixes
 from losses.sentence_transformers.registry import TRAINING_LOSSES, training_loss
@@ -234,7 +234,8 @@ def _under(
             for name, value in replica.settings_for(examples).items()
         }
         read, settings = replica.called_with(read, settings)
-        value, terms = _with_terms(replica.spec, read, settings)
+        lists = replica.lists_apart(examples)
+        value, terms = _with_terms(replica.spec, read, settings, lists)
     except (ValueError, TypeError, IndexError):  # it reads no batch of this shape, or so set
         return None
     most = SAME_HALF if caught.half else SAME
@@ -246,10 +247,10 @@ def _under(
     plain = {name: _number(value) for name, value in settings.items()}
     with torch.no_grad():
         fixed = {name: tensor.detach() for name, tensor in read.items()}
-        collapse = _landmark(spec.collapse, fixed, plain)
+        collapse = _landmark(spec, spec.collapse, fixed, plain, lists)
         if spec.collapse is None:
             collapse = _alike(replica, model, caught, given, settings)
-        floor = _landmark(spec.floor, fixed, plain)
+        floor = _landmark(spec, spec.floor, fixed, plain, lists)
     examples = _detached(examples)
     of_batch = spec.of_positives
     positives, negatives = _similarities(examples, of_batch)
@@ -277,10 +278,17 @@ def _score_kind(replica: TrainingLoss, caught: Caught) -> str:
 
 
 def _with_terms(
-    spec: LossSpec, read: Mapping[str, Tensor], settings: Mapping[str, object]
+    spec: LossSpec,
+    read: Mapping[str, Tensor],
+    settings: Mapping[str, object],
+    lists: Tensor | None,
 ) -> tuple[Tensor, list[Tensor]]:
     """The value, and the terms that the definition held when it returned, of one loss on several
-    prefixes those on each; none where somebody profiles the training, whom this would disturb."""
+    prefixes those on each; none where it is a mean over lists, or where somebody profiles the
+    training, whom this would disturb."""
+    if lists is not None:
+        value = mean_over_lists(spec, lambda one: spec.definition(**one, **settings), read, lists)
+        return value, []
     if sys.getprofile() is not None:
         return spec.definition(**read, **settings), []
     held: list[Tensor] = []
@@ -323,13 +331,16 @@ def _from_gradients(
 
 
 def _landmark(
+    spec: LossSpec,
     formula: Callable[..., float | None] | None,
     read: Mapping[str, Tensor],
     settings: Mapping[str, object],
+    lists: Tensor | None,
 ) -> float | None:
     if formula is None:
         return None
-    value = formula(read, **settings)
+    value_of = partial(formula, **settings)
+    value = value_of(read) if lists is None else mean_over_lists(spec, value_of, read, lists)
     return None if value is None or not math.isfinite(value) else float(value)
 
 
@@ -343,8 +354,9 @@ def _alike(
     """The loss itself of vectors that are all alike."""
     same = [torch.ones_like(one) for one in given]
     other = _replayed(replica, model, caught, same)
-    read = other.arguments(_read(other, caught))
-    value = float(other.spec.definition(**read, **settings))
+    examples = _read(other, caught)
+    read, lists = other.arguments(examples), other.lists_apart(examples)
+    value = float(_with_terms(other.spec, read, settings, lists)[0])
     return value if math.isfinite(value) else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from losses import LOSSES, LossSpec
 from losses.combined.queued import KEPT
 from losses.modules import module_name
+from losses.peers import SENTENCE_TRANSFORMERS as LIBRARY
 from losses.sentence_transformers.levels import LevelTrainingLoss
 from losses.sentence_transformers.queued import QueuedTrainingLoss
 from losses.sentence_transformers.training import TrainingLoss
@@ -15,13 +16,40 @@ from losses.sentence_transformers.weights import (
     TripletTrainingLoss,
 )
 
+# Our classes that are taken for one of the library's of almost the same name.
+NEAR_NAMES = {"distill_kl": "DistillKLDivLoss"}
+
 
 def training_loss(name: str) -> type[TrainingLoss]:
     """The class for the loss of this name, also for one that was registered later, and for a sum:
-    ``training_loss("info_nce+angle")(model, weight_of_angle=0.1)``."""
-    spec = LOSSES[name]
-    held = {"name": spec.name, "__module__": __package__, "__doc__": f"{spec.title} for a trainer."}
-    return type(module_name(name), (_base_for(spec),), held)
+    ``training_loss("info_nce+angle")(model, weight_of_angle=0.1)``. Its defaults are ours."""
+    return _made(LOSSES[name], "")
+
+
+def exported_class(name: str) -> type[TrainingLoss]:
+    """The class of the loss as the package exports it: where its name is that of a class of
+    sentence-transformers, with the defaults and the similarity of the library's."""
+    convention = library_convention(LOSSES[name])
+    return _made(LOSSES[name], convention) if convention else TRAINING_LOSSES[name]
+
+
+def library_convention(spec: LossSpec) -> str:
+    """The convention of the library's class that our class is called after; "" without one."""
+    called = NEAR_NAMES.get(spec.name, module_name(spec.name)).lower()
+    for convention in spec.conventions:
+        if convention.name.startswith(LIBRARY) and called in convention.name.lower().split():
+            return convention.name
+    return ""
+
+
+def _made(spec: LossSpec, convention: str) -> type[TrainingLoss]:
+    held = {
+        "name": spec.name,
+        "library_convention": convention,
+        "__module__": __package__,
+        "__doc__": f"{spec.title} for a trainer{convention and ', as in '}{convention}.",
+    }
+    return type(module_name(spec.name), (_base_for(spec),), held)
 
 
 def trains_as_one(spec: LossSpec) -> bool:
@@ -68,3 +96,4 @@ def _base_for(spec: LossSpec) -> type[TrainingLoss]:
 
 
 TRAINING_LOSSES: dict[str, type[TrainingLoss]] = {name: training_loss(name) for name in LOSSES}
+EXPORTED: dict[str, type[TrainingLoss]] = {name: exported_class(name) for name in LOSSES}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Protocol, cast
 
 import torch
@@ -27,6 +28,7 @@ from losses.sentence_transformers.lists import (
     by_pair,
     is_ragged,
     lists_of_columns,
+    mean_over_lists,
     paired,
     sizes_of,
     told_of,
@@ -58,16 +60,18 @@ class TrainingLoss(Settled):
         twins: "keep", or "leave_out": a key that holds the text of the query, or of its own key, is
             then no negative (`losses.info_nce`), for a loss that reads texts. Rows of equal tokens
             are one text, see `losses.sentence_transformers.texts`.
-        similarity: what a bi-encoder's pair scores are, "cosine" or "dot"; of a loss with a
-            parameter of that name, that parameter.
+        similarity: what a bi-encoder's pair scores are, "cosine" or "dot"; None is what the
+            convention compares. Of a loss with a parameter of that name, that parameter.
         guide: a second encoder, for a loss that reads its vectors (`losses.gist`). It stays as it
             is; without one, the model's own vectors are taken, which change as it learns.
         gather: whether the batches of all processes of torch.distributed are one.
-        convention: the loss as another library defines it; see `LossSpec.conventions`.
+        convention: the loss as another library defines it; see `LossSpec.conventions`. "" is our
+            own; None is our own, or that of the library's class that has the name of this one.
         **settings: the parameters of the loss; an `nn.Parameter` is learned.
     """
 
     name: str
+    library_convention = ""  # of a class that has the name of one of the library's
 
     def __init__(
         self,
@@ -80,13 +84,13 @@ class TrainingLoss(Settled):
         similarity: str | None = None,
         guide: nn.Module | None = None,
         gather: bool = False,
-        convention: str = "",
+        convention: str | None = None,
         **settings: object,
     ) -> None:
         super().__init__()
         self.model = model
         ours = LOSSES[self.name]
-        convention = ours.present(convention)
+        convention = ours.present(self.library_convention if convention is None else convention)
         self.spec = ours.under(convention)
         self.function = ours.function
         if self.spec.definition is not ours.definition:  # another library's, fast if it can be
@@ -106,7 +110,8 @@ class TrainingLoss(Settled):
             )
         if similarity is not None and "similarity" in {p.name for p in self.spec.parameters}:
             settings["similarity"], similarity = similarity, None
-        similarity = "cosine" if similarity is None else similarity
+        if similarity is None:
+            similarity = self.spec.similarity
         inputs.one_of(tuple(SIMILARITIES), similarity=similarity)
         if similarity != "cosine" and not self.spec.reads_scores:
             raise ValueError(
@@ -157,9 +162,18 @@ class TrainingLoss(Settled):
             return 0 * examples.embeddings.sum()  # nothing to learn from in this batch
         self._share_own_weights()
         read = self.arguments(examples)
+        lists = self.lists_apart(examples)
         if self.gather:
             read = {name: self._joined(name, value) for name, value in read.items()}
-        return self.value(read, self.settings_for(examples))
+            lists = None if lists is None else _gathered(_as_wide_everywhere(lists, -1))
+        settings = self.settings_for(examples)
+        if lists is None:
+            return self.value(read, settings)
+        return mean_over_lists(self.spec, partial(self.value, settings=settings), read, lists)
+
+    def lists_apart(self, examples: Examples) -> Tensor | None:
+        """The lists [L, K] within which the loss compares pairs; None where it compares all."""
+        return examples.list_places if self.spec.compares_pairs and examples.has_lists else None
 
     def called_with(
         self, read: Mapping[str, Tensor], settings: Mapping[str, object]
@@ -181,8 +195,8 @@ class TrainingLoss(Settled):
             every, here = gather_rows(value[:, :1])
             value = functional.pad(value, (here.start, len(every) - here.stop))
         if axes[0] == "level":  # the pairs are its columns
-            return gather_rows(for_mean(value.T))[0].T
-        return gather_rows(for_mean(value))[0]
+            return _gathered(value.T).T
+        return _gathered(value)
 
     def _share_own_weights(self) -> None:
         """What the loss learns itself: alike in all processes, as the model is, which the trainer
@@ -214,7 +228,7 @@ class TrainingLoss(Settled):
                 "each row suffice for losses that read classes only, with a bi-encoder"
             )
         sizes = sizes_of(labels, columns)
-        apart = lists_of_columns(columns, sizes, self.model, self.spec)
+        apart = lists_of_columns(columns, sizes, self.model, self.spec, told.labels is not None)
         if embedded:
             if self.twins == "leave_out":
                 texts = torch.cat(by_pair(self._texts(columns), sizes))
@@ -296,7 +310,8 @@ class TrainingLoss(Settled):
         rules |= {"gather": True} if self.gather else {}
         rules |= {"twins": self.twins} if self.twins == "leave_out" else {}
         rules |= {"guide": self.guide.name} if self.guide else {}
-        rules |= {"similarity": self.similarity} if self.similarity != "cosine" else {}
+        if self.similarity != self.spec.similarity:
+            rules["similarity"] = self.similarity
         convention = {"convention": self.convention} if self.convention else {}
         settled = {n: v for n, v in self.settings.items() if n not in self.given_triplets}
         return {**settled, **rules, **convention}
@@ -312,6 +327,10 @@ def _as_wide_everywhere(lists: Tensor, empty: float) -> Tensor:
         return lists
     widths, _ = gather_rows(torch.tensor([lists.shape[1]], device=lists.device))
     return functional.pad(lists, (0, int(widths.max()) - lists.shape[1]), value=empty)
+
+
+def _gathered(value: Tensor) -> Tensor:
+    return gather_rows(for_mean(value))[0]
 
 
 def _mean_of_processes(gradient: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,8 @@ class TrainingPlan:
     scores, of the `teacher_model`, an encoder or a cross-encoder, in place of what a column of the
     data says; one that learns vectors has those of the `teacher_model`, an encoder. `own_loss` is
     the file.py:function of a loss of one's own.
+    `similarity` is what a bi-encoder's scores are under a convention on dot products: "dot", or
+    "cosine" in runs of before it was written down; "" for any other loss.
     `threshold`, `label_range` and `extra_negatives` are the rules of the page. `twins` says what
     becomes of a text that would stand in a batch twice, for a loss whose negatives are the others
     of the batch: its pair is kept out of the batch ("apart", the sampler no_duplicates), or, for a
@@ -112,6 +115,7 @@ class TrainingPlan:
     convention: str = ""
     parameters: tuple[tuple[str, object], ...] = ()
     own_loss: str = ""
+    similarity: str = ""
     threshold: float | None = None
     label_range: tuple[float, float] | None = None
     extra_negatives: bool = True
@@ -136,6 +140,13 @@ class TrainingPlan:
         object.__setattr__(self, "loss", without_blanks(self.loss))
         object.__setattr__(self, "convention", present(self.loss, self.convention))
         _check(self)
+        object.__setattr__(self, "similarity", self._similarity())
+
+    def _similarity(self) -> str:
+        """What a bi-encoder compares, where the convention does not compare cosines."""
+        own = "cosine" if self.kind == "cross" else self.spec.similarity
+        named = "similarity" in self.spec.defaults  # it is a parameter, and stored as one
+        return "" if own == "cosine" or named else self.similarity or own
 
     @property
     def spec(self) -> LossSpec:
@@ -222,6 +233,8 @@ class TrainingPlan:
         rules["extra_negatives"] = self.extra_negatives
         if self.leaves_twins_out:
             rules["twins"] = self.twins
+        if self.similarity:
+            rules["similarity"] = self.similarity
         # What a convention has otherwise for given triplets it decides by the columns.
         by_columns = LOSSES[self.loss].for_given_triplets(self.convention)
         left = set(by_columns) - set(dict(self.parameters))
@@ -238,6 +251,12 @@ class TrainingPlan:
         Raises Problem, naming the first entry that does not fit.
         """
         return validation.read(cls, chosen, "plan", _READERS, _unknown)
+
+    @classmethod
+    def from_run(cls, stored: Mapping[str, object]) -> TrainingPlan:
+        """Read the plan in a run's folder. Runs of before `similarity` was written down trained on
+        cosines under every convention, and go on so."""
+        return cls.from_json({"similarity": "cosine", **stored})
 
 
 # Least and most of each number. The loss's own parameters have theirs in its LossSpec.
@@ -265,6 +284,7 @@ _CHOICES = {
     "source": SOURCES,
     "twins": TRAINED_TWINS,
     "sampler": ("", *SAMPLERS),
+    "similarity": ("", "cosine", "dot"),
 }
 
 

@@ -309,7 +309,7 @@ class Runs:
         return load_array(self._run(name).file(PROBE_TEACHER))
 
     def plan(self, name: str) -> TrainingPlan:
-        return TrainingPlan.from_json(self._run(name).read("config.json")["plan"])
+        return TrainingPlan.from_run(self._run(name).read("config.json")["plan"])
 
     def folder(self, name: str) -> RunFolder:
         return self._run(name)

@@ -130,7 +130,7 @@ def prepared(run: RunFolder, trial: bool = False) -> Session:
     device.choose((config["device"] or "").partition(":")[0] or None)
     if config["plan"].get("own_loss"):
         add_own_loss(config["plan"]["own_loss"])
-    plan = TrainingPlan.from_json(config["plan"])
+    plan = TrainingPlan.from_run(config["plan"])
     where = str(device.device())
     teaching.teach(run, plan, where, trial)
     run.say("loading", part="encoder")

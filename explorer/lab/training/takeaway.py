@@ -33,7 +33,6 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.promise import promised
 from explorer.sources.encoders import EMBEDDED
 from losses.labels import LabelRules
-from losses.modules import module_name
 
 _OF_STEPS = ("loss", "gradient_norm", "learning_rate", "seconds")
 _OF_EVALUATIONS = (*ALL_FIGURES, *GEOMETRY)
@@ -191,8 +190,6 @@ def script(runs: Runs, name: str) -> str:
     is_bi = plan.kind == "bi"
     model = "SentenceTransformer" if is_bi else "CrossEncoder"
     teacher_scores = plan.asks_teacher and teaching.gives_scores(run, plan)
-    by_name = bool(plan.own_loss or plan.spec.parts)
-    loss = "training_loss" if by_name else module_name(plan.loss)
     moves_some = plan.layers >= 0 and not plan.lora
     return render(
         "train.py",
@@ -205,9 +202,9 @@ def script(runs: Runs, name: str) -> str:
         beside=_beside(plan),
         headline=_headline(runs.status(name)["summary"]),
         own_loss=plan.loss if plan.own_loss else "",
-        loss=f'{loss}("{plan.loss}")' if by_name else loss,
+        loss=f'training_loss("{plan.loss}")',
         loss_imports=[
-            loss,
+            "training_loss",
             *(["in_order"] if follows else []),
             *(["move_only"] if moves_some else []),
             *(["whole_lists"] if in_lists and is_bi else []),

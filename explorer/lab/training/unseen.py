@@ -145,7 +145,7 @@ class _Work:
     ) -> None:
         self.runs, self.unseen, self.told = runs, unseen, told
         self.plans = {
-            name: TrainingPlan.from_json(run.read("config.json")["plan"])
+            name: TrainingPlan.from_run(run.read("config.json")["plan"])
             for name, run in runs.items()
         }
         self.held_out = HeldOut.of(unseen.pairs, (), 0.0)

@@ -41,6 +41,7 @@ class TrainingPlan(TypedDict):
     convention: str
     parameters: dict[str, Setting]
     own_loss: str
+    similarity: Literal["", "cosine", "dot"]
     threshold: float | None
     label_range: tuple[float, float] | None
     extra_negatives: bool

@@ -40,7 +40,7 @@ def vectors(model):
 def test_raw_grades_are_read_as_the_page_reads_them():
     model = static_model()
     first, second = vectors(model)
-    found, told = value(adapter.ContrastiveLoss(model), GRADES)
+    found, told = value(adapter.training_loss("contrastive")(model), GRADES)
     expected = contrastive(first, second, torch.tensor([1, 1, 0, 0, 1]))
     assert found.item() == pytest.approx(expected.item())
     assert told == [
@@ -60,17 +60,19 @@ def test_raw_grades_are_read_as_the_page_reads_them():
 
 
 def test_a_threshold_among_grades_within_0_to_1_is_a_guess():
-    found, told = value(adapter.ContrastiveLoss(static_model()), [0.0, 0.4, 1.0, 0.2, 0.9])
+    found, told = value(
+        adapter.training_loss("contrastive")(static_model()), [0.0, 0.4, 1.0, 0.2, 0.9]
+    )
     assert found.isfinite()
     assert "labels 0 to 1 of the first batch are read as 0 to 1, positive from 0.5" in told[0]
 
 
 def test_it_is_said_once_for_each_loss():
     model = static_model()
-    loss = adapter.ContrastiveLoss(model)
+    loss = adapter.training_loss("contrastive")(model)
     said = [value(loss, GRADES)[1] for _ in range(3)]
     assert [len(told) for told in said] == [1, 0, 0]
-    assert len(value(adapter.ContrastiveLoss(model), GRADES)[1]) == 1
+    assert len(value(adapter.training_loss("contrastive")(model), GRADES)[1]) == 1
 
 
 @pytest.mark.parametrize(
@@ -95,7 +97,9 @@ def test_the_middle_of_a_range_that_is_given_is_the_threshold():
     model = static_model()
     first, second = vectors(model)
     ends = label_range_of([*GRADES, 0])
-    found, _ = value(adapter.ContrastiveLoss(model, label_range=ends), [2.5, 2.4, 0.0, 2.6, 5.0])
+    found, _ = value(
+        adapter.training_loss("contrastive")(model, label_range=ends), [2.5, 2.4, 0.0, 2.6, 5.0]
+    )
     expected = contrastive(first, second, torch.tensor([1, 0, 0, 1, 1]))
     assert found.item() == pytest.approx(expected.item())
 
@@ -119,7 +123,7 @@ def test_cosines_are_regressed_on_as_they_are():
     ],
 )
 def test_a_guess_is_held_to_and_never_moved(first, then, label):
-    loss = adapter.ContrastiveLoss(static_model())
+    loss = adapter.training_loss("contrastive")(static_model())
     value(loss, first)
     ends = loss.rules.ends
     with pytest.raises(ValueError, match=rf"a label is {label}, and the first batch was read as"):
@@ -165,10 +169,10 @@ def test_what_may_be_chance_is_no_error():
     """Later batches vary, and one side is all that some losses need."""
     assert value(adapter.InfoNceLoss(static_model()), [1, 1, 1, 1, 1])[0] > 0
     assert value(adapter.InfoNceLoss(static_model()), [0.6, 0.7, 0.8, 0.9, 1.0])[0] > 0
-    loss = adapter.ContrastiveLoss(static_model())
+    loss = adapter.training_loss("contrastive")(static_model())
     value(loss, GRADES)
     assert value(loss, [4.0, 4.5, 5.0, 3.2, 3.0])[0].isfinite()
-    told = adapter.ContrastiveLoss(static_model(), label_range=(1, 5))
+    told = adapter.training_loss("contrastive")(static_model(), label_range=(1, 5))
     assert value(told, [4.0, 4.5, 5.0, 3.2, 3.0])[0].isfinite()
 
 
@@ -176,7 +180,9 @@ def test_a_label_out_of_reach_is_an_error():
     loss = adapter.CosineMseLoss(static_model(), label_range=(0, 1))
     with pytest.raises(ValueError, match=r"a label is 5, and label_range is \(0, 1\); pass label"):
         value(loss, GRADES)
-    assert value(adapter.ContrastiveLoss(static_model(), label_range=(2, 4)), GRADES)[0].isfinite()
+    assert value(adapter.training_loss("contrastive")(static_model(), label_range=(2, 4)), GRADES)[
+        0
+    ].isfinite()
 
 
 @pytest.mark.parametrize(
@@ -199,15 +205,15 @@ def test_a_cross_encoder_has_the_same_rules(tmp_path):
     torch.manual_seed(0)
     model = CrossEncoder(save_bert(tmp_path), num_labels=1)
     texts = (FIRST, SECOND)
-    raw = adapter.BinaryCrossEntropyLoss(model)
+    raw = adapter.training_loss("binary_cross_entropy")(model)
     with pytest.warns(UserWarning, match="positive from 3"):
         found = raw(texts, torch.tensor(GRADES))
-    plain = adapter.BinaryCrossEntropyLoss(model)(texts, torch.tensor([1, 1, 0, 0, 1]))
+    plain = adapter.BinaryCrossEntropyLoss(model)(texts, torch.tensor([1.0, 1.0, 0.0, 0.0, 1.0]))
     assert found.item() == pytest.approx(plain.item())
 
 
 def test_the_card_says_the_rules_in_force():
-    loss = adapter.ContrastiveLoss(static_model())
+    loss = adapter.training_loss("contrastive")(static_model())
     assert loss.get_config_dict()["threshold"] is None
     value(loss, GRADES)
     said = loss.get_config_dict()

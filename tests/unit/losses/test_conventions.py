@@ -660,7 +660,10 @@ def test_mega_batch_margin_sentence_transformers(st):
     loss = st.MegaBatchMarginLoss(None, use_mini_batched_version=False)
     expected = loss.calculate_loss([[FIRST], [near]])
     given = {"queries": FIRST, "keys": near}
-    same(ours("mega_batch_margin", "sentence-transformers 6.2", **given), expected)
+    same(
+        ours("mega_batch_margin", "sentence-transformers 6.2 MegaBatchMarginLoss", **given),
+        expected,
+    )
 
 
 @pytest.mark.parametrize("classes", [CLASSES, torch.zeros(8).long(), torch.arange(8)])
@@ -764,7 +767,10 @@ def test_online_contrastive_sentence_transformers(st, labels):
     near = FIRST + 0.7 * SECOND
     expected = on_embeddings(st.OnlineContrastiveLoss(None), (FIRST, near), labels)
     given = {"first": FIRST, "second": near, "labels": labels}
-    same(ours("online_contrastive", "sentence-transformers 6.2", **given), expected)
+    same(
+        ours("online_contrastive", "sentence-transformers 6.2 OnlineContrastiveLoss", **given),
+        expected,
+    )
 
 
 def test_contrastive_pytorch_metric_learning(pml):

@@ -714,7 +714,7 @@ def test_what_cannot_be_trained_is_said():
     with pytest.raises(ValueError, match="two columns"):
         value(adapter.CosentLoss(model), "classes")
     with pytest.raises(ValueError, match="three columns"):
-        value(adapter.TripletLoss(model), "positives")
+        value(adapter.training_loss("triplet")(model), "positives")
     with pytest.raises(ValueError, match="one column"):
         value(adapter.SoftmaxLoss(model, class_count=2), "binary")
     with pytest.raises(TypeError, match="no parameter 'margin'; it has: scale"):

@@ -10,6 +10,7 @@ import pytest
 
 from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.runtime.problem import Problem
+from losses import LOSSES
 
 
 def test_there_and_back():
@@ -110,3 +111,35 @@ def test_a_plan_of_before_keeps_texts_apart():
     plan = TrainingPlan(loss="info_nce").to_json()
     del plan["twins"]
     assert TrainingPlan.from_json(plan).keeps_texts_apart
+
+
+DOTS = [
+    (name, convention.name)
+    for name, spec in LOSSES.items()
+    for convention in spec.conventions
+    if spec.under(convention.name).similarity == "dot"
+    and "similarity" not in spec.under(convention.name).defaults
+]
+
+
+@pytest.mark.parametrize(("loss", "convention"), DOTS)
+def test_a_plan_writes_down_that_its_convention_compares_dot_products(loss, convention):
+    plan = TrainingPlan(loss=loss, convention=convention)
+    assert plan.to_json()["similarity"] == "dot"
+    assert plan.loss_arguments(0.5, (0, 1), 0)["similarity"] == "dot"
+    assert TrainingPlan.from_run(plan.to_json()) == plan
+
+
+@pytest.mark.parametrize(("loss", "convention"), DOTS)
+def test_a_run_of_before_goes_on_with_cosines(loss, convention):
+    stored = TrainingPlan(loss=loss, convention=convention).to_json()
+    del stored["similarity"]
+    plan = TrainingPlan.from_run(stored)
+    assert plan.loss_arguments(0.5, (0, 1), 0)["similarity"] == "cosine"
+    assert TrainingPlan.from_run(plan.to_json()) == plan
+
+
+def test_other_losses_have_no_similarity_in_their_plan():
+    for plan in (TrainingPlan(similarity="dot"), TrainingPlan(kind="cross", loss="list_mle")):
+        assert plan.similarity == ""
+        assert "similarity" not in plan.loss_arguments(0.5, (0, 1), 0)
