@@ -37,7 +37,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--host", default=os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1"))
     parser.add_argument("--port", type=int, help="the first free one from 7860 if left out")
     parser.add_argument("--device", help="cpu, cuda, cuda:1, mps; the best present if left out")
-    parser.add_argument("--loss", metavar="FILE.py:FUNCTION", help="open a loss of your own")
+    parser.add_argument(
+        "--loss", help="open a loss by any of its names, or your own as FILE.py:FUNCTION"
+    )
     parser.add_argument(
         "--open", metavar="FOLDER", help="open the batches that PrismCallback kept in a training"
     )

@@ -15,7 +15,7 @@ from explorer.core import diagnostics
 from explorer.core.batch import Batch, load_pairs, make_batch
 from explorer.core.diagnostics import Order, Places, Suspect, Term, Weights
 from explorer.core.disagreement import Disagreement, disagreement
-from explorer.core.named import unknown_loss
+from explorer.core.named import not_registered
 from explorer.core.own_loss import own_faults, own_loss, renew
 from explorer.core.positives import refused
 from explorer.core.same_text import SameText, held_by_copies, same_text_in
@@ -298,7 +298,7 @@ def _score_kind(batch: Batch, scenario: Scenario, spec: LossSpec) -> str:
 def registered(scenario: Scenario) -> LossSpec:
     """The same, one's own as it was read last. Raises Problem where there is no such one."""
     if scenario.loss not in LOSSES:
-        raise unknown_loss(scenario.loss)
+        raise not_registered(scenario.loss)
     spec = LOSSES[scenario.loss]
     known = [convention.name for convention in spec.conventions]
     if scenario.convention and scenario.convention not in known:

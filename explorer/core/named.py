@@ -61,21 +61,80 @@ def _made_of_others(name: str) -> list[LossSpec]:
     return [LOSSES[summed]] if summed in LOSSES else []
 
 
-def loss_called(name: str) -> tuple[str, str]:
+class AmbiguousLoss(Problem):
+    """A name by which several losses go, or several conventions of one."""
+
+
+def loss_called(name: str, library: str = "") -> tuple[str, str]:
     """The one loss that goes by this name, as the registry has it, and the convention that is named
-    after it, "" for none.
+    after it, "" for none. Of conventions of several libraries that of `library` is meant.
 
     Raises:
-        Problem: where none does, or several do.
+        Problem: where no loss does. AmbiguousLoss: where several do, or several conventions.
     """
     if name.strip() in LOSSES:
         return LOSSES[name.strip()].name, ""
+    spec = _only_loss(name)
+    called = name.strip()
+    if called not in spec.aliases:  # a title, or a class in other letters
+        called = next((one for one in spec.aliases if one.casefold() == called.casefold()), "")
+    found = conventions_called(spec, called) if called.isidentifier() else []
+    found = [one for one in found if library and one.startswith(library)] or found
+    if len(found) < 2:
+        return spec.name, "".join(found)
+    shortest = min(found, key=len)
+    if all(one.startswith(shortest) for one in found):  # the others say what is changed in it
+        return spec.name, shortest
+    said = {"name": name.strip()[:QUOTED], "loss": spec.name, "known": "; ".join(found)}
+    raise AmbiguousLoss("loss_ambiguous", about="loss", **said)
+
+
+def _only_loss(name: str) -> LossSpec:
     found = losses_called(name)
     if len(found) > 1:
-        known = ", ".join(spec.name for spec in found)
-        raise Problem("unknown_loss_close", about="loss", name=name.strip()[:QUOTED], close=known)
-    spec = found[0]
-    return spec.name, _meant(spec, name.strip()) if name.strip() in spec.aliases else ""
+        said = {"name": name.strip()[:QUOTED], "close": ", ".join(spec.name for spec in found)}
+        raise AmbiguousLoss("unknown_loss_close", about="loss", **said)
+    return found[0]
+
+
+def as_registered(loss: str, convention: str = "") -> tuple[str, str]:
+    """The loss as the registry has it, and its convention by the name of today.
+
+    A class or a function of a library is the loss under the convention of that library, unless
+    another one is named. What no loss goes by, or several do, stays as it is: whoever computes it
+    refuses it.
+    """
+    name = registered_loss(loss)
+    if name not in LOSSES:
+        return name, convention
+    if convention or without_blanks(loss) == name:
+        return name, LOSSES[name].present(convention) if convention else ""
+    try:
+        return loss_called(loss)
+    except AmbiguousLoss:
+        return without_blanks(loss), ""
+
+
+def registered_loss(loss: str) -> str:
+    """The loss as the registry has it, whatever its convention; as it stands where no loss goes by
+    that name, or several do."""
+    if (name := without_blanks(loss)) in LOSSES:
+        return name
+    try:
+        return _only_loss(loss).name
+    except Problem:
+        return name
+
+
+def not_registered(loss: str) -> Problem:
+    """Why a loss is not computed: no loss goes by this name, or it may be several."""
+    try:
+        loss_called(loss)
+    except AmbiguousLoss as problem:
+        return problem
+    except Problem:
+        pass
+    return unknown_loss(loss)
 
 
 def known_losses() -> list[LossSpec]:

@@ -15,6 +15,7 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
+from explorer.core.named import as_registered
 from explorer.runtime import validation
 from explorer.runtime.budgets import budget
 from explorer.runtime.limits import MIB, SCENARIO_BYTES
@@ -24,8 +25,6 @@ from explorer.sources.encoders import EMBEDDED
 from explorer.sources.guides import Guided, unpacked
 from explorer.sources.pairs import Correction
 from explorer.sources.random_batch import RandomBatch
-from losses import LOSSES
-from losses.combined.names import without_blanks
 
 # That a row takes beside its letters.
 ROW_BYTES = 64
@@ -122,11 +121,6 @@ class View:
     pinned: tuple[int, int] | None = None
 
 
-def present(loss: str, convention: str) -> str:
-    """The name of today of a convention, which a link or a run may have by a former one."""
-    return LOSSES[loss].present(convention) if convention and loss in LOSSES else convention
-
-
 @dataclass(frozen=True)
 class Scenario:
     """The whole scene."""
@@ -139,8 +133,9 @@ class Scenario:
     view: View = field(default_factory=View)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "loss", without_blanks(self.loss))
-        object.__setattr__(self, "convention", present(self.loss, self.convention))
+        loss, convention = as_registered(self.loss, self.convention)
+        object.__setattr__(self, "loss", loss)
+        object.__setattr__(self, "convention", convention)
 
     def to_json(self) -> dict[str, object]:
         chosen = dataclasses.asdict(self)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import inspect
 import io
 import json
@@ -24,6 +23,7 @@ from gradio.route_utils import FnIndexInferError
 from gradio.themes import Base, LocalFont
 
 from explorer.core.explore import explore
+from explorer.core.named import loss_called
 from explorer.core.own_loss import add_own_loss, serve_on
 from explorer.core.scenario import Scenario
 from explorer.export.picture import picture
@@ -83,12 +83,21 @@ THEME = Base(
 )
 
 
-def first_scenario(device_name: str | None, own_loss: str | None) -> Scenario:
-    """What the page opens with: the default scene, on this device, under one's own loss."""
+def first_scenario(device_name: str | None, loss: str | None) -> Scenario:
+    """Return what the page opens with: the default scene, on this device, under this loss.
+
+    Args:
+        loss: any name of a loss, or FILE.py:FUNCTION for one of the user's own.
+
+    Raises Problem where there is no such loss.
+    """
     device.choose(device_name)
-    if own_loss is None:
+    if loss is None:
         return Scenario()
-    return dataclasses.replace(Scenario(), loss=add_own_loss(own_loss).name)
+    if ".py:" in loss:
+        return Scenario(loss=add_own_loss(loss).name)
+    registered, convention = loss_called(loss)
+    return Scenario(loss=registered, convention=convention)
 
 
 # The pages: where each is served, the catalogue's word for it, and the module that lays it out.

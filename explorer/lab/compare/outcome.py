@@ -11,8 +11,9 @@ from typing import Literal
 from torch import Tensor
 
 from explorer.core.diagnostics import Places
+from explorer.core.named import as_registered
 from explorer.core.remarks import Value
-from explorer.core.scenario import Scenario, present
+from explorer.core.scenario import Scenario
 from explorer.locale import say, title_word
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
@@ -49,7 +50,9 @@ class Side:
     parameters: tuple[tuple[str, object], ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "convention", present(self.loss, self.convention))
+        loss, convention = as_registered(self.loss, self.convention)
+        object.__setattr__(self, "loss", loss)
+        object.__setattr__(self, "convention", convention)
 
     def scene(self, scenario: Scenario) -> Scenario:
         """The scenario under this loss: what a row of the comparison is on Explore."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from explorer.core.named import registered_loss
 from explorer.lab.compare.outcome import Side, written_value
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import quoted
@@ -39,7 +40,8 @@ def read(text: str) -> Side:
 
 def _whole(loss: str, begun: str) -> str:
     """The convention whose name of today, or a former one, begins so, if one alone does."""
-    known = LOSSES[loss].conventions if loss in LOSSES else ()
+    registered = registered_loss(loss)
+    known = LOSSES[registered].conventions if registered in LOSSES else ()
     fitting = [
         one.name
         for one in known

@@ -159,9 +159,10 @@ def _add_knobs(group: argparse._ArgumentGroup, knobs: dict[str, tuple[object, st
 
 
 def _plan(chosen: argparse.Namespace, loss: str | None, seed: int) -> TrainingPlan:
-    from explorer.core.named import loss_called
+    from explorer.core.named import loss_called, registered_loss
     from explorer.core.own_loss import add_own_loss
     from explorer.lab.training.plan import TrainingData, TrainingPlan
+    from losses.sentence_transformers.naming import LIBRARY
 
     given = vars(chosen)
     if own_loss := given.get("own_loss"):
@@ -177,8 +178,10 @@ def _plan(chosen: argparse.Namespace, loss: str | None, seed: int) -> TrainingPl
     data["columns"] = dict(_pairs(data.get("columns", ())))
     knobs = {name: given[name] for group in _KNOBS.values() for name in group if name in given}
     if loss is not None:
-        loss, meant = loss_called(loss)
-        knobs = {"convention": meant, **knobs}
+        if "convention" in knobs:
+            loss = registered_loss(loss)
+        else:
+            loss, knobs["convention"] = loss_called(loss, LIBRARY)
     parameters = dict(_pairs(chosen.parameter))
     return TrainingPlan.from_json(
         {**knobs, "loss": loss or "cosent", "seed": seed, "parameters": parameters, "data": data}

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from explorer.core.explore import longest_prefix, parameters_for, spec_for
-from explorer.core.scenario import Scenario, present
+from explorer.core.named import as_registered
+from explorer.core.scenario import Scenario
 from explorer.runtime import validation
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
@@ -19,7 +20,6 @@ from explorer.sources.batches import SAMPLERS
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.model_folders import EMBEDDED_WIDTH
 from losses import LOSSES, LossSpec
-from losses.combined.names import without_blanks
 from losses.spec import ParameterValue
 
 SCRATCH = "scratch"
@@ -137,8 +137,9 @@ class TrainingPlan:
     checkpoint_seconds: float = 30.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "loss", without_blanks(self.loss))
-        object.__setattr__(self, "convention", present(self.loss, self.convention))
+        loss, convention = as_registered(self.loss, self.convention)
+        object.__setattr__(self, "loss", loss)
+        object.__setattr__(self, "convention", convention)
         _check(self)
         object.__setattr__(self, "similarity", self._similarity())
 
