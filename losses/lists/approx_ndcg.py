@@ -120,7 +120,8 @@ def _floor(given: dict[str, Tensor], temperature: float, within: Ends = COSINES)
     present = present_in(labels, given.get("mask"))
     gains = gains_of(labels, present).sort(dim=1, descending=True).values
     width = width_of(within, temperature)
-    places = torch.arange(1, gains.shape[1] + 1, dtype=torch.float64)[None, :]
+    count = gains.shape[1]
+    places = torch.arange(1, count + 1, dtype=torch.float64, device=gains.device)[None, :]
     ranks = least_soft_ranks(present.sum(dim=1, keepdim=True), places, width)
     # Behind the candidates of a list nothing gains.
     terms = gains / torch.log2(1 + torch.where(gains > 0, ranks, places))

@@ -114,12 +114,8 @@ def _add_plan(parser: argparse.ArgumentParser, required: bool = True) -> None:
     parser.add_argument("--runs", default=argparse.SUPPRESS, help=kept)  # or before the command
     data = parser.add_argument_group("data, from one of the first three")
     source = data.add_mutually_exclusive_group(required=required)
-    source.add_argument(
-        "--data",
-        dest="file",
-        metavar="FILE",
-        help="a file of pairs with scores, of lists, of positives without scores, or of triplets",
-    )
+    pairs = "a file of pairs with scores, of lists, of positives without scores, or of triplets"
+    source.add_argument("--data", dest="file", metavar="FILE", help=pairs)
     source.add_argument("--hub", metavar="ID", help="id of a data set on the hub")
     source.add_argument(
         "--example", metavar="NAME", help="name of a textbook example, such as graded_english"

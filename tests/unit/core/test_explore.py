@@ -379,7 +379,7 @@ def test_it_is_a_pure_function():
 @pytest.mark.parametrize(
     ("loss", "parameters", "said"),
     [
-        ("cosine", {}, "cosine_mse"),
+        ("cosine_mes", {}, "cosine_mse"),
         ("perplexity", {}, "cosent"),
         ("cosent", {"tau": 1}, "scale"),
         ("cosent", {"scale": 1e9}, "0.1 to 1000"),

@@ -96,7 +96,8 @@ def test_a_link_with_the_former_name_of_a_convention_opens_it(loss, former, toda
     scenario = Scenario.from_link(link)
     assert scenario == Scenario(loss=loss, convention=today)
     listed = dataclasses.replace(scenario.data, example="graded_lists")
-    opened = dataclasses.replace(scenario, data=listed) if "given" in today else scenario
+    of_lists = "given" in today or "lists" in LOSSES[loss].needs
+    opened = dataclasses.replace(scenario, data=listed) if of_lists else scenario
     under = LOSSES[loss].under(former)  # whose scores are those of the sentences
     assert explore(opened).spec == under.scored_as("dot" if under.score == "dot" else "cosine")
     assert Side(loss, former) == Side(loss, today)
