@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from typing import TypeGuard
 
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
@@ -39,7 +40,7 @@ def flattened(row: Row) -> Row:
         return row
     flat: Row = {}
     for name, value in _opened(row).items():
-        if name in _DIALOGUES and isinstance(value, list) and _is_chat(value):
+        if name in _DIALOGUES and _is_chat(value) and not _of_chat(value).keys() & row.keys():
             flat |= _of_chat(value)
         elif name in _CHATS and isinstance(value, list):
             flat[_CHATS[name]] = [_answer(one) for one in _chats(value)]
@@ -65,12 +66,12 @@ def _has_texts(value: Row) -> bool:
     return any(isinstance(value[name], str) for name in _FIRST_TEXTS & value.keys())
 
 
-def _is_chat(value: object) -> bool:
+def _is_chat(value: object) -> TypeGuard[list[Row]]:
     return isinstance(value, list) and bool(value) and all(map(_is_turn, value))
 
 
 def _is_turn(value: object) -> bool:
-    return isinstance(value, dict) and ("content" in value or {"from", "value"} <= value.keys())
+    return isinstance(value, dict) and _words(value) is not None
 
 
 def _chats(value: list) -> list:
@@ -80,15 +81,21 @@ def _chats(value: list) -> list:
 
 def _answer(value: object) -> object:
     """The words of a chat; anything else as it is."""
-    return _words_of(value) if isinstance(value, list) and _is_chat(value) else value
+    return _words_of(value) if _is_chat(value) else value
 
 
 def _words_of(chat: list) -> str:
-    return "\n".join(map(_words, chat))
+    return "\n".join(_words(turn) or "" for turn in chat)
 
 
-def _words(turn: Row) -> str:
-    return str(turn["content"] if "content" in turn else turn["value"])
+def _words(turn: Row) -> str | None:
+    """The text of a turn, which may come in parts; None where it is not all text."""
+    content = turn.get("content", turn.get("value") if "from" in turn else None)
+    if isinstance(content, list):
+        parts = [_passage(part) for part in content]
+        texts = [part for part in parts if isinstance(part, str)]
+        return "\n".join(texts) if texts and len(texts) == len(parts) else None
+    return content if isinstance(content, str) else None
 
 
 def _of_chat(chat: list) -> Row:

@@ -182,3 +182,36 @@ def test_a_table_of_ids_is_refused_with_what_to_join(name):
 )
 def test_texts_beside_ids_are_read(text):
     assert len(read_table(text.encode(), "x.csv").pairs) == 2
+
+
+def test_the_text_of_a_turn_may_come_in_parts():
+    parts = [{"type": "text", "text": "red"}, {"type": "text", "text": "hat"}]
+    row = {"messages": [{"role": "user", "content": parts}, *chat("Hats", "assistant")]}
+    assert pairs_of(read_table(lines([row]), "x.jsonl")) == [("red\nhat", "Hats", 1.0)]
+
+
+@pytest.mark.parametrize("content", [None, 5, [{"type": "image", "image": "x.png"}], []])
+def test_a_turn_without_text_is_no_text(content):
+    turns = [{"role": "user", "content": content}, *chat("Hats", "assistant")]
+    with pytest.raises(Problem, match="“messages”"):
+        read_table(lines([{"messages": turns}] * 2), "x.jsonl")
+
+
+def test_a_chat_hides_no_column_of_the_row():
+    row = {"query": "a b", "response": "c d", "label": 1, "messages": chat("other")}
+    table = read_table(lines([row]), "x.jsonl")
+    assert (pairs_of(table), table.unread) == ([("a b", "c d", 1.0)], ("messages",))
+
+
+def test_an_entry_that_is_no_chat_is_read_or_named_and_not_dropped():
+    row = {"messages": chat("q r"), "positive_messages": [chat("p")]}
+    rows = [{**row, "negative_messages": [chat("n"), other]} for other in ("plain", {"a": 1})]
+    table = read_table(lines(rows), "x.jsonl")
+    assert pairs_of(table) == [("q r", "p", 1.0), ("q r", "n", 0.0), ("q r", "plain", 0.0)]
+    assert [skipped.row for skipped in table.skipped] == [2]
+
+
+@pytest.mark.parametrize("documents", [[3], ["3"], "3", {"3": 1}])
+def test_documents_of_a_map_are_found_by_number_text_or_alone(documents):
+    found = {"queries": {"1": "q"}, "corpus": {"3": "d"}, "relevant_docs": {"1": documents}}
+    assert pairs_of(read_table(json.dumps(found).encode(), "x.json")) == [("q", "d", 1.0)]
