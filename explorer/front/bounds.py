@@ -21,6 +21,7 @@ from explorer.front.visitor import kept_key
 from explorer.locale import say
 from explorer.runtime.budgets import budget
 from explorer.runtime.limits import MIB
+from explorer.runtime.parcels import ADDRESS
 from explorer.runtime.problem import Problem
 from explorer.runtime.processes import give_back
 
@@ -31,6 +32,7 @@ UNUSED_BELOW = "/custom_component/"
 # for whoever asks, so that few of them are made at a time.
 MADE_ANEW = ("/config", "/info", "/openapi.json", "/mcp/schema")
 ANEW_AT_ONCE = 2
+OF_SERVER = ("/gradio_api/", f"/{ADDRESS}/")
 # A value of a list or an object in JSON comes after one of these, which also stand in texts.
 BEFORE_VALUES = (b",", b"[", b"{")
 VISITORS = 10_000  # that are told from others by how often they ask
@@ -206,7 +208,7 @@ class Bounded:
     def _asks_too_often(self, scope: dict) -> bool:
         """What is asked of the server, that is; a page's own files are few and small. All who come
         without a key are counted as one."""
-        of_server = scope["method"] == "POST" or "/gradio_api/" in scope["path"]
+        of_server = scope["method"] == "POST" or any(one in scope["path"] for one in OF_SERVER)
         if not of_server and not _is_made_anew(scope):
             return False
         key = kept_key(scope)

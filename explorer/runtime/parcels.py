@@ -8,11 +8,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import secrets
 import shutil
 import tempfile
 import time
 from pathlib import Path
+from urllib.parse import quote
 
 from explorer.runtime.files import age_of, files_in
 from explorer.runtime.limits import PARCEL_S, PARCELS_BYTES
@@ -25,6 +27,9 @@ FOLDER = Path(tempfile.gettempdir()) / f"lossprism{_USER and '-'}{_USER}" / "par
 TAKEN = FOLDER / "taken"
 
 
+# Where the page serves them, below its own address.
+ADDRESS = "downloads"
+_PLACE = re.compile(r"[0-9a-f]+(-[0-9a-f]+)?")
 _SECRET = secrets.token_bytes(32)
 
 
@@ -37,6 +42,19 @@ def place_of(run: str) -> Path:
 
 def _place_of(run: str) -> Path:
     return FOLDER / hashlib.blake2b(run.encode(), key=_SECRET, digest_size=16).hexdigest()
+
+
+def address_of(path: Path) -> str:
+    """Where the page serves this parcel; where it stands on the machine is not part of that."""
+    return f"{ADDRESS}/{path.parent.name}/{quote(path.name)}"
+
+
+def find(place: str, name: str) -> Path | None:
+    """The parcel of this name in the folder of this name; None where there is none."""
+    if not _PLACE.fullmatch(place) or Path(name).name != name:
+        return None
+    paths = (folder / place / name for folder in (TAKEN, FOLDER))
+    return next((path for path in paths if path.is_file()), None)
 
 
 def forget_run(run: str) -> None:

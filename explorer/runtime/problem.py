@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import PurePath
 from typing import Any, Literal, get_args
 
 from explorer.locale import say
+from explorer.runtime.promise import promised
+from explorer.runtime.redaction import without_places
 from explorer.runtime.sendable import MOST_WHOLE, whole_letters
 
 # Another encoder; another loss or parameter; another loss or labels; columns that nobody could tell
@@ -53,10 +56,7 @@ class Problem(ValueError):
             raise ValueError(f"about is {about!r}; it must be one of {', '.join(ABOUT)}")
         self.about = about
         self.key = f"problem.{key}"
-        self.values = {
-            name: whole_letters(value) if isinstance(value, str) else value
-            for name, value in values.items()
-        }
+        self.values = {name: _carried(value) for name, value in values.items()}
         super().__init__(self.key)
 
     def __str__(self) -> str:
@@ -86,6 +86,15 @@ def logged(problem: Problem) -> Problem:
     for want of room, time or a turn, its host wants to know of."""
     print(f"refused {problem.key}", file=sys.stderr, flush=True)
     return problem
+
+
+def _carried(value: object) -> object:
+    """A value as a sentence may hold it; on a hosted page without places of the machine."""
+    if isinstance(value, PurePath | Exception) and not promised().reads_places:
+        value = str(value)
+    if not isinstance(value, str):
+        return value
+    return whole_letters(value if promised().reads_places else without_places(value))
 
 
 def _sent(value: object) -> int | str | dict | list:

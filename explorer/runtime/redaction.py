@@ -1,11 +1,16 @@
-"""Redacted log: what a library logs may quote what a visitor sent."""
+"""What is left out of texts: of logs what a visitor sent, of answers where the app stands."""
 
 from __future__ import annotations
 
 import logging
+import re
 import traceback
 from pathlib import Path
 from typing import Any
+
+_PART = r"[\\/][^\s\\/'\":;,()<>]+"
+# No part of a relative path or of an address of the web; one such as file:///tmp/a is.
+_ABSOLUTE_PATH = re.compile(rf"(?<![\w.-])(?<!:/)(?:[A-Za-z]:)?(?:{_PART})+[\\/]?")
 
 
 def log_without_words() -> None:
@@ -22,3 +27,17 @@ def log_without_words() -> None:
         return record
 
     logging.setLogRecordFactory(made)
+
+
+def without_places(text: str) -> str:
+    """The text with the last part alone of each absolute path into a folder of this machine.
+
+    >>> without_places("no file /tmp/somebody/pairs.csv: ask /nobody/knows or https://a.org/tmp/b")
+    'no file pairs.csv: ask /nobody/knows or https://a.org/tmp/b'
+    """
+    return _ABSOLUTE_PATH.sub(_shown, text)
+
+
+def _shown(found: re.Match[str]) -> str:
+    path = Path(found[0])
+    return path.name if Path(*path.parts[:2]).exists() else found[0]

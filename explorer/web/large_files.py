@@ -12,6 +12,7 @@ from explorer.lab.large.files import FilePairs
 from explorer.runtime import uploads
 from explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, Report
 from explorer.runtime.limits import ANSWER_S
+from explorer.runtime.parcels import address_of
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import Json
 from explorer.sources.columns import CLASS_ROLES, PAIR_ROLES, TRIPLET_ROLES
@@ -41,7 +42,7 @@ def parcel_when_packed(packed: Jobs, key: Hashable, work: Callable[[Report], Pat
     """The file that `work` writes, to be taken away: written once, and again where it has left
     meanwhile; or how far it is."""
     job = started_for_good(packed, key, work, lambda path: path.exists())
-    return answer_when_done(job, lambda path: {"name": path.name, "path": path.as_posix()})
+    return answer_when_done(job, lambda path: {"name": path.name, "path": address_of(path)})
 
 
 def started_for_good(

@@ -16,6 +16,7 @@ import gradio as gr
 import torch
 from fastapi.exceptions import HTTPException, RequestValidationError
 from fastapi.middleware import Middleware
+from fastapi.responses import FileResponse
 from fastapi.routing import APIRoute
 from gradio.components import Navbar
 from gradio.events import api
@@ -115,6 +116,19 @@ def _no_page() -> None:
     raise HTTPException(404)
 
 
+def _download(place: str, name: str) -> FileResponse:
+    path = parcels.find(place, name)
+    if path is None:
+        raise HTTPException(404)
+    return FileResponse(path, filename=name)
+
+
+DOWNLOAD = APIRoute(
+    f"/{parcels.ADDRESS}/{{place}}/{{name}}",
+    _download,
+    include_in_schema=False,
+    response_model=None,
+)
 NO_PAGE = APIRoute(f"/{UNSEEN}", _no_page, include_in_schema=False)
 
 
@@ -122,7 +136,6 @@ NO_PAGE = APIRoute(f"/{UNSEEN}", _no_page, include_in_schema=False)
 def build() -> Site:
     parcels.FOLDER.mkdir(parents=True, exist_ok=True)
     parcels.drop_old()
-    gr.set_static_paths([parcels.FOLDER])
     with Site(title="LossPrism", fill_width=True, analytics_enabled=False) as demo:
         Navbar(visible=False)  # the head of each page has its own
         PAGES[0][2].build()
@@ -282,7 +295,7 @@ def _launched(first: Scenario, host: str, port: int | None, address: str) -> tup
                     Middleware(EndsWork),
                     Middleware(AnswersCalls, demo.blocks),
                 ],
-                "routes": [*assets.routes(page_data(first)), HEALTH, NO_PAGE],
+                "routes": [*assets.routes(page_data(first)), HEALTH, DOWNLOAD, NO_PAGE],
                 "exception_handlers": {
                     404: missing.answer([page[:2] for page in PAGES]),
                     RequestValidationError: missing.unfit,

@@ -8,7 +8,6 @@ import os
 import time
 import zipfile
 from contextlib import nullcontext
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -45,6 +44,7 @@ from explorer.web.programs import Refusal, endpoint
 from explorer.web.serving import served
 from explorer.web.wire import shared
 from tests import wire
+from tests.downloads import file_of
 from tests.unit.lab.training.conftest import corpus
 
 MINE, OTHER = new_key(), new_key()
@@ -303,7 +303,7 @@ def test_a_link_that_was_taken_back_leads_nowhere(pages, runs, by):
     told = ask(OTHER, finetune["watch"], watch)["runs"]
     assert told[link]["state"] == "finished"
     assert not told[link]["shared"]  # that is the owner's affair
-    packed = Path(ask(OTHER, finetune["take"], {"run": link, "what": "kit"})["path"])
+    packed = file_of(ask(OTHER, finetune["take"], {"run": link, "what": "kit"}))
     for name in (run, link):  # whoever reads it cannot take it back
         with pytest.raises(Refusal, match=r"no run called|read"):
             ask(OTHER, unshare, name, "")
@@ -420,7 +420,7 @@ def test_readers_of_a_run_are_told_neither_places_nor_tokens(pages, runs):
         assert token not in text
         assert "/some/where" not in text
     for what in finetune_requests.PACKED:
-        with zipfile.ZipFile(ask(OTHER, take, {"run": link, "what": what})["path"]) as packed:
+        with zipfile.ZipFile(file_of(ask(OTHER, take, {"run": link, "what": what}))) as packed:
             assert token not in str(packed.namelist())
             assert not any(token.encode() in packed.read(name) for name in packed.namelist())
     watched = ask(OTHER, pages["finetune"]["watch"], {"offsets": {link: 0}})["runs"][link]

@@ -326,7 +326,7 @@ def _take(request: dict) -> Json:
     # The last parcel of each kind stays.
     with jobs.in_turn():
         path = pack(runs(), name, parcels.place_of(folder.name) / f"{folder.name}{ending}")
-    return {"name": path.name, "path": path.as_posix()}
+    return {"name": path.name, "path": parcels.address_of(path)}
 
 
 def _share(request: dict) -> Json:

@@ -74,7 +74,7 @@ export default function takeaway(root, channel) {
    */
   async function fetchFile(what) {
     const answer = await ask(what);
-    if (answer) h("a", { href: `gradio_api/file=${answer.path}`, download: answer.name }).click();
+    if (answer) h("a", { href: answer.path, download: answer.name }).click();
   }
 
   /**

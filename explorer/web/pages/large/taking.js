@@ -62,7 +62,7 @@ export class Taking {
     if (this.isWriting) this.channel.show(null);
     this.isWriting = false;
     if (answer.error) this.channel.warn(answer.error);
-    else if (answer.path) h("a", { href: `gradio_api/file=${answer.path}`, download: answer.name }).click();
+    else if (answer.path) h("a", { href: answer.path, download: answer.name }).click();
     else if (answer.text !== undefined) await saved(answer, ratio);
   }
 }

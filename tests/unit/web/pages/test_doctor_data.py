@@ -19,6 +19,7 @@ from explorer.web.pages.doctor import data
 from explorer.web.pages.doctor.data import SERVED, SETS
 from explorer.web.pages.doctor.state import doctor_table
 from losses import LOSSES
+from tests.downloads import file_of
 
 ASK = {function.__name__: function for function in SERVED}
 ROWS = "how tall,8848 m,5\nhow tall,8848 m,0\nhow old,ten,4\nHOW old,ten,4\nwhy,so,3\n,nothing,1\n"
@@ -172,14 +173,14 @@ def test_rows_are_taken_away():
     source = handed_in()
     kept = ASK["take"]({"source": source, "what": "kept"})
     assert kept["name"] == "t-clean.tsv"
-    with open(kept["path"]) as file:
+    with open(file_of(kept)) as file:
         assert file.read().splitlines() == [
             "sentence1\tsentence2\tscore",
             "how old\tten\t4",
             "why\tso\t3",
         ]
     left = ASK["take"]({"source": source, "what": "left_out"})
-    with open(left["path"]) as file:
+    with open(file_of(left)) as file:
         assert file.read().splitlines()[-1] == "4\tcopies\tHOW old\tten\t4"
 
 
@@ -276,5 +277,5 @@ def test_a_table_of_classes_is_told_of_its_classes():
     assert refused["error"]["key"] == "problem.classes_no_pairs"
     assert answer["kept"] == 2
     kept = ASK["take"]({"source": source, "what": "kept"})
-    with open(kept["path"]) as file:
+    with open(file_of(kept)) as file:
         assert file.read() == "text\tclass\none\ta\nthree\tc\n"

@@ -9,7 +9,6 @@ import os
 import shutil
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -30,6 +29,7 @@ from explorer.sources.practice import PRACTICE, practice_pairs
 from explorer.web.pages.finetune import page, plans, requests, state
 from losses import LOSSES
 from losses.combined.names import RECIPES
+from tests.downloads import file_of
 
 FIRST = state.first_plan()
 
@@ -419,7 +419,7 @@ def test_parcels_that_are_made_at_once_are_all_there(tmp_path, monkeypatch):
         asked = [{"run": run.name, "what": what} for what in ("model", "kit")] * 8
         answers = list(pool.map(take, asked))
     assert not any("error" in answer for answer in answers)
-    paths = sorted({Path(answer["path"]) for answer in answers})
+    paths = sorted({file_of(answer) for answer in answers})
     assert [path.name for path in paths] == [f"{run.name}-model.zip", f"{run.name}-train.zip"]
     for path in paths:
         with zipfile.ZipFile(path) as packed:

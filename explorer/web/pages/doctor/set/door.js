@@ -270,7 +270,7 @@ export class DataDoor {
   handOut(answer) {
     this.show(undefined);
     if (answer.error) this.channel.warn(answer.error);
-    else if (answer.path) h("a", { href: `gradio_api/file=${answer.path}`, download: answer.name }).click();
+    else if (answer.path) h("a", { href: answer.path, download: answer.name }).click();
   }
 
   // ---- The address ---------------------------------------------------------------------------

@@ -1,0 +1,57 @@
+"""What is packed to be taken away is served by an address that says nothing of the machine."""
+
+from __future__ import annotations
+
+from urllib.parse import quote, unquote
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+
+from explorer.runtime import parcels
+from explorer.web.site import DOWNLOAD
+
+NAMES = ["pairs.csv", "a b.zip", "文本.tsv", "a?b#c.csv", "..csv"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(parcels, "FOLDER", tmp_path / "parcels")
+    monkeypatch.setattr(parcels, "TAKEN", tmp_path / "parcels" / "taken")
+    (tmp_path / "secret.txt").write_text("secret")
+    return tmp_path
+
+
+@pytest.fixture
+def client(folder):
+    return TestClient(FastAPI(routes=[DOWNLOAD]))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_parcel_is_taken_by_its_address(folder, client, name):
+    for path in (parcels.new_parcel(name), parcels.place_of("a run") / name):
+        path.write_text("packed")
+        address = parcels.address_of(path)
+        assert str(folder) not in unquote(address)
+        answer = client.get(f"/{address}")
+        assert answer.text == "packed"
+        assert answer.headers["content-disposition"].startswith("attachment")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        *(
+            "../secret.txt",
+            "../../secret.txt",
+            "taken/x",
+            "..%2F../secret.txt",
+            "0/..%2Fsecret.txt",
+        ),
+        *("0/..", "./secret.txt", "%2e%2e/secret.txt", f"{quote('/tmp', safe='')}/secret.txt"),
+    ],
+)
+def test_nothing_else_is(folder, client, asked):
+    (parcels.FOLDER / "0").mkdir(parents=True)
+    (parcels.FOLDER / "secret.txt").write_text("secret")
+    assert client.get(f"/{parcels.ADDRESS}/{asked}").status_code == 404
