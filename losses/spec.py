@@ -13,6 +13,7 @@ from typing import Any
 
 from torch import Tensor
 
+from losses.checked_inputs import with_checked_inputs
 from losses.equivalents import Equivalent
 from losses.forms import Form
 from losses.peers import Peer
@@ -39,7 +40,8 @@ class Convention:
 
     A definition of its own may bring its formula, its symbols and what it reads with it; it has
     a step of the name that `LossSpec.terms` gives. What is left empty is as in the loss. The
-    same number for training, checked and fast, is `function`, if there is one. A trainer that
+    same number for training, checked and fast, is `function`, if there is one; else
+    `LossSpec.checked` checks what the definition is given. A trainer that
     is given triplets, which a batch of pairs has not, takes the parameters of `given_triplets` in
     place of those. `note` says where the library and this part, in a sentence. `equivalent`,
     `collapse`, `floor`, `with_copies` and `reach` are as in `LossSpec`, for a definition of its
@@ -191,6 +193,15 @@ class LossSpec:
     @property
     def name(self) -> str:
         return self.function.__name__
+
+    @property
+    def checked(self) -> Callable[..., Tensor]:
+        """The loss with checked inputs, for training: `function`, or that of the convention. A
+        convention that is a bare definition has its inputs checked by what they read."""
+        chosen = next((one for one in self.conventions if one.name == self.convention), None)
+        if chosen is None or chosen.definition is None:
+            return self.function
+        return chosen.function or with_checked_inputs(chosen.definition, self.reads)
 
     @property
     def readings(self) -> tuple[Readable, ...]:
@@ -363,45 +374,36 @@ class LossSpec:
                 moved = tuple(
                     replace(p, default=settings.get(p.name, p.default)) for p in self.parameters
                 )
-                own, note = candidate.definition, candidate.note or self.note
-                peers = candidate.peers
-                if own is None:
-                    return replace(
-                        self,
-                        parameters=moved,
-                        symbols={**self.symbols, **candidate.symbols},
-                        reads=candidate.reads or self.reads,
-                        note=note,
-                        equivalent=candidate.equivalent or self.equivalent,
-                        peers=peers,
-                        convention=convention,
-                        learned=candidate.learned,
-                        label_ends=candidate.label_ends,
-                        list_weight=candidate.list_weight,
-                    ).scored_as(candidate.score or self.score)
-                accepted = inspect.signature(own).parameters
-                return replace(
+                own = candidate.definition
+                found = replace(
                     self,
-                    definition=own,
-                    formula=candidate.formula or self.formula,
-                    variants={} if candidate.formula else self.variants,
+                    parameters=moved,
                     symbols={**self.symbols, **candidate.symbols},
-                    parameters=tuple(p for p in moved if p.name in accepted),
                     reads=candidate.reads or self.reads,
-                    collapse=candidate.collapse,
-                    collapse_formula=_said(candidate.collapse_formula, self.collapse_formula),
-                    floor=candidate.floor,
-                    floor_formula=_said(candidate.floor_formula, self.floor_formula),
-                    with_copies=candidate.with_copies,
-                    reach=candidate.reach,
-                    note=note,
-                    equivalent=candidate.equivalent,
-                    peers=peers,
+                    note=candidate.note or self.note,
+                    equivalent=candidate.equivalent or (self.equivalent if own is None else None),
+                    peers=candidate.peers,
                     convention=convention,
                     learned=candidate.learned,
                     label_ends=candidate.label_ends,
                     list_weight=candidate.list_weight,
-                ).scored_as(candidate.score or self.score)
+                )
+                if own is not None:
+                    accepted = inspect.signature(own).parameters
+                    found = replace(
+                        found,
+                        definition=own,
+                        formula=candidate.formula or self.formula,
+                        variants={} if candidate.formula else self.variants,
+                        parameters=tuple(p for p in moved if p.name in accepted),
+                        collapse=candidate.collapse,
+                        collapse_formula=_said(candidate.collapse_formula, self.collapse_formula),
+                        floor=candidate.floor,
+                        floor_formula=_said(candidate.floor_formula, self.floor_formula),
+                        with_copies=candidate.with_copies,
+                        reach=candidate.reach,
+                    )
+                return found.scored_as(candidate.score or self.score)
         known = ", ".join(c.name for c in self.conventions) or "none"
         raise ValueError(f"{self.name} has no convention {convention!r}; it has: {known}")
 

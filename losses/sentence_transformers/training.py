@@ -92,10 +92,7 @@ class TrainingLoss(Settled):
         ours = LOSSES[self.name]
         convention = ours.present(self.library_convention if convention is None else convention)
         self.spec = ours.under(convention)
-        self.function = ours.function
-        if self.spec.definition is not ours.definition:  # another library's, fast if it can be
-            fast = {other.name: other.function for other in ours.conventions}[convention]
-            self.function = fast or self.spec.definition
+        self.function = self.spec.checked
         self.convention = convention
         apart = ours.for_given_triplets(convention)
         self.given_triplets = {n: v for n, v in apart.items() if n not in settings}

@@ -73,8 +73,8 @@ class Row:
 
     `library` is "" where none does, or nobody wrote which. `version` is the installed one. `value`
     is what the definition gives in float64, `ours` the loss under our own convention, at its
-    defaults, on the same batch; None for what cannot be computed on it. `kernel` is the public
-    function in each precision, None where the convention has none; `peer` the library's, None where
+    defaults, on the same batch; None for what cannot be computed on it. `kernel` is what
+    training calls (`LossSpec.checked`), in each precision; `peer` the library's, None where
     it was not asked.
 
     `status`: "equal", the library computes the loss as defined here; "explained", it does not, and
@@ -188,10 +188,8 @@ def _rows(own: LossSpec, convention: str, batch: Batch) -> Iterator[Row]:
         exact: dict[Precision, _Found] = {
             name: _defined(spec, batch, dtype) for name, dtype in PRECISIONS.items()
         }
-        function = _function(own, convention)
         kernel: dict[Precision, Agreement | None] = {
-            name: None if function is None else _beside(function, spec, batch, exact[name])
-            for name in PRECISIONS
+            name: _beside(spec.checked, spec, batch, exact[name]) for name in PRECISIONS
         }
         ours = exact["float64"] if not convention else _defined(own, batch, torch.float64)
     except Problem as problem:  # such as no positives, on a batch of somebody's own
@@ -328,14 +326,6 @@ def _note(own: LossSpec, convention: str) -> list[Sentence]:
     note = next(one.note for one in own.conventions if one.name == convention)
     said = word(f"loss.{own.name}.note.{convention}", note)
     return [Sentence("parity.because.note", {"note": said})] if note else []
-
-
-def _function(own: LossSpec, convention: str) -> Callable[..., Tensor] | None:
-    """The public function of a loss, or of a convention with a definition of its own."""
-    chosen = next((one for one in own.conventions if one.name == convention), None)
-    if chosen is None or chosen.definition is None:
-        return own.function
-    return chosen.function
 
 
 def _defined(spec: LossSpec, batch: Batch, dtype: torch.dtype) -> _Found:

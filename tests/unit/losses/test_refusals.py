@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from losses import LOSSES
+from losses.readings import READABLE
 from tests.unit.losses.made import (
     EVERY,
     call,
@@ -227,3 +228,53 @@ def test_a_list_is_not_a_tensor(name):
     for one in given:
         with pytest.raises(TypeError, match=f"{one} must be a tensor, not list"):
             call(spec, {**given, one: [0.0, 1.0]})
+
+
+CHECKED = [
+    pytest.param(spec.under(one.name), id=f"{name}, {one.name}")
+    for name, spec in LOSSES.items()
+    for one in spec.conventions
+]
+
+
+def spoiled_of(spec, name, given):
+    """What no loss can use in the place of this argument."""
+    tensor, reading = given[name], READABLE[spec.reads[name]]
+    yield tensor.tolist()
+    if reading.made_of in ("labels", "classes", "texts"):
+        yield tensor[:-1]
+    if tensor.is_floating_point():
+        bad = tensor.clone()
+        bad[(-1,) + (0,) * (tensor.ndim - 1)] = math.nan
+        yield bad
+    if reading.made_of in ("classes", "texts"):
+        yield tensor.double() + 0.5
+    if name == "mask":
+        yield tensor.double()
+    if name == "classes" and "prototypes" in given:
+        for number in (-1, len(given["prototypes"])):
+            yield torch.cat([tensor[:-1], tensor.new_tensor([number])])
+
+
+@pytest.mark.parametrize("spec", CHECKED)
+def test_every_convention_refuses_what_the_loss_refuses(spec):
+    """A bare definition says the same sentence as the loss that reads the same."""
+    own = LOSSES[spec.name]
+    given = inputs_for(spec, seed=1)
+    for name in given:
+        for bad in spoiled_of(spec, name, given):
+            spoiled = {**given, name: bad}
+            with pytest.raises((TypeError, ValueError), match=rf"\b{name}\b") as found:
+                spec.checked(**spoiled, **spec.defaults)
+            if spec.reads == own.reads and spec.checked is not own.function:
+                with pytest.raises(type(found.value)) as expected:
+                    call(own, spoiled)
+                assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize("spec", CHECKED)
+def test_checks_leave_the_numbers_of_a_convention(spec):
+    given = inputs_for(spec, seed=1)
+    torch.testing.assert_close(
+        spec.checked(**given, **spec.defaults), spec.definition(**given, **spec.defaults)
+    )
