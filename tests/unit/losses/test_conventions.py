@@ -1072,6 +1072,53 @@ def test_padding_of_allrank():
     assert spec.floor({"labels": torch.tensor([[-1, 1, 0]])}, **spec.defaults) == -1
 
 
+# Of scores .9, .3, .1 with labels −1, 1, 0 the last two count, .2 apart; of labels −1, 1, −1 one.
+ONE_PAIR = math.log(1 + math.exp(-0.2))
+TARGET = 1 / (1 + math.exp(-1))  # softmax of the labels 1 and 0
+DISCOUNT = 1 - 1 / math.log2(3)  # of places 1 and 2, by their ranks and by their distance
+PADDED_LISTS = {
+    ("list_net", "allRank 1.4.3 listNet"): (TARGET * ONE_PAIR + (1 - TARGET) * (ONE_PAIR + 0.2), 0),
+    ("list_mle", "allRank 1.4.3 listMLE (ties shuffled)"): (ONE_PAIR, 0),
+    ("lambda_loss", "allRank 1.4.3 lambdaLoss, ndcgLoss2PP_scheme"): (
+        (10 * DISCOUNT + DISCOUNT) * ONE_PAIR / math.log(2),
+        0,
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "convention"), PADDED_LISTS)
+def test_padding_of_lists_of_allrank(name, convention):
+    """A label of −1 is a place without a candidate, for the value and for reference values."""
+    spec = LOSSES[name].under(convention)
+    scores = torch.tensor([[0.9, 0.3, 0.1]], dtype=torch.float64, requires_grad=True)
+    expected = PADDED_LISTS[name, convention]
+    for labels, value in zip(([-1, 1, 0], [-1, 1, -1]), expected, strict=True):
+        given = {"scores": scores, "labels": torch.tensor([labels]), "mask": None}
+        found = ours(name, convention, **given)
+        same(found, value)
+        assert torch.autograd.grad(found, scores)[0][0, 0] == 0
+        shorter = {
+            "labels": given["labels"][:, 1:],
+            "scores": scores[:, 1:].detach(),
+            "mask": torch.tensor([[one != -1 for one in labels[1:]]]),
+        }
+        padded = {**given, "scores": scores.detach()}
+        for landmark in (spec.collapse, spec.floor):
+            same(
+                torch.tensor(float(landmark(padded, **spec.defaults))).double(),
+                float(landmark(shorter, **spec.defaults)),
+                rtol=1e-6,
+            )
+
+
+@pytest.mark.parametrize(("name", "convention"), PADDED_LISTS)
+def test_lists_without_padding_are_as_in_the_loss(name, convention):
+    spec = LOSSES[name].under(convention)
+    given = inputs_for(spec, seed=3)
+    expected = LOSSES[name].function(**given, **spec.defaults)
+    same(spec.definition(**given, **spec.defaults), float(expected))
+
+
 def test_list_mle_of_one_order():
     """allRank and TF-Ranking shuffle ties: a list without any."""
     for convention in (
