@@ -40,6 +40,7 @@ BANDS = 5  # of labels of many degrees
 FEW_LEVELS = 8
 # Of how many queries, and among how many negatives, a temperature's sharpness is measured.
 SHARP_QUERIES, SHARP_NEGATIVES = 64, 2048
+TEMPERATURES = (1e-5, 1e3)  # between which it is searched
 WANTED = (1.5, 4.0, 16.0, 64.0)  # negatives that count
 WITH_GUIDE = "loss = losses.GISTEmbedLoss(model, guide=guide)"
 SHORT = {"minilm": EMBEDDED}
@@ -265,21 +266,24 @@ def counted(negatives: np.ndarray, temperature: float) -> float:
 
 
 def sharpness(seen: Seen, batch: int) -> tuple[Sharpness, ...]:
-    """At which temperature so many negatives of a batch of this size count, where it has more."""
+    """At which temperature so many negatives of a batch of this size count, where there is one: it
+    has more of them, and fewer that are equally close."""
     negatives = seen.negatives[:, : batch - 1]
     negatives = negatives[(~np.isnan(negatives)).sum(axis=1) > 1]
     if not len(negatives):
         return ()
     there = float((~np.isnan(negatives)).sum(axis=1).min())
+    fewest, most = (counted(negatives, end) for end in TEMPERATURES)
     return tuple(
-        Sharpness(wanted, _temperature(negatives, wanted))
-        for wanted in WANTED
-        if wanted < 0.9 * there
+        Sharpness(count, _temperature(negatives, count))
+        for count in WANTED
+        if fewest < count < min(most, 0.9 * there)
     )
 
 
 def _temperature(negatives: np.ndarray, wanted: float) -> float:
-    low, high = math.log(1e-5), math.log(1e3)
+    """Found by bisection between `TEMPERATURES`, at which fewer and more of them count."""
+    low, high = map(math.log, TEMPERATURES)
     for _ in range(40):
         middle = (low + high) / 2
         below = counted(negatives, math.exp(middle)) < wanted

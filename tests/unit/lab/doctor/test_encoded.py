@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import zlib
 
@@ -226,3 +227,15 @@ def test_mining_can_be_stopped_and_says_what_it_cannot_do(encoder, tmp_path):
     assert len(rows) == len(found.triplets) + 1
     with pytest.raises(Problem, match="None of 5 pairs"):
         mining.write_mined(mining.Mined((), 5, 5), tmp_path / "none.tsv")
+
+
+@pytest.mark.parametrize("ties", [1, 2, 5, 20])
+def test_a_temperature_that_no_search_finds_is_not_told(encoder, ties):
+    """So many negatives are equally close to their query: at no temperature fewer of them count."""
+    _, _, seen = found(clean(), batch=32)
+    cosines = np.full((8, 31), 0.1) + 0.01 * np.arange(31)
+    cosines[:, -ties:] = 0.9
+    told = sharpness(dataclasses.replace(seen, negatives=cosines), 32)
+    assert [one.negatives for one in told] == [one for one in (1.5, 4.0, 16.0) if one > ties]
+    for one in told:
+        assert counted(cosines, one.temperature) == pytest.approx(one.negatives)
