@@ -5,9 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from unittest.mock import patch
 
-from explorer.lab.doctor import classes, faults
 from explorer.lab.doctor.classes import examine_classes, read_classes
 from explorer.lab.doctor.data import examine
 from explorer.lab.doctor.faults import Fault
@@ -321,11 +319,6 @@ WHOLE_CLASSES: dict[str, Callable[[int], str]] = {
 def measured() -> Iterator[tuple[str, set, set]]:
     """Kind, what was planted of it (rows, or tables), and what was said: all rows of a finding, not
     the first few."""
-    with patch.object(faults, "EVIDENCE", COUNT * 2), patch.object(classes, "EVIDENCE", COUNT * 2):
-        yield from _measured()
-
-
-def _measured() -> Iterator[tuple[str, set, set]]:
     for number in range(DRAWS):
         draw = random.Random(number)
         for table in (of_pairs(draw), of_twins(draw)):

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from explorer.lab.doctor.data import MANY_MET, SOME_MET, Check
-from explorer.lab.doctor.faults import EVIDENCE, NOTE, SEVERE, SEVERITIES, WARNING, Fault, Value
+from explorer.lab.doctor.faults import NOTE, SEVERE, SEVERITIES, WARNING, Fault, Value, evidence
 from explorer.lab.doctor.profile import Cleaned
 from explorer.lab.doctor.texts import looked_at, numbered, together
 from explorer.lab.large.texts import Texts
@@ -251,7 +251,7 @@ def _classes(table: ClassTable, batch: int, share: float) -> Iterator[Fault]:
         share_single = percent(len(single) / len(table))
         whole = {"count": len(single), "classes": len(table.names)}
         values: dict[str, Value] = {**whole, "share": share_single}
-        yield Fault("classes_of_one", severity, values, _rows(single))
+        yield Fault("classes_of_one", severity, values, evidence(single))
     if share >= SOME_MET:
         severity = SEVERE if share >= MOST_ALONE else WARNING if share >= MANY_MET else NOTE
         values = {"batch": batch, "share": percent(share)}
@@ -265,10 +265,6 @@ def _twice(table: ClassTable) -> Iterator[Fault]:
         texts = len(np.unique(table.numbers[mixed]))
         ordered = mixed[np.argsort(table.numbers[mixed], kind="stable")]
         values: dict[str, Value] = {"count": texts, "rows": len(mixed)}
-        yield Fault("texts_in_classes", SEVERE, values, _rows(ordered))
+        yield Fault("texts_in_classes", SEVERE, values, evidence(ordered))
     if len(again):
-        yield Fault("texts_again", WARNING, {"count": len(again)}, _rows(again))
-
-
-def _rows(places: np.ndarray) -> tuple[int, ...]:
-    return tuple((places[:EVIDENCE] + 1).tolist())
+        yield Fault("texts_again", WARNING, {"count": len(again)}, evidence(again))

@@ -32,7 +32,7 @@ def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Ite
     for fault in found.faults:
         yield f"\n{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}"
         yield f"   {fault.said(language)}"
-        for text in fault.rows:
+        for text in fault.shown:
             called = table.names[int(table.of[text - 1])]
             cells = (table.texts[text - 1], called)
             yield f"   {row_line(table.row(text), cells, language)}"

@@ -363,7 +363,7 @@ def _print_faults(found: Examined, read: Read, chosen: argparse.Namespace) -> No
     for fault in found.faults:
         print(f"\n{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}")
         print(f"   {fault.said(language)}")
-        for line in row_lines(read, fault.rows, language):
+        for line in row_lines(read, fault.shown, language):
             print(f"   {line}")
         for one in fault.advised(language):
             print(textwrap.indent(one, "   "))

@@ -13,7 +13,6 @@ import numpy as np
 from explorer.core.remarks import COSINES_APART
 from explorer.lab.doctor.axes import family_of
 from explorer.lab.doctor.faults import (
-    EVIDENCE,
     NOTE,
     SEVERE,
     SEVERITIES,
@@ -227,7 +226,7 @@ def _copies(profile: Profile) -> Iterator[Fault]:
     rows, number = np.unique(profile.row_of[again]), profile.alike
     heads = profile.heads
     repeated = heads[np.isin(profile.row_of[heads], rows)]
-    whole = np.isin(number[heads], number[repeated[:EVIDENCE]])
+    whole = np.isin(number[heads], number[repeated])
     shown = _beside_each_other(number, heads[whole])
     if profile.rows is not None and np.bincount(number[heads])[number[shown]].max() < 2:
         shown = again  # of lists in which a candidate stands twice

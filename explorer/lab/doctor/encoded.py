@@ -7,7 +7,7 @@ Of a large data set it is told of some pairs, which a frozen random stream picks
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,16 @@ from explorer.core.disagreement import (
 from explorer.core.remarks import mostly_foreign
 from explorer.lab.directions import directions
 from explorer.lab.doctor.data import MANY_MET, Check
-from explorer.lab.doctor.faults import EVIDENCE, NOTE, SEVERITIES, WARNING, Cell, Fault, Value
+from explorer.lab.doctor.faults import (
+    EVIDENCE,
+    NOTE,
+    SEVERITIES,
+    WARNING,
+    Cell,
+    Fault,
+    Value,
+    evidence,
+)
 from explorer.lab.doctor.meetings import meetings
 from explorer.lab.doctor.profile import Profile
 from explorer.lab.large.encoding import encoded
@@ -328,7 +337,7 @@ def _near_faults(seen: Seen, batch: int) -> Iterator[Fault]:
         "met": percent(share),
     }
     severity = WARNING if share >= MANY_MET else NOTE
-    rows = tuple(dict.fromkeys(row for cell in seen.near_cells for row in (cell.row, cell.other)))
+    rows = _rows(seen, seen.near_cells, seen.near > 0)
     yield Fault("near_duplicates", severity, values, rows, (), seen.near_cells)
 
 
@@ -346,8 +355,14 @@ def _above_faults(profile: Profile, seen: Seen, batch: int) -> Iterator[Fault]:
         "met": percent(share),
     }
     severity = WARNING if share >= MANY_MET else NOTE
-    rows = tuple(dict.fromkeys(row for cell in seen.above_cells for row in (cell.row, cell.other)))
+    rows = _rows(seen, seen.above_cells, seen.above > 0)
     yield Fault("false_negatives", severity, values, rows, (WITH_GUIDE,), seen.above_cells)
+
+
+def _rows(seen: Seen, cells: Iterable[Cell], found: np.ndarray) -> tuple[int, ...]:
+    """The pairs of these cells, and the other pairs of which it was found [M]."""
+    first = (row for cell in cells for row in (cell.row, cell.other))
+    return tuple(dict.fromkeys((*first, *evidence(seen.places[found]))))
 
 
 def _disagreement(seen: Seen) -> Iterator[Fault]:
@@ -361,7 +376,7 @@ def _disagreement(seen: Seen) -> Iterator[Fault]:
         "low": usual.low,
         "high": usual.high,
     }
-    rows = tuple((seen.places[suspects[:EVIDENCE]] + 1).tolist())
+    rows = evidence(seen.places[suspects])
     yield Fault("disagreement", WARNING, values, rows)
 
 
@@ -373,7 +388,7 @@ def _cut_off(seen: Seen) -> Iterator[Fault]:
     if len(cut):
         longest = int(seen.tokens.max())
         values: dict[str, Value] = {**_whole(seen), "count": len(cut), "longest": longest}
-        rows = tuple((seen.places[cut[:EVIDENCE]] + 1).tolist())
+        rows = evidence(seen.places[cut])
         yield Fault("tokens_cut_off", WARNING, {**values, "most": seen.most_tokens}, rows)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from explorer.lab.doctor.data_told import row_lines
 from explorer.lab.doctor.encoded import Band, Seen, Sharpness, examine_encoded, sharpness
+from explorer.lab.doctor.faults import EVIDENCE
 from explorer.lab.doctor.profile import Profile
 from explorer.lab.doctor.reading import Read
 from explorer.locale import say
@@ -51,7 +52,9 @@ def encoded_lines(found: dict[str, Any], read: Read, batch: int, language: str) 
         for cell in fault["cells"]:
             yield f"   {display_number(cell['cosine'], 3)}  {cell['first']}  ·  {cell['second']}"
         if not fault["cells"]:
-            yield from (f"   {line}" for line in row_lines(read, fault["pairs"], language))
+            yield from (
+                f"   {line}" for line in row_lines(read, fault["pairs"][:EVIDENCE], language)
+            )
         yield from (f"   {one}" for one in fault["advice"])
     if not found["findings"]:
         yield say(language, "doctor.none_found_encoded")

@@ -10,7 +10,7 @@ import numpy as np
 from explorer.locale import say
 
 SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")
-EVIDENCE = 5  # rows that are shown of each finding
+EVIDENCE = 5  # rows that a page or a terminal shows of each finding
 Value = int | float | str
 
 
@@ -29,7 +29,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Fault:
-    """One finding: its stable name, how bad it is, the numbers of its sentence, the pairs that
+    """One finding: its stable name, how bad it is, the numbers of its sentence, all pairs that
     show it (of those read, counted from 1; of a run, its steps), what to paste, and texts of two
     pairs that show it. `room` is what it is a finding of: "data" or a "run"; `assumed` what its
     numbers take labels to be that nobody told; `more` a sentence that goes on from it."""
@@ -43,6 +43,11 @@ class Fault:
     room: str = "data"
     assumed: str = ""
     more: str = ""
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """The first few of its rows, for somebody to look at."""
+        return self.rows[:EVIDENCE]
 
     def said(self, language: str = "en") -> str:
         told = say(language, f"doctor.{self.room}.{self.name}", **self.values)
@@ -68,5 +73,5 @@ class Fault:
 
 
 def evidence(places: np.ndarray) -> tuple[int, ...]:
-    """The first few of these places, counted from 1."""
-    return tuple((places[:EVIDENCE] + 1).tolist())
+    """These places, counted from 1."""
+    return tuple((places + 1).tolist())

@@ -79,7 +79,7 @@ def doctor_data(
         An object with
         findings, the worst first, each with name (which stays the same), severity ("severe",
         "warning" or "note"), said (a sentence), values (the numbers in it), rows (of the table,
-        the first that show it) and advice (what to do, and what to paste); severe, whether any is;
+        all that show it) and advice (what to do, and what to paste); severe, whether any is;
         reading, sentences that say which columns of a table were taken as what;
         labels_unread, said where the class of a library that was named reads none of the labels, so
         that every row is a positive pair to it, else "";

@@ -14,7 +14,7 @@ from explorer.lab.doctor.cleaning import ending, write_kept, write_left_out
 from explorer.lab.doctor.data import examine
 from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, Seen, look
 from explorer.lab.doctor.encoded_told import encoded_to_json
-from explorer.lab.doctor.faults import Fault
+from explorer.lab.doctor.faults import EVIDENCE, Fault
 from explorer.lab.doctor.mining import EACH, USUAL_EACH, USUAL_MARGIN, mine, write_mined
 from explorer.lab.doctor.reading import (
     HUB_ROWS,
@@ -187,9 +187,11 @@ def _encode(request: Json) -> Json:
         read, seen = found
         answer = encoded_to_json(read.profile, seen, LOSSES[loss], batch, language)
         for fault in answer["findings"]:
-            places = finding_places(read.profile, fault["pairs"], loss)
+            shown = fault["pairs"][:EVIDENCE]
+            in_cells = [cell[which] for cell in fault["cells"] for which in ("row", "other")]
+            places = finding_places(read.profile, dict.fromkeys(in_cells) or shown, loss)
             fault["scene"] = scene_of(read.profile, places, loss)
-            fault["rows"] = [] if fault["cells"] else [_row(read, pair) for pair in fault["pairs"]]
+            fault["rows"] = [] if fault["cells"] else [_row(read, pair) for pair in shown]
             for cell in fault["cells"]:
                 cell |= {"row": read.row(cell["row"]), "other": read.row(cell["other"])}
                 cell |= {"first": _begun(cell["first"]), "second": _begun(cell["second"])}
@@ -259,7 +261,7 @@ def _examined_classes(table: ClassTable, source: Source, batch: int, language: s
         "findings": [
             {
                 **_told(fault, language),
-                "rows": [_class_row(table, row) for row in fault.rows],
+                "rows": [_class_row(table, row) for row in fault.shown],
                 "scene": _class_scene(table, fault),
             }
             for fault in found.faults
@@ -275,7 +277,7 @@ def _examined_classes(table: ClassTable, source: Source, batch: int, language: s
 
 def _class_scene(table: ClassTable, fault: Fault) -> str:
     """Texts of a finding, and of other classes."""
-    places = class_finding_places(table, fault.rows)
+    places = class_finding_places(table, fault.shown)
     return class_scene_of(table, places, ON_CLASSES) if fault.rows else ""
 
 
@@ -333,10 +335,10 @@ def _fault(read: Read, fault: Fault, loss: str, language: str) -> Json:
     profile = read.profile
     scene = ""
     if fault.rows:
-        scene = scene_of(profile, finding_places(profile, fault.rows, loss), loss)
+        scene = scene_of(profile, finding_places(profile, fault.shown, loss), loss)
     return {
         **_told(fault, language),
-        "rows": [_row(read, pair) for pair in fault.rows],
+        "rows": [_row(read, pair) for pair in fault.shown],
         "scene": scene,
     }
 

@@ -193,3 +193,22 @@ def typed_doctor(*words):
     parser = argparse.ArgumentParser()
     add_to(parser.add_subparsers(dest="command"))
     return parser.parse_args(["doctor", *words])
+
+
+@pytest.mark.parametrize("kind", ["pairs", "classes"])
+def test_json_has_all_rows_of_a_finding_and_the_terminal_a_few(kind, tmp_path, capsys):
+    """Forty rows that stand there twice, of pairs and of texts with classes."""
+    rows = [f"text {n % 40}\t{f'other {n % 40}' if kind == 'pairs' else f'c{n % 4}'}"
+            for n in range(80)]  # fmt: skip
+    heads = {"pairs": "sentence1\tsentence2", "classes": "text\tclass"}
+    path = tmp_path / "table.tsv"
+    path.write_text("\n".join((heads[kind], *rows)), encoding="utf-8")
+    parser = argparse.ArgumentParser()
+    add_to(parser.add_subparsers(dest="command"))
+    doctor(parser.parse_args(["doctor", str(path), "--json"]))
+    found = {one["name"]: one["rows"] for one in json.loads(capsys.readouterr().out)["findings"]}
+    name = "copies" if kind == "pairs" else "texts_again"
+    assert len(found[name]) == (80 if kind == "pairs" else 40)
+    doctor(parser.parse_args(["doctor", str(path)]))
+    said = capsys.readouterr().out.partition(name)[2].partition("\n\n")[0]
+    assert said.count("\n   row ") == 5
