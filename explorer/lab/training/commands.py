@@ -38,10 +38,7 @@ _KNOBS: dict[str, dict[str, tuple[object, str]]] = {
             "a second encoder, for a loss that asks one (gist); a guide's vectors in the data are "
             "not read",
         ),
-        "teacher_model": (
-            "",
-            "a model to learn from, for a loss that has a teacher",
-        ),
+        "teacher_model": ("", "a model to learn from, for a loss that has a teacher"),
         "vocabulary": (8000, "word pieces of an encoder from scratch"),
         "dimension": (128, "numbers in each of its vectors"),
     },
@@ -70,10 +67,7 @@ _KNOBS: dict[str, dict[str, tuple[object, str]]] = {
         "epochs": (1.0, "times through the training pairs"),
         "batch_size": (16, "examples in a step: pairs, triplets, or, for a loss on lists, lists"),
         "learning_rate": (0.0, "0: what suits the encoder"),
-        "schedule": (
-            "linear",
-            "linear, cosine, or source: 1/√step after the warm-up",
-        ),
+        "schedule": ("linear", "linear, cosine, or source: 1/√step after the warm-up"),
         "warmup": (0.1, "share of the steps in which the rate rises"),
         "weight_decay": (1e-4, "decay of the weights"),
         "clipping": (1.0, "greatest norm of the gradient; 0: none"),
@@ -201,6 +195,7 @@ def train(chosen: argparse.Namespace) -> int:
     from explorer.lab.training import takeaway
     from explorer.lab.training.origin import file_notes
     from explorer.lab.training.runs import Runs
+    from explorer.lab.training.terminated import ended_with_us
 
     try:
         if chosen.out and Path(chosen.out).exists():
@@ -208,8 +203,9 @@ def train(chosen: argparse.Namespace) -> int:
         runs = Runs(chosen.runs, chosen.device)
         plan = _plan(chosen, chosen.loss, chosen.seed)
         _print_notes(file_notes(plan.data))
-        name = runs.start(plan)
-        status = _watch(runs, name)
+        with ended_with_us(runs) as names:
+            names.append(name := runs.start(plan))
+            status = _watch(runs, name)
         _print_figures(runs.folder(name), status)
         if chosen.out and runs.folder(name).model.is_dir():
             shutil.copytree(runs.folder(name).model, chosen.out)
@@ -270,6 +266,7 @@ def _trained(runs: Runs, chosen: argparse.Namespace) -> list[str]:
     """Train with each loss under each seed."""
     from explorer.lab.training import compare as comparing
     from explorer.lab.training.origin import file_notes
+    from explorer.lab.training.terminated import ended_with_us
 
     if not chosen.loss or not any(map(vars(chosen).get, ("file", "hub", "example"))):
         raise ValueError(
@@ -278,9 +275,10 @@ def _trained(runs: Runs, chosen: argparse.Namespace) -> list[str]:
         )
     plans = [_plan(chosen, loss, seed) for loss in chosen.loss for seed in chosen.seeds]
     _print_notes(file_notes(plans[0].data))
-    names = comparing.start_all(runs, plans)
-    for name in names:
-        _watch(runs, name)
+    with ended_with_us(runs) as names:
+        names += comparing.start_all(runs, plans)
+        for name in names:
+            _watch(runs, name)
     return names
 
 

@@ -51,7 +51,15 @@ def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
             raise reason
         ready.append((plan, corpus))
     quota.check_queue(runs.root, len(ready))
-    return [runs.start(plan, corpus) for plan, corpus in ready]
+    started: list[str] = []
+    try:
+        for plan, corpus in ready:
+            started.append(runs.start(plan, corpus))
+    except BaseException:  # also where the command is terminated meanwhile
+        for name in started:
+            runs.folder(name).end_process()
+        raise
+    return started
 
 
 @dataclass

@@ -68,8 +68,8 @@ def test_differences_are_written_as_the_sentences_write_them():
     assert _table(found).endswith("(98%: −0.032 to +0.014, 1 seed, 4\u202f927 pairs)")
 
 
-# Told in other ways: typed rows and the name of an upload belong to the page.
-OTHERWISE = {"data", "loss", "seed", "parameters"}
+# Told in other ways: typed rows, the name of an upload and the similarity belong to the page.
+OTHERWISE = {"data", "loss", "seed", "parameters", "similarity"}
 OF_DATA = {"source", "file", "hub", "example", "rows", "columns"}
 OF_DATA |= {"encoding", "alternatives", "augment"}
 OF_DATA |= {"name", "held_out_name", "teacher", "triplets"}
