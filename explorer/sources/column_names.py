@@ -37,6 +37,8 @@ PAIR_NAMES = (
     ("查询", "段落"),
     ("查询", "文档"),
 )
+# What documents are judged for.
+QUERY_NAMES = ("query", "question", "topic", "查询", "问题", "提问")
 # Beside these, three whole numbers are kinds of inference and no degrees.
 INFERENCE_NAMES = (("premise", "hypothesis"), ("前提", "假设"))
 # What tells positives beside PAIR_NAMES and, without a negative, ANCHOR_NAMES.

@@ -106,7 +106,9 @@ def numbered_inference(cells: Iterable[object], column: str) -> LabelKind:
     raise Problem("labels_some_kinds", about="columns", column=column, numbers=said)
 
 
-def label_kind(cells: Iterable[object], column: str, named_inference: bool) -> LabelKind:
+def label_kind(
+    cells: Iterable[object], column: str, named_inference: bool, of_queries: bool = False
+) -> LabelKind:
     """How a column's labels are written, by its cells.
 
     Args:
@@ -114,6 +116,8 @@ def label_kind(cells: Iterable[object], column: str, named_inference: bool) -> L
         column: its name, for what is said of it.
         named_inference: whether the two texts are called premise and hypothesis, beside which 0,
             1 and 2 are kinds and no degrees.
+        of_queries: whether the first text is called a query or a question, whose documents have
+            whole degrees of relevance.
 
     Raises Problem if the labels can be read in two ways.
     """
@@ -144,6 +148,8 @@ def label_kind(cells: Iterable[object], column: str, named_inference: bool) -> L
         degrees = 0 in numbers and all(
             one is not None and one >= 0 and one % 1 == 0 for one in numbers
         )
+        # Of −1, 0 and 1 alone −1 may be the lower end of a scale as well.
+        degrees = degrees and (of_queries or max(filter(None, numbers), default=0) > 1)
         return LabelKind(kind, numbered=numbers <= _BINARY, unjudged=degrees)
     return LabelKind(kind, numbered=kind is Kind.YES_NO, unjudged=kind is Kind.YES_NO)
 

@@ -16,7 +16,7 @@ from explorer.sources.cells import (
     read_score,
     read_sentence,
 )
-from explorer.sources.column_names import INFERENCE_NAMES
+from explorer.sources.column_names import INFERENCE_NAMES, QUERY_NAMES
 from explorer.sources.columns import (
     NO_SCORE,
     TEACHER,
@@ -224,11 +224,12 @@ def _label_kind(grid: Grid, chosen: Mapping[str, int]) -> LabelKind:
     """How the column of labels is written. Raises Problem if it can be read in two ways."""
     position = chosen["score"]
     column = grid.columns[position]
-    named = False
+    named = of_queries = False
     if {"first", "second"} <= chosen.keys():  # elsewhere there are similarities, and no sentences
         names = {plain_name(grid.columns[chosen[role]]) for role in ("first", "second")}
         named = any(names == set(pair) for pair in INFERENCE_NAMES)
-    found = label_kind(grid.column(position), column, named)
+        of_queries = not names.isdisjoint(QUERY_NAMES)
+    found = label_kind(grid.column(position), column, named, of_queries)
     if not named or found.kind is not Kind.NUMBER:
         return found
     # The first rows, which are the sample, may hold but one kind.

@@ -21,7 +21,7 @@ from explorer.front.hosts import Origin, is_foreign, name_in, opens, origin_of
 from explorer.locale import preferred, say
 from explorer.runtime.loopback import is_this_computer
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import promised
+from explorer.runtime.promise import SPACE, promised
 
 JSON, MULTIPART = "application/json", "multipart/form-data"
 UPLOADS = "/gradio_api/upload"  # where files are handed in
@@ -77,7 +77,7 @@ def known_names(host: str, address: str = "", environment: Mapping[str, str] = o
     if listens_to_all:
         found |= {socket.gethostname().lower(), f"{socket.gethostname().lower()}.local"}
     suffixes = [end for name, ends in NOTEBOOKS.items() if environment.get(name) for end in ends]
-    on_a_space = bool(environment.get("SPACE_ID"))
+    on_a_space = bool(environment.get(SPACE))
     return Names(
         hosts=frozenset(found - {""}),
         suffixes=tuple(suffixes),

@@ -168,6 +168,11 @@ def test_a_pair_that_nobody_judged_is_left_out():
     table = read_table(as_file(rows, ("query", "passage", "relevance"), "csv"), "x.csv")
     assert table.pairs.labels == (2, 0, 1)
     assert [skip.problem.key for skip in table.skipped] == ["problem.label_not_judged"]
+    binary = [("q", "a", 1), ("q", "b", -1), ("q", "c", 0)]
+    table = read_table(as_file(binary, ("query", "passage", "relevance"), "csv"), "x.csv")
+    assert table.pairs.labels == (1, 0)
+    table = read_table(as_file(binary, ("sentence1", "sentence2", "score"), "csv"), "x.csv")
+    assert table.pairs.labels == (1, -1, 0)  # may be a scale from −1 to 1
     poles = [("q", "a", 1), ("q", "b", -1), ("q", "c", 1)]  # the two ends of a scale
     table = read_table(as_file(poles, ("sentence1", "sentence2", "score"), "csv"), "x.csv")
     assert table.pairs.labels == (1, -1, 1)

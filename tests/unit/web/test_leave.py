@@ -66,7 +66,8 @@ def scenes(place):
 def plan_with(place):
     name = {"cross_encoder": "encoder"}.get(place, place)
     kind = "cross" if place == "cross_encoder" else "bi"
-    return {"loss": LOSS_OF[place], "data": EXAMPLE, name: NAME, "kind": kind}
+    plan = {"loss": LOSS_OF[place], "data": EXAMPLE, "kind": kind}
+    return {**plan, name: NAME, "batch_size": 4}  # of more rows some texts stand twice
 
 
 REQUESTS = {

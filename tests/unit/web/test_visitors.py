@@ -235,7 +235,7 @@ def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypa
             return super().taken(whose, waiting)
 
     monkeypatch.setattr(turns, "HEAVY", Heard(lambda: 2))
-    unclear = base64.b64encode(b"a,b,c,d\n" + b"1,2,3,4\n" * 40).decode()
+    unclear = base64.b64encode(b"w,x,y,z\n" + b"some text,2,3,4\n" * 40).decode()
     # Each is read for once: what was read is kept.
     clear = {
         page: base64.b64encode(FILE + f"{is_large},{page},1\n".encode()).decode()

@@ -236,7 +236,7 @@ def test_compare(pages):
     server = Server(pages["compare"])
     sides = [
         *({"loss": loss, "convention": "", "parameters": {}} for loss in LOOKED_INTO),
-        {"loss": "ranknet", "convention": "", "parameters": {}},
+        {"loss": "ranknot", "convention": "", "parameters": {}},
     ]
     scene = {"scenario": {"data": FEW}, "sides": sides}
     looked = server.ask("compare", {**scene, "look": True, "at": [0, -1, 2]}, compare.Beside)
@@ -270,7 +270,7 @@ def test_compare(pages):
 def test_compare_varies(pages):
     server = Server(pages["compare"])
     # The last is no loss at all; the batch has no lists, and triplets no scale.
-    losses = ("cosent", "info_nce", "triplet", "list_net", "ranknet")
+    losses = ("cosent", "info_nce", "triplet", "list_net", "ranknot")
     sides = [{"loss": loss, "convention": "", "parameters": {}} for loss in losses]
     scene = {"scenario": {"data": FEW}, "sides": sides}
     along = {"along": ["scale", "temperature", "", "", "scale"], "logarithmic": True, "points": 5}

@@ -172,7 +172,7 @@ def test_eight_small_batches_are_not_one_large_batch():
 
 def test_cells_are_what_is_there_and_a_large_matrix_is_cut():
     given = {"data": ANSWERS, "rules": ALONE, "way": "micro", "size": 4}
-    one, none = asked("mechanics", "info_nce", "ranknet", **given)["sides"]
+    one, none = asked("mechanics", "info_nce", "ranknot", **given)["sides"]
     cells = np.frombuffer(base64.b64decode(one["found"]["cells"]), np.uint8)
     assert cells.reshape(one["found"]["shape"])[:4, 4:].sum() == 0
     assert cells.sum() == one["found"]["comparisons"] == 24
@@ -227,7 +227,7 @@ def test_all_cosines_shifted_are_noticed_by_who_does_not_rank():
 def test_a_pair_that_stands_twice():
     """Lesson 4: row 3 twice: .0285 → .182, × 6.4."""
     place = int(np.flatnonzero(positives())[3])
-    one, none = changed("info_nce", "ranknet", change="duplicate", pair=place, **given_answers())
+    one, none = changed("info_nce", "ranknot", change="duplicate", pair=place, **given_answers())
     assert none is None
     assert one["before"]["loss"] == pytest.approx(0.0285, abs=5e-5)
     assert one["after"]["loss"] == pytest.approx(0.182, abs=5e-4)
@@ -257,7 +257,7 @@ def test_what_cannot_be_changed_is_said_of_all():
 def test_each_way_begins_at_the_loss_and_ends_on_its_line():
     """Lesson 3: ln 8, ln 15, the margin, 8 ln 2."""
     losses = ("info_nce", "nt_xent", "triplet", "siglip")
-    answer = asked("collapse", *losses, "ranknet", points=5, **given_answers())
+    answer = asked("collapse", *losses, "ranknot", points=5, **given_answers())
     shares = numbers(answer["shares"])
     assert (shares[0], shares[-1], len(shares)) == (0, 1, 5)
     unknown = answer["sides"][4]["problem"]
