@@ -88,7 +88,11 @@ from losses.ranking.hierarchical_cosent import HIERARCHICAL_COSENT, hierarchical
 from losses.ranking.hinge import PAIRWISE_HINGE, pairwise_hinge
 from losses.ranking.max_violation import MAX_VIOLATION, max_violation
 from losses.ranking.multitask_cosent import MULTITASK_COSENT, multitask_cosent
-from losses.ranking.ranknet import PAIRWISE_LOGISTIC, pairwise_logistic
+from losses.ranking.ranknet import (
+    PAIRWISE_LOGISTIC,
+    pairwise_logistic,
+    pairwise_logistic_judged,
+)
 from losses.spec import GROUPS, Convention, LossSpec, Parameter, Symbol, spec_of
 from losses.spread.alignment import ALIGNMENT, UNIFORMITY, alignment, uniformity
 from losses.spread.barlow_twins import BARLOW_TWINS, barlow_twins
@@ -243,6 +247,7 @@ __all__ = [
     "orthogonal",
     "pairwise_hinge",
     "pairwise_logistic",
+    "pairwise_logistic_judged",
     "prefix_shares",
     "proxy_anchor",
     "proxy_nca",

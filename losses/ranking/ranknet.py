@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 from torch import Tensor
@@ -14,6 +16,7 @@ from losses.kernels import logistic_sum, mean_of, softplus
 from losses.kernels.pairwise import sum_of_gaps
 from losses.labels import COSINES, Ends
 from losses.landmarks import softplus_at
+from losses.lists.candidates import PADDED
 from losses.peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from losses.ranking.ordered_pairs import PAIR_SYMBOLS, SCALE, ordered_count
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -60,6 +63,41 @@ def pairwise_logistic(
     return logistic_sum(scores, labels, scale=scale, mean=reduction == "mean")
 
 
+def pairwise_logistic_judged_definition(
+    scores: Tensor, labels: Tensor, *, scale: float = 1.0, reduction: str = "mean"
+) -> Tensor:
+    """As allRank and TF-Ranking: a label of −1 marks a pair that nobody judged."""
+    differences = scale * (scores[:, None] - scores[None, :])
+    judged = labels != PADDED
+    ordered = (labels[:, None] < labels[None, :]) & judged[:, None] & judged[None, :]
+    terms = softplus(differences).masked_fill(~ordered, 0)
+    loss = terms.sum() if reduction == "sum" else mean_of(terms, ordered)
+    return loss
+
+
+def pairwise_logistic_judged(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    scale: float = 1.0,
+    reduction: str = "mean",
+    gather: bool = False,
+) -> Tensor:
+    r"""`pairwise_logistic` of the pairs whose label is not −1, as allRank and TF-Ranking pad lists.
+
+    >>> pairwise_logistic_judged(torch.tensor([0.9, 0.0, 0.0]), torch.tensor([-1, 1, 0]))  # log 2
+    tensor(0.6931)
+
+    Args:
+        scores, labels, scale, gather: as for `pairwise_logistic`.
+        reduction: "sum", or "mean" over the ordered pairs.
+    """
+    inputs.one_of(("sum", "mean"), reduction=reduction)
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    judged = labels != PADDED
+    return logistic_sum(scores[judged], labels[judged], scale=scale, mean=reduction == "mean")
+
+
 def pairwise_logistic_binary_definition(
     scores: Tensor, labels: Tensor, *, scale: float = 1.0
 ) -> Tensor:
@@ -98,18 +136,35 @@ def pairwise_logistic_still_at_ties_definition(
 def pairwise_logistic_by_gap_definition(
     scores: Tensor, labels: Tensor, *, scale: float = 1.0
 ) -> Tensor:
-    """As allRank weighs RankNet: each pair by its label difference, the mean over pairs."""
+    """As allRank weighs RankNet: each pair by its label difference, the mean over pairs; a label of
+    −1 marks a pair that nobody judged."""
     differences = scale * (scores[:, None] - scores[None, :])
-    ordered = labels[:, None] < labels[None, :]
+    judged = labels != PADDED
+    ordered = (labels[:, None] < labels[None, :]) & judged[:, None] & judged[None, :]
     gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu()
     terms = gaps * softplus(differences).masked_fill(~ordered, 0)
     loss = mean_of(terms, ordered)
     return loss
 
 
+def _of_judged(landmark: Callable[..., Any]) -> Callable[..., Any]:
+    """A reference value of the pairs whose label is not `PADDED`."""
+
+    @functools.wraps(landmark)
+    def of_judged(given: dict[str, Tensor], **parameters: Any) -> Any:
+        judged = given["labels"] != PADDED
+        return landmark({name: value[judged] for name, value in given.items()}, **parameters)
+
+    return of_judged
+
+
+def _judged_count(labels: Tensor) -> int:
+    return ordered_count(labels[labels != PADDED])
+
+
 def _by_gap_collapse(given: dict[str, Tensor], **_: object) -> float:
-    total = float(sum_of_gaps(given["labels"].double()))
-    return math.log(2) * total / max(ordered_count(given["labels"]), 1)
+    count = ordered_count(given["labels"])
+    return count and math.log(2) * float(sum_of_gaps(given["labels"].double())) / count
 
 
 def _two_levels(labels: Tensor) -> int | None:
@@ -121,6 +176,10 @@ def _logistic_at(difference: float, count: int, reduction: str) -> float:
     """The loss when every one of `count` ordered pairs has this scaled difference."""
     each = softplus_at(difference)
     return each * (count if reduction == "sum" else min(count, 1))
+
+
+def _logistic_collapse(given: dict[str, Tensor], reduction: str = "sum", **_: object) -> float:
+    return _logistic_at(0.0, ordered_count(given["labels"]), reduction)
 
 
 def _logistic_floor(
@@ -149,9 +208,10 @@ def _per_item_floor(
 def _by_gap_floor(given: dict[str, Tensor], within: Ends = COSINES, **chosen: Any) -> float | None:
     labels = given["labels"].double()
     least = _logistic_floor(given, **chosen, reduction="mean", within=within)
-    return None if least is None else least * float(labels.max() - labels.min())
+    return least and least * float(labels.max() - labels.min())
 
 
+JUDGED = {"judged": Symbol(r"y_i \ne -1", ("pair",))}
 PAIRWISE_LOGISTIC = LossSpec(
     function=pairwise_logistic,
     definition=pairwise_logistic_definition,
@@ -191,9 +251,7 @@ PAIRWISE_LOGISTIC = LossSpec(
         scale=lambda scale, **_: scale, mean=lambda reduction, **_: reduction == "mean"
     ),
     terms="differences",
-    collapse=lambda given, reduction="sum", **_: _logistic_at(
-        0.0, ordered_count(given["labels"]), reduction
-    ),
+    collapse=_logistic_collapse,
     collapse_formula=r"|P| \ln 2\ \text{or}\ \ln 2",
     floor=_logistic_floor,
     floor_formula=r"|P| \ln(1 + e^{-2\lambda})",
@@ -219,9 +277,14 @@ PAIRWISE_LOGISTIC = LossSpec(
         Convention(
             "allRank 1.4.3, TF-Ranking 0.5.5",
             {"scale": 1.0, "reduction": "mean"},
-            list_weight=ordered_count,
-            note="TF-Ranking here is its function make_loss_fn. Its Keras loss divides by the "
-            "number of items, and is a convention of its own.",
+            pairwise_logistic_judged_definition,
+            symbols=JUDGED,
+            function=pairwise_logistic_judged,
+            list_weight=_judged_count,
+            collapse=_of_judged(_logistic_collapse),
+            floor=_of_judged(_logistic_floor),
+            note="TF-Ranking here is its function make_loss_fn; its Keras loss divides by the "
+            "number of items, and is a convention of its own. A pair of label −1 is left out.",
             former=("allRank, TF-Ranking",),
             score="logit",
             peers=(
@@ -256,6 +319,7 @@ PAIRWISE_LOGISTIC = LossSpec(
             formula=r"\frac{1}{|P|} \sum_{y_i > y_j} (y_i - y_j)"
             r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
             symbols={
+                **JUDGED,
                 "gaps": Symbol(
                     "w_{ji}",
                     ("pair", "pair"),
@@ -279,13 +343,13 @@ PAIRWISE_LOGISTIC = LossSpec(
                 ),
             },
             note="The mean is over pairs, and not over their weights: on another scale of labels "
-            "it is another number.",
-            collapse=_by_gap_collapse,
+            "it is another number. A pair of label −1 is left out.",
+            collapse=_of_judged(_by_gap_collapse),
             collapse_formula=r"\overline{y_i - y_j}\, \ln 2\ \text{over}\ P",
-            floor=_by_gap_floor,
+            floor=_of_judged(_by_gap_floor),
             floor_formula=r"(y_{\max} - y_{\min}) \ln(1 + e^{-2\lambda})",
             score="logit",
-            list_weight=ordered_count,
+            list_weight=_judged_count,
             peers=(Peer("allRank", "rankNet_weightByGTDiff", SCORES),),
         ),
         *(

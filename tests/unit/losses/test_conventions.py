@@ -1111,6 +1111,25 @@ def test_padding_of_lists_of_allrank(name, convention):
             )
 
 
+RANKNETS = ("allRank 1.4.3, TF-Ranking 0.5.5", "allRank 1.4.3 rankNet_weightByGTDiff")
+
+
+@pytest.mark.parametrize("convention", RANKNETS)
+def test_padding_of_ranknet_of_allrank(convention):
+    """Of one judged pair alone there is nothing to compare: 0 here, NaN there."""
+    spec = LOSSES["pairwise_logistic"].under(convention)
+    scores = torch.tensor([0.9, 0.3, 0.1], dtype=torch.float64)
+    for labels, value in (([-1, 1, 0], ONE_PAIR), ([-1, 1, -1], 0), ([-1, -1, -1], 0)):
+        given = {"scores": scores, "labels": torch.tensor(labels)}
+        same(ours("pairwise_logistic", convention, **given), value)
+        same(spec.checked(**given, **spec.defaults), value)
+        judged = given["labels"][given["labels"] != -1]
+        assert spec.weight_of_list(given["labels"]) == (len(judged) == 2)
+        collapse = math.log(2) * (len(judged) == 2)
+        assert spec.collapse(given, **spec.defaults) == pytest.approx(collapse)
+        assert spec.floor(given, **spec.defaults) == 0  # of scores without ends
+
+
 @pytest.mark.parametrize(("name", "convention"), PADDED_LISTS)
 def test_lists_without_padding_are_as_in_the_loss(name, convention):
     spec = LOSSES[name].under(convention)
