@@ -884,7 +884,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         for key, claims in (
             ("batches_without_positive", "which share of random batches has no positive pair"),
             ("classes_of_one", "how many classes have a single text"),
-            ("conflicting_labels", "how many pairs stand with several labels"),
+            ("conflicting_labels", "how many pairs have labels more than 10 % of the scale apart"),
+            ("rater_noise", "how many pairs have labels that differ by at most 10 % of the scale"),
             ("inference_labels", "how many pairs are of entailment, neutral, of contradiction"),
             ("copies", "how many rows repeat one that stood before, or a candidate of their own"),
             ("degrees_lost", "of how many degrees the loss reads two"),

@@ -28,6 +28,7 @@ SAMPLES: dict[str, tuple[str, int, str]] = {
         f"first {n}\tsecond {n}\t{int(n == 0)}\n" for n in range(8))),
     "classes_of_one": ("supcon", 4, "text\tclass\none\ta\ntwo\ta\nthree\tb\nfour\tb\nfive\tc\n"),
     "conflicting_labels": ("cosent", 4, "one\ttwo\t1\none\ttwo\t0\nthree\tfour\t1\n"),
+    "rater_noise": ("cosent", 4, "one\ttwo\t4.2\none\ttwo\t4.6\nthree\tfour\t0\nfive\tsix\t5\n"),
     "copies": ("cosent", 4, "one\ttwo\t1\nOne\ttwo\t1\nthree\tfour\t0\n"),
     "cut_off": ("info_nce", 2, f"one\t{LONG}\ntwo\tthree\n"),
     "degrees_lost": ("info_nce", 4, GRADED),

@@ -178,6 +178,7 @@ ELSEWHERE = {
                 "no_teacher "
                 "one_label lists_of_one"
             ),
+            "conflicts.py::test_labels_at_most_a_tenth_of_the_scale_apart_are_noise": "rater_noise",
             "data.py::test_what_was_planted_is_found_and_nothing_else": (
                 "conflicting_labels copies cut_off mixed_scripts not_latin same_on_both_sides "
                 "two_scripts"

@@ -34,21 +34,32 @@ def ending(read: Read | ClassTable) -> str:
     return LINES[0] if _listed(read) else ".tsv"
 
 
-def write_kept(read: Read | ClassTable, path: Path, tell: Tell = lambda done, total: None) -> Path:
+def write_kept(
+    read: Read | ClassTable,
+    path: Path,
+    tell: Tell = lambda done, total: None,
+    *,
+    by_threshold: bool = False,
+) -> Path:
     """The rows that stay: pairs with the labels and the teacher's scores that they have, triplets,
     lists, or texts with their classes. JSON lines where the name says so, or where it says nothing
-    and there are lists; else a table, with lists as JSON in a cell."""
-    kept = (_cleaned(read).kept - 1).tolist()
+    and there are lists; else a table, with lists as JSON in a cell. `by_threshold`: which labels
+    conflict, as `Profile.several_labels`."""
+    kept = (_cleaned(read, by_threshold).kept - 1).tolist()
     lines = (_cells(read, group) for group in _groups(read, kept))
     _write(path, read, _heads(read), lines, len(kept), tell)
     return path
 
 
 def write_left_out(
-    read: Read | ClassTable, path: Path, tell: Tell = lambda done, total: None
+    read: Read | ClassTable,
+    path: Path,
+    tell: Tell = lambda done, total: None,
+    *,
+    by_threshold: bool = False,
 ) -> Path:
     """The others, each with its row and the name of the fault."""
-    left = _cleaned(read).left_out
+    left = _cleaned(read, by_threshold).left_out
     why = {one - 1: because for one, because in left}
     lines = (
         [float(read.row(group[0] + 1)), because, *_cells(read, group)]
@@ -71,8 +82,10 @@ def _by_reason(row: Iterable[int], why: dict[int, str]) -> Iterator[tuple[str, l
     yield from found.items()
 
 
-def _cleaned(read: Read | ClassTable) -> Cleaned:
-    return read.cleaned if isinstance(read, ClassTable) else read.profile.cleaned
+def _cleaned(read: Read | ClassTable, by_threshold: bool) -> Cleaned:
+    if isinstance(read, ClassTable):
+        return read.cleaned
+    return read.profile.cleaned(by_threshold)
 
 
 def _groups(read: Read | ClassTable, places: Iterable[int]) -> Iterator[list[int]]:

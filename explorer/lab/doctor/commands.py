@@ -228,7 +228,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
             read.profile, spec, chosen.batch, most_tokens=chosen.tokens, margin=known.margin
         )
         seen = _encoded(read, spec, chosen) if chosen.encoder else None
-        wrote = _write_clean(chosen.clean, read) if chosen.clean else None
+        wrote = _write_clean(chosen.clean, read, spec.by_threshold) if chosen.clean else None
         mined = _mine(read, chosen) if chosen.mine else ""
     except (ValueError, OSError) as problem:
         hint = HOW_TO_CHOOSE if getattr(problem, "about", None) in CHOOSE_COLUMNS else ""
@@ -287,7 +287,7 @@ def _doctor_classes(table: ClassTable, chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.suited import suited_to_classes
 
     found = examine_classes(table, chosen.batch)
-    wrote = _write_clean(chosen.clean, table) if chosen.clean else None
+    wrote = _write_clean(chosen.clean, table, False) if chosen.clean else None
     if chosen.json:
         fitting = suited_to_classes(table, chosen.batch) if chosen.losses else ()
         answer = classes_to_json(table, found, fitting, chosen.language)
@@ -399,13 +399,13 @@ def _skipped(read: Read, language: str) -> list[str]:
     return [say(language, "doctor.skipped", count=count, row=row, reason=reason)]
 
 
-def _write_clean(name: str, read: Read | ClassTable) -> str:
+def _write_clean(name: str, read: Read | ClassTable, by_threshold: bool) -> str:
     """Write the rows that stay, and beside them those that do not; the name of the second file."""
     from explorer.lab.doctor.cleaning import beside, write_kept, write_left_out
 
     other = beside(Path(name), read)
-    write_kept(read, Path(name))
-    write_left_out(read, other)
+    write_kept(read, Path(name), by_threshold=by_threshold)
+    write_left_out(read, other, by_threshold=by_threshold)
     return str(other)
 
 

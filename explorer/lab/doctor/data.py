@@ -31,7 +31,7 @@ from explorer.lab.doctor.landmarks import COLLAPSE, landmark, sides_of
 from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.meetings import Meetings
 from explorer.lab.doctor.profile import Cleaned, Profile
-from explorer.lab.doctor.remedies import epoch_values, without_duplicates
+from explorer.lab.doctor.remedies import epoch_values, mean_labels, without_duplicates
 from explorer.locale import say
 from explorer.runtime.numbers import display_number, percent
 from explorer.sources.cells import INFERENCE_SCORES
@@ -124,7 +124,8 @@ def examine(
     faults = [fault for name, find in finders.items() if name in made for fault in find()]
     faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
     met = profile.met(batch) if spec.negatives_of_batch else NONE_MEET
-    size, stays = (len(profile), len(profile.heads)), (profile.cleaned, profile.kept_rows)
+    size = len(profile), len(profile.heads)
+    stays = profile.cleaned(spec.by_threshold), profile.kept_rows(spec.by_threshold)
     return Examined(*size, spec.name, batch, tuple(faults), checks, met, *stays)
 
 
@@ -234,12 +235,18 @@ def _copies(profile: Profile) -> Iterator[Fault]:
 
 
 def _conflicts(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
-    places = profile.positive_and_not if spec.by_threshold else profile.conflicting
-    if len(places):
-        texts = len(np.unique(profile.same_pair[places]))
-        values: dict[str, Value] = {"count": texts, "rows": len(places)}
-        ordered = _beside_each_other(profile.same_pair, places)
-        yield Fault("conflicting_labels", SEVERE, values, evidence(ordered))
+    """Pairs whose labels contradict each other, and those whose labels differ as raters do."""
+    conflicts, noise = profile.several_labels(spec.by_threshold)
+    mean = (mean_labels(profile),) if profile.rows is None else ()
+    for name, severity, places, paste in (
+        ("conflicting_labels", SEVERE, conflicts, ()),
+        ("rater_noise", NOTE, noise, mean),
+    ):
+        if len(places):
+            texts = len(np.unique(profile.same_pair[places]))
+            values: dict[str, Value] = {"count": texts, "rows": len(places)}
+            ordered = _beside_each_other(profile.same_pair, places)
+            yield Fault(name, severity, values, evidence(ordered), paste)
 
 
 def _beside_each_other(numbers: np.ndarray, places: np.ndarray) -> np.ndarray:

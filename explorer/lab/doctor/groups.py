@@ -8,11 +8,16 @@ import numpy as np
 
 def of_several_labels(numbers: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Whether the number of each pair stands with several labels, bool [N]."""
+    return label_spreads(numbers, labels) > 0
+
+
+def label_spreads(numbers: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The largest less the smallest label of the number of each pair [N]."""
     count = int(numbers.max(initial=-1)) + 1
     low, high = np.full(count, np.inf), np.full(count, -np.inf)
     np.minimum.at(low, numbers, labels)
     np.maximum.at(high, numbers, labels)
-    return (low < high)[numbers]
+    return high[numbers] - low[numbers]
 
 
 def later(numbers: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:

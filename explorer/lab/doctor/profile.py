@@ -9,7 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
-from explorer.lab.doctor.groups import later, of_several_labels, sets
+from explorer.lab.doctor.groups import label_spreads, later, of_several_labels, sets
 from explorer.lab.doctor.meetings import Meetings, beside, encounters, meetings, partners, touching
 from explorer.lab.doctor.texts import looked_at, numbered, together
 from explorer.runtime import jobs
@@ -22,6 +22,9 @@ from explorer.sources.columns import (
 )
 from explorer.sources.symmetric_columns import name_same_kind
 from losses.labels import UNIT, Ends, label_rules
+
+# Labels of one pair that differ by at most this share of their scale: raters differ by as much.
+RATER_NOISE = 0.1
 
 
 class Columns(Protocol):
@@ -91,6 +94,7 @@ class Profile:
     label_range: Ends
     rows: np.ndarray | None = None
     _met: dict[int, Meetings] = field(default_factory=dict, repr=False)
+    _cleaned: dict[bool, Cleaned] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -230,18 +234,22 @@ class Profile:
         own = np.isin(there, there[self.positive]) | (self.first == self.second)
         return np.flatnonzero(own & ~self.positive)
 
-    @cached_property
-    def conflicting(self) -> np.ndarray:
-        """The places of all pairs that stand with several labels, and not in one triplet alone."""
-        places = np.setdiff1d(np.arange(len(self)), self.own_negatives, assume_unique=True)
-        return places[of_several_labels(self.same_pair[places], self.labels[places])]
+    @property
+    def rater_noise(self) -> float:
+        """The largest difference between two labels of one pair that is no conflict."""
+        low, high = self.label_range
+        return RATER_NOISE * (high - low)
 
-    @cached_property
-    def positive_and_not(self) -> np.ndarray:
-        """Those of them that are positive here and not there: only these conflict for a loss that
-        reads whether a label reaches the threshold, and no degrees."""
-        places = self.conflicting
-        return places[of_several_labels(self.same_pair[places], self.positive[places])]
+    def several_labels(self, by_threshold: bool) -> tuple[np.ndarray, np.ndarray]:
+        """The places of all pairs that stand with several labels, and not in one triplet alone:
+        those that conflict, and those within `rater_noise`. For a loss that reads only whether a
+        label reaches the threshold, labels differ where they lie on both sides of it."""
+        places = np.setdiff1d(np.arange(len(self)), self.own_negatives, assume_unique=True)
+        pair, labels = self.same_pair[places], self.labels[places]
+        read = self.positive[places].astype(float) if by_threshold else labels
+        several = of_several_labels(pair, read)
+        is_noise = label_spreads(pair, labels) <= self.rater_noise * (1 + 1e-9)
+        return places[several & ~is_noise], places[several & is_noise]
 
     @cached_property
     def same_on_both_sides(self) -> np.ndarray:
@@ -358,18 +366,21 @@ class Profile:
         }
         return frozenset(need for need, met in there.items() if met)
 
-    @cached_property
-    def cleaned(self) -> Cleaned:
-        """Without negatives that are their own positive or anchor, pairs of several labels, pairs
-        of one text, and copies of a row after its first: of a list these candidates go, of any
-        other row all of it."""
-        faults = {
-            "negative_is_own": self.own_negatives,
-            "conflicting_labels": self.conflicting,
-            "same_on_both_sides": self.same_on_both_sides,
-            "copies": self.again,
-        }
-        return self._of_whole_rows(Cleaned.without(len(self), faults))
+    def cleaned(self, by_threshold: bool) -> Cleaned:
+        """Without negatives that are their own positive or anchor, pairs whose labels conflict (see
+        `several_labels`), pairs of one text, and copies of a row after its first: of a list these
+        candidates go, of any other row all of it."""
+        known = self._cleaned.get(by_threshold)
+        if known is None:
+            faults = {
+                "negative_is_own": self.own_negatives,
+                "conflicting_labels": self.several_labels(by_threshold)[0],
+                "same_on_both_sides": self.same_on_both_sides,
+                "copies": self.again,
+            }
+            known = self._of_whole_rows(Cleaned.without(len(self), faults))
+            self._cleaned[by_threshold] = known
+        return known
 
     def _of_whole_rows(self, found: Cleaned) -> Cleaned:
         """With the rest of each row that cannot be trained on without what it loses."""
@@ -388,14 +399,13 @@ class Profile:
         why = np.where((lost > 0)[row], first[row], found.why).astype(np.int8)
         return Cleaned(why, found.reasons)
 
-    @property
-    def kept_rows(self) -> int:
+    def kept_rows(self, by_threshold: bool) -> int:
         """How many rows a cleaned table has."""
-        return len(np.unique(self.row_of[self.cleaned.kept - 1]))
+        return len(np.unique(self.row_of[self.cleaned(by_threshold).kept - 1]))
 
     def prepared(self) -> Profile:
         """With everything worked out that no loss and no batch size changes."""
-        _ = self.has, self.partners, self.written_apart, self._encounters, self.cleaned
+        _ = self.has, self.partners, self.written_apart, self._encounters, self.cleaned(False)
         _ = self.varied, self.listed, self.commonest
         return self
 

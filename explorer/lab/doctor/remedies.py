@@ -1,4 +1,5 @@
-"""Remedies for texts that stand in a batch twice, each tried on the data before it is advised."""
+"""Remedies to paste: for texts that stand in a batch twice, each tried on the data before it is
+advised, and for labels of one pair that differ as raters do."""
 
 from __future__ import annotations
 
@@ -14,6 +15,30 @@ NO_DUPLICATES = "batch_sampler=BatchSamplers.NO_DUPLICATES"
 SMALLER_BATCH = "per_device_train_batch_size={size}, " + NO_DUPLICATES
 # And beside `from losses.sentence_transformers import training_loss`, which has the mask.
 MASKED = 'loss = training_loss("{loss}")(model, {convention}twins="leave_out")'
+
+# One row, with the mean label, for each pair whose labels differ by at most `limit`.
+MEAN_LABELS = """\
+import unicodedata
+from datasets import Dataset
+def folded(text):
+    text = unicodedata.normalize("NFKC", text).casefold()
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+table = dataset.to_pandas()
+pair = table[{names}].apply(lambda row: tuple({order}(map(folded, row))), axis=1)
+labels = table.groupby(pair)[{label}]
+is_noise = labels.transform("max") - labels.transform("min") <= {limit}
+table[{label}] = table[{label}].where(~is_noise, labels.transform("mean"))
+dataset = Dataset.from_pandas(table[~(is_noise & pair.duplicated())], preserve_index=False)"""
+
+
+def mean_labels(profile: Profile) -> str:
+    """The mean in place of the labels of one pair that differ as raters do, to paste."""
+    return MEAN_LABELS.format(
+        names=json.dumps(list(profile.text_columns), ensure_ascii=False),
+        label=json.dumps(profile.label_column, ensure_ascii=False),
+        order="sorted" if profile.is_symmetric else "",
+        limit=round(profile.rater_noise * (1 + 1e-9), 12),
+    )
 
 
 def without_duplicates(profile: Profile, spec: LossSpec, batch: int) -> tuple[Epoch, list[str]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -391,25 +392,28 @@ def _on_scenes(fitting: Sequence[Suited], links: Sequence[str], language: str) -
 
 # ---- What can be taken away ----------------------------------------------------------------------
 
-Write = Callable[[Read | ClassTable, Path, Callable[[int, int], None]], Path]
-FILES: dict[str, tuple[str, Write]] = {
+FILES = {
     "kept": ("-clean", write_kept),
     "left_out": ("-left-out", write_left_out),
 }
 
 
 def _take(request: Json) -> Json:
-    """{source, what: kept or left_out} → the name of a file, and where it is served from."""
+    """{source, what: kept or left_out, loss: for which labels conflict; without it any that differ}
+    → the name of a file, and where it is served from."""
     source = read_source(request.get("source", {}))
     what = one_of(tuple(FILES))(request.get("what"), "what")
     called, write = FILES[what]
+    loss = request.get("loss")
+    by_threshold = loss is not None and LOSSES[one_of(tuple(LOSSES))(loss, "loss")].by_threshold
 
     def work(report: Report) -> Path:
         read = within(lambda: start_reading(source), report)
         path = new_parcel(f"{source.stem}{called}{ending(read)}")
-        return write(read, path, lambda done, total: report("writing", done, total))
+        tell = functools.partial(report, "writing")
+        return write(read, path, tell, by_threshold=by_threshold)
 
-    return parcel_when_packed(_packed, (source, visitor(), what), work)
+    return parcel_when_packed(_packed, (source, visitor(), what, by_threshold), work)
 
 
 _mined = Jobs(most=4)

@@ -307,7 +307,7 @@ def test_texts_fold():
 def test_what_is_left_out_has_its_reason():
     pairs = with_rows(clean_pairs(), *(row for name in ("copies", "same_on_both_sides",
                       "conflicting_labels") for row in PLANTED[name]))  # fmt: skip
-    found = profiled(pairs).cleaned
+    found = profiled(pairs).cleaned(by_threshold=False)
     assert dict(found.left_out) == {
         4: "conflicting_labels", COUNT + 1: "conflicting_labels",
         COUNT + 2: "same_on_both_sides", COUNT + 3: "conflicting_labels",

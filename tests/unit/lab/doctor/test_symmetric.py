@@ -30,7 +30,7 @@ def test_swapped_pairs_repeat_and_contradict_where_both_sides_are_of_one_kind(na
     copies, left = faults(header, None)
     assert ("copies" in copies) == symmetric
     assert left == (5 if symmetric else 0)
-    conflicts, left = faults(header, 0.6)
+    conflicts, left = faults(header, 0.62)
     assert ("conflicting_labels" in conflicts) == symmetric
     assert left == (10 if symmetric else 0)
     if symmetric:

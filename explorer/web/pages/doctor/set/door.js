@@ -254,7 +254,7 @@ export class DataDoor {
   /** @param {"kept" | "left_out"} what */
   takeAway(what) {
     this.taken = "take";
-    this.wanted = { source: this.of, what };
+    this.wanted = { source: this.of, what, loss: this.state.loss };
     this.taking.ask();
   }
 
