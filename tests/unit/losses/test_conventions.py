@@ -2,6 +2,7 @@
 
 import importlib
 import math
+import re
 
 import pytest
 import torch
@@ -1136,6 +1137,83 @@ def test_lists_without_padding_are_as_in_the_loss(name, convention):
     given = inputs_for(spec, seed=3)
     expected = LOSSES[name].function(**given, **spec.defaults)
     same(spec.definition(**given, **spec.defaults), float(expected))
+
+
+# What allRank 1.4.3 printed in float64 for scores .9, .3, .1; nan where it has no number. With ties
+# its listMLE is that of a shuffled order.
+ODD_LABELS = {
+    ("list_net", "allRank 1.4.3 listNet"): {
+        (-2, 1, 0): 1.32304492,
+        (-2, 1, -1): 1.00903243,
+        (130, 2, 0): 0.69221705,
+        (1025, 1, 0): 0.69221705,
+        (1, 1, 1): 1.15888371,
+    },
+    ("list_mle", "allRank 1.4.3 listMLE (ties shuffled)"): {
+        (-2, 1, 0): 2.46331771,
+        (-2, 1, -1): 1.03748795,
+        (130, 2, 0): 1.29035592,
+        (1025, 1, 0): 1.29035592,
+    },
+    ("lambda_loss", "allRank 1.4.3 lambdaLoss, ndcgLoss2PP_scheme"): {
+        (-2, 1, 0): 9.37438971,
+        (-2, 1, -1): 6.07658117,
+        (130, 2, 0): 3.53104393,
+        (1025, 1, 0): math.nan,
+        (1, 1, 1): 0.0,
+    },
+    ("approx_ndcg", "allRank 1.4.3 approxNDCGLoss (α = 1)"): {
+        (-2, 1, 0): -0.61337551,
+        (-2, 1, -1): -0.71244067,
+        (130, 2, 0): -0.70731662,
+        (1025, 1, 0): math.nan,
+        (1, 1, 1): -0.896485,
+    },
+}
+
+
+@pytest.mark.parametrize(("name", "convention"), ODD_LABELS)
+def test_odd_labels_of_allrank(name, convention):
+    """Labels below −1, over 128 and all tied; where its gains overflow, ours have a number."""
+    scores = torch.tensor([[0.9, 0.3, 0.1]], dtype=torch.float64)
+    for labels, expected in ODD_LABELS[name, convention].items():
+        found = ours(name, convention, scores=scores, labels=torch.tensor([labels]), mask=None)
+        assert math.isfinite(found)
+        if not math.isnan(expected):
+            same(found, expected, rtol=1e-7)
+
+
+ODD_LISTS = ([-1, 1, 0], [-1, -1, -1], [200, 129, 3], [2000, 1, 0], [2, 2, 2], [-1, 1, -1])
+
+
+@pytest.mark.parametrize(
+    ("name", "convention"),
+    [
+        pytest.param(name, convention, id=f"{name}, {convention or 'ours'}")
+        for name, spec in LOSSES.items()
+        for convention in ("", *(one.name for one in spec.conventions))
+        if "list_labels" in spec.under(convention).reads.values()
+    ],
+)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_no_labels_of_lists_give_nan(name, convention, dtype):
+    """Labels of −1, over 128 and all tied, and one candidate: a finite number and gradient, or a
+    sentence about the labels."""
+    spec = LOSSES[name].under(convention)
+    for labels in (*ODD_LISTS, [3], [0], [-1], [1000]):
+        scores = torch.tensor([[0.9, 0.3, 0.1][: len(labels)]], dtype=dtype, requires_grad=True)
+        given = {"scores": scores, "labels": torch.tensor([labels]), "mask": None}
+        refusal = ""
+        try:
+            found = spec.checked(**given, **spec.defaults)
+        except ValueError as error:
+            refusal = str(error)
+        if refusal:
+            assert re.match(r"labels\[0\]\[\d\] is -1; it must be at least 0", refusal)
+            continue
+        (gradient,) = torch.autograd.grad(found, scores)
+        assert math.isfinite(found)
+        assert gradient.isfinite().all()
 
 
 def test_list_mle_of_one_order():
