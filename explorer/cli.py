@@ -16,7 +16,7 @@ from explorer.lab.doctor import UNUSABLE
 from explorer.lab.doctor import commands as doctoring
 from explorer.lab.training import commands as training
 from explorer.locale import LANGUAGES, say
-from explorer.runtime.leave import FETCH, leave_of
+from explorer.runtime import FETCH
 from explorer.runtime.one_folder import keep_all_in
 from explorer.runtime.promise import promise_to_strangers, promise_to_the_owner, promised
 from explorer.web.stubs import no_stubs
@@ -79,6 +79,8 @@ def write_figure(chosen: argparse.Namespace) -> int:
     asked = {"language": chosen.language, "dark": chosen.dark}
     remark = ""
     try:
+        from explorer.runtime.leave import leave_of
+
         with leave_of(chosen.fetch):
             remark = _written(chosen, asked)
     except (ValueError, OSError) as problem:

@@ -11,9 +11,11 @@ from torch import Tensor
 from torch.linalg import vector_norm
 
 from losses.inputs import may_ask, would_be_lowered
-from losses.torch_internals import cdist_backward, in_torch_func
+from losses.torch_internals import cdist_backward, differentiated_again, in_torch_func
 
 DISTANCES = ("euclidean", "squared_euclidean", "cosine")
+# Of `torch.cdist`: the Gram matrix would lose near duplicates to cancellation.
+BY_DIFFERENCES = "donot_use_mm_for_euclid_dist"
 
 # Below this length a vector has no direction (S1 eq. 44).
 SHORTEST = 1e-8
@@ -256,6 +258,8 @@ def distance_matrix(rows: Tensor, columns: Tensor, kind: str = "euclidean") -> T
 
 def _euclidean_matrix(rows: Tensor, columns: Tensor, squared: bool) -> Tensor:
     recorded = rows.requires_grad or columns.requires_grad
+    if in_torch_func() and not differentiated_again():
+        return _squared_if(squared, torch.cdist(rows, columns, compute_mode=BY_DIFFERENCES))
     if in_torch_func() or (recorded and rows is not columns):
         return _from_differences(rows[:, None] - columns, squared)
     if recorded:
@@ -275,8 +279,12 @@ def _from_differences(differences: Tensor, squared: bool) -> Tensor:
 def _euclidean_numbers(rows: Tensor, columns: Tensor, squared: bool) -> Tensor:
     if rows is columns and _may_be_halved(rows):
         lengths = _among(rows)
-    else:  # Differences, not the Gram matrix: that one loses near duplicates to cancellation.
-        lengths = torch.cdist(rows, columns, compute_mode="donot_use_mm_for_euclid_dist")
+    else:
+        lengths = torch.cdist(rows, columns, compute_mode=BY_DIFFERENCES)
+    return _squared_if(squared, lengths)
+
+
+def _squared_if(squared: bool, lengths: Tensor) -> Tensor:
     return lengths.square() if squared else lengths
 
 

@@ -32,6 +32,18 @@ def in_torch_func() -> bool:
     return torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0
 
 
+def differentiated_again() -> bool:
+    """Whether torch.func takes more than one derivative, or carries one forwards.
+
+    Public: none; see `in_torch_func`.
+    """
+    if forward_ad._current_level >= 0:
+        return True
+    kinds = torch._C._functorch.TransformType  # pyright: ignore[reportAttributeAccessIssue]
+    stack = torch._C._functorch.get_interpreter_stack() or ()  # pyright: ignore[reportAttributeAccessIssue]
+    return sum(one.key() in (kinds.Grad, kinds.Jvp) for one in stack) > 1
+
+
 def is_batch_of_gradients(outer: Tensor) -> bool:
     """Whether a gradient is several at once (`is_grads_batched`), none of which can be read.
 

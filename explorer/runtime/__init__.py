@@ -1,1 +1,4 @@
 """What every room stands on: problems, device, files, arrays, progress."""
+
+# What --fetch says of itself, of a command that answers --help without loading anything.
+FETCH = "fetch the models that the scenario names and that are not on this computer"

@@ -14,7 +14,6 @@ from contextvars import ContextVar
 
 from explorer.runtime.validation import finite, of_type
 
-FETCH = "fetch the models that the scenario names and that are not on this computer"
 # By name, how many MiB may be fetched; None where whoever asks named everything.
 _granted: ContextVar[Mapping[str, float] | None] = ContextVar("granted", default=None)
 

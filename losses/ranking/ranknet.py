@@ -75,29 +75,6 @@ def pairwise_logistic_judged_definition(
     return loss
 
 
-def pairwise_logistic_judged(
-    scores: Tensor,
-    labels: Tensor,
-    *,
-    scale: float = 1.0,
-    reduction: str = "mean",
-    gather: bool = False,
-) -> Tensor:
-    r"""`pairwise_logistic` of the pairs whose label is not −1, as allRank and TF-Ranking pad lists.
-
-    >>> pairwise_logistic_judged(torch.tensor([0.9, 0.0, 0.0]), torch.tensor([-1, 1, 0]))  # log 2
-    tensor(0.6931)
-
-    Args:
-        scores, labels, scale, gather: as for `pairwise_logistic`.
-        reduction: "sum", or "mean" over the ordered pairs.
-    """
-    inputs.one_of(("sum", "mean"), reduction=reduction)
-    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
-    judged = labels != PADDED
-    return logistic_sum(scores[judged], labels[judged], scale=scale, mean=reduction == "mean")
-
-
 def pairwise_logistic_binary_definition(
     scores: Tensor, labels: Tensor, *, scale: float = 1.0
 ) -> Tensor:
@@ -279,7 +256,6 @@ PAIRWISE_LOGISTIC = LossSpec(
             {"scale": 1.0, "reduction": "mean"},
             pairwise_logistic_judged_definition,
             symbols=JUDGED,
-            function=pairwise_logistic_judged,
             list_weight=_judged_count,
             collapse=_of_judged(_logistic_collapse),
             floor=_of_judged(_logistic_floor),

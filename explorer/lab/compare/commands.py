@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from explorer.locale import LANGUAGES, say
-from explorer.runtime.leave import FETCH, leave_of
+from explorer.runtime import FETCH
 from explorer.runtime.numbers import display_number
 
 if TYPE_CHECKING:  # the command answers --help without torch
@@ -82,6 +82,8 @@ def compare_losses(chosen: argparse.Namespace) -> int:
     try:
         sides = [syntax.read(text) for text in chosen.sides]
         scenario = read_scenario(chosen.scenario) if chosen.scenario else Scenario()
+        from explorer.runtime.leave import leave_of
+
         with leave_of(chosen.fetch):
             found = compare(scenario, sides)
     except (ValueError, OSError) as problem:

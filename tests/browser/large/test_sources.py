@@ -114,7 +114,7 @@ def parts_on_disk(server: Server) -> dict[str, int]:
 
 @pytest.mark.encoder
 def test_encoding_can_be_stopped_and_goes_on(large: Page, server: Server) -> None:
-    rows = [f"{k},{k + 1},{k % 4}" for k in range(4000)]
+    rows = [f"text {k},text {k + 1},{k % 4}" for k in range(4000)]
     upload(large, "long.csv", "\n".join(["sentence1,sentence2,score", *rows]))
     expect(large.locator(UNDERWAY)).to_contain_text("Encoding")
     large.wait_for_function(f"{ENCODED} > 0")
