@@ -15,6 +15,10 @@ from torch.nn import functional
 Call = Callable[..., Tensor]
 
 
+class BatchNotTaken(ValueError):
+    """A batch of a shape that a library's class has no way to be given."""
+
+
 # ---- sentence-transformers' losses of cross-encoders, which have no equivalent
 
 
@@ -151,7 +155,7 @@ def _columns_of(negatives: Tensor | None, owners: Tensor | None, count: int) -> 
         return []
     owned = torch.zeros(count).int() if owners is None else owners.cpu().bincount(minlength=count)
     if len(owned.unique()) > 1 or int(owned.sum()) != len(negatives):
-        raise ValueError("it takes as many hard negatives for each query")
+        raise BatchNotTaken("it takes as many hard negatives for each query")
     order = cast(Tensor, owners).argsort(stable=True)
     return list(negatives[order].unflatten(0, (count, -1)).unbind(1))
 

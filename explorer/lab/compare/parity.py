@@ -20,6 +20,7 @@ from torch import Tensor
 from explorer.core.batch import Batch, batch_of_vectors
 from explorer.core.scenario import Rules
 from explorer.lab.compare.libraries import CallablePeer, peers_of
+from explorer.lab.compare.library_calls import BatchNotTaken
 from explorer.lab.compare.outcome import Sentence, Values
 from explorer.lab.compare.what_if import of_rows
 from explorer.locale import title_word, word
@@ -236,6 +237,8 @@ def _row(
                 at_defaults = float(_found(plain, peer.reads, batch, torch.float64, score).value)
         except (Problem, jobs.Cancelled):  # of the work, and not of the library
             raise
+        except BatchNotTaken:
+            status = "not_called"
         except Exception as error:  # another library's: its row says what it raised
             status = "failed"
             because = (Sentence("parity.because.raised", {"reason": quoted(repr(error))}),)
