@@ -175,7 +175,7 @@ def label_word(value: object) -> str | None:
     """
     if isinstance(value, bool):
         return str(value).casefold()
-    if not isinstance(value, str):
+    if not isinstance(value, str) or value[:1].isdecimal():  # no word begins with a digit
         return None
     word = _plain_number(value[:_NUMBER_LETTERS]).replace("_", " ").replace("-", " ")
     return word if word in WORD_SCORES else None
@@ -241,8 +241,6 @@ def _plain_letter(letter: str) -> str:
 
 
 def _score_from_text(text: str, column: str, decimal: Collection[str]) -> float:
-    if (word := label_word(text)) is not None:
-        return WORD_SCORES[word]
     plain = _plain_number(text) if len(text) <= _NUMBER_LETTERS else ""
     if _NUMBER.fullmatch(plain):
         grouped = _GROUPED.fullmatch(plain)
@@ -251,6 +249,8 @@ def _score_from_text(text: str, column: str, decimal: Collection[str]) -> float:
             said = {"value": shortened(text), "one": f"{float(one):g}", "thousands": thousands}
             raise AmbiguousScore("score_ambiguous", column=column, **said)
         return float(plain.replace(",", "."))
+    if (word := label_word(text)) is not None:
+        return WORD_SCORES[word]
     if _NOT_FINITE.fullmatch(plain):
         return math.nan
     raise Problem("score_not_a_number", column=column, value=shortened(text))

@@ -8,7 +8,7 @@ column are makes its row one that cannot be used.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -67,27 +67,34 @@ class LabelKind:
         """Whether the labels are the three kinds of inference."""
         return self.kind is Kind.INFERENCE
 
-    def read(self, value: object, column: str, number: Callable[[object], float]) -> float:
-        """The label in a cell of the column; `number` reads one that is written as a number.
+    def word_label(self, value: object, column: str) -> float | None:
+        """Return the label of a cell that holds a word; None where it is to be read as a number.
 
-        Raises Problem if the cell is not written as the column is.
+        Raises Problem if the column is not written in such words.
         """
         word = label_word(value)
         if self.is_inference:
             if word is None and not self.numbered and number_in(value) is not None:
                 raise Problem("inference_label", column=column, value=shortened(value))
             return read_inference(value, column)
+        if word is None:
+            return None
         words = _WORDS.get(self.kind, YES_NO if self.numbered else {})
-        if word is not None and word in words:
-            return words[word]
-        if word is not None:
+        if word not in words:
             raise Problem("label_written_otherwise", column=column, value=shortened(value))
-        found = number(value)
-        if self.unjudged and found == -1:
+        return words[word]
+
+    def number_label(self, number: float, value: object, column: str) -> float:
+        """Return the label of a cell that holds this number.
+
+        Raises Problem if the column is written in words that are not numbered, or if the number
+        says that nobody judged the pair.
+        """
+        if self.unjudged and number == -1:
             raise Problem("label_not_judged", column=column)
-        if self.kind is not Kind.NUMBER and found not in _BINARY:
+        if self.kind is not Kind.NUMBER and number not in _BINARY:
             raise Problem("label_written_otherwise", column=column, value=shortened(value))
-        return found
+        return number
 
 
 def numbered_inference(cells: Iterable[object], column: str) -> LabelKind:

@@ -178,11 +178,11 @@ class RowReader:
 
     def label(self, value: object, position: int) -> float:
         """A label of the column, as the column writes them. Raises Problem if it is none."""
-
-        def number(value: object) -> float:
-            return self.number(value, position)
-
-        return self.label_kind.read(value, self.names[position], number)
+        name = self.names[position]
+        found = self.label_kind.word_label(value, name)
+        if found is not None:
+            return found
+        return self.label_kind.number_label(self.number(value, position), value, name)
 
     def number(self, value: object, position: int) -> float:
         """A score of the column, of which the other cells may tell what its mark parts."""

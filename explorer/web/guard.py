@@ -12,7 +12,7 @@ import ipaddress
 import json
 import os
 import socket
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -72,7 +72,8 @@ def known_names(host: str, address: str = "", environment: Mapping[str, str] = o
     JupyterHub does not tell its name; but a server there is reached through its proxy alone.
     """
     listens_to_all = host in WILDCARDS
-    found = {name_in(urlsplit(address).netloc), *map(name_in, _space_hosts(environment))}
+    of_space = environment.get("SPACE_HOST", "")
+    found = {name_in(urlsplit(address).netloc), *map(name_in, of_space.split(","))}
     found |= set() if listens_to_all else {host.strip("[]").lower()}
     if listens_to_all:
         found |= {socket.gethostname().lower(), f"{socket.gethostname().lower()}.local"}
@@ -84,12 +85,8 @@ def known_names(host: str, address: str = "", environment: Mapping[str, str] = o
         origins=frozenset(filter(None, [origin_of(address)])),
         any_number=listens_to_all or on_a_space,
         any_name=bool(environment.get("JUPYTERHUB_SERVICE_PREFIX"))
-        or (on_a_space and not environment.get("SPACE_HOST")),
+        or (on_a_space and not of_space),
     )
-
-
-def _space_hosts(environment: Mapping[str, str]) -> Iterator[str]:
-    yield from environment.get("SPACE_HOST", "").split(",")
 
 
 def _is_number(name: str) -> bool:
