@@ -40,6 +40,7 @@ About = Literal[
     "leave",
 ]
 ABOUT = get_args(About)
+SEPARATORS = frozenset("/\\")  # of the parts of a path
 
 
 class Problem(ValueError):
@@ -90,11 +91,13 @@ def logged(problem: Problem) -> Problem:
 
 def _carried(value: object) -> object:
     """A value as a sentence may hold it; on a hosted page without places of the machine."""
-    if isinstance(value, PurePath | Exception) and not promised().reads_places:
-        value = str(value)
-    if not isinstance(value, str):
+    text = str(value) if isinstance(value, PurePath | Exception) else value
+    if not isinstance(text, str):
         return value
-    return whole_letters(value if promised().reads_places else without_places(value))
+    # Problems are made by the thousand, of cells that are no numbers: few of them hold a path.
+    if SEPARATORS.isdisjoint(text) or promised().reads_places:
+        return whole_letters(value) if isinstance(value, str) else value
+    return whole_letters(without_places(text))
 
 
 def _sent(value: object) -> int | str | dict | list:

@@ -177,7 +177,11 @@ def label_word(value: object) -> str | None:
         return str(value).casefold()
     if not isinstance(value, str) or value[:1].isdecimal():  # no word begins with a digit
         return None
-    word = _plain_number(value[:_NUMBER_LETTERS]).replace("_", " ").replace("-", " ")
+    return _word_in(_plain_number(value[:_NUMBER_LETTERS]))
+
+
+def _word_in(plain: str) -> str | None:
+    word = plain.replace("_", " ").replace("-", " ")
     return word if word in WORD_SCORES else None
 
 
@@ -196,14 +200,12 @@ def is_score(value: object) -> bool:
 
     A single letter, such as the y of yes, is a label only in a column that is known to hold them.
     """
-    word = label_word(value)
-    if word is not None:
-        return len(word) > 1 or not word.isascii()
     try:
         read_score(value, "", _MARKS)
     except Problem:
         return False
-    return True
+    word = label_word(value)
+    return word is None or len(word) > 1 or not word.isascii()
 
 
 def shortened(value: object, most: int = 40, write: Callable[[object], str] = str) -> str:
@@ -249,7 +251,7 @@ def _score_from_text(text: str, column: str, decimal: Collection[str]) -> float:
             said = {"value": shortened(text), "one": f"{float(one):g}", "thousands": thousands}
             raise AmbiguousScore("score_ambiguous", column=column, **said)
         return float(plain.replace(",", "."))
-    if (word := label_word(text)) is not None:
+    if (word := _word_in(plain)) is not None:
         return WORD_SCORES[word]
     if _NOT_FINITE.fullmatch(plain):
         return math.nan

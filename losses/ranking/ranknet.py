@@ -188,7 +188,7 @@ def _by_gap_floor(given: dict[str, Tensor], within: Ends = COSINES, **chosen: An
     return least and least * float(labels.max() - labels.min())
 
 
-JUDGED = {"judged": Symbol(r"y_i \ne -1", ("pair",))}
+JUDGED = {"judged": Symbol(r"y_i \ne -1", ("pair",), r"«labels[r]» \ne -1")}
 PAIRWISE_LOGISTIC = LossSpec(
     function=pairwise_logistic,
     definition=pairwise_logistic_definition,

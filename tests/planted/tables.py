@@ -100,6 +100,21 @@ def of_pairs(draw: random.Random) -> Table:
     )
 
 
+def of_noise(draw: random.Random) -> Table:
+    """Pairs that stand twice, with labels at most 10 % of the scale apart."""
+    rows = base(draw)
+    judged = [rows.pop() for _ in range(draw.randint(1, 5))]
+    again = [
+        (
+            dressed(draw, a),
+            dressed(draw, b),
+            label + draw.uniform(0.01, 0.1) * (-1) ** (label > 0.5),
+        )
+        for a, b, label in judged
+    ]
+    return mixed(draw, rows, {"rater_noise": [*judged, *again]})
+
+
 def of_twins(draw: random.Random) -> Table:
     """One key that several queries have, across the whole table; a softmax over the batch."""
     rows = [(a, b, 1.0) for a, b, _ in base(draw)]
@@ -321,7 +336,7 @@ def measured() -> Iterator[tuple[str, set, set]]:
     the first few."""
     for number in range(DRAWS):
         draw = random.Random(number)
-        for table in (of_pairs(draw), of_twins(draw)):
+        for table in (of_pairs(draw), of_twins(draw), of_noise(random.Random(number))):
             said = examined(table)
             for name in {*table.has, *said}:
                 rows = set(said[name].rows) if name in said else set()

@@ -263,7 +263,7 @@ def test_the_script_of_a_run_on_positives_has_their_labels(runs, trained):
     name = trained(PLAN, positives())
     rows = [json.loads(line) for line in takeaway._examples(PLAN, runs.folder(name)).splitlines()]
     assert {row["label"] for row in rows} == {1.0}
-    assert "InfoNceLoss(" in takeaway.script(runs, name)
+    assert 'training_loss("info_nce")(' in takeaway.script(runs, name)
 
 
 def test_a_run_of_before_has_no_places(runs, trained):
