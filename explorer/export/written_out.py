@@ -1,7 +1,8 @@
 """A function written out: its source with that of all it uses, so that it stands without its file.
 
 What belongs together is found by reading: the statement at the top of a module that makes a name,
-and those that make the names in it. What was installed by others is imported.
+and those that make the names in it. What was installed by others is imported. Geometry is written
+in its plain form (`plain_forms`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
+from explorer.export.plain_forms import PLAIN_FORMS
 from explorer.runtime.parsing import parsed
 
 
@@ -127,7 +129,11 @@ class _Collected:
         return self._read[module.__name__]
 
     def take(self, module: ModuleType, name: str) -> str | None:
-        """Write out what makes a name of a module; what it is called here, None if nothing does."""
+        """Write out what makes a name of a module; what it is called here, None if nothing does.
+
+        What has a plain form is written in that.
+        """
+        module, name = _plainest(module, name)
         key = module.__name__, name
         if key in self._called:
             return self._called[key]
@@ -214,6 +220,13 @@ class _Collected:
             return None
         found = vars(module).get(name)
         return found if inspect.ismodule(found) and self._is_ours(found.__name__) else None
+
+
+def _plainest(module: ModuleType, name: str) -> tuple[ModuleType, str]:
+    """The module and the name of the plain form of a function; its own where it has none."""
+    found = vars(module).get(name)
+    plain = PLAIN_FORMS.get(found) if inspect.isfunction(found) else None
+    return (module, name) if plain is None else (sys.modules[plain.__module__], plain.__name__)
 
 
 def _is_top(statement: ast.stmt) -> bool:

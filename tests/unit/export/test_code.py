@@ -212,7 +212,7 @@ def test_snippets_stay_short():
     """Those that read their numbers from files are shorter; they run in tests/process."""
     for e in with_numbers_in_them():
         for code in (alone(e), with_package(e)):
-            assert len(code.text) < (17_500 if e.spec.name == "info_nce" else 13_000), e.spec.name
+            assert len(code.text) < (17_500 if e.spec.name == "info_nce" else 11_000), e.spec.name
             assert max(map(len, code.text.splitlines())) <= 110
             compile(code.text, "snippet", "exec")
 
