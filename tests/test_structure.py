@@ -53,13 +53,9 @@ def parsed(path):
 
 
 def imported(path):
-    """The modules of ours that a file imports, also within its functions."""
-    found = statements(parsed(path), _for_types_alone)
+    """The modules of ours that a file imports, also within its functions and for types alone."""
+    found = statements(parsed(path))
     return set(itertools.chain.from_iterable(map(named_in, found)))
-
-
-def _for_types_alone(node):
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
 def named_in(node):

@@ -1,6 +1,6 @@
 """How often each sentence that judges is said where it is true, and where it is not.
 
-For every entry of `explorer.core.judgements` that infers something is drawn 200 times of which the
+For every entry of `tests.judgements.claims` that infers something is drawn 200 times of which the
 truth is known, once so that the sentence is true and once so that it is not; a rate is the share of
 the draws in which it was said. ``python -m tests.judgements`` writes them into docs/judgements.md.
 """
@@ -24,7 +24,7 @@ that the sentence is true and once so that it is not: a rate is the share of the
 was said. Tests hold the first at 90% or more and the second at 5% or less. A sentence that only
 counts what is there says so, and is held to it by a test of its own.
 
-The table of the code is `explorer/core/judgements.py`, the draws are in `tests/judgements`;
+The table of the code is `tests/judgements/claims.py`, the draws are in `tests/judgements`;
 `python -m tests.judgements` writes this file.
 """
 LEAST_TRUE, MOST_FALSE = 0.9, 0.05

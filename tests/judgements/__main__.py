@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from explorer.core.judgements import JUDGEMENTS, OF
 from explorer.locale import catalogue
 from tests.judgements import ABOUT, DRAWS, SIMULATIONS, load, rates
+from tests.judgements.claims import JUDGEMENTS, OF
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "judgements.md"
 

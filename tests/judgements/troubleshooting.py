@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlencode
 
-from explorer.core.judgements import JUDGEMENTS
 from explorer.lab.doctor.logs.examples import EXAMPLES
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.locale import catalogue
 from explorer.sources.encoders import EMBEDDED
 from tests import planted
+from tests.judgements.claims import JUDGEMENTS
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "troubleshooting.md"
 ROOMS = {"run": "A training run", "data": "A data set"}

@@ -1,7 +1,7 @@
 """Sentences with values, or of what was found, that judge nothing, each with the reason.
 
 Whatever else the pages, the command or the card write from numbers is a judgement, and stands in
-`explorer.core.judgements`; `test_judgements` lets no sentence of the catalogues be neither.
+`tests.judgements.claims`; `test_judgements` lets no sentence of the catalogues be neither.
 """
 
 DESCRIBED: dict[str, tuple[str, ...]] = {

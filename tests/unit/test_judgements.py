@@ -8,7 +8,6 @@ from fnmatch import fnmatchcase
 
 import pytest
 
-from explorer.core.judgements import BY_KEY, JUDGEMENTS, OF
 from explorer.locale import LANGUAGES, catalogue
 from tests.judgements import (
     LEAST_TRUE,
@@ -20,6 +19,7 @@ from tests.judgements import (
     silent_where_false,
 )
 from tests.judgements.__main__ import DOCUMENT
+from tests.judgements.claims import BY_KEY, JUDGEMENTS, OF
 from tests.unit.described import DESCRIBED
 
 load()

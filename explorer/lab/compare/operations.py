@@ -5,19 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from torch import Tensor
 
+from explorer.lab.compare.alignment import Inner, Way
 from explorer.lab.compare.expressions import (
     CONSTANT,
     MASKED,
     PARAMETER,
     Node,
 )
-
-if TYPE_CHECKING:
-    from explorer.lab.compare.written import Writer
 
 Letters = tuple[str, ...]
 # How tightly a part holds together: a relation, a sum, a product, a part that needs no brackets.
@@ -69,11 +67,31 @@ _FENCED = {
 _BY_ROWS_AND_COLUMNS = {"cosine_matrix", "similarity_matrix", "dot_matrix", "distance_matrix"}
 
 
+class FormulaWriter(Protocol):
+    """What an operation asks of the formula that it stands in: its operands, their marks."""
+
+    of: dict[int, int]
+    partner: dict[int, Node]
+    met: dict[tuple[int, int], tuple[Way, Inner]]
+
+    def pair(self, first: Node, second: Node, letters: Letters) -> tuple[str, int]: ...
+
+    def alone(self, node: Node, letters: Letters, ink: str) -> tuple[str, int]: ...
+
+    def is_one(self, first: Node, second: Node) -> bool: ...
+
+    def by_name(self, node: Node) -> bool: ...
+
+    def own_ink(self, node: Node) -> str: ...
+
+    def inked(self, node: Node, text: str, ink: str = "") -> str: ...
+
+
 @dataclass(frozen=True, eq=False)
 class At:
     """One operation that is being written."""
 
-    page: Writer
+    page: FormulaWriter
     node: Node
     over: Mapping[int, Node]
     letters: Letters

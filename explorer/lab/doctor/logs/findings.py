@@ -1,7 +1,7 @@
 """What is the matter with a run, told from its curves and what is known of its loss.
 
 Each finding is a pure function of a curve, or of two, with a test that was made for it: its claim,
-evidence and test stand in `explorer.core.judgements`, how often it is right in docs/judgements.md.
+evidence and test stand in `tests.judgements.claims`, how often it is right in docs/judgements.md.
 """
 
 from __future__ import annotations

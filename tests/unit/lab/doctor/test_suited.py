@@ -8,7 +8,6 @@ import json
 
 import pytest
 
-from explorer.core.judgements import BY_KEY
 from explorer.lab.doctor.classes import ClassTable
 from explorer.lab.doctor.commands import add_to, doctor
 from explorer.lab.doctor.profile import profiled
@@ -17,6 +16,7 @@ from explorer.lab.doctor.suited import suited, suited_to_classes
 from explorer.locale import LANGUAGES, catalogue
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
+from tests.judgements.claims import BY_KEY
 
 COUNT = 40
 FIRST = tuple(f"first {place}" for place in range(COUNT))
