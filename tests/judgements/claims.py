@@ -1078,10 +1078,10 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "overfits",
         "a held-out loss rises since its least, and that of the training does not",
         "the held-out loss at every evaluation, and the training loss since its least",
-        "the last third since the least (of medians of three) is higher by 2.75 standard errors of "
+        "the last third since the least (of medians of three) is higher by 3.2 standard errors of "
         "evaluations that scatter about a line since then, or about the middle of their "
-        "neighbours, which are taken to correlate by 0.7, and a line through the training loss "
-        "does not rise by three",
+        "neighbours, which are taken to correlate by 0.7, and by 2% of the least or of the fall to "
+        "it, and a line through the training loss does not rise by three",
     ),
     _of_log(
         "figure_falls",

@@ -13,12 +13,11 @@ from explorer.core.disagreement import spearman
 from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.logs.findings import (
     on_digits,
-    on_figure,
-    on_held_out,
     on_jumps,
     on_level,
     on_plateau,
 )
+from explorer.lab.doctor.logs.held_out import on_figure, on_held_out
 from explorer.lab.doctor.logs.log import Curve, curves_of
 from explorer.lab.doctor.logs.marks import Marks
 from explorer.lab.doctor.minimum import Minimum

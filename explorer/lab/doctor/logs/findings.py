@@ -19,19 +19,20 @@ from explorer.lab.doctor.faults import NOTE, SEVERE, SEVERITIES, WARNING, Fault
 from explorer.lab.doctor.known import Known, is_without_ends
 from explorer.lab.doctor.logs.below import BELOW, NEAR, below_minimum
 from explorer.lab.doctor.logs.filtered import on_filtered
+from explorer.lab.doctor.logs.held_out import FEW_HELD_OUT, on_figure, on_held_out
 from explorer.lab.doctor.logs.log import GRADIENT, Curve, Log, run_of
 from explorer.lab.doctor.logs.marks import Marks, marks_of, side_of
-from explorer.lab.doctor.logs.noise import noise_of, noise_of_evaluations
+from explorer.lab.doctor.logs.noise import noise_of, slope_of
 from explorer.runtime.numbers import display_number, percent
 from explorer.runtime.problem import Problem
 
 # Standard errors by which something must differ; of what is looked for in many places, more.
-SURE, SURE_HELD, SURE_AMONG_MANY = 3.0, 3.2, 6.0
+SURE, SURE_AMONG_MANY = 3.0, 6.0
 # A rank correlation this far from 0 is no chance of some 200 held-out pairs or more.
 ORDERED = 0.2
 LEAST_POINTS = 3
 DONE = 0.98  # of the way from collapse to floor
-FEW, FEW_FOR_PLATEAU, FEW_HELD_OUT, FEW_DIGITS = 10, 40, 6, 8
+FEW, FEW_FOR_PLATEAU, FEW_DIGITS = 10, 40, 8
 # Above this share of the way from collapse to floor an error leaves open where on it a level lies.
 VAGUE = 0.1
 BLOCKS, OF_LEVEL = 20, 5
@@ -160,15 +161,15 @@ def on_numbers(curve: Curve) -> Iterator[Fault]:
         values: dict[str, int | float | str] = {
             "count": len(broken),
             "kind": display_number(float(curve.values[broken[0]])),
-            "step": _step(curve, int(broken[0])),
-            "last": _step(curve, int(broken[-1])),
+            "step": curve.step_at(int(broken[0])),
+            "last": curve.step_at(int(broken[-1])),
         }
         yield Fault("not_finite", SEVERE, values, _steps(curve, broken), room="run")
     zero = curve.values == 0
     last = len(zero) if zero.all() else int(np.argmin(zero[::-1]))
     if last >= ZEROS:
         at = len(zero) - last
-        yield Fault("zero", WARNING, {"count": last, "step": _step(curve, at)}, room="run")
+        yield Fault("zero", WARNING, {"count": last, "step": curve.step_at(at)}, room="run")
 
 
 def on_end(log: Log, curve: Curve) -> Iterator[Fault]:
@@ -182,7 +183,7 @@ def on_end(log: Log, curve: Curve) -> Iterator[Fault]:
     rows = np.union1d(curve.steps, log.blank) if log.blank else curve.steps
     for steps in (rows, *others):
         if _goes_on(curve.steps, steps):
-            said: dict[str, int | float | str] = {"step": _step(curve, len(curve) - 1)}
+            said: dict[str, int | float | str] = {"step": curve.step_at(len(curve) - 1)}
             end = float(steps.max())
             said["end"] = int(end) if end == int(end) else end
             yield Fault("stops", WARNING, said, (int(last),), room="run")
@@ -211,7 +212,7 @@ def on_gradient(log: Log) -> Iterator[Fault]:
                 "name": name,
                 "kind": display_number(float(curve.values[at])),
                 "count": last,
-                "step": _step(curve, at),
+                "step": curve.step_at(at),
             }
             yield Fault("gradient_not_finite", SEVERE, said, (int(curve.steps[at]),), room="run")
             return
@@ -297,18 +298,12 @@ def on_plateau(curve: Curve) -> Iterator[Fault]:
     rest = values[starts[begins] :]
     if begins == 0 or len(rest) < LEAST_PLATEAU * count or moved < LEAST_MOVE * error:
         return
-    drift = (abs(_slope(rest)) + 2 * noise.of_slope(len(rest))) * len(rest)
+    drift = (abs(slope_of(rest)) + 2 * noise.of_slope(len(rest))) * len(rest)
     if drift > MOST_REST * moved:
         return
-    step, share = _step(curve, int(starts[begins])), percent(len(rest) / count)
+    step, share = curve.step_at(int(starts[begins])), percent(len(rest) / count)
     values_said = {"step": step, "share": share, "level": display_number(level, 4)}
     yield Fault("plateau", NOTE, values_said, (int(curve.steps[starts[begins]]),), room="run")
-
-
-def _slope(values: np.ndarray) -> float:
-    """By how much a least-squares line through the values rises from one to the next."""
-    places = np.arange(len(values)) - (len(values) - 1) / 2
-    return float((places * values).sum() / np.square(places).sum())
 
 
 def on_jumps(curve: Curve) -> Iterator[Fault]:
@@ -331,7 +326,7 @@ def on_jumps(curve: Curve) -> Iterator[Fault]:
     first = places[0]
     said: dict[str, int | float | str] = {
         "count": len(places),
-        "step": _step(curve, first),
+        "step": curve.step_at(first),
         "before": display_number(float(np.median(values[first - width : first])), 4),
         "after": display_number(float(np.median(values[first : first + width])), 4),
     }
@@ -378,65 +373,6 @@ def on_digits(curve: Curve) -> Iterator[Fault]:
             }
             yield Fault("digits_lost", WARNING, said, room="run")
             return
-
-
-def on_held_out(trained: Curve, held: Curve) -> Iterator[Fault]:
-    """A held-out loss that rises from its least on, while that of the training does not."""
-    found = _turned(held, 1.0)
-    if found is None:
-        return
-    best, rise = found
-    after = trained.values[trained.steps >= held.steps[best]]
-    if len(after) >= FEW and _slope(after) > SURE * noise_of(after).of_slope(len(after)):
-        return  # it is the training that went wrong
-    said: dict[str, int | float | str] = {
-        "name": held.name,
-        "step": _step(held, best),
-        "best": display_number(float(held.values[best]), 4),
-        "last": display_number(float(held.values[best]) + rise, 4),
-    }
-    paste = ("load_best_model_at_end=True", 'metric_for_best_model="eval_loss"')
-    yield Fault("overfits", WARNING, said, (int(held.steps[best]),), paste, room="run")
-
-
-def on_figure(curve: Curve) -> Iterator[Fault]:
-    """A held-out figure that falls from its best on."""
-    found = _turned(curve, -1.0)
-    if found is None:
-        return
-    best, fall = found
-    said: dict[str, int | float | str] = {
-        "name": curve.name,
-        "step": _step(curve, best),
-        "best": display_number(float(curve.values[best]), 4),
-        "last": display_number(float(curve.values[best]) - fall, 4),
-    }
-    paste = ("load_best_model_at_end=True", f'metric_for_best_model="{curve.name}"')
-    yield Fault("figure_falls", WARNING, said, (int(curve.steps[best]),), paste, room="run")
-
-
-def _turned(curve: Curve, sign: float) -> tuple[int, float] | None:
-    """The place of the best value, and by how much the last ones are worse; None where that is no
-    more than its noise. The best is that of medians of three, so that no single one is."""
-    values = sign * curve.values
-    if len(values) < FEW_HELD_OUT:
-        return None
-    smooth = np.median(np.lib.stride_tricks.sliding_window_view(values, 3), axis=1)
-    best = int(smooth.argmin()) + 1
-    after = values[best + 1 :]
-    if len(after) < 3:
-        return None
-    last = after[-max(len(after) // 3, 2) :]
-    rise = float(last.mean() - smooth[best - 1])
-    # What lies before the best may still be on its steep way, and is no noise.
-    noise = noise_of_evaluations(values[best:])
-    most = SURE_HELD * math.hypot(noise.of_mean(len(last)), noise.of_mean(3))
-    return (best, rise) if rise > most else None
-
-
-def _step(curve: Curve, place: int) -> int | float:
-    step = float(curve.steps[place])
-    return int(step) if step == int(step) else step
 
 
 def _steps(curve: Curve, places: np.ndarray) -> tuple[int, ...]:

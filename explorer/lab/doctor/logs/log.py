@@ -71,6 +71,11 @@ class Curve:
         """Whether its last value is a number: what became none is not where it ended."""
         return bool(len(self) and np.isfinite(self.values[-1]))
 
+    def step_at(self, place: int) -> int | float:
+        """The step of the value at this place, as people write it."""
+        step = float(self.steps[place])
+        return int(step) if step == int(step) else step
+
     @property
     def finite(self) -> Curve:
         """Without what is no number."""

@@ -106,6 +106,12 @@ def noise_of_evaluations(values: np.ndarray) -> Noise:
     return Noise(math.sqrt(min(by_line, by_neighbours)), correlation)
 
 
+def slope_of(values: np.ndarray) -> float:
+    """By how much a least-squares line through the values [n] rises from one to the next."""
+    places = np.arange(len(values)) - (len(values) - 1) / 2
+    return float((places * values).sum() / np.square(places).sum())
+
+
 @functools.cache
 def _beside_a_line(count: int) -> np.ndarray:
     """The matrix [n, n] that takes a least-squares line away."""

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from explorer.lab.doctor.logs.findings import examine_run, on_figure, on_held_out
-from explorer.lab.doctor.logs.log import log_of
+from explorer.lab.doctor.logs.findings import examine_run
+from explorer.lab.doctor.logs.held_out import on_figure, on_held_out
+from explorer.lab.doctor.logs.log import Curve, log_of
 from explorer.lab.doctor.logs.noise import Noise, noise_of, noise_of_evaluations, noise_of_few
 from tests.judgements import often, seldom
 from tests.judgements.logs import among, held_out, plateau
@@ -65,6 +66,20 @@ def test_the_noise_of_a_few_evaluations_is_that_beside_their_way():
         drawn = [noise_of_evaluations(noise(seed, 0.7, 20) + way) for seed in range(1000)]
         assert 0.8 < np.mean([one.deviation for one in drawn]) < 1
     assert noise_of_evaluations(np.array([1.0, 2.0])) == Noise(0.0)
+
+
+@pytest.mark.parametrize(
+    ("rise", "said"), [(0.001, False), (0.01, False), (0.05, True), (0.5, True)]
+)
+@pytest.mark.parametrize("least", [0.02, 1.3, 8.0])
+def test_a_rise_by_a_thousandth_is_no_overfitting_however_sure_it_is(rise, said, least):
+    """Of a held-out loss that falls to its least from twice as much, and rises by this share of it
+    without any noise."""
+    places = np.arange(30)
+    made = least * (1 + np.clip(1 - places / 10, 0, 1) + rise * np.clip(places - 10, 0, 4) / 4)
+    trained = log_of((tuple(1 / (1 + np.arange(300))), None)).curves["loss"]
+    held = Curve("eval_loss", 10.0 * places, made, np.zeros(30))
+    assert [one.name for one in on_held_out(trained, held)] == ["overfits"] * said
 
 
 @pytest.mark.draws
