@@ -3,24 +3,16 @@ against each."""
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from explorer.lab.doctor.classes import ClassTable, alone
 from explorer.lab.doctor.data import MANY_MET
-from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, landmark, sides_of
-from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.profile import Profile
+from explorer.lab.doctor.reasons import AGAINST, FOR, TEXT_CLASSES, Match, Table, reasons_of
 from explorer.locale import say
-from losses import LOSSES, LossSpec
+from losses import LOSSES
 
-MOSTLY, NEARLY_ALL = 0.5, 0.9
-WHOLE_LABELS = {"labels", "unit_labels", "cosine_labels", "list_labels"}
-BINARY_LABELS = WHOLE_LABELS | {"binary_labels", "pair_classes"}
-TEXT_CLASSES = {"classes", "paired_classes"}
 # The losses that are made for columns of a kind, in the order in which they are to be tried.
 MADE_FOR = {
     "taught": ("margin_mse", "distill_kl"),
@@ -67,7 +59,10 @@ def suited(profile: Profile, batch: int) -> tuple[Suited, ...]:
     met = [spec for spec in LOSSES.values() if spec.needs <= profile.has]
     if not any(spec.needs for spec in met):
         return ()
-    return _ranked([_weighed(spec, profile, batch) for spec in met], _kinds(profile))
+    table = Table(profile, batch)
+    matches = [Match(spec, table) for spec in met]
+    found = [Suited(m.spec.name, *(reasons_of(m, one) for one in (FOR, AGAINST))) for m in matches]
+    return _ranked(found, _kinds(table))
 
 
 def suited_to_classes(table: ClassTable, batch: int) -> tuple[Suited, ...]:
@@ -102,114 +97,18 @@ def _ranked(found: list[Suited], kinds: tuple[str, ...]) -> tuple[Suited, ...]:
     return tuple(sorted(found, key=order))
 
 
-def _kinds(profile: Profile) -> tuple[str, ...]:
+def _kinds(table: Table) -> tuple[str, ...]:
     """What the columns are, in the words of `MADE_FOR`, the most telling first."""
-    levels = len(profile.levels) if profile.labelled else 0
-    of_lists = profile.in_order >= MOSTLY and not _by_twos(profile)
     kinds = {
-        "taught": profile.has_teacher,
-        "triplets": profile.of_triplets,
-        "positives": levels < 2 or _mostly_positive(profile),
-        "lists": of_lists,
-        "inference": profile.of_inference,
-        "degrees": levels > 2 and not profile.of_inference,
-        "yes_or_no": levels == 2 and not profile.of_triplets,
+        "taught": table.profile.has_teacher,
+        "triplets": table.triplets,
+        "positives": table.levels < 2 or table.mostly_positive,
+        "lists": table.in_lists and not table.in_lists_of_two,
+        "inference": table.inference,
+        "degrees": table.degrees,
+        "yes_or_no": table.levels == 2 and not table.triplets,
     }
     return _held(kinds)
-
-
-def _mostly_positive(profile: Profile) -> bool:
-    of_two = profile.labelled and len(profile.levels) == 2
-    return of_two and profile.positives >= NEARLY_ALL * len(profile)
-
-
-def _by_twos(profile: Profile) -> bool:
-    """Whether most lists are two candidates."""
-    sizes = np.bincount(profile.first)
-    several = sizes[sizes > 1]
-    return len(several) > 0 and float((several == 2).mean()) >= MOSTLY
-
-
-@functools.cache
-def _only_pulls(loss: str) -> bool:
-    """Whether all texts alike is the best that it can ask of positive pairs."""
-    own = next(side for side in sides_of(LOSSES[loss]) if not side.convention)
-    collapse, floor = (landmark(own, kind, Layout(4)) for kind in (COLLAPSE, FLOOR))
-    return collapse is not None and collapse == floor
-
-
-def _weighed(spec: LossSpec, profile: Profile, batch: int) -> Suited:
-    levels = len(profile.levels) if profile.labelled else 0
-    kinds, triplets, reads = profile.of_inference, profile.of_triplets, set(spec.reads.values())
-    met = profile.met(batch).rows / batch if spec.negatives_of_batch else 0.0
-    taught, of_lists = "teacher" in spec.needs, "lists" in spec.needs
-    by_order = bool(spec.needs & {"order", "sides"})
-    listed = profile.in_order if by_order else 1 - len(profile.alone) / len(profile)
-    alike = profile.labelled and profile.commonest >= NEARLY_ALL
-    mostly_positive = _mostly_positive(profile)
-    in_order = profile.in_order >= MOSTLY
-    beside = (levels == 2 or kinds) and in_order
-    by_prototype, reads_negatives = "prototypes" in reads, "negatives" in reads
-    given = triplets and any(one.given_triplets for one in spec.conventions)
-    of_batch = spec.negatives_of_batch
-    yes_or_no = levels == 2 and not kinds and not triplets
-    whole = bool(reads & WHOLE_LABELS)
-    reasons = {
-        "degrees": levels > 2 and whole and not kinds,
-        "entailed": kinds and spec.by_threshold and not taught,
-        "kinds_in_order": kinds and whole,
-        "yes_or_no": yes_or_no and bool(reads & BINARY_LABELS),
-        "triplet_labels": triplets and spec.reads_labels and not of_lists,
-        "positives": levels < 2 and of_batch,
-        "positives_alone": levels < 2 and spec.of_positives and not of_batch,
-        "mostly_positive": mostly_positive and not triplets and of_batch,
-        "positives_of_labels": yes_or_no
-        and spec.of_positives
-        and not (mostly_positive and of_batch),
-        "above_threshold": levels > 2
-        and spec.by_threshold
-        and not (kinds or whole or by_prototype or taught),
-        "hard_negatives": beside and reads_negatives,
-        "given_triplets": given,
-        "positives_of_triplets": triplets
-        and spec.of_positives
-        and not given
-        and not reads_negatives,
-        "joined": by_prototype,
-        "teacher": taught,
-        "guide": spec.reads_guide and met >= MANY_MET,
-        "lists": of_lists and listed >= MOSTLY,
-        "spreads": not spec.needs,
-    }
-    others = levels == 2 and profile.positives < len(profile)
-    against = {
-        "degrees_lost": levels > 2 and spec.by_threshold and not kinds,
-        "kinds_as_degrees": kinds and whole,
-        "labels_unread": levels > 1
-        and not triplets
-        and not spec.reads_labels
-        and not spec.by_threshold,
-        "alike": alike and by_order,
-        "few_lists": of_lists and not by_order and listed < MOSTLY,
-        "few_in_order": of_lists and by_order and listed < MOSTLY,
-        "lists_of_two": of_lists and listed >= MOSTLY and not taught and _by_twos(profile),
-        "queries_unread": spec.reads_labels and not of_lists and in_order,
-        "negatives_unread": others
-        and not kinds
-        and spec.of_positives
-        and not reads & {"negatives", *TEXT_CLASSES},
-        "negatives_halved": others and not kinds and not in_order and reads_negatives,
-        "one_negative": "paired_classes" in reads,
-        "classes_of_pairs": by_prototype,
-        "only_pulls": spec.of_positives and not of_batch and _only_pulls(spec.name),
-        "second_encoder": spec.reads_guide,
-        "as_cosines": levels > 1 and not triplets and not kinds and "cosine_labels" in reads,
-        "two_outputs": "pair_logits" in reads,
-        "teacher_unread": profile.has_teacher and not taught,
-        "twins": met >= MANY_MET,
-        "nothing_to_learn": not spec.needs,
-    }
-    return Suited(spec.name, _held(reasons), _held(against))
 
 
 def _held(names: dict[str, bool]) -> tuple[str, ...]:
