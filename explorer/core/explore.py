@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
@@ -20,6 +20,7 @@ from explorer.core.own_loss import own_faults, own_loss, renew
 from explorer.core.positives import refused
 from explorer.core.same_text import SameText, held_by_copies, same_text_in
 from explorer.core.scenario import Scenario
+from explorer.core.specialise import accepted, specialised
 from explorer.core.trace import Trace, trace
 from explorer.locale import title_word
 from explorer.runtime import jobs, room
@@ -47,12 +48,13 @@ SECONDS, CELL_SECONDS = 0.03, 3e-6
 class Exploration:
     """One loss on one batch: the trace, and what was read off it.
 
-    `given` is what the loss read, by its own names. What not everybody asks for is worked out when
-    it is asked for.
+    `given` is what the loss read, by its own names; `definition` what was run, without what the
+    parameters and inputs leave out. What not everybody asks for is worked out when it is asked for.
     """
 
     scenario: Scenario
     spec: LossSpec
+    definition: Callable[..., Tensor]
     parameters: dict[str, ParameterValue]
     batch: Batch
     given: Mapping[str, Tensor]
@@ -198,10 +200,11 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     scores = scores_on(batch, vectors)
     given = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
     wanted = (scores,) if vectors is None else (scores, vectors)
-    called: dict[str, Any] = {**given, **parameters}
+    definition = specialised(spec.definition, {**given, **parameters})
+    called = accepted(definition, {**given, **parameters})
     with own_faults(spec):
         traced = trace(
-            spec.definition,
+            definition,
             wrt=wanted,
             through=spec.terms,
             parts=[(part.label, part.spec.definition) for part in spec.parts],
@@ -218,6 +221,7 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     return Exploration(
         scenario=scenario,
         spec=spec,
+        definition=definition,
         parameters=parameters,
         batch=batch,
         given=plain,

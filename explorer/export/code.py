@@ -11,7 +11,7 @@ import csv
 import io
 import textwrap
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from explorer.core.explore import Exploration
+from explorer.core.specialise import accepted
 from explorer.export.csv import harmless
 from explorer.export.equivalents import as_defined_here, equivalent_of, is_ours, number
 from explorer.export.template import render
@@ -56,10 +57,13 @@ def alone(exploration: Exploration, *, from_files: bool | None = None) -> Code:
     if spec.parts:
         return _sum_alone(exploration, from_files)
     try:
-        out = written_out(spec.definition)
+        out = written_out(exploration.definition)
     except LookupError as error:
         raise Problem("code_not_alone", about="loss", name=spec.name) from error
-    return _program(exploration, from_files, out.imports, out.source, out.called[0])
+    called = out.called[0]
+    return _program(
+        exploration, from_files, out.imports, out.source, called, exploration.definition
+    )
 
 
 def _sum_alone(exploration: Exploration, from_files: bool | None) -> Code:
@@ -187,11 +191,20 @@ def packed(exploration: Exploration, kind: str) -> bytes:
 
 
 def _program(
-    e: Exploration, from_files: bool | None, imports: Sequence[str], source: str, called: str
+    e: Exploration,
+    from_files: bool | None,
+    imports: Sequence[str],
+    source: str,
+    called: str,
+    definition: Callable[..., Tensor] | None = None,
 ) -> Code:
-    inputs = _inputs(e, e.spec.reads, from_files)
+    """The program that calls the function named `called`; a `definition` says what it takes."""
+    reads, parameters = e.spec.reads, e.parameters
+    if definition is not None:
+        reads, parameters = accepted(definition, reads), accepted(definition, parameters)
+    inputs = _inputs(e, reads, from_files)
     given = [f"{name}={name}" for name in inputs.names]
-    given += [f"{name}={value!r}" for name, value in e.parameters.items()]
+    given += [f"{name}={value!r}" for name, value in parameters.items()]
     return _rendered(e, imports, source, inputs, _folded(f"loss = {called}({', '.join(given)})"))
 
 
@@ -241,7 +254,7 @@ def _inputs(e: Exploration, reads: Mapping[str, str], from_files: bool | None) -
         from_files = len(batch) > WRITTEN_PAIRS or numbers > WRITTEN_NUMBERS
     if from_files:
         return _from_files(e, tensors, reads)
-    digits = _digits_needed(e, read) if reads == e.spec.reads else 12
+    digits = _digits_needed(e, read) if reads.items() <= e.spec.reads.items() else 12
     lines = [line for name in tensors for line in _written(name, tensors[name], digits)]
     return _Inputs(list(tensors), lines, {})
 
@@ -306,7 +319,7 @@ def _digits_needed(e: Exploration, read: Mapping[str, Tensor | None]) -> int:
             name: tensor if tensor is None else _rounded(tensor, digits)
             for name, tensor in read.items()
         }
-        loss = float(e.spec.definition(**given, **e.parameters))
+        loss = float(e.definition(**accepted(e.definition, {**e.given, **given, **e.parameters})))
         if abs(loss - e.loss) <= UNMOVED * abs(e.loss):
             return digits
     return 17

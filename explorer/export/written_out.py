@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
+from explorer.core.specialise import is_specialised
 from explorer.export.plain_forms import PLAIN_FORMS
 from explorer.runtime.parsing import parsed
 
@@ -36,10 +37,9 @@ def written_out(*functions: Callable) -> WrittenOut:
     Raises:
         LookupError: if one does not stand at the top of its file under its name.
     """
-    places = [_place_of(function) for function in functions]
     # The first time says which names are arguments and variables somewhere.
-    first, _ = _collected(places, frozenset())
-    collected, called = _collected(places, frozenset(first.local))
+    first, _ = _collected(functions, frozenset())
+    collected, called = _collected(functions, frozenset(first.local))
     return WrittenOut(sorted(collected.imports), "\n\n\n".join(collected.pieces), called)
 
 
@@ -52,19 +52,15 @@ def _place_of(function: Callable) -> tuple[ModuleType, str]:
 
 
 def _collected(
-    places: Sequence[tuple[ModuleType, str]], local: frozenset[str]
+    functions: Sequence[Callable], local: frozenset[str]
 ) -> tuple[_Collected, list[str]]:
     """What functions at the top of modules use, and what they are called there.
 
     Raises LookupError where one does not stand there.
     """
-    collected, called = _Collected(places[0][0].__name__, local), []
-    for module, name in places:
-        taken = collected.take(module, name)
-        if taken is None:
-            raise LookupError(f"{name} does not stand at the top of {module.__name__}")
-        called.append(taken)
-    return collected, called
+    home, _ = _place_of(functions[0])
+    collected = _Collected(home.__name__, local)
+    return collected, [collected.take_function(function) for function in functions]
 
 
 @functools.cache
@@ -128,6 +124,18 @@ class _Collected:
             self._read[module.__name__] = inspect.getsource(module)
         return self._read[module.__name__]
 
+    def take_function(self, function: Callable) -> str:
+        """Write out a function; a specialised one with its own source in place of its file's."""
+        module, name = _place_of(function)
+        found = inspect.unwrap(function)
+        if is_specialised(found):
+            source = inspect.getsource(found)
+            return self._add(module, name, source, parsed(source).body[0])
+        taken = self.take(module, name)
+        if taken is None:
+            raise LookupError(f"{name} does not stand at the top of {module.__name__}")
+        return taken
+
     def take(self, module: ModuleType, name: str) -> str | None:
         """Write out what makes a name of a module; what it is called here, None if nothing does.
 
@@ -144,12 +152,15 @@ class _Collected:
         if isinstance(statement, ast.Import | ast.ImportFrom):
             self._called[key] = self._imported(statement, name)
             return self._called[key]
-        made = list(_made_by(statement))
-        for one in made:
+        return self._add(module, name, source, statement)
+
+    def _add(self, module: ModuleType, name: str, source: str, statement: ast.stmt) -> str:
+        """Write out a statement of this source, and say what it calls the name."""
+        for one in _made_by(statement):
             taken = one in self.reserved or one in self._called.values()
             self._called[module.__name__, one] = f"{one}_of_{_last(module)}" if taken else one
         self.pieces.append(self._written(module, source, statement))
-        return self._called[key]
+        return self._called[module.__name__, name]
 
     def _imported(self, statement: ast.Import | ast.ImportFrom, name: str) -> str:
         """A name that another module makes: written out too if it is one of ours."""
@@ -182,11 +193,11 @@ class _Collected:
                 assert isinstance(node.value, ast.Name)
                 before = f"{node.value.id}.{node.attr}"
                 if node.value.id not in own:
-                    new = self._of_module(module, source, node)
+                    new = self._of_module(module, node)
             else:
                 before = node.id
                 if before not in own:
-                    new = self._part(module, source, before)
+                    new = self._part(module, before)
                 elif _is_top(statement):
                     new = self._called.get((module.__name__, before))
             if new is not None and new != before:
@@ -202,21 +213,22 @@ class _Collected:
             text = text.replace(f"{head} {statement.name}", f"{head} {here}", 1)
         return text
 
-    def _part(self, module: ModuleType, source: str, name: str) -> str | None:
+    def _part(self, module: ModuleType, name: str) -> str | None:
         """What a name of the module is called here; None where it is none, or a whole module."""
-        if self._module_named(module, source, name) is not None:
+        if self._module_named(module, name) is not None:
             return None
         return self.take(module, name)
 
-    def _of_module(self, module: ModuleType, source: str, node: ast.Attribute) -> str | None:
+    def _of_module(self, module: ModuleType, node: ast.Attribute) -> str | None:
         """`geometry.unit` by what `unit` is called here."""
         assert isinstance(node.value, ast.Name)
-        whole = self._module_named(module, source, node.value.id)
+        whole = self._module_named(module, node.value.id)
         return whole and self.take(whole, node.attr)
 
-    def _module_named(self, module: ModuleType, source: str, name: str) -> ModuleType | None:
+    def _module_named(self, module: ModuleType, name: str) -> ModuleType | None:
         """The module of ours that this name stands for, if it does."""
-        if not isinstance(_statements(module, source).get(name), ast.Import | ast.ImportFrom):
+        statement = _statements(module, self._source(module)).get(name)
+        if not isinstance(statement, ast.Import | ast.ImportFrom):
             return None
         found = vars(module).get(name)
         return found if inspect.ismodule(found) and self._is_ours(found.__name__) else None

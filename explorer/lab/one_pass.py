@@ -26,6 +26,7 @@ from explorer.core import diagnostics
 from explorer.core.batch import Batch
 from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import Scenario
+from explorer.core.specialise import accepted, specialised
 from explorer.core.trace import function_of
 from explorer.runtime import jobs
 from explorer.runtime.limits import MIB
@@ -152,8 +153,8 @@ def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Poi
     batch, spec = e.batch, e.spec
     terms = e.trace.last(spec.terms)
     felt = terms is not None and terms.gradient is not None
-    definition = _weighed(e) if felt else spec.definition
-    if definition is None:
+    definition = _weighed(e) if felt else e.definition
+    if definition is None or _asks_about(e, name):
         return None
     scores = batch.scores.detach()
     vectors = None if batch.vectors is None else batch.vectors.detach()
@@ -170,8 +171,7 @@ def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Poi
             for argument, what in spec.reads.items()
         }
         more = {MASS: moved["mass"]} if felt else {}
-        called: dict[str, Any] = {**given, **others, name: value, **more}
-        return definition(**called)
+        return definition(**accepted(definition, {**given, **others, name: value, **more}))
 
     products = _products(batch) if vectors is not None and batch.given is None else None
     run: Any = torch.func.grad_and_value(loss_of)
@@ -190,6 +190,12 @@ def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Poi
         norms = _norms(batch, products, gradients)
         found += _points(e, norms, gradients, losses)
     return found
+
+
+def _asks_about(e: Exploration, name: str) -> bool:
+    """Whether the definition is another one at other values of this parameter."""
+    unknown = {**e.given, **e.parameters, name: torch.zeros(())}
+    return specialised(e.spec.definition, unknown) is not e.definition
 
 
 def held_mib(cells: int) -> int:
@@ -247,7 +253,7 @@ def _weighed(e: Exploration) -> Callable[..., Tensor] | None:
     """The definition with a further keyword, which it adds to its terms; None where its source
     does not allow it."""
     step = e.trace.last(e.spec.terms)
-    function = function_of(e.spec.definition)
+    function = function_of(e.definition)
     if step is None or function.__code__.co_freevars or inspect.ismethod(function):
         return None
     line = None if step in e.trace.inputs else step.line - e.trace.first_line + 1

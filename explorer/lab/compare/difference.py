@@ -357,8 +357,7 @@ def _common_names(
 def _canonical(side: Expression, names: Mapping[str, str]) -> list[tuple[str, str]]:
     """Each line under common names, and the same without the names and values of parameters."""
     listing = side.exploration.trace.listing
-    function = side.exploration.spec.definition
-    own = getattr(function, "__name__", "")
+    own = getattr(side.exploration.definition, "__name__", "")
     known = {**names, own: "«definition»"}
     lines: list[tuple[list[str], list[str]]] = [([], []) for _ in listing.splitlines()]
     for token in _tokens(listing):

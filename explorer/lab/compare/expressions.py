@@ -143,7 +143,7 @@ def expression_of(exploration: Exploration) -> Expression:
 class _Reader:
     def __init__(self, exploration: Exploration) -> None:
         self.exploration = exploration
-        function = function_of(exploration.spec.definition)
+        function = function_of(exploration.definition)
         defaults = {
             name: argument.default
             for name, argument in inspect.signature(function).parameters.items()

@@ -239,9 +239,9 @@ def test_stacked_levels_are_named_by_level_and_pair():
 
 def test_a_function_that_does_not_stand_in_its_file_is_not_written_out():
     found = seen(SMALL)
-    inner = dataclasses.replace(found.spec, definition=lambda scores, **_: scores.sum())
+    inner = dataclasses.replace(found, definition=lambda scores, **_: scores.sum())
     with pytest.raises(Problem, match="does not stand at the top"):
-        alone(dataclasses.replace(found, spec=inner))
+        alone(inner)
 
 
 # A loss made of losses, and any other, to train with
