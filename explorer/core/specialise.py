@@ -29,6 +29,8 @@ from explorer.runtime.parsing import parsed
 LINE_LENGTH = 100
 # Sets of answers, of which a definition has a few.
 CACHED_FUNCTIONS = 1024
+# Of an argument that is there, this is left out.
+OPTIONAL = " | None"
 ANNOTATIONS = "from __future__ import annotations\n"
 _PLACE = "<specialised "
 _serial = itertools.count(1)
@@ -178,6 +180,11 @@ class _Writer:
     def __init__(self, source: _Source, answers: Mapping[ast.expr, bool | None]) -> None:
         self._source, self._answers = source, answers
         self._lines = source.text.splitlines()
+        self._present = {
+            ast.unparse(test.left)
+            for test, answer in answers.items()
+            if isinstance(test, ast.Compare) and answer is isinstance(test.ops[0], ast.IsNot)
+        }
 
     def written(self) -> str:
         tree = self._source.tree
@@ -255,14 +262,17 @@ class _Writer:
         ]
         arguments = [*by_place, *(["*", *by_name] if by_name else [])]
         returned = f" -> {self._between(*_span(tree.returns))}" if tree.returns else ""
-        line = f"def {tree.name}({', '.join(arguments)}){returned}:"
-        if len(line) <= LINE_LENGTH:
+        in_one = ", ".join(arguments)
+        if len(line := f"def {tree.name}({in_one}){returned}:") <= LINE_LENGTH:
             return line
-        inside = "".join(f"    {argument},\n" for argument in arguments)
-        return f"def {tree.name}(\n{inside}){returned}:"
+        if len(in_one) + 4 > LINE_LENGTH:
+            in_one = ",\n    ".join(arguments) + ","
+        return f"def {tree.name}(\n    {in_one}\n){returned}:"
 
     def _argument(self, argument: ast.arg, default: ast.expr | None) -> str:
         of_type = argument.annotation and f": {self._between(*_span(argument.annotation))}"
+        if of_type and argument.arg in self._present and of_type.endswith(OPTIONAL):
+            return f"{argument.arg}{of_type.removesuffix(OPTIONAL)}"
         if default is None:
             return f"{argument.arg}{of_type or ''}"
         equals = " = " if of_type else "="

@@ -35,6 +35,13 @@ from losses.sentence_transformers.registry import trains_as_one
 # Numbers are shortened as long as the loss moves by no more than this, relatively.
 UNMOVED = 1e-11
 PAIRS = "pairs.csv"
+READER = """\
+def read(name: str) -> Tensor:
+    rows = (Path(__file__).resolve().parent / name).read_text().split()
+    return torch.tensor([[float(cell) for cell in row.split(",")] for row in rows])
+
+
+"""
 
 
 @dataclass(frozen=True)
@@ -260,7 +267,7 @@ def _inputs(e: Exploration, reads: Mapping[str, str], from_files: bool | None) -
 
 
 def _reading(tensor: Tensor, cell: str) -> str:
-    """What reads a cell of this tensor's file; of a mask it is 1 or 0."""
+    """What reads a cell of the pairs' file for this tensor; of a mask it is 1 or 0."""
     if tensor.dtype == torch.bool:
         return f'{cell} == "1"'
     return f"float({cell})" if tensor.is_floating_point() else f"int({cell})"
@@ -277,28 +284,27 @@ def _from_files(e: Exploration, tensors: Mapping[str, Tensor], reads: Mapping[st
     columns = [pairs.first, pairs.second, *(_in_file(tensors[name]) for name in of_pairs)]
     head = ["sentence1", "sentence2", *of_pairs]
     files = {PAIRS: _texts_and_numbers([head, *zip(*columns, strict=True)])}
-    lines = ["here = Path(__file__).resolve().parent"]
+    others = {name: tensor for name, tensor in tensors.items() if name not in of_pairs}
+    lines, imports = [], ["from pathlib import Path"]
+    if others:
+        lines += READER.splitlines()
+        imports.append("from torch import Tensor")
     if of_pairs:
+        imports.append("import csv")
         lines += [
-            f'with (here / "{PAIRS}").open(encoding="utf-8", newline="") as file:',
+            f'pairs = Path(__file__).resolve().parent / "{PAIRS}"',
+            'with pairs.open(encoding="utf-8", newline="") as file:',
             "    rows = list(csv.DictReader(file))",
         ]
     for name in of_pairs:
         cell = _reading(tensors[name], f'row["{name}"]')
         lines.append(f"{name} = torch.tensor([{cell} for row in rows])")
-    for name in tensors:
-        if name in of_pairs:
-            continue
-        tensor = tensors[name]
-        flat = tensor.ndim == 1
+    for name, tensor in others.items():
         files[f"{name}.csv"] = _csv(_in_file(tensor.reshape(len(tensor), -1)))
-        cells = f"[{_reading(tensor, 'cell')} for cell in row]"
-        row = _reading(tensor, "row[0]") if flat else cells
-        lines += [
-            f'with (here / "{name}.csv").open(newline="") as file:',
-            f"    {name} = torch.tensor([{row} for row in csv.reader(file)])",
-        ]
-    return _Inputs(list(tensors), lines, files, ("import csv", "from pathlib import Path"))
+        flat = ".flatten()" if tensor.ndim == 1 else ""
+        kind = "" if tensor.is_floating_point() else f".to({tensor.dtype})"
+        lines.append(f'{name} = read("{name}.csv"){flat}{kind}')
+    return _Inputs(list(tensors), lines, files, imports)
 
 
 def _texts_and_numbers(rows: Iterable[Iterable[object]]) -> str:

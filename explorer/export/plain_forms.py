@@ -1,8 +1,9 @@
-"""Geometry as a reader would write it, for code that is taken away.
+"""Geometry and sums as a reader would write them, for code that is taken away.
 
-The functions of `losses.geometry` bear lengths whose squares vanish or overflow, autocast, and
-derivatives of every order; in a program that computes one loss of ordinary vectors that hides the
-formula. These give the same numbers for lengths between 1e-12 and 1e150.
+The functions of `losses.geometry` and `losses.kernels` bear lengths whose squares vanish or
+overflow, autocast, rows in which every term is masked, and derivatives of every order; in a program
+that computes one loss of ordinary vectors that hides the formula. These give the same numbers for
+lengths between 1e-12 and 1e150.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from losses import geometry
+from losses import geometry, kernels
 
 
 def unit(vectors: Tensor) -> Tensor:
@@ -52,7 +53,13 @@ def distance_matrix(rows: Tensor, columns: Tensor, kind: str = "euclidean") -> T
     return lengths.square() if kind == "squared_euclidean" else lengths
 
 
-# By the function of ours the one that stands for it.
+def log1p_sum_exp(terms: Tensor, dim: int | None = None) -> Tensor:
+    """log(1 + Σ exp(terms)) along `dim`, or over all terms."""
+    total = terms.flatten().logsumexp(dim=0) if dim is None else terms.logsumexp(dim=dim)
+    return torch.logaddexp(total, torch.zeros_like(total))
+
+
+# By the function of ours the one that stands for it; one of torch's is called by its full name.
 PLAIN_FORMS: Mapping[Callable, Callable] = {
     geometry.unit: unit,
     geometry.cosine: cosine,
@@ -60,4 +67,7 @@ PLAIN_FORMS: Mapping[Callable, Callable] = {
     geometry.cosine_matrix: cosine_matrix,
     geometry.distance: distance_of_rows,
     geometry.distance_matrix: distance_matrix,
+    kernels.log1p_sum_exp: log1p_sum_exp,
+    kernels.log_sum_exp: torch.logsumexp,
+    kernels.log_add_exp: torch.logaddexp,
 }

@@ -12,6 +12,7 @@ import functools
 import importlib
 import inspect
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -141,7 +142,12 @@ class _Collected:
 
         What has a plain form is written in that.
         """
-        module, name = _plainest(module, name)
+        plain = _plain_form(module, name)
+        if inspect.isbuiltin(plain):
+            self.imports.add("import torch")
+            return f"torch.{plain.__name__}"
+        if plain is not None:
+            module, name = sys.modules[plain.__module__], plain.__name__
         key = module.__name__, name
         if key in self._called:
             return self._called[key]
@@ -206,6 +212,8 @@ class _Collected:
         for (line, start), (end, new) in sorted(edits.items(), reverse=True):
             plain = lines[line - 1].encode()
             lines[line - 1] = (plain[:start] + new.encode() + plain[end:]).decode()
+        if module.__name__.startswith("losses."):
+            _shorten_docstring(statement, lines)
         text = "".join(lines[first.lineno - 1 : statement.end_lineno]).rstrip()
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):
             here = self._called[module.__name__, statement.name]
@@ -234,11 +242,26 @@ class _Collected:
         return found if inspect.ismodule(found) and self._is_ours(found.__name__) else None
 
 
-def _plainest(module: ModuleType, name: str) -> tuple[ModuleType, str]:
-    """The module and the name of the plain form of a function; its own where it has none."""
+def _shorten_docstring(statement: ast.stmt, lines: list[str]) -> None:
+    """Leave the first paragraph of a function's docstring; arguments and examples are in `losses`.
+
+    `lines` are those of the whole source; the ones that go become empty strings.
+    """
+    if not isinstance(statement, ast.FunctionDef):
+        return
+    text = ast.get_docstring(statement) or ""
+    if "\n\n" not in text:
+        return
+    node = statement.body[0]
+    first, last = node.lineno - 1, node.end_lineno or 0
+    paragraph = text.partition("\n\n")[0].replace("\\", "\\\\")
+    shorter = textwrap.indent(f'"""{paragraph}"""\n', " " * node.col_offset)
+    lines[first:last] = [shorter, *[""] * (last - first - 1)]
+
+
+def _plain_form(module: ModuleType, name: str) -> Callable | None:
     found = vars(module).get(name)
-    plain = PLAIN_FORMS.get(found) if inspect.isfunction(found) else None
-    return (module, name) if plain is None else (sys.modules[plain.__module__], plain.__name__)
+    return PLAIN_FORMS.get(found) if inspect.isfunction(found) else None
 
 
 def _is_top(statement: ast.stmt) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import io
@@ -215,6 +216,18 @@ def test_snippets_stay_short():
             assert len(code.text) < (17_500 if e.spec.name == "info_nce" else 11_000), e.spec.name
             assert max(map(len, code.text.splitlines())) <= 110
             compile(code.text, "snippet", "exec")
+
+
+def test_code_at_default_settings_is_short():
+    """Lines of the program that stands alone, on the default scenario of each loss."""
+    lengths = {}
+    for loss in LOSSES:
+        with contextlib.suppress(Problem):  # it needs lists, or a teacher's vectors
+            lengths[loss] = len(alone(explore(Scenario(loss=loss))).text.splitlines())
+    ordered = sorted(lengths.values())
+    assert len(ordered) >= 40
+    assert ordered[len(ordered) // 2] <= 45
+    assert max(length for loss, length in lengths.items() if loss != "info_nce") <= 100
 
 
 def test_numbers_are_rounded_no_more_than_needed():
