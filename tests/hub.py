@@ -15,10 +15,14 @@ COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
 @contextmanager
-def serving(models: Mapping[str, Path], data_sets: Mapping[str, Path]) -> Iterator[str]:
-    """Serve these folders under their ids for a while; gives the address for HF_ENDPOINT."""
+def serving(
+    models: Mapping[str, Path], data_sets: Mapping[str, Path], requested: list[str] | None = None
+) -> Iterator[str]:
+    """Serve these folders under their ids for a while; gives the address for HF_ENDPOINT. The path
+    of each request is appended to `requested`."""
     held = {"models": models, "datasets": data_sets}
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Hub,), {"held": held}))
+    known = {"held": held, "requested": [] if requested is None else requested}
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Hub,), known))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_port}"
@@ -29,6 +33,7 @@ def serving(models: Mapping[str, Path], data_sets: Mapping[str, Path]) -> Iterat
 
 class Hub(BaseHTTPRequestHandler):
     held: Mapping[str, Mapping[str, Path]]
+    requested: list[str]
     protocol_version = "HTTP/1.1"
 
     def do_HEAD(self) -> None:
@@ -39,6 +44,7 @@ class Hub(BaseHTTPRequestHandler):
         self.do_GET()
 
     def do_GET(self) -> None:
+        self.requested.append(self.path)
         path = unquote(urlsplit(self.path).path).strip("/")
         parts = path.split("/")
         if parts[0] == "api" and parts[1] in self.held:

@@ -1,8 +1,9 @@
-"""What the owner of the machine has agreed to in a request: which models may be fetched, and which
-Python files of a run folder may be run.
+"""What the owner of the machine has agreed to in a request: which models and data sets may be
+fetched, which folders may be read, and which Python files of a run folder may be run.
 
-A link, a scene file or a run folder may come from anybody, so what it names is not fetched or run
-before its owner says so. Commands and Python calls name things themselves: there all is agreed to.
+A link, a scene file or a run folder may come from anybody, so what it names is not fetched, read or
+run before its owner says so. Commands and Python calls name things themselves: there all is agreed
+to.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 
+from explorer.runtime.limits import MIB
+from explorer.runtime.problem import Problem
 from explorer.runtime.validation import finite, of_type
 
 # By name, how many MiB may be fetched; None where whoever asks named everything.
@@ -47,3 +50,16 @@ def leave_for(name: str) -> float | None:
 
 def has_leave(name: str) -> bool:
     return leave_for(name) is not None
+
+
+def require_leave(name: str, key: str) -> None:
+    """Raise Problem with the sentence `key` where nobody agreed to what goes by this name."""
+    if not has_leave(name):
+        raise Problem(key, about="leave", name=name)
+
+
+def require_leave_for_size(name: str, size: int, key: str) -> None:
+    """Raise Problem with the sentence `key` where these are more bytes than anybody agreed to."""
+    agreed = leave_for(name)
+    if agreed is not None and size > agreed * MIB:
+        raise Problem(key, about="leave", name=name, mib=size // MIB + 1)

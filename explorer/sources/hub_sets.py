@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from explorer.runtime import limits
 from explorer.runtime.budgets import budget
 from explorer.runtime.jobs import Cancelled, Report
+from explorer.runtime.leave import require_leave, require_leave_for_size
 from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.promise import promised
@@ -47,11 +48,24 @@ def token() -> bool | None:
     return None if promised().uses_token else False
 
 
+def leave_name(hub: str) -> str:
+    """Return the name under which a data set is agreed to: a model may have the same id.
+
+    >>> leave_name("sentence-transformers/all-nli:triplet")
+    'datasets/sentence-transformers/all-nli'
+    """
+    return f"datasets/{named(hub)[0]}"
+
+
 def about(hub: str) -> DatasetInfo:
-    """What the hub says of a data set. Where that fails, `told_of` names what for."""
+    """What the hub says of a data set. Where that fails, `told_of` names what for.
+
+    Raises Problem, before the hub is asked, where nobody agreed to that.
+    """
     from huggingface_hub import HfApi
 
-    asked: dict[str, Any] = {"timeout": limits.HUB_S, "files_metadata": promised().bounded}
+    require_leave(leave_name(hub), "hub_set_leave")
+    asked: dict[str, Any] = {"timeout": limits.HUB_S, "files_metadata": True}
     api = HfApi(token=token())
     return within(limits.HUB_S + 1, lambda: api.dataset_info(named(hub)[0], **asked))
 
@@ -163,8 +177,10 @@ def _fetch(hub: str, split: str, most: int, rows: queue.Queue, left: threading.E
 
 
 def fits_here(hub: str, info: DatasetInfo) -> int:
-    """The bytes of a whole data set. Raises Problem where a hosted page has no room for it."""
+    """The bytes of a whole data set. Raises Problem where a hosted page has no room for it, or the
+    owner agreed to fewer."""
     whole = sum(file.size or 0 for file in info.siblings or ())
     if (size := whole // limits.MIB) > (most := budget("hub_mib")):
         raise logged(Problem("hub_set_large", name=hub, size=size, most=most))
+    require_leave_for_size(leave_name(hub), whole, "hub_set_size")
     return whole

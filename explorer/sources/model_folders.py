@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 import threading
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, TypeVar
 from explorer.runtime import jobs, limits
 from explorer.runtime.budgets import budget
 from explorer.runtime.files import files_in
-from explorer.runtime.leave import has_leave, leave_for
+from explorer.runtime.leave import has_leave, leave_for, require_leave, require_leave_for_size
 from explorer.runtime.local_path import is_network_path, local_path
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.promise import promised
@@ -25,7 +26,7 @@ from explorer.sources.cells import shortened
 
 if TYPE_CHECKING:
     from huggingface_hub import HfApi
-    from huggingface_hub.hf_api import RepoSibling
+    from huggingface_hub.hf_api import ModelInfo, RepoSibling
 
 Answer = TypeVar("Answer")
 
@@ -145,7 +146,18 @@ def check_leave(name: str) -> None:
     if has_leave(name) or name in here or is_path(name) or is_network_path(name):
         return
     if not any(_from_hub_cache(name, model_id) for model_id in _ids_of(name)):
-        raise Problem("model_leave", about="leave", name=name)
+        require_leave(name, "model_leave")
+
+
+def check_download(name: str) -> None:
+    """Raise Problem where a model would have to be fetched, and nobody agreed to that or to its
+    size. The hub is asked for the size, once that was agreed to."""
+    check_leave(name)
+    agreed = leave_for(name := name.strip())
+    if agreed in (None, math.inf) or is_path(name):
+        return
+    if not any(_from_hub_cache(name, model_id) for model_id in _ids_of(name)):
+        _on_hub(_hub_client(), name, lambda _, about: _check_size(name, about.siblings or ()))
 
 
 def _check_size(name: str, files: Iterable[RepoSibling]) -> int:
@@ -164,9 +176,7 @@ def _check_size(name: str, files: Iterable[RepoSibling]) -> int:
         raise logged(
             Problem("encoder_too_large", about="encoder", encoder=name, size=size, most=most)
         )
-    agreed = leave_for(name)
-    if agreed is not None and whole > agreed * limits.MIB:
-        raise Problem("model_size", about="leave", name=name, mib=size + 1)
+    require_leave_for_size(name, whole, "model_size")
     return whole
 
 
@@ -174,7 +184,6 @@ def _check_size(name: str, files: Iterable[RepoSibling]) -> int:
 
 
 def _from_hub(name: str) -> ModelFolder:
-    from huggingface_hub import HfApi
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id
 
@@ -182,13 +191,20 @@ def _from_hub(name: str) -> ModelFolder:
         validate_repo_id(name)
     except HFValidationError:
         raise Problem("encoder_id", about="encoder", encoder=name) from None
-    # Strangers must not reach the private models of whoever owns the hosted page.
-    api = HfApi(token=None if promised().uses_token else False)
     for model_id in _ids_of(name):
         if (folder := _from_hub_cache(name, model_id)) is not None:
             return folder
     check_leave(name)
-    return _download(api, name, _ids_of(name))
+    jobs.step("downloading", name=name)
+    api = _hub_client()
+    return _on_hub(api, name, lambda model_id, about: _download(api, name, model_id, about))
+
+
+def _hub_client() -> HfApi:
+    """Strangers must not reach the private models of whoever owns the hosted page."""
+    from huggingface_hub import HfApi
+
+    return HfApi(token=None if promised().uses_token else False)
 
 
 def _ids_of(name: str) -> list[str]:
@@ -207,27 +223,19 @@ def _from_hub_cache(name: str, model_id: str) -> ModelFolder | None:
     return found
 
 
-def _download(api: HfApi, name: str, ids: Iterable[str]) -> ModelFolder:
-    from huggingface_hub import snapshot_download
+def _on_hub(api: HfApi, name: str, act: Callable[[str, ModelInfo], Answer]) -> Answer:
+    """Return `act` of the model's id on the hub and of what the hub says about it.
+
+    Raises Problem where there is no such model, its files are not safe, or the hub is out of reach.
+    """
     from huggingface_hub.errors import RepositoryNotFoundError
 
-    jobs.step("downloading", name=name)
     asked = {"timeout": limits.HUB_S, "files_metadata": True}
-    for model_id in ids:
+    for model_id in _ids_of(name):
         try:
             info = within(limits.HUB_S + 1, lambda i=model_id: api.model_info(i, **asked))
             _check_files(name, [file.rfilename for file in info.siblings or ()])
-            size = _check_size(name, info.siblings or ())
-            hub_cache.begin("model", model_id, size)
-            path = snapshot_download(
-                model_id,
-                revision=info.sha,
-                allow_patterns=list(_NEEDED),
-                ignore_patterns=list(_SUPERFLUOUS),
-                etag_timeout=limits.HUB_S,
-                token=api.token,
-            )
-            return _local(name, Path(path))
+            return act(model_id, info)
         except RepositoryNotFoundError:
             continue
         except Problem:
@@ -239,6 +247,21 @@ def _download(api: HfApi, name: str, ids: Iterable[str]) -> ModelFolder:
             key = "hub_unreachable" if promised().reads_places else "hub_unreachable_hosted"
             raise Problem(key, about="encoder", encoder=name, embedded=EMBEDDED) from error
     raise Problem("encoder_not_found", about="encoder", encoder=name)
+
+
+def _download(api: HfApi, name: str, model_id: str, info: ModelInfo) -> ModelFolder:
+    from huggingface_hub import snapshot_download
+
+    hub_cache.begin("model", model_id, _check_size(name, info.siblings or ()))
+    path = snapshot_download(
+        model_id,
+        revision=info.sha,
+        allow_patterns=list(_NEEDED),
+        ignore_patterns=list(_SUPERFLUOUS),
+        etag_timeout=limits.HUB_S,
+        token=api.token,
+    )
+    return _local(name, Path(path))
 
 
 def within(seconds: float, call: Callable[[], Answer]) -> Answer:

@@ -102,6 +102,8 @@ class Runs:
     def prepare(self, plan: TrainingPlan, corpus: data.Corpus) -> RunFolder:
         """The folder of a run with all that its process needs."""
         encoders.check(plan)
+        for name in encoders.models_of(plan):
+            model_folders.check_download(name)
         corpus = data.under_teacher(plan, corpus)
         run = RunFolder(self._new_folder(plan))
         try:
@@ -178,7 +180,7 @@ class Runs:
         check_leave(plan.get("own_loss", ""), own_loss)
         for name in ("encoder", "guide", "teacher_model"):
             if plan.get(name) not in (None, "", SCRATCH):
-                model_folders.check_leave(plan[name])
+                model_folders.check_download(plan[name])
 
     def stop(self, name: str) -> None:
         """End a run after its current step and keep its model so far."""

@@ -3,6 +3,7 @@ import { find, h, reword, worded } from "./dom.js";
 import { given } from "./given.js";
 import { readerAddress } from "./history.js";
 import { presenting } from "./present.js";
+import { confirmed } from "./question.js";
 import { GONE } from "./server.js";
 import { store } from "./storage.js";
 import { isDark, setTheme } from "./theme.js";
@@ -82,7 +83,7 @@ export default function header(root, channel, server) {
     type: "button",
     id: "lp-forget",
     onclick: async () => {
-      if (!confirm(say("ui.forget_sure"))) return;
+      if (!(await confirmed("ui.forget_sure", {}, "ui.forget_mine"))) return;
       const answer = await server.forget({});
       if (answer && !("error" in answer)) location.assign(location.href.split("#")[0]);
       else channel.warn(answer?.error ?? GONE);

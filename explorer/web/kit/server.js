@@ -1,6 +1,6 @@
 // The functions that an instrument calls on the server.
+import { confirmed } from "./question.js";
 import { answerTo } from "./request.js";
-import { say } from "./words.js";
 
 /**
  * What is said when no answer comes.
@@ -24,21 +24,50 @@ export const pause = (ms) =>
   });
 
 /**
- * What the reader agreed to on this page, by name: how many MiB of a model may be fetched, or 1 for a Python
- * file that may be run. What was refused is not asked again.
+ * What the reader agreed to on this page, by name: how many MiB of a model or data set may be fetched; any number
+ * for a folder that may be read or a Python file that may be run. What was refused is not asked again.
  * @type {Map<string, number>}
  */
 const leave = new Map();
 /** @type {Set<string>} */
 const refused = new Set();
 const TYPED_MIB = 2048;
+/** @type {Promise<unknown>} */
+let questions = Promise.resolve(); // one stands on the page at a time
 
 /**
- * Agree to fetch a model whose name the reader typed.
+ * Agree to fetch a model, or to read a folder, whose name the reader typed.
  * @param {string} name
  */
 export function agree(name) {
   if (name.trim()) leave.set(name.trim(), Math.max(leave.get(name.trim()) ?? 0, TYPED_MIB));
+}
+
+/**
+ * The same for a data set of the hub, with or without its subset (`leave_name` of sources/hub_sets.py).
+ * @param {string} hub
+ */
+export const agreeToSet = (hub) => agree(`datasets/${hub.split(":")[0].trim()}`);
+
+/**
+ * Whether the reader agrees to what a request needs. Requests that need the same ask once.
+ * @param {import("../wire").Problem} error
+ * @param {number} sent what was agreed to as the request was sent
+ */
+function agreesTo(error, sent) {
+  const { name, mib } = /** @type {{ name: string, mib?: number }} */ (error.values);
+  const question = `${name} ${mib ?? ""}`;
+  const decide = async () => {
+    if (refused.has(question)) return false;
+    if ((leave.get(name) ?? 0) > sent) return true; // agreed to meanwhile
+    const agreed = await confirmed(error.key, error.values, "ui.allow");
+    if (agreed) leave.set(name, mib ?? 0.01);
+    else refused.add(question);
+    return agreed;
+  };
+  const answer = questions.then(decide);
+  questions = answer;
+  return answer;
 }
 
 /**
@@ -54,20 +83,13 @@ async function agreed(call, asked) {
     const answer = await call(isObject && leave.size ? { .../** @type {object} */ (asked), leave: sent } : asked);
     const error = answer?.error;
     if (error?.about !== "leave" || !isObject) return answer;
-    const { name, mib } = /** @type {{ name: string, mib?: number }} */ (error.values);
-    const question = `${name} ${mib ?? ""}`;
-    if (refused.has(question)) return answer;
-    if ((leave.get(name) ?? 0) > (sent[name] ?? 0)) continue; // agreed to meanwhile
-    if (!window.confirm(say(error.key, error.values))) {
-      refused.add(question);
-      return answer;
-    }
-    leave.set(name, mib ?? 0.01);
+    if (!(await agreesTo(error, sent[error.values.name] ?? 0))) return answer;
   }
 }
 
 /**
- * Each function promises its answer, or null; see `answerTo`, whose options come second.
+ * Each function promises its answer, or null; see `answerTo`, whose options come second. The deadline is the
+ * server's: the reader takes their time for a question.
  * @template {object} Server
  * @param {Server | undefined} server
  * @returns {import("./types").Asking<Server>}
@@ -77,6 +99,6 @@ export const calm = (server) =>
     get(functions, name) {
       const call = functions[name];
       return (/** @type {unknown} */ asked, /** @type {object | undefined} */ options) =>
-        answerTo(agreed(call, asked), options);
+        agreed((sent) => answerTo(call(sent), options), asked);
     },
   });

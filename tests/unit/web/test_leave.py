@@ -1,5 +1,5 @@
-"""A link, a scene file or a run folder may come from a stranger: no model that it names is fetched,
-and the hub is not even asked, before the owner of the machine agrees."""
+"""A link, a scene file or a run folder may come from a stranger: no model or data set that it
+names is fetched, no folder read, and the hub not even asked, before the owner agrees."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import json
 import os
 from types import SimpleNamespace
 
+import datasets
 import huggingface_hub
 import pytest
 
@@ -18,11 +19,14 @@ from explorer.runtime.leave import has_leave, leave_for, with_leave
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import encode
 from explorer.web.api.endpoints import figure
+from explorer.web.pages.doctor import data as doctoring
+from explorer.web.pages.doctor import run as doctoring_run
 from explorer.web.pages.explore import requests as exploring
 from explorer.web.pages.finetune import requests as training
 from tests.unit.lab.training.conftest import corpus
 
 NAME, MIB = "stranger/model", 7
+DATA_SET = f"datasets/{NAME}"  # a data set and a model may have the same id
 LOSS_OF = {
     "encoder": "cosent",
     "cross_encoder": "cosent",
@@ -34,8 +38,18 @@ EXAMPLE = {"source": "example", "example": "graded_lists"}
 
 @pytest.fixture
 def hub(monkeypatch, tmp_path):
-    """A hub with one model of some megabytes; a list of what was asked of it, and of downloads."""
+    """A hub with a model and a data set of some megabytes; a list of what was asked of it, and of
+    downloads."""
     asked = []
+    training._corpus.cache_clear()
+
+    def about_set(self, name, **_):
+        asked.append(("about set", name))
+        return SimpleNamespace(siblings=[SimpleNamespace(rfilename="a.csv", size=MIB * 2**20)])
+
+    def load(name, *_, **__):
+        asked.append(("load", name))
+        raise TimeoutError
 
     def info(self, name, **_):
         asked.append(("about", name))
@@ -51,6 +65,8 @@ def hub(monkeypatch, tmp_path):
 
     monkeypatch.setattr(huggingface_hub.HfApi, "model_info", info)
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    monkeypatch.setattr(huggingface_hub.HfApi, "dataset_info", about_set)
+    monkeypatch.setattr(datasets, "load_dataset", load)
     return asked
 
 
@@ -104,6 +120,59 @@ def test_the_size_is_said_and_bounds_what_is_fetched(place, hub):
     assert {what for what, _ in hub} == {"about"}
     explore({**request, "leave": {NAME: size}})
     assert hub[-1] == ("download", NAME)
+
+
+ON_HUB = {"loss": "cosent", "data": {"source": "hub", "hub": f"{NAME}:sub", "split": "train"}}
+SET_REQUESTS = {
+    "fetch": (doctoring.SERVED, {"hub": f" {NAME}:sub ", "split": "", "rows": 20}),
+    "check": (training.SERVED, {"plan": ON_HUB}),
+    "estimate": (training.SERVED, {"plan": ON_HUB}),
+    "start": (training.SERVED, {"plans": [ON_HUB]}),
+    "trials": (training.SERVED, {"plan": ON_HUB, "parameter": "scale"}),
+    "repeat": (training.SERVED, {"plan": ON_HUB}),
+}
+
+
+@pytest.mark.parametrize("name", SET_REQUESTS)
+def test_no_request_of_a_page_asks_the_hub_for_a_data_set_before_its_owner_agrees(name, hub):
+    functions, request = SET_REQUESTS[name]
+    error = served(functions, name)({**request, "leave": {NAME: 1000}})["error"]
+    assert (error["about"], error["values"]["name"], hub) == ("leave", DATA_SET, [])
+    error = served(functions, name)({**request, "leave": {DATA_SET: 1000}})["error"]
+    assert error["key"] == "problem.hub_set_unreachable"  # this hub times out
+    assert hub[:2] == [("about set", NAME), ("load", NAME)]
+
+
+@pytest.mark.parametrize("name", ["check", "start"])
+def test_a_data_set_that_is_fetched_whole_is_no_larger_than_agreed(name, hub):
+    functions, request = SET_REQUESTS[name]
+    error = served(functions, name)({**request, "leave": {DATA_SET: 0.01}})["error"]
+    assert (error["key"], error["values"]["mib"]) == ("problem.hub_set_size", MIB + 1)
+    assert hub == [("about set", NAME)]
+
+
+@pytest.mark.parametrize("place", ["encoder", "guide", "teacher_model"])
+def test_a_training_fetches_no_larger_model_than_agreed(place, hub, monkeypatch):
+    monkeypatch.setattr(Runs, "_spawn", lambda self, run: pytest.fail("it was begun"))
+    request = {"plans": [plan_with(place)], "leave": {NAME: 0.01}}
+    error = served(training.SERVED, "start")(request)["error"]
+    assert (error["key"], error["values"]["mib"]) == ("problem.model_size", MIB + 1)
+    assert {what for what, _ in hub} == {"about"}
+
+
+def test_the_folder_of_a_link_is_not_read_before_its_owner_agrees(tmp_path, monkeypatch):
+    read = []
+    for name in ("files_in", "read_run"):
+        monkeypatch.setattr(doctoring_run, name, read.append)
+    folder = str(tmp_path)
+    requests = {
+        "kept": {"folder": folder},
+        "examine_run": {"source": {"kind": "folder", "folder": folder}},
+    }
+    for name, request in requests.items():
+        error = served(doctoring_run.SERVED, name)(request)["error"]
+        assert (error["about"], error["values"]["name"]) == ("leave", folder)
+    assert read == []
 
 
 def test_a_call_that_names_a_model_itself_agrees_to_it(hub):

@@ -16,6 +16,7 @@ from explorer.lab.kept import OpenedBatch, files_in, opened_in
 from explorer.locale import language_of
 from explorer.runtime import jobs, uploads
 from explorer.runtime.jobs import Jobs
+from explorer.runtime.leave import require_leave
 from explorer.runtime.numbers import json_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.promise import promised
@@ -130,6 +131,7 @@ def _folder_in(request: Json) -> str:
         raise Problem("kept_hosted")
     if not folder:
         raise Problem("kept_no_folder")
+    require_leave(folder, "folder_leave")  # the link that names it may be somebody else's
     return folder
 
 

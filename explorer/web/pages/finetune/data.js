@@ -4,7 +4,7 @@ import { labelled, slider } from "../../kit/fields.js";
 import { sent, tooLarge, withLabels } from "../../kit/files.js";
 import { given } from "../../kit/given.js";
 import { newestOf } from "../../kit/request.js";
-import { GONE } from "../../kit/server.js";
+import { agreeToSet, GONE } from "../../kit/server.js";
 import { columnFields, encodingField, filePicker, tabbed } from "../../kit/sidebar.js";
 import { stored } from "../../kit/storage.js";
 import { say } from "../../kit/words.js";
@@ -85,7 +85,11 @@ export function dataFields(channel, server, { line, complain }) {
     takeScene.hidden = !scene || said(scene) === said(plan);
     if (scene && !takeScene.hidden) takeScene.textContent = say("finetune.take_scene", { name: lossOf(scene) });
   }
-  const hub = textBox(channel, "hub", (text) => ({ data: { hub: text.trim() } }), {
+  const typedHub = (/** @type {string} */ text) => {
+    agreeToSet(text);
+    return { data: { hub: text.trim() } };
+  };
+  const hub = textBox(channel, "hub", typedHub, {
     placeholder: "sentence-transformers/stsb",
   });
   const part = textBox(channel, "split", (text) => ({ data: { split: text.trim() || "train" } }));

@@ -56,6 +56,11 @@ def test_the_scene_of_a_run_has_both_its_ends():
     assert ASK["examine_run"]({**COLLAPSED, "batch": "4096"})["scene"] is None
 
 
+def agreed(function, folder, **more):
+    """The answer about a folder that its owner agreed to have read."""
+    return ASK[function]({"folder": folder, "leave": {folder.strip(): 1}, **more})
+
+
 def test_a_folder_of_a_model_is_read_with_its_card(tmp_path, monkeypatch):
     """The curve of its last checkpoint, the loss of its card."""
     for step in (10, 20):
@@ -67,13 +72,14 @@ def test_a_folder_of_a_model_is_read_with_its_card(tmp_path, monkeypatch):
     card = "* Loss: [<code>MultipleNegativesRankingLoss</code>](https://x) with these parameters:\n"
     (tmp_path / "README.md").write_text(f'{card}  ```json\n  {{"scale": 20.0}}\n  ```\n')
     source = {"kind": "folder", "folder": str(tmp_path)}
-    assert ASK["kept"]({"folder": str(tmp_path)})["error"]["about"] == "log"
-    found = ASK["examine_run"]({"source": source})
+    assert agreed("kept", str(tmp_path))["error"]["about"] == "log"
+    found = agreed("examine_run", str(tmp_path), source=source)
     assert found["points"] == 20
     assert found["known"]["loss"] == "MultipleNegativesRankingLoss"
     assert found["findings"][0]["name"] == "at_collapse"
     empty = {"kind": "folder", "folder": str(tmp_path / "checkpoint-10" / "none")}
-    assert ASK["examine_run"]({"source": empty})["error"]["key"] == "problem.run_missing"
+    answer = agreed("examine_run", empty["folder"], source=empty)
+    assert answer["error"]["key"] == "problem.run_missing"
     monkeypatch.setattr(run, "promised", lambda: Promise(reads_places=False))
     assert ASK["examine_run"]({"source": source})["error"]["key"] == "problem.kept_hosted"
 
@@ -88,19 +94,19 @@ def batch(step, loss="cosent"):
 def test_batches_of_a_folder_are_listed_and_open(tmp_path, monkeypatch):
     for step in (50, 100):
         write(tmp_path, batch(step))
-    listed = ASK["kept"]({"folder": str(tmp_path), "language": "zh"})["batches"]
+    listed = agreed("kept", str(tmp_path), language="zh")["batches"]
     assert [(one["step"], one["value"]) for one in listed] == [(50, 1.5), (100, 1.5)]
     assert all(one["here"] != 1.5 and "CoSENTLoss" in one["said"] for one in listed)
     assert Scenario.from_link(listed[1]["scene"]).data.file == "step-00000100.safetensors"
     write(tmp_path, batch(150))  # the training goes on
-    assert len(ASK["kept"]({"folder": str(tmp_path)})["batches"]) == 3
+    assert len(agreed("kept", str(tmp_path))["batches"]) == 3
     (tmp_path / "step-00000200.safetensors").write_bytes(b"no batch")
     for folder, key in (
         (str(tmp_path), "kept_damaged"),
         (str(tmp_path / "none"), "kept_none"),
         (" ", "kept_no_folder"),
     ):
-        assert ASK["kept"]({"folder": folder})["error"]["key"] == f"problem.{key}"
+        assert agreed("kept", folder)["error"]["key"] == f"problem.{key}"
     monkeypatch.setattr(run, "promised", lambda: Promise(reads_places=False))
     assert ASK["kept"]({"folder": str(tmp_path)})["error"]["key"] == "problem.kept_hosted"
 

@@ -3,7 +3,7 @@ import { fileArrival } from "../../../kit/arrival.js";
 import { clip, h, worded } from "../../../kit/dom.js";
 import { foldable, labelled, section } from "../../../kit/fields.js";
 import { given } from "../../../kit/given.js";
-import { GONE } from "../../../kit/server.js";
+import { agree, GONE } from "../../../kit/server.js";
 import { tabbed } from "../../../kit/sidebar.js";
 import { say } from "../../../kit/words.js";
 
@@ -35,8 +35,11 @@ export default function runControls(channel, names) {
     spellcheck: false,
     onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && listKept(),
   });
-  const listKept = () =>
-    folder.value.trim() ? door.begin({ kind: "kept", folder: folder.value.trim() }) : folder.focus();
+  function listKept() {
+    if (!folder.value.trim()) return folder.focus();
+    agree(folder.value);
+    door.begin({ kind: "kept", folder: folder.value.trim() });
+  }
   const panels = {
     example: h("div.lp-panel", {}, labelled("doctor.log", examples), worded("p.lp-note", "doctor.log_note")),
     file: h("div.lp-panel", {}, arrival, fileNote),

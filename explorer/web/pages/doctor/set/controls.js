@@ -6,7 +6,7 @@ import { labelled, numberField, section } from "../../../kit/fields.js";
 import { withLabels } from "../../../kit/files.js";
 import { given } from "../../../kit/given.js";
 import { grouped } from "../../../kit/numbers.js";
-import { agree, GONE } from "../../../kit/server.js";
+import { agree, agreeToSet, GONE } from "../../../kit/server.js";
 import { check, columnFields, encodingField, groupsOf, lossSelect, tabbed, tellSkipped } from "../../../kit/sidebar.js";
 import { say } from "../../../kit/words.js";
 
@@ -87,6 +87,7 @@ export default function dataControls(channel) {
   let wantedRows = Number(entryOf("rows").default);
   function readHub() {
     if (!hub.value.trim()) return hub.focus();
+    agreeToSet(hub.value);
     door.begin({ kind: "hub", hub: hub.value.trim(), split: part.value.trim() || "train", rows: wantedRows });
   }
   const hubRead = h("p.lp-note");
