@@ -82,12 +82,17 @@ def is_blank(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
+def begins_list(value: object) -> bool:
+    """Whether a cell is a text that may be a list written as JSON."""
+    return isinstance(value, str) and value[:80].lstrip()[:1] == "["
+
+
 def listed_in(value: object) -> list[object]:
     """The entries of a list, also of one that is written as JSON; of anything else that itself.
 
     Raises Problem if it is longer than a row may be.
     """
-    if isinstance(value, str) and value[:80].lstrip().startswith("["):
+    if isinstance(value, str) and begins_list(value):
         if len(value) > ROW_LETTERS:
             raise Problem("row_too_long", most=ROW_LETTERS)
         try:
@@ -103,12 +108,9 @@ def read_sentence(value: object, column: str, most: float = math.inf) -> str:
     Raises Problem if the cell of `column` is empty, holds something that is not text, or has more
     than `most` characters.
     """
-    if is_blank(value):
+    sentence = value.strip() if isinstance(value, str) else _as_text(value, column)
+    if not sentence:
         raise Problem("sentence_missing", column=column)
-    if isinstance(value, bool) or not isinstance(value, (str, Real, Decimal)):
-        kind = value.kind if isinstance(value, Foreign) else type(value).__name__
-        raise Problem("sentence_not_text", column=column, kind=kind)
-    sentence = _number_as_text(value, column) if not isinstance(value, str) else value.strip()
     if len(sentence) > most:
         raise Problem("sentence_too_long", count=len(sentence), most=most)
     if sentence.isascii():
@@ -121,7 +123,13 @@ def read_sentence(value: object, column: str, most: float = math.inf) -> str:
     return sentence
 
 
-def _number_as_text(value: object, column: str) -> str:
+def _as_text(value: object, column: str) -> str:
+    """A number written out, and nothing as ""."""
+    if is_blank(value):
+        return ""
+    if isinstance(value, bool) or not isinstance(value, (Real, Decimal)):
+        kind = value.kind if isinstance(value, Foreign) else type(value).__name__
+        raise Problem("sentence_not_text", column=column, kind=kind)
     try:
         return str(value)
     except ValueError:  # an integer of thousands of digits

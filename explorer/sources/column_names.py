@@ -41,8 +41,9 @@ PAIR_NAMES = (
 QUERY_NAMES = ("query", "question", "topic", "查询", "问题", "提问")
 # Beside these, three whole numbers are kinds of inference and no degrees.
 INFERENCE_NAMES = (("premise", "hypothesis"), ("前提", "假设"))
-# What tells positives beside PAIR_NAMES and, without a negative, ANCHOR_NAMES.
+# What tells positives beside PAIR_NAMES.
 POSITIVE_NAMES = (
+    ("sent0", "sent1"),
     ("query", "answer"),
     ("query", "response"),
     ("query", "text"),
@@ -72,35 +73,25 @@ POSITIVE_NAMES = (
     ("指令", "回答"),
     ("输入", "输出"),
 )
-ANCHOR_NAMES = (
-    ("anchor", "positive"),
-    ("query", "positive"),
-    ("query", "pos"),
-    *(
-        (query, positive)
-        for query in ("query", "question")
-        for positive in (
-            *("positives", "positivepassage", "positivepassages", "positivectx", "positivectxs"),
-            *("positivedoc", "positivedocs", "positivedocument", "positivedocuments"),
-            *("positivetext", "positiveresponse", "positiveanswer"),
-        )
-    ),
-    *((query, "chosen") for query in ("prompt", "query", "question")),
-    ("anchor", "pos"),
-    ("sent0", "sent1"),
-    ("question", "positive"),
-    ("question", "pos"),
-    *(
-        (query, positive)
-        for query in ("锚点", "锚句", "查询", "问题")
-        for positive in ("正例", "正样本")
-    ),
+# What a positive belongs to.
+ANCHOR_NAMES = ("anchor", "query", "question", "prompt", "锚点", "锚句", "查询", "问题")
+_PASSAGE = "(passage|document|doc|text|answer|response|sample|ctx|context)"
+_POSITIVE = rf"pos(itive)?s?|pos(itive)?{_PASSAGE}s?|正(例|样本)"
+_NEGATIVE = rf"(hard)?neg(ative)?s?|(hard)?neg(ative)?{_PASSAGE}s?|(困?难)?负(例|样本)"
+# "positive", "pos_1", "HP1", "chosen", "positive_passages".
+POSITIVE = re.compile(
+    rf"({_POSITIVE})[0-9]*|hp[0-9]+|chosen(response|output|answer|completion)?s?[0-9]*"
 )
-# "negative", "negative_1" …, "hard_negatives", "HN1", "rejected_response", "negative_passages".
+# "negative", "negative_1", "hard_negatives", "HN1", "rejected_response", "negative_passages".
 NEGATIVE = re.compile(
-    r"(hard)?neg(ative)?s?[0-9]*|hn[0-9]+|rejected(response|output|answer|completion)?s?[0-9]*"
-    r"|(hard)?neg(ative)?(passage|document|doc|text|answer|response|sample|ctx|context)s?[0-9]*"
-    r"|(困?难)?负(例|样本)[0-9]*"
+    rf"({_NEGATIVE})[0-9]*|hn[0-9]+|rejected(response|output|answer|completion)?s?[0-9]*"
+)
+# Lists of turns, of which the last answer is a positive.
+DIALOGUES = ("messages", "conversations")
+# What tells a model how to read a text, and is no part of one.
+INSTRUCTION_NAMES = re.compile(
+    r"(query|passage|document|corpus|task)?(instruction|prompt)s?|(系统)?(提示词?|指令)"
+    r"|(messages|conversations|positive|negative)?system(prompt|message)?s?"
 )
 # "query-id", "corpus_id", "qid", "docid", "pos_id", "文档编号".
 ID_NAMES = re.compile(
@@ -135,6 +126,8 @@ SCORE_NAMES = (
     "label",
     "labels",
     "isduplicate",
+    "isselected",
+    "isrelevant",
     "rating",
     "relevance",
     "分数",
@@ -167,8 +160,9 @@ TEACHER_NAMES = (
 # score, beside those of the negatives.
 MARGIN_NAMES = ("margin", "margins", "teachermargin", "teachermargins", "边际", "教师边际")
 OF_TRIPLET = (*TEACHER_NAMES, *MARGIN_NAMES, "label", "labels", "score", "scores")
-OF_POSITIVE = re.compile(r"pos(itive)?s?(teacher)?scores?|正例分数")
-OF_NEGATIVES = re.compile(r"neg(ative)?s?(teacher)?scores?[0-9]*|负例分数[0-9]*")
+_SCORES = "(teacher|rerank(er)?|crossencoder|ce)?(scores?|logits?)"
+OF_POSITIVE = re.compile(rf"({_POSITIVE})[0-9]*{_SCORES}[0-9]*|正例分数[0-9]*")
+OF_NEGATIVES = re.compile(rf"({_NEGATIVE})[0-9]*{_SCORES}[0-9]*|负例分数[0-9]*")
 # "guide_1", "guide_vector_a", "引导向量2", "guide_question", "question_guide_embedding".
 GUIDE = r"(?:guide|引导)(?:vec(?:tor)?s?|emb(?:edding)?s?|向量)?"
 NAMES_GUIDE = re.compile(rf"{GUIDE}.*|.+{GUIDE}")

@@ -12,7 +12,9 @@ from explorer.sources.column_names import (
     BESIDE_IDS,
     CLASS_NAMES,
     COUNTS_ROWS,
+    DIALOGUES,
     ID_NAMES,
+    INSTRUCTION_NAMES,
     MARGIN_NAMES,
     NAMES_GUIDE,
     NEGATIVE,
@@ -21,6 +23,7 @@ from explorer.sources.column_names import (
     OF_TRIPLET,
     ONLY_CLASSES,
     PAIR_NAMES,
+    POSITIVE,
     POSITIVE_NAMES,
     RANK_NAMES,
     SCORE_NAMES,
@@ -36,14 +39,15 @@ POSITIVE_ROLES = PAIR_ROLES[:2]
 # In place of a column for the score: there is none, and all pairs are positives.
 NO_SCORE = "none"
 TRIPLET_ROLES = ("anchor", "positive", "negative")
+# Roles that several columns may serve, by the names of these.
+SEVERAL = {"second": POSITIVE, "positive": POSITIVE, "negative": NEGATIVE}
 # Texts with their classes, which only Doctor reads.
 CLASS_ROLES = ("text", "class")
 # What is put right by choosing columns.
 CHOOSE_COLUMNS = ("columns", "chosen_columns")
 
-_ALL_NAMES = frozenset(SCORE_NAMES + TEACHER_NAMES + MARGIN_NAMES).union(
-    *PAIR_NAMES, *POSITIVE_NAMES, *ANCHOR_NAMES
-)
+_TEXTS = frozenset(ANCHOR_NAMES).union(*PAIR_NAMES, *POSITIVE_NAMES)
+_ALL_NAMES = _TEXTS.union(SCORE_NAMES, TEACHER_NAMES, MARGIN_NAMES)
 
 
 def plain_name(name: str) -> str:
@@ -52,12 +56,12 @@ def plain_name(name: str) -> str:
     >>> plain_name(" Sentence_A ")
     'sentencea'
     """
-    return re.sub(r"[\s_\-]+", "", name).casefold()
+    return re.sub(r"[\s_.\-]+", "", name).casefold()
 
 
 def recognised(names: Sequence[str]) -> int:
     """How many of these cells are names that a header would hold."""
-    return sum(plain_name(name) in _ALL_NAMES or _names_negative(name) for name in names)
+    return sum(plain_name(name) in _ALL_NAMES or _names_candidate(name) for name in names)
 
 
 def name_classes(names: Sequence[str]) -> bool:
@@ -69,7 +73,7 @@ def name_classes(names: Sequence[str]) -> bool:
     plain = {plain_name(name) for name in names}
     if len(names) != 2 or len(plain.intersection(CLASS_NAMES)) != 1:
         return False
-    return all(plain != set(pair) for pair in PAIR_NAMES + POSITIVE_NAMES + ANCHOR_NAMES)
+    return all(plain != set(pair) for pair in PAIR_NAMES + POSITIVE_NAMES)
 
 
 def heads_classes(cells: Sequence[str]) -> bool:
@@ -82,7 +86,7 @@ def choose_columns(
     names: Sequence[str],
     wanted: Mapping[str, str] | None,
     is_score: Callable[[int], bool],
-    is_text: Callable[[int], bool],
+    is_text: Callable[[int, bool], bool],
     may_be_score: Callable[[int], bool],
 ) -> dict[str, int]:
     """The position of the column that serves each role: PAIR_ROLES, POSITIVE_ROLES where there is
@@ -122,7 +126,7 @@ def _choose(
     unscored: bool,
     teacher: int | None,
     is_score: Callable[[int], bool],
-    is_text: Callable[[int], bool],
+    is_text: Callable[[int, bool], bool],
     may_be_score: Callable[[int], bool],
 ) -> dict[str, int]:
     """The roles beside the teacher's, whose column is none of theirs."""
@@ -143,16 +147,15 @@ def _choose(
             return {role: triplet[role] for role in TRIPLET_ROLES}
     if of_pair:
         pair = pair if unscored else _scored_by_content(pair, names, is_score)
-        pair = _texts_by_content(pair, len(names), is_text)
-        if set(pair) == set(PAIR_ROLES):
-            return {role: pair[role] for role in PAIR_ROLES}
-    pair = _texts_by_content(
-        _by_name(names, pair, POSITIVE_NAMES + ANCHOR_NAMES), len(names), is_text
-    )
+    pair = _by_name(names, _anchored_by_name(names, pair), POSITIVE_NAMES)
+    pair = _texts_by_content(pair, names, is_text)
     others = [
         position
         for position, name in enumerate(names)
-        if position not in pair.values() and plain_name(name) not in ONLY_CLASSES
+        if position not in pair.values()
+        and plain_name(name) not in ONLY_CLASSES
+        and not COUNTS_ROWS.fullmatch(name.casefold())
+        and not is_inner(name, names)
     ]
     if set(pair) == set(PAIR_ROLES):
         return {role: pair[role] for role in PAIR_ROLES}
@@ -173,19 +176,33 @@ def names_degree(name: str) -> bool:
 
 def names_text(name: str) -> bool:
     """Whether a column of this name holds one of the texts of a pair or triplet."""
-    plain = plain_name(name)
-    known = itertools.chain(*PAIR_NAMES, *ANCHOR_NAMES, *POSITIVE_NAMES)
-    return plain in known or _names_negative(name)
+    return plain_name(name) in _TEXTS or _names_candidate(name)
 
 
-def negative_columns(names: Sequence[str], chosen: Mapping[str, int]) -> tuple[int, ...]:
-    """The columns that hold negatives: the chosen one, and where its name says that it is one, all
-    others of such names."""
-    one = chosen["negative"]
-    if not _names_negative(names[one]):
+def names_instruction(name: str) -> bool:
+    """Whether a column of this name tells a model how to read a text: "system", "prompt"."""
+    return INSTRUCTION_NAMES.fullmatch(plain_name(name)) is not None
+
+
+def is_inner(name: str, names: Sequence[str]) -> bool:
+    """Whether a column holds what a chat or passage says beside its text: "passages.score"."""
+    return name.rpartition(".")[0] in (*names, *DIALOGUES)
+
+
+def candidate_columns(
+    names: Sequence[str], chosen: Mapping[str, int], role: str
+) -> tuple[int, ...]:
+    """The columns that serve a role: the chosen one, and where that is called as the role is, all
+    others of such names ("pos_1", "pos_2")."""
+    one, known = chosen[role], SEVERAL[role]
+    if not known.fullmatch(plain_name(names[one])):
         return (one,)
-    others = set(range(len(names))) - set(chosen.values())
-    return tuple(p for p in sorted({one, *others}) if p == one or _names_negative(names[p]))
+    taken = set(chosen.values()) - {one}
+    return tuple(
+        place
+        for place, name in enumerate(names)
+        if place not in taken and known.fullmatch(plain_name(name))
+    )
 
 
 def names_guide(name: str) -> bool:
@@ -193,8 +210,13 @@ def names_guide(name: str) -> bool:
     return NAMES_GUIDE.fullmatch(plain_name(name)) is not None
 
 
-def _names_negative(name: str) -> bool:
-    return NEGATIVE.fullmatch(plain_name(name)) is not None
+def _named(names: Sequence[str], known: re.Pattern) -> list[int]:
+    """The columns with a name of this pattern."""
+    return [place for place, name in enumerate(names) if known.fullmatch(plain_name(name))]
+
+
+def _names_candidate(name: str) -> bool:
+    return any(known.fullmatch(plain_name(name)) for known in (POSITIVE, NEGATIVE))
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:
@@ -216,9 +238,12 @@ def _wanted_columns(names: Sequence[str], wanted: Mapping[str, str]) -> dict[str
 
 
 def _teacher_by_name(names: Sequence[str], chosen: Mapping[str, int]) -> int | None:
-    """The first column of a teacher's name that serves nothing else."""
+    """The first column of a teacher's name, or beside positives of the name of their scores, that
+    serves nothing else."""
+    of_positives = _named(names, OF_POSITIVE) if _named(names, POSITIVE) else ()
     for place, name in enumerate(names):
-        if plain_name(name) in TEACHER_NAMES and place not in chosen.values():
+        known = plain_name(name.rpartition(".")[2]) in TEACHER_NAMES or place in of_positives
+        if known and place not in chosen.values():
             return place
     return None
 
@@ -243,11 +268,11 @@ def _teacher_of_triplets(names: Sequence[str], chosen: Mapping[str, int]) -> int
 
 def teacher_columns(names: Sequence[str], teacher: int) -> tuple[int, ...]:
     """The columns that hold what a teacher gave the candidates of a triplet: the chosen one, and
-    where its name says that it is the positive's, those of the negatives after it."""
+    where its name says that it is a positive's, those of all positives and then of the negatives.
+    """
     if not OF_POSITIVE.fullmatch(plain_name(names[teacher])):
         return (teacher,)
-    others = (p for p, name in enumerate(names) if OF_NEGATIVES.fullmatch(plain_name(name)))
-    return (teacher, *others)
+    return (*_named(names, OF_POSITIVE), *_named(names, OF_NEGATIVES))
 
 
 def position_of(names: Sequence[str], name: str) -> int:
@@ -275,6 +300,13 @@ def _by_name(
     return dict(chosen)
 
 
+def _anchored_by_name(names: Sequence[str], chosen: Mapping[str, int]) -> dict[str, int]:
+    """The same, where one is called an anchor and the other its positive."""
+    positives = (plain_name(names[place]) for place in _named(names, POSITIVE))
+    known = [(anchor, positive) for positive in positives for anchor in ANCHOR_NAMES]
+    return _by_name(names, chosen, known)
+
+
 def _shared(chosen: Mapping[str, int], found: Mapping[str, int]) -> bool:
     return bool(set(chosen.values()) & set(found.values()))
 
@@ -282,7 +314,9 @@ def _shared(chosen: Mapping[str, int], found: Mapping[str, int]) -> bool:
 def _scored_by_name(pair: Mapping[str, int], names: Sequence[str]) -> dict[str, int]:
     plain = [plain_name(name) for name in names]
     if "score" not in pair:
-        for name in SCORE_NAMES:
+        # What stands beside each candidate of a list, such as "passages.label", is called after it.
+        of_second = plain[pair["second"]] if "second" in pair else ""
+        for name in itertools.chain.from_iterable((one, of_second + one) for one in SCORE_NAMES):
             if name in plain and plain.index(name) not in pair.values():
                 return {**pair, "score": plain.index(name)}
     return dict(pair)
@@ -308,13 +342,17 @@ def _is_no_score(name: str) -> bool:
 
 
 def _texts_by_content(
-    pair: Mapping[str, int], count: int, is_text: Callable[[int], bool]
+    pair: Mapping[str, int], names: Sequence[str], is_text: Callable[[int, bool], bool]
 ) -> dict[str, int]:
-    """With the sentences still open, if there are as many columns of text."""
+    """With the sentences still open, if there are as many columns of text; of instructions, paths
+    and ids only where there is nothing else."""
     open_roles = [role for role in POSITIVE_ROLES if role not in pair]
-    texts = [p for p in range(count) if p not in pair.values() and is_text(p)]
-    if len(texts) == len(open_roles):
-        return dict(pair) | dict(zip(open_roles, texts, strict=True))
+    free = [place for place in range(len(names)) if place not in pair.values()]
+    for others in (False, True):
+        texts = [p for p in free if is_text(p, others)]
+        texts = [p for p in texts if others or not names_instruction(names[p])]
+        if len(texts) == len(open_roles):
+            return dict(pair) | dict(zip(open_roles, texts, strict=True))
     return dict(pair)
 
 
@@ -323,11 +361,9 @@ def _triplet_by_name(
 ) -> dict[str, int]:
     """With the three sentences, where two are called like an anchor and its positive, or like any
     pair, and a third like a negative and holds no numbers."""
-    plain = [plain_name(name) for name in names]
-    negatives = [place for place, name in enumerate(names) if _names_negative(name)]
-    negatives = [place for place in negatives if not is_score(place)]
-    for anchor, positive in ANCHOR_NAMES + POSITIVE_NAMES + PAIR_NAMES:
-        if anchor in plain and positive in plain and negatives:
-            places = (plain.index(anchor), plain.index(positive), negatives[0])
-            return dict(zip(TRIPLET_ROLES, places, strict=True)) | dict(chosen)
-    return dict(chosen)
+    negatives = [place for place in _named(names, NEGATIVE) if not is_score(place)]
+    pair = _by_name(names, _anchored_by_name(names, {}), POSITIVE_NAMES + PAIR_NAMES)
+    if not negatives or not pair:
+        return dict(chosen)
+    places = (pair["first"], pair["second"], negatives[0])
+    return dict(zip(TRIPLET_ROLES, places, strict=True)) | dict(chosen)

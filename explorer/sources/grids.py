@@ -59,6 +59,12 @@ _JUDGEMENT = re.compile(r"\S+\s+(?:Q?0\s+)?\S*[0-9]\S*\s+-?[0-9.]+(?:\s+-?[0-9.]
 _VECTOR = re.compile(r"\s*(\[\s*){1,2}[+-]?(\.?[0-9]|nan|inf|null)", re.IGNORECASE)
 # One word of Latin letters and digits, with a digit: "Q17", "doc_000123", "8f14e45f-ceea".
 _ID = re.compile(r"(?=[^\s]*[0-9])[A-Za-z0-9_:./#-]{1,64}")
+# The same, a web address, or a path that ends like the name of a file.
+_REFERENCE = re.compile(
+    rf"{_ID.pattern}|(https?|s3|gs|file)://\S+|[^\s.][^.]*(\.[^\s.]+)*\.(jpe?g|png|gif|webp|bmp|"
+    r"tiff?|svg|wav|mp3|flac|mp4|txt|pdf|html?|json)",
+    re.IGNORECASE,
+)
 PARQUET = b"PAR1"
 _SIGNATURES = {
     PARQUET: "Parquet",
@@ -109,11 +115,19 @@ class Grid:
         cells = [is_score(cell) for cell in self.column(position)]
         return bool(cells) and sum(cells) >= 0.8 * len(cells)
 
-    def is_text(self, position: int) -> bool:
-        """Whether the column holds text that is no score, and no numbers written as a list."""
+    def is_text(self, position: int, or_reference: bool = False) -> bool:
+        """Whether the column holds text that is no score, and no numbers written as a list; paths,
+        addresses and ids only where these are not left out."""
         cells = [isinstance(cell, str) and not is_score(cell) for cell in self.column(position)]
         texts = bool(cells) and sum(cells) >= 0.5 * len(cells)
-        return texts and not self.is_vectors(position)
+        if not texts or self.is_vectors(position):
+            return False
+        return or_reference or not self.is_reference(position)
+
+    def is_reference(self, position: int) -> bool:
+        """Whether nearly every cell is a path, an address or an id: it names a text or an image,
+        and is no sentence."""
+        return self._mostly(_REFERENCE, position)
 
     def is_vectors(self, position: int) -> bool:
         """Whether the column holds lists of numbers, or lists of such."""
@@ -128,12 +142,15 @@ class Grid:
         cells = [str(cell) for cell in self.column(position)]
         kinds = len(set(cells))
         graded = 2 <= kinds <= MOST_GRADES and len(cells) >= 4 * kinds
-        return bool(cells) and (graded or not self.is_text(position))
+        return bool(cells) and (graded or not self.is_text(position, or_reference=True))
 
     def is_ids(self, position: int) -> bool:
         """Whether the column holds ids and no texts: nearly every cell is one word with a digit."""
-        cells = [_ID.fullmatch(str(cell).strip()) is not None for cell in self.column(position)]
-        return bool(cells) and sum(cells) >= 0.9 * len(cells)
+        return self._mostly(_ID, position)
+
+    def _mostly(self, pattern: re.Pattern, position: int) -> bool:
+        cells = [pattern.fullmatch(str(cell).strip()) is None for cell in self.column(position)]
+        return bool(cells) and sum(cells) <= 0.1 * len(cells)
 
     def is_blank(self, position: int) -> bool:
         """Whether no readable row has anything in the column."""

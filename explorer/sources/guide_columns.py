@@ -10,8 +10,9 @@ from explorer.sources.column_names import GUIDE
 from explorer.sources.columns import (
     NO_SCORE,
     POSITIVE_ROLES,
+    SEVERAL,
     TRIPLET_ROLES,
-    negative_columns,
+    candidate_columns,
     plain_name,
     position_of,
 )
@@ -83,11 +84,11 @@ def guide_columns(
 
 def guides_of(names: Sequence[str], chosen: Mapping[str, int]) -> dict[int, int]:
     """Which column has the guide's vectors of a column of texts, both by position; of several
-    columns of negatives those beside the chosen one by their names."""
+    columns of positives or negatives those beside the chosen one by their names."""
     found = {chosen[role]: chosen[guide] for role, guide in GUIDES.items() if guide in chosen}
-    if GUIDES["negative"] in chosen:
-        free = [place for place in range(len(names)) if place not in chosen.values()]
-        for place in negative_columns(names, chosen):
+    free = [place for place in range(len(names)) if place not in chosen.values()]
+    for role in (role for role in SEVERAL if GUIDES[role] in chosen):
+        for place in candidate_columns(names, chosen, role):
             guide = _guide_named(names, free, plain_name(names[place]))
             if place not in found and guide is not None:
                 found[place] = guide

@@ -37,21 +37,32 @@ def json_records(
     Raises Problem if no object has a key, there are too many keys, or an array is damaged.
     """
     is_array = text[_after_blanks(text, 0)] == "["
-    places: dict[str, int] = {}
 
     def entries(tell: Tell) -> Iterator[tuple[int, Object | Problem]]:
         if (rows := None if is_array else joined(text)) is not None:
             return enumerate(rows, start=1)
         return _array(text, name, tell) if is_array else _lines(text, tell)
 
+    columns, records = object_records(entries, name, tell)
+    if not columns:
+        raise Problem("file_not_json", name=name)
+    return columns, records
+
+
+def object_records(
+    entries: Callable[[Tell], Iterator[tuple[int, Object | Problem]]], name: str, tell: Tell
+) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]]]:
+    """All keys of the entries as columns, and what goes through the entries as records.
+
+    Raises Problem if there are too many keys.
+    """
+    places: dict[str, int] = {}
     for _, entry in entries(tell):
         if isinstance(entry, dict):
             for key in entry:
                 places.setdefault(key, len(places))
             if len(places) > COLUMNS:
                 raise Problem("file_many_columns", name=name, most=COLUMNS)
-    if not places:
-        raise Problem("file_not_json", name=name)
     keys = tuple(places)
 
     def records(tell: Tell) -> Iterator[Record]:

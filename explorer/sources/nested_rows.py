@@ -1,10 +1,10 @@
-"""Rows of JSON in the nested forms of training frameworks, made flat: a column holds texts.
+"""Rows in the nested forms of training frameworks, made flat: a column holds texts.
 
 * an object within an object: ``{"set": {"query": …, "pos": […], "neg": […]}}``;
 * chats: ``messages``, ``positive_messages`` and ``negative_messages`` (ms-swift), or
   ``conversations`` of ``from`` and ``value`` (ShareGPT);
-* passages with a title: ``positive_passages`` and ``negative_passages`` (Tevatron), or
-  ``positive_ctxs`` and ``hard_negative_ctxs`` (DPR);
+* passages with a title or a score: ``positive_passages`` and ``negative_passages`` (Tevatron), or
+  ``positive_ctxs`` and ``hard_negative_ctxs`` (DPR), as a list of objects or an object of lists;
 * queries, corpus and relevant documents, which name each other by ids (LlamaIndex).
 """
 
@@ -16,38 +16,39 @@ from typing import TypeGuard
 
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
-from explorer.sources.column_names import ANCHOR_NAMES, PAIR_NAMES
+from explorer.sources.column_names import ANCHOR_NAMES, DIALOGUES, PAIR_NAMES
 
 Row = dict[str, object]
 
 _ANSWERS = ("assistant", "gpt", "model", "bot")
-_DIALOGUES = ("messages", "conversations")
-_FIRST_TEXTS = frozenset(first for first, _ in PAIR_NAMES + ANCHOR_NAMES)
+_FIRST_TEXTS = frozenset(ANCHOR_NAMES).union(first for first, _ in PAIR_NAMES)
 _CHATS = {"positive_messages": "positive", "negative_messages": "negative"}
 # Where a passage has its words; its title stands before them, as the frameworks have it.
-_TEXTS = ("text", "content", "body", "contents", "passage")
+_TEXTS = ("text", "content", "body", "contents", "passage", "passage_text")
+_TITLE = "title"
+_INSTRUCTING = ("system", "developer")
 # The maps of LlamaIndex, and of BEIR under the name that it has there.
 _QUERIES, _CORPUS, _RELEVANT = "queries", "corpus", ("relevant_docs", "qrels")
 
 
 def flattened(row: Row) -> Row:
-    """The row with a text, or a list of texts, in place of each chat and each passage."""
+    """The row with a text, or a list of texts, in place of each chat and each passage; what else
+    is said of a passage is a column of its own: "positive_passages.score"."""
     if len(row) == 1:
         (inner,) = row.values()
-        if isinstance(inner, dict) and len(inner) > 1:
+        if isinstance(inner, dict) and len(inner) > 1 and not _text_name(inner):
             return flattened(inner)
     if not any(isinstance(value, dict | list) for value in row.values()):
         return row
     flat: Row = {}
     for name, value in _opened(row).items():
-        if name in _DIALOGUES and _is_chat(value) and not _of_chat(value).keys() & row.keys():
-            flat |= _of_chat(value)
+        if name in DIALOGUES and _is_chat(value):
+            hidden = not row.keys().isdisjoint(("query", "response"))
+            flat |= {name: value} if hidden else _of_chat(name, value)
         elif name in _CHATS and isinstance(value, list):
-            flat[_CHATS[name]] = [_answer(one) for one in _chats(value)]
-        elif isinstance(value, list):
-            flat[name] = [_passage(one) for one in value]
+            flat |= _of_chats(_CHATS[name], _chats(value))
         else:
-            flat[name] = _passage(value)
+            flat |= _of_passages(name, value)
     return flat
 
 
@@ -79,40 +80,87 @@ def _chats(value: list) -> list:
     return [value] if _is_chat(value) else value
 
 
-def _answer(value: object) -> object:
-    """The words of a chat; anything else as it is."""
-    return _words_of(value) if _is_chat(value) else value
+def _of_chats(name: str, chats: list) -> Row:
+    """What was said in each chat, and the instructions before it where there are some."""
+    found: Row = {name: [_said(chat) if _is_chat(chat) else chat for chat in chats]}
+    before = [_said(chat, instructing=True) if _is_chat(chat) else "" for chat in chats]
+    return {**found, f"{name}.system": before} if any(before) else found
 
 
-def _words_of(chat: list) -> str:
-    return "\n".join(_words(turn) or "" for turn in chat)
+def _said(chat: list[Row], instructing: bool = False) -> str:
+    """The words of all turns; those of instructions apart."""
+    turns = (turn for turn in chat if (_role(turn) in _INSTRUCTING) == instructing)
+    return "\n".join(_words(turn) or "" for turn in turns)
+
+
+def _role(turn: Row) -> object:
+    return turn.get("role", turn.get("from"))
 
 
 def _words(turn: Row) -> str | None:
     """The text of a turn, which may come in parts; None where it is not all text."""
     content = turn.get("content", turn.get("value") if "from" in turn else None)
     if isinstance(content, list):
-        parts = [_passage(part) for part in content]
+        parts = [_text_of(part) for part in content]
         texts = [part for part in parts if isinstance(part, str)]
         return "\n".join(texts) if texts and len(texts) == len(parts) else None
     return content if isinstance(content, str) else None
 
 
-def _of_chat(chat: list) -> Row:
-    """What was asked, with all that was said before, and the last answer where there is one."""
-    if len(chat) > 1 and chat[-1].get("role", chat[-1].get("from")) in _ANSWERS:
-        return {"query": _words_of(chat[:-1]), "response": _words(chat[-1])}
-    return {"query": _words_of(chat)}
+def _of_chat(name: str, chat: list[Row]) -> Row:
+    """What was asked, with all that was said before, the last answer where there is one, and the
+    instructions, which are part of neither."""
+    has_answer = len(chat) > 1 and _role(chat[-1]) in _ANSWERS
+    found: Row = {"query": _said(chat[:-1] if has_answer else chat)}
+    if has_answer:
+        found["response"] = _words(chat[-1])
+    if before := _said(chat, instructing=True):
+        found[f"{name}.system"] = before
+    return found
 
 
-def _passage(value: object) -> object:
+def _of_passages(name: str, value: object) -> Row:
+    """The text of a passage or of each of a list, and what else is said of it, each by its name;
+    anything else as it is."""
+    if isinstance(value, dict):
+        value = _transposed(value)
+    passages = value if isinstance(value, list) else [value]
+    others = dict.fromkeys(
+        key
+        for one in passages
+        if isinstance(one, dict) and (text := _text_name(one))
+        for key in one
+        if key not in (text, _TITLE)
+    )
+    found: dict[str, list] = {name: list(map(_text_of, passages))}
+    for key in others:
+        found[f"{name}.{key}"] = [
+            one.get(key) if isinstance(one, dict) else None for one in passages
+        ]
+    return {**found} if isinstance(value, list) else {key: one for key, (one,) in found.items()}
+
+
+def _transposed(value: Row) -> Row | list[Row]:
+    """A list of passages that is written as one list for each of their keys; else the object."""
+    lists = [one for one in value.values() if isinstance(one, list)]
+    if not lists or len(lists) < len(value) or not any(name in value for name in _TEXTS):
+        return value
+    if len({len(one) for one in lists}) > 1:
+        return value
+    return [dict(zip(value, entries, strict=True)) for entries in zip(*lists, strict=True)]
+
+
+def _text_name(passage: Row) -> str | None:
+    """Where the passage has its text; None where it has none."""
+    return next((name for name in _TEXTS if isinstance(passage.get(name), str)), None)
+
+
+def _text_of(value: object) -> object:
     """The text of a passage; anything else as it is."""
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or (name := _text_name(value)) is None:
         return value
-    text = next((value[name] for name in _TEXTS if isinstance(value.get(name), str)), None)
-    if text is None:
-        return value
-    title = value.get("title")
+    title = value.get(_TITLE)
+    text = value[name]
     return f"{title} {text}" if isinstance(title, str) and title.strip() else text
 
 
@@ -142,7 +190,7 @@ def _joined(queries: Row, corpus: Row, relevant: Mapping) -> Iterator[Row | Prob
             if query not in queries or document not in corpus:
                 yield Problem("id_without_text", id=shortened(missing))
                 continue
-            row: Row = {"query": _passage(queries[query]), "passage": _passage(corpus[document])}
+            row: Row = {"query": _text_of(queries[query]), "passage": _text_of(corpus[document])}
             if isinstance(known, dict):
                 row["score"] = known[document]
             yield row

@@ -15,6 +15,8 @@ from explorer.runtime.limits import COLUMNS, MIB, UNPACKED_BYTES, UNPACKED_ROWS
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import Foreign, is_blank
 from explorer.sources.delimited import Record, Tell, distinct
+from explorer.sources.json_rows import Object, object_records
+from explorer.sources.nested_rows import flattened
 from explorer.sources.parquet_footer import values_by_path
 
 # Bytes of a value as it is coded; those of words are counted when they are looked up.
@@ -30,8 +32,8 @@ _BATCH_CELLS = 2**16
 def parquet_records(
     data: bytes, name: str, tell: Tell
 ) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]]]:
-    """Columns, and what goes through the records. Words, numbers, lists of either, lists of lists
-    of numbers, and truths are read; what is of another kind is `Foreign`.
+    """Columns, and what goes through the records. Words, numbers, truths, lists and objects of
+    these are read, objects as those of JSON; what is of another kind is `Foreign`.
 
     What its rows ask for is counted before any of them is made; `tell` hears how far that is.
 
@@ -71,7 +73,7 @@ def parquet_records(
     except errors as error:
         raise error if isinstance(error, Problem) else broken from None
 
-    def records(tell: Tell) -> Iterator[Record]:
+    def records(tell: Tell) -> Iterator[tuple[int, tuple[object, ...]]]:
         row = 0
         left = batches()
         while True:
@@ -91,6 +93,12 @@ def parquet_records(
                 if not all(map(is_blank, values)):
                     yield row, values
 
+    def entries(tell: Tell) -> Iterator[tuple[int, Object | Problem]]:
+        for row, values in records(tell):
+            yield row, flattened(dict(zip(columns, values, strict=True)))
+
+    if any(_holds_objects(field.type) for field in file.schema_arrow):
+        return object_records(entries, name, tell)
     return columns, records
 
 
@@ -126,9 +134,13 @@ def _size(metadata: Any, data: bytes) -> int:
     # Values in lists are more than there are rows; how many, the footer says.
     nested = any(leaf.max_repetition_level for leaf in leaves)
     values = values_by_path(data) if nested else {}
+    objects = {
+        field.name for field in metadata.schema.to_arrow_schema() if _holds_objects(field.type)
+    }
     for leaf in leaves:
         width = _WIDTHS.get(leaf.physical_type, leaf.length or _INT96)
-        if leaf.physical_type == "BYTE_ARRAY" and leaf.max_repetition_level:
+        of_words = leaf.physical_type == "BYTE_ARRAY" and leaf.max_repetition_level
+        if of_words or leaf.path.partition(".")[0] in objects:
             width = _PLACE
         size += width * max(values.get(leaf.path, 0), metadata.num_rows)
     return size
@@ -144,7 +156,9 @@ def _letters(column: Any) -> int:
     import pyarrow.compute
 
     kind, types = column.type, pyarrow.types
-    if _lists_words(kind):
+    if types.is_struct(kind):
+        return sum(map(_letters, column.flatten()))
+    if _is_list(kind):
         inside = column.flatten()
         return _PLACE * len(inside) + _letters(inside)
     if not types.is_dictionary(kind) or not len(column.dictionary):
@@ -164,15 +178,25 @@ def _cells(column: Any) -> Iterable[object]:
     if _lists_numbers(kind):
         # A row at a time: as Python's own, numbers take many times their room.
         return (one.as_py() for one in column)
-    if _lists_words(kind):
-        words, start = _words(column.flatten()), 0
-        found: list[object] = []
-        for length in column.value_lengths().to_pylist():
-            found.append(None if length is None else words[start : start + length])
-            start += length or 0
-        return found
+    if types.is_struct(kind):
+        return _objects(column)
+    if _is_list(kind):
+        return _lists(column)
     foreign = Foreign(str(kind).partition("[")[0].partition("<")[0])
     return [foreign if there else None for there in column.is_valid().to_pylist()]
+
+
+def _lists(column: Any) -> Iterator[list[object] | None]:
+    values = iter(_cells(column.flatten()))
+    for length in column.value_lengths().to_pylist():
+        yield None if length is None else list(itertools.islice(values, length))
+
+
+def _objects(column: Any) -> Iterator[Object | None]:
+    names = [field.name for field in column.type]
+    rows = zip(*map(_cells, column.flatten()), strict=True) if names else itertools.repeat(())
+    for values, there in zip(rows, column.is_valid().to_pylist(), strict=False):
+        yield dict(zip(names, values, strict=True)) if there else None
 
 
 def _is_number(kind: Any) -> bool:
@@ -196,10 +220,10 @@ def _lists_numbers(kind: Any) -> bool:
     return _is_number(kind.value_type) or _lists_numbers(kind.value_type)
 
 
-def _lists_words(kind: Any) -> bool:
+def _holds_objects(kind: Any) -> bool:
     from pyarrow import types
 
-    return _is_list(kind) and types.is_dictionary(kind.value_type)
+    return types.is_struct(kind) or (_is_list(kind) and _holds_objects(kind.value_type))
 
 
 def _words(column: Any) -> list[object]:

@@ -4,33 +4,62 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from explorer.locale import say
 from explorer.runtime.numbers import display_number
 from explorer.runtime.wire import Json
-from explorer.sources.columns import NO_SCORE, TRIPLET_ROLES, listed
+from explorer.sources.columns import (
+    NO_SCORE,
+    POSITIVE_ROLES,
+    TEACHER,
+    TRIPLET_ROLES,
+    is_inner,
+    listed,
+    names_instruction,
+)
 
 # Columns that sentence-transformers takes for labels; it takes all others as texts, in their order.
 LIBRARY_LABELS = ("label", "labels", "score", "scores")
 # Gains of 2^label are infinite in float32 from here on.
 STEEPEST_LABEL = 128
-_SHOWN = ("first", "second", "score", *TRIPLET_ROLES, "teacher")
+_SHOWN = (*POSITIVE_ROLES, "score", *TRIPLET_ROLES, TEACHER)
 
 
-class ReadTable(Protocol):
-    """A table with the columns that were read, and those that were not."""
+@dataclass(frozen=True, kw_only=True)
+class ColumnsRead:
+    """Which columns of a table are read as what.
+
+    `chosen` maps each role to the name of its column. `positives`, `negatives` and `taught` are all
+    columns of triplets that have these (of pairs without labels `positives` are all second texts),
+    `unread` those of which nothing is read, and `references` those of texts that hold paths,
+    addresses or ids. `several_positives` says that some row has more than one.
+    """
+
+    columns: tuple[str, ...]
+    chosen: dict[str, str]
+    positives: tuple[str, ...] = ()
+    negatives: tuple[str, ...] = ()
+    taught: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    several_positives: bool = False
 
     @property
-    def columns(self) -> Sequence[str]: ...
-    @property
-    def chosen(self) -> Mapping[str, str]: ...
-    @property
-    def negatives(self) -> Sequence[str]: ...
-    @property
-    def unread(self) -> Sequence[str]: ...
-    @property
-    def highest_label(self) -> float: ...
+    def highest_label(self) -> float:
+        """The highest label that was read; −∞ where there is none."""
+        raise NotImplementedError
+
+    def serving(self, role: str) -> tuple[str, ...]:
+        """The names of all columns that serve a role."""
+        several = {
+            "second": self.positives,
+            "positive": self.positives,
+            "negative": self.negatives,
+            TEACHER: self.taught,
+        }
+        name = self.chosen.get(role, NO_SCORE)
+        one = (name,) if name != NO_SCORE or name in self.columns else ()
+        return several.get(role, ()) if one and several.get(role) else one
 
 
 @dataclass(frozen=True)
@@ -47,17 +76,19 @@ class ReadingNote:
         return {"key": self.key, "values": dict(self.values)}
 
 
-def reading_notes(table: ReadTable) -> tuple[ReadingNote, ...]:
+def reading_notes(table: ColumnsRead) -> tuple[ReadingNote, ...]:
     """Which columns were taken as what, which were left, and where sentence-transformers, which
-    goes by the position of columns, would take others; and that labels are too high for gains."""
-    notes = []
-    for role in _SHOWN:
-        name = table.chosen.get(role, NO_SCORE)
-        if name != NO_SCORE or name in table.columns:
-            names = table.negatives if role == "negative" and table.negatives else (name,)
-            notes.append(ReadingNote(f"reading.{role}", {"columns": listed(names)}))
-    if table.unread:
-        notes.append(ReadingNote("reading.unread", {"columns": listed(table.unread)}))
+    goes by the position of columns, would take others; and what the values of some do not say."""
+    instructions = tuple(filter(names_instruction, table.unread))
+    unread = tuple(name for name in table.unread if name not in instructions)
+    named = {
+        **{f"reading.{role}": table.serving(role) for role in _SHOWN},
+        "reading.instruction": instructions,
+        "reading.unread": unread,
+        "reading.references": table.references,
+        "reading.unordered_positives": table.positives if table.several_positives else (),
+    }
+    notes = [ReadingNote(key, {"columns": listed(names)}) for key, names in named.items() if names]
     ours, theirs = _texts(table), _by_position(table.columns)
     if len(theirs) > 1 and theirs[: len(ours)] != ours:
         values = {"first": theirs[0], "second": theirs[1], "columns": listed(ours)}
@@ -68,12 +99,11 @@ def reading_notes(table: ReadTable) -> tuple[ReadingNote, ...]:
     return tuple(notes)
 
 
-def _texts(table: ReadTable) -> list[str]:
+def _texts(table: ColumnsRead) -> list[str]:
     """The columns of texts, as they are read here."""
-    roles = TRIPLET_ROLES if "anchor" in table.chosen else ("first", "second")
-    names = [table.chosen[role] for role in roles if role in table.chosen]
-    return names if "anchor" not in table.chosen else [*names[:2], *(table.negatives or names[2:])]
+    roles = TRIPLET_ROLES if "anchor" in table.chosen else POSITIVE_ROLES
+    return [name for role in roles for name in table.serving(role)]
 
 
 def _by_position(columns: Sequence[str]) -> list[str]:
-    return [name for name in columns if name not in LIBRARY_LABELS]
+    return [name for name in columns if name not in LIBRARY_LABELS and not is_inner(name, columns)]

@@ -10,6 +10,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources.cells import (
     AmbiguousScore,
     Cells,
+    begins_list,
     decimal_mark,
     is_blank,
     listed_in,
@@ -19,9 +20,10 @@ from explorer.sources.cells import (
 from explorer.sources.column_names import INFERENCE_NAMES, QUERY_NAMES
 from explorer.sources.columns import (
     NO_SCORE,
+    POSITIVE_ROLES,
     TEACHER,
     TRIPLET_ROLES,
-    negative_columns,
+    candidate_columns,
     plain_name,
     teacher_columns,
 )
@@ -30,6 +32,7 @@ from explorer.sources.guide_columns import guides_of
 from explorer.sources.guides import Guide
 from explorer.sources.label_kinds import Kind, LabelKind, label_kind, numbered_inference
 from explorer.sources.pairs import NEGATIVE, POSITIVE
+from explorer.sources.reading_notes import ColumnsRead
 
 # Two sentences, their label, and what the teacher gave them, NaN for nothing.
 Pair = tuple[str, str, float, float]
@@ -40,8 +43,9 @@ class RowReader:
     triplet one for each sentence beside the anchor. `labelled` says whether there are any scores,
     `chosen` which columns are read, `label_kind` how the scores are written, and `inference`
     whether they are kinds of natural language inference; of what was read so far `listed` which
-    roles some cell has a list for, and `margins` whether a teacher's were those of negatives
-    alone. `guide` has the vectors of a guide, of the rows that were kept."""
+    roles some cell has a list for, `several_positives` whether some row has more than one, and
+    `margins` whether a teacher's were those of negatives alone. `guide` has the vectors of a
+    guide, of the rows that were kept."""
 
     def __init__(self, grid: Grid, chosen: Mapping[str, int]) -> None:
         self.grid = grid
@@ -49,7 +53,7 @@ class RowReader:
         self.names = grid.columns
         self.marks: dict[int, frozenset[str]] = {}
         self.listed: set[str] = set()
-        self.margins = False
+        self.margins = self.several_positives = False
         self.positions = chosen
         self.is_triplet = set(TRIPLET_ROLES) <= set(chosen)
         scored = "score" in chosen and not grid.is_blank(chosen["score"])
@@ -57,18 +61,46 @@ class RowReader:
         of_pairs = scored and not self.is_triplet
         self.label_kind = _label_kind(grid, chosen) if of_pairs else LabelKind()
         self.inference = self.label_kind.is_inference
-        self.negatives = negative_columns(grid.columns, chosen) if self.is_triplet else ()
+        self.positives = self._serving("positive" if self.is_triplet else "second")
+        self.negatives = self._serving("negative")
         taught = self.is_triplet and TEACHER in chosen
         self.taught = teacher_columns(grid.columns, chosen[TEACHER]) if taught else ()
         self.guide = Guide(grid.columns, guides_of(grid.columns, chosen))
         named = {role: grid.columns[position] for role, position in chosen.items()}
         self.chosen = named if self.is_triplet else {**named, "score": named.get("score", NO_SCORE)}
 
+    def _serving(self, role: str) -> tuple[int, ...]:
+        """All columns that serve a role; of labelled candidates it is one."""
+        if role not in self.positions or (role == "second" and self.labelled):
+            return ()
+        return candidate_columns(self.names, self.positions, role)
+
     @property
-    def unread(self) -> tuple[str, ...]:
-        """The columns of which nothing is read."""
-        read = {*self.positions.values(), *self.negatives, *self.taught, *self.guide.places}
-        return tuple(name for place, name in enumerate(self.names) if place not in read)
+    def used(self) -> ColumnsRead:
+        """Which columns were read as what."""
+        candidates = (*self.positives, *self.negatives)
+        read = {*self.positions.values(), *candidates, *self.taught, *self.guide.places}
+        texts = {self.positions.get(role) for role in (*POSITIVE_ROLES, *TRIPLET_ROLES)}
+        positives, negatives, taught, unread, references = (
+            tuple(name for place, name in enumerate(self.names) if place in places)
+            for places in (
+                self.positives,
+                self.negatives,
+                self.taught,
+                set(range(len(self.names))) - read,
+                {place for place in texts if place is not None and self.grid.is_reference(place)},
+            )
+        )
+        return ColumnsRead(
+            columns=self.names,
+            chosen=self.chosen,
+            positives=positives,
+            negatives=negatives,
+            taught=taught,
+            unread=unread,
+            references=references,
+            several_positives=self.several_positives,
+        )
 
     def __call__(self, cells: Cells | Problem) -> tuple[Pair, ...]:
         """The pairs of a row. Raises Problem, of the first cell that cannot be read."""
@@ -81,13 +113,16 @@ class RowReader:
     def _pairs_in(self, cells: Cells) -> tuple[Pair, ...]:
         if not self.is_triplet:
             if (candidates := self._candidates(cells)) is not None:
+                self.several_positives |= not self.labelled and len(candidates) > 1
                 return candidates
-            first, second = (self.sentence(cells, self.positions[r]) for r in ("first", "second"))
+            first = self.sentence(cells, self.positions["first"])
+            second = self.sentence(cells, self.positions["second"])
             label = self.score(cells) if self.labelled else POSITIVE
             return ((first, second, label, self._taught(cells)),)
         anchor = self.sentence(cells, self.positions["anchor"])
-        positives = self._sentences(cells, "positive", (self.positions["positive"],))
+        positives = self._sentences(cells, "positive", self.positives)
         negatives = self._sentences(cells, "negative", self.negatives)
+        self.several_positives |= len(positives) > 1
         texts = [*positives, *negatives]
         labels = [POSITIVE] * len(positives) + [NEGATIVE] * len(negatives)
         given = self._taught_candidates(cells, len(positives), len(negatives))
@@ -116,16 +151,22 @@ class RowReader:
         )
 
     def _candidates(self, cells: Cells) -> tuple[Pair, ...] | None:
-        """The pairs of a text with a list of candidates, which a list as long of each label and of
-        each teacher's score stands beside; None where the row has one candidate.
+        """The pairs of a text with a list of candidates, or with one in each column of positives,
+        which a list as long of each label and of each teacher's score stands beside; None where the
+        row has one candidate.
 
         Beside a list of labels that of candidates may be written as JSON.
         """
         position = self.positions["second"]
-        if not isinstance(cells[position], list) and not self._written_list(cells):
+        several = len(self.positives) > 1
+        if not several and not isinstance(cells[position], list) and not self._written_list(cells):
             return None
         self.listed.add("second")
-        texts, name = listed_in(cells[position]), self.names[position]
+        name = self.names[position]
+        if several:
+            texts: Sequence[object] = self._sentences(cells, "second", self.positives)
+        else:
+            texts = listed_in(cells[position])
         if not texts:
             raise Problem("list_empty", column=name)
         columns = [[POSITIVE] * len(texts), [math.nan] * len(texts)]
@@ -158,9 +199,10 @@ class RowReader:
         """Whether both candidates and labels are lists that are written as JSON."""
         if not self.labelled:
             return False
-        both = [cells[self.positions[role]] for role in ("second", "score")]
-        written = all(isinstance(cell, str) and cell.lstrip()[:1] == "[" for cell in both)
-        return written and all(listed_in(cell) != [cell] for cell in both)
+        second, score = cells[self.positions["second"]], cells[self.positions["score"]]
+        if not (begins_list(second) and begins_list(score)):
+            return False
+        return listed_in(second) != [second] and listed_in(score) != [score]
 
     def _taught(self, cells: Cells) -> float:
         """What the teacher gave the pair; NaN where no column has it, or the cell is empty."""

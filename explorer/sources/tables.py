@@ -24,6 +24,7 @@ from explorer.sources.delimited import Record
 from explorer.sources.grids import Grid, in_turn_to_read, read_grid, step
 from explorer.sources.guide_columns import GUIDE_ROLES, guide_columns, guides_chosen
 from explorer.sources.pairs import Pairs, distinct, given_by
+from explorer.sources.reading_notes import ColumnsRead
 from explorer.sources.row_reader import Pair, RowReader
 
 TYPED_COLUMNS = ("sentence1", "sentence2", "score")
@@ -38,7 +39,7 @@ class SkippedRow:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(ColumnsRead):
     """What was read, and what the user has to be told about it.
 
     `chosen` maps each role to the name of its column: first, second, score (NO_SCORE where there
@@ -47,9 +48,7 @@ class Table:
     number or a list of them, one for each candidate, the positive first, or, of one positive, by
     how much the teacher preferred it to each negative. Where they are read, the roles of
     `columns.GUIDES` have a guide's vectors of the texts. `brings_guide` says whether there are
-    columns of such, read or not, `vectors` which other columns may hold some; `unread` names the
-    columns without vectors of which nothing is read (negatives and a teacher may have several),
-    `negatives` those that have negatives.
+    columns of such, read or not, `vectors` which of the `unread` may hold some.
     `total` counts the rows that are not empty, `limited` says that there were more pairs than
     asked for, `encoding` how the bytes were read (one of `encodings.ENCODINGS`, "Parquet", or ""
     for a typed table). `left_out` counts the rows that could not be used; the first of them, up to
@@ -58,8 +57,6 @@ class Table:
 
     pairs: Pairs
     skipped: tuple[SkippedRow, ...]
-    columns: tuple[str, ...]
-    chosen: dict[str, str]
     header: bool
     total: int
     limited: bool
@@ -68,8 +65,6 @@ class Table:
     inference: bool = False
     vectors: tuple[str, ...] = ()
     brings_guide: bool = False
-    unread: tuple[str, ...] = ()
-    negatives: tuple[str, ...] = ()
 
     @property
     def highest_label(self) -> float:
@@ -151,7 +146,7 @@ def read_table(
         wanted = columns if guided else None
         taken = set(guides_chosen(grid.columns, wanted).values())
         told = (
-            lambda place, asked=asked: place not in taken and asked(place)
+            lambda place, *how, asked=asked: place not in taken and asked(place, *how)
             for asked in (grid.is_score, grid.is_text, grid.may_be_score)
         )
         if guided and columns is not None:
@@ -159,15 +154,8 @@ def read_table(
         chosen = choose_columns(grid.columns, columns, *told)
         guides = guide_columns(grid.columns, chosen, wanted, grid.is_vectors)
         found = _table(grid, {**chosen, **guides} if guided else chosen, most, seed)
-        taken = {*chosen.values(), *guides.values()}
-        vectors = [p for p in range(len(grid.columns)) if p not in taken and grid.is_vectors(p)]
-        of_vectors = {grid.columns[place] for place in (*vectors, *guides.values())}
-        return dataclasses.replace(
-            found,
-            vectors=tuple(grid.columns[place] for place in vectors),
-            brings_guide=bool(guides),
-            unread=tuple(name for name in found.unread if name not in of_vectors),
-        )
+        vectors = (n for n in found.unread if grid.is_vectors(grid.columns.index(n)))
+        return dataclasses.replace(found, vectors=tuple(vectors), brings_guide=bool(guides))
 
 
 def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -> Table:
@@ -196,16 +184,13 @@ def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -
     return Table(
         pairs=_pairs(kept[:rows], read),
         skipped=tuple(skipped),
-        columns=grid.columns,
-        chosen=read.chosen,
         header=grid.header,
         total=total,
         limited=usable > rows,
         left_out=total - usable,
         encoding=grid.encoding,
         inference=read.inference,
-        unread=read.unread,
-        negatives=tuple(grid.columns[place] for place in read.negatives),
+        **vars(read.used),
     )
 
 

@@ -154,7 +154,7 @@ def test_an_example_becomes_rows_of_ones_own_and_two_columns_are_positives(page:
     expect(page.locator(COUNT)).to_have_text("3 pairs")
     sound(page)
     # A column that may be a score is asked about, and may be none.
-    content = b"question,answer,id\nWhat is it?,A cat.,1\nWho is it?,A dog.,2\n"
+    content = b"question,answer,x,y\nWhat is it?,A cat.,1,2\nWho is it?,A dog.,2,3\n"
     upload(page, "faq.csv", content)
     expect(problem).to_contain_text("which columns")
     page.select_option("#main-controls select[name=first]", "question")

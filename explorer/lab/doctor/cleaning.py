@@ -144,7 +144,7 @@ def _triplet(profile: Profile, file: FilePairs, row: Sequence[int]) -> list[Cell
     sides = [[file.second[at] for at in row if positive[at] == side] for side in (True, False)]
     cells: list[Cell] = [file.first[row[0]]]
     for role, texts, count in zip(
-        ("positive", "negative"), sides, (1, len(file.negatives)), strict=True
+        ("positive", "negative"), sides, (len(file.positives), len(file.negatives)), strict=True
     ):
         cells += _over(texts, count, role in file.listed)
     if file.teacher is not None:

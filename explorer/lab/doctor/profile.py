@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -15,7 +15,6 @@ from explorer.lab.doctor.texts import looked_at, numbered, together
 from explorer.runtime import jobs
 from explorer.sources.columns import (
     PAIR_ROLES,
-    POSITIVE_ROLES,
     TEACHER,
     TRIPLET_ROLES,
     is_name,
@@ -110,23 +109,13 @@ class Profile:
 
     @property
     def text_columns(self) -> tuple[str, ...]:
-        """What all columns of texts are called, those of a triplet's negatives among them; without
+        """What all columns of texts are called, those of a triplet's candidates among them; without
         names "anchor", "positive" and "negative", numbered where there are several."""
-        pair = (
-            self._named(role) or self._named(other) or other
-            for role, other in zip(POSITIVE_ROLES, TRIPLET_ROLES, strict=False)
-        )
-        return (*pair, *self.negative_columns)
-
-    @property
-    def negative_columns(self) -> tuple[str, ...]:
-        """What the columns of a triplet's negatives are called."""
-        names = getattr(self.columns, "negatives", ())
-        role = TRIPLET_ROLES[2]
-        return tuple(
-            name if is_name(name) else f"{role}_{at}" if len(names) > 1 else role
-            for at, name in enumerate(names, 1)
-        )
+        anchor, positive, negative = TRIPLET_ROLES
+        first = self._named("first") or self._named(anchor) or anchor
+        positives = getattr(self.columns, "positives", ()) or (self._named("second"),)
+        negatives = getattr(self.columns, "negatives", ())
+        return (first, *_numbered(positives, positive), *_numbered(negatives, negative))
 
     def _named(self, role: str) -> str:
         name = getattr(self.columns, "chosen", {}).get(role, "")
@@ -408,6 +397,12 @@ class Profile:
         _ = self.has, self.partners, self.written_apart, self._encounters, self.cleaned(False)
         _ = self.varied, self.listed, self.commonest
         return self
+
+
+def _numbered(names: Sequence[str], role: str) -> Iterator[str]:
+    """The names of columns; of those without one their role, numbered where there are several."""
+    for at, name in enumerate(names, 1):
+        yield name if is_name(name) else f"{role}_{at}" if len(names) > 1 else role
 
 
 def profiled(

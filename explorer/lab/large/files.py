@@ -27,6 +27,7 @@ from explorer.sources.columns import (
     plain_name,
 )
 from explorer.sources.grids import Grid, read_grid
+from explorer.sources.reading_notes import ColumnsRead
 from explorer.sources.row_reader import RowReader
 from explorer.sources.tables import check_share
 
@@ -51,17 +52,16 @@ SIMILARITY_NAMES = (
 
 
 @dataclass(frozen=True, eq=False)
-class FilePairs:
+class FilePairs(ColumnsRead):
     """`scores` are the similarities of the file, None where sentences must be encoded. Without
     labels (`labelled`) all pairs are positives.
 
     `rows` are those that the pairs stood in. `teacher` is what another model gave each pair, NaN
     for nothing; None where no column has it, or none was asked for.
     `skipped` holds how many rows could not be used, and the first of them with their reasons.
-    `inference`: the labels are kinds of natural language inference. `negatives` and `taught` are
-    the columns of triplets that have these; `listed` are the roles for which some cell has a list,
-    and `margins` says that a teacher's are those of the negatives alone: `teacher` has 0 for the
-    positive then, and less for them. `unread` are the columns of which nothing is read.
+    `inference`: the labels are kinds of natural language inference. `listed` are the roles for
+    which some cell has a list, and `margins` says that a teacher's are those of the negatives
+    alone: `teacher` has 0 for the positive then, and less for them.
     """
 
     first: Texts | Numbered
@@ -69,8 +69,6 @@ class FilePairs:
     labels: np.ndarray
     scores: np.ndarray | None
     labelled: bool
-    columns: tuple[str, ...]
-    chosen: dict[str, str]
     header: bool
     total: int
     limited: bool
@@ -79,11 +77,8 @@ class FilePairs:
     rows: np.ndarray
     teacher: np.ndarray | None = None
     inference: bool = False
-    negatives: tuple[str, ...] = ()
-    taught: tuple[str, ...] = ()
     listed: frozenset[str] = frozenset()
     margins: bool = False
-    unread: tuple[str, ...] = ()
 
     @property
     def highest_label(self) -> float:
@@ -157,8 +152,6 @@ def read_pairs(
         np.array(labels),
         np.array(scores) if "similarity" in chosen else None,
         read.labelled,
-        grid.columns,
-        read.chosen,
         grid.header,
         total,
         limited,
@@ -167,11 +160,9 @@ def read_pairs(
         np.array(rows),
         _given(np.array(teacher)),
         read.inference,
-        tuple(grid.columns[at] for at in read.negatives),
-        tuple(grid.columns[at] for at in read.taught),
         frozenset(read.listed),
         read.margins,
-        read.unread,
+        **vars(read.used),
     )
 
 

@@ -135,8 +135,8 @@ export async function rasterised(svg, ratio) {
 
 /** @typedef {{ key: string, values: Record<string, string> }} ReadingNote how a table was read */
 
-// What the fields below a file do not show: they name one column for each role.
-const NOTED = ["reading.negative", "reading.unread", "reading.by_position"];
+// What the fields below a file show: one column for each role.
+const IN_FIELDS = ["first", "second", "score", "anchor", "teacher"].map((role) => `reading.${role}`);
 
 /**
  * Which columns were read besides those in the fields, which were not, and in which order a library
@@ -144,7 +144,7 @@ const NOTED = ["reading.negative", "reading.unread", "reading.by_position"];
  * @param {ReadingNote[] | undefined} notes
  */
 export function readingNotes(notes) {
-  return (notes ?? []).filter(({ key }) => NOTED.includes(key)).map(({ key, values }) => say(key, values));
+  return (notes ?? []).filter(({ key }) => !IN_FIELDS.includes(key)).map(({ key, values }) => say(key, values));
 }
 
 /**

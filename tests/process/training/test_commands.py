@@ -96,8 +96,8 @@ def test_positives_without_scores(tmp_path):
     done = run("train", "--data", path, *SMALL, "--loss", "cosent", *runs)
     assert done.returncode == 1
     assert "these pairs have none. Use a loss over positives such as InfoNCE" in done.stderr
-    lines = [f"{line},{place}" for place, line in enumerate(lines)]
-    path.write_text("\n".join(["question,answer,id", *lines]), encoding="utf-8")
+    lines = [f"{line},{place},{place}" for place, line in enumerate(lines)]
+    path.write_text("\n".join(["question,answer,one,other", *lines]), encoding="utf-8")
     done = run("train", "--data", path, *SMALL, "--loss", "info_nce", *runs)
     assert "which columns" in done.stderr
     unscored = ("--column", "score=none")

@@ -17,6 +17,9 @@ INPUTS = Path(__file__).resolve().parents[4] / "shared" / "inputs"
 # By the name of a file of people's own: how many pairs, and which of them are positive.
 EXPECTED = {
     "bge-pos-neg.jsonl": (30, 12),
+    "bge-graded-pos.jsonl": (24, 18),
+    "captions-repeated.csv": (64, 64),
+    "faq-zh.csv": (6, 6),
     "nested-set.jsonl": (18, 6),
     "swift-rejected-response.jsonl": (18, 6),
     "tevatron-hn1-hn3.csv": (24, 6),
@@ -90,7 +93,7 @@ def test_all_that_was_said_before_an_answer_is_in_the_query():
     said = [("system", "s"), ("user", "a"), ("assistant", "b"), ("user", "c"), ("assistant", "d")]
     chat = [{"role": role, "content": content} for role, content in said]
     table = rows_of({"messages": chat}, {"messages": chat})
-    assert read_triplets(table)[0] == ("s\na\nb\nc", "d", 1)
+    assert read_triplets(table)[0] == ("a\nb\nc", "d", 1)
 
 
 def test_a_title_stands_before_the_words_of_its_passage():
@@ -176,6 +179,59 @@ def test_a_pair_that_nobody_judged_is_left_out():
     poles = [("q", "a", 1), ("q", "b", -1), ("q", "c", 1)]  # the two ends of a scale
     table = read_table(as_file(poles, ("sentence1", "sentence2", "score"), "csv"), "x.csv")
     assert table.pairs.labels == (1, -1, 1)
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "json"])
+@pytest.mark.parametrize(
+    ("first", "second"), [("pos_1", "pos_2"), ("positive1", "positive_2"), ("HP1", "HP2")]
+)
+def test_numbered_positives_are_all_read(first, second, kind):
+    rows = [("q one", "p", "r", "n", 3, 2, 1), ("q two", "o", "", "k", 2, "", 1)]
+    names = ("query", first, second, "neg_1", "pos_1_score", "pos_2_score", "neg_1_score")
+    table = read_table(as_file(rows, names, kind), f"x.{kind}")
+    two = [("q two", "o", 1), ("q two", "k", 0)]
+    assert read_triplets(table) == [("q one", "p", 1), ("q one", "r", 1), ("q one", "n", 0), *two]
+    assert table.pairs.teacher == (3, 2, 1, 2, 1)
+    assert (table.positives, table.unread) == ((first, second), ())
+    assert keys(table)["reading.positive"] == {"columns": f"“{first}”, “{second}”"}
+    alone = read_table(as_file([row[:3] for row in rows], names[:3], kind), f"x.{kind}")
+    assert read_triplets(alone) == [("q one", "p", 1), ("q one", "r", 1), ("q two", "o", 1)]
+
+
+@pytest.mark.parametrize(
+    ("row", "several"),
+    [
+        ({"query": "q", "pos": ["p", "r"], "neg": ["n"]}, True),
+        ({"query": "q", "pos": ["p"], "neg": ["n", "m"]}, False),
+        ({"query": "q", "pos": ["p", "r"]}, True),
+        ({"query": "q", "pos": ["p"]}, False),
+        ({"query": "q", "pos_1": "p", "pos_2": "r", "neg": "n"}, True),
+        ({"query": "q", "documents": ["p", "r"], "labels": [2, 1]}, False),  # degrees
+    ],
+)
+def test_the_order_of_positives_is_no_degree(row, several):
+    assert ("reading.unordered_positives" in keys(rows_of(row, row))) == several
+
+
+REFERENCES = {
+    "path": "img_{}.jpg",
+    "folder": "train/images/a cat {}.png",
+    "address": "https://example.com/page/{}",
+    "id": "doc-{}",
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "json"])
+@pytest.mark.parametrize("reference", REFERENCES.values(), ids=REFERENCES)
+def test_paths_addresses_and_ids_are_no_sentences(reference, kind):
+    rows = [(reference.format(at), f"a caption of {at}", f"and another {at}") for at in range(6)]
+    table = read_table(as_file(rows, ("ref", "one", "other"), kind), f"x.{kind}")
+    assert (table.chosen["first"], table.chosen["second"]) == ("one", "other")
+    assert (table.unread, table.references) == (("ref",), ())
+    # Without a second text they tell what stands beside a text again, and it is said that they do.
+    table = read_table(as_file([row[:2] for row in rows], ("ref", "title"), kind), f"x.{kind}")
+    assert (table.chosen["first"], table.references) == ("ref", ("ref",))
+    assert keys(table)["reading.references"] == {"columns": "“ref”"}
 
 
 def keys(table: Table) -> dict[str, dict[str, str]]:

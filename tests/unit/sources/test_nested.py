@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from explorer.lab.large.files import read_pairs
 from explorer.runtime.problem import Problem
+from explorer.sources.reading_notes import reading_notes
 from explorer.sources.tables import Table, read_table
 
 QUERIES = ("red hat", "green tea", "garden hose")
@@ -24,6 +28,12 @@ ROWS = [("red hat", "Hats", ["Tools", "Shoes"]), ("green tea", "Teas", ["Tools",
 
 def lines(rows: list[dict]) -> bytes:
     return "\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode()
+
+
+def parquet(rows: list[dict]) -> bytes:
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), file)
+    return file.getvalue()
 
 
 def pairs_of(table: Table) -> list[tuple[str, str, float]]:
@@ -74,6 +84,13 @@ FORMS = {
         "rejected": n,
     },
     "numbered": lambda q, p, n: {"question": q, "neg_1": n[0], "positive": p, "neg_2": n[1]},
+    "numbered positives": lambda q, p, n: {"query": q, "HP1": p, "HN1": n[0], "HN2": n[1]},
+    "lists of each key": lambda q, p, n: {
+        "query": q,
+        "positive_passages": {"docid": ["1"], "text": [p]},
+        "negative_passages": {"docid": ["2", "3"], "text": n},
+    },
+    "row of a viewer": lambda q, p, n: {"row_idx": 0, "row": {"query": q, "pos": [p], "neg": n}},
     "HN": lambda q, p, n: {"query": q, "positive": p, "HN1": n[0], "HN2": n[1]},
     "hard negatives": lambda q, p, n: {"anchor": q, "positive": p, "hard_negatives": n},
     "Chinese": lambda q, p, n: {"查询": q, "正样本": p, "负样本1": n[0], "负样本2": n[1]},
@@ -86,8 +103,11 @@ def test_every_form_of_negatives_is_read_whole(form):
     assert pairs_of(read_table(content, "rows.jsonl")) == TRIPLETS
     whole = json.dumps([FORMS[form](*row) for row in ROWS]).encode()
     assert pairs_of(read_table(whole, "rows.json")) == TRIPLETS
-    large = read_pairs(content, "rows.jsonl", {"similarity": ""}, None, lambda *_: None)
-    assert list(large.second) == [second for _, second, _ in TRIPLETS]
+    packed = parquet([FORMS[form](*row) for row in ROWS])
+    assert pairs_of(read_table(packed, "rows.parquet")) == TRIPLETS
+    for kind in (content, packed):
+        large = read_pairs(kind, "rows", {"similarity": ""}, None, lambda *_: None)
+        assert list(large.second) == [second for _, second, _ in TRIPLETS]
 
 
 def test_numbered_negatives_of_a_csv_are_read_in_upper_and_lower_case():
@@ -201,6 +221,67 @@ def test_a_chat_hides_no_column_of_the_row():
     row = {"query": "a b", "response": "c d", "label": 1, "messages": chat("other")}
     table = read_table(lines([row]), "x.jsonl")
     assert (pairs_of(table), table.unread) == ([("a b", "c d", 1.0)], ("messages",))
+
+
+SYSTEMS = [
+    (
+        {"messages": [*chat("s", "system"), *chat("q")], "positive_messages": [chat("p")]},
+        "messages",
+    ),
+    ({"messages": [*chat("s", "developer"), *chat("q"), *chat("p", "assistant")]}, "messages"),
+    (
+        {"messages": chat("q"), "positive_messages": [[*chat("s", "system"), *chat("p")]]},
+        "positive",
+    ),
+    (
+        {
+            "conversations": [
+                {"from": "system", "value": "s"},
+                {"from": "human", "value": "q"},
+                {"from": "gpt", "value": "p"},
+            ]
+        },
+        "conversations",
+    ),
+]
+
+
+@pytest.mark.parametrize("write", [lines, parquet])
+@pytest.mark.parametrize(("row", "name"), SYSTEMS)
+def test_the_turn_of_the_system_is_an_instruction(row, name, write):
+    table = read_table(write([row, row]), "x")
+    assert pairs_of(table) == [("q", "p", 1.0)] * 2
+    notes = {note.key: note.values["columns"] for note in reading_notes(table)}
+    assert notes["reading.instruction"] == f"“{name}.system”"
+    assert "reading.unread" not in notes
+    assert "reading.by_position" not in notes  # the file has no such column
+
+
+@pytest.mark.parametrize("write", [lines, parquet])
+def test_scores_in_passages_are_a_teachers(write):
+    row = {
+        "query": "q",
+        "positive_passages": [{"text": "p", "score": 3.5, "docid": "1"}],
+        "negative_passages": [{"text": "n", "score": -1.0}, {"text": "m", "score": 0.5}],
+    }
+    table = read_table(write([row, row]), "x")
+    assert table.pairs.teacher == (3.5, -1.0, 0.5) * 2
+    assert table.taught == ("positive_passages.score", "negative_passages.score")
+    assert table.unread[:1] == ("positive_passages.docid",)
+    del row["negative_passages"][0]["score"], row["negative_passages"][1]["score"]
+    table = read_table(write([row, row]), "x")  # of the positive alone they teach nothing
+    assert (table.left_out, table.pairs.teacher) == (0, None)
+    assert "positive_passages.score" in table.unread
+
+
+@pytest.mark.parametrize("write", [lines, parquet])
+@pytest.mark.parametrize("label", ["label", "relevance", "is_selected"])
+def test_labels_in_passages_are_labels(label, write):
+    passages = [{"text": "a b", label: 1}, {"text": "c d", label: 0}]
+    row = {"query": "q r", "passages": passages, "query_id": 7}
+    table = read_table(write([row, row]), "x")
+    assert pairs_of(table) == [("q r", "a b", 1.0), ("q r", "c d", 0.0)] * 2
+    assert (table.chosen["score"], table.unread) == (f"passages.{label}", ("query_id",))
 
 
 def test_an_entry_that_is_no_chat_is_read_or_named_and_not_dropped():

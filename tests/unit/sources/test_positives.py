@@ -115,9 +115,6 @@ def test_a_score_column_that_nobody_filled_in_is_none():
 @pytest.mark.parametrize(
     ("name", "values"),
     [
-        ("id", [1, 2, 3]),
-        ("query_id", [7, 8, 9]),
-        ("Unnamed: 0", [0, 1, 2]),
         ("verdict", ["good", "bad", "good"] * 4),
         ("kinds", [[1, 2], [3], [4]]),
     ],
@@ -134,6 +131,13 @@ def test_a_column_that_may_be_a_score_is_asked_about(name, values):
     table = read_table(content, "x.json", columns={"score": NO_SCORE})
     assert len(table.pairs) == len(rows)
     assert not table.pairs.labelled
+
+
+@pytest.mark.parametrize("name", ["id", "query_id", "Unnamed: 0", "编号"])
+def test_a_column_that_counts_rows_is_no_score_and_named(name):
+    rows = [(*row, place) for place, row in enumerate(ROWS)]
+    table = read_table(as_file(rows, ("question", "answer", name), "json"), "x.json")
+    assert (table.pairs.labelled, table.unread) == (False, (name,))
 
 
 def test_one_column_of_numbers_is_the_score_as_ever():

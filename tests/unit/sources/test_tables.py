@@ -611,7 +611,11 @@ def test_public_data_sets_arrive_exactly(name):
         ("question,answer,negative_1,negative_2,other", "a,b,c,d,e", ("other",)),
         ("anchor,positive,negative,pos_score,neg_score,note", "a,b,c,0.9,0.1,e", ("note",)),
         ("first,second,score,teacher,id", "a,b,0.5,0.4,7", ("id",)),
-        ("first,second,guide1,guide2,note", 'a,b,"[1, 0]","[0, 1]",e', ("note",)),
+        (
+            "first,second,guide1,guide2,note",
+            'a,b,"[1, 0]","[0, 1]",e',
+            ("guide1", "guide2", "note"),
+        ),
         ("first,second,third", "a,b,c", ("third",)),
     ],
 )

@@ -158,7 +158,7 @@ def describe_file(request: dict) -> Json:
         **known,
         "columns": table.columns,
         "chosen": {**table.chosen, TEACHER: table.chosen.get(TEACHER, NO_SCORE)},
-        "unread": table.unread,
+        "unread": [name for name in table.unread if name not in table.vectors],
         "used": len(table.pairs),
         "labelled": table.pairs.labelled,
         "inference": table.inference,

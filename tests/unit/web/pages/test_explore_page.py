@@ -381,9 +381,10 @@ def test_positives_are_read_and_explored_and_a_loss_that_cannot_says_so():
 
 
 def test_a_column_that_may_be_a_score_is_to_be_chosen_or_passed_over():
-    content = b"question,answer,id\nHow are you?,Fine.,1\nWhere is it?,Over there.,2\n"
+    rows = b"How are you?,Fine.,1,7\nWhere is it?,Over there.,2,8\n"
+    content = b"question,answer,one,other\n" + rows
     assert read("faq.csv", content)["error"]["about"] == "columns"
     chosen = {"first": "question", "second": "answer", "score": "none"}
     assert [row[2] for row in read("faq.csv", content, columns=chosen)["rows"]] == ["", ""]
-    scored = read("faq.csv", content, columns={**chosen, "score": "id"})
+    scored = read("faq.csv", content, columns={**chosen, "score": "one"})
     assert [row[2] for row in scored["rows"]] == ["1", "2"]
