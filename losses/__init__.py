@@ -91,6 +91,7 @@ from losses.ranking.multitask_cosent import MULTITASK_COSENT, multitask_cosent
 from losses.ranking.ranknet import (
     PAIRWISE_LOGISTIC,
     pairwise_logistic,
+    pairwise_logistic_judged,
 )
 from losses.spec import GROUPS, Convention, LossSpec, Parameter, Symbol, spec_of
 from losses.spread.alignment import ALIGNMENT, UNIFORMITY, alignment, uniformity
@@ -246,6 +247,7 @@ __all__ = [
     "orthogonal",
     "pairwise_hinge",
     "pairwise_logistic",
+    "pairwise_logistic_judged",
     "prefix_shares",
     "proxy_anchor",
     "proxy_nca",

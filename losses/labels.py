@@ -19,6 +19,8 @@ Labels = TypeVar("Labels")  # an array or a tensor
 
 UNIT: Ends = (0.0, 1.0)
 COSINES: Ends = (-1.0, 1.0)
+# The label of a pair that nobody judged, in relevance judgements of degrees from 0 on.
+UNJUDGED = -1
 # What people are asked to grade on, from the narrowest to the widest.
 COMMON: tuple[Ends, ...] = ((1.0, 5.0), (0.0, 5.0), (0.0, 10.0), (0.0, 100.0))
 

@@ -140,6 +140,12 @@ READABLE: Mapping[str, Readable] = {
     "list_mask": Readable(
         "where there is a candidate", ("list", "candidate"), "groups", needs=LISTS
     ),
+    "judged_mask": Readable(
+        "where there is a candidate whose label is not −1",
+        ("list", "candidate"),
+        "groups",
+        needs=LISTS,
+    ),
     "list_teacher": Readable(
         "what the teacher gives these candidates",
         ("list", "candidate"),

@@ -20,6 +20,7 @@ from losses.peers import Peer
 from losses.readings import LISTS, POSITIVES, READABLE, TEACHER, TEACHER_VECTORS, Readable
 from losses.scores import SCORE_KINDS, Ends, on_scores
 from losses.symbols import Parameter, ParameterValue, Symbol
+from losses.unjudged import without_unjudged
 
 GROUPS = (
     "pair_scores",
@@ -403,6 +404,8 @@ class LossSpec:
                         with_copies=candidate.with_copies,
                         reach=candidate.reach,
                     )
+                if "judged_mask" in found.reads.values():
+                    found = without_unjudged(found)
                 return found.scored_as(candidate.score or self.score)
         known = ", ".join(c.name for c in self.conventions) or "none"
         raise ValueError(f"{self.name} has no convention {convention!r}; it has: {known}")

@@ -28,7 +28,7 @@ from explorer.sources.guides import guide_of
 from explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from losses.geometry import cosine
 from losses.groups import at, lists_of, margins_of, triplets_of
-from losses.labels import Ends, cosine_labels, label_rules, unit_labels
+from losses.labels import UNJUDGED, Ends, cosine_labels, label_rules, unit_labels
 from losses.readings import READABLE
 
 # A level of `hierarchical_cosent` reads this share of the dimensions, from the first on.
@@ -370,6 +370,9 @@ class _Readings:
 
     def list_mask(self) -> Tensor:
         return self.batch.lists >= 0
+
+    def judged_mask(self) -> Tensor:
+        return self.list_mask() & (self.list_labels() != UNJUDGED)
 
     def list_places(self) -> Tensor:
         return self.batch.lists

@@ -17,14 +17,13 @@ from losses.landmarks import Bound
 from losses.lists.candidates import (
     LIST_SYMBOLS,
     MEAN_OF_LISTS,
-    PADDED,
     READS,
+    READS_JUDGED,
     both_present,
     differences_of,
     gains_of,
     present_in,
     scored_lists,
-    without_padding,
 )
 from losses.lists.minimum import least_soft_ranks, width_of
 from losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
@@ -40,26 +39,6 @@ def approx_ndcg_definition(
     temperature: float = 0.1,
 ) -> Tensor:
     present = present_in(scores, mask)
-    pairs = both_present(present)
-    differences = differences_of(scores, pairs) / temperature
-    ranks = soft_ranks(differences, pairs)
-    gains = gains_of(labels.to(scores.dtype), present)
-    terms = gains / torch.log2(1 + ranks)
-    per_list = -terms.sum(dim=1)
-    filled = present.any(dim=1)
-    loss = mean_of(per_list, filled)
-    return loss
-
-
-def approx_ndcg_padded_definition(
-    scores: Tensor,
-    labels: Tensor,
-    *,
-    mask: Tensor | None = None,
-    temperature: float = 1.0,
-) -> Tensor:
-    """As allRank: a label of −1 marks a place without a candidate."""
-    present = present_in(scores, mask) & (labels != PADDED)
     pairs = both_present(present)
     differences = differences_of(scores, pairs) / temperature
     ranks = soft_ranks(differences, pairs)
@@ -175,9 +154,7 @@ APPROX_NDCG = LossSpec(
         Convention(
             "allRank 1.4.3 approxNDCGLoss (α = 1)",
             {"temperature": 1.0},
-            approx_ndcg_padded_definition,
-            collapse=without_padding(_collapse),
-            floor=without_padding(_floor),
+            reads=READS_JUDGED,
             note="The library takes a label of −1 for a place without a candidate. A list of these "
             "alone counts nowhere here, and as 0 there.",
             score="logit",

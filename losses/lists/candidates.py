@@ -6,10 +6,7 @@ stands in the other places is never read, be it NaN. A list without any candidat
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,8 +18,8 @@ from losses.spec import Parameter, Symbol
 TEMPERATURE = Parameter(
     "temperature", 1.0, r"\tau", 0.01, 10.0, 0.01, logarithmic=True, role="sharpness"
 )
-PADDED = -1  # the label by which allRank marks a place without a candidate
 READS = {"scores": "list_scores", "labels": "list_labels", "mask": "list_mask"}
+READS_JUDGED = {**READS, "mask": "judged_mask"}  # a label of −1 is no candidate
 
 
 def scored_lists(
@@ -41,17 +38,6 @@ def scored_lists(
 def present_in(scores: Tensor, mask: Tensor | None) -> Tensor:
     """Which places [L, K] hold a candidate: all, if nothing else is said."""
     return torch.ones_like(scores, dtype=torch.bool) if mask is None else mask
-
-
-def without_padding(landmark: Callable[..., Any]) -> Callable[..., Any]:
-    """A reference value of lists in which a label of `PADDED` is no candidate."""
-
-    @functools.wraps(landmark)
-    def of_judged(given: dict[str, Tensor], **parameters: Any) -> Any:
-        present = present_in(given["labels"], given.get("mask"))
-        return landmark({**given, "mask": present & (given["labels"] != PADDED)}, **parameters)
-
-    return of_judged
 
 
 def log_shares_of(logits: Tensor) -> Tensor:

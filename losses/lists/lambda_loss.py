@@ -17,14 +17,13 @@ from losses.labels import COSINES, Ends
 from losses.landmarks import Bound, softplus_at
 from losses.lists.candidates import (
     LIST_SYMBOLS,
-    PADDED,
     READS,
+    READS_JUDGED,
     both_present,
     differences_of,
     gains_of,
     present_in,
     scored_lists,
-    without_padding,
 )
 from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -69,33 +68,6 @@ def lambda_loss_definition(
     reduction: str = "mean",
 ) -> Tensor:
     present = present_in(scores, mask)
-    pairs = both_present(present)
-    ranks = ranks_of(scores, pairs)
-    gains = gains_of(labels.to(scores.dtype), present, int(k or 0))
-    ordered = pairs if scheme == "ndcg1" else pairs & (labels[:, :, None] > labels[:, None, :])
-    if k:
-        reached = ranks <= k
-        ordered = ordered & (reached[:, :, None] | reached[:, None, :])
-    weights = weights_by(scheme, gains, ranks, mu).masked_fill(~ordered, 0)
-    differences = sigma * differences_of(scores, pairs)
-    terms = weights * softplus(differences) / math.log(2)
-    loss = terms.sum() / (ordered.sum().clamp_min(1) if reduction == "mean" else 1)
-    return loss
-
-
-def lambda_loss_padded_definition(
-    scores: Tensor,
-    labels: Tensor,
-    *,
-    mask: Tensor | None = None,
-    scheme: str = "ndcg2pp",
-    k: int | None = None,
-    sigma: float = 1.0,
-    mu: float = 10.0,
-    reduction: str = "mean",
-) -> Tensor:
-    """As allRank: a label of −1 marks a place without a candidate."""
-    present = present_in(scores, mask) & (labels != PADDED)
     pairs = both_present(present)
     ranks = ranks_of(scores, pairs)
     gains = gains_of(labels.to(scores.dtype), present, int(k or 0))
@@ -275,9 +247,7 @@ LAMBDA_LOSS = LossSpec(
         Convention(
             "allRank 1.4.3 lambdaLoss, ndcgLoss2PP_scheme",
             {"reduction": "sum"},
-            lambda_loss_padded_definition,
-            collapse=without_padding(_collapse),
-            floor=without_padding(_floor),
+            reads=READS_JUDGED,
             note="The library takes a label of −1 for a place without a candidate. With k "
             "it keeps pairs of which both stand among the first k; here, as in the paper and in "
             "sentence-transformers, one of them does.",

@@ -15,14 +15,13 @@ from losses.labels import COSINES, Ends
 from losses.lists.candidates import (
     LIST_SYMBOLS,
     MEAN_OF_LISTS,
-    PADDED,
     READS,
+    READS_JUDGED,
     TEMPERATURE,
     both_present,
     differences_of,
     present_in,
     scored_lists,
-    without_padding,
 )
 from losses.lists.minimum import least_list_mle, width_of
 from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
@@ -65,29 +64,6 @@ def list_mle_definition(
     temperature: float = 1.0,
 ) -> Tensor:
     present = present_in(scores, mask)
-    pairs = both_present(present)
-    later = chosen_later(labels, pairs, order)
-    differences = differences_of(scores, pairs) / temperature
-    terms = differences.masked_fill(~later, -torch.inf)
-    choices = log1p_sum_exp(terms, dim=2)
-    weights = place_weights(later, present, weighted).to(scores.dtype)
-    per_list = (weights * choices).sum(dim=1)
-    filled = present.any(dim=1)
-    loss = mean_of(per_list, filled)
-    return loss
-
-
-def list_mle_padded_definition(
-    scores: Tensor,
-    labels: Tensor,
-    *,
-    mask: Tensor | None = None,
-    weighted: bool = False,
-    order: str = "labels",
-    temperature: float = 1.0,
-) -> Tensor:
-    """As allRank: a label of −1 marks a place without a candidate."""
-    present = present_in(scores, mask) & (labels != PADDED)
     pairs = both_present(present)
     later = chosen_later(labels, pairs, order)
     differences = differences_of(scores, pairs) / temperature
@@ -252,9 +228,7 @@ LIST_MLE = LossSpec(
         Convention(
             "allRank 1.4.3 listMLE (ties shuffled)",
             {},
-            list_mle_padded_definition,
-            collapse=without_padding(_collapse),
-            floor=without_padding(_floor),
+            reads=READS_JUDGED,
             note="The library takes a label of −1 for a place without a candidate. It adds "
             "10⁻¹⁰ inside its logarithm, which is left out here: below a share of that size it is "
             "another number.",

@@ -16,13 +16,12 @@ from losses.labels import COSINES, Ends
 from losses.lists.candidates import (
     LIST_SYMBOLS,
     MEAN_OF_LISTS,
-    PADDED,
     READS,
+    READS_JUDGED,
     TEMPERATURE,
     log_shares_of,
     present_in,
     scored_lists,
-    without_padding,
 )
 from losses.lists.minimum import least_cross_entropies, width_of
 from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
@@ -56,26 +55,6 @@ def list_net_definition(
     temperature: float = 1.0,
 ) -> Tensor:
     present = present_in(scores, mask)
-    logits = (scores / temperature).masked_fill(~present, -torch.inf)
-    log_shares = log_shares_of(logits)
-    targets = targets_of(labels.to(scores.dtype), present, target)
-    terms = -targets * log_shares.masked_fill(~present, 0)
-    per_list = terms.sum(dim=1)
-    filled = present.any(dim=1)
-    loss = mean_of(per_list, filled)
-    return loss
-
-
-def list_net_padded_definition(
-    scores: Tensor,
-    labels: Tensor,
-    *,
-    mask: Tensor | None = None,
-    target: str = "softmax",
-    temperature: float = 1.0,
-) -> Tensor:
-    """As allRank: a label of −1 marks a place without a candidate."""
-    present = present_in(scores, mask) & (labels != PADDED)
     logits = (scores / temperature).masked_fill(~present, -torch.inf)
     log_shares = log_shares_of(logits)
     targets = targets_of(labels.to(scores.dtype), present, target)
@@ -250,9 +229,7 @@ LIST_NET = LossSpec(
         Convention(
             "allRank 1.4.3 listNet",
             {"target": "softmax"},
-            list_net_padded_definition,
-            collapse=without_padding(_collapse),
-            floor=without_padding(_floor),
+            reads=READS_JUDGED,
             note="The library takes a label of −1 for a place without a candidate. It adds "
             "10⁻¹⁰ inside its logarithm, which is left out here: below a share of that size it is "
             "another number.",

@@ -14,9 +14,8 @@ from losses.forms import LogisticSum
 from losses.gather import gathered
 from losses.kernels import logistic_sum, mean_of, softplus
 from losses.kernels.pairwise import sum_of_gaps
-from losses.labels import COSINES, Ends
+from losses.labels import COSINES, UNJUDGED, Ends
 from losses.landmarks import softplus_at
-from losses.lists.candidates import PADDED
 from losses.peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from losses.ranking.ordered_pairs import PAIR_SYMBOLS, SCALE, ordered_count
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -68,11 +67,37 @@ def pairwise_logistic_judged_definition(
 ) -> Tensor:
     """As allRank and TF-Ranking: a label of −1 marks a pair that nobody judged."""
     differences = scale * (scores[:, None] - scores[None, :])
-    judged = labels != PADDED
+    judged = labels != UNJUDGED
     ordered = (labels[:, None] < labels[None, :]) & judged[:, None] & judged[None, :]
     terms = softplus(differences).masked_fill(~ordered, 0)
     loss = terms.sum() if reduction == "sum" else mean_of(terms, ordered)
     return loss
+
+
+def pairwise_logistic_judged(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    scale: float = 1.0,
+    reduction: str = "mean",
+    gather: bool = False,
+) -> Tensor:
+    r"""`pairwise_logistic` as allRank and TF-Ranking have it: without the pairs of label −1.
+
+    >>> pairwise_logistic_judged(torch.tensor([0.0, 0.0, 5.0]), torch.tensor([1, 0, -1]))  # log 2
+    tensor(0.6931)
+
+    Args:
+        scores, labels, scale, gather: as for `pairwise_logistic`.
+        reduction: "sum", or "mean" over the ordered pairs.
+    """
+    inputs.one_of(REDUCTIONS[:2], reduction=reduction)
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    chosen = {"scale": scale, "reduction": reduction}
+    if not inputs.may_ask(labels):  # how many are left is not to be known
+        return pairwise_logistic_judged_definition(scores, labels, **chosen)
+    judged = labels != UNJUDGED
+    return pairwise_logistic(scores[judged], labels[judged], **chosen)
 
 
 def pairwise_logistic_binary_definition(
@@ -116,7 +141,7 @@ def pairwise_logistic_by_gap_definition(
     """As allRank weighs RankNet: each pair by its label difference, the mean over pairs; a label of
     −1 marks a pair that nobody judged."""
     differences = scale * (scores[:, None] - scores[None, :])
-    judged = labels != PADDED
+    judged = labels != UNJUDGED
     ordered = (labels[:, None] < labels[None, :]) & judged[:, None] & judged[None, :]
     gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu()
     terms = gaps * softplus(differences).masked_fill(~ordered, 0)
@@ -125,18 +150,18 @@ def pairwise_logistic_by_gap_definition(
 
 
 def _of_judged(landmark: Callable[..., Any]) -> Callable[..., Any]:
-    """A reference value of the pairs whose label is not `PADDED`."""
+    """A reference value of the pairs whose label is not `UNJUDGED`."""
 
     @functools.wraps(landmark)
     def of_judged(given: dict[str, Tensor], **parameters: Any) -> Any:
-        judged = given["labels"] != PADDED
+        judged = given["labels"] != UNJUDGED
         return landmark({name: value[judged] for name, value in given.items()}, **parameters)
 
     return of_judged
 
 
 def _judged_count(labels: Tensor) -> int:
-    return ordered_count(labels[labels != PADDED])
+    return ordered_count(labels[labels != UNJUDGED])
 
 
 def _by_gap_collapse(given: dict[str, Tensor], **_: object) -> float:
@@ -256,6 +281,7 @@ PAIRWISE_LOGISTIC = LossSpec(
             {"scale": 1.0, "reduction": "mean"},
             pairwise_logistic_judged_definition,
             symbols=JUDGED,
+            function=pairwise_logistic_judged,
             list_weight=_judged_count,
             collapse=_of_judged(_logistic_collapse),
             floor=_of_judged(_logistic_floor),

@@ -13,7 +13,7 @@ from torch.nn.functional import pad
 from losses import geometry
 from losses.gather import gathered
 from losses.groups import at, margins_of, triplets_of
-from losses.labels import UNIT, Ends, cosine_labels, unit_labels
+from losses.labels import UNIT, UNJUDGED, Ends, cosine_labels, unit_labels
 
 SIMILARITIES = {"cosine": geometry.cosine, "dot": geometry.dot}
 
@@ -216,6 +216,10 @@ class Examples:
     @property
     def list_mask(self) -> Tensor:
         return self.needed_lists >= 0
+
+    @property
+    def judged_mask(self) -> Tensor:
+        return self.list_mask & (self.list_labels != UNJUDGED)
 
     def _of_all(self, places: Tensor) -> Tensor:
         """The places of pairs among those of all processes, where their batches are one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 from collections.abc import Callable, Iterator
@@ -83,6 +84,7 @@ def inputs_for(
             torch.rand(count, CANDIDATES, generator=made).argsort(dim=1) % 4
         ).to(dtype),
         "list_mask": lambda: ~absent,
+        "judged_mask": lambda: ~absent,
         "list_teacher": lambda: normal(count, CANDIDATES) * 3,
         "margin_positives": lambda: cosines(count),
         "margin_negatives": lambda: cosines(count, CANDIDATES),
@@ -143,9 +145,10 @@ def steps_of(
 ) -> dict[str, object]:
     """The names of a definition and what they held when it returned."""
     kept: dict[str, object] = {}
+    code = inspect.unwrap(definition).__code__
 
     def watch(frame, event, _):
-        if event == "return" and frame.f_code is definition.__code__:
+        if event == "return" and frame.f_code is code:
             kept.update(frame.f_locals)
 
     before = sys.getprofile()

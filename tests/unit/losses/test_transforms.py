@@ -43,12 +43,24 @@ def in_rows(function, count):
     return lambda moving, rest: function(*moving, **rest), list(rows), {}
 
 
+def scored(function, count):
+    made = torch.Generator().manual_seed(count)
+    scores = torch.randn(count, generator=made, dtype=torch.float64)
+    labels = torch.arange(count) % 7 - 1
+    return lambda moving, rest: function(*moving, **rest), [scores], {"labels": labels}
+
+
+BY_ARGUMENT = {"classes": classed, "scores": scored}
+
+
+def called(function):
+    named = (n for n in BY_ARGUMENT if n in signature(function).parameters)
+    return partial(BY_ARGUMENT.get(next(named, ""), in_rows), function)
+
+
 FORMS = {
     **{name: partial(registered, spec) for name, spec in LOSSES.items()},
-    **{
-        name: partial(classed if "classes" in signature(function).parameters else in_rows, function)
-        for name, function in OTHERS.items()
-    },
+    **{name: called(function) for name, function in OTHERS.items()},
     **{
         f"triplet, {mining}": partial(classed, partial(losses.triplet, mining=mining))
         for mining in ("hard", "semi_hard", "all")
