@@ -43,19 +43,21 @@ class LossModule(Settled):
 
     def __init__(self, **settings: object) -> None:
         super().__init__()
-        defaults = inspect.signature(self.function).parameters
-        accepted = [parameter.name for parameter in self.spec.parameters]
-        extra = [name for name in EXTRA if name in defaults]
+        named = inspect.signature(self.function).parameters
+        accepted = {
+            p.name: p.default if self.spec.convention else named[p.name].default
+            for p in self.spec.parameters
+        }
+        extra = [name for name in EXTRA if name in named]
         for name in settings:
             if name not in accepted and name not in extra:
                 said = ", ".join(accepted) or "none"
                 raise TypeError(f"{type(self).__name__} has no parameter {name!r}; it has: {said}")
-        chosen = {name: settings.get(name, defaults[name].default) for name in accepted}
-        self.settings = chosen | {name: settings[name] for name in extra if name in settings}
+        self.settings = {**accepted, **settings}
 
     @property
     def function(self) -> Callable[..., Tensor]:
-        return self.spec.function
+        return self.spec.checked
 
     def forward(self, *given: Tensor, **named: Tensor) -> Tensor:
         return self.function(*given, **named, **self.settings)
@@ -109,14 +111,16 @@ def module_name(name: str) -> str:
 
 def loss_module(name: str) -> type[LossModule]:
     """The class for the loss of this name, also for one that was registered later, and for a sum:
-    ``loss_module("info_nce+angle")(weight_of_angle=0.1)``."""
+    ``loss_module("info_nce+angle")(weight_of_angle=0.1)``. By the name of a library's class it is
+    the loss as that library computes it: ``loss_module("MultipleNegativesRankingLoss")()``."""
     return MODULES.get(name) or _module_of(LOSSES[name])
 
 
 def _module_of(spec: LossSpec) -> type[LossModule]:
     base = PrototypeLoss if "prototypes" in spec.reads else LossModule
     base = QueuedLoss if any(part.length for part in spec.parts) else base
-    described = f"{spec.title}: `losses.{spec.name}` with its parameters held."
+    told = spec.convention and f", as in {spec.convention}"
+    described = f"{spec.title}: `losses.{spec.name}` with its parameters held{told}."
     held = {"spec": spec, "__module__": __name__, "__doc__": described}
     return cast("type[LossModule]", type(module_name(spec.name), (base,), held))  # of that base
 

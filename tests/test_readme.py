@@ -20,11 +20,11 @@ BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
 def test_the_library_example_gives_the_numbers_beside_it():
     space: dict = {}
     lines = BLOCKS[0].splitlines()
-    exec("\n".join(lines[:-2]), space)
-    loss = eval(lines[-2].split("#")[0], space)
+    exec("\n".join(lines[:-3]), space)
+    loss, collapse, convention = (eval(line.split("#")[0], space) for line in lines[-3:])
     assert float(loss) == pytest.approx(7.9198e-06, rel=1e-4)
-    collapse = eval(lines[-1].split("#")[0], space)
     assert collapse == pytest.approx(1.6094, rel=1e-3)
+    assert convention == lines[-1].split("#")[1].strip()
 
 
 def test_the_loss_it_adds_is_complete_in_twenty_lines_or_so(tmp_path):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from explorer.locale import title_word
 from explorer.runtime.problem import Problem
 from losses import LOSSES
-from losses.sentence_transformers.naming import plain
+from losses.aliases import plain
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,8 @@ RECIPES: Mapping[str, Recipe] = {
 }
 # Of a name: longer than any sum of losses and lengths that there are.
 MOST_LETTERS = 1000
+# A loss by another of its names on prefixes, or with a queue.
+WRAPPED = re.compile(r"(matryoshka|queue)\(([^(),]+)((?:,\d+)*)\)", re.IGNORECASE)
 _SUMMAND = re.compile(r"(\w+)|matryoshka\((\w+)((?:,[1-9]\d{0,4})*)\)|queue\((\w+)\)")
 
 

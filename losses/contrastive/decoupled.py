@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -209,6 +210,48 @@ def _decoupled_floor(given: dict[str, Tensor], temperature: float = 0.1, **_: ob
 
 VIEWS = ("views", "similarities", "logits", "place", "partner", "positive", "others")
 
+OF_LIGHTLY = Convention(
+    "lightly 1.6.0",
+    {"temperature": 0.1},
+    decoupled_of_lightly_definition,
+    formula=r"\frac{1}{2N} \sum_i \Bigl(-w_i\, s_{i\,p(i)}"
+    r" + \log \sum_{k \ne i, p(i)} e^{s_{ik}}\Bigr)",
+    symbols={
+        **{name: NT_XENT.symbols[name] for name in VIEWS},
+        "terms": Symbol(r"s_{ik}\ \text{where}\ k \ne i, p(i)", ("view", "view"), "«logits[r,c]»"),
+        "partition": Symbol(
+            r"\log \sum_{k \ne i, p(i)} e^{s_{ik}}",
+            ("view",),
+            r"\log\bigl(«Σ exp terms[r]»\bigr)",
+        ),
+        "own": Symbol(r"c_{i\,p(i)}", ("view",), "«similarities[r,partner[r]]»"),
+        "shares": Symbol("p_i", ("view",), signed=False),
+        "weights": Symbol(
+            "w_i", ("view",), r"2 - «len(first)» \cdot «shares[r]»", equals="2 - N p_i"
+        ),
+        "pull": Symbol(
+            r"w_i s_{i\,p(i)}",
+            ("view",),
+            {"weighted": r"«weights[r]» \cdot «positive[r]»", "": "«positive[r]»"},
+        ),
+        "per_view": Symbol(r"\ell_i", ("view",), "«partition[r]» - «pull[r]»"),
+        "loss": Symbol(
+            r"\mathcal L",
+            equals=r"\frac{1}{2N} \sum_i \ell_i",
+            live=r"\frac{«Σ per_view»}{«len(per_view)»}",
+        ),
+    },
+    reads={"first": "queries", "second": "keys"},
+    note="As the paper has it: over both views of each pair, against those of both sides, "
+    "2N − 2 negatives each. The weights of DCLW are constants. Earlier versions "
+    "added the logarithms of two sums, one for each side.",
+    collapse=_of_lightly_collapse,
+    collapse_formula=r"\ln(2N - 2)",
+    floor=_of_lightly_floor,
+    floor_formula=r"\ln(2N - 2) - \frac{N}{(N - 1)\tau}",
+    peers=(Peer("lightly", "DCLLoss"),),
+)
+
 DECOUPLED = LossSpec(
     function=decoupled,
     definition=decoupled_definition,
@@ -265,48 +308,13 @@ DECOUPLED = LossSpec(
     aliases=("DCL", "DCLW", "DCLLoss", "DCLWLoss", "Decoupled Contrastive Learning"),
     note="The own pair does not stand in the denominator: a loss below 0 is normal.",
     conventions=(
-        Convention(
-            "lightly 1.6.0",
-            {"temperature": 0.1},
-            decoupled_of_lightly_definition,
-            formula=r"\frac{1}{2N} \sum_i \Bigl(-w_i\, s_{i\,p(i)}"
-            r" + \log \sum_{k \ne i, p(i)} e^{s_{ik}}\Bigr)",
-            symbols={
-                **{name: NT_XENT.symbols[name] for name in VIEWS},
-                "terms": Symbol(
-                    r"s_{ik}\ \text{where}\ k \ne i, p(i)", ("view", "view"), "«logits[r,c]»"
-                ),
-                "partition": Symbol(
-                    r"\log \sum_{k \ne i, p(i)} e^{s_{ik}}",
-                    ("view",),
-                    r"\log\bigl(«Σ exp terms[r]»\bigr)",
-                ),
-                "own": Symbol(r"c_{i\,p(i)}", ("view",), "«similarities[r,partner[r]]»"),
-                "shares": Symbol("p_i", ("view",), signed=False),
-                "weights": Symbol(
-                    "w_i", ("view",), r"2 - «len(first)» \cdot «shares[r]»", equals="2 - N p_i"
-                ),
-                "pull": Symbol(
-                    r"w_i s_{i\,p(i)}",
-                    ("view",),
-                    {"weighted": r"«weights[r]» \cdot «positive[r]»", "": "«positive[r]»"},
-                ),
-                "per_view": Symbol(r"\ell_i", ("view",), "«partition[r]» - «pull[r]»"),
-                "loss": Symbol(
-                    r"\mathcal L",
-                    equals=r"\frac{1}{2N} \sum_i \ell_i",
-                    live=r"\frac{«Σ per_view»}{«len(per_view)»}",
-                ),
-            },
-            reads={"first": "queries", "second": "keys"},
-            note="As the paper has it: over both views of each pair, against those of both sides, "
-            "2N − 2 negatives each. The weights of DCLW are constants. Earlier versions "
-            "added the logarithms of two sums, one for each side.",
-            collapse=_of_lightly_collapse,
-            collapse_formula=r"\ln(2N - 2)",
-            floor=_of_lightly_floor,
-            floor_formula=r"\ln(2N - 2) - \frac{N}{(N - 1)\tau}",
-            peers=(Peer("lightly", "DCLLoss"),),
+        OF_LIGHTLY,
+        replace(
+            OF_LIGHTLY,
+            name="lightly 1.6.0 DCLWLoss",
+            parameters={"temperature": 0.1, "weighted": True},
+            note="",
+            peers=(Peer("lightly", "DCLWLoss"),),
         ),
     ),
 )

@@ -330,7 +330,10 @@ NT_XENT = LossSpec(
             {"temperature": 0.5},
             note="The paper's formula. google-research's code adds the two directions up, twice "
             "this number, and starts from τ = 0.1: it is a convention of its own.",
-            peers=(Peer(METRIC_LEARNING, "NTXentLoss", OF_PAIRS, {"temperature": 0.5}),),
+            peers=(
+                Peer("lightly", "NTXentLoss"),
+                Peer(METRIC_LEARNING, "NTXentLoss", OF_PAIRS, {"temperature": 0.5}),
+            ),
         ),
         Convention(
             "SimCLR, google-research/simclr be133b3 (both directions added)",

@@ -291,7 +291,11 @@ PAIRWISE_LOGISTIC = LossSpec(
             score="logit",
             peers=(
                 Peer("allRank", "rankNet", SCORES),
-                Peer("tensorflow-ranking", "make_loss_fn"),
+                Peer(
+                    "tensorflow-ranking",
+                    "make_loss_fn",
+                    settings={"loss_name": "pairwise_logistic_loss"},
+                ),
             ),
         ),
         Convention(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from losses import LOSSES, LossSpec
+from losses.aliases import LIBRARY, classes_of, plain
 from losses.spec import ParameterValue
 
-LIBRARY = "sentence-transformers"
 # Under this name `PrismCallback` says which loss it was, among the callbacks of trainer_state.json.
 TOLD = "prism"
 # What the library calls otherwise, and how it is read: the name here, and what to make of it.
@@ -37,29 +36,6 @@ class Recognised:
     convention: str
     parameters: Mapping[str, ParameterValue]
     similarity: str = "cosine"
-
-
-def plain(name: str) -> str:
-    """A name as people may write it: without case, signs, and what stands around it.
-
-    >>> plain("CachedMultipleNegativesRankingLoss"), plain("NT-Xent"), plain("losses.CoSENTLoss")
-    ('multiplenegativesranking', 'ntxent', 'cosent')
-    """
-    last = name.strip().rpartition(".")[2] if re.fullmatch(r"[\w.]+", name.strip()) else name
-    letters = re.sub(r"[^0-9a-z]", "", last.lower())
-    return letters.removeprefix("cached").removesuffix("loss") or letters
-
-
-def classes_of(spec: LossSpec) -> set[str]:
-    """The classes of the library that compute it, by their plain names."""
-    equivalent = spec.equivalent and spec.equivalent(**spec.defaults)
-    imported = re.findall(r"\w+", equivalent.imports) if equivalent else ()
-    return {plain(word) for word in imported}
-
-
-def is_class(wanted: str, convention: str) -> bool:
-    """Whether a convention has the plain name of a class in its own."""
-    return wanted in {plain(word) for word in convention.split()}
 
 
 def recognised(name: str, settings: Mapping[str, object]) -> Iterator[Recognised]:

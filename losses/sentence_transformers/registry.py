@@ -22,8 +22,10 @@ NEAR_NAMES = {"distill_kl": "DistillKLDivLoss"}
 
 def training_loss(name: str) -> type[TrainingLoss]:
     """The class for the loss of this name, also for one that was registered later, and for a sum:
-    ``training_loss("info_nce+angle")(model, weight_of_angle=0.1)``. Its defaults are ours."""
-    return _made(LOSSES[name], "")
+    ``training_loss("info_nce+angle")(model, weight_of_angle=0.1)``. Its defaults are ours; by the
+    name of a library's class they are that library's, of several those of sentence-transformers."""
+    loss, convention = LOSSES.called(name, LIBRARY)
+    return _made(LOSSES[loss], convention)
 
 
 def exported_class(name: str) -> type[TrainingLoss]:

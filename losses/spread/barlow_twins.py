@@ -192,5 +192,11 @@ BARLOW_TWINS = LossSpec(
             former=("facebookresearch/barlowtwins (batch normalisation with ε, λ = 0.0051)",),
             peers=(Peer("facebookresearch/barlowtwins", "BarlowTwins"),),
         ),
+        Convention(
+            "lightly 1.6.0 BarlowTwinsLoss (batch normalisation with ε)",
+            {"off_diagonal_weight": 0.005},
+            barlow_twins_of_batch_norm_definition,
+            peers=(Peer("lightly", "BarlowTwinsLoss"),),
+        ),
     ),
 )

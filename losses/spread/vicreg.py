@@ -314,6 +314,7 @@ VICREG = LossSpec(
             peers=(
                 Peer(METRIC_LEARNING, "VICRegLoss", OF_PAIRS),
                 Peer("facebookresearch/vicreg", "VICReg"),
+                Peer("lightly", "VICRegLoss"),
             ),
         ),
     ),

@@ -208,7 +208,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.data import examine
     from explorer.lab.doctor.data_told import data_to_json
     from explorer.lab.doctor.encoded_told import encoded_lines
-    from explorer.lab.doctor.known import Known, count_of, sides_for
+    from explorer.lab.doctor.known import Known, count_of, side_for
     from explorer.lab.doctor.reading import pairs_only
     from explorer.lab.doctor.refusal import refused
     from explorer.lab.doctor.suited import suited
@@ -216,7 +216,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
 
     try:
         known = Known(loss=chosen.loss, batch=chosen.batch, margin=chosen.margin).checked()
-        side = sides_for(known)[0]
+        side = side_for(known)
         count_of("tokens", chosen.tokens)
         read = _read_table(chosen)
         if isinstance(read, ClassTable):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from explorer.core.named import conventions_called, losses_called
+from explorer.core.named import loss_called, losses_called
 from explorer.lab.doctor.landmarks import Side, sharpening, sides_of
 from explorer.lab.doctor.relatives import relative_called
 from explorer.locale import title_word
@@ -14,8 +14,8 @@ from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
 from losses import LOSSES
+from losses.aliases import LIBRARY, conventions_called, plain
 from losses.scores import SCORE_KINDS
-from losses.sentence_transformers.naming import is_class, plain
 
 # The counts among what may be known, with the least of each.
 COUNTS = {"batch": 1, "negatives": 0, "classes": 1, "processes": 1, "dimension": 1}
@@ -87,6 +87,19 @@ def sides_for(known: Known) -> list[Side]:
     return [_set(side, known) for side in recorded or sides]
 
 
+def side_for(known: Known) -> Side:
+    """The one loss that data or a run are examined for; of a class of several libraries, that of
+    sentence-transformers.
+
+    Raises Problem as `sides_for` does, and where the name may be several losses or conventions.
+    """
+    sides = sides_for(known)
+    if known.convention and sides[0].convention == known.convention:
+        return sides[0]
+    meant = loss_called(known.loss, LIBRARY)
+    return next(side for side in sides if (side.loss, side.convention) == meant)
+
+
 def _named(name: str) -> Iterator[Side]:
     if not name.strip():
         for spec in LOSSES.values():
@@ -97,13 +110,12 @@ def _named(name: str) -> Iterator[Side]:
     for spec in losses_called(name):
         if spec.parts:
             raise Problem("explain_sum", about="loss", loss=title_word(spec))
-        sides = list(sides_of(spec))
         selected = conventions_called(spec, name)
-        meant = [side for side in sides if side.convention in selected]
+        sides = list(sides_of(spec))
+        yield from (side for side in sides if side.convention in selected)
         # A class that stands in the name of a convention is that convention alone.
-        others = [side for side in sides if side.convention not in selected]
-        yield from meant
-        yield from [] if any(is_class(plain(name), one) for one in selected) else others
+        if not any(plain(name) in map(plain, one.split()) for one in selected):
+            yield from (side for side in sides if side.convention not in selected)
 
 
 def is_without_ends(name: str) -> bool:
@@ -115,18 +127,9 @@ def is_without_ends(name: str) -> bool:
 def is_of_library(name: str) -> bool:
     """Whether a loss was told as the class of a library, to which every row is a positive pair if
     it reads no labels."""
-    called = name.strip()
-    if not called or called in LOSSES or relative_called(called):
+    if not name.strip() or LOSSES.exact(name) or relative_called(name):
         return False
-    for spec in losses_called(called):
-        if f"{called}Loss" in spec.aliases:
-            continue
-        peers = (*spec.peers, *(one for each in spec.conventions for one in each.peers))
-        if any(plain(one.called) == plain(called) for one in peers):
-            return True
-        if any(is_class(plain(called), one.name) for one in spec.conventions):
-            return True
-    return False
+    return any(conventions_called(spec, name) for spec in losses_called(name))
 
 
 def _set(side: Side, known: Known) -> Side:

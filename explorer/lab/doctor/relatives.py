@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from losses.sentence_transformers.naming import plain
+from losses.aliases import plain
 
 MOST_KINDS = 1000  # among which a classifier is taken to tell apart
 KINDS_OF_INFERENCE = 3

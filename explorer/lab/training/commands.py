@@ -152,7 +152,7 @@ def _plan(chosen: argparse.Namespace, loss: str | None, seed: int) -> TrainingPl
     from explorer.core.named import loss_called, registered_loss
     from explorer.core.own_loss import add_own_loss
     from explorer.lab.training.plan import TrainingData, TrainingPlan
-    from losses.sentence_transformers.naming import LIBRARY
+    from losses.aliases import LIBRARY
 
     given = vars(chosen)
     if own_loss := given.get("own_loss"):

@@ -20,6 +20,7 @@ from explorer.sources.batches import SAMPLERS
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.model_folders import EMBEDDED_WIDTH
 from losses import LOSSES, LossSpec
+from losses.aliases import LIBRARY
 from losses.spec import ParameterValue
 
 SCRATCH = "scratch"
@@ -137,7 +138,7 @@ class TrainingPlan:
     checkpoint_seconds: float = 30.0
 
     def __post_init__(self) -> None:
-        loss, convention = as_registered(self.loss, self.convention)
+        loss, convention = as_registered(self.loss, self.convention, LIBRARY)
         object.__setattr__(self, "loss", loss)
         object.__setattr__(self, "convention", convention)
         _check(self)

@@ -11,7 +11,7 @@ from explorer.lab.doctor.data import examine
 from explorer.lab.doctor.data_told import data_to_json
 from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, look
 from explorer.lab.doctor.encoded_told import encoded_to_json
-from explorer.lab.doctor.known import Known, count_of, sides_for
+from explorer.lab.doctor.known import Known, count_of, side_for
 from explorer.lab.doctor.mining import HEADS, USUAL_MARGIN, mine
 from explorer.lab.doctor.reading import Read, hub_content, pairs_only, read_given, read_table
 from explorer.lab.doctor.suited import suited, suited_to_classes
@@ -114,7 +114,7 @@ def doctor_data(
         [('conflicting_labels', [1, 2])]
     """
     known = Known(loss=read_text("loss", loss), batch=batch, margin=margin).checked()
-    side = sides_for(known)[0]
+    side = side_for(known)
     size, most = known.batch or USUAL_BATCH, count_of("tokens", tokens)
     read_choice("language", language, LANGUAGES)
     name, many = read_text("encoder", encoder).strip(), _encoded_at_most(encoded)

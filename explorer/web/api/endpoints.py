@@ -14,7 +14,6 @@ from typing import Any, Literal, cast
 
 from explorer.core.batch import Batch, batch_of_scores, load_pairs, second_models
 from explorer.core.explore import FEW_PAIRS, Exploration, batch_for, explore, seconds_for
-from explorer.core.named import known_losses
 from explorer.core.scenario import FACETS, Scenario
 from explorer.export.figure.files import FIGURES
 from explorer.export.figure.pixels import rasterised
@@ -65,6 +64,7 @@ from explorer.web.wire.program import (
     Traced,
     UnsharedTraining,
 )
+from losses import LOSSES
 
 
 def compute_loss(
@@ -597,7 +597,7 @@ def list_losses() -> list[ListedLoss]:
         >>> [loss["title"] for loss in list_losses() if loss["name"] == "cosent"]
         ['CoSENT']
     """
-    return [described(spec) for spec in known_losses()]
+    return [described(spec) for spec in LOSSES.known()]
 
 
 def start_training(

@@ -11,16 +11,15 @@ from explorer.core.akin import AKIN
 from explorer.core.named import (
     close_losses,
     close_names,
-    known_losses,
     loss_called,
     losses_called,
     other_names,
-    plain,
 )
 from explorer.locale import LANGUAGES, say, title_word
 from explorer.runtime.problem import Problem
 from explorer.web.api.endpoints import compute_loss, list_losses
 from losses import LOSSES
+from losses.aliases import plain
 
 
 @pytest.mark.parametrize(
@@ -107,9 +106,9 @@ def test_a_name_that_two_losses_have_finds_ours_and_tells_of_the_other():
 
 
 def test_what_is_looked_at_instead_is_listed():
-    listed = {spec.name for spec in known_losses()}
+    listed = {spec.name for spec in LOSSES.known()}
     assert {one.loss for one in AKIN} <= listed
-    every = {alias for spec in known_losses() for alias in spec.aliases}
+    every = {alias for spec in LOSSES.known() for alias in spec.aliases}
     assert {one.name for one in AKIN if one.is_shared} <= every
     assert not {one.name for one in AKIN if not one.is_shared} & every
 
@@ -135,7 +134,7 @@ def test_a_name_longer_than_any_is_refused_unread(name):
 
 def test_other_names_lead_to_a_loss_and_a_convention_of_it():
     found = other_names()
-    assert {loss for _, loss, _ in found} == {s.name for s in known_losses() if s.aliases}
+    assert {loss for _, loss, _ in found} == {s.name for s in LOSSES.known() if s.aliases}
     for name, loss, convention in found:
         assert LOSSES[loss].under(convention).name == loss
         assert LOSSES[loss] in losses_called(name)

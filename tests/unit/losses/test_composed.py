@@ -80,13 +80,9 @@ def test_blanks_beside_a_sign_are_read_over(written, name):
     "name",
     [
         "cosent",
-        " cosent",
-        "co sent+angle",
         "cosent angle",
         "matryoshka(info_nce,6 4)",
         "cosent+cosent",
-        "cosent+",
-        "+cosent",
         "cosent+nothing",
         "matryoshka(embedding_mse)",
         "matryoshka(arcface)",
@@ -114,6 +110,15 @@ def test_what_is_no_name_of_a_sum_is_none(name):
         assert LOSSES.get(name) is None
         with pytest.raises(KeyError):
             LOSSES[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "loss"),
+    [(" cosent", "cosent"), ("co sent+angle", "cosent+angle"), ("+cosent", "cosent")],
+)
+def test_stray_signs_do_not_hide_a_loss(name, loss):
+    assert summands_of(name, PLAIN) == ()
+    assert LOSSES[name].name == loss
 
 
 def test_nothing_is_kept_of_a_name_that_is_too_long():

@@ -400,7 +400,7 @@ def test_decoupled_of_lightly():
     given = {"first": SINES, "second": COSINES}
     same(ours("decoupled", convention, **given), 10.99269518472369)
     spec = LOSSES["decoupled"].under(convention)
-    same(spec.definition(**given, weighted=True), 17.352845829224684)
+    same(ours("decoupled", "lightly 1.6.0 DCLWLoss", **given), 17.352845829224684)
     first = SINES.clone().requires_grad_()
     (slope,) = torch.autograd.grad(spec.definition(first, COSINES, weighted=True), first)
     cosines = torch.cosine_similarity(SINES, COSINES)
@@ -524,6 +524,8 @@ def test_barlow_twins_of_its_authors():
     ]
     for first, second, expected in printed:
         same(ours("barlow_twins", convention, first=first, second=second), expected)
+    convention = "lightly 1.6.0 BarlowTwinsLoss (batch normalisation with ε)"
+    same(ours("barlow_twins", convention, first=SINES, second=COSINES), 7.790175379373596)
 
 
 @pytest.mark.parametrize("count", [1, 2, 8])  # one row has no pair

@@ -2,92 +2,243 @@
 
 from __future__ import annotations
 
-import contextlib
+import argparse
 
 import pytest
 
+from explorer import notebook
 from explorer.core.explore import explore
-from explorer.core.named import AmbiguousLoss, as_registered, loss_called, other_names
+from explorer.core.named import as_registered, other_names
 from explorer.core.scenario import Scenario
 from explorer.lab.compare import syntax
+from explorer.lab.doctor.known import Known, side_for, sides_for
+from explorer.lab.training import commands
 from explorer.lab.training.plan import TrainingPlan
 from explorer.runtime.problem import Problem
 from explorer.web import site
 from explorer.web.api import endpoints
+from explorer.web.pages.doctor import data as doctor_page
+from explorer.web.pages.explore.facts import described
 from losses import LOSSES
+from losses.aliases import LIBRARY, AmbiguousLoss, names_of
+from losses.modules import loss_module
+from losses.peers import METRIC_LEARNING
+from losses.sentence_transformers import training_loss
+from tests.tiny import static_model
 
-CLASSES = {
+OF_LIBRARIES = {
     "MultipleNegativesRankingLoss": (
         "info_nce",
         "sentence-transformers 6.2 MultipleNegativesRankingLoss",
     ),
+    "sentence_transformers.losses.CoSENTLoss": ("cosent", "sentence-transformers 6.2 CoSENTLoss"),
     "BatchHardSoftMarginTripletLoss": ("triplet", "sentence-transformers 6.2 BatchHardSoftMargin"),
     "TripletLoss": ("triplet", "sentence-transformers 6.2 TripletLoss"),
     "GISTEmbedLoss": ("gist", "sentence-transformers 6.2"),
-    "CoSENTLoss": ("cosent", "sentence-transformers 6.2 CoSENTLoss"),
+    "LambdaLoss": ("lambda_loss", "sentence-transformers 6.2 LambdaLoss"),
+    "lambdaLoss": ("lambda_loss", "allRank 1.4.3 lambdaLoss, ndcgLoss2PP_scheme"),
+    "rankNet": ("pairwise_logistic", "allRank 1.4.3, TF-Ranking 0.5.5"),
+    "approxNDCGLoss": ("approx_ndcg", "allRank 1.4.3 approxNDCGLoss (α = 1)"),
+    "ApproxNDCGLoss": ("approx_ndcg", "TF-Ranking 0.5.5 ApproxNDCGLoss"),
+    "rax.softmax_loss": ("softmax_rank", "rax 0.4.0 softmax_loss"),
+    "ClipLoss": ("info_nce", "CLIP (initial temperature), open_clip 3.3.0 ClipLoss"),
+    "InfonceLoss": ("info_nce", "ms-swift 3.12.6 (Qwen3-Embedding)"),
+    "DCLWLoss": ("decoupled", "lightly 1.6.0 DCLWLoss"),
+    "lightly.loss.NTXentLoss": ("nt_xent", "SimCLR"),
+    "pytorch_metric_learning.losses.NTXentLoss": (
+        "nt_xent",
+        "pytorch-metric-learning 2.9 (several positives)",
+    ),
+    "pytorch_metric_learning.losses.CircleLoss": (
+        "circle_self_paced",
+        "pytorch-metric-learning 2.9 CircleLoss (per anchor)",
+    ),
+    "CosineEmbeddingLoss": ("contrastive", "torch 2.13 CosineEmbeddingLoss"),
     "InfoNCE": ("info_nce", ""),
+    "RankNet": ("pairwise_logistic", ""),
 }
-AMBIGUOUS = ("ContrastiveLoss", "InfoNCELoss", "SupConLoss", "NDCG")
+# Names of several losses, or of classes whose numbers differ; of these last, sentence-transformers
+# has some, which its trainer means.
+AMBIGUOUS = ("NDCG", "CircleLoss", "NTXentLoss", "InfoNCELoss", "SupConLoss", "TripletMarginLoss")
+OF_TRAINER = {
+    "ContrastiveLoss": ("contrastive", "sentence-transformers 6.2 ContrastiveLoss"),
+    "ListMLELoss": ("list_mle", "sentence-transformers 6.2 ListMLELoss"),
+}
 ROWS = (["a", "a", "c"], ["b", "d", "e"], [1.0, 0.0, 1.0])
 
 
-def by_link(name: str) -> tuple[str, str]:
+def of_spec(spec):
+    return spec.name, spec.convention
+
+
+def by_link(name):
     scene = Scenario.from_link(Scenario().with_loss("cosent").to_link())
-    named = Scenario.from_json({**scene.to_json(), "loss": name, "convention": ""})
-    return named.loss, named.convention
+    return of_scene(Scenario.from_json({**scene.to_json(), "loss": name, "convention": ""}))
 
 
-def by_plan(name: str) -> tuple[str, str]:
+def of_scene(scene):
+    explore_or_refuse(scene)
+    return scene.loss, scene.convention
+
+
+def explore_or_refuse(scene):
+    """Raise what the page would say of the name; the rows may be of no use to the loss."""
+    if scene.loss not in LOSSES:
+        explore(scene)
+
+
+def by_plan(name):
     plan = TrainingPlan.from_json({"loss": name})
     return plan.loss, plan.convention
 
 
-def by_side(name: str) -> tuple[str, str]:
-    side = syntax.read(name)
+def by_train(name):
+    parser = argparse.ArgumentParser()
+    commands.add_to(parser.add_subparsers(dest="command"))
+    chosen = parser.parse_args(["train", "--example", "practice", "--out", "x", "--loss", name])
+    plan = commands._plan(chosen, chosen.loss, 0)
+    return plan.loss, plan.convention
+
+
+def by_trainer_class(name):
+    return of_spec(training_loss(name)(static_model()).spec)
+
+
+def by_compared(name):
+    return of_scene(syntax.read(name).scene(Scenario()))
+
+
+def by_doctor(name):
+    side = side_for(Known(loss=name))
     return side.loss, side.convention
 
 
-def by_page(name: str) -> tuple[str, str]:
-    first = site.first_scenario(None, name)
-    return first.loss, first.convention
+def by_doctor_page(name):
+    request = {"source": {"kind": "example"}, "loss": name}
+    _, side, _, _ = doctor_page._asked_in(request)
+    return side.loss, side.convention
 
 
 DOORS = {
+    "LOSSES": lambda name: of_spec(LOSSES[name]),
+    "loss_module": lambda name: of_spec(loss_module(name).spec),
     "a link": by_link,
-    "a training": by_plan,
-    "compare-losses": by_side,
-    "app.py --loss": by_page,
-    "as registered": as_registered,
+    "compare-losses": by_compared,
+    "app.py --loss": lambda name: of_scene(site.first_scenario(None, name)),
 }
+FOR_TRAINING = {
+    "training_loss": by_trainer_class,
+    "start_training": by_plan,
+    "train": by_train,
+    "doctor": by_doctor,
+    "Doctor's page": by_doctor_page,
+}
+# Doctor explains a number of these by a formula of its own (`relatives`).
+ASKED_OTHERWISE = {"SoftmaxLoss", "DPO"}
 
 
-@pytest.mark.parametrize("door", DOORS)
-@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("door", [*DOORS, *FOR_TRAINING])
+@pytest.mark.parametrize("name", OF_LIBRARIES)
 def test_a_class_is_the_loss_under_its_library_at_every_door(name, door):
-    assert DOORS[door](name) == CLASSES[name]
+    assert {**DOORS, **FOR_TRAINING}[door](name) == OF_LIBRARIES[name]
 
 
-def test_every_other_name_is_the_same_loss_at_every_door():
-    for name, loss, _ in other_names():
-        if LOSSES[loss].parts:
+@pytest.mark.parametrize("door", [*DOORS, *FOR_TRAINING])
+@pytest.mark.parametrize("name", [*AMBIGUOUS, *OF_TRAINER])
+def test_a_name_of_several_asks_which_is_meant(name, door):
+    if door in FOR_TRAINING and name in OF_TRAINER:
+        assert FOR_TRAINING[door](name) == OF_TRAINER[name]
+        return
+    with pytest.raises((Problem, AmbiguousLoss)) as refused:
+        {**DOORS, **FOR_TRAINING}[door](name)
+    said = str(refused.value)
+    assert name in said
+    for spec in LOSSES.all_called(name):  # the choices
+        assert spec.name in said
+
+
+def every_name():
+    """All other names of all losses, and the classes and functions of libraries."""
+    classes = {n for s in LOSSES.values() for c in s.conventions for n in names_of(c)}
+    return sorted({*classes, *(name for name, _, _ in other_names())} - ASKED_OTHERWISE)
+
+
+def test_every_name_is_the_same_loss_at_every_door():
+    wrong = []
+    for name in every_name():
+        try:
+            expected = LOSSES.called(name)
+        except AmbiguousLoss:
+            expected = None
+        spec = None if expected is None else LOSSES[name]
+        if spec is not None and of_spec(spec) != expected:
+            wrong.append(f"LOSSES[{name!r}]")
+        if as_registered(name) != (expected or (name, "")):
+            wrong.append(f"as_registered({name!r})")
+        if spec is None or spec.parts:
             continue
-        with contextlib.suppress(AmbiguousLoss):
-            expected = loss_called(name)
-            assert expected[0] == loss
-            for door in (by_link, by_page, as_registered):
-                assert door(name) == expected, name
+        if of_spec(loss_module(name).spec) != expected:
+            wrong.append(f"loss_module({name!r})")
+        side = side_for(Known(loss=name))
+        if (side.loss, side.convention) != expected:
+            wrong.append(f"Doctor: {name}")
+        if expected[1] not in [one.convention for one in sides_for(Known(loss=name))][:2]:
+            wrong.append(f"explain: {name}")
+        if described(name)["loss"]["title"] != spec.title:
+            wrong.append(f"a page: {name}")
+    assert not wrong
+    assert len(every_name()) > 150
 
 
-@pytest.mark.parametrize("name", AMBIGUOUS)
-def test_a_name_of_several_asks_which_is_meant(name):
-    with pytest.raises(Problem) as caught:
-        explore(Scenario(loss=name))
-    assert name in str(caught.value)
-    with pytest.raises(Problem, match=name):
-        site.first_scenario(None, name)
-    with pytest.raises(Problem) as answer:
-        endpoints.compute_loss(name, *ROWS)
-    assert str(answer.value) == str(caught.value)
+def test_a_class_of_one_library_has_the_convention_of_that_library():
+    """A convention is found by whatever computes it, where nothing else goes by that name."""
+    wrong = []
+    for spec in LOSSES.values():
+        for convention in spec.conventions:
+            for peer in convention.peers:
+                repository = "/" in peer.library  # a package's class of that name is meant first
+                if peer.settings or repository or not names_it(spec, peer):
+                    continue
+                try:
+                    found = LOSSES.called(peer.called, peer.library)
+                except AmbiguousLoss:
+                    continue
+                if found[0] != spec.name or not same_numbers(spec, found[1], convention, peer):
+                    wrong.append((peer.called, found, convention.name))
+    assert not wrong
+
+
+def names_it(spec, peer):
+    """Whether the name is no loss's own: InfoNCE is the loss, InfoNCELoss a class."""
+    return f"{peer.called}Loss" not in spec.aliases and peer.called != spec.title
+
+
+def same_numbers(spec, found, convention, peer):
+    """The same convention, or one of the same class that the library has as its default."""
+    other = next(one for one in spec.conventions if one.name == found)
+    return peer.library in {one.library for one in other.peers} or found.startswith(LIBRARY)
+
+
+@pytest.mark.parametrize(
+    "word", ["margin", "given", "positive", "MarginLoss", "labels", "December", "a8e2aa9"]
+)
+def test_a_word_that_stands_in_a_convention_is_no_loss(word):
+    assert word not in LOSSES
+    with pytest.raises(Problem, match=word):
+        side_for(Known(loss=word))
+
+
+def test_the_library_of_a_class_says_which_is_meant():
+    name = "pytorch_metric_learning.losses.ContrastiveLoss"
+    assert LOSSES[name].convention == f"{METRIC_LEARNING} 2.9 ContrastiveLoss"
+    assert LOSSES["sentence_transformers.losses.ContrastiveLoss"].convention.startswith(LIBRARY)
+
+
+def test_what_is_no_name_is_refused_with_what_is_near():
+    with pytest.raises(KeyError, match="did you mean MultipleNegativesRankingLoss"):
+        LOSSES["MultipleNegativeRankingLoss"]
+    assert LOSSES.get("nothing like it") is None
+    assert "NDCG" not in LOSSES
 
 
 def test_an_ambiguous_class_is_known_with_its_convention():
@@ -97,6 +248,21 @@ def test_an_ambiguous_class_is_known_with_its_convention():
 
 def test_the_api_computes_a_class_as_its_library_does():
     by_class = endpoints.compute_loss("MultipleNegativesRankingLoss", *ROWS[:2])
-    convention = CLASSES["MultipleNegativesRankingLoss"][1]
+    convention = OF_LIBRARIES["MultipleNegativesRankingLoss"][1]
     by_name = endpoints.compute_loss("info_nce", *ROWS[:2], convention=convention)
     assert by_class["loss"] == by_name["loss"]
+
+
+def test_the_api_and_the_notebook_ask_as_the_page_does():
+    said = set()
+    for ask in (endpoints.compute_loss, endpoints.trace_loss, show):
+        with pytest.raises(Problem) as refused:
+            ask("SupConLoss", *ROWS)
+        said.add(str(refused.value))
+    with pytest.raises(Problem) as refused:
+        endpoints.figure("", "SupConLoss", *ROWS)
+    assert said == {str(refused.value)}
+
+
+def show(loss, *rows):
+    return notebook.show(*rows, loss=loss)

@@ -6,9 +6,10 @@ import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from explorer.core.named import AmbiguousLoss
 from explorer.lab.doctor.axes import axes_of, family_of
 from explorer.lab.doctor.explain import assumed_labels
-from explorer.lab.doctor.known import Known, sides_for
+from explorer.lab.doctor.known import Known, side_for
 from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, Side, landmark
 from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.logs.log import CORRELATION, OURS, Curve, Log
@@ -38,11 +39,14 @@ class Marks:
 
 
 def side_of(known: Known) -> Side | None:
-    """The loss that is known, under its likeliest convention; None where none is, or none here."""
+    """The loss that is known, under the convention that its name selects; None where none is, or
+    none here. Raises AmbiguousLoss where the name may be several."""
     if not known.loss:
         return None
     try:
-        return sides_for(known)[0]
+        return side_for(known)
+    except AmbiguousLoss:
+        raise
     except Problem:
         return None
 

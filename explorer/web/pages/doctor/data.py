@@ -16,6 +16,8 @@ from explorer.lab.doctor.data import examine
 from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, Seen, look
 from explorer.lab.doctor.encoded_told import encoded_to_json
 from explorer.lab.doctor.faults import EVIDENCE, Fault
+from explorer.lab.doctor.known import Known, side_for
+from explorer.lab.doctor.landmarks import Side
 from explorer.lab.doctor.mining import EACH, USUAL_EACH, USUAL_MARGIN, mine, write_mined
 from explorer.lab.doctor.reading import (
     HUB_ROWS,
@@ -150,7 +152,7 @@ def _examine(request: Json) -> Json:
     """{source, loss, batch, tokens: 0 where not known, margin: null for the default, language} →
     what is the matter, which losses can learn from it, and how the file was read; of texts with
     classes what is the matter with these; or what there is to choose from."""
-    source, loss, batch, language = _asked_in(request)
+    source, side, batch, language = _asked_in(request)
     tokens = _within(TOKENS, request.get("tokens", USUAL_TOKENS), "tokens")
     margin = optional(finite)(request.get("margin"), "margin")
 
@@ -158,7 +160,7 @@ def _examine(request: Json) -> Json:
         if isinstance(read, ClassTable):
             return _examined_classes(read, source, batch, language)
         more = {"tokens": tokens or None, "margin": margin, "language": language}
-        return _examined(read, source=source, loss=loss, batch=batch, **more)
+        return _examined(read, source=source, side=side, batch=batch, **more)
 
     try:
         return answer_when_done(start_reading(source), told)
@@ -169,29 +171,29 @@ def _examine(request: Json) -> Json:
         return {"problem": problem.to_json(), **undecided(source.content, source.name, *how)}
 
 
-def _asked_in(request: Json) -> tuple[Source, str, int, str]:
+def _asked_in(request: Json) -> tuple[Source, Side, int, str]:
     """What every question about a data set names: it, the loss, the batch size, the language."""
     source = read_source(request.get("source", {}))
-    loss = one_of(losses_offered())(request.get("loss", FIRST_LOSS), "loss")
+    side = side_for(Known(loss=of_type(str)(request.get("loss", FIRST_LOSS), "loss")))
     batch = _within(BATCHES, request.get("batch", FIRST_BATCH), "batch")
-    return source, loss, batch, language_of(request.get("language"))
+    return source, side, batch, language_of(request.get("language"))
 
 
 def _encode(request: Json) -> Json:
     """{source, loss, batch, encoder, most: pairs that it reads, language} → what only an encoder
     can tell of the data set."""
-    source, loss, batch, language = _asked_in(request)
+    source, side, batch, language = _asked_in(request)
     encoder = of_type(str)(request.get("encoder"), "encoder").strip()
     most = _within(ENCODED, request.get("most", USUAL_ENCODED), "most")
 
     def told(found: tuple[Read, Seen]) -> Json:
         read, seen = found
-        answer = encoded_to_json(read.profile, seen, LOSSES[loss], batch, language)
+        answer = encoded_to_json(read.profile, seen, read.spec(side), batch, language)
         for fault in answer["findings"]:
             shown = fault["pairs"][:EVIDENCE]
             in_cells = [cell[which] for cell in fault["cells"] for which in ("row", "other")]
-            places = finding_places(read.profile, dict.fromkeys(in_cells) or shown, loss)
-            fault["scene"] = scene_of(read.profile, places, loss)
+            places = finding_places(read.profile, dict.fromkeys(in_cells) or shown, side.loss)
+            fault["scene"] = scene_of(read.profile, places, side.loss)
             fault["rows"] = [] if fault["cells"] else [_row(read, pair) for pair in shown]
             for cell in fault["cells"]:
                 cell |= {"row": read.row(cell["row"]), "other": read.row(cell["other"])}
@@ -223,7 +225,7 @@ def _examined(
     read: Read,
     *,
     source: Source,
-    loss: str,
+    side: Side,
     batch: int,
     tokens: int | None,
     margin: float | None,
@@ -231,12 +233,12 @@ def _examined(
 ) -> Json:
     profile = read.profile
     with jobs.in_order(PAIR_SECONDS * len(profile)):
-        found = examine(profile, LOSSES[loss], batch, most_tokens=tokens, margin=margin)
+        found = examine(profile, read.spec(side), batch, most_tokens=tokens, margin=margin)
         fitting = suited(profile, batch)
         return {
             "pairs": found.pairs,
             "rows": found.rows,
-            "findings": [_fault(read, fault, loss, language) for fault in found.faults],
+            "findings": [_fault(read, fault, side.loss, language) for fault in found.faults],
             "looked": [check.said(language) for check in found.checks if check.made],
             "not_looked": [check.said(language) for check in found.checks if not check.made],
             **_suited(read, fitting, language),
@@ -405,7 +407,8 @@ def _take(request: Json) -> Json:
     what = one_of(tuple(FILES))(request.get("what"), "what")
     called, write = FILES[what]
     loss = request.get("loss")
-    by_threshold = loss is not None and LOSSES[one_of(tuple(LOSSES))(loss, "loss")].by_threshold
+    named = of_type(str)(loss, "loss") if loss is not None else ""
+    by_threshold = bool(named) and side_for(Known(loss=named)).spec.by_threshold
 
     def work(report: Report) -> Path:
         read = within(lambda: start_reading(source), report)

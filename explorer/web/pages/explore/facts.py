@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from explorer.core.named import unknown_loss
+from explorer.core.named import losses_called
 from explorer.locale import title_word
 from explorer.runtime.wire import Json
 from explorer.web.serving import served
@@ -22,10 +22,8 @@ def describe_losses() -> dict[str, Json]:
 
 
 def described(name: str) -> Json:
-    """The name of a loss, a sum as well → {loss: as the page needs it}."""
-    if name not in LOSSES:
-        raise unknown_loss(name)
-    return {"loss": describe_loss(LOSSES[name])}
+    """Any name of a loss, a sum as well → {loss: as the page needs it}."""
+    return {"loss": describe_loss(losses_called(name)[0])}
 
 
 def describe_loss(spec: LossSpec) -> Json:

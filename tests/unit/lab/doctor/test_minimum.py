@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from explorer.core.named import conventions_called, other_names
+from explorer.core.named import other_names
 from explorer.lab.doctor.explain import explain
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.landmarks import COLLAPSE, landmark, run_apart_and_alike
@@ -16,6 +16,7 @@ from explorer.lab.doctor.minimum import minimum_of, small_layouts
 from explorer.lab.doctor.relatives import relative_called
 from explorer.runtime.problem import Problem
 from losses import LOSSES
+from losses.aliases import conventions_called
 from losses.scores import SCORE_KINDS
 
 CLASSES = sorted({name for name, loss, _ in other_names() if not LOSSES[loss].parts})

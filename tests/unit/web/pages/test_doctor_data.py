@@ -198,7 +198,7 @@ def test_a_long_reading_tells_how_far_it_is_and_can_be_stopped(monkeypatch):
 @pytest.mark.parametrize(
     ("request_", "where"),
     [
-        ({"loss": "nothing"}, "loss"),
+        ({"loss": 5}, "loss"),
         ({"batch": 1}, "batch"),
         ({"batch": 10**9}, "batch"),
         ({"tokens": -1}, "tokens"),
@@ -214,6 +214,14 @@ def test_what_does_not_fit_is_named(request_, where):
         assert answer["error"]["about"] == "gone"
     else:
         assert answer["error"]["values"]["where"] == where
+
+
+def test_the_loss_may_be_named_as_a_librarys_class():
+    by_class = ASK["examine"]({"loss": "MultipleNegativesRankingLoss"})
+    by_name = ASK["examine"]({"loss": "info_nce"})
+    assert by_class["findings"] == by_name["findings"]
+    assert ASK["examine"]({"loss": "nothing like it"})["error"]["about"] == "loss"
+    assert "circle_self_paced" in ASK["examine"]({"loss": "CircleLoss"})["error"]["values"]["close"]
 
 
 def test_the_loss_of_a_link_is_one_of_those_that_can_be_asked():
