@@ -22,12 +22,17 @@ TIED = 1e-6
 # and this many times the share that an average pair contradicts.
 SUSPECT_RATE = 0.2
 SUSPECT_FACTOR = 2.0
+# A suspect that contradicts at least this share is strong. Of clean pairs that an encoder orders
+# well hardly any is, so that wrong labels show by their number (docs/judgements.md has the power).
+STRONG_RATE = 0.7
 # Where this share of the batches without a wrong label lie.
 CLEAN_SHARE = 0.98
 # Above so many pairs the count of suspects is as good as normal: fewer draws say where it lies.
 MANY = 2**14
 # As many draws as leave the next one between the least and the most of them in this share.
 DRAWS, DRAWS_OF_MANY = round(2 / (1 - CLEAN_SHARE)) - 1, 8
+# Counts up to this one scatter as Poisson's do, which few draws that are all 0 do not show.
+SMALL_COUNT = 100
 # Scores of several draws that are gone through at once.
 CELLS_AT_ONCE = 2**20
 
@@ -68,6 +73,11 @@ class Contradictions:
         least = _least_rate(self.wrong.sum(), self.against.sum())
         found = np.flatnonzero((self.rates >= least) & (self.fitting != self.labels))
         return found[np.argsort(-self.rates[found], kind="stable")]
+
+    @property
+    def strong(self) -> np.ndarray:
+        """The first of the suspects: those that contradict at least STRONG_RATE."""
+        return self.suspects[self.rates[self.suspects] >= STRONG_RATE]
 
 
 def contradictions(labels: np.ndarray, scores: np.ndarray) -> Contradictions:
@@ -152,11 +162,18 @@ def mid_ranks(values: np.ndarray) -> np.ndarray:
 @dataclass(frozen=True)
 class Disagreement:
     """How many suspects a batch without a wrong label would have, by its correlation alone: the
-    mean over draws, and where CLEAN_SHARE of such batches lie."""
+    mean over draws, and where CLEAN_SHARE of such batches lie; at most `most_strong` of them are
+    strong."""
 
     expected: float
     low: int
     high: int
+    most_strong: int
+
+
+def disagrees(strong: int, usual: Disagreement | None) -> bool:
+    """Whether so many strong suspects are more than a batch without a wrong label has."""
+    return usual is not None and strong > usual.most_strong
 
 
 def _unheard(done: int, total: int) -> None:
@@ -184,7 +201,7 @@ def disagreement(
     truth = (math.sqrt(2) * torch.erfinv(2 * quantiles - 1)).numpy()
     source = torch.Generator().manual_seed(0)
     some = min(max(CELLS_AT_ONCE // max(count, 1), 1), draws)
-    share, found = -1.0, []
+    share, counts = -1.0, []
     for start in range(0, draws, some):
         progress(start, draws)
         shape = min(some, draws - start), count
@@ -192,32 +209,36 @@ def disagreement(
         if start == 0:
             share = _share_of_truth(truth, labels, correlation, noise[:16])
         scores = share * truth + math.sqrt(1 - share**2) * noise
-        found.extend(_count_suspects(levels, against, np.argsort(scores, axis=1)))
+        counts.append(_count_suspects(levels, against, np.argsort(scores, axis=1)))
     progress(draws, draws)
-    return _summed_up(np.array(found, dtype=float))
+    suspects, strong = np.concatenate(counts, axis=1).astype(float)
+    low, high = _range_of(suspects)
+    return Disagreement(float(suspects.mean()), low, high, _range_of(strong)[1])
 
 
 def _count_suspects(levels: np.ndarray, against: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """As `Contradictions.suspects` counts them, in several batches of labels in ascending order,
-    whose scores stand in this `order` [D, N] and are all different."""
+    """Count `Contradictions.suspects` and `strong` [2, D] in several batches of labels in ascending
+    order, whose scores stand in this `order` [D, N] and are all different."""
     seen = levels[order]
     wrong = _out_of_order(seen)
     rates = wrong / np.maximum(against[order], 1)
     least = _least_rate(wrong.sum(1), against.sum())
-    return ((rates >= least[:, None]) & (seen != levels)).sum(1)
+    suspect = (rates >= least[:, None]) & (seen != levels)
+    return np.stack([suspect.sum(1), (suspect & (rates >= STRONG_RATE)).sum(1)])
 
 
-def _summed_up(found: np.ndarray) -> Disagreement:
-    """The mean of the draws, and where another one lies: between the ends of many, or, of few
-    that are normal, in the interval for the next one."""
-    mean = float(found.mean())
-    if len(found) >= DRAWS:
-        return Disagreement(mean, int(found.min()), int(found.max()))
+def _range_of(counts: np.ndarray) -> tuple[int, int]:
+    """Where the count of another draw lies: between the ends of many, or, of few that are normal,
+    in the interval for the next one. A few small counts scatter by at least their root."""
+    if len(counts) >= DRAWS:
+        return int(counts.min()), int(counts.max())
     from scipy.special import stdtrit  # Student's t; on demand: it takes its time to load
 
+    mean = float(counts.mean())
+    spread = max(counts.std(ddof=1), math.sqrt(min(mean, SMALL_COUNT) + 1))
     edge = (1 - CLEAN_SHARE) / 2
-    reach = stdtrit(len(found) - 1, 1 - edge) * found.std(ddof=1) * math.sqrt(1 + 1 / len(found))
-    return Disagreement(mean, max(0, math.floor(mean - reach)), math.ceil(mean + reach))
+    reach = stdtrit(len(counts) - 1, 1 - edge) * spread * math.sqrt(1 + 1 / len(counts))
+    return max(0, math.floor(mean - reach)), math.ceil(mean + reach)
 
 
 def _share_of_truth(

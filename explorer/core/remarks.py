@@ -13,7 +13,7 @@ import torch
 from explorer.core import collapse
 from explorer.core.batch import Batch, has_words
 from explorer.core.collapse import Edge
-from explorer.core.disagreement import Disagreement
+from explorer.core.disagreement import STRONG_RATE, Disagreement, disagrees
 from explorer.core.explore import Exploration
 from explorer.core.same_text import SameText
 from explorer.locale import Word, parameter_word, title_word, titles_in, word
@@ -68,7 +68,8 @@ class Seen:
     comparisons of pairs, `ordered`, so many are
     `violated`. All similarities that the loss compares lie within `spread`, and so do those of all
     sentences where they are `together`. `doubtful`: they come
-    from an encoder that does not know the language. `suspects` feel `felt` of the whole gradient.
+    from an encoder that does not know the language. The `strong` suspects feel `felt` of the whole
+    gradient.
     `terms` of which the heaviest `active` carry the share `carried`; None where that is not known.
     `edge` searches where the loss ceases to be above its collapse value. `is_felt`: the gradient
     reaches something; `banded`: GRADIENT_BAND speaks of it. `broken` names the first step that is
@@ -94,7 +95,7 @@ class Seen:
     found: int = 0
     alone: int = 0
     doubtful: bool = False
-    suspects: int = 0
+    strong: int = 0
     felt: float | None = None
     usual: Disagreement | None = None
     terms: int = 0
@@ -137,7 +138,7 @@ def remarks_on(seen: Seen, most: int = 3) -> list[Remark]:
 def _seen(e: Exploration) -> Seen:
     felt = e.pair_gradient.abs()
     total = float(felt.sum())
-    suspects = float(felt[[s.pair for s in e.suspects]].sum()) / total if total > 0 else None
+    strong = [s.pair for s in e.suspects if s.rate >= STRONG_RATE]
     return Seen(
         spec=e.spec,
         parameters=e.parameters,
@@ -155,8 +156,8 @@ def _seen(e: Exploration) -> Seen:
         found=e.places.first if e.places else 0,
         alone=_alone(e),
         doubtful=speaks_another_language(e),
-        suspects=len(e.suspects),
-        felt=suspects,
+        strong=len(strong),
+        felt=float(felt[strong].sum()) / total if total > 0 else None,
         usual=e.disagreement,
         terms=e.weights.terms if e.weights else 0,
         active=e.weights.active if e.weights else None,
@@ -361,12 +362,14 @@ def _on_reach(seen: Seen) -> list[Remark]:
 
 
 def _on_suspects(seen: Seen) -> list[Remark]:
-    """Where label and encoder disagree on more pairs than noise would explain."""
+    """Where more pairs contradict their labels strongly than noise would explain."""
     usual = seen.usual
-    if seen.doubtful or usual is None or seen.suspects <= usual.high or seen.felt is None:
-        return []  # where they do not know the language, similarities are no witnesses
-    values: dict[str, Value] = {"count": seen.suspects, "share": whole_percent(seen.felt)}
-    return [Remark("suspects", {**values, "low": usual.low, "high": usual.high})]
+    # Where the encoder does not know the language, similarities are no witnesses.
+    if seen.doubtful or seen.felt is None or usual is None or not disagrees(seen.strong, usual):
+        return []
+    values: dict[str, Value] = {"count": seen.strong, "most": usual.most_strong}
+    share = {"rate": whole_percent(STRONG_RATE), "share": whole_percent(seen.felt)}
+    return [Remark("suspects", values | share)]
 
 
 def _on_order(seen: Seen) -> list[Remark]:

@@ -409,11 +409,12 @@ export interface Differing {
   empty: boolean;
 }
 
-/** How many suspects a batch without a wrong label would have, by its correlation alone: the mean over draws, and where CLEAN_SHARE of such batches lie. */
+/** How many suspects a batch without a wrong label would have, by its correlation alone: the mean over draws, and where CLEAN_SHARE of such batches lie; at most `most_strong` of them are strong. */
 export interface Disagreement {
   expected: number;
   low: number;
   high: number;
+  most_strong: number;
 }
 
 /** What Doctor is told. */
@@ -471,13 +472,14 @@ export interface DrawnCurve {
   values: string;
 }
 
-/** What only an encoder can tell of a data set, on so many of its pairs. */
+/** What only an encoder can tell of a data set, on so many of its pairs; `ranked` are the first of those on which it and the labels disagree. */
 export interface EncodedData {
   encoder: string;
   pairs: number;
   findings: EncodedFinding[];
   looked: string[];
   not_looked: string[];
+  ranked: EvidentRow[];
   bands: SeenBand[];
   sharpness: SeenSharpness[];
 }

@@ -20,9 +20,10 @@ ABOUT = """# Sentences that judge
 A sentence is a claim. Each that the pages, the command or the model card write from numbers
 stands here: what it claims, of what, from which evidence, by which test, and what is said where
 that is not enough. Of each, something was drawn {draws} times of which the truth is known, once so
-that the sentence is true and once so that it is not: a rate is the share of the draws in which it
-was said. Tests hold the first at 90% or more and the second at 5% or less. A sentence that only
-counts what is there says so, and is held to it by a test of its own.
+that the sentence is true and once so that it is not. Its power is the share of the first in which
+it was said, at the effect that stands beside it; false alarms are that of the second. Tests hold
+power at 90% or more and false alarms at 5% or less. A sentence that only counts what is there says
+so, and is held to it by a test of its own.
 
 The table of the code is `tests/judgements/claims.py`, the draws are in `tests/judgements`;
 `python -m tests.judgements` writes this file.

@@ -1,4 +1,4 @@
-"""Write docs/judgements.md: the registry, and how often each sentence is said."""
+"""Write docs/judgements.md: the registry, with power and false alarms of each."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def document() -> str:
             simulation = SIMULATIONS[one.key]
             true, false = rates(one.key)
             lines += [
-                f"* **Said where true** ({simulation.about_true}): {true:.1%}. "
-                f"**Where false** ({simulation.about_false}): {false:.1%}.",
+                f"* **Power** ({simulation.about_true}): {true:.1%}. "
+                f"**False alarms** ({simulation.about_false}): {false:.1%}.",
             ]
         if one.counts:
             lines.append("* **It counts**: what it says is what was found, and nothing beyond it.")

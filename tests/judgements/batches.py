@@ -10,11 +10,10 @@ import numpy as np
 import torch
 
 from explorer.core.batch import Batch, batch_of_scores, batch_of_vectors
-from explorer.core.disagreement import contradictions, disagreement, spearman
+from explorer.core.disagreement import contradictions, disagreement, disagrees, spearman
 from explorer.core.explore import explore
 from explorer.core.remarks import remarks
 from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.doctor.encoded import disagrees
 from explorer.sources.pairs import Pairs
 from losses import LOSSES, spec_of
 from tests.judgements import Among, Said, Source, simulated
@@ -230,47 +229,50 @@ hold(
 
 
 def with_wrong_labels(
-    draw: Source, share_wrong: float, count: int = 200
+    draw: Source, share_wrong: float, count: int, low: float, high: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scores, and labels of which some are turned to the other end."""
-    truth = draw.normal(size=count)
-    scores = np.tanh((0.85 * truth + 0.53 * draw.normal(size=count)) / 2)
+    """Labels of 0 to 5, of which some are turned to the other end, and scores that follow the right
+    ones by a correlation between these."""
+    truth, relation = draw.normal(size=count), draw.uniform(low, high)
+    scores = relation * truth + np.sqrt(1 - relation**2) * draw.normal(size=count)
     labels = np.round(np.clip(2.5 + 1.2 * truth, 0, 5))
-    wrong = draw.permutation(count)[: int(share_wrong * count)]
-    labels[wrong] = np.where(labels[wrong] > 2.5, 0, 5)
-    return scores, labels
+    wrong = draw.permutation(np.flatnonzero(np.abs(labels - 2.5) > 1))[: int(share_wrong * count)]
+    labels[wrong] = 5 - labels[wrong]
+    return labels, np.tanh(scores / 2)
+
+
+GOOD, ANY = (0.93, 0.96), (0.5, 0.96)
+WRONG = "{share} of {count} labels turned to the other end, Spearman of the others 0.9"
+CLEAN = "{count} pairs without a wrong label, Spearman 0.5 to 0.93"
 
 
 @functools.cache
-def labelled(share_wrong: float, count: int = 200) -> Said:
-    def said(draw: Source) -> set[str]:
-        return told(of_scores(*with_wrong_labels(draw, share_wrong, count)))
-
-    return said
+def labelled(share_wrong: float, ends: tuple[float, float]) -> Said:
+    return lambda draw: told(of_scores(*with_wrong_labels(draw, share_wrong, 200, *ends)[::-1]))
 
 
 hold(
     "suspects",
-    ("a quarter of 200 labels turned to the other end", labelled(0.25)),
-    ("200 pairs without a wrong label, Spearman 0.8", labelled(0.0)),
+    (WRONG.format(share="5%", count=200), labelled(0.05, GOOD)),
+    (CLEAN.format(count=200), labelled(0.0, ANY)),
 )
 
 
-def disagreeing(share_wrong: float) -> Callable[[Source], bool]:
-    """The same, told of a data set."""
+def disagreeing(share_wrong: float, ends: tuple[float, float]) -> Callable[[Source], bool]:
+    """Whether it is said of a data set of 1,000 pairs."""
 
     def said(draw: Source) -> bool:
-        scores, labels = with_wrong_labels(draw, share_wrong)
+        labels, scores = with_wrong_labels(draw, share_wrong, 1000, *ends)
         found = contradictions(labels, scores)
-        return disagrees(found, disagreement(labels, spearman(labels, scores)))
+        return disagrees(len(found.strong), disagreement(labels, spearman(labels, scores)))
 
     return said
 
 
 simulated(
     "doctor.data.disagreement",
-    true=("a quarter of 200 labels turned to the other end", disagreeing(0.25)),
-    false=("200 pairs without a wrong label, Spearman 0.8", disagreeing(0.0)),
+    true=(WRONG.format(share="1%", count="1,000"), disagreeing(0.01, GOOD)),
+    false=(CLEAN.format(count="1,000"), disagreeing(0.0, ANY)),
 )
 
 

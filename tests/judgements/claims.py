@@ -102,6 +102,12 @@ _CLEAN = (
     "of these labels and this rank correlation with nothing but even noise between score and label"
 )
 
+_STRONG = (
+    "more pairs contradict 70% of their comparisons and more than in any of the 99; of the 8, than "
+    "the 98% interval of Student for another one; noise that is far larger on a few pairs is such "
+    "a disagreement, too"
+)
+
 _CURVE = (
     "the training loss of every step; its noise, and how far that correlates from step to step, "
     "beside a line through each of its blocks of 10 to 40 steps"
@@ -325,7 +331,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "batch",
         "label and encoder disagree on more pairs than even noise explains",
         _CLEAN,
-        "more pairs than in any of the 99; of the 8, than Student's 98% interval for another one",
+        _STRONG,
     ),
     Judgement(
         "ui.suspects_expected",
@@ -351,7 +357,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "batch",
         "label and encoder disagree on more of the encoded pairs than even noise explains",
         _CLEAN,
-        "more pairs than in any of the 99; of the 8, than Student's 98% interval for another one",
+        _STRONG,
     ),
     _counted(
         "doctor.data.near_duplicates",
@@ -1087,7 +1093,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "figure_falls",
         "a held-out figure falls since its best, on these held-out pairs",
         "the figure at every evaluation",
-        "the last third since the best (of medians of three) is worse by 2.75 standard errors of "
+        "the last third since the best (of medians of three) is worse by 3.2 standard errors of "
         "evaluations that scatter about a line since then, or about the middle of their "
         "neighbours, which are taken to correlate by 0.7",
     ),

@@ -246,7 +246,7 @@ def test_it_is_said_where_it_is_true_and_not_where_it_is_false(key):
 def test_the_rates_of_the_document_are_within_bounds(key):
     """Those of all draws, as they were when it was written."""
     told = re.search(
-        rf"### `{re.escape(key)}`\n.*?: ([\d.]+)%\. \*\*Where false.*?: ([\d.]+)%\.", TEXT, re.S
+        rf"### `{re.escape(key)}`\n.*?: ([\d.]+)%\. \*\*False alarms.*?: ([\d.]+)%\.", TEXT, re.S
     )
     true, false = (float(one) / 100 for one in told.groups())
     assert true >= LEAST_TRUE
@@ -268,7 +268,7 @@ def test_the_document_tells_of_it(key):
     part = TEXT.partition(f"### `{key}`\n")[2].partition("\n### ")[0]
     assert f"> {catalogue('en')[key]}\n" in part, "run python -m tests.judgements"
     assert BY_KEY[key].evidence in part
-    assert ("**Said where true**" in part) == (key in SIMULATIONS)
+    assert ("**Power**" in part) == (key in SIMULATIONS)
 
 
 # Where what is said depends on what was found, a sentence judges without a value in it, too.

@@ -118,4 +118,8 @@ def _by_row(read: Read, encoded: dict[str, Any]) -> dict[str, Any]:
         ]
         told = {name: value for name, value in fault.items() if name != "pairs"}
         findings.append({**told, "rows": _rows(read, fault["pairs"]), "cells": cells})
-    return {**encoded, "findings": findings}
+    ranked = [
+        {"row": read.row(one["pair"]), "rate": one["rate"], "fitting": one["fitting"]}
+        for one in encoded["ranked"]
+    ]
+    return {**encoded, "findings": findings, "ranked": ranked}

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.core.disagreement import (
+    STRONG_RATE,
     Contradictions,
     Disagreement,
     contradictions,
     disagreement,
+    disagrees,
     spearman,
 )
 from explorer.core.remarks import mostly_foreign
@@ -36,7 +38,7 @@ from explorer.lab.doctor.meetings import meetings
 from explorer.lab.doctor.profile import Profile
 from explorer.lab.large.encoding import encoded
 from explorer.runtime.jobs import Report
-from explorer.runtime.numbers import display_number, percent
+from explorer.runtime.numbers import display_number, percent, whole_percent
 from explorer.sources.encoders import EMBEDDED, token_lengths
 from losses import LossSpec
 
@@ -53,6 +55,7 @@ TEMPERATURES = (1e-5, 1e3)  # between which it is searched
 WANTED = (1.5, 4.0, 16.0, 64.0)  # negatives that count
 WITH_GUIDE = "loss = losses.GISTEmbedLoss(model, guide=guide)"
 SHORT = {"minilm": EMBEDDED}
+RANKED = 10  # pairs that a page or a terminal shows of those on which label and encoder disagree
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,16 @@ class Sharpness:
 
     negatives: float
     temperature: float
+
+
+@dataclass(frozen=True)
+class RankedPair:
+    """A pair, counted from 1, that contradicts this share of its comparisons (`rate`), and the
+    label that would fit its cosine."""
+
+    pair: int
+    rate: float
+    fitting: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,6 +313,18 @@ def _temperature(negatives: np.ndarray, wanted: float) -> float:
     return math.exp((low + high) / 2)
 
 
+def ranked(seen: Seen) -> tuple[RankedPair, ...]:
+    """The pairs on which label and encoder disagree, the worst first, whatever their number says of
+    the data."""
+    found = seen.contradicted
+    if found is None:
+        return ()
+    return tuple(
+        RankedPair(int(seen.places[at]) + 1, float(found.rates[at]), float(found.fitting[at]))
+        for at in found.suspects.tolist()
+    )
+
+
 # ---- Findings ------------------------------------------------------------------------------------
 
 
@@ -367,17 +392,15 @@ def _rows(seen: Seen, cells: Iterable[Cell], found: np.ndarray) -> tuple[int, ..
 
 def _disagreement(seen: Seen) -> Iterator[Fault]:
     found, usual = seen.contradicted, seen.usual
-    if found is None or not disagrees(found, usual) or usual is None:
+    if found is None or usual is None or not disagrees(len(found.strong), usual):
         return
-    suspects = found.suspects
     values: dict[str, Value] = {
         **_whole(seen),
-        "count": len(suspects),
-        "low": usual.low,
-        "high": usual.high,
+        "count": len(found.strong),
+        "rate": whole_percent(STRONG_RATE),
+        "most": usual.most_strong,
     }
-    rows = evidence(seen.places[suspects])
-    yield Fault("disagreement", WARNING, values, rows)
+    yield Fault("disagreement", WARNING, values, evidence(seen.places[found.strong]))
 
 
 def _cut_off(seen: Seen) -> Iterator[Fault]:
@@ -390,11 +413,6 @@ def _cut_off(seen: Seen) -> Iterator[Fault]:
         values: dict[str, Value] = {**_whole(seen), "count": len(cut), "longest": longest}
         rows = evidence(seen.places[cut])
         yield Fault("tokens_cut_off", WARNING, {**values, "most": seen.most_tokens}, rows)
-
-
-def disagrees(found: Contradictions, usual: Disagreement | None) -> bool:
-    """Whether label and encoder disagree on more pairs than in data without a wrong label."""
-    return usual is not None and len(found.suspects) > usual.high
 
 
 def _whole(seen: Seen) -> dict[str, Value]:

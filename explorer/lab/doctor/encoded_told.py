@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from explorer.lab.doctor.data_told import row_lines
-from explorer.lab.doctor.encoded import Band, Seen, Sharpness, examine_encoded, sharpness
+from explorer.lab.doctor.encoded import (
+    RANKED,
+    Band,
+    Seen,
+    Sharpness,
+    examine_encoded,
+    ranked,
+    sharpness,
+)
 from explorer.lab.doctor.faults import EVIDENCE
 from explorer.lab.doctor.profile import Profile
 from explorer.lab.doctor.reading import Read
@@ -19,8 +27,8 @@ from losses import LossSpec
 def encoded_to_json(
     profile: Profile, seen: Seen, spec: LossSpec, batch: int, language: str = "en"
 ) -> dict[str, Any]:
-    """Findings, the worst first, what was looked for, cosines by label, and how sharp temperatures
-    are; pairs count from 1."""
+    """Findings, the worst first, what was looked for, on which pairs label and encoder disagree,
+    cosines by label, and how sharp temperatures are; pairs count from 1."""
     faults, checks = examine_encoded(profile, seen, spec, batch)
     sharp = sharpness(seen, batch) if spec.negatives_of_batch else ()
     return {
@@ -36,6 +44,7 @@ def encoded_to_json(
         ],
         "looked": [check.said(language) for check in checks if check.made],
         "not_looked": [check.said(language) for check in checks if not check.made],
+        "ranked": [dataclasses.asdict(one) for one in ranked(seen)],
         "bands": [{**vars(band), "said": _band_said(band, language)} for band in seen.bands],
         "sharpness": [{**vars(one), "said": _sharp_said(one, batch, language)} for one in sharp],
     }
@@ -58,6 +67,11 @@ def encoded_lines(found: dict[str, Any], read: Read, batch: int, language: str) 
         yield from (f"   {one}" for one in fault["advice"])
     if not found["findings"]:
         yield say(language, "doctor.none_found_encoded")
+    if found["ranked"]:
+        yield f"\n{say(language, 'ui.suspects')} ({len(found['ranked'])})"
+        yield say(language, "ui.suspects_note")
+        first = [one["pair"] for one in found["ranked"][:RANKED]]
+        yield from (f"   {line}" for line in row_lines(read, first, language))
     yield f"\n{say(language, 'doctor.bands')}"
     yield from (f"   {band['said']}" for band in found["bands"])
     if found["sharpness"]:

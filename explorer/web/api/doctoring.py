@@ -91,7 +91,9 @@ def doctor_data(
         reasons first, each with the names of reasons for it and against it, and said, the same in
         sentences;
         encoded, null without an encoder, else what it told: its findings, each with cells too,
-        texts of two pairs with their cosine; bands, the cosines of the pairs by label; sharpness,
+        texts of two pairs with their cosine; ranked, the pairs on which it and the labels disagree,
+        the worst first, each with row, rate, the share of its comparisons that it contradicts, and
+        fitting, the label that would fit; bands, the cosines of the pairs by label; sharpness,
         the temperatures at which so many negatives of a batch count; pairs, how many it read;
         mined, null where no negatives were asked for, else triplets, each with anchor, positive and
         negative; pairs, how many were looked at; and without, how many of these have none;

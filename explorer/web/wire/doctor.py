@@ -57,13 +57,15 @@ class EncodedFinding(DataFinding):
 
 
 class EncodedData(TypedDict):
-    """What only an encoder can tell of a data set, on so many of its pairs."""
+    """What only an encoder can tell of a data set, on so many of its pairs; `ranked` are the first
+    of those on which it and the labels disagree."""
 
     encoder: str
     pairs: int
     findings: list[EncodedFinding]
     looked: list[str]
     not_looked: list[str]
+    ranked: list[EvidentRow]
     bands: list[SeenBand]
     sharpness: list[SeenSharpness]
 

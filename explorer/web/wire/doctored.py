@@ -145,14 +145,24 @@ class SeenSharpness(TypedDict):
     said: str
 
 
+class RankedRow(TypedDict):
+    """A row that contradicts this share of its comparisons, and the label that would fit."""
+
+    row: int
+    rate: float
+    fitting: float
+
+
 class SeenData(TypedDict):
-    """What an encoder told of so many pairs."""
+    """What an encoder told of so many pairs; `ranked` are those on which it and the labels
+    disagree, the worst first."""
 
     encoder: str
     pairs: int
     findings: list[SeenFault]
     looked: list[str]
     not_looked: list[str]
+    ranked: list[RankedRow]
     bands: list[SeenBand]
     sharpness: list[SeenSharpness]
 

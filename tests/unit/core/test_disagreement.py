@@ -121,6 +121,25 @@ def test_another_batch_lies_between_the_ends_that_are_told():
     assert np.mean(inside) >= 0.95
 
 
+@pytest.mark.parametrize("mean", [0.0, 0.2, 2.0])
+def test_few_draws_of_small_counts_leave_room_for_the_next(mean):
+    """Eight draws that are all 0 do not say that the next one is."""
+    draw, above = np.random.default_rng(0), 0
+    for _ in range(1000):
+        *seen, fresh = draw.poisson(mean, module.DRAWS_OF_MANY + 1).astype(float)
+        above += fresh > module._range_of(np.array(seen))[1]
+    assert above <= 20
+
+
+def test_strong_suspects_are_the_first_of_the_list():
+    labels, scores = drawn(400, 5, ties=False, noise=0.3)
+    labels[:8] = 5 - labels[:8]
+    found = contradictions(labels, scores)
+    assert found.strong.tolist() == found.suspects[: len(found.strong)].tolist()
+    assert (found.rates[found.strong] >= module.STRONG_RATE).all()
+    assert 0 < len(found.strong) < len(found.suspects)
+
+
 def test_what_listens_may_stop_the_draws():
     def stop(done, total):
         if done:

@@ -11,6 +11,7 @@ from scipy import stats
 from explorer.core import collapse
 from explorer.core.batch import batch_of_scores, make_batch
 from explorer.core.diagnostics import Suspect
+from explorer.core.disagreement import STRONG_RATE
 from explorer.core.explore import explore
 from explorer.core.remarks import remarks, statistics, suggested_scale
 from explorer.core.scenario import Data, Rules, Scenario
@@ -71,7 +72,8 @@ def test_the_default_scene_points_at_its_wrong_labels():
     assert expected <= set(found)
     exploration = explore(Scenario())
     # They lead the list, but so few are no more than a clean batch of this correlation has.
-    assert len(exploration.suspects) <= exploration.disagreement.high
+    strong = [one for one in exploration.suspects if one.rate >= STRONG_RATE]
+    assert len(strong) <= exploration.disagreement.most_strong
     assert "suspects" not in found
     assert found["few_terms"] == {
         "count": exploration.weights.active,

@@ -13,7 +13,7 @@ from explorer.lab.doctor.classes import ClassTable, examine_classes
 from explorer.lab.doctor.classes_told import NAMED_CLASSES
 from explorer.lab.doctor.cleaning import ending, write_kept, write_left_out
 from explorer.lab.doctor.data import examine
-from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, Seen, look
+from explorer.lab.doctor.encoded import ENCODED, RANKED, USUAL_ENCODED, Seen, look
 from explorer.lab.doctor.encoded_told import encoded_to_json
 from explorer.lab.doctor.faults import EVIDENCE, Fault
 from explorer.lab.doctor.known import Known, side_for
@@ -199,6 +199,7 @@ def _encode(request: Json) -> Json:
                 cell |= {"row": read.row(cell["row"]), "other": read.row(cell["other"])}
                 cell |= {"first": _begun(cell["first"]), "second": _begun(cell["second"])}
             del fault["pairs"], fault["values"]
+        answer["ranked"] = [_row(read, one["pair"]) for one in answer["ranked"][:RANKED]]
         return answer
 
     return answer_when_done(_start_looking(source, encoder, most), told)

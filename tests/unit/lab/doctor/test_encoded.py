@@ -5,13 +5,15 @@ from __future__ import annotations
 import dataclasses
 import math
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from explorer.core.disagreement import contradictions, disagreement, disagrees, spearman
 from explorer.lab.doctor import encoded as under_test
 from explorer.lab.doctor import mining
-from explorer.lab.doctor.encoded import counted, examine_encoded, look, sharpness
+from explorer.lab.doctor.encoded import counted, examine_encoded, look, ranked, sharpness
 from explorer.lab.doctor.encoded_told import encoded_lines, encoded_to_json
 from explorer.lab.doctor.profile import profiled
 from explorer.lab.doctor.reading import Read
@@ -127,11 +129,44 @@ def test_labels_are_judged_as_everywhere(encoder):
     suspects = set(seen.contradicted.suspects.tolist())
     assert suspects <= turned
     assert len(suspects) > 0.8 * len(turned)
-    # It is said where they are more than even noise would have.
-    assert ("disagreement" in faults) == (len(suspects) > seen.usual.high)
+    # Those that contradict most of their comparisons are more than even noise leaves, and named.
+    strong = seen.contradicted.strong
+    assert len(strong) > seen.usual.most_strong
+    assert faults["disagreement"].rows == tuple((seen.places[strong] + 1).tolist())
+    assert [one.pair for one in ranked(seen)] == (seen.contradicted.suspects + 1).tolist()
     low, high = seen.bands
     assert (low.low, high.low) == (0.0, 1.0)
     assert low.mean < high.mean
+
+
+DATA = Path(__file__).resolve().parents[5] / "shared" / "data"
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"the sentence pairs of {DATA} are not there")
+@pytest.mark.parametrize(("part", "share"), [("train", 0.01), ("dev", 0.02), ("test", 0.02)])
+def test_few_wrong_labels_of_real_pairs_are_found(part, share):
+    """None of STS Benchmark as it is, and most of the labels that are turned to the other end."""
+    lines = (DATA / f"stsb_en_ccbysa_{part}.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    first, second, labels = zip(*(line.split("\t") for line in lines), strict=True)
+    as_it_is, said = np.array(labels, dtype=float), 0
+    seen = look(profiled(Pairs(first, second, tuple(as_it_is))), "minilm", len(lines), quiet)
+    assert not [*_said_of(as_it_is, seen.cosines)]
+    assert ranked(seen), "the list is there without a verdict, too"
+    for seed in range(5):
+        draw, turned = np.random.default_rng(seed), as_it_is.copy()
+        ends = np.flatnonzero(np.abs(turned - 2.5) > 1)
+        wrong = draw.permutation(ends)[: round(share * len(turned))]
+        turned[wrong] = 5 - turned[wrong]
+        found = [*_said_of(turned, seen.cosines)]
+        said += bool(found)
+        assert set(found) <= set(wrong.tolist())
+    assert said >= 4
+
+
+def _said_of(labels, cosines):
+    found = contradictions(labels, cosines)
+    if disagrees(len(found.strong), disagreement(labels, spearman(labels, cosines))):
+        yield from found.strong.tolist()
 
 
 def test_of_many_pairs_some_are_encoded_and_that_is_told(encoder):

@@ -262,6 +262,15 @@ export default function findings(root, channel) {
       seen.findings.length
         ? h("ol.lp-findings.lp-faults", {}, ...seen.findings.map(cardOf))
         : h("p", {}, say("doctor.none_found_encoded")),
+      seen.ranked.length
+        ? h(
+            "details.lp-more",
+            {},
+            h("summary", {}, say("ui.suspects")),
+            h("p.lp-note", {}, say("ui.suspects_note")),
+            tableOf(seen.ranked),
+          )
+        : "",
       h("p", {}, say("doctor.bands")),
       lines(seen.bands),
       ...(seen.sharpness.length
