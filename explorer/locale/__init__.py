@@ -32,6 +32,9 @@ COUNTS = frozenset(
         "below",
         "drawn",
         "lists",
+        "tried",
+        "able",
+        "expected",
     }
 )
 _PLURAL = re.compile(r"\{(\w+):([^|}]*)\|([^}]*)\}")

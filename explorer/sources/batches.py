@@ -81,9 +81,9 @@ def _epoch(
     size = batch_rows(pairs, size)
     generator = torch.Generator().manual_seed(seed + epoch)
     if sampler == "in_order":
-        found = _chunks(range(len(rows)), size)
+        found = samplers.chunks(range(len(rows)), size)
     elif sampler == "shuffled":
-        found = _chunks(torch.randperm(len(rows), generator=generator).tolist(), size)
+        found = samplers.shuffled(len(rows), size, generator)
     elif sampler == "no_duplicates":
         found = samplers.no_duplicates(_texts_of(pairs, rows), size, generator)
     elif pairs.in_rows is None:
@@ -107,8 +107,3 @@ def _texts_of(pairs: Pairs, rows: Sequence[Sequence[int]]) -> list[tuple[int, ..
     first, second = (side.tolist() for side in pairs.positions)
     every = ((side[place] for place in row for side in (first, second)) for row in rows)
     return [tuple(dict.fromkeys(texts)) for texts in every]
-
-
-def _chunks(places: Sequence[int], size: int) -> tuple[tuple[int, ...], ...]:
-    whole = len(places) // size
-    return tuple(tuple(places[at * size : (at + 1) * size]) for at in range(whole))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
 import torch
@@ -21,8 +21,19 @@ Texts = tuple[int, ...]  # of a row, by number
 
 # How often rows are gone through once more where texts that come back leave batches short.
 MORE_PASSES = 2
-# From this share of repeated rows on an epoch without duplicates is another one than it promises.
-MOST_REPEATS = 0.25
+# An epoch that holds less than this share of the rows, for repeats or at all, is no epoch of them.
+# One by label has others of its classes the next time.
+LEAST_SEEN, LEAST_SEEN_BY_LABEL = 0.75, 0.5
+
+
+def chunks(rows: Sequence[int], size: int) -> Batches:
+    """The full batches of these rows, one after the other."""
+    return tuple(tuple(rows[at : at + size]) for at in range(0, len(rows) // size * size, size))
+
+
+def shuffled(count: int, size: int, generator: torch.Generator) -> Batches:
+    """The full batches of so many rows in random order."""
+    return chunks(torch.randperm(count, generator=generator).tolist(), size)
 
 
 def no_duplicates(texts: Sequence[Texts], size: int, generator: torch.Generator) -> Batches:
@@ -42,13 +53,29 @@ def no_duplicates(texts: Sequence[Texts], size: int, generator: torch.Generator)
 
 @dataclass(frozen=True)
 class Epoch:
-    """One epoch of full batches: how many its rows promise, how many there are, how many different
-    rows these hold, and how many of their places go to a row that stood in an earlier batch."""
+    """One epoch of full batches: how many places its rows have in whole batches, how many batches
+    the sampler promises, how many there are, how many different rows these hold, and how many of
+    their places go to a row that stood in an earlier batch."""
 
+    places: int
     expected: int
     batches: int
     seen: int
     repeated: int
+    least_seen: float = LEAST_SEEN
+
+    @classmethod
+    def of(cls, drawn: Batches, rows: int, size: int) -> Epoch:
+        """Count what batches drawn from so many rows hold, which promise as many as rows allow."""
+        seen = len(set(itertools.chain.from_iterable(drawn)))
+        filled = sum(map(len, drawn))
+        return cls(rows // size * size, rows // size, len(drawn), seen, filled - seen)
+
+    @classmethod
+    def by_label(cls, drawn: Batches, rows: int, size: int) -> Epoch:
+        """The same of `group_by_label`, which promises no more batches than it fills."""
+        found = cls.of(drawn, rows, size)
+        return replace(found, expected=len(drawn), least_seen=LEAST_SEEN_BY_LABEL)
 
     @property
     def repeats(self) -> float:
@@ -57,16 +84,14 @@ class Epoch:
 
     @property
     def works(self) -> bool:
-        """Whether all batches are there and few of their rows are repeats."""
-        return self.batches >= self.expected and self.repeats < MOST_REPEATS
+        """Whether all batches are there and hold most of the rows."""
+        return self.batches >= self.expected and self.seen >= self.least_seen * self.places
 
 
 def epoch_without_duplicates(texts: Sequence[Texts], size: int, seed: int = 0) -> Epoch:
     """Draw one epoch by `no_duplicates` and count what it holds."""
     drawn = no_duplicates(texts, size, torch.Generator().manual_seed(seed))
-    rows = list(itertools.chain.from_iterable(drawn))
-    seen = len(set(rows))
-    return Epoch(len(texts) // size, len(drawn), seen, len(rows) - seen)
+    return Epoch.of(drawn, len(texts), size)
 
 
 def largest_without_duplicates(texts: Sequence[Texts], size: int, seed: int = 0) -> int:
@@ -154,5 +179,4 @@ def group_by_label(labels: Sequence[float], size: int, generator: torch.Generato
             stream += (waiting[label].popleft(), waiting[label].popleft())
         last = turns[-1]
         turns = [label for label in turns if waiting[label]]
-    whole = len(stream) // size * size
-    return tuple(tuple(stream[at : at + size]) for at in range(0, whole, size))
+    return chunks(stream, size)

@@ -921,6 +921,26 @@ JUDGEMENTS: tuple[Judgement, ...] = (
             ("two_scripts", "in how many pairs the scripts of both texts differ"),
         )
     ),
+    *(
+        Judgement(
+            f"doctor.none_helps.{key}",
+            _DOCTOR,
+            "batch",
+            claims,
+            "epochs drawn from the rows, and the texts of the table",
+            "counted",
+            counts=True,
+        )
+        for key, claims in (
+            ("twins", "no sampler, smaller batch or mask gives a whole epoch of a lower minimum"),
+            ("twins_met", "none of these gives a whole epoch in which fewer such rows meet"),
+            ("rows_alone", "no sampler and no larger batch leaves fewer rows alone"),
+            ("batches_without_positive", "neither gives more batches a positive pair"),
+            ("groups_without_negative", "the table has no text that can be mined for any of them"),
+            ("lists_of_one", "the same, of lists of one candidate"),
+            ("lists_of_one_label", "the same, of lists of one label"),
+        )
+    ),
     _of_data(
         "cut_off",
         "about how many texts are longer than what the encoder reads; an estimate, and says so",

@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 
 import pytest
 
+from explorer.lab.doctor.label_faults import MINING_HELPS
 from explorer.locale import LANGUAGES, catalogue
 from tests.judgements import (
     LEAST_TRUE,
@@ -153,6 +154,13 @@ ELSEWHERE = {
     "doctor.below_zero": "test_explain.py::test_below_zero",
     "doctor.below_zero_fault": "test_explain.py::test_below_zero",
     "doctor.below_zero_labels": "test_explain.py::test_below_zero_by_labels_outside",
+    **of_prefix(
+        "doctor.none_helps.", "test_remedies.py::test_where_nothing_helps_nothing_is_advised"
+    ),
+    **dict.fromkeys(
+        (f"doctor.none_helps.{n}" for n in MINING_HELPS),
+        "test_remedies.py::test_mining_is_advised_where_there_is_a_text_to_mine",
+    ),
     "doctor.none_found": "test_data.py::test_nothing_is_invented",
     "doctor.examined_none": "test_data.py::test_nothing_is_invented",
     "doctor.class.examined_none": "test_classes.py::test_nothing_is_invented",

@@ -14,7 +14,9 @@ import numpy as np
 from explorer.lab.doctor.data import MANY_MET, SOME_MET, Check
 from explorer.lab.doctor.faults import NOTE, SEVERE, SEVERITIES, WARNING, Fault, Value, evidence
 from explorer.lab.doctor.profile import Cleaned
+from explorer.lab.doctor.remedies import BY_CLASS, against_rows_alone
 from explorer.lab.doctor.texts import looked_at, numbered, together
+from explorer.lab.doctor.trial import sampler_values
 from explorer.lab.large.texts import Texts
 from explorer.runtime.budgets import budget
 from explorer.runtime.jobs import Report
@@ -31,7 +33,6 @@ from explorer.sources.columns import (
 )
 from explorer.sources.grids import Grid, read_grid
 
-BY_CLASS = "batch_sampler=BatchSamplers.GROUP_BY_LABEL"
 MOST_ALONE = 0.5  # of the rows without a positive: most of a batch teaches nothing
 HEAD = 4096  # bytes in which the names of columns are looked for
 CHECKS = ("one_class", "classes_of_one", "rows_alone", "texts_in_classes", "texts_again")
@@ -255,7 +256,12 @@ def _classes(table: ClassTable, batch: int, share: float) -> Iterator[Fault]:
     if share >= SOME_MET:
         severity = SEVERE if share >= MOST_ALONE else WARNING if share >= MANY_MET else NOTE
         values = {"batch": batch, "share": percent(share)}
-        yield Fault("rows_alone", severity, values, (), (BY_CLASS,))
+        sampler, tried = against_rows_alone(table.of, min(batch, len(table)), share)
+        more = ""
+        if sampler is not None:
+            values |= sampler_values(sampler, BY_CLASS)
+            more = "" if sampler.helps else "epoch_short"
+        yield Fault("rows_alone", severity, values, (), tuple(tried), more=more, tried=tried)
 
 
 def _twice(table: ClassTable) -> Iterator[Fault]:

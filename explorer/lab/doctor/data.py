@@ -31,7 +31,13 @@ from explorer.lab.doctor.landmarks import COLLAPSE, landmark, sides_of
 from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.meetings import Meetings
 from explorer.lab.doctor.profile import Cleaned, Profile
-from explorer.lab.doctor.remedies import epoch_values, mean_labels, without_duplicates
+from explorer.lab.doctor.remedies import (
+    NO_DUPLICATES,
+    against_batches_without_positive,
+    against_shared_texts,
+    mean_labels,
+)
+from explorer.lab.doctor.trial import sampler_values
 from explorer.locale import say
 from explorer.runtime.numbers import display_number, percent
 from explorer.sources.cells import INFERENCE_SCORES
@@ -160,7 +166,7 @@ def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
     share = met.rows / batch
     if not len(rows) or share < SOME_MET:
         return
-    name = "twins" if is_softmax(spec.name, spec.convention) else "twins_met"
+    softmax = is_softmax(spec.name, spec.convention)
     values: dict[str, Value] = {
         "count": len(rows),
         "folded": len(profile.written_apart),
@@ -171,13 +177,18 @@ def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
         "gradient": percent(met.share),
     }
     severity = SEVERE if share >= MANY_MET else WARNING
-    epoch, remedies = without_duplicates(profile, spec, batch)
-    values |= epoch_values(epoch, len(profile.heads))
-    more = "epoch_whole" if epoch.works else "epoch_short"
+    sampler, tried = against_shared_texts(profile, spec, batch, softmax)
     apart = profile.written_apart
     folding = (FOLDED.format(names=_quoted(profile.text_columns)),) if len(apart) else ()
-    shown = _sharing(profile, int((apart if len(apart) else rows)[0]))
-    yield Fault(name, severity, values, shown, (*folding, *remedies), more=more)
+    yield Fault(
+        "twins" if softmax else "twins_met",
+        severity,
+        values | sampler_values(sampler, NO_DUPLICATES),
+        _sharing(profile, int((apart if len(apart) else rows)[0])),
+        (*folding, *tried),
+        more="" if sampler.helps else "epoch_short",
+        tried=tried,
+    )
 
 
 def _quoted(names: Sequence[str]) -> str:
@@ -311,7 +322,8 @@ def _positives(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
             "share": percent(none),
             "part": percent(positives / count),
         }
-        yield Fault("batches_without_positive", WARNING, values)
+        tried = against_batches_without_positive(profile, size, none)
+        yield Fault("batches_without_positive", WARNING, values, (), tuple(tried), tried=tried)
 
 
 def _teacher(profile: Profile, spec: LossSpec) -> Iterator[Fault]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from explorer.lab.doctor.trial import Tried
 from explorer.locale import say
 
 SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")
@@ -31,8 +32,9 @@ class Cell:
 class Fault:
     """One finding: its stable name, how bad it is, the numbers of its sentence, all pairs that
     show it (of those read, counted from 1; of a run, its steps), what to paste, and texts of two
-    pairs that show it. `room` is what it is a finding of: "data" or a "run"; `assumed` what its
-    numbers take labels to be that nobody told; `more` a sentence that goes on from it."""
+    pairs that show it. `tried` has the trials of what is advised, where anything can be tried.
+    `room` is what it is a finding of: "data" or a "run"; `assumed` what its numbers take labels to
+    be that nobody told; `more` a sentence that goes on from it."""
 
     name: str
     severity: str
@@ -43,6 +45,7 @@ class Fault:
     room: str = "data"
     assumed: str = ""
     more: str = ""
+    tried: Tried | None = None
 
     @property
     def shown(self) -> tuple[int, ...]:
@@ -59,7 +62,16 @@ class Fault:
 
     def advised(self, language: str = "en") -> list[str]:
         """What to do about it, and what to paste."""
-        return [say(language, f"doctor.{self.room}.do.{self.name}"), *self.advice]
+        kind = "none_helps" if self.tried == {} else f"{self.room}.do"
+        return [
+            say(language, f"doctor.{kind}.{self.name}"),
+            *(self._paste(one, language) for one in self.advice),
+        ]
+
+    def _paste(self, code: str, language: str) -> str:
+        """The code, under a comment on what it did where it was tried."""
+        trial = (self.tried or {}).get(code)
+        return f"# {trial.written(language)}\n{code}" if trial else code
 
     def to_json(self, language: str = "en") -> dict[str, Any]:
         """As programs are told of it; the pairs that show it stand beside it."""

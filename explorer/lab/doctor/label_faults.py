@@ -12,6 +12,9 @@ from explorer.runtime.numbers import display_number, percent
 from losses import LossSpec
 from losses.labels import COSINES
 
+# Findings on queries to which mined negatives would give something to compare.
+MINING_HELPS = {"groups_without_negative", "lists_of_one", "lists_of_one_label"}
+
 
 def on_label_ends(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
     """Labels outside the ends that a loss is made for, which its trainer takes as they are."""
@@ -93,4 +96,22 @@ def _sizes(profile: Profile) -> tuple[np.ndarray, np.ndarray]:
 def _of_lists(name: str, severity: str, profile: Profile, lists: np.ndarray) -> Fault:
     count, total = int(lists.sum()), int((np.bincount(profile.first) > 0).sum())
     values: dict[str, Value] = {"count": count, "lists": total, "share": percent(count / total)}
-    return Fault(name, severity, values, evidence(np.flatnonzero(lists[profile.first])))
+    rows = evidence(np.flatnonzero(lists[profile.first]))
+    if name not in MINING_HELPS:
+        return Fault(name, severity, values, rows)
+    able = int((lists & _can_be_mined(profile)).sum())
+    values |= {"able": able, "texts": len(np.unique(profile.second))}
+    return Fault(name, severity, values, rows, more="mining", tried=None if able else {})
+
+
+def _can_be_mined(profile: Profile) -> np.ndarray:
+    """Whether the table has a second text that each first text, by its number, neither stands with
+    nor is."""
+    texts = np.unique(profile.second)
+    pairs = np.unique(np.stack([profile.first, profile.second]), axis=1)
+    own = np.bincount(pairs[0])
+    itself = np.zeros(len(own), dtype=bool)
+    itself[texts[texts < len(own)]] = True
+    both = pairs[0] == pairs[1]
+    itself[pairs[0][both]] = False  # it is counted among its own
+    return len(texts) - own - itself > 0

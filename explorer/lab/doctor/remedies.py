@@ -1,20 +1,51 @@
-"""Remedies to paste: for texts that stand in a batch twice, each tried on the data before it is
-advised, and for labels of one pair that differ as raters do."""
+"""Remedies to paste, each tried on the rows of the table before it is advised: samplers, batch
+sizes and a mask for texts that share a batch, and the mean of labels that differ as raters do."""
 
 from __future__ import annotations
 
+import functools
+import itertools
 import json
+from collections.abc import Callable
 
+import numpy as np
+import torch
+
+from explorer.lab.doctor.meetings import partners
 from explorer.lab.doctor.profile import Profile
-from explorer.runtime.numbers import percent
-from explorer.sources.samplers import Epoch, epoch_without_duplicates, largest_without_duplicates
+from explorer.lab.doctor.texts import together
+from explorer.lab.doctor.trial import (
+    ALONE,
+    MINIMUM,
+    SHARED,
+    WITHOUT_POSITIVE,
+    Trial,
+    Tried,
+    helpful,
+)
+from explorer.runtime.problem import Problem
+from explorer.sources.samplers import (
+    Batches,
+    Epoch,
+    group_by_label,
+    largest_without_duplicates,
+    no_duplicates,
+    shuffled,
+)
 from losses import LOSSES, LossSpec
 
 # To paste beside `from sentence_transformers.sentence_transformer import losses`.
 NO_DUPLICATES = "batch_sampler=BatchSamplers.NO_DUPLICATES"
-SMALLER_BATCH = "per_device_train_batch_size={size}, " + NO_DUPLICATES
+BY_CLASS = "batch_sampler=BatchSamplers.GROUP_BY_LABEL"
+BATCH_SIZE = "per_device_train_batch_size={size}"
 # And beside `from losses.sentence_transformers import training_loss`, which has the mask.
 MASKED = 'loss = training_loss("{loss}")(model, {convention}twins="leave_out")'
+# Below these shares of rows, or of batches, a larger batch is large enough.
+MANY_ALONE, SOME_WITHOUT = 0.1, 0.001
+# Of more rows than these a random sample is tried.
+MOST_ROWS = 200_000
+# Batches that are drawn, over several epochs where one has fewer, to measure a share of them.
+LEAST_BATCHES = 1000
 
 # One row, with the mean label, for each pair whose labels differ by at most `limit`.
 MEAN_LABELS = """\
@@ -41,34 +72,167 @@ def mean_labels(profile: Profile) -> str:
     )
 
 
-def without_duplicates(profile: Profile, spec: LossSpec, batch: int) -> tuple[Epoch, list[str]]:
-    """Draw an epoch of these rows in which no text stands twice in a batch, and return what it
-    holds, with what to paste: first what makes a whole epoch of this batch size, then less."""
-    texts = _texts(profile)
-    epoch = epoch_without_duplicates(texts, min(batch, len(texts)))
-    masked = [masked_call(spec)] if spec.reads_texts else []
-    if epoch.works:
-        return epoch, [NO_DUPLICATES, *masked]
-    fits = largest_without_duplicates(texts, min(batch, len(texts)))
-    return epoch, [*masked, *([SMALLER_BATCH.format(size=fits)] if fits else [])]
+class SharedTexts:
+    """The rows of a table on which remedies for shared texts are tried: all of them, or a random
+    sample of `MOST_ROWS`."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.rows = len(profile.heads)
+        sample = _sample(self.rows)
+        heads = profile.heads[sample]
+        self._positive = profile.positive[heads]
+        self._first, self._second = profile.first[heads], profile.second[heads]
+        self.texts = _texts(profile, sample)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def partners(self, batches: Batches, *, masked: bool = False) -> np.ndarray:
+        """How many other positive rows of its batch each positive row takes for a negative although
+        they hold one of its texts; `masked`, without keys of the text of its query or key."""
+        row = np.fromiter(itertools.chain.from_iterable(batches), np.int64)
+        batch = np.repeat(np.arange(len(batches)), [len(one) for one in batches])
+        there = self._positive[row]
+        row, batch = row[there], batch[there]
+        sides = together(
+            np.concatenate([batch, batch]), np.concatenate([self._first[row], self._second[row]])
+        )
+        first, second = sides[: len(row)], sides[len(row) :]
+        pair = together(first, second)
+        if not masked:
+            return partners(first, second, pair)
+        count = int(sides.max(initial=-1)) + 1
+        on_both = np.bincount(first[first == second], minlength=count)
+        others = np.bincount(first)[first] - np.bincount(pair)[pair]
+        return np.where(first == second, others, others - on_both[first])
+
+    def try_one(
+        self, batches: Batches, size: int, before: float, measure: str, **how: bool
+    ) -> Trial:
+        """Measure these batches of `size` rows."""
+        met = self.partners(batches, **how)
+        values = np.log1p(met) if measure == MINIMUM else met > 0
+        after = float(values.mean()) if len(met) else before
+        epoch = Epoch.of(batches, len(self), size)
+        return Trial(self.rows, len(self), epoch, measure, before, after)
 
 
-def epoch_values(epoch: Epoch, rows: int) -> dict[str, int | float | str]:
-    """The numbers of an epoch, for a sentence."""
-    return {
-        "batches": epoch.batches,
-        "expected": epoch.expected,
-        "seen": epoch.seen,
-        "rows": rows,
-        "repeats": percent(epoch.repeats),
-    }
+def against_shared_texts(
+    profile: Profile, spec: LossSpec, batch: int, is_softmax: bool
+) -> tuple[Trial, Tried]:
+    """Try what keeps texts that stand in a batch twice from being negatives of themselves: the
+    trial of sentence-transformers' sampler at this batch size, and what helps."""
+    shared, met = SharedTexts(profile), profile.met(batch)
+    measure, before = (MINIMUM, met.floor) if is_softmax else (SHARED, met.rows / batch)
+    size = min(batch, len(shared))
+    trial = functools.partial(shared.try_one, before=before, measure=measure)
+    apart = trial(no_duplicates(shared.texts, size, _generator()), size)
+    found = {NO_DUPLICATES: apart}
+    if spec.reads_texts:
+        batches = shuffled(len(shared), size, _generator())
+        found[masked_call(spec)] = trial(batches, size, masked=True)
+    if not apart.epoch.works and (fits := largest_without_duplicates(shared.texts, size)):
+        batches = no_duplicates(shared.texts, fits, _generator())
+        found[f"{BATCH_SIZE.format(size=fits)}, {NO_DUPLICATES}"] = trial(batches, fits)
+    return apart, helpful(found)
 
 
-def _texts(profile: Profile) -> list[tuple[int, ...]]:
-    """The numbers of the texts of each row, each once."""
-    rows: list[dict[int, None]] = [{} for _ in profile.heads]
+def against_rows_alone(
+    classes: np.ndarray, batch: int, before: float
+) -> tuple[Trial | None, Tried]:
+    """Try what brings texts of one class [N] together in a batch, of which `before` is the share
+    of rows without another of their class: the trial of sentence-transformers' sampler, None where
+    it refuses these rows, and what helps."""
+
+    def alone(batches: Batches) -> float:
+        row = np.fromiter(itertools.chain.from_iterable(batches), np.int64)
+        of = np.repeat(np.arange(len(batches)), [len(one) for one in batches])
+        both = together(of, classes[row])
+        return float((np.bincount(both)[both] == 1).mean())
+
+    grouped = _grouped(classes, batch, alone, ALONE, before)
+    larger = _larger(len(classes), batch, alone, ALONE, before, enough=MANY_ALONE)
+    return next(iter(grouped.values()), None), helpful(grouped | larger)
+
+
+def against_batches_without_positive(profile: Profile, batch: int, before: float) -> Tried:
+    """Try what gives each batch a positive pair, of which `before` is the share that has none."""
+    positive = profile.positive[profile.heads]
+
+    def without(batches: Batches) -> float:
+        return float((~positive[np.array(batches)].any(axis=1)).mean())
+
+    grouped: Tried = {}
+    if profile.rows is None and profile.labelled:
+        grouped = _grouped(profile.labels, batch, without, WITHOUT_POSITIVE, before)
+    larger = _larger(len(positive), batch, without, WITHOUT_POSITIVE, before, enough=SOME_WITHOUT)
+    return helpful(grouped | larger)
+
+
+def _grouped(
+    labels: np.ndarray,
+    batch: int,
+    measured: Callable[[Batches], float],
+    measure: str,
+    before: float,
+) -> Tried:
+    """sentence-transformers' sampler by label, at the nearest batch size that it takes, unless it
+    refuses these rows."""
+    size = max(batch // 2 * 2, 4)
+    try:
+        batches = group_by_label(labels.tolist(), size, _generator())
+    except Problem:  # no two labels have two rows each
+        return {}
+    epoch = Epoch.by_label(batches, len(labels), size)
+    after = measured(batches) if batches else before
+    paste = BY_CLASS if size == batch else f"{BATCH_SIZE.format(size=size)}, {BY_CLASS}"
+    return {paste: Trial(len(labels), len(labels), epoch, measure, before, after)}
+
+
+def _larger(
+    rows: int,
+    batch: int,
+    measured: Callable[[Batches], float],
+    measure: str,
+    before: float,
+    enough: float,
+) -> Tried:
+    """The least of 2, 4, 8 … times the batch size whose batches measure below `enough`, and
+    below half of `before`, where two such batches can be drawn."""
+    size = 2 * batch
+    while 2 * size <= rows:
+        generator = _generator()
+        epochs = min(LEAST_BATCHES // (rows // size), MOST_ROWS // rows)
+        batches = shuffled(rows, size, generator)
+        more = (shuffled(rows, size, generator) for _ in range(epochs - 1))
+        after = measured(tuple(itertools.chain(batches, *more)))
+        if after < min(enough, before / 2):
+            epoch = Epoch.of(batches, rows, size)
+            trial = Trial(rows, rows, epoch, measure, before, after)
+            return {BATCH_SIZE.format(size=size): trial}
+        size *= 2
+    return {}
+
+
+def _generator() -> torch.Generator:
+    return torch.Generator().manual_seed(0)
+
+
+def _sample(rows: int) -> np.ndarray:
+    """The numbers of the rows on which a remedy is tried."""
+    if rows <= MOST_ROWS:
+        return np.arange(rows)
+    return np.sort(np.random.default_rng(0).choice(rows, MOST_ROWS, replace=False))
+
+
+def _texts(profile: Profile, sample: np.ndarray) -> list[tuple[int, ...]]:
+    """The numbers of the texts of each of these rows, each once."""
+    place = np.full(len(profile.heads), -1)
+    place[sample] = np.arange(len(sample))
+    of = place[profile.row_of]
+    rows: list[dict[int, None]] = [{} for _ in sample]
     for side in (profile.first, profile.second):
-        for row, text in zip(profile.row_of.tolist(), side.tolist(), strict=True):
+        for row, text in zip(of[of >= 0].tolist(), side[of >= 0].tolist(), strict=True):
             rows[row][text] = None
     return [tuple(texts) for texts in rows]
 

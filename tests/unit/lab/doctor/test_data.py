@@ -9,14 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from explorer.lab.doctor.classes import BY_CLASS
 from explorer.lab.doctor.data import POSITIVES_ALONE, examine, is_softmax
 from explorer.lab.doctor.encoded import WITH_GUIDE
 from explorer.lab.doctor.faults import SEVERE, WARNING
 from explorer.lab.doctor.meetings import encounters, meetings, partners, touching
 from explorer.lab.doctor.profile import profiled
 from explorer.lab.doctor.reading import read_content
-from explorer.lab.doctor.remedies import NO_DUPLICATES, masked_call
+from explorer.lab.doctor.remedies import BY_CLASS, NO_DUPLICATES, masked_call
 from explorer.lab.doctor.texts import folded, looked_at, numbered
 from explorer.locale import say
 from explorer.sources.pairs import Pairs
