@@ -21,13 +21,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EmbeddedPage:
-    """The page at its address: a notebook shows it in a frame, any browser opens it."""
+    """The page at its address: a notebook shows it in a frame, any browser opens it. `reading` says
+    which columns of a table were taken as what."""
 
     address: str
+    reading: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
+        said = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.reading)
         source = html.escape(self.address, quote=True)
-        return f'<iframe src="{source}" width="100%" height="900" style="border:0"></iframe>'
+        return f'{said}<iframe src="{source}" width="100%" height="900" style="border:0"></iframe>'
 
 
 def show(
@@ -92,10 +95,10 @@ def show(
     asked["table"] = table if isinstance(table, str) else [dict(row) for row in table]
     asked["columns"] = None if columns is None else dict(columns)
     asked["teacher_scores"] = None if teacher_scores is None else _plain(teacher_scores)
-    scenario = scenario_of(loss, first, second, labels, parameters, **asked)
+    scenario, reading = scenario_of(loss, first, second, labels, parameters, **asked)
     parameters_for(spec_for(scenario), dict(scenario.parameters))
     _, address = _server()
-    return EmbeddedPage(f"{address}/#{scenario.to_link()}")
+    return EmbeddedPage(f"{address}/#{scenario.to_link()}", reading)
 
 
 def _plain(column: Any) -> list[Any]:

@@ -184,6 +184,11 @@ def names_instruction(name: str) -> bool:
     return INSTRUCTION_NAMES.fullmatch(plain_name(name)) is not None
 
 
+def names_class(name: str) -> bool:
+    """Whether a column of this name holds classes of texts, and never a score: "category"."""
+    return plain_name(name) in ONLY_CLASSES
+
+
 def is_inner(name: str, names: Sequence[str]) -> bool:
     """Whether a column holds what a chat or passage says beside its text: "passages.score"."""
     return name.rpartition(".")[0] in (*names, *DIALOGUES)

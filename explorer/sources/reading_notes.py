@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -9,12 +10,14 @@ from explorer.locale import say
 from explorer.runtime.numbers import display_number
 from explorer.runtime.wire import Json
 from explorer.sources.columns import (
+    CLASS_ROLES,
     NO_SCORE,
     POSITIVE_ROLES,
     TEACHER,
     TRIPLET_ROLES,
     is_inner,
     listed,
+    names_class,
     names_instruction,
 )
 
@@ -22,7 +25,7 @@ from explorer.sources.columns import (
 LIBRARY_LABELS = ("label", "labels", "score", "scores")
 # Gains of 2^label are infinite in float32 from here on.
 STEEPEST_LABEL = 128
-_SHOWN = (*POSITIVE_ROLES, "score", *TRIPLET_ROLES, TEACHER)
+_SHOWN = (*POSITIVE_ROLES, "score", *TRIPLET_ROLES, TEACHER, *CLASS_ROLES)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +50,7 @@ class ColumnsRead:
     @property
     def highest_label(self) -> float:
         """The highest label that was read; −∞ where there is none."""
-        raise NotImplementedError
+        return -math.inf
 
     def serving(self, role: str) -> tuple[str, ...]:
         """The names of all columns that serve a role."""
@@ -85,6 +88,7 @@ def reading_notes(table: ColumnsRead) -> tuple[ReadingNote, ...]:
         **{f"reading.{role}": table.serving(role) for role in _SHOWN},
         "reading.instruction": instructions,
         "reading.unread": unread,
+        "reading.may_be_class": tuple(filter(names_class, unread)),
         "reading.references": table.references,
         "reading.unordered_positives": table.positives if table.several_positives else (),
     }
@@ -101,7 +105,7 @@ def reading_notes(table: ColumnsRead) -> tuple[ReadingNote, ...]:
 
 def _texts(table: ColumnsRead) -> list[str]:
     """The columns of texts, as they are read here."""
-    roles = TRIPLET_ROLES if "anchor" in table.chosen else POSITIVE_ROLES
+    roles = (*POSITIVE_ROLES, *TRIPLET_ROLES, CLASS_ROLES[0])
     return [name for role in roles for name in table.serving(role)]
 
 

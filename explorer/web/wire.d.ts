@@ -136,7 +136,7 @@ export interface ChangedState {
   collapse: Real | null;
 }
 
-/** What the data holds, which losses can learn from it, how long the run will be; within which Spearman, above and below 0, so many held-out pairs stay `by_chance`, at this `level`. Whether a teacher's scores came with the data is `taught`, of how many pairs a model is asked `asked`; whether a guide's vectors did, which no trainer reads, `guide_unread`. */
+/** What the data holds, which losses can learn from it, how long the run will be; within which Spearman, above and below 0, so many held-out pairs stay `by_chance`, at this `level`. Whether a teacher's scores came with the data is `taught`, of how many pairs a model is asked `asked`; whether a guide's vectors did, which no trainer reads, `guide_unread`. `notes` say how the columns of a data set of the hub were read; those of a file stand below it. */
 export interface Checked {
   refused: Problem | null;
   examples: number;
@@ -158,6 +158,7 @@ export interface Checked {
   guide_unread: boolean;
   rules: LabelRules;
   skipped: number;
+  notes: ReadingNote[];
   shared: number;
   rate: number;
   trials: Offer[];

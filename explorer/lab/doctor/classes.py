@@ -32,6 +32,7 @@ from explorer.sources.columns import (
     position_of,
 )
 from explorer.sources.grids import Grid, read_grid
+from explorer.sources.reading_notes import ColumnsRead
 
 MOST_ALONE = 0.5  # of the rows without a positive: most of a batch teaches nothing
 HEAD = 4096  # bytes in which the names of columns are looked for
@@ -58,6 +59,12 @@ class ClassTable:
 
     def __len__(self) -> int:
         return len(self.of)
+
+    @property
+    def used(self) -> ColumnsRead:
+        """Which columns were read as what."""
+        unread = tuple(name for name in self.named if name not in self.columns.values())
+        return ColumnsRead(columns=self.named, chosen=self.columns, unread=unread)
 
     @property
     def by_size(self) -> list[tuple[str, int]]:

@@ -9,6 +9,7 @@ from explorer.lab.doctor.classes import ClassesExamined, ClassTable
 from explorer.lab.doctor.data_told import row_line
 from explorer.lab.doctor.suited import Suited
 from explorer.locale import say
+from explorer.sources.reading_notes import reading_notes
 
 NAMED_CLASSES = 5  # classes, the largest and the smallest
 
@@ -17,6 +18,7 @@ def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Ite
     """What a person reads of it."""
     whole = {"count": len(table), "classes": len(table.names), "batch": found.batch}
     yield say(language, "doctor.class.examined", **whole)
+    yield from (note.written(language) for note in reading_notes(table.used))
     if table.skipped:
         yield say(language, "doctor.class.skipped", count=table.skipped)
     sizes = table.by_size
@@ -54,6 +56,7 @@ def classes_to_json(
         "rows": len(table),
         "skipped": table.skipped,
         "columns": table.columns,
+        "reading": [note.written(language) for note in reading_notes(table.used)],
         "batch": found.batch,
         "severe": found.severe,
         "alone": found.alone,

@@ -193,7 +193,7 @@ def _pairs(given: Iterable[str]) -> Iterable[tuple[str, object]]:
 def train(chosen: argparse.Namespace) -> int:
     """Train one model; Ctrl-C stops and keeps the model so far."""
     from explorer.lab.training import takeaway
-    from explorer.lab.training.origin import file_notes
+    from explorer.lab.training.origin import columns_read
     from explorer.lab.training.runs import Runs
     from explorer.lab.training.terminated import ended_with_us
 
@@ -202,7 +202,7 @@ def train(chosen: argparse.Namespace) -> int:
             raise ValueError(f"{chosen.out} exists already; choose a folder that does not")
         runs = Runs(chosen.runs, chosen.device)
         plan = _plan(chosen, chosen.loss, chosen.seed)
-        _print_notes(file_notes(plan.data))
+        _print_notes(columns_read(plan.data))
         with ended_with_us(runs) as names:
             names.append(name := runs.start(plan))
             status = _watch(runs, name)
@@ -246,7 +246,7 @@ def compare(chosen: argparse.Namespace) -> int:
 
 
 def _print_notes(notes: Iterable[ReadingNote]) -> None:
-    """Print which columns of a file were taken as what, beside the progress."""
+    """Print which columns were taken as what, beside the progress."""
     for note in notes:
         print(note.written(), file=sys.stderr)
 
@@ -265,7 +265,7 @@ def _ended(runs: Runs, chosen: argparse.Namespace) -> list[str]:
 def _trained(runs: Runs, chosen: argparse.Namespace) -> list[str]:
     """Train with each loss under each seed."""
     from explorer.lab.training import compare as comparing
-    from explorer.lab.training.origin import file_notes
+    from explorer.lab.training.origin import columns_read
     from explorer.lab.training.terminated import ended_with_us
 
     if not chosen.loss or not any(map(vars(chosen).get, ("file", "hub", "example"))):
@@ -274,7 +274,7 @@ def _trained(runs: Runs, chosen: argparse.Namespace) -> list[str]:
             "--data, --hub and --example"
         )
     plans = [_plan(chosen, loss, seed) for loss in chosen.loss for seed in chosen.seeds]
-    _print_notes(file_notes(plans[0].data))
+    _print_notes(columns_read(plans[0].data))
     with ended_with_us(runs) as names:
         names += comparing.start_all(runs, plans)
         for name in names:

@@ -34,6 +34,7 @@ from explorer.locale import title_word
 from explorer.runtime.numbers import display_number, percent
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs, corrected, given_by
+from explorer.sources.reading_notes import ReadingNote
 from explorer.sources.samplers import (
     epoch_without_duplicates,
     group_by_label,
@@ -58,7 +59,8 @@ class Corpus:
     NaN for nothing, `held_out_teacher` each of `held_out`; None where it gave none. Whether they
     came as `triplets` says how they make lists (`Material`), `awaits_teacher` that a model will
     give its own; `brings_guide` says that there are a guide's vectors, which no trainer reads.
-    `threshold`, from which on a label is positive where the plan has none.
+    `threshold`, from which on a label is positive where the plan has none; `notes`, which columns
+    were taken as what.
     """
 
     train: tuple[Pair, ...]
@@ -72,6 +74,7 @@ class Corpus:
     awaits_teacher: bool = False
     threshold: float | None = None
     brings_guide: bool = False
+    notes: tuple[ReadingNote, ...] = ()
 
     @cached_property
     def material(self) -> Material:
@@ -119,6 +122,7 @@ def read(plan: TrainingPlan) -> Corpus:
         origin.triplets,
         threshold=found.threshold,
         brings_guide=origin.brings_guide,
+        notes=origin.notes,
     )
 
 

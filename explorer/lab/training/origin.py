@@ -22,13 +22,14 @@ DRAW = 0
 
 
 class Origin(NamedTuple):
-    """The pairs, how many rows were left out, whether they came as triplets, and whether columns of
-    a guide's vectors stand beside them."""
+    """The pairs, how many rows were left out, whether they came as triplets, whether columns of a
+    guide's vectors stand beside them, and which columns were taken as what."""
 
     pairs: Pairs
     left_out: int = 0
     triplets: bool = False
     brings_guide: bool = False
+    notes: tuple[ReadingNote, ...] = ()
 
 
 def pairs_of(data: TrainingData) -> Origin:
@@ -49,27 +50,30 @@ def pairs_of(data: TrainingData) -> Origin:
             path.write_text(_json_lines(data.rows), encoding="utf-8")
             table = tables.read_file(path, "rows.jsonl", most=data.most, seed=DRAW)
     else:
-        table = _read_file(data)
+        columns = dict(data.columns) or None
+        how = {"columns": columns, "most": data.most, "seed": DRAW, "encoding": data.encoding}
+        table = tables.read_file(data.file, data.name, **how)
     if not table.pairs:
         raise Problem("no_pairs")
-    pairs = taught(table.pairs, data.teacher) if data.teacher else table.pairs
-    given = data.source == "rows" and data.triplets
-    return Origin(pairs, table.left_out, given or _are_triplets(table), table.brings_guide)
+    origin = _origin_of(table)
+    if data.source == "rows":
+        return origin._replace(
+            pairs=taught(table.pairs, data.teacher) if data.teacher else table.pairs,
+            triplets=data.triplets,
+            notes=(),
+        )
+    return origin
 
 
-def file_notes(data: TrainingData) -> tuple[ReadingNote, ...]:
-    """Which columns of the plan's file are taken as what; nothing where it names no file."""
-    return reading_notes(_read_file(data)) if data.source == "file" else ()
+def columns_read(data: TrainingData) -> tuple[ReadingNote, ...]:
+    """Which columns of a plan's file or data set are taken as what; nothing of other sources."""
+    return pairs_of(data).notes if data.source in ("file", "hub") else ()
 
 
-def _read_file(data: TrainingData) -> tables.Table:
-    columns = dict(data.columns) or None
-    how = {"columns": columns, "most": data.most, "seed": DRAW, "encoding": data.encoding}
-    return tables.read_file(data.file, data.name, **how)
-
-
-def _are_triplets(table: tables.Table) -> bool:
-    return "anchor" in table.chosen
+def _origin_of(table: tables.Table) -> Origin:
+    of_triplets = "anchor" in table.chosen
+    notes = reading_notes(table)
+    return Origin(table.pairs, table.left_out, of_triplets, table.brings_guide, notes)
 
 
 def _json_lines(rows: Sequence[Sequence[str]]) -> str:
@@ -96,7 +100,7 @@ def _from_hub(data: TrainingData) -> Origin:
         path = Path(folder) / "hub.jsonl"
         held.to_json(path, force_ascii=False)
         table = tables.read_file(path, most=data.most, columns=dict(data.columns) or None)
-    return Origin(table.pairs, table.left_out, _are_triplets(table), table.brings_guide)
+    return _origin_of(table)
 
 
 def held_out_of(data: TrainingData) -> tables.Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from torch import Tensor
@@ -30,7 +31,8 @@ from explorer.web.wire.program import (
 from losses import LossSpec, Parameter
 
 
-def answer_of(found: Exploration) -> Answer:
+def answer_of(found: Exploration, reading: Sequence[str] = ()) -> Answer:
+    """What was found, with the sentences on the columns of the table that it was found in."""
     layout = Layout(found)
     weights, by_scores = found.weights, found.score_gradient
     return {
@@ -52,6 +54,7 @@ def answer_of(found: Exploration) -> Answer:
         "floor": json_number(found.floor),
         "floor_is_bound": found.floor_is_bound,
         "heaviest_terms": [_term(found, layout, term) for term in found.heaviest],
+        "reading": list(reading),
         "device": found.device,
         "milliseconds": found.milliseconds,
     }
@@ -90,7 +93,7 @@ def _step(found: Exploration, layout: Layout, step: Step) -> TracedStep:
     }
 
 
-def comparison_of(found: Comparison) -> ComparedLosses:
+def comparison_of(found: Comparison, reading: Sequence[str]) -> ComparedLosses:
     batch = found.batch
     order, _ = order_of(batch)
     return {
@@ -103,6 +106,7 @@ def comparison_of(found: Comparison) -> ComparedLosses:
         "positive_pairs": len(batch.positives),
         "ordered_pairs": order.ordered,
         "violated_pairs": order.violated,
+        "reading": list(reading),
     }
 
 

@@ -102,10 +102,10 @@ def doctor_data(
         pairs and skipped, how many were read and how many rows could not be; rows, those that the
         pairs stand in, and of which batches are made (of triplets and lists fewer); columns, those
         of the table that were read; loss and batch, as they were taken.
-        Of texts with classes: rows, skipped, columns, batch and severe as above; classes, each with
-        name and count, the largest first; alone, the share of a batch's rows that have no other of
-        their class in it; findings; looked_for; suited, as above, of
-        losses on classes; kept and left_out as above.
+        Of texts with classes: rows, skipped, columns, reading, batch and severe as above; classes,
+        each with name and count, the largest first; alone, the share of a batch's rows that have no
+        other of their class in it; findings; looked_for; suited, as above, of losses on classes;
+        kept and left_out as above.
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.

@@ -143,6 +143,8 @@ def compute_loss(
         heaviest_terms, up to 20 of {i, j, value, weight}: the pairs that the indices i and j of
         the term belong to (of a sentence in several pairs, the first), its value, and its
         weight; j is null for a term of one pair;
+        reading, sentences that say which columns of a table were taken as what, which were left,
+        and when sentence-transformers would read them in another order;
         device and milliseconds.
 
     Raises:
@@ -158,9 +160,8 @@ def compute_loss(
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
     asked: dict[str, Any] = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
     asked |= {"table": table, "columns": columns}
-    return answer_of(
-        _explored(scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked))
-    )
+    scenario, reading = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked)
+    return answer_of(_explored(scenario), reading)
 
 
 def loss_from_scores(
@@ -289,7 +290,7 @@ def trace_loss(
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
     asked: dict[str, Any] = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
     asked |= {"table": table, "columns": columns}
-    scenario = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked)
+    scenario, reading = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked)
     count = len(scenario.data.rows)
     if count > TRACED_PAIRS:
         raise Problem("api_too_many", count=count, name="trace_loss", most=TRACED_PAIRS)
@@ -301,7 +302,7 @@ def trace_loss(
         check_lengths("trace_loss", TRACED_PAIRS, {**others, "similarities": given})
         pairs = dataclasses.replace(load_pairs(scenario.data), scores=given)
         found = _explore_given(scenario, second_models(pairs, scenario.data))
-    return {**answer_of(found), "steps": steps_of(found)}
+    return {**answer_of(found, reading), "steps": steps_of(found)}
 
 
 def compare_losses(
@@ -367,8 +368,8 @@ def compare_losses(
         multiplied to be the second, null unless one number does it; disagreement, the pair whose
         share of the gradient differs most, both shares (below 0: drawn together), their ranks, and
         told, the same in sentences, with the reason where a count says so;
-        scores, labels, label_range, threshold, positive_pairs, ordered_pairs and violated_pairs,
-        as compute_loss has them.
+        scores, labels, label_range, threshold, positive_pairs, ordered_pairs, violated_pairs and
+        reading, as compute_loss has them.
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
@@ -393,7 +394,7 @@ def compare_losses(
         scored = dataclasses.replace(load_pairs(data), scores=given)
         batch = batch_of_scores(second_models(scored, data), rules)
     with _turn(len(sides) * len(rows)):
-        return comparison_of(compare(scenario, sides, batch))
+        return comparison_of(compare(scenario, sides, batch), sent.reading)
 
 
 def _turn(pairs: int) -> AbstractContextManager[None]:
@@ -530,8 +531,9 @@ def figure(
     Returns:
         An object with svg, the text of the figure, or png, the file in base64 (as a tool of MCP:
         an image beside the object), the other of them null; remark, a sentence where letters of a
-        PNG are in no font of the server, else null; kind; step and facet, what it shows; and
-        scene, the end of a link that opens Explore there.
+        PNG are in no font of the server, else null; kind; step and facet, what it shows;
+        scene, the end of a link that opens Explore there; and reading, of a table, as compute_loss
+        has it.
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
@@ -549,13 +551,15 @@ def figure(
     if not isinstance(dark, bool):
         raise Problem("parameter_switch", name="dark", value=shortened(dark, write=repr))
     if read_text("scene", scene):
-        scenario = Scenario.from_link(scene.strip().rpartition("#")[2])
+        scenario, reading = Scenario.from_link(scene.strip().rpartition("#")[2]), ()
     else:
         sent = (sentences1, sentences2, scores)
         rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
         asked: dict[str, Any] = {"guide": guide, "teacher": teacher}
         asked |= {"teacher_scores": teacher_scores, "table": table, "columns": columns}
-        scenario = scenario_of(loss, *sent, parameters, encoder, convention, rules, **asked)
+        scenario, reading = scenario_of(
+            loss, *sent, parameters, encoder, convention, rules, **asked
+        )
     # A link may be somebody else's; a call that names a model itself agrees to fetch it.
     with with_leave({}) if scene.strip() else nullcontext():
         shown, in_view = looking_at(_explored(scenario), read_text("step", step), facet)
@@ -572,6 +576,7 @@ def figure(
         "step": in_view,
         "facet": shown.scenario.view.facet,
         "scene": shown.scenario.shown().to_link(),
+        "reading": list(reading),
     }
 
 
@@ -648,9 +653,10 @@ def start_training(
     Returns:
         An object with id, by which training_status and stop_training know the run;
         queue_position, 0 if it trains at once; queue_seconds, how long those before it still
-        train, null where that is not known; and key, by which a page that strangers share knows
-        whose it is: send it with each later call, and keep it to yourself ("" on any other, and
-        for a client that keeps cookies, which has it as one).
+        train, null where that is not known; reading, of a table, as compute_loss has it; and key,
+        by which a page that strangers share knows whose it is: send it with each later call, and
+        keep it to yourself ("" on any other, and for a client that keeps cookies, which has it as
+        one).
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
@@ -691,6 +697,7 @@ def start_training(
             "queue_position": status["queue_position"],
             "queue_seconds": status["queue_seconds"],
             "key": told,
+            "reading": list(read.reading),
         }
 
 

@@ -22,6 +22,7 @@ from explorer.runtime.visitors import as_visitor, is_key
 from explorer.sources.cells import read_score, read_sentence, shortened
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.guides import Guided, packed
+from explorer.sources.reading_notes import reading_notes
 from explorer.sources.tables import read_table
 
 # (first sentence, second sentence, label or teacher's score as text), one for each pair.
@@ -29,13 +30,14 @@ Rows = tuple[tuple[str, str, str], ...]
 
 
 class Sent(NamedTuple):
-    """Pairs, what a teacher gave some of them, whether they came as triplets, and the vectors that
-    a guide gave some of their sentences."""
+    """Pairs, what a teacher gave some of them, whether they came as triplets, the vectors that a
+    guide gave some of their sentences, and which columns of a table were taken as what."""
 
     rows: Rows
     taught: Rows = ()
     triplets: bool = False
     guided: tuple[Guided, ...] = ()
+    reading: tuple[str, ...] = ()
 
 
 def scenario_of(
@@ -52,9 +54,10 @@ def scenario_of(
     teacher_scores: Sequence[float] | None = None,
     table: object = "",
     columns: object = None,
-) -> Scenario:
+) -> tuple[Scenario, tuple[str, ...]]:
     """The scene of these pairs, as if they had been typed into the page's table; without scores
-    all are positives. In place of the lists, those of a `table`, as `rows_of` reads it.
+    all are positives. In place of the lists, those of a `table`, as `rows_of` reads it, with
+    sentences that say which of its columns were taken as what.
 
     Raises Problem, naming the first entry that does not fit; the loss itself and its parameters
     are checked by `explore`.
@@ -62,7 +65,7 @@ def scenario_of(
     sent = (sentences1, sentences2, scores, table, columns)
     given = rows_of("compute_loss", EXPLORED_PAIRS, *sent)
     data = table_of(given, encoder, guide, teacher, teacher_scores)
-    return scenario_under(loss, parameters, convention, rules, data)
+    return scenario_under(loss, parameters, convention, rules, data), given.reading
 
 
 def table_of(
@@ -160,7 +163,8 @@ def _rows_of_table(name: str, most: int, table: object, columns: object) -> Sent
         raise Problem("api_too_many", count=count, name=name, most=most)
     pairs = read.pairs
     vectors = packed(pairs.sentences, pairs.guide)
-    return Sent(pairs.rows, pairs.taught_rows, "anchor" in read.chosen, vectors)
+    reading = tuple(note.written() for note in reading_notes(read))
+    return Sent(pairs.rows, pairs.taught_rows, "anchor" in read.chosen, vectors, reading)
 
 
 def rules_of(

@@ -136,7 +136,7 @@ export async function rasterised(svg, ratio) {
 /** @typedef {{ key: string, values: Record<string, string> }} ReadingNote how a table was read */
 
 // What the fields below a file show: one column for each role.
-const IN_FIELDS = ["first", "second", "score", "anchor", "teacher"].map((role) => `reading.${role}`);
+const IN_FIELDS = ["first", "second", "score", "anchor", "teacher", "text", "class"].map((role) => `reading.${role}`);
 
 /**
  * Which columns were read besides those in the fields, which were not, and in which order a library

@@ -237,6 +237,7 @@ class DoctoredClasses(TypedDict):
     rows: int
     skipped: int
     columns: dict[str, str]
+    reading: list[str]
     batch: int
     severe: bool
     alone: float

@@ -59,7 +59,8 @@ class Checked(Outlook):
     """What the data holds, which losses can learn from it, how long the run will be; within which
     Spearman, above and below 0, so many held-out pairs stay `by_chance`, at this `level`. Whether a
     teacher's scores came with the data is `taught`, of how many pairs a model is asked `asked`;
-    whether a guide's vectors did, which no trainer reads, `guide_unread`."""
+    whether a guide's vectors did, which no trainer reads, `guide_unread`. `notes` say how the
+    columns of a data set of the hub were read; those of a file stand below it."""
 
     repetition: Repetition
     of_scene: ChosenThere | None
@@ -76,6 +77,7 @@ class Checked(Outlook):
     guide_unread: bool
     rules: LabelRules
     skipped: int
+    notes: list[ReadingNote]
     shared: int
     rate: float
     trials: list[Offer]

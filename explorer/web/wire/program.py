@@ -18,7 +18,8 @@ class HeavyTerm(TypedDict):
 
 
 class Answer(TypedDict):
-    """A loss on a batch, and what drives it; null for what the loss does not have."""
+    """A loss on a batch, what drives it (null for what the loss does not have), and how the columns
+    of a table were read."""
 
     loss: Real
     scores: list[Real]
@@ -38,6 +39,7 @@ class Answer(TypedDict):
     floor: Real | None
     floor_is_bound: bool
     heaviest_terms: list[HeavyTerm]
+    reading: list[str]
     device: str
     milliseconds: float
 
@@ -72,6 +74,7 @@ class DrawnFigure(TypedDict):
     step: str
     facet: str
     scene: str
+    reading: list[str]
 
 
 class NamedLoss(TypedDict):
@@ -148,6 +151,7 @@ class ComparedLosses(TypedDict):
     positive_pairs: int
     ordered_pairs: int
     violated_pairs: int
+    reading: list[str]
 
 
 class ListedParameter(TypedDict):
@@ -203,6 +207,7 @@ class StartedTraining(TypedDict):
     queue_position: int | None
     queue_seconds: float | None
     key: str
+    reading: list[str]
 
 
 class Followed(Standing):

@@ -31,6 +31,7 @@ KEYS = {
     "floor",
     "floor_is_bound",
     "heaviest_terms",
+    "reading",
     "device",
     "milliseconds",
 }

@@ -51,6 +51,7 @@ from explorer.sources.columns import CHOOSE_COLUMNS, NO_SCORE, TEACHER
 from explorer.sources.encodings import offered
 from explorer.sources.pairs import Pairs
 from explorer.sources.practice import PRACTICE, practice_pairs
+from explorer.sources.reading_notes import reading_notes
 from explorer.sources.textbook import EXAMPLES, load_example
 from explorer.web.large_files import (
     answer_when_done,
@@ -315,7 +316,7 @@ def _class_file(table: ClassTable, source: Source) -> Json:
         "limited": False,
         "labelled": True,
         "inference": False,
-        "notes": [],
+        "notes": [note.to_json() for note in reading_notes(table.used)],
         "skipped": 0,
         "told": [],
     }

@@ -359,6 +359,7 @@ export default function controls(root, channel, server) {
           count,
         }),
         checked.skipped ? say("finetune.left_out", { count: checked.skipped }) : "",
+        ...(checked.notes ?? []).map(({ key, values }) => say(key, values)),
         checked.held_out < FEW ? fewWords(checked) : "",
         checked.shared ? say("finetune.shared", { count: checked.shared }) : "",
       ]

@@ -89,6 +89,7 @@ def _check(request: dict) -> Json:
         "guide_unread": corpus.brings_guide or _has_vectors(chosen["data"]),
         "rules": _rules(plan, corpus),
         "skipped": corpus.skipped,
+        "notes": [one.to_json() for one in corpus.notes] if plan.data.source == "hub" else [],
         "shared": corpus.shared,
         "rate": plan.rate,
         "trials": [dataclasses.asdict(one) for one in offers(plan, runs().room())],

@@ -232,7 +232,8 @@ def test_the_command_reads_it(tmp_path, capsys):
     path.write_text(f"text,intent\n{rows}")
     assert doctor(typed_doctor(str(path), "--batch", "64")) == 0
     said = capsys.readouterr().out
-    assert said.startswith("100 texts of 4 classes in batches of 64:\nLargest: c0 (25)")
+    assert said.startswith("100 texts of 4 classes in batches of 64:\nTexts: “text”.\n")
+    assert "\nLargest: c0 (25)" in said
     assert doctor(typed_doctor(str(path), "--batch", "2", "--json")) == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["alone"] == pytest.approx(1 - 24 / 99)

@@ -1,0 +1,198 @@
+"""Every way in which a table comes in says which columns were taken as what."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import io
+import json
+import sys
+
+import pytest
+
+from explorer import notebook
+from explorer.lab.doctor import commands as doctor
+from explorer.lab.doctor import reading
+from explorer.lab.training import commands as training
+from explorer.lab.training import origin, unseen
+from explorer.lab.training.runs import Runs
+from explorer.locale import say
+from explorer.runtime import parcels
+from explorer.runtime.problem import Problem
+from explorer.web import large_files
+from explorer.web.api import doctoring, endpoints, pasting
+from explorer.web.pages.doctor import data as doctor_page
+from explorer.web.pages.explore import files as explore_page
+from explorer.web.pages.finetune import plans
+from explorer.web.pages.finetune import requests as finetune_page
+from explorer.web.pages.large import requests as large_page
+from tests.unit.web.test_api_rules import AT_ONCE
+
+ROWS = [
+    {
+        "docid": f"d-{place}",
+        "query": f"query {place}",
+        "pos_1": f"positive {place}",
+        "pos_2": f"further positive {place}",
+        "negative": f"negative {place}",
+        "instruction": "find it",
+    }
+    for place in range(20)
+]
+LINES = "\n".join(map(json.dumps, ROWS))
+CLASSES = "text,category,source\n" + "".join(f"a text of {n},kind {n % 3},web\n" for n in range(20))
+# What is said of these rows, wherever they come in.
+SAID = [
+    say("en", "reading.positive", columns="“pos_1”, “pos_2”"),
+    say("en", "reading.negative", columns="“negative”"),
+    say("en", "reading.instruction", columns="“instruction”"),
+    say("en", "reading.unread", columns="“docid”"),
+    say("en", "reading.unordered_positives", columns="“pos_1”, “pos_2”"),
+    say(
+        "en",
+        "reading.by_position",
+        first="docid",
+        second="query",
+        columns="“query”, “pos_1”, “pos_2”, “negative”",
+    ),
+]
+COLLAPSED = {"loss": "info_nce", "encoder": "all alike"}
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    """No hub, no run that begins, and files of this test alone."""
+    import datasets
+
+    monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
+    monkeypatch.setattr(parcels, "TAKEN", tmp_path / "taken")
+    monkeypatch.setattr(large_files, "ANSWER_S", 600)
+    monkeypatch.setattr(reading, "first_rows", lambda *_: LINES.encode())
+    monkeypatch.setattr(origin.hub_sets, "about", lambda hub: None)
+    monkeypatch.setattr(origin.hub_sets, "fits_here", lambda *_: 0)
+    monkeypatch.setattr(origin.hub_cache, "begin", lambda *_: None)
+    held = datasets.Dataset.from_list(ROWS)
+    monkeypatch.setattr(datasets, "load_dataset", lambda *_, **__: held)
+    monkeypatch.setattr(Runs, "start", lambda self, plan: "run")
+    monkeypatch.setattr(Runs, "status", lambda *_: AT_ONCE)
+
+
+def file_of(tmp_path, text=LINES, name="rows.jsonl"):
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def asked_of(commands, *words):
+    parser = argparse.ArgumentParser()
+    parser.set_defaults(runs=None, device=None)
+    commands.add_to(parser.add_subparsers())
+    return parser.parse_args(words)
+
+
+def of_doctor(capsys, *words):
+    chosen = asked_of(doctor, "doctor", *words)
+    doctor.doctor(chosen)
+    return capsys.readouterr().out
+
+
+def of_training(capsys, monkeypatch, *words):
+    def stop(*_):
+        raise Problem("no_pairs")
+
+    monkeypatch.setattr(Runs, "start", stop)  # what is said is said before
+    command = {"train": training.train, "compare": training.compare}[words[0]]
+    command(asked_of(training, *words))
+    return capsys.readouterr().err
+
+
+def handed_in(hand_in):
+    content = base64.b64encode(LINES.encode()).decode()
+    return hand_in({"name": "rows.jsonl", "content": content})
+
+
+def notes(answer):
+    return [say("en", note["key"], **note["values"]) for note in answer["notes"]]
+
+
+DOORS = {
+    "doctor FILE": lambda t, c, m: of_doctor(c, file_of(t), "--batch", "4"),
+    "doctor --hub": lambda t, c, m: of_doctor(c, "--hub", "some/set", "--batch", "4"),
+    "doctor --json": lambda t, c, m: json.loads(of_doctor(c, file_of(t), "--json"))["reading"],
+    "train --data": lambda t, c, m: of_training(c, m, "train", "--data", file_of(t)),
+    "train --hub": lambda t, c, m: of_training(c, m, "train", "--hub", "some/set"),
+    "compare --hub": lambda t, c, m: of_training(
+        c, m, "compare", "--hub", "some/set", "--loss", "info_nce"
+    ),
+    "compare --on": lambda t, c, m: [
+        note.written() for note in unseen.read(file_of(t), "rows.jsonl").notes
+    ],
+    "compute_loss": lambda t, c, m: endpoints.compute_loss(**COLLAPSED, table=LINES)["reading"],
+    "compute_loss of objects": lambda t, c, m: endpoints.compute_loss(**COLLAPSED, table=ROWS)[
+        "reading"
+    ],
+    "trace_loss": lambda t, c, m: endpoints.trace_loss(**COLLAPSED, table=LINES)["reading"],
+    "compare_losses": lambda t, c, m: endpoints.compare_losses(
+        [{"loss": "info_nce"}, {"loss": "siglip"}], encoder="all alike", table=LINES
+    )["reading"],
+    "figure": lambda t, c, m: endpoints.figure(**COLLAPSED, table=LINES)["reading"],
+    "start_training": lambda t, c, m: endpoints.start_training("info_nce", table=LINES)["reading"],
+    "doctor_data": lambda t, c, m: doctoring.doctor_data(table=LINES, batch=4)["reading"],
+    "doctor_data of the hub": lambda t, c, m: doctoring.doctor_data(hub="some/set", batch=4)[
+        "reading"
+    ],
+    "doctor_pasted": lambda t, c, m: pasting.doctor_pasted(LINES)["data"]["reading"],
+    "show": lambda t, c, m: notebook.show(table=LINES, loss="info_nce").reading,
+    "Explore": lambda t, c, m: notes(handed_in(explore_page.read_file)),
+    "Doctor": lambda t, c, m: notes(
+        doctor_page._examine(
+            {
+                "source": {"kind": "file", "name": "rows.jsonl"} | handed_in(large_files.hand_in),
+                "batch": 4,
+            }
+        )["file"]
+    ),
+    "Large batch": lambda t, c, m: notes(
+        large_page._describe_file(
+            {"source": {"kind": "file", "name": "rows.jsonl"} | handed_in(large_files.hand_in)}
+        )
+    ),
+    "Fine-tune": lambda t, c, m: notes(handed_in(plans.hand_in)),
+    "Fine-tune of the hub": lambda t, c, m: notes(
+        finetune_page._check(
+            {"plan": {"loss": "info_nce", "data": {"source": "hub", "hub": "some/set"}}}
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_every_door_says_how_the_columns_were_read(door, tmp_path, capsys, monkeypatch):
+    said = DOORS[door](tmp_path, capsys, monkeypatch)
+    assert [sentence for sentence in SAID if sentence not in said] == []
+
+
+def test_what_is_piped_is_read_the_same(tmp_path, capsys, monkeypatch):
+    stdin = io.TextIOWrapper(io.BytesIO(LINES.encode()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    said = of_doctor(capsys, "-", "--batch", "4")
+    assert [sentence for sentence in SAID if sentence not in said] == []
+
+
+def test_the_columns_of_texts_with_classes_are_named(tmp_path, capsys):
+    said = [
+        say("en", "reading.text", columns="“text”"),
+        say("en", "reading.class", columns="“category”"),
+        say("en", "reading.unread", columns="“source”"),
+    ]
+    chosen = ("--column", "text=text", "--column", "class=category")
+    printed = of_doctor(capsys, file_of(tmp_path, CLASSES, "x.csv"), *chosen, "--batch", "4")
+    columns = {"text": "text", "class": "category"}
+    answered = doctoring.doctor_data(table=CLASSES, columns=columns, batch=4)["reading"]
+    assert [sentence for sentence in said if sentence not in printed] == []
+    assert answered == said
+
+
+def test_lists_have_no_columns():
+    pairs = {"sentences1": ["a", "c"], "sentences2": ["b", "d"], "scores": [0, 1]}
+    assert endpoints.compute_loss("cosent", **pairs, encoder="all apart")["reading"] == []
