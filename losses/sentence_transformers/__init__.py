@@ -48,6 +48,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from losses.sentence_transformers.epoch import check_epoch
 from losses.sentence_transformers.examples import Examples
 from losses.sentence_transformers.layers import layer_stack, move_only
 from losses.sentence_transformers.lists import whole_lists
@@ -76,6 +77,7 @@ __all__ = [  # pyright: ignore[reportUnsupportedDunderAll]  # a class is made fo
     "Examples",
     "PrismCallback",
     "TrainingLoss",
+    "check_epoch",
     "in_order",
     "layer_stack",
     "move_only",

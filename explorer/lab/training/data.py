@@ -36,6 +36,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs, corrected, given_by
 from explorer.sources.reading_notes import ReadingNote
 from explorer.sources.samplers import (
+    Epoch,
     epoch_without_duplicates,
     group_by_label,
     largest_without_duplicates,
@@ -264,33 +265,43 @@ def _facts(plan: TrainingPlan, corpus: Corpus) -> Facts:
 def why_not(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
     """Why the loss cannot learn from this data with this kind of encoder; None if it can."""
     (reason,) = _reasons(plan, corpus, [plan.spec])
-    return reason or _no_batches(plan, corpus)
+    return reason or no_epoch(plan, corpus.material, rules_for(plan, corpus))
 
 
-def _no_batches(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
+def no_epoch(plan: TrainingPlan, material: Material, rules: LabelRules) -> Problem | None:
     """Why the sampler of the plan fills no whole epoch from what the loss learns from; None where
     it does."""
     if plan.drawn_by == "no_duplicates":
-        return _duplicates(plan, corpus)
-    if plan.drawn_by != "group_by_label":
-        return None
-    form = form_of(plan, corpus.material)
+        return _duplicates(plan, material, rules)
+    return _by_label(plan, material, rules) if plan.drawn_by == "group_by_label" else None
+
+
+def _by_label(plan: TrainingPlan, material: Material, rules: LabelRules) -> Problem | None:
+    """Why batches in which every label stands twice do not make an epoch: the sampler leaves the
+    rest of the rows out once only one label is left."""
+    form, size = form_of(plan, material), plan.batch_size
     if form not in (PAIRS, CLASSES):
         return Problem("training_no_label", about="size")
-    labels: list[float] = [label for *_, label in corpus.train]
+    labels: list[float] = [label for *_, label in material.pairs]
     if form == CLASSES:
-        labels = list(classes_of(corpus.train, rules_for(plan, corpus).threshold).values())
+        labels = list(classes_of(material.pairs, rules.threshold).values())
     try:
-        found = group_by_label(labels, plan.batch_size, torch.Generator().manual_seed(plan.seed))
+        drawn = group_by_label(labels, size, torch.Generator().manual_seed(plan.seed))
     except Problem as problem:
         return problem.concerning("size")
-    return None if found else Problem("no_batch", about="size", size=plan.batch_size)
+    if not drawn:
+        return Problem("no_batch", about="size", size=size)
+    found = Epoch.by_label(drawn, len(labels), size)
+    if found.works:
+        return None
+    values = {"size": size, "batches": found.batches, "seen": found.seen, "rows": len(labels)}
+    return Problem("training_by_label", about="size", **values)
 
 
-def _duplicates(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
+def _duplicates(plan: TrainingPlan, material: Material, rules: LabelRules) -> Problem | None:
     """Why batches in which no text stands twice do not make an epoch. The trainer would end
     without a word, or before its first step, where its sampler fills fewer than it promises."""
-    columns = columns_for(plan, corpus.material, rules_for(plan, corpus))
+    columns = columns_for(plan, material, rules)
     sides = [column for name, column in columns.items() if name != "label"]
     numbers: dict[str, int] = {}
     texts = [

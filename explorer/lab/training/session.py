@@ -18,7 +18,7 @@ from transformers.utils import logging
 
 from explorer.core.own_loss import add_own_loss
 from explorer.lab.training import card, encoders, quota, teaching
-from explorer.lab.training.data import Pair, material_of, rules_of
+from explorer.lab.training.data import Pair, material_of, no_epoch, rules_of
 from explorer.lab.training.faults import is_out_of_memory, watched
 from explorer.lab.training.folder import PROBE_GUIDE, PROBE_TEACHER, RunFolder, nulled
 from explorer.lab.training.in_lists import list_figures
@@ -83,11 +83,13 @@ def train(run: RunFolder, trial: bool = False) -> None:
     disable_progress_bars()
     run.mend_log()
     session = prepared(run, trial)
+    checkpoint = run.last_checkpoint()
+    if not checkpoint and (why := no_epoch(session.plan, session.material, session.rules)):
+        raise why  # of a run that was begun before this was looked for
     if trial:
         session.steps = TRIAL_STEPS
     recorder, trainer = make_recorder(session), make_trainer(session)
     recorder.attach(trainer)
-    checkpoint = run.last_checkpoint()
     if run.log.stat().st_size:  # without a checkpoint nothing in the log counts
         recorder.write("resumed", checkpoint[1] if checkpoint else -1)
     if checkpoint:

@@ -205,6 +205,7 @@ def script(runs: Runs, name: str) -> str:
         loss=f'training_loss("{plan.loss}")',
         loss_imports=[
             "training_loss",
+            "check_epoch",
             *(["in_order"] if follows else []),
             *(["move_only"] if moves_some else []),
             *(["whole_lists"] if in_lists and is_bi else []),

@@ -5,13 +5,16 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+import torch
 
-from explorer.lab.training import data
+from explorer.lab.training import data, takeaway
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.recorder import Recorder
 from explorer.runtime.problem import Problem
 from explorer.sources.batches import SAMPLERS, Draw, drawn
 from explorer.sources.pairs import Pairs
+from losses.sentence_transformers import check_epoch, training_loss
+from tests.tiny import static_model
 from tests.unit.lab.training.conftest import corpus
 from tests.unit.lab.training.taught import corpus as lists
 
@@ -77,6 +80,75 @@ def test_labels_that_cannot_stand_twice_are_told_before():
     assert refused(corpus(), batch_size=7) == "problem.sampler_labels"
     assert refused(corpus(), batch_size=256) == "problem.no_batch"
     assert refused(lists(), loss="list_net") == "problem.training_no_label"
+
+
+@pytest.mark.parametrize(
+    ("common", "rare", "refused"), [(40, 40, False), (60, 20, False), (90, 9, True)]
+)
+def test_batches_by_label_that_leave_most_rows_out_are_refused(common, rare, refused):
+    labels = (*(1.0,) * common, *(0.0,) * rare)
+    pairs = tuple((f"a {n}", f"b {n}", label) for n, label in enumerate(labels))
+    whole = data.Corpus(pairs, pairs[:4] + pairs[-4:])
+    plan = dataclasses.replace(PLAN, loss="cosent", sampler="group_by_label")
+    problem = data.why_not(plan, whole)
+    assert (problem is not None) == refused
+    if problem:
+        assert problem.key == "problem.training_by_label"
+        assert (problem.values["rows"], problem.values["seen"]) == (99, 16)
+    assert data.why_not(dataclasses.replace(plan, sampler="shuffled"), whole) is None
+
+
+def trainer(pairs, tmp_path, sampler, size, **more):
+    from datasets import Dataset
+    from sentence_transformers import SentenceTransformerTrainer
+    from sentence_transformers.sentence_transformer.training_args import (
+        SentenceTransformerTrainingArguments,
+    )
+
+    model = static_model()
+    names = ("anchor", "positive", "label") if more else ("anchor", "positive")
+    rows = Dataset.from_dict(dict(zip(names, zip(*pairs, strict=True), strict=False)))
+    arguments = SentenceTransformerTrainingArguments(
+        output_dir=str(tmp_path),
+        per_device_train_batch_size=size,
+        batch_sampler=sampler,
+        dataloader_drop_last=True,
+        report_to="none",
+        use_cpu=True,
+    )
+    loss = training_loss("info_nce")(model)
+    return SentenceTransformerTrainer(model=model, args=arguments, train_dataset=rows, loss=loss)
+
+
+@pytest.mark.parametrize("says", ["", "warns", "refuses"])
+def test_a_script_looks_at_its_epoch_as_fine_tune_does(says, tmp_path):
+    answers = {"": range(240), "warns": [n % 2 * n for n in range(240)], "refuses": [0, 1] * 120}
+    pairs = tuple((f"question {n}", f"answer {at}", 1.0) for n, at in enumerate(answers[says]))
+    made = trainer(pairs, tmp_path, "no_duplicates", 16)
+    plan = dataclasses.replace(PLAN, loss="info_nce", batch_size=16)
+    whole = data.Corpus(pairs, pairs[:8], labelled=False)
+    assert (data.why_not(plan, whole) is not None) == bool(says)
+    if says == "refuses":
+        with pytest.raises(ValueError, match="fills 0 of 15 batches of 16 rows, with 0 of 240"):
+            check_epoch(made)
+    elif says:
+        with pytest.warns(UserWarning, match="fills 15 of 15 batches of 16 rows"):
+            check_epoch(made)
+    else:
+        state = torch.get_rng_state()
+        check_epoch(made)
+        assert torch.equal(state, torch.get_rng_state())  # the script repeats its run
+    check_epoch(trainer(pairs, tmp_path, "batch_sampler", 16))
+
+
+def test_a_run_of_before_is_refused_when_it_begins_and_its_script_looks(runs, trained):
+    """`prepare` writes any run, as a version did that did not look at its epoch."""
+    plan = dataclasses.replace(PLAN, loss="info_nce", batch_size=16)
+    with pytest.raises(Problem) as told:
+        trained(plan, questions(12))
+    assert told.value.key == "problem.training_duplicates"
+    (run,) = runs.root.iterdir()
+    assert "check_epoch(trainer)" in takeaway.script(runs, run.name)
 
 
 def questions(answers, count=240):

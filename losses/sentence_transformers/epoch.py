@@ -1,0 +1,39 @@
+"""A check before a training: whether the sampler fills the epoch that it promises."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import torch
+
+# A sampler that shows less than this share of the rows in an epoch repeats or leaves out others.
+LEAST_SEEN = 0.75
+
+
+def check_epoch(trainer: Any) -> None:
+    """Draw the batches of one epoch of a trainer of sentence-transformers, without training.
+
+    Raises ValueError where the sampler fills fewer batches than it promises, where the training
+    would end before its last step, or its first; warns where the batches show few of the rows.
+    """
+    arguments, rows = trainer.args, trainer.train_dataset
+    size = arguments.train_batch_size
+    sampler = trainer.get_batch_sampler(
+        rows,
+        batch_size=size,
+        drop_last=arguments.dataloader_drop_last,
+        valid_label_columns=trainer.data_collator.valid_label_columns,
+        generator=torch.Generator(),
+        seed=arguments.seed,
+    )
+    batches = list(sampler)
+    seen = len({row for batch in batches for row in batch})
+    found = (
+        f"the sampler fills {len(batches)} of {len(sampler)} batches of {size} rows, "
+        f"with {seen} of {len(rows)} different rows"
+    )
+    if not batches or len(batches) < len(sampler):
+        raise ValueError(f"{found}; take smaller batches, or batch_sampler='batch_sampler'")
+    if seen < LEAST_SEEN * (len(rows) // size * size):
+        warnings.warn(f"{found} in an epoch", stacklevel=2)
