@@ -25,7 +25,7 @@ import psutil
 
 from benchmarks.interaction import ROOT
 from benchmarks.report import Row
-from benchmarks.visitors import CALL, WAIT_S, parts_in, question
+from benchmarks.visitors import WAIT_S, paths_of
 from explorer.front.visitor import HEADER
 from explorer.runtime.visitors import new_key
 
@@ -62,11 +62,11 @@ class App:
         )
         if "http" not in self.process.stdout.readline():
             raise RuntimeError(f"the app did not start: {self.process.stderr.read()}")
-        self.parts = parts_in(self.client.get("/config").json(), "finetune")
+        self.paths = paths_of(self.address, "finetune")
 
     def ask(self, function: str, request: object) -> dict:
         """The answer of a function of the page, which may be a sentence that says why not."""
-        answer = self.client.post(CALL, json=question(self.parts, function, request))
+        answer = self.client.post(self.paths[function], json=request)
         answer.raise_for_status()
         told = answer.json()
         if told.get("error", {}).get("key") == "problem.internal":

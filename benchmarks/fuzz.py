@@ -18,7 +18,7 @@ import httpx
 import psutil
 
 from benchmarks.report import Row
-from benchmarks.visitors import CALL, WAIT_S
+from benchmarks.visitors import WAIT_S, served_paths
 from explorer.front.visitor import HEADER
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import new_key
@@ -47,7 +47,7 @@ class Asked:
     name: str
     odd: str
     path: str
-    body: dict
+    body: object
 
 
 @dataclass
@@ -80,7 +80,7 @@ class Stranger:
         self.client = httpx.Client(
             base_url=address, headers={HEADER: new_key()}, timeout=WAIT_S, trust_env=False
         )
-        self.parts = _parts(self.client.get("/config").json())
+        self.paths = served_paths(self.client)
         self.endpoints = sorted(
             name.strip("/")
             for name in self.client.get("/gradio_api/info").json()["named_endpoints"]
@@ -113,13 +113,9 @@ class Stranger:
         return self._of_page("finetune", "watch", {"offsets": {run: 0}})["runs"][run]
 
     def _of_page(self, page: str, name: str, data: object) -> dict:
-        return self._sent(CALL, self._question(page, name, data)).json()
+        return self._sent(self.paths[page, name], data).json()
 
-    def _question(self, page: str, name: str, data: object) -> dict:
-        called = {"fn_name": name, "component_id": self.parts[page, name]}
-        return {**called, "session_hash": "fuzz", "data": data}
-
-    def _sent(self, path: str, body: dict) -> httpx.Response:
+    def _sent(self, path: str, body: object) -> httpx.Response:
         kinds = {"accept": "application/json, text/event-stream"}
         kinds["content-type"] = "application/json"
         return self.client.post(path, content=json.dumps(body), headers=kinds)
@@ -128,11 +124,11 @@ class Stranger:
         """All of them; first of each function what it expects. What removes all that is this
         visitor's comes last."""
         known = known_requests(self.file, self.run)
-        for page, name in sorted(self.parts, key=lambda part: (part[1] == "forget", part)):
+        for page, name in sorted(self.paths, key=lambda one: (one[1] == "forget", one)):
             whole = () if name in FULL else SHARED
             for begin, request in enumerate(requests_of(page, name, known)):
                 for odd, data in self._varied(request, whole, begin):
-                    yield Asked(f"{page}.{name}", odd, CALL, self._question(page, name, data))
+                    yield Asked(f"{page}.{name}", odd, self.paths[page, name], data)
         by_name = {function.__name__: function for function in ENDPOINTS}
         for name in self.endpoints:
             expected = arguments_of(by_name[name], self.run)
@@ -213,16 +209,6 @@ class Stranger:
         return self._held("VmRSS")
 
 
-def _parts(config: dict) -> dict[tuple[str, str], int]:
-    """By page and name of each server function the component that has it."""
-    found: dict[tuple[str, str], int] = {}
-    for component in config["components"]:
-        page = str(component["props"].get("elem_id")).partition("-")[0]
-        for name in component["props"].get("server_fns") or ():
-            found.setdefault(("explore" if page == "main" else page, name), component["id"])
-    return found
-
-
 def _of_tool(said: httpx.Response) -> dict:
     """What stands in the stream of events, or in its place."""
     return json.loads(said.text.partition("data: ")[2] or said.text)
@@ -258,7 +244,7 @@ def rows(address: str, process: int) -> list[Row]:
     found = stranger.tries(stranger.calls())
     for fault in found.wrong[:20]:
         print(fault)
-    count = len(stranger.parts), len(stranger.endpoints), len(stranger.tools)
+    count = len(stranger.paths), len(stranger.endpoints), len(stranger.tools)
     said = "{} server functions, {} endpoints, {} tools with odd values".format(*count)
     sentences = f"{found.calls} calls, {found.sentences} sentences, {len(found.wrong)} neither"
     waited = "{:.2f} s waited ({})".format(*found.slowest)

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from benchmarks.report import Row
-from benchmarks.visitors import CALL, WAIT_S, Answers, Visitor, parts_of, question, row
+from benchmarks.visitors import WAIT_S, Answers, Visitor, paths_of, row
 from explorer.front.visitor import HEADER
 from explorer.runtime.visitors import new_key
 
@@ -45,27 +45,29 @@ WRONG = (None, True, -1, 1e308, 10**400, "a" * 100_000, [], [[[]]], {"data": {"s
 class Hostile:
     """Somebody who is refused again and again, and how long each refusal took."""
 
-    def __init__(self, address: str, parts: dict[str, int], unread: Answers, read: Answers) -> None:
+    def __init__(self, address: str, paths: dict[str, str], unread: Answers, read: Answers) -> None:
         said = urlsplit(address)
         self.host, self.port = said.hostname, said.port
-        self.key, self.parts = new_key(), parts
+        self.key, self.paths = new_key(), paths
         self.unread, self.read = unread, read
 
-    def head(self, more: str) -> bytes:
-        lines = [f"POST {CALL} HTTP/1.1", f"Host: {self.host}", f"{HEADER}: {self.key}"]
+    def head(self, more: str, function: str = "explore") -> bytes:
+        lines = [
+            f"POST {self.paths[function]} HTTP/1.1",
+            f"Host: {self.host}",
+            f"{HEADER}: {self.key}",
+        ]
         return "\r\n".join([*lines, "Content-Type: application/json", more, "", ""]).encode()
 
-    async def sends(self, head: str, pieces: list[bytes], between: float = 0.0) -> None:
+    async def sends(self, more: str, pieces: list[bytes], function: str = "explore") -> None:
         """A request of its own connection; what comes back is a refusal, at once."""
         reader, writer = await asyncio.open_connection(self.host, self.port)
         try:
-            writer.write(self.head(head))
+            writer.write(self.head(more, function))
             for piece in pieces:
                 writer.write(piece)
                 with contextlib.suppress(ConnectionError):  # it was refused before its end
                     await writer.drain()
-                if between:
-                    await asyncio.sleep(between)
             began = time.monotonic()
             answer = await asyncio.wait_for(reader.read(2000), WAIT_S)
             unread = b"problem.too_" in answer
@@ -106,8 +108,8 @@ class Hostile:
         names = ("explore", "statistics", "sweep", "link", "hand_in", "start", "blocks", "judge")
         while time.monotonic() < until:
             function = random.choice(names)
-            text = json.dumps(question(self.parts, function, random.choice(WRONG))).encode()
-            await self.sends(f"Content-Length: {len(text)}", [text])
+            text = json.dumps(random.choice(WRONG)).encode()
+            await self.sends(f"Content-Length: {len(text)}", [text], function)
             await asyncio.sleep(PAUSE_S)
 
     async def nests(self, until: float) -> None:
@@ -116,21 +118,21 @@ class Hostile:
             await self.sends(f"Content-Length: {len(text)}", [text])
             await asyncio.sleep(PAUSE_S)
 
-    async def leaves(self, text: bytes) -> None:
+    async def leaves(self, function: str, text: bytes) -> None:
         """A costly question, whose answer is waited for only so long."""
         reader, writer = await asyncio.open_connection(self.host, self.port)
         with contextlib.suppress(ConnectionError, TimeoutError):
-            writer.write(self.head(f"Content-Length: {len(text)}") + text)
+            writer.write(self.head(f"Content-Length: {len(text)}", function) + text)
             await writer.drain()
             await asyncio.wait_for(reader.read(2000), LEFT_S)
         writer.close()
 
     async def costs(self, until: float, asked: list[tuple[str, dict]]) -> None:
         """These questions, so many at once, and again as soon as all are answered or given up."""
-        texts = [json.dumps(question(self.parts, *one)).encode() for one in asked]
+        texts = [(function, json.dumps(request).encode()) for function, request in asked]
         while time.monotonic() < until:
             some = (texts[number % len(texts)] for number in range(AT_ONCE))
-            await asyncio.gather(*map(self.leaves, some))
+            await asyncio.gather(*(self.leaves(*one) for one in some))
 
     async def unpacks(self, until: float) -> None:
         await self.costs(until, [("read_file", file) for file in odd_files()])
@@ -151,11 +153,12 @@ class Hostile:
 
     async def floods(self, until: float) -> None:
         """As fast as answers come, ten at a time, under one key."""
-        text = json.dumps(question(self.parts, "open_link", "a link")).encode()
+        text = json.dumps("a link").encode()
 
         async def flood() -> None:
             while time.monotonic() < until:
-                await self.sends(f"Content-Length: {len(text)}\r\nConnection: close", [text])
+                more = f"Content-Length: {len(text)}\r\nConnection: close"
+                await self.sends(more, [text], "open_link")
 
         await asyncio.gather(*(flood() for _ in range(10)))
 
@@ -207,18 +210,18 @@ async def crowded(
 ) -> tuple[Answers, Answers, Answers, Answers]:
     """What the visitors were answered; the hostile ones, before it was read and after; and whoever
     asked whether it is alive."""
-    parts = await parts_of(address)
+    paths = paths_of(address)
     answered, unread, read, alive = Answers(), Answers(), Answers(), Answers()
     bad = round(SHARE * connections)
     until = time.monotonic() + seconds
-    visitors = [Visitor(address, parts) for _ in range(connections - bad)]
+    visitors = [Visitor(address, paths) for _ in range(connections - bad)]
     work = [looks(one, answered, until) for one in visitors]
     for number in range(bad):
-        one = Hostile(address, parts, unread, read)
+        one = Hostile(address, paths, unread, read)
         kinds = (one.slow, one.announces, one.misfits, one.slow, one.nests, one.streams)
         kinds = (one.unpacks, one.ponders, *kinds)
         work.append(one.floods(until) if number == 0 else kinds[number % len(kinds)](until))
-    watching = Visitor(address, parts)
+    watching = Visitor(address, paths)
     await asyncio.gather(*work, watches(watching, alive, until))
     for one in (*visitors, watching):
         one.line.close()

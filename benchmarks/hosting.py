@@ -31,7 +31,7 @@ from benchmarks import report
 from benchmarks.interaction import running
 from benchmarks.machine import describe
 from benchmarks.report import Row
-from benchmarks.visitors import PAIRS, WAIT_S, Answers, Visitor, memory_mib, parts_of, row
+from benchmarks.visitors import PAIRS, WAIT_S, Answers, Visitor, memory_mib, paths_of, row
 from explorer.lab.training.folder import RunFolder
 from explorer.sources.model_folders import EMBEDDED
 from explorer.web.pages.finetune.state import first_plan
@@ -53,10 +53,10 @@ async def moved(
 ) -> tuple[Answers, Answers, list[str]]:
     """What visitors feel who move a slider, beside a `crowd` that opens a million pairs each, under
     these losses in turn, and one that trains; the run of that one."""
-    parts = await parts_of(address)
+    paths = paths_of(address)
     light, heavy = Answers(), Answers()
     until = time.monotonic() + seconds
-    everyone = [Visitor(address, parts) for _ in range(visitors + crowd + 1)]
+    everyone = [Visitor(address, paths) for _ in range(visitors + crowd + 1)]
     work = [one.move_a_slider(light, until) for one in everyone[:visitors]]
     for number, one in enumerate(everyone[visitors : visitors + crowd]):
         work.append(one.open_a_million(losses[number % len(losses)], heavy, until))
@@ -71,7 +71,7 @@ async def moved(
 
 async def trained_alone(address: str, data: Path) -> list[float]:
     """The seconds of each warm step of the same training, while nobody else asks for anything."""
-    one = Visitor(address, await parts_of(address))
+    one = Visitor(address, paths_of(address))
     await one.train({**first_plan(), "encoder": EMBEDDED, "steps": STEPS_ALONE})
     until = time.monotonic() + 10 * WAIT_S
     while len(steps_in(data, one.runs)) < STEPS_ALONE and time.monotonic() < until:

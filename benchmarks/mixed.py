@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from benchmarks.report import Row
-from benchmarks.visitors import Answers, Visitor, memory_mib, parts_of, row
+from benchmarks.visitors import Answers, Visitor, memory_mib, paths_of, row
 from explorer.lab.training.folder import all_runs
 from explorer.runtime.limits import PARCEL_S
 from explorer.web.hosting import TIDIED_S
@@ -121,9 +121,9 @@ def left_over(data: Path) -> list[Path]:
 
 async def mixed(address: str, minutes: float) -> tuple[Answers, list[float]]:
     """What visitors were answered, and what the app held each minute."""
-    parts, told, held = await parts_of(address), Answers(), []
+    paths, told, held = paths_of(address), Answers(), []
     until = time.monotonic() + 60 * minutes
-    everyone = [Visitor(address, parts) for _ in range(VISITORS)]
+    everyone = [Visitor(address, paths) for _ in range(VISITORS)]
 
     async def watched() -> None:
         while time.monotonic() < until:

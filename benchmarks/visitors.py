@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import json
 import random
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -26,7 +27,8 @@ PAIRS = 64
 EVERY_S = 0.5
 WAIT_S = 120.0
 IDLE_S = 4.0  # after which a connection is not relied on: the server closes it
-CALL = "/gradio_api/component_server/"
+PAGES = ("", "compare", "doctor", "large", "finetune")
+FUNCTIONS = re.compile(r'data-folder="(\w+)" data-functions="([^"]*)"')
 MILLION = {"kind": "random", "random": {"pairs": 1_000_000}}
 
 
@@ -51,12 +53,6 @@ class Answers:
         """A sentence that says why not is wrong here, too."""
         if "error" in answer:
             self.wrong.append(f"{what}{json.dumps(answer['error'])}")
-
-
-def question(parts: dict[str, int], function: str, request: object) -> dict:
-    """What a page sends to call a function of its own."""
-    called = {"fn_name": function, "component_id": parts[function]}
-    return {**called, "session_hash": "benchmark", "data": request}
 
 
 class Line:
@@ -127,14 +123,14 @@ class _Heard:
 class Visitor:
     """Somebody with a key, who asks the functions of the page's instruments."""
 
-    def __init__(self, address: str, parts: dict[str, int]) -> None:
+    def __init__(self, address: str, paths: dict[str, str]) -> None:
         self.line = Line(address, new_key())
-        self.parts = parts
+        self.paths = paths
         self.runs: list[str] = []
 
     async def ask(self, function: str, request: object) -> dict:
-        asked = orjson.dumps(question(self.parts, function, request))
-        return orjson.loads(await self.line.ask("POST", CALL, asked))
+        asked = orjson.dumps(request)
+        return orjson.loads(await self.line.ask("POST", self.paths[function], asked))
 
     async def opens(self, path: str) -> bytes:
         return await self.line.ask("GET", path)
@@ -178,23 +174,25 @@ class Visitor:
             await self.ask("steer", {"run": run, "what": "stop"})
 
 
-async def parts_of(address: str) -> dict[str, int]:
-    """By the name of a server function, the component that has it."""
-    async with httpx.AsyncClient(base_url=address, timeout=WAIT_S) as client:
-        return parts_in((await client.get("/config")).json())
-
-
-def parts_in(config: dict, page: str = "main") -> dict[str, int]:
-    """The same of an app that describes itself so; of functions of one name that of this page."""
-    found: dict[str, int] = {}
-
-    def is_elsewhere(component: dict) -> bool:
-        return not str(component["props"].get("elem_id")).startswith(f"{page}-")
-
-    for component in sorted(config["components"], key=is_elsewhere):
-        for function in component["props"].get("server_fns") or ():
-            found.setdefault(function, component["id"])
+def served_paths(client: httpx.Client) -> dict[tuple[str, str], str]:
+    """By the folder of a page and the name of each function that it may call, where it does."""
+    found: dict[tuple[str, str], str] = {}
+    for page in PAGES:
+        html = FUNCTIONS.search(client.get(f"/{page}").text)
+        if html is None:
+            raise RuntimeError(f"the page /{page} names no functions")
+        folder, names = html.groups()
+        found |= {(folder, name): f"/requests/{folder}/{name}" for name in names.split()}
     return found
+
+
+def paths_of(address: str, first: str = "explore") -> dict[str, str]:
+    """By the name of a function where it is called; of one that several pages have, that of the
+    page `first`."""
+    with httpx.Client(base_url=address, timeout=WAIT_S) as client:
+        found = served_paths(client)
+    ordered = sorted(found, key=lambda one: one[0] == first)
+    return {name: found[folder, name] for folder, name in ordered}
 
 
 def memory_mib(address: str) -> float:

@@ -19,7 +19,6 @@ from explorer.locale import LANGUAGES, say
 from explorer.runtime import FETCH
 from explorer.runtime.one_folder import keep_all_in
 from explorer.runtime.promise import promise_to_strangers, promise_to_the_owner, promised
-from explorer.web.stubs import no_stubs
 
 EXAMINES = ("explain", "doctor")  # whose status 1 says that something severe was found
 STOP_S = 5.0  # for work under way to end
@@ -187,15 +186,14 @@ def run(chosen: argparse.Namespace) -> int:
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     gc.disable()  # what an import makes stays: looking through it again and again finds nothing
-    with no_stubs():
-        from explorer.lab.kept import opened_in
-        from explorer.runtime import jobs  # after the arguments: --help should not wait for these
-        from explorer.web import site
+    from explorer.lab.kept import opened_in
+    from explorer.runtime import jobs  # after the arguments: --help should not wait for these
+    from explorer.web import site
 
     try:
         first = site.first_scenario(chosen.device, chosen.loss)
         opened = opened_in(chosen.open) if chosen.open else []
-        demo, address = site.open_page(first, chosen.host, chosen.port, chosen.address)
+        running, address = site.open_page(first, chosen.host, chosen.port, chosen.address)
     except (ValueError, RuntimeError, OSError) as problem:
         return could_not_start(problem)
     gc.freeze()
@@ -215,6 +213,6 @@ def run(chosen: argparse.Namespace) -> int:
         webbrowser.open(address)
     stopped.wait()
     jobs.end_all(STOP_S)
-    demo.close(verbose=False)
+    running.close()
     print("\nLossPrism has stopped.")
     return 0

@@ -13,10 +13,9 @@ import torch
 
 from explorer.core.explore import parameters_for, spec_for
 from explorer.web.api.reading import rules_of, scenario_of
-from explorer.web.stubs import no_stubs
 
 if TYPE_CHECKING:
-    import gradio as gr
+    from explorer.web.site import Site
 
 
 @dataclass(frozen=True)
@@ -107,11 +106,10 @@ def _plain(column: Any) -> list[Any]:
 
 
 @functools.cache
-def _server() -> tuple[gr.Blocks, str]:
+def _server() -> tuple[Site, str]:
     """One server for all the cells of a notebook; it ends with the notebook's process."""
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
-    with no_stubs():
-        from explorer.web import site  # gradio takes its time
+    from explorer.web import site  # gradio takes its time
 
     threads = torch.get_num_threads()
     opened = site.open_page(site.first_scenario(None, None), "127.0.0.1", None)

@@ -16,7 +16,6 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadFileScheduling
 from xdist.workermanage import WorkerController
 
-from explorer.web.stubs import no_stubs
 from tests.warm import VARIABLE, Warm
 
 os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
@@ -49,12 +48,11 @@ def pytest_configure_node(node: WorkerController) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """As the app does, the tests load Gradio without its stubs, in half the time. Nearly all that
-    is made here stays, so that to look for garbage meanwhile takes a tenth of it for nothing."""
+    """Nearly all that is made here stays, so that to look for garbage meanwhile takes a tenth of it
+    for nothing."""
     gc.disable()
     try:
-        with no_stubs():
-            return (yield)
+        return (yield)
     finally:
         gc.enable()
 

@@ -33,7 +33,7 @@ from explorer.web.wire import (
 )
 
 if TYPE_CHECKING:
-    from explorer.web.site import Site
+    pass
 
 DECLARED = Path(inspect.getfile(shared)).parent.parent / "wire.d.ts"
 MODULES = (shared, explore, compare, doctored, doctor, program, large, runs, finetune, facts)
@@ -49,26 +49,13 @@ PLAIN = {
 
 
 @functools.cache
-def site() -> Site:
-    """The site as it is built, which takes seconds: for whoever only looks into it."""
-    from explorer.web.site import build
-
-    return build()
-
-
 def served_functions() -> dict[str, dict[str, Callable]]:
     """Every function that the browser can call, by the folder of its page and its name; what it
     answers before it is written as JSON."""
-    from explorer.web.instrument import Instrument
+    from explorer.web import site
 
-    found: dict[str, dict[str, Callable]] = {}
-    for block in site().blocks.values():
-        if isinstance(block, Instrument):
-            functions = found.setdefault(block.state.folder, {})
-            functions.update(
-                {function.__name__: inspect.unwrap(function) for function in block.server_fns}
-            )
-    return {page: functions for page, functions in found.items() if functions}
+    pages = site.served_functions().items()
+    return {page: {one.__name__: one for one in functions} for page, functions in pages}
 
 
 def answers_of(function: Callable) -> object:

@@ -32,7 +32,8 @@ UNUSED_BELOW = "/custom_component/"
 # for whoever asks, so that few of them are made at a time.
 MADE_ANEW = ("/config", "/info", "/openapi.json", "/mcp/schema")
 ANEW_AT_ONCE = 2
-OF_SERVER = ("/gradio_api/", f"/{ADDRESS}/")
+PAGE_REQUESTS = "/requests/"  # what the pages ask for stands below
+OF_SERVER = ("/gradio_api/", PAGE_REQUESTS, f"/{ADDRESS}/")
 # A value of a list or an object in JSON comes after one of these, which also stand in texts.
 BEFORE_VALUES = (b",", b"[", b"{")
 VISITORS = 10_000  # that are told from others by how often they ask
@@ -237,7 +238,7 @@ async def refuse(
     `sent` is where more of the request comes from, which is listened to and dropped.
     """
     print(f"refused {status} {problem.key}", file=sys.stderr, flush=True)
-    if "component_server" in scope["path"]:
+    if PAGE_REQUESTS in scope["path"]:
         status = 200
     answer = {"error": problem.to_json(), "detail": say("en", problem.key, **problem.values)}
     body = json.dumps(answer).encode()

@@ -13,7 +13,6 @@ import json
 import mimetypes
 import re
 from collections.abc import Iterable, Mapping
-from html import escape
 from pathlib import Path
 
 from fastapi import Response
@@ -27,6 +26,7 @@ ICON = HERE / "kit" / "icon.svg"  # of the browser's tab, and of the page instal
 DRAWN = {192: "kit/icon-192.png", 512: "kit/icon-512.png"}
 # In the order in which a later one may overrule an earlier.
 _KIT_STYLES = (
+    "reset",
     "theme",
     "layout",
     "controls",
@@ -96,32 +96,6 @@ def styles(page: str) -> list[str]:
     return [*SHARED_STYLES, *sorted(f for f in FILES if re.match(rf"pages/{page}/.*\.css$", f))]
 
 
-def head(folder: str, modules: Iterable[str], description: str) -> str:
-    """The tags that load what the page of this folder and these modules needs, all at once and
-    beside Gradio's own; and what is shown of it where its link is."""
-    tags = [
-        _inline("kit/at_rest.js"),
-        f'<meta name="description" content="{escape(description)}">',
-        '<meta property="og:type" content="website">',
-        '<meta property="og:title" content="LossPrism">',
-        f'<meta property="og:description" content="{escape(description)}">',
-        *(f'<link rel="preload" as="style" href="{BASE}/{name}">' for name in styles(folder)),
-        *(f'<link rel="modulepreload" href="{BASE}/{name}">' for name in imported(modules)),
-        f'<script type="module" async>import {{ ahead }} from "./{BASE}/{MOUNT}"; '
-        f'ahead("{folder}");</script>',
-    ]
-    return "\n".join(tags)
-
-
-def late_head() -> str:
-    """What runs once Gradio's own styles are there."""
-    return _inline("kit/head.js")
-
-
-def _inline(name: str) -> str:
-    return f"<script>{FILES[name].decode()}</script>"
-
-
 def manifest() -> dict[str, object]:
     """What a system wants to know of the page to install it as an app. Addresses are relative to
     its own, so that they are right below a path of the host's too; Gradio's are not."""
@@ -157,7 +131,7 @@ def routes(facts: Mapping[str, object]) -> list[APIRoute]:
         return Response(_json(manifest()), media_type="application/manifest+json")
 
     async def icon(size: str) -> Response:
-        """As Gradio's page asks for it, which would draw it from an SVG and cannot."""
+        """In place of Gradio's, which would draw any size, and from an SVG cannot."""
         name = {str(known): name for known, name in DRAWN.items()}.get(size)
         return Response(status_code=404) if name is None else await answer(name)
 

@@ -16,7 +16,9 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from types import MappingProxyType
 from typing import Any
 
 import psutil
@@ -40,6 +42,8 @@ from explorer.runtime.visitors import as_visitor, is_key, new_key
 from explorer.runtime.wire import Json
 from explorer.sources import hub_cache
 
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+_headers: ContextVar[Mapping[str, str]] = ContextVar("headers", default=NO_HEADERS)
 NEW = "x-lossprism-new"  # of a request that came without a key
 KEY_KEPT_S = 30 * 24 * 3600  # since the last page that was opened
 TIDIED_S = 300.0
@@ -91,26 +95,28 @@ def _cookie(key: str, scope: dict) -> str:
 
 
 def as_asked() -> contextlib.AbstractContextManager[None]:
-    """What is done inside is done for the visitor whose request Gradio is answering."""
+    """What is done inside is done for the visitor whose request is answered."""
     if not promised().knows_visitors:
         return contextlib.nullcontext()
-    headers = _asked_with()
+    headers = _headers.get()
     if not is_key(key := headers.get(HEADER, "")):
         raise RuntimeError("a request without a visitor's key")
     return as_visitor(key, is_new=NEW in headers)
 
 
 def accepted_encodings() -> list[str]:
-    """How the answer to the request that Gradio is answering may be compressed."""
-    return encodings_in(_asked_with().get("accept-encoding", ""))
+    """How the answer to the request that is answered may be compressed."""
+    return encodings_in(_headers.get().get("accept-encoding", ""))
 
 
-def _asked_with() -> Mapping[str, str]:
-    """The headers of the request that Gradio is answering."""
-    from gradio.context import LocalContext
-
-    request = LocalContext.request.get(None)
-    return {} if request is None else request.headers
+@contextlib.contextmanager
+def with_headers(headers: Mapping[str, str]) -> Iterator[None]:
+    """What is done inside answers a request with these headers."""
+    token = _headers.set(headers)
+    try:
+        yield
+    finally:
+        _headers.reset(token)
 
 
 def encodings_in(said: str) -> list[str]:

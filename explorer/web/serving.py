@@ -20,7 +20,7 @@ from explorer.runtime.sendable import encoded, sendable
 from explorer.runtime.validation import misfit
 from explorer.runtime.visitors import has_key
 from explorer.runtime.wire import Json
-from explorer.web.hosting import accepted_encodings, as_asked, problem_of
+from explorer.web.hosting import accepted_encodings, as_asked, forget_mine, problem_of
 from explorer.web.wire import shared as wire
 
 WORTH_COMPRESSING = 1024  # bytes
@@ -117,7 +117,15 @@ def _cancel(name: object) -> Json:
     return {"cancelled": jobs.cancel(str(name))}
 
 
-# For every instrument that asks for long work (`Bus.work` of kit/bus.js).
+def _forget(_request: object) -> Json:
+    """Nothing → nothing: what a hosted page keeps of this visitor is removed."""
+    forget_mine()
+    return {}
+
+
+# For every page.
+FORGET = served("forget", _forget, wire.Nothing)
+# For every page that asks for long work (`Bus.work` of kit/bus.js).
 JOBS = [
     served("look", _look, wire.Look, takes=object),
     served("cancel", _cancel, wire.Cancelled, takes=object),

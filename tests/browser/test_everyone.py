@@ -99,7 +99,8 @@ def seen(page: Page, axe_script: str, width: int, language: str, theme: str) -> 
     assert page.evaluate("document.body.classList.contains('dark')") == (theme == "dark")
     # What shows beyond the end of the page has its ground.
     ground = "(name) => getComputedStyle(document.querySelector(name)).backgroundColor"
-    assert page.evaluate(ground, "body") == page.evaluate(ground, "gradio-app")
+    grounds = {"light": "rgb(251, 250, 248)", "dark": "rgb(20, 21, 24)"}
+    assert page.evaluate(ground, "body") == grounds[theme]
     unfold_all(page)
     signs_have_names(page)
     assert axe.violations(page, axe_script) == []

@@ -30,7 +30,7 @@ def stranger(tmp_path_factory):
 
 def test_all_that_the_app_tells_of_is_asked(stranger):
     served = {(page, name) for page, all_ in wire.served_functions().items() for name in all_}
-    assert set(stranger.parts) == served
+    assert set(stranger.paths) == served
     assert set(stranger.endpoints) == {function.__name__ for function in ENDPOINTS}
     assert set(stranger.tools) == set(stranger.endpoints)
     asked = {call.name for call in stranger.calls() if call.odd}

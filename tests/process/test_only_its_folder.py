@@ -98,17 +98,14 @@ def test_another_user_with_one_folder_to_write_in(tmp_path):
 def handed_in(port: int) -> bytes:
     """What a visitor who opened the page handed in."""
     address = f"http://127.0.0.1:{port}"
-    with urllib.request.urlopen(f"{address}/config", timeout=WAIT_S) as answer:
+    with urllib.request.urlopen(address, timeout=WAIT_S) as answer:
         cookie = answer.headers["Set-Cookie"].partition(";")[0]
-        parts = json.load(answer)["components"]
-    part = next(p["id"] for p in parts if "read_file" in (p["props"].get("server_fns") or ()))
     rows = b"sentence1,sentence2,score\na cat,a dog,1\na bird,a fish,0\n"
     request = {"name": "a.csv", "content": base64.b64encode(rows).decode()}
-    body = {"data": request, "fn_name": "read_file", "session_hash": "s", "component_id": part}
     headers = {"Content-Type": "application/json", "Cookie": cookie}
     assert cookie.startswith(COOKIE)
     asked = urllib.request.Request(
-        f"{address}/gradio_api/component_server/", json.dumps(body).encode(), headers
+        f"{address}/requests/explore/read_file", json.dumps(request).encode(), headers
     )
     with urllib.request.urlopen(asked, timeout=WAIT_S) as answer:
         assert "error" not in json.load(answer)

@@ -28,14 +28,12 @@ LIBRARIES = (
     *("torch", "scipy.stats", "sklearn.metrics", "pandas", "transformers", "datasets", "peft"),
     *("sentence_transformers", "sentence_transformers.cross_encoder", "gradio"),
 )
-STUBS = Path(__file__).resolve().parents[2] / "explorer" / "web" / "stubs.py"
 
 
 def load() -> None:
     """Import what takes long; no thread may be running when it is forked."""
-    with runpy.run_path(str(STUBS))["no_stubs"]():  # alone, since nothing of ours may be loaded
-        for name in LIBRARIES:
-            import_module(name)
+    for name in LIBRARIES:
+        import_module(name)
     import jinja2
     import sentence_transformers
 

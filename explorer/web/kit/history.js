@@ -2,7 +2,7 @@
 // Forward lead through what the state was.
 
 /**
- * This page with such a scene behind it. Gradio's <base> would lead a mere "#…" to the first page.
+ * This page with such a scene behind it. Its <base> would lead a mere "#…" to the first page.
  * @param {string} scene
  */
 export const addressOf = (scene) => location.pathname + location.search + (scene && `#${scene}`);

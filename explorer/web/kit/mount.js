@@ -1,9 +1,9 @@
 // Where the page begins: what it needs to know is fetched once, then each of its parts is built.
 //
 // A part is a module whose default export is a function (root, page, server): it fills its own
-// element, listens to the page, and calls the server's functions that came with it. `page` is what
-// all parts of one name share: the page's state, and the topics it is told by. What it draws with
-// are the instruments of the kit, which know neither.
+// element, listens to the page, and calls the functions of the server. The page's HTML names the
+// module of each part in `data-part`. `page` is what all parts share: the page's state, and the
+// topics it is told by. What it draws with are the instruments of the kit, which know neither.
 //
 // The one global is for whoever looks in from outside (tests, benchmarks, the console):
 // `window.lossprism.page(name)` is that shared state, by default Explore's; `given` is what the
@@ -12,7 +12,7 @@ import { bytes, floats } from "./arrays.js";
 import { find, reword } from "./dom.js";
 import { given } from "./given.js";
 import { page } from "./page.js";
-import { calm } from "./server.js";
+import { calm, functionsOf } from "./server.js";
 import { begin } from "./theme.js";
 import { language, preferred, use } from "./words.js";
 
@@ -26,49 +26,39 @@ async function json(name) {
 /** @param {string} name */
 const kit = (name) => import(`./${name}.js`);
 
-/** @type {Promise<[string, object, Record<string, string>]> | null} */
-let coming = null;
 /**
- * Ask for what the page in this folder has to know; its HTML does so while Gradio's scripts are still on their way.
+ * Fetch what the page in this folder has to know.
  * @param {string} folder
  */
-export function ahead(folder) {
-  const chosen = preferred();
-  coming ??= Promise.all([chosen, json(`data/${folder}`), json(`words/${chosen}`)]);
-  return coming;
-}
-
-/** @type {Promise<void> | null} */
-let ready = null;
-/** @param {string} folder */
 async function start(folder) {
-  const [chosen, facts, sentences] = await ahead(folder);
+  const chosen = preferred();
+  const [facts, sentences] = await Promise.all([json(`data/${folder}`), json(`words/${chosen}`)]);
   Object.assign(given, facts);
   use(chosen, sentences);
   document.documentElement.lang = language();
   begin();
-  document.dispatchEvent(new Event("lossprism")); // `at_rest.js` waits for it
   document.addEventListener("keydown", walkTabs);
 }
 
-/**
- * Build the part `module` in this element, on the page state `name` that `state` makes.
- * @param {HTMLElement} element
- * @param {object} server
- * @param {{ folder: string, name: string, state: string, module: string }} place
- */
-export async function mount(element, server, { folder, name, state, module }) {
-  ready ??= start(folder);
-  const [{ default: make }, { default: build }] = await Promise.all([
-    import(`../${state}`),
-    import(`../${module}`),
-    ready,
+/** Build all parts of the page, one after the other as its HTML lists them. */
+async function open() {
+  const { folder = "", functions = "" } = document.body.dataset;
+  const { state: name = "" } = find(document.body, "#lp-page").dataset;
+  /** @type {HTMLElement[]} */
+  const parts = Array.from(document.querySelectorAll("[data-part]"));
+  const [{ default: make }, ...builders] = await Promise.all([
+    import(`../pages/${folder}/state.js`),
+    ...parts.map((part) => import(`../${part.dataset.part}`)),
+    start(folder),
   ]);
   const shared = page(name, make);
-  window.lossprism ??= { page: (/** @type {string} */ one) => page(one), given, floats, bytes, kit };
-  const root = find(element, ".lp");
-  shared.join(() => build(root, shared, calm(server)));
-  shared.on("language", () => reword(root));
+  const server = calm(functionsOf(folder, functions.split(" ")));
+  window.lossprism = { page: (/** @type {string} */ one) => page(one), given, floats, bytes, kit };
+  for (const [at, part] of parts.entries()) {
+    const root = find(part, ".lp");
+    shared.join(() => builders[at].default(root, shared, server));
+    shared.on("language", () => reword(root));
+  }
 }
 
 /**
@@ -84,3 +74,5 @@ function walkTabs(event) {
   const tabs = Array.from(tab.parentElement?.querySelectorAll("[role=tab]:enabled") ?? []);
   tabs.at((tabs.indexOf(tab) + way) % tabs.length)?.focus();
 }
+
+await open();

@@ -17,6 +17,25 @@ export const GONE = { key: "ui.server_gone", about: "again", values: {} };
  */
 export const problem = (key, values = {}, about = "") => ({ key: `problem.${key}`, about, values });
 
+/**
+ * The functions that a page may call on the server, by name; each is sent one value and promises the answer.
+ * @param {string} folder of the page
+ * @param {string[]} names
+ */
+export function functionsOf(folder, names) {
+  /** @param {string} name */
+  const named = (name) => async (/** @type {unknown} */ asked) => {
+    const answer = await fetch(new URL(`../../../requests/${folder}/${name}`, import.meta.url), {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(asked ?? null),
+    });
+    if (!answer.ok) throw new Error(`${answer.status} from ${answer.url}`);
+    return answer.json();
+  };
+  return Object.fromEntries(names.map((name) => [name, named(name)]));
+}
+
 /** @param {number} ms */
 export const pause = (ms) =>
   new Promise((done) => {

@@ -1,5 +1,5 @@
-// Light or dark: Gradio's mark on the body decides, and is remembered where a reader chose it.
-import { store, stored } from "./storage.js";
+// Light or dark: a class of the body, which first_theme.js sets, and which is remembered where a reader chose it.
+import { store } from "./storage.js";
 
 /** @type {Set<() => void>} */
 const listeners = new Set();
@@ -21,8 +21,6 @@ function shade() {
 }
 
 export function begin() {
-  const theme = stored("theme");
-  if (theme && !new URLSearchParams(location.search).has("__theme")) setTheme(theme === "dark");
   new MutationObserver(shade).observe(document.body, { attributes: true, attributeFilter: ["class"] });
   shade();
 }

@@ -48,7 +48,6 @@ type PlotlyElement = HTMLElement & { on(event: string, listener: (event: any) =>
 
 declare global {
   interface Window {
-    gradio_config: { current_page: string };
     lossprism: object;
     Plotly: { newPlot(element: HTMLElement, ...given: unknown[]): Promise<PlotlyElement> };
   }

@@ -18,7 +18,7 @@ from tests.browser.serving import Server
 CHANNEL = "window.lossprism.page('finetune')"
 TRACE = f"{CHANNEL}.trace()"
 PROBE = f"{CHANNEL}.probe"
-ASKED = re.compile("/component_server")  # where the page puts its questions
+ASKED = re.compile("/requests/finetune/")  # where the page puts its questions
 TINY = {"encoder": SCRATCH, "steps": 12, "batch_size": 16, "evaluations": 4, "dimension": 32}
 UNFOLD = "() => document.querySelectorAll('.lp details').forEach((fold) => { fold.open = true; })"
 # Two trial steps of every plan that is chosen on the way load its encoder for nobody.

@@ -111,7 +111,7 @@ def test_a_body_that_is_too_large_is_not_read(application, monkeypatch):
     late = one.post("/length", content=unannounced())
     assert (late.status_code, late.json()["error"]["key"]) == (413, "problem.too_much")
     assert one.post("/gradio_api/upload", content=b"a").status_code == 403
-    shown = one.post("/gradio_api/component_server/", content=b"a" * 1100)
+    shown = one.post("/requests/explore/explore", content=b"a" * 1100)
     assert (shown.status_code, shown.json()["error"]["key"]) == (200, "problem.too_much")
 
 

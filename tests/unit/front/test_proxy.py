@@ -156,7 +156,7 @@ def test_a_connection_that_the_app_has_closed_is_not_used_again(address):
 def test_where_no_app_answers_a_sentence_says_so(capfd):
     with served(Proxy(free_port())) as port:
         told = httpx.post(f"http://127.0.0.1:{port}/gradio_api/call/a", content=b"a")
-        page = httpx.post(f"http://127.0.0.1:{port}/gradio_api/component_server", content=b"a")
+        page = httpx.post(f"http://127.0.0.1:{port}/requests/explore/explore", content=b"a")
     assert (told.status_code, page.status_code) == (502, 200)
     assert told.json()["error"]["key"] == page.json()["error"]["key"] == "problem.no_answer"
     assert "zanzibar" not in capfd.readouterr().err

@@ -16,35 +16,35 @@ from explorer.runtime import apart
 from explorer.runtime.limits import VECTOR_CACHE_BYTES
 from explorer.runtime.promise import HOSTED
 from explorer.sources import encoders
-from explorer.web import programs, site
+from explorer.web import gradio_private, site
 from tests.browser.serving import free_port
 
 
 @pytest.fixture(scope="module")
 def opened():
-    """The blocks that are served, and their address."""
+    """The site that is served, and its address."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
-        demo, found = site.open_page(Scenario(), "127.0.0.1", free_port())
+        running, found = site.open_page(Scenario(), "127.0.0.1", free_port())
     assert said.getvalue() == ""  # app.py's own line is the only one
-    yield demo, found
-    demo.close(verbose=False)
+    yield running, found
+    running.close()
 
 
 @pytest.fixture(scope="module")
 def hosted(tmp_path_factory):
-    """The blocks of a hosted page, and its address."""
+    """A hosted site, and its address."""
     factory, interval = logging.getLogRecordFactory(), sys.getswitchinterval()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(HOSTED, "1")
         patch.setenv("LOSSPRISM_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.setenv("LOSSPRISM_REQUESTS_AT_ONCE", "100000")
         patch.setenv("GRADIO_TEMP_DIR", str(tmp_path_factory.mktemp("gradio")))
-        patch.setattr(programs, "UNFETCHED", 16)  # so that they can be exceeded soon
-        patch.setattr(programs, "CALLS_S", 0.001)
-        demo, address = site.open_page(Scenario(), "127.0.0.1", free_port())
-        yield demo, address
-        demo.close(verbose=False)
+        patch.setattr(gradio_private, "UNFETCHED", 16)  # so that they can be exceeded soon
+        patch.setattr(gradio_private, "CALLS_S", 0.001)
+        running, address = site.open_page(Scenario(), "127.0.0.1", free_port())
+        yield running, address
+        running.close()
     for worker in apart.WORKERS:
         worker.end()
     logging.setLogRecordFactory(factory)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
+REQUEST = SimpleNamespace(headers={})  # with which Gradio calls an endpoint
 FIRST = ["A man eats pasta.", "A girl plays the violin.", "Two dogs run.", "It rains in Rome."]
 SECOND = ["Someone has a meal.", "A child makes music.", "A cat sleeps.", "The stock market fell."]
 LABELS = [1.0, 0.8, 0.2, 0.0]

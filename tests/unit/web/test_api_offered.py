@@ -73,7 +73,7 @@ def test_a_browser_is_sent_none_of_it(address, path):
 
 
 def test_the_endpoints_have_no_page_that_could_be_opened(address):
-    answer = httpx.get(f"{address}/{site.UNSEEN}", headers={"accept": "text/html"})
+    answer = httpx.get(f"{address}/endpoints", headers={"accept": "text/html"})
     assert answer.status_code == 404
     assert say("en", "missing.title") in answer.text
 
@@ -101,6 +101,9 @@ def ask(address, *calls):
 def test_mcp_offers_them_as_tools(address):
     tools, _ = ask(address)
     assert {tool.name for tool in tools} == NAMES
+    for tool in tools:  # and of each all arguments, and nothing that Gradio adds
+        taken = [name for name in getattr(api, tool.name).__annotations__ if name != "return"]
+        assert list(tool.inputSchema["properties"]) == taken, tool.name
     compute = next(tool for tool in tools if tool.name == "compute_loss")
     assert compute.inputSchema["required"] == ["loss"]
     fields = compute.inputSchema["properties"]

@@ -9,7 +9,7 @@ from gradio_client.exceptions import AppError
 from explorer.runtime.problem import Problem
 from explorer.web.api import endpoints as api
 from explorer.web.programs import Refusal, endpoint
-from tests.unit.web.programs import FIRST, PAIRS, S0_LABELS, S0_SCORES, SECOND
+from tests.unit.web.programs import FIRST, PAIRS, REQUEST, S0_LABELS, S0_SCORES, SECOND
 
 MANY = {
     "sentences1": [f"a{place}" for place in range(513)],
@@ -259,6 +259,6 @@ def test_a_defect_of_ours_is_told_apart(monkeypatch, capsys):
         raise KeyError("secret")
 
     with pytest.raises(Refusal) as refused:
-        endpoint(broken)()
+        endpoint(broken)(REQUEST)
     assert str(refused.value) == str(Problem("internal"))
     assert "secret" in capsys.readouterr().err

@@ -1,10 +1,9 @@
-"""What a browser fetches: each page its own modules, and never two versions beside each other."""
+"""What a browser fetches: never two versions beside each other."""
 
 from __future__ import annotations
 
 import io
 import json
-import re
 
 import pytest
 from fastapi import FastAPI
@@ -14,7 +13,6 @@ from PIL import Image
 from explorer.core.scenario import Scenario
 from explorer.locale import LANGUAGES, catalogue
 from explorer.web import assets, site
-from tests import wire
 
 FACTS = {"explore": {"losses": {"∞": "<b>"}}}
 
@@ -22,11 +20,6 @@ FACTS = {"explore": {"losses": {"∞": "<b>"}}}
 @pytest.fixture(scope="module")
 def client():
     return TestClient(FastAPI(routes=assets.routes(FACTS)))
-
-
-@pytest.fixture(scope="module")
-def pages():
-    return site.page_modules(wire.site())
 
 
 def test_a_file_may_be_kept_for_good_as_its_path_names_its_version(client):
@@ -66,48 +59,15 @@ def test_each_language_is_a_file_of_its_own(client, language):
     assert client.get(f"/{assets.BASE}/words/{language}.json").json() == catalogue(language)
 
 
-def test_a_page_loads_its_own_modules_and_no_other_pages(pages):
-    assert set(pages) == {path for path, _, _ in site.PAGES}
-    for folder, modules in pages.values():
-        loaded = assets.imported(modules)
-        assert "kit/mount.js" in loaded
-        assert any(name.startswith(f"pages/{folder}/") for name in loaded)
-        assert all(name.startswith(("kit/", f"pages/{folder}/")) for name in loaded)
-        assert len(loaded) == len(set(loaded))
-
-
-def test_every_module_belongs_to_a_page(pages):
-    loaded = {name for _, modules in pages.values() for name in assets.imported(modules)}
-    written = {name for name in assets.FILES if name.endswith(".js")}
-    assert written - loaded == {"kit/head.js", "kit/at_rest.js"}  # they stand in the head itself
-
-
-def test_the_head_of_a_page_asks_for_all_of_it_at_once(pages):
-    for folder, modules in pages.values():
-        head = assets.head(folder, modules, 'All "of it" <now>')
-        asked = set(re.findall(rf'href="{assets.BASE}/([^"]+)"', head))
-        assert asked == {*assets.styles(folder), *assets.imported(modules)}
-        assert asked <= set(assets.FILES)
-        assert f'ahead("{folder}")' in head
-        assert head.startswith(f"<script>{assets.FILES['kit/at_rest.js'].decode()}")
-        assert 'content="All &quot;of it&quot; &lt;now&gt;"' in head
-
-
 def test_the_facts_of_a_page_are_its_own_and_what_all_share():
     known = site.page_data(Scenario())
-    assert set(known) == {page.STATE.folder for _, _, page in site.PAGES}
+    assert set(known) == {folder for _, folder, _ in site.PAGES}
     for page, facts in known.items():
         assert set(facts) & set(known) == {page}
         assert json.loads(json.dumps(facts)) is not None
     shared = [set(facts) - {page} for page, facts in known.items()]
     assert all(one == shared[0] for one in shared)
     assert shared[0] >= {"losses", "pages", "defaults"}
-
-
-def test_what_a_visitor_is_sent_is_words_and_numbers():
-    """Gradio copies all of it for each visitor: an object of Python's would bring all it knows."""
-    for component in wire.site().get_config_file()["components"]:
-        json.dumps(component["props"], allow_nan=False)
 
 
 def test_a_system_is_told_how_to_install_the_page(client):

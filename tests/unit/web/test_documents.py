@@ -1,141 +1,98 @@
-"""A page has a head of its own; on a hosted app it is laid out once for all, and never in place of
-another."""
+"""The HTML of the pages: its head names all that a page loads, and nothing of a request."""
 
 from __future__ import annotations
 
 import itertools
+import re
 
+import brotli
 import pytest
-from fastapi import FastAPI, HTTPException, Request
+from fastapi import FastAPI
 from fastapi.middleware import Middleware
-from fastapi.responses import HTMLResponse, JSONResponse
 from fastapi.testclient import TestClient
 
 from explorer.front.address import KnowsAddress
 from explorer.runtime.promise import HOSTED
-from explorer.web.documents import KEPT_PAGES, AnswersPages, with_head
-from explorer.web.hosting import KnowsVisitor
+from explorer.web import assets, documents, site
 
-BASE, HEAD = '<head><base href="./" />', '<link rel="modulepreload" href="é.js">'
-GRADIO = """
-  <meta property="og:title" content="Gradio" />
-  <meta
-    name="twitter:card" content="large" />
-  <meta name="viewport" content="width=device-width" />"""
+NAMES = ("a", "b")
+FOLDERS = [folder for _, folder, _ in site.PAGES]
 
 
-@pytest.fixture
-def application(monkeypatch):
-    monkeypatch.delenv("SPACE_ID", raising=False)
-    monkeypatch.setenv(HOSTED, "1")
-    heads = dict.fromkeys(["/", "/large", "/json", "/broken"], HEAD)
-    kept = [Middleware(KnowsVisitor), Middleware(AnswersPages, heads)]
-    made, times = FastAPI(middleware=kept), itertools.count()
-
-    @made.get("/")
-    @made.get("/large")
-    @made.get("/other")
-    def page(request: Request) -> HTMLResponse:
-        said = f"<p>{request.url.path} of {request.headers['host']} é {next(times)}"
-        return HTMLResponse(BASE + GRADIO + "</head>" + said + " " * 5000)
-
-    @made.get("/json")
-    def json() -> JSONResponse:
-        return JSONResponse(next(times))
-
-    @made.get("/broken")
-    def broken() -> None:
-        raise HTTPException(503)
-
-    return made
+def client(root: str = "") -> TestClient:
+    listed = (documents.routes(path, folder, NAMES) for path, folder, _ in site.PAGES)
+    routes = [*itertools.chain.from_iterable(listed)]
+    return TestClient(FastAPI(routes=routes, middleware=[Middleware(KnowsAddress, root)]))
 
 
-def asked(application, path="/", **headers) -> str:
-    answer = TestClient(application, headers=headers).get(path)
+def page(folder: str) -> str:
+    return documents.document(folder, NAMES, "").decode()
+
+
+def loaded(html: str, kind: str) -> list[str]:
+    return re.findall(rf'<link rel="{kind}" href="{assets.BASE}/([^"]+)"', html)
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_page_asks_for_all_that_it_needs_at_once(folder):
+    html = page(folder)
+    parts = re.findall(r'data-part="([^"]+)"', html)
+    assert loaded(html, "stylesheet") == assets.styles(folder)
+    assert set(loaded(html, "modulepreload")) == set(
+        assets.imported(["kit/mount.js", f"pages/{folder}/state.js", *parts])
+    )
+    assert {*loaded(html, "stylesheet"), *loaded(html, "modulepreload")} <= set(assets.FILES)
+    assert 'data-functions="a b"' in html
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_page_loads_its_own_modules_and_no_other_pages(folder):
+    modules = loaded(page(folder), "modulepreload")
+    assert any(name.startswith(f"pages/{folder}/") for name in modules)
+    assert all(name.startswith(("kit/", f"pages/{folder}/")) for name in modules)
+
+
+def test_every_module_belongs_to_a_page():
+    modules = {name for folder in FOLDERS for name in loaded(page(folder), "modulepreload")}
+    written = {name for name in assets.FILES if name.endswith(".js")}
+    assert written - modules == {"kit/first_theme.js"}  # it stands in the page itself
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_nothing_comes_from_another_host(folder):
+    addresses = re.findall(r'(?:href|src)="([^"]*)"', page(folder))
+    assert addresses
+    assert not [one for one in addresses if "//" in one or one.startswith("/")]
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+@pytest.mark.parametrize("path", ["/", "/compare", "/?lang=zh&__theme=dark", "/large?x=%3Cb%3E"])
+def test_a_page_is_the_same_whatever_stands_behind_its_path(path, method):
+    one = client()
+    answer = one.request(method, path)
     assert answer.status_code == 200
-    return answer.text.partition("</head>")[2].strip()
+    assert answer.headers["content-type"] == "text/html; charset=utf-8"
+    assert answer.content == one.request(method, path.partition("?")[0]).content
 
 
-@pytest.mark.parametrize("encoding", ["identity", "br", "gzip, br;q=0.8", "gzip, br; q=0"])
-def test_a_page_is_laid_out_once(application, encoding):
-    headers = {"Accept-Encoding": encoding}
-    first = asked(application, **headers)
-    assert first == "<p>/ of testserver é 0"
-    assert asked(application, "/?lang=zh", **headers) == first
-    assert asked(application, "/?deep_link=a", **headers) == first  # there are none
-    answer = TestClient(application, headers=headers).get("/")
-    packed = "br" in encoding and "q=0" not in encoding.split("; ")
-    assert packed == (answer.headers.get("content-encoding") == "br")
-    assert answer.headers["content-type"].startswith("text/html")
+@pytest.mark.parametrize(("root", "base"), [("", "./"), ("/losses", "/losses/")])
+def test_addresses_count_from_the_first_page(root, base):
+    for path in ("/", "/compare", ""):  # the last is led to the first
+        assert f'<base href="{base}">' in client(root).get(root + path).text
+    led = client(root).get(f"{root}/compare/", follow_redirects=False)
+    assert (led.status_code, led.headers["location"]) == (301, f"{root}/compare")
 
 
-@pytest.mark.parametrize("hosted", ["1", None])
-@pytest.mark.parametrize("path", ["/", "/large"])
-def test_a_page_has_its_own_head_where_addresses_begin_to_count(
-    application, monkeypatch, path, hosted
-):
-    if hosted is None:
-        monkeypatch.delenv(HOSTED)
-    head = TestClient(application).get(path).text.partition("</head>")[0]
-    assert head.startswith(BASE + HEAD)
-    assert "og:" not in head
-    assert "twitter" not in head
-    assert 'name="viewport"' in head
-    assert HEAD not in TestClient(application).get("/other").text
-
-
-def test_what_stands_below_the_head_is_the_pages_own():
-    said = b'<base href="./"></head><meta property="og:title" content="mine">'
-    assert with_head(said, "H") == said.replace(b'"./">', b'"./">H')
-    with pytest.raises(ValueError, match="no <base>"):
-        with_head(b"<html></html>", "H")
-
-
-def test_each_who_opens_it_has_a_key_of_their_own(application):
-    cookies = {TestClient(application).get("/").headers["set-cookie"] for _ in range(3)}
-    assert len(cookies) == 3
-
-
-def test_another_page_another_name_and_what_is_ones_own_are_others(application):
-    found = [
-        asked(application),
-        asked(application, "/large"),
-        asked(application, host="other.example"),
-        asked(application, **{"X-Forwarded-Host": "third.example"}),
-        asked(application, "/other"),
-        asked(application, "/other"),
-    ]
-    assert len(set(found)) == len(found)
-
-
-def test_below_a_path(application):
-    application.user_middleware.insert(0, Middleware(KnowsAddress, "https://example.org/losses"))
-    assert asked(application, "/large") == asked(application, "/losses/large")
-    assert asked(application, "/") != asked(application, "/large")
-
-
-def test_what_is_no_page_is_not_kept(application):
-    client = TestClient(application)
-    assert client.get("/json").json() != client.get("/json").json()
-    assert client.get("/broken").status_code == client.get("/broken").status_code == 503
-    assert client.post("/").status_code == 405
-
-
-def test_names_that_somebody_makes_up_fill_no_memory(application):
-    for number in range(KEPT_PAGES + 5):
-        asked(application, host=f"{number}.example")
-    (kept,) = _kept(application)
-    assert len(kept._kept) == KEPT_PAGES
-
-
-def _kept(application):
-    at = application.middleware_stack
-    while at is not None:
-        if isinstance(at, AnswersPages):
-            yield at
-        at = getattr(at, "app", None)
-
-
-def test_at_home_it_is_as_it_was(application, monkeypatch):
-    monkeypatch.delenv(HOSTED)
-    assert asked(application) != asked(application)
+@pytest.mark.parametrize("hosted", [True, False])
+@pytest.mark.parametrize("accepted", ["identity", "br", "gzip, br;q=0.8", "gzip, br; q=0"])
+def test_a_page_that_goes_a_long_way_is_compressed(monkeypatch, hosted, accepted):
+    monkeypatch.delenv("SPACE_ID", raising=False)
+    if hosted:
+        monkeypatch.setenv(HOSTED, "1")
+    packed = hosted and "br" in accepted and "q=0" not in accepted.split("; ")
+    with client().stream("GET", "/", headers={"accept-encoding": accepted}) as answer:
+        body = b"".join(answer.iter_raw())
+    assert (answer.headers.get("content-encoding") == "br") == packed
+    html = brotli.decompress(body) if packed else body
+    assert html == documents.document("explore", NAMES, "")
+    assert answer.headers["vary"] == "Accept-Encoding"

@@ -31,6 +31,7 @@ from explorer.web.programs import Refusal, endpoint
 from tests import wire
 from tests.expected import FILE, FULL, SHARED, arguments_of, known_requests, requests_of
 from tests.hostile import varied
+from tests.unit.web.programs import REQUEST
 from tests.unit.web.test_wire import SMALL, trained
 
 pytestmark = [pytest.mark.encoder, pytest.mark.thorough]
@@ -139,7 +140,7 @@ def test_what_a_program_may_send(function, here, capsys):
 
     def ask(given: dict) -> object:
         try:
-            return serve(*given.values())
+            return serve(*given.values(), REQUEST)
         except Refusal as refusal:
             inside = str(Problem("internal"))
             return {"problem.internal": 1} if inside in str(refusal) else {"error": str(refusal)}

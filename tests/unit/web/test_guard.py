@@ -8,13 +8,10 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 from fastapi.testclient import TestClient
-from gradio.routes import App
 from starlette.responses import HTMLResponse
 from starlette.routing import BaseRoute
 from starlette.websockets import WebSocketDisconnect
 
-from explorer.core.scenario import Scenario
-from explorer.web import assets, site
 from explorer.web.guard import FRAMES, Guard, Names, frame_ancestors, known_names
 
 HERE = "127.0.0.1:7860"
@@ -58,16 +55,11 @@ def client(names: Names | None = None, root: str = "") -> TestClient:
 
 
 @pytest.fixture(scope="module")
-def routes() -> list[tuple[str, str]]:
+def routes(opened) -> list[tuple[str, str]]:
     """The method and the address of everything that the app answers."""
-    app = App.create_app(
-        site.build(),
-        mcp_server=True,
-        app_kwargs={"routes": [*assets.routes(site.page_data(Scenario())), site.HEALTH]},
-    )
-    found = list(addresses(app.routes))
+    found = list(addresses(opened[0].app.routes))
     paths = {path for _, path in found}
-    assert {"/gradio_api/queue/join", "/gradio_api/component_server", "/config", "/"} <= paths
+    assert {"/gradio_api/queue/join", "/requests/explore/explore", "/config", "/"} <= paths
     assert any("mcp" in path for path in paths)
     return found
 
@@ -137,7 +129,7 @@ KINDS = [
 @pytest.mark.parametrize(("kind", "status"), KINDS)
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
 def test_only_json_is_read(kind, status, method):
-    path = "/gradio_api/component_server"
+    path = "/requests/explore/explore"
     said = {"content-type": kind} if kind else {}
     answer = client().request(method, path, headers=said, content=b'{"data": 1}')
     assert answer.status_code == status

@@ -89,7 +89,7 @@ def plan_with(place):
 REQUESTS = {
     "explore": (exploring.SERVED, lambda place: {"scenario": scenes(place)}),
     "take": (
-        exploring.SERVED_TERMS,
+        exploring.SERVED,
         lambda place: {"scenario": scenes(place), "what": "pairs_csv"},
     ),
     "check": (training.SERVED, lambda place: {"plan": plan_with(place)}),

@@ -21,11 +21,11 @@ LABELS = [1.0, 0.8, 0.2, 0.0]
 def notebook_server():
     before = torch.get_num_threads()
     torch.set_num_threads(2)
-    demo, found = notebook._server()
+    site, found = notebook._server()
     assert torch.get_num_threads() == 2  # the notebook's own work goes on as before
     torch.set_num_threads(before)
     yield found
-    demo.close(verbose=False)
+    site.close()
     notebook._server.cache_clear()
 
 

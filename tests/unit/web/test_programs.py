@@ -11,6 +11,7 @@ import os
 import time
 from pathlib import Path
 
+import gradio as gr
 import httpx
 import pytest
 from gradio import queueing
@@ -21,7 +22,7 @@ from explorer.lab.training.runs import Runs
 from explorer.runtime import uploads
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key
-from explorer.web import programs
+from explorer.web import gradio_private, site
 from explorer.web.api import endpoints
 from tests.hostile import HALF
 from tests.loops import in_loop
@@ -54,7 +55,9 @@ def test_a_page_that_nobody_has_open_is_at_rest(monkeypatch):
         queue.stopped = len(looked) == 200
 
     monkeypatch.setattr(queueing.asyncio, "sleep", counted)
-    queue = programs.Site()._queue
+    with gr.Blocks() as blocks:
+        gradio_private.prepare(blocks)
+    queue = blocks._queue
     for loop in (queue.start_processing, queue.start_progress_updates):
         looked.clear()
         queue.stopped = False
@@ -71,9 +74,9 @@ def called(name: str, arguments: dict) -> dict:
     }
 
 
-def at_rest(demo: programs.Site, but: int = 0) -> None:
+def at_rest(blocks: gr.Blocks, but: int = 0) -> None:
     """Once all that was called is answered, but so many that wait."""
-    queue = demo._queue
+    queue = blocks._queue
     while len(queue) > but or any(job is not None for job in queue.active_jobs):
         time.sleep(0.01)
 
@@ -126,36 +129,36 @@ def test_the_same_is_said_of_a_call_that_waits_for_its_turn(hosted, log):
 
 
 def test_nothing_of_a_call_is_kept_for_its_session(hosted):
-    (demo, address), value = hosted, ""
+    (running, address), value = hosted, ""
     with httpx.Client(base_url=address, timeout=60) as client:
-        for number in range(programs.SESSIONS + 8):
+        for number in range(site.SESSIONS + 8):
             given = [*GIVEN[:3], {SECRET: 1}, *GIVEN[4:]] if number % 2 else GIVEN
             body = {"data": given, "session_hash": f"session {number}"}
             answer = client.post(f"{API}/run/loss_from_scores", json=body)
             assert ("error" if number % 2 else "data") in answer.json()
             value = value if number % 2 else repr(answer.json()["data"][0]["gradient_norm"])
-    known = demo.state_holder.session_data
-    assert len(known) <= programs.SESSIONS
+    known = running.app.state_holder.session_data
+    assert len(known) <= site.SESSIONS
     held = [(state.config_values, state.state_data) for state in known.values()]
     assert value
     assert not any(word in repr(held) for word in (SECRET, value))
 
 
 def test_answers_that_nobody_fetches_leave(hosted):
-    demo, address = hosted
+    blocks, address = hosted[0].app.get_blocks(), hosted[1]
     with httpx.Client(base_url=address, timeout=60) as client:
-        for _ in range(programs.UNFETCHED + 8):
+        for _ in range(gradio_private.UNFETCHED + 8):
             client.post(f"{API}/call/list_losses", json={"data": []})
-            at_rest(demo)
-        assert len(demo._queue.pending_messages_per_session) <= programs.UNFETCHED
+            at_rest(blocks)
+        assert len(blocks._queue.pending_messages_per_session) <= gradio_private.UNFETCHED
         event = client.post(f"{API}/call/list_losses", json={"data": []}).json()["event_id"]
         assert "cosent" in client.get(f"{API}/call/list_losses/{event}").text
-    at_rest(demo)
+    at_rest(blocks)
 
 
 def test_calls_that_wait_longer_than_their_place_is_kept_leave_the_others_theirs(hosted):
-    demo, address = hosted
-    waiting = demo._queue.event_queue_per_concurrency_id
+    blocks, address = hosted[0].app.get_blocks(), hosted[1]
+    waiting = blocks._queue.event_queue_per_concurrency_id
     with httpx.Client(base_url=f"{address}{API}/call", timeout=60) as client:
 
         def called(name: str, given: list[object]) -> httpx.Response:
@@ -167,33 +170,33 @@ def test_calls_that_wait_longer_than_their_place_is_kept_leave_the_others_theirs
         assert "value" in answered(called("loss_from_scores", GIVEN))
         (of_losses,) = (
             waiting[one.concurrency_id]
-            for one in demo.fns.values()
+            for one in blocks.fns.values()
             if one.api_name == "loss_from_scores"
         )
         of_losses.current_concurrency += 1  # somebody's call takes long
         kept = [called("loss_from_scores", GIVEN) for _ in range(2)]
-        for _ in range(programs.UNFETCHED):
+        for _ in range(gradio_private.UNFETCHED):
             assert called("list_losses", []).is_success
-            at_rest(demo, but=len(kept))
+            at_rest(blocks, but=len(kept))
         of_losses.current_concurrency -= 1
         assert "value" in answered(called("loss_from_scores", GIVEN))
         assert all(one.is_success for one in kept)
-    at_rest(demo)
+    at_rest(blocks)
 
 
 def test_no_more_calls_wait_for_their_turn_than_there_are_places(hosted, monkeypatch):
-    demo, address = hosted
+    blocks, address = hosted[0].app.get_blocks(), hosted[1]
     with httpx.Client(base_url=address, timeout=60) as client:
         with monkeypatch.context() as patch:
-            patch.setattr(demo._queue, "active_jobs", [[]])  # all have something to do
+            patch.setattr(blocks._queue, "active_jobs", [[]])  # all have something to do
             codes = [
                 client.post(f"{API}/call/list_losses", json={"data": []}).status_code
-                for _ in range(programs.UNFETCHED + 2)
+                for _ in range(gradio_private.UNFETCHED + 2)
             ]
-        assert codes == [200] * programs.UNFETCHED + [503, 503]
-        at_rest(demo)
+        assert codes == [200] * gradio_private.UNFETCHED + [503, 503]
+        at_rest(blocks)
         assert client.post(f"{API}/call/list_losses", json={"data": []}).is_success
-    at_rest(demo)
+    at_rest(blocks)
 
 
 def test_a_drawn_icon_is_given_at_the_sizes_that_there_are(hosted):

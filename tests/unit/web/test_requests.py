@@ -9,92 +9,69 @@ import pytest
 
 from explorer.core import own_loss
 from explorer.runtime.problem import Problem
-from explorer.web.instrument import Instrument
 from losses import LOSSES
 from tests.hostile import DEEP, HALF, ODD
 
-SERVED = "/gradio_api/component_server"
-
-
-@pytest.fixture(scope="module")
-def numbers(opened):
-    """By which number the page calls the component of a function."""
-    found = {}
-    for block in opened[0].blocks.values():
-        if isinstance(block, Instrument):
-            found |= {f"{block.state.folder}.{f.__name__}": block._id for f in block.server_fns}
-    return found
+EXPLORE = "/requests/explore/explore"
 
 
 def sent(address, path, body, **headers):
+    """Post a body as it is, or an object as JSON."""
     content = body if isinstance(body, str | bytes) else json.dumps(body)
     kind = {"content-type": "application/json"}
     return httpx.post(f"{address}{path}", content=content, headers=kind | headers, timeout=60)
 
 
-def asked(address, numbers, name, data, **headers):
-    """The answer of a server function as the page asks for it."""
-    question = {"session_hash": "a", "component_id": numbers[name], "data": data}
-    question["fn_name"] = name.partition(".")[2]
-    answer = sent(address, SERVED, question, **headers)
+def asked(address, name, data, **headers):
+    """The answer of a function, "page.function", as its page asks for it."""
+    body = json.dumps(data)
+    answer = sent(address, f"/requests/{name.replace('.', '/')}", body, **headers)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        "",
-        "null",
-        "[]",
-        "7",
-        '"text"',
-        "{",
-        "{}",
-        "\x00",
-        b"\xff\xfe",
-        "[" * 10**5,
-        '{"data":' * 9999,
-    ],
-    ids=lambda body: repr(body[:8]),
-)
-def test_what_is_no_object(address, capfd, body):
-    for path in (SERVED, "/gradio_api/run/list_losses", "/gradio_api/call/list_losses"):
+NO_JSON = ["", "{", "\x00", b"\xff\xfe", "[" * 10**5, '{"data":' * 9999]
+NO_OBJECT = ["null", "[]", "7", '"text"', "{}"]
+
+
+def name_of(body):
+    return repr(body[:8])
+
+
+@pytest.mark.parametrize("body", [*NO_JSON, *NO_OBJECT], ids=name_of)
+def test_what_is_no_call_of_an_endpoint(address, capfd, body):
+    for path in ("/gradio_api/run/list_losses", "/gradio_api/call/list_losses"):
         answer = sent(address, path, body)
         assert 400 <= answer.status_code < 500
         assert answer.json()["detail"]
     assert "Traceback" not in capfd.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "odd",
-    [
-        {"component_id": 10**9},
-        {"component_id": "text"},
-        {"component_id": None},
-        {"fn_name": HALF},
-        {"fn_name": "\x00"},
-        {"fn_name": "__class__"},
-        {"fn_name": "nothing"},
-        {"fn_name": ["own"]},
-        {"session_hash": []},
-    ],
-    ids=ascii,
-)
-def test_fields_of_a_question(address, numbers, capfd, odd):
-    question = {"session_hash": "a", "component_id": numbers["explore.own"], "fn_name": "own"}
-    answer = sent(address, SERVED, {**question, "data": "x", **odd})
-    assert 400 <= answer.status_code < 500
-    assert answer.json()["detail"]
+@pytest.mark.parametrize("body", NO_JSON, ids=name_of)
+def test_what_is_no_json_is_no_request_of_a_page(address, capfd, body):
+    answer = sent(address, EXPLORE, body)
+    assert answer.status_code == 422
+    assert answer.json() == {"detail": str(Problem("call_unfit"))}
+    assert "Traceback" not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("body", NO_OBJECT, ids=name_of)
+def test_a_request_of_another_kind_is_answered_by_a_sentence(address, capfd, body):
+    answer = sent(address, EXPLORE, body)
+    assert answer.status_code == 200
+    assert answer.json()["error"]["key"]
     assert "Traceback" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
-    "session", [HALF, "\x00", "", "../../etc/passwd", "x" * 10**5], ids=range(5)
+    "name",
+    ["explore", "explore/nothing", "explore/__class__", "nothing/explore", "explore/%00", "/"],
 )
-def test_any_session(address, numbers, session):
-    question = {"session_hash": session, "component_id": numbers["explore.own"], "fn_name": "own"}
-    assert "error" in sent(address, SERVED, {**question, "data": "x"}).json()
+def test_a_function_that_no_page_has_is_not_found(address, capfd, name):
+    answer = sent(address, f"/requests/{name}", "{}")
+    assert answer.status_code == 404
+    assert answer.json()["detail"]
+    assert "Traceback" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["nothing", "%00", "%ed%a0%bd"])
@@ -143,7 +120,7 @@ def test_mcp(address, odd):
     assert str(Problem("internal")) not in sentence
 
 
-def test_a_scene_from_right_to_left(address, numbers):
+def test_a_scene_from_right_to_left(address):
     """What reads from the right, marks that turn it, and half a character, in every text."""
     text = f"\u05e9\u05dc\u05d5\u05dd \u202e\u2066\u200f \u0645\u0631\u062d\u0628\u0627 {HALF}"
     row = [text, text, "1"]
@@ -152,15 +129,15 @@ def test_a_scene_from_right_to_left(address, numbers):
     for ascii_ in (True, False):
         file = json.dumps(scene, ensure_ascii=ascii_)
         for mark in ("", "\ufeff"):
-            opened = asked(address, numbers, "explore.open_link", mark + file)["scenario"]
+            opened = asked(address, "explore.open_link", mark + file)["scenario"]
             assert opened["data"]["rows"] == [[text.replace(HALF, "\ufffd")] * 2 + ["1"]]
-    link = asked(address, numbers, "explore.link", scene)["link"]
-    assert asked(address, numbers, "explore.open_link", link)["scenario"] == opened
-    refused = asked(address, numbers, "explore.explore", {"scenario": scene})["error"]
+    link = asked(address, "explore.link", scene)["link"]
+    assert asked(address, "explore.open_link", link)["scenario"] == opened
+    refused = asked(address, "explore.explore", {"scenario": scene})["error"]
     assert refused["key"]
 
 
-def test_a_scene_too_deep_to_be_read(address, numbers):
+def test_a_scene_too_deep_to_be_read(address):
     from base64 import urlsafe_b64encode
     from zlib import compress
 
@@ -168,21 +145,21 @@ def test_a_scene_too_deep_to_be_read(address, numbers):
         deep = '{"parameters":' * depth + "1" + "}" * depth
         link = f"1.{urlsafe_b64encode(compress(deep.encode())).decode()}"
         for text in (deep, link):
-            answer = asked(address, numbers, "explore.open_link", text)
+            answer = asked(address, "explore.open_link", text)
             assert answer["error"]["key"] in (
                 "problem.scene_file_damaged",
                 "problem.link_damaged",
                 "problem.scenario_entry",
             )
         asked_ = {"source": {"kind": "explore", "link": link}}
-        assert "error" in asked(address, numbers, "large.blocks", asked_)
+        assert "error" in asked(address, "large.blocks", asked_)
         plan = {"data": {"source": "link", "link": link}}
-        assert "error" in asked(address, numbers, "finetune.check", {"plan": plan})
+        assert "error" in asked(address, "finetune.check", {"plan": plan})
 
 
-def test_a_scene_of_a_loss_that_there_is_not(address, numbers):
+def test_a_scene_of_a_loss_that_there_is_not(address):
     for scene in ({"loss": "constructor"}, {"loss": "cosent", "convention": "__proto__"}):
-        answer = asked(address, numbers, "explore.open_link", json.dumps(scene))
+        answer = asked(address, "explore.open_link", json.dumps(scene))
         assert answer["error"]["key"] in ("problem.unknown_loss", "problem.unknown_convention")
 
 
@@ -208,22 +185,21 @@ def mine(tmp_path, monkeypatch):
     del LOSSES["guarded"], own_loss._OWN["guarded"]
 
 
-def test_who_asks_by_a_foreign_name_reads_and_writes_no_file(address, numbers, mine):
+def test_who_asks_by_a_foreign_name_reads_and_writes_no_file(address, mine):
     """As a page does whose name was pointed at this computer; with others in between."""
     held = mine.read_text()
     digest = ""
     for host in (*HERE, *ELSEWHERE, *HERE):
         if host in HERE:
-            told = asked(address, numbers, "explore.own_text", "guarded", host=host)
+            told = asked(address, "explore.own_text", "guarded", host=host)
             question = {"name": "guarded", "text": held, "digest": digest}
-            written = asked(address, numbers, "explore.own_write", question, host=host)
+            written = asked(address, "explore.own_write", question, host=host)
             assert told["text"] == held, host
             assert ("error" in written) == (digest == "")
             digest = told["digest"]
         else:
             changed = {"name": "guarded", "text": held + "# theirs\n", "digest": digest}
             for name, data in (("own_text", "guarded"), ("own_write", changed)):
-                question = {"session_hash": "a", "component_id": numbers[f"explore.{name}"]}
-                question |= {"fn_name": name, "data": data}
-                assert sent(address, SERVED, question, host=host).status_code == 403, host
+                told = sent(address, f"/requests/explore/{name}", json.dumps(data), host=host)
+                assert told.status_code == 403, host
             assert mine.read_text() == held

@@ -6,17 +6,16 @@ import errno
 import json
 import math
 import os
-from types import SimpleNamespace
 
 import brotli
 import pytest
-from gradio.context import LocalContext
 
 from explorer.front.visitor import HEADER
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from explorer.runtime.promise import HOSTED
 from explorer.runtime.visitors import new_key
+from explorer.web.hosting import with_headers
 from explorer.web.serving import JOBS, sent, served
 
 look, cancel = JOBS
@@ -107,11 +106,6 @@ def test_every_answer_can_be_sent():
     json.dumps([told({"text": half}), values]).encode()
 
 
-def asked_with(monkeypatch, **headers):
-    request = SimpleNamespace(headers=headers)
-    monkeypatch.setattr(LocalContext, "request", SimpleNamespace(get=lambda _: request))
-
-
 @pytest.mark.parametrize("whole", [7, 2**80])
 def test_an_answer_is_sent_as_json_that_any_reader_takes(whole):
     answer = {"nan": math.nan, "whole": whole, "half": "a\ud800", "list": (1, math.inf, None)}
@@ -129,32 +123,32 @@ def test_what_goes_a_long_way_is_compressed(monkeypatch, accepted, coded):
     long = {"text": "word " * 1000}
     tell = sent(served("thing", lambda request: long if request else {}, dict))
     key = {HEADER: new_key(), "accept-encoding": accepted}
-    asked_with(monkeypatch, **key)
-    assert "content-encoding" not in tell({"at": "home"}).headers
-    monkeypatch.setenv(HOSTED, "1")
-    told = tell({"to": "a stranger"})
-    assert ("content-encoding" in told.headers) == coded
-    assert json.loads(brotli.decompress(told.body) if coded else told.body) == long
-    assert "content-encoding" not in tell({}).headers
+    with with_headers(key):
+        assert "content-encoding" not in tell({"at": "home"}).headers
+        monkeypatch.setenv(HOSTED, "1")
+        told = tell({"to": "a stranger"})
+        assert ("content-encoding" in told.headers) == coded
+        assert json.loads(brotli.decompress(told.body) if coded else told.body) == long
+        assert "content-encoding" not in tell({}).headers
 
 
 def test_a_large_answer_of_a_hosted_page_is_refused_before_it_is_written(monkeypatch):
     """Many references to one text, as the dictionary of a Parquet file gives them."""
     text = "x" * 2**20
     tell = sent(served("thing", lambda request: {"rows": [[text, text]] * 2**12}, dict))
-    asked_with(monkeypatch, **{HEADER: new_key()})
     monkeypatch.setenv(HOSTED, "1")
-    answer = json.loads(tell({}).body)
+    with with_headers({HEADER: new_key()}):
+        answer = json.loads(tell({}).body)
     assert answer["error"]["key"] == "problem.answer_too_large"
 
 
 def test_answers_that_wait_to_be_sent_leave_no_room_for_more(monkeypatch):
     text = "".join(map(chr, range(97, 123))) * 2**16
     tell = sent(served("thing", lambda request: {"text": text}, dict))
-    asked_with(monkeypatch, **{HEADER: new_key()})
     monkeypatch.setenv(HOSTED, "1")
     monkeypatch.setenv("LOSSPRISM_ANSWERS_MIB", "2")
-    waiting = tell({})
-    assert json.loads(tell({}).body)["error"]["key"] == "problem.low_memory"
-    del waiting
-    assert json.loads(tell({}).body) == {"text": text}
+    with with_headers({HEADER: new_key()}):
+        waiting = tell({})
+        assert json.loads(tell({}).body)["error"]["key"] == "problem.low_memory"
+        del waiting
+        assert json.loads(tell({}).body) == {"text": text}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import inspect
 import json
 import os
 import time
@@ -15,7 +16,6 @@ from fastapi import FastAPI, Request
 from fastapi.middleware import Middleware
 from fastapi.responses import HTMLResponse, PlainTextResponse
 from fastapi.testclient import TestClient
-from gradio.context import LocalContext
 
 from explorer.core.scenario import Data, Reading, Scenario
 from explorer.front.address import KnowsAddress
@@ -35,7 +35,7 @@ from explorer.sources.encoders import EMBEDDED
 from explorer.web import hosting, large_files
 from explorer.web.api import endpoints
 from explorer.web.api.reading import whoever_has
-from explorer.web.hosting import NEW, KnowsVisitor
+from explorer.web.hosting import NEW, KnowsVisitor, with_headers
 from explorer.web.pages.explore import files as explore_files
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
@@ -94,11 +94,11 @@ def pages():
 
 def ask(key, function, *given, new=False):
     """What Gradio does with a request of this visitor, who came with the key or, `new`, without."""
-    LocalContext.request.set(SimpleNamespace(headers={HEADER: key, **({NEW: "1"} if new else {})}))
-    try:
+    headers = {HEADER: key, **({NEW: "1"} if new else {})}
+    if "gradio_request" in inspect.signature(function).parameters:
+        given = (*given, SimpleNamespace(headers=headers))
+    with with_headers(headers):
         return json.loads(json.dumps(function(*given)))
-    finally:
-        LocalContext.request.set(None)
 
 
 def handed_in(pages) -> str:

@@ -19,21 +19,10 @@ from explorer.front.visitor import HEADER
 from explorer.runtime import turns
 from explorer.runtime.budgets import budget
 from explorer.runtime.visitors import new_key
-from explorer.web.calls import PATH, PLACES, PLACES_AT_HAND
+from explorer.web.page_requests import PLACES, PLACES_AT_HAND
 from tests.loops import in_loop
 
 SOON_S = 60  # on a machine that has other things to do
-
-
-@pytest.fixture(scope="module")
-def parts(hosted) -> dict[str, int]:
-    """By the name of a function of the Explore page, the component that has it."""
-    found: dict[str, int] = {}
-    for component in httpx.get(f"{hosted[1]}/config", timeout=SOON_S).json()["components"]:
-        if str(component["props"].get("elem_id")).startswith("main-"):
-            for name in component["props"].get("server_fns") or ():
-                found.setdefault(name, component["id"])
-    return found
 
 
 def scene(pairs: int, seed: int = 0) -> dict:
@@ -53,15 +42,13 @@ def small_file_of_many_rows(rows: int = 200_000) -> dict:
 class Crowd:
     """Requests under way, each on a connection of its own, until all leave at once."""
 
-    def __init__(self, address: str, parts: dict[str, int]) -> None:
-        self.address, self.parts = address, parts
+    def __init__(self, address: str) -> None:
+        self.address = address
 
     async def ask(self, key: str, function: str, request: object) -> dict:
-        asked = {"fn_name": function, "component_id": self.parts[function]}
-        body = {**asked, "session_hash": "a", "data": request}
-        headers = {HEADER: key}
+        path, headers = f"/requests/explore/{function}", {HEADER: key}
         async with httpx.AsyncClient(base_url=self.address, timeout=SOON_S) as client:
-            return (await client.post(f"{PATH}/", json=body, headers=headers)).json()
+            return (await client.post(path, json=request, headers=headers)).json()
 
     async def beside(self, asked: list[tuple[str, str, object]], waits: Callable[[], bool]) -> list:
         """What those were answered who were not kept waiting, once another visitor was answered
@@ -93,10 +80,10 @@ def many_wait(count: int) -> bool:
 
 
 @pytest.mark.thorough
-def test_who_waits_for_larger_batches_keeps_nobody_waiting(hosted, parts):
+def test_who_waits_for_larger_batches_keeps_nobody_waiting(hosted):
     """More than the server has threads, of one key and of many; and nobody waits on who left. Who
     asks for more than may wait is told so at once."""
-    crowd = Crowd(hosted[1], parts)
+    crowd = Crowd(hosted[1])
     one = new_key()
     keys = [new_key() for _ in range(6)]
     for asking in ([one] * 60, [key for key in keys for _ in range(8)]):
@@ -111,10 +98,10 @@ def test_who_waits_for_larger_batches_keeps_nobody_waiting(hosted, parts):
 
 
 @pytest.mark.thorough
-def test_a_small_file_that_unpacks_to_much_takes_its_turn(hosted, parts, monkeypatch):
+def test_a_small_file_that_unpacks_to_much_takes_its_turn(hosted, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
     assert turns.HEAVY.counts == (0, 0)
-    crowd, key, file = Crowd(hosted[1], parts), new_key(), small_file_of_many_rows()
+    crowd, key, file = Crowd(hosted[1]), new_key(), small_file_of_many_rows()
     with turns.HEAVY.taken("another"):
         uploads = [(key, "read_file", file)] * 44
         others = [(new_key(), "read_file", file) for _ in range(PLACES)]

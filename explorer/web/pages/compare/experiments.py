@@ -27,7 +27,7 @@ from explorer.runtime.room import check_cells, check_matrices
 from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json, packed
 from explorer.web.pages.compare.requests import scenes_in
-from explorer.web.serving import JOBS, served
+from explorer.web.serving import served
 from explorer.web.wire import compare as wire
 from explorer.web.wire import explore as wire_explore
 from losses import LOSSES
@@ -302,5 +302,4 @@ EXPERIMENTS = [
     served("precision", _precision, wire.PreciseSides | wire_explore.SendRows),
     served("what_if", _what_if, wire.ChangedSides | wire_explore.SendRows),
     served("collapse", _collapse, wire.CollapsingSides | wire_explore.SendRows),
-    *JOBS,
 ]

@@ -246,31 +246,21 @@ TAKEAWAYS = {
 }
 
 
-SERVED_OWN = [
-    served("own", _own, wire.Own, takes=str),
-    served("own_text", _own_text, wire.OwnText, takes=str),
-    served("own_write", _own_write, wire.OwnWritten),
-]
-# By instrument; the controls ask for what belongs to the page as a whole.
-SERVED_FIGURES = [
-    served("statistics", _statistics, wire.Statistics),
-    served("spread", spread, wire.OverBatches),
-    *JOBS,
-]
-SERVED_SWEEP = [
-    served("sweep", _sweep, wire.Swept),
-    served("trials", _trials, wire_runs.Started, keeps=True),
-]
-SERVED_TERMS = [
-    served("second_opinion", _second_opinion, wire.Opinion),
-    served("take", _take, shared.Text),
-]
-SERVED_TAKEAWAY = [served("take", _take, shared.Text)]
+TAKE = served("take", _take, shared.Text)
 SERVED = [
     served("explore", _explore, wire.Explored | wire.Unexplored | wire.SendRows),
     served("read_file", read_file, wire.FileRead | wire.FileUndecided | wire.SendFile, keeps=True),
     served("link", scene_link, wire.Link),
     served("open_link", _open_link, wire.OpenedScene, takes=str),
+    served("own", _own, wire.Own, takes=str),
+    served("own_text", _own_text, wire.OwnText, takes=str),
+    served("own_write", _own_write, wire.OwnWritten),
+    served("statistics", _statistics, wire.Statistics),
+    served("spread", spread, wire.OverBatches),
+    served("sweep", _sweep, wire.Swept),
+    served("trials", _trials, wire_runs.Started, keeps=True),
+    served("second_opinion", _second_opinion, wire.Opinion),
+    TAKE,
     SERVED_LOSS,
     *JOBS,
 ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gradio as gr
-
 from explorer.lab.training import source
 from explorer.lab.training.plan import (
     AUGMENTATIONS,
@@ -16,11 +14,10 @@ from explorer.sources import textbook
 from explorer.sources.batches import SAMPLERS
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.practice import PRACTICE
-from explorer.web.frame import framed
-from explorer.web.instrument import Instrument, PageState
-from explorer.web.pages.finetune.requests import SERVED
+from explorer.web.pages.finetune import requests
 from explorer.web.pages.finetune.state import finetune_table
 
+SERVED = requests.SERVED
 # What the first button trains: small enough to be done in seconds.
 QUICK = {
     "encoder": SCRATCH,
@@ -29,26 +26,6 @@ QUICK = {
     "learning_rate": 0.05,
     "evaluations": 24,
 }
-
-STATE = PageState("finetune", "finetune", "pages/finetune/state.js")
-
-
-def build() -> None:
-    """Lay the page out inside the current `gr.Blocks`."""
-    with framed("finetune_controls", "pages/finetune/controls.js", STATE, server_functions=SERVED):
-        _instrument("run")
-        _instrument("curves")
-        with gr.Row(elem_id="lp-probe"):
-            with gr.Column(elem_id="lp-probe-bands"):
-                _instrument("probe")
-            with gr.Column(elem_id="lp-probe-matrix"):
-                _instrument("probe_matrix")
-        _instrument("runs")
-        _instrument("takeaway")
-
-
-def _instrument(name: str) -> None:
-    Instrument(f"finetune_{name}", f"pages/finetune/{name}.js", STATE)
 
 
 def page_data() -> Json:

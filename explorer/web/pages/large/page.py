@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-
-import gradio as gr
 
 from explorer.lab.large.methods import method_of, offered, parameters_of, wanted_by
 from explorer.lab.large.opened import most_pairs
@@ -13,33 +10,11 @@ from explorer.locale import LANGUAGES, Word, catalogue, title_word
 from explorer.runtime.limits import LARGE_FILE_BYTES
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import EMBEDDED
-from explorer.web.frame import framed
-from explorer.web.instrument import Instrument, PageState
 from explorer.web.pages.large import requests, taking
 from explorer.web.pages.large.state import large_table
 from losses import LOSSES
 
-STATE = PageState("large", "large", "pages/large/state.js")
-
-
-def build() -> None:
-    """Lay the page out inside the current `gr.Blocks`."""
-    with framed("large_controls", "pages/large/controls.js", STATE):
-        _instrument("scene", *requests.SERVED, *taking.SERVED)
-        _instrument("figures")
-        with gr.Row(elem_id="lp-large"):
-            with gr.Column(elem_id="lp-large-map"):
-                _instrument("map")
-            with gr.Column(elem_id="lp-large-beside"):
-                _instrument("histogram")
-        _instrument("terms")
-        _instrument("suspects")
-        _instrument("pairs")
-        _instrument("takeaway")
-
-
-def _instrument(name: str, *functions: Callable) -> None:
-    Instrument(f"large_{name}", f"pages/large/{name}.js", STATE, server_functions=functions)
+SERVED = [*requests.SERVED, *taking.SERVED]
 
 
 def page_data() -> Json:

@@ -14,7 +14,7 @@ from explorer.runtime.cache import Cache
 from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
 from explorer.web import scenes
 from explorer.web.pages.explore import requests
-from explorer.web.pages.explore.requests import SERVED, SERVED_FIGURES, SERVED_TAKEAWAY
+from explorer.web.pages.explore.requests import SERVED
 
 SERVER = {function.__name__: function for function in SERVED}
 
@@ -156,7 +156,7 @@ def test_the_figures_over_many_batches_of_a_file():
     about = {"name": "many.csv", "file": answer["file"]}
     drawn = SERVER["read_file"]({**about, "draw": {"sampler": "shuffled", "size": 8}})
     data = {"source": "table", "file": "many.csv", "reading": drawn["reading"]}
-    spread = {function.__name__: function for function in SERVED_FIGURES}["spread"]
+    spread = SERVER["spread"]
     asked_ = {"scenario": {"data": data}, "file": answer["file"]}
     figures = spread(asked_)["figures"]
     assert {len(values) for values in figures.values()} == {COUNT}
@@ -177,7 +177,7 @@ def test_the_corrected_pairs_are_those_of_the_whole_file():
     batch = SERVER["read_file"]({"name": "many.csv", "file": answer["file"], "draw": drawn})
     data = {"source": "table", "file": "many.csv", "rows": batch["rows"]}
     data |= {"reading": batch["reading"], "corrections": [["a 1", "b 1", "4"], ["a 9", "b 9", ""]]}
-    take = {function.__name__: function for function in SERVED_TAKEAWAY}["take"]
+    take = SERVER["take"]
     asked_ = {"scenario": {"data": data}, "file": answer["file"]}
     whole = take({**asked_, "what": "corrected_csv"})["text"].splitlines()
     assert len(whole) == 1 + 40 - 1

@@ -10,14 +10,14 @@ from fastapi.testclient import TestClient
 
 from explorer.locale import say
 from explorer.web.pages.missing import page as missing
-from explorer.web.site import PAGES
+from explorer.web.site import LINKS
 
 READER = {"accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 HOSTILE = "/%3Cscript%3Ealert(1)%3C/script%3E/%22%20onload=x"
 
 
 def client(root: str = "") -> TestClient:
-    answer = missing.answer([page[:2] for page in PAGES])
+    answer = missing.answer(LINKS)
     app = FastAPI(exception_handlers={404: answer})
     app.root_path = root
     return TestClient(app)
@@ -32,8 +32,8 @@ def test_a_reader_is_led_to_the_pages_there_are(path):
     found = client().get(path, headers=READER)
     assert found.status_code == 404
     assert found.headers["content-type"].startswith("text/html")
-    assert links(found.text) == [f"/{page[0]}" for page in PAGES]
-    for _, key, _ in PAGES:
+    assert links(found.text) == [f"/{path}" for path, _ in LINKS]
+    for _, key in LINKS:
         assert say("en", key) in found.text
 
 
@@ -78,10 +78,10 @@ def test_it_speaks_the_language_of_the_reader(accepted, language):
 def test_the_language_of_the_address_comes_first_and_goes_along():
     page = client().get("/larg?lang=zh", headers={**READER, "accept-language": "en"}).text
     assert say("zh", "missing.advice") in page
-    assert links(page) == [f"/{path}?lang=zh" for path, _, _ in PAGES]
+    assert links(page) == [f"/{path}?lang=zh" for path, _ in LINKS]
 
 
 @pytest.mark.parametrize("root", ["/spaces/lossprism", "https://some.host/spaces/lossprism/"])
 def test_its_links_stay_below_the_path_of_a_host(root):
     page = client(root).get("/larg", headers=READER).text
-    assert links(page) == [f"/spaces/lossprism/{path}" for path, _, _ in PAGES]
+    assert links(page) == [f"/spaces/lossprism/{path}" for path, _ in LINKS]

@@ -6,12 +6,9 @@ import base64
 import dataclasses
 import functools
 import math
-from types import SimpleNamespace
-from typing import Any, cast
 
 import numpy as np
 import pytest
-from gradio.context import LocalContext
 
 from explorer.core.batch import make_batch
 from explorer.core.explore import explore
@@ -20,6 +17,7 @@ from explorer.front.visitor import HEADER
 from explorer.runtime.promise import HOSTED
 from explorer.runtime.visitors import new_key
 from explorer.sources.random_batch import RandomBatch
+from explorer.web.hosting import with_headers
 from explorer.web.pages.compare import experiments
 from explorer.web.pages.compare.experiments import EXPERIMENTS, MOST_CELLS
 
@@ -312,13 +310,10 @@ def test_what_would_go_through_too_many_cells_is_refused_before_it_is_begun(monk
         "collapse": ({"points": 9}, {"points": 11}),
         "mechanics": ({"way": "gathered", "size": 4}, {"way": "gathered", "size": 10}),
     }
-    LocalContext.request.set(cast("Any", SimpleNamespace(headers={HEADER: new_key()})))
-    try:
+    with with_headers({HEADER: new_key()}):
         for name, (fits, too_much) in asking.items():
             answer = asked(name, "cosent", "circle", **{"points": 5, **fits})
             assert "error" not in answer, answer
             refused = asked(name, "cosent", "circle", **too_much)["error"]
             assert refused["key"] == "problem.request_cells", name
             assert int(refused["values"]["fits"]) < 10
-    finally:
-        LocalContext.request.set(None)

@@ -1,0 +1,121 @@
+"""Everything here depends on Gradio's internals (6.31); no other module does.
+
+Gradio's own way with a call looks through its arguments and its answer for files, fetches what
+claims to be one from wherever it says, and keeps both for as long as it knows the session. None of
+our functions takes a file or has a state, so arguments and answers pass through unchanged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+from typing import Any
+
+import gradio as gr
+from gradio.block_function import BlockFunction
+from gradio.route_utils import FnIndexInferError
+from gradio.routes import ORJSONResponse
+from gradio.server_messages import EventMessage
+from gradio.utils import LRUCache
+from uvicorn import Config
+
+from explorer.front.address import believe_no_proxy
+from explorer.front.proxy import APP_IDLE_S
+from explorer.runtime.problem import Problem
+from explorer.runtime.promise import promised
+
+__all__ = [
+    "FnIndexInferError",  # raised for an endpoint of no such name
+    "ORJSONResponse",  # with which Gradio answers: NaN and infinities are null
+    "Refusal",
+    "limit_queue",
+    "prepare",
+    "stand_behind_front",
+]
+
+# How often Gradio's queue looks for calls by HTTP, which no page makes. Gradio's own 1,000 times a
+# second take 3 % of a core while nobody asks; this lets fifty calls of one function begin in a
+# second. No function of ours reports progress.
+CALLS_S, PROGRESS_S = 0.02, 1.0
+# On a hosted app: calls that may wait for their turn, and answers that may wait to be fetched.
+UNFETCHED = 128
+
+
+class Unfetched(LRUCache[str, asyncio.Queue[EventMessage]]):
+    """Messages to calls until they are fetched, for the latest sessions only.
+
+    A call may wait longer than its place is kept. Gradio would then fail to find it and stop
+    answering any call, so a missing session gets a queue that nobody reads."""
+
+    def __missing__(self, session: str) -> asyncio.Queue[EventMessage]:
+        return asyncio.Queue()
+
+
+class Refusal(gr.Error):
+    """The sentence that a client gets in place of an answer."""
+
+    def __init__(self, sentence: str) -> None:
+        # Half a character of the input, quoted in the sentence, would fit into no answer.
+        plain = sentence.encode("utf-8", "backslashreplace").decode()
+        super().__init__(plain, print_exception=False)
+
+    def __str__(self) -> str:  # Gradio's own puts the sentence in quotation marks
+        return self.message
+
+
+def prepare(blocks: gr.Blocks) -> None:
+    """Pass calls through unchanged and keep the queue idle while nobody calls."""
+    blocks._queue.sleep_when_free = CALLS_S
+    blocks._queue.progress_update_sleep_when_free = PROGRESS_S
+    blocks.preprocess_data = _arguments
+    blocks.postprocess_data = _answer
+    if blocks.mcp_server_obj is not None:  # None without the package mcp
+        _answer_tools_in_json(blocks.mcp_server_obj)
+
+
+async def _arguments(
+    block_fn: BlockFunction, inputs: list[Any], *_: object, **__: object
+) -> list[Any]:
+    if len(inputs) != (count := len(block_fn.inputs)):
+        parameters = list(inspect.signature(block_fn.fn).parameters) if block_fn.fn else []
+        names = ", ".join(parameters[:count])
+        raise Refusal(str(Problem("call_values", count=count, names=names, given=len(inputs))))
+    return [*inputs]
+
+
+async def _answer(block_fn: BlockFunction, predictions: Any, state: object) -> list[Any]:
+    return [predictions]
+
+
+def _answer_tools_in_json(mcp_server: Any) -> None:
+    """Let MCP tools answer in JSON, where Gradio's text of an object is Python, and put a PNG
+    beside it as an image, which a model can look at."""
+    types = mcp_server.types
+
+    def contents(data: Any, root_url: str) -> list[Any]:
+        found = []
+        for answer in data:
+            png = answer.get("png") if isinstance(answer, dict) else None
+            text = {**answer, "png": None} if png else answer
+            found.append(types.TextContent(type="text", text=json.dumps(text)))
+            if png:
+                found.append(types.ImageContent(type="image", data=png, mimeType="image/png"))
+        return found
+
+    mcp_server.postprocess_output_data = contents
+
+
+def limit_queue(blocks: gr.Blocks) -> None:
+    """Let fewer calls and answers wait: one of some megabytes may be asked for a thousand times by
+    somebody who fetches none."""
+    blocks._queue.max_size = UNFETCHED
+    blocks._queue.pending_messages_per_session = Unfetched(UNFETCHED)
+
+
+def stand_behind_front(blocks: gr.Blocks) -> None:
+    """Configure the server whose only client is the process before a hosted app."""
+    config: Config = blocks.server.config
+    config.timeout_keep_alive = APP_IDLE_S
+    if not promised().believes_proxies:
+        believe_no_proxy(config)
