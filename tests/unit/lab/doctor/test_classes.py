@@ -241,7 +241,7 @@ def test_the_command_reads_it(tmp_path, capsys):
     path.write_bytes(THREE)
     assert doctor(typed_doctor(str(path), *chosen, "--losses")) == 0
     said = capsys.readouterr().out
-    assert said.startswith("3 texts of 2 classes in batches of 64:\nLargest: x (2); y (1)")
+    assert said.startswith("3 texts of 2 classes in batches of 64:\nTexts: “utterance”.\n")
     assert "ArcFace (arcface)" in said
     assert doctor(typed_doctor(str(path), "--column", "text")) == 2
     assert "--column text does not say" in capsys.readouterr().err
