@@ -53,6 +53,16 @@ _NO_LETTER = "\ufeff"
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity|∞)")
 
 
+# One word of Latin letters and digits, with a digit: "Q17", "doc_000123", "8f14e45f-ceea".
+ID = re.compile(r"(?=[^\s]*[0-9])[A-Za-z0-9_:./#-]{1,64}")
+# The same, a web address, or a path that ends like the name of a file.
+_REFERENCE = re.compile(
+    rf"{ID.pattern}|(https?|s3|gs|file)://\S+|[^\s.][^.]*(\.[^\s.]+)*\.(jpe?g|png|gif|webp|bmp|"
+    r"tiff?|svg|wav|mp3|flac|mp4|txt|pdf|html?|json)",
+    re.IGNORECASE,
+)
+
+
 class Cells(Protocol):
     """The cells of a row, by the positions of their columns."""
 
@@ -82,9 +92,14 @@ def is_blank(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 
-def begins_list(value: object) -> bool:
-    """Whether a cell is a text that may be a list written as JSON."""
-    return isinstance(value, str) and value[:80].lstrip()[:1] == "["
+def is_reference(value: object) -> bool:
+    """Whether a cell is a path, an address or an id: it names a text or an image, and is no
+    sentence.
+
+    >>> is_reference("img_000.jpg"), is_reference("Q17"), is_reference("A cat.")
+    (True, True, False)
+    """
+    return _REFERENCE.fullmatch(str(value).strip()) is not None
 
 
 def listed_in(value: object) -> list[object]:
@@ -92,7 +107,7 @@ def listed_in(value: object) -> list[object]:
 
     Raises Problem if it is longer than a row may be.
     """
-    if isinstance(value, str) and begins_list(value):
+    if isinstance(value, str) and value[:80].lstrip().startswith("["):
         if len(value) > ROW_LETTERS:
             raise Problem("row_too_long", most=ROW_LETTERS)
         try:

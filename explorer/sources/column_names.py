@@ -80,11 +80,11 @@ _POSITIVE = rf"pos(itive)?s?|pos(itive)?{_PASSAGE}s?|正(例|样本)"
 _NEGATIVE = rf"(hard)?neg(ative)?s?|(hard)?neg(ative)?{_PASSAGE}s?|(困?难)?负(例|样本)"
 # "positive", "pos_1", "HP1", "chosen", "positive_passages".
 POSITIVE = re.compile(
-    rf"({_POSITIVE})[0-9]*|hp[0-9]+|chosen(response|output|answer|completion)?s?[0-9]*"
+    rf"({_POSITIVE})[0-9]*|hp[0-9]+|chosen(response|output|answer|completion|message)?s?[0-9]*"
 )
 # "negative", "negative_1", "hard_negatives", "HN1", "rejected_response", "negative_passages".
 NEGATIVE = re.compile(
-    rf"({_NEGATIVE})[0-9]*|hn[0-9]+|rejected(response|output|answer|completion)?s?[0-9]*"
+    rf"({_NEGATIVE})[0-9]*|hn[0-9]+|rejected(response|output|answer|completion|message)?s?[0-9]*"
 )
 # Lists of turns, of which the last answer is a positive.
 DIALOGUES = ("messages", "conversations")
@@ -96,7 +96,7 @@ INSTRUCTION_NAMES = re.compile(
 # "query-id", "corpus_id", "qid", "docid", "pos_id", "文档编号".
 ID_NAMES = re.compile(
     r"(q|query|question|topic|corpus|d|doc|document|p|passage|item|product|anchor|a|n"
-    r"|pos(itive)?|neg(ative)?)?(id|no)s?[0-9]*|(查询|文档|段落|问题)(编号|id)"
+    r"|pos(itive)?|(hard)?neg(ative)?)?(id|no)s?[0-9]*|(查询|文档|段落|问题)(编号|id)"
 )
 # What stands beside ids, apart from scores and ranks, in judgements and runs.
 BESIDE_IDS = (
@@ -161,8 +161,12 @@ TEACHER_NAMES = (
 MARGIN_NAMES = ("margin", "margins", "teachermargin", "teachermargins", "边际", "教师边际")
 OF_TRIPLET = (*TEACHER_NAMES, *MARGIN_NAMES, "label", "labels", "score", "scores")
 _SCORES = "(teacher|rerank(er)?|crossencoder|ce)?(scores?|logits?)"
-OF_POSITIVE = re.compile(rf"({_POSITIVE})[0-9]*{_SCORES}[0-9]*|正例分数[0-9]*")
-OF_NEGATIVES = re.compile(rf"({_NEGATIVE})[0-9]*{_SCORES}[0-9]*|负例分数[0-9]*")
+OF_POSITIVE = re.compile(
+    rf"({_POSITIVE})[0-9]*{_SCORES}[0-9]*|{_SCORES}({_POSITIVE})[0-9]*|正例分数[0-9]*"
+)
+OF_NEGATIVES = re.compile(
+    rf"({_NEGATIVE})[0-9]*{_SCORES}[0-9]*|{_SCORES}({_NEGATIVE})[0-9]*|负例分数[0-9]*"
+)
 # "guide_1", "guide_vector_a", "引导向量2", "guide_question", "question_guide_embedding".
 GUIDE = r"(?:guide|引导)(?:vec(?:tor)?s?|emb(?:edding)?s?|向量)?"
 NAMES_GUIDE = re.compile(rf"{GUIDE}.*|.+{GUIDE}")

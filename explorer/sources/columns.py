@@ -47,7 +47,7 @@ CLASS_ROLES = ("text", "class")
 CHOOSE_COLUMNS = ("columns", "chosen_columns")
 
 _TEXTS = frozenset(ANCHOR_NAMES).union(*PAIR_NAMES, *POSITIVE_NAMES)
-_ALL_NAMES = _TEXTS.union(SCORE_NAMES, TEACHER_NAMES, MARGIN_NAMES)
+_ALL_NAMES = _TEXTS.union(SCORE_NAMES, TEACHER_NAMES, MARGIN_NAMES, DIALOGUES)
 
 
 def plain_name(name: str) -> str:
@@ -61,7 +61,7 @@ def plain_name(name: str) -> str:
 
 def recognised(names: Sequence[str]) -> int:
     """How many of these cells are names that a header would hold."""
-    return sum(plain_name(name) in _ALL_NAMES or _names_candidate(name) for name in names)
+    return sum(plain_name(name) in _ALL_NAMES or names_candidate(name) for name in names)
 
 
 def name_classes(names: Sequence[str]) -> bool:
@@ -155,6 +155,7 @@ def _choose(
         if position not in pair.values()
         and plain_name(name) not in ONLY_CLASSES
         and not COUNTS_ROWS.fullmatch(name.casefold())
+        and not names_ids(name)
         and not is_inner(name, names)
     ]
     if set(pair) == set(PAIR_ROLES):
@@ -176,7 +177,7 @@ def names_degree(name: str) -> bool:
 
 def names_text(name: str) -> bool:
     """Whether a column of this name holds one of the texts of a pair or triplet."""
-    return plain_name(name) in _TEXTS or _names_candidate(name)
+    return plain_name(name) in _TEXTS or names_candidate(name)
 
 
 def names_instruction(name: str) -> bool:
@@ -220,7 +221,8 @@ def _named(names: Sequence[str], known: re.Pattern) -> list[int]:
     return [place for place, name in enumerate(names) if known.fullmatch(plain_name(name))]
 
 
-def _names_candidate(name: str) -> bool:
+def names_candidate(name: str) -> bool:
+    """Whether a column of this name holds positives or negatives: "chosen", "HN1"."""
     return any(known.fullmatch(plain_name(name)) for known in (POSITIVE, NEGATIVE))
 
 

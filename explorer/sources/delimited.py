@@ -11,8 +11,9 @@ from functools import cache
 from explorer.runtime.limits import COLUMNS
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
-from explorer.sources.cells import Cells, is_score, shortened
+from explorer.sources.cells import Cells, is_reference, is_score, shortened
 from explorer.sources.columns import heads_classes, recognised
+from explorer.sources.written_cells import begins_written
 
 # Rows that are looked at to find out what kind of table it is; of wide ones fewer, as more cells or
 # letters than these tell no more.
@@ -291,8 +292,8 @@ def _has_one(first: Sequence[str] | Problem, names: frozenset[str]) -> bool:
 
 
 def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | Problem]) -> bool:
-    """Names that a header would hold, words above a column of scores, or, where all is text, words
-    shorter than any below them."""
+    """Names that a header would hold, words above a column of scores, of paths and ids, or of
+    lists, or, where all is text, words shorter than any below them."""
     if isinstance(first, Problem):
         return False
     if (recognised(first) >= 2 or heads_classes(first)) and not any(map(is_score, first)):
@@ -303,11 +304,12 @@ def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | P
     if not fitting:
         return not any(map(is_score, first))
     for position, name in enumerate(first):
-        if not name.strip() or name.strip().casefold() in _ABSENT or is_score(name):
+        if not name.strip() or name.strip().casefold() in _ABSENT:
             continue
-        scores = sum(is_score(cells[position]) for cells in fitting)
-        if scores >= 0.8 * len(fitting):
-            return True
+        for other in (is_score, is_reference, begins_written):
+            below_it = sum(other(cells[position]) for cells in fitting)
+            if not other(name) and below_it >= 0.8 * len(fitting):
+                return True
     return len(fitting) >= LEAST_BELOW and all(
         0 < len(name.strip()) < min(len(cells[position].strip()) for cells in fitting)
         and name.strip()[-1].isalnum()

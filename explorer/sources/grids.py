@@ -15,7 +15,7 @@ from pathlib import PurePath
 from explorer.runtime import jobs
 from explorer.runtime.limits import BYTE_SECONDS, HEAVY_FILE_BYTES
 from explorer.runtime.problem import Problem
-from explorer.sources.cells import is_blank, is_score
+from explorer.sources.cells import ID, Cells, is_blank, is_reference, is_score
 from explorer.sources.columns import (
     is_name,
     listed,
@@ -34,8 +34,10 @@ from explorer.sources.delimited import (
     to_nobody,
 )
 from explorer.sources.encodings import decode
-from explorer.sources.json_rows import filled, is_json, json_records
+from explorer.sources.json_rows import Object, filled, is_json, json_records, object_records
+from explorer.sources.nested_rows import flattened
 from explorer.sources.parquet import parquet_records, unpacked_bytes
+from explorer.sources.written_cells import is_written, read_written
 
 KINDS = {
     ".csv": "CSV",
@@ -57,14 +59,6 @@ LEAST_IDS = 2
 _JUDGEMENT = re.compile(r"\S+\s+(?:Q?0\s+)?\S*[0-9]\S*\s+-?[0-9.]+(?:\s+-?[0-9.]+\s+\S+)?")
 # A list of numbers, or of lists of such, as JSON writes them.
 _VECTOR = re.compile(r"\s*(\[\s*){1,2}[+-]?(\.?[0-9]|nan|inf|null)", re.IGNORECASE)
-# One word of Latin letters and digits, with a digit: "Q17", "doc_000123", "8f14e45f-ceea".
-_ID = re.compile(r"(?=[^\s]*[0-9])[A-Za-z0-9_:./#-]{1,64}")
-# The same, a web address, or a path that ends like the name of a file.
-_REFERENCE = re.compile(
-    rf"{_ID.pattern}|(https?|s3|gs|file)://\S+|[^\s.][^.]*(\.[^\s.]+)*\.(jpe?g|png|gif|webp|bmp|"
-    r"tiff?|svg|wav|mp3|flac|mp4|txt|pdf|html?|json)",
-    re.IGNORECASE,
-)
 PARQUET = b"PAR1"
 _SIGNATURES = {
     PARQUET: "Parquet",
@@ -127,7 +121,7 @@ class Grid:
     def is_reference(self, position: int) -> bool:
         """Whether nearly every cell is a path, an address or an id: it names a text or an image,
         and is no sentence."""
-        return self._mostly(_REFERENCE, position)
+        return self._mostly(is_reference, position)
 
     def is_vectors(self, position: int) -> bool:
         """Whether the column holds lists of numbers, or lists of such."""
@@ -139,6 +133,8 @@ class Grid:
         come again and again; nothing where a guide's vectors stand."""
         if names_guide(self.columns[position]) and self.is_vectors(position):
             return False
+        if self._mostly(_lists_words, position):
+            return False
         cells = [str(cell) for cell in self.column(position)]
         kinds = len(set(cells))
         graded = 2 <= kinds <= MOST_GRADES and len(cells) >= 4 * kinds
@@ -146,11 +142,15 @@ class Grid:
 
     def is_ids(self, position: int) -> bool:
         """Whether the column holds ids and no texts: nearly every cell is one word with a digit."""
-        return self._mostly(_ID, position)
+        return self._mostly(lambda cell: ID.fullmatch(str(cell).strip()) is not None, position)
 
-    def _mostly(self, pattern: re.Pattern, position: int) -> bool:
-        cells = [pattern.fullmatch(str(cell).strip()) is None for cell in self.column(position)]
-        return bool(cells) and sum(cells) <= 0.1 * len(cells)
+    def is_written(self, position: int) -> bool:
+        """Whether nearly every cell is a list or an object that is written as text."""
+        return self._mostly(is_written, position) and not self.is_vectors(position)
+
+    def _mostly(self, holds: Callable[[object], bool], position: int) -> bool:
+        cells = [holds(cell) for cell in self.column(position)]
+        return bool(cells) and sum(cells) >= 0.9 * len(cells)
 
     def is_blank(self, position: int) -> bool:
         """Whether no readable row has anything in the column."""
@@ -200,6 +200,12 @@ def _begins_vector(cell: object) -> bool:
     return isinstance(cell, list) and bool(cell) and isinstance(cell[0], Real | Decimal)
 
 
+def _lists_words(cell: object) -> bool:
+    if not isinstance(cell, list):
+        return False
+    return any(isinstance(one, str) and not is_score(one) for one in cell)
+
+
 def step(done: int, total: int) -> None:
     """What hears of the reading unless somebody else does: the job that it is done for."""
     jobs.step("reading", done, total)
@@ -233,7 +239,7 @@ def read_grid(
     """
     with in_turn_to_read(data):
         known = frozenset(filter(is_name, chosen))
-        grid = _grid_of(data, name, header, tell, encoding, known)
+        grid = _unfolded(_grid_of(data, name, header, tell, encoding, known), name, tell)
         if rows and next(grid.records(to_nobody), None) is None:
             raise Problem("file_only_header", columns=listed(grid.columns))
         return grid
@@ -261,6 +267,31 @@ def _grid_of(
     if not columns:
         raise Problem("file_empty", name=name)
     return Grid(columns, records, header, encoding)
+
+
+def _unfolded(grid: Grid, name: str, tell: Tell) -> Grid:
+    """The grid with the lists and objects that are written as text in its cells read as those of
+    JSON."""
+    written = {place for place in range(len(grid.columns)) if grid.is_written(place)}
+    if not written:
+        return grid
+
+    def entries(tell: Tell) -> Iterator[tuple[int, Object | Problem]]:
+        for row, cells in grid.records(tell):
+            yield row, cells if isinstance(cells, Problem) else entry(cells)
+
+    def entry(cells: Cells) -> Object | Problem:
+        try:
+            return flattened(
+                {
+                    column: read_written(cells[place], column) if place in written else cells[place]
+                    for place, column in enumerate(grid.columns)
+                }
+            )
+        except Problem as problem:
+            return problem
+
+    return Grid(*object_records(entries, name, tell), grid.header, grid.encoding)
 
 
 def _kind(data: bytes, name: str) -> str:

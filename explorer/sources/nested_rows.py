@@ -17,6 +17,7 @@ from typing import TypeGuard
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
 from explorer.sources.column_names import ANCHOR_NAMES, DIALOGUES, PAIR_NAMES
+from explorer.sources.columns import names_candidate
 
 Row = dict[str, object]
 
@@ -36,8 +37,11 @@ def flattened(row: Row) -> Row:
     is said of a passage is a column of its own: "positive_passages.score"."""
     if len(row) == 1:
         (inner,) = row.values()
-        if isinstance(inner, dict) and len(inner) > 1 and not _text_name(inner):
+        if isinstance(inner, dict) and not _text_name(inner):
             return flattened(inner)
+        if isinstance(inner, list) and len(inner) > 1 and all(isinstance(t, str) for t in inner):
+            # Texts that belong together, of which each is a positive of the first.
+            return {"sentence1": inner[0], "sentence2": inner[1] if len(inner) == 2 else inner[1:]}
     if not any(isinstance(value, dict | list) for value in row.values()):
         return row
     flat: Row = {}
@@ -45,6 +49,8 @@ def flattened(row: Row) -> Row:
         if name in DIALOGUES and _is_chat(value):
             hidden = not row.keys().isdisjoint(("query", "response"))
             flat |= {name: value} if hidden else _of_chat(name, value)
+        elif names_candidate(name) and _is_dialogue(value):
+            flat |= _of_candidate(name, value, flat)
         elif name in _CHATS and isinstance(value, list):
             flat |= _of_chats(_CHATS[name], _chats(value))
         else:
@@ -78,6 +84,21 @@ def _is_turn(value: object) -> bool:
 def _chats(value: list) -> list:
     """The chats of a list; one chat may stand there without a list of its own."""
     return [value] if _is_chat(value) else value
+
+
+def _is_dialogue(value: object) -> TypeGuard[list[Row]]:
+    """Whether it is a chat whose turns say who speaks; a passage has no role."""
+    return _is_chat(value) and all(_role(turn) is not None for turn in value)
+
+
+def _of_candidate(name: str, chat: list[Row], before: Row) -> Row:
+    """The last answer of a chat that is a candidate, and what was asked, where the row has it only
+    there."""
+    if _role(chat[-1]) not in _ANSWERS:
+        return {name: _said(chat)}
+    asked = _said(chat[:-1])
+    known = not asked or not before.keys().isdisjoint(ANCHOR_NAMES)
+    return {name: _words(chat[-1])} if known else {"query": asked, name: _words(chat[-1])}
 
 
 def _of_chats(name: str, chats: list) -> Row:

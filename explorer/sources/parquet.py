@@ -97,7 +97,8 @@ def parquet_records(
         for row, values in records(tell):
             yield row, flattened(dict(zip(columns, values, strict=True)))
 
-    if any(_holds_objects(field.type) for field in file.schema_arrow):
+    # A column alone may hold what belongs together, as a list or an object.
+    if len(columns) == 1 or any(_holds_objects(field.type) for field in file.schema_arrow):
         return object_records(entries, name, tell)
     return columns, records
 

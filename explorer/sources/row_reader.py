@@ -10,7 +10,6 @@ from explorer.runtime.problem import Problem
 from explorer.sources.cells import (
     AmbiguousScore,
     Cells,
-    begins_list,
     decimal_mark,
     is_blank,
     listed_in,
@@ -154,12 +153,10 @@ class RowReader:
         """The pairs of a text with a list of candidates, or with one in each column of positives,
         which a list as long of each label and of each teacher's score stands beside; None where the
         row has one candidate.
-
-        Beside a list of labels that of candidates may be written as JSON.
         """
         position = self.positions["second"]
         several = len(self.positives) > 1
-        if not several and not isinstance(cells[position], list) and not self._written_list(cells):
+        if not several and not isinstance(cells[position], list):
             return None
         self.listed.add("second")
         name = self.names[position]
@@ -193,16 +190,7 @@ class RowReader:
             return listed and listed_in(cells[position]) != [cells[position]]
         if position != self.positions["second"]:
             return False
-        return isinstance(cells[position], list) or self._written_list(cells)
-
-    def _written_list(self, cells: Cells) -> bool:
-        """Whether both candidates and labels are lists that are written as JSON."""
-        if not self.labelled:
-            return False
-        second, score = cells[self.positions["second"]], cells[self.positions["score"]]
-        if not (begins_list(second) and begins_list(score)):
-            return False
-        return listed_in(second) != [second] and listed_in(score) != [score]
+        return isinstance(cells[position], list)
 
     def _taught(self, cells: Cells) -> float:
         """What the teacher gave the pair; NaN where no column has it, or the cell is empty."""

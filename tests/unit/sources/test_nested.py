@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
+from collections.abc import Callable
 
 import pyarrow
 import pyarrow.parquet
@@ -34,6 +36,17 @@ def parquet(rows: list[dict]) -> bytes:
     file = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), file)
     return file.getvalue()
+
+
+def written(rows: list[dict], write: Callable[[object], str] = json.dumps) -> bytes:
+    """A CSV with lists and objects as text, as pandas writes it."""
+    out = io.StringIO()
+    table = csv.writer(out)
+    table.writerow(rows[0])
+    nested = (list, dict)
+    for row in rows:
+        table.writerow(write(one) if isinstance(one, nested) else one for one in row.values())
+    return out.getvalue().encode()
 
 
 def pairs_of(table: Table) -> list[tuple[str, str, float]]:
@@ -91,6 +104,16 @@ FORMS = {
         "negative_passages": {"docid": ["2", "3"], "text": n},
     },
     "row of a viewer": lambda q, p, n: {"row_idx": 0, "row": {"query": q, "pos": [p], "neg": n}},
+    "chats of both": lambda q, p, n: {
+        "messages": [*chat(q), *chat(p, "assistant")],
+        "rejected_messages": [*chat(q), *chat(n[0], "assistant")],
+        "negatives": n[1:],
+    },
+    "chosen and rejected chats": lambda q, p, n: {
+        "chosen": [*chat(q), *chat(p, "assistant")],
+        "rejected": [*chat(q), *chat(n[0], "assistant")],
+        "negative": n[1],
+    },
     "HN": lambda q, p, n: {"query": q, "positive": p, "HN1": n[0], "HN2": n[1]},
     "hard negatives": lambda q, p, n: {"anchor": q, "positive": p, "hard_negatives": n},
     "Chinese": lambda q, p, n: {"查询": q, "正样本": p, "负样本1": n[0], "负样本2": n[1]},
@@ -103,11 +126,45 @@ def test_every_form_of_negatives_is_read_whole(form):
     assert pairs_of(read_table(content, "rows.jsonl")) == TRIPLETS
     whole = json.dumps([FORMS[form](*row) for row in ROWS]).encode()
     assert pairs_of(read_table(whole, "rows.json")) == TRIPLETS
+    table = written([{"id": 7, **FORMS[form](*row)} for row in ROWS])
+    assert pairs_of(read_table(table, "rows.csv")) == TRIPLETS
+    table = written([{"id": 7, **FORMS[form](*row)} for row in ROWS], repr)
+    assert pairs_of(read_table(table, "rows.csv")) == TRIPLETS
     packed = parquet([FORMS[form](*row) for row in ROWS])
     assert pairs_of(read_table(packed, "rows.parquet")) == TRIPLETS
     for kind in (content, packed):
         large = read_pairs(kind, "rows", {"similarity": ""}, None, lambda *_: None)
         assert list(large.second) == [second for _, second, _ in TRIPLETS]
+
+
+def test_lists_as_numpy_writes_them_are_read():
+    rows = [{"query": q, "pos": f"['{p}']", "neg": f"['{n[0]}'\n \"{n[1]}\"]"} for q, p, n in ROWS]
+    assert pairs_of(read_table(written(rows), "rows.csv")) == TRIPLETS
+
+
+def test_a_list_that_cannot_be_read_is_no_text():
+    rows = [{"query": f"{q} {at}", "pos": [p], "neg": n} for q, p, n in ROWS for at in range(8)]
+    rows[3]["neg"] = '["Tools", '
+    table = read_table(written(rows), "rows.csv")
+    (skipped,) = table.skipped
+    assert (skipped.row, skipped.problem.key) == (4, "problem.cell_not_written")
+    assert "“neg”" in str(skipped.problem)
+
+
+@pytest.mark.parametrize("text", ["[1] A note.", "[CLS] a b [SEP]", "{x} is a set", "[sic] yes"])
+def test_a_text_that_begins_with_a_bracket_stays_a_text(text):
+    rows = [{"question": f"{text} {at}", "answer": text} for at in range(6)]
+    table = read_table(written(rows), "rows.csv")
+    assert pairs_of(table)[0] == (f"{text} 0", text, 1.0)
+
+
+@pytest.mark.parametrize("write", [lines, parquet, written])
+def test_texts_that_belong_together_are_pairs(write):
+    pairs = [("a b", "c d", 1.0), ("e f", "g h", 1.0)]
+    two = read_table(write([{"set": ["a b", "c d"]}, {"set": ["e f", "g h"]}]), "x")
+    assert pairs_of(two) == pairs
+    three = read_table(write([{"set": ["a b", "c d", "i j"]}, {"set": ["e f", "g h"]}]), "x")
+    assert pairs_of(three) == [pairs[0], ("a b", "i j", 1.0), pairs[1]]
 
 
 def test_numbered_negatives_of_a_csv_are_read_in_upper_and_lower_case():

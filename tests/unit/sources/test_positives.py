@@ -157,7 +157,8 @@ def test_other_columns_of_text_are_no_scores():
     rows = [(*row, f"https://example.org/{place}") for place, row in enumerate(ROWS)]
     table = read_table(delimited(rows, ("question", "answer", "url")), "x.csv")
     assert not table.pairs.labelled
-    assert problem_of(delimited(rows, ("here", "there", "url"))).about == "columns"
+    table = read_table(delimited(rows, ("here", "there", "url")), "x.csv")
+    assert (table.chosen["second"], table.unread) == ("there", ("url",))
 
 
 def test_a_header_above_longer_sentences_is_one():
