@@ -20,7 +20,7 @@ from explorer.core.own_loss import own_faults, own_loss, renew
 from explorer.core.positives import refused
 from explorer.core.same_text import SameText, held_by_copies, same_text_in
 from explorer.core.scenario import Scenario
-from explorer.core.specialise import accepted, specialised
+from explorer.core.specialise import accepted, definition_at
 from explorer.core.trace import Trace, trace
 from explorer.locale import title_word
 from explorer.runtime import jobs, room
@@ -31,8 +31,11 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
 from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec, Parameter
+from losses.combined.composed import chosen as of_part
+from losses.combined.composed import handed
 from losses.landmarks import Bound
-from losses.spec import ParameterValue
+from losses.rules import chosen
+from losses.spec import ParameterValue, Part
 
 # What exploring takes at most for each cell of the N×N matrix of its pairs: measured at the most
 # pairs, 880 to 1230 for the loss that holds most, as the allocator finds room, 660 of which are
@@ -200,14 +203,14 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     scores = scores_on(batch, vectors)
     given = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
     wanted = (scores,) if vectors is None else (scores, vectors)
-    definition = specialised(spec.definition, {**given, **parameters})
+    definition = definition_at(spec.definition, {**given, **parameters})
     called = accepted(definition, {**given, **parameters})
     with own_faults(spec):
         traced = trace(
             definition,
             wrt=wanted,
             through=spec.terms,
-            parts=[(part.label, part.spec.definition) for part in spec.parts],
+            parts=[(part.label, _definition_of(part, given, parameters)) for part in spec.parts],
             **called,
         )
     traced.selectors = spec.selectors
@@ -238,6 +241,14 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
         device=device_name(),
         milliseconds=1000 * (time.perf_counter() - started),
     )
+
+
+def _definition_of(
+    part: Part, given: Mapping[str, Tensor | None], parameters: Mapping[str, Any]
+) -> Callable[..., Tensor]:
+    """The definition that a part of a sum runs."""
+    options = {**handed(part, given, parameters), **of_part(part, parameters)}
+    return chosen(part.spec.definition, options)[0]
 
 
 def seconds_for(pairs: int) -> float:

@@ -1,11 +1,12 @@
 """A definition as it runs under one set of options: without the branches that are not taken.
 
 A definition may ask whether an input is there (``if key_texts is not None``) or which option is
-chosen (``if soft_margin``). For one call all of these tests have one answer. `specialised` answers
-them, drops the branches and assignments that nothing reads any more, and returns a Python function
-with the source that is left. Whoever reads source (the listing, the trace's line numbers, the code
-to take away, Compare's expressions) reads that of this function and needs to know nothing of
-options.
+chosen (``if soft_margin``), and may take functions (``where``, of `losses.rules`). For one call all
+of these tests have one answer, and all functions are known. `specialised` answers the tests, writes
+the functions in where they are called, drops the branches and assignments that nothing reads any
+more, and returns a Python function with the source that is left. Whoever reads source (the listing,
+the trace's line numbers, the code to take away, Compare's expressions) reads that of this function
+and needs to know nothing of options.
 """
 
 from __future__ import annotations
@@ -15,45 +16,39 @@ import functools
 import inspect
 import itertools
 import linecache
-import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from types import CodeType, FunctionType
+from collections.abc import Callable, Iterator, Mapping
+from types import FunctionType
 from typing import Any
 
 from torch import Tensor
 
+from explorer.core.shortened_source import (
+    Called,
+    Joined,
+    Meaning,
+    Source,
+    Test,
+    arguments_of,
+    names_in,
+    shortened,
+)
 from explorer.runtime.parsing import parsed
+from losses.rules import Rules, chosen
 
-# The longest line of code in this project; a longer signature has one argument a line.
-LINE_LENGTH = 100
 # Sets of answers, of which a definition has a few.
 CACHED_FUNCTIONS = 1024
-# Of an argument that is there, this is left out.
-OPTIONAL = " | None"
 ANNOTATIONS = "from __future__ import annotations\n"
 _PLACE = "<specialised "
 _serial = itertools.count(1)
 
 
-@dataclass(frozen=True)
-class _Test:
-    """A test that arguments decide, the names in it, and whether it asks only which are there."""
-
-    tree: ast.expr
-    names: frozenset[str]
-    of_presence: bool
-    code: CodeType
-
-
-@dataclass(frozen=True)
-class _Source:
-    """A function's text and tree, its defaults, and the tests in it that its arguments decide."""
-
-    text: str
-    tree: ast.FunctionDef
-    defaults: Mapping[str, object]
-    tests: tuple[_Test, ...]
+def definition_at(
+    definition: Callable[..., Tensor], arguments: Mapping[str, object]
+) -> Callable[..., Tensor]:
+    """Return what a definition runs for these inputs and parameters: of a composed one
+    (`losses.rules`) the one that they choose, specialised. `accepted` says what it takes."""
+    found, called = chosen(definition, arguments)
+    return specialised(found, {**arguments, **called})
 
 
 def specialised(
@@ -74,7 +69,24 @@ def specialised(
     if source is None:
         return function
     known = {**source.defaults, **arguments}
-    return _with_answers(function, tuple(_answer(test, known) for test in source.tests))
+    answers = tuple(_answer(test, known) for test in source.tests)
+    meanings = ((name, _meaning(known.get(name))) for name in source.folded)
+    return _with_answers(function, answers, tuple((n, m) for n, m in meanings if m is not None))
+
+
+def _meaning(value: object) -> Meaning | None:
+    if isinstance(value, tuple):
+        return value
+    return _rule(value) if callable(value) else None
+
+
+def _rule(value: Any) -> Called | Joined:
+    if isinstance(value, Rules):
+        rules = tuple(_rule(rule) for rule in value.rules)
+        return rules[0] if len(rules) == 1 else Joined(value.operator, rules)
+    if isinstance(value, functools.partial):
+        return Called(value.func, tuple(value.keywords))
+    return Called(value)
 
 
 def accepted(function: Callable[..., object], arguments: Mapping[str, object]) -> dict[str, Any]:
@@ -92,7 +104,7 @@ def is_specialised(function: Callable[..., object]) -> bool:
 
 
 @functools.cache
-def _source_of(function: Callable[..., Tensor]) -> _Source | None:
+def _source_of(function: Callable[..., Tensor]) -> Source | None:
     """Read a function; None where it is no plain function of a file, or has nothing to decide."""
     ours = isinstance(function, FunctionType) and function.__module__.startswith("losses.")
     if not ours or function.__closure__:
@@ -104,33 +116,38 @@ def _source_of(function: Callable[..., Tensor]) -> _Source | None:
     tree = parsed(text).body[0]
     if not isinstance(tree, ast.FunctionDef) or tree.decorator_list:
         return None
+    assert isinstance(function, FunctionType)
     nodes = list(ast.walk(tree))
     assigned = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    fixed = {one.arg for one in _arguments(tree)} - assigned
+    fixed = {one.arg for one in arguments_of(tree)} - assigned
     asking = (node for node in nodes if isinstance(node, ast.If | ast.IfExp | ast.Assert))
     leaves = (leaf for node in asking for leaf in _leaves(node.test))
-    tests = tuple(_test(leaf) for leaf in leaves if _names(leaf) and _names(leaf) <= fixed)
+    tests = tuple(_test(leaf) for leaf in leaves if names_in(leaf) and names_in(leaf) <= fixed)
     defaults = {
         name: one.default
         for name, one in inspect.signature(function).parameters.items()
         if one.default is not inspect.Parameter.empty
     }
-    return _Source(text, tree, defaults, tests) if tests else None
+    arguments = {one.arg for one in arguments_of(tree)}
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    picking = {call.args[0] for call in calls if _picks(function, call)}
+    called = {call.func for call in calls}
+    named = {one.id for one in {*called, *picking} if isinstance(one, ast.Name)}
+    folded = tuple(sorted(named & arguments))
+    return Source(text, tree, defaults, tests, folded) if tests or folded else None
 
 
-def _test(leaf: ast.expr) -> _Test:
+def _picks(function: FunctionType, call: ast.Call) -> bool:
+    """Whether a call is of a function that only picks among values (`losses.rules`)."""
+    name = call.func.id if isinstance(call.func, ast.Name) else ""
+    return getattr(function.__globals__.get(name), "folds", False)
+
+
+def _test(leaf: ast.expr) -> Test:
     operators = leaf.ops if isinstance(leaf, ast.Compare) else []
     of_presence = bool(operators) and all(isinstance(o, ast.Is | ast.IsNot) for o in operators)
     code = compile(ast.Expression(leaf), "<test>", "eval")
-    return _Test(leaf, frozenset(_names(leaf)), of_presence, code)
-
-
-def _arguments(tree: ast.FunctionDef) -> list[ast.arg]:
-    return [*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs]
-
-
-def _names(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    return Test(leaf, frozenset(names_in(leaf)), of_presence, code)
 
 
 def _leaves(test: ast.expr) -> Iterator[ast.expr]:
@@ -144,7 +161,7 @@ def _leaves(test: ast.expr) -> Iterator[ast.expr]:
         yield test
 
 
-def _answer(test: _Test, known: Mapping[str, object]) -> bool | None:
+def _answer(test: Test, known: Mapping[str, object]) -> bool | None:
     """Whether a test of arguments holds; None where the numbers of a tensor say so."""
     held = {name: known[name] for name in test.names}
     if not test.of_presence and any(isinstance(value, Tensor) for value in held.values()):
@@ -154,13 +171,15 @@ def _answer(test: _Test, known: Mapping[str, object]) -> bool | None:
 
 @functools.lru_cache(maxsize=CACHED_FUNCTIONS)
 def _with_answers(
-    function: Callable[..., Tensor], answers: tuple[bool | None, ...]
+    function: Callable[..., Tensor],
+    answers: tuple[bool | None, ...],
+    meanings: tuple[tuple[str, Meaning], ...],
 ) -> Callable[..., Tensor]:
     source = _source_of(function)
     assert source is not None
     assert isinstance(function, FunctionType)
     by_test = {test.tree: answer for test, answer in zip(source.tests, answers, strict=True)}
-    text = _Writer(source, by_test).written()
+    text = shortened(source, by_test, dict(meanings), function.__globals__)
     if text == source.text:
         return function
     place = f"{_PLACE}{function.__name__} {next(_serial)}>"
@@ -172,140 +191,3 @@ def _with_answers(
     result = made[function.__name__]
     result.__doc__ = function.__doc__
     return result
-
-
-class _Writer:
-    """Write what is left of a function as it stood there, with its comments."""
-
-    def __init__(self, source: _Source, answers: Mapping[ast.expr, bool | None]) -> None:
-        self._source, self._answers = source, answers
-        self._lines = source.text.splitlines()
-        self._present = {
-            ast.unparse(test.left)
-            for test, answer in answers.items()
-            if isinstance(test, ast.Compare) and answer is isinstance(test.ops[0], ast.IsNot)
-        }
-
-    def written(self) -> str:
-        tree = self._source.tree
-        kept = _read_later(list(self._statements(tree.body)))
-        body = "\n".join(kept)
-        return f"{self._signature(body)}\n{textwrap.indent(body, '    ')}\n"
-
-    def _statements(self, body: Sequence[ast.stmt]) -> Iterator[str]:
-        """Yield the text of each statement that is run, with the comments above it."""
-        for statement in body:
-            match statement:
-                case ast.If(test=test) if (taken := self._decided(test)) is not None:
-                    yield from self._statements(statement.body if taken else statement.orelse)
-                case ast.Assert(test=test) if self._decided(test):
-                    pass
-                case _:
-                    yield self._text(statement)
-
-    def _decided(self, test: ast.expr) -> bool | None:
-        """What a whole test comes to, None where its answers leave that open."""
-        match test:
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
-                answer = self._decided(operand)
-                return None if answer is None else not answer
-            case ast.BoolOp(op=operator, values=values):
-                ends = isinstance(operator, ast.Or)  # the answer after which none is asked
-                answers = [self._decided(value) for value in values]
-                if ends in answers:
-                    return ends
-                return None if None in answers else not ends
-        return self._answers.get(test)
-
-    def _text(self, statement: ast.stmt) -> str:
-        first = last = statement.lineno - 1
-        while self._lines[first - 1].lstrip().startswith("#"):
-            first -= 1
-        comments = [line.strip() for line in self._lines[first:last]]
-        whole = (statement.lineno, 0, statement.end_lineno or 0, statement.end_col_offset or 0)
-        text = textwrap.dedent(self._with_choices(statement, whole))
-        return "\n".join([*comments, text])
-
-    def _with_choices(self, tree: ast.AST, span: tuple[int, int, int, int]) -> str:
-        """The text of a span of the source, with each decided `a if test else b` as a or b."""
-        pieces, (line, column, end_line, end_column) = [], span
-        for choice in _outermost_choices(tree):
-            taken = self._decided(choice.test)
-            if taken is not None:
-                chosen = choice.body if taken else choice.orelse
-                pieces.append(self._between(line, column, choice.lineno, choice.col_offset))
-                pieces.append(self._with_choices(chosen, _span(chosen)))
-                _, _, line, column = _span(choice)
-        pieces.append(self._between(line, column, end_line, end_column))
-        return "".join(pieces)
-
-    def _between(self, line: int, column: int, end_line: int, end_column: int) -> str:
-        """The text from one place to another; columns count bytes, as in syntax trees."""
-        lines = [text.encode() for text in self._lines[line - 1 : end_line]]
-        lines[-1] = lines[-1][:end_column]
-        lines[0] = lines[0][column:]
-        return b"\n".join(lines).decode()
-
-    def _signature(self, body: str) -> str:
-        tree, read = self._source.tree, _names(parsed(body))
-        places = tree.args.posonlyargs + tree.args.args
-        given = [None] * (len(places) - len(tree.args.defaults)) + tree.args.defaults
-        by_place = [
-            self._argument(one, default)
-            for one, default in zip(places, given, strict=True)
-            if one.arg in read
-        ]
-        by_name = [
-            self._argument(one, default)
-            for one, default in zip(tree.args.kwonlyargs, tree.args.kw_defaults, strict=True)
-            if one.arg in read
-        ]
-        arguments = [*by_place, *(["*", *by_name] if by_name else [])]
-        returned = f" -> {self._between(*_span(tree.returns))}" if tree.returns else ""
-        in_one = ", ".join(arguments)
-        if len(line := f"def {tree.name}({in_one}){returned}:") <= LINE_LENGTH:
-            return line
-        if len(in_one) + 4 > LINE_LENGTH:
-            in_one = ",\n    ".join(arguments) + ","
-        return f"def {tree.name}(\n    {in_one}\n){returned}:"
-
-    def _argument(self, argument: ast.arg, default: ast.expr | None) -> str:
-        of_type = argument.annotation and f": {self._between(*_span(argument.annotation))}"
-        if of_type and argument.arg in self._present and of_type.endswith(OPTIONAL):
-            return f"{argument.arg}{of_type.removesuffix(OPTIONAL)}"
-        if default is None:
-            return f"{argument.arg}{of_type or ''}"
-        equals = " = " if of_type else "="
-        return f"{argument.arg}{of_type or ''}{equals}{self._between(*_span(default))}"
-
-
-def _outermost_choices(tree: ast.AST) -> list[ast.IfExp]:
-    """Every `a if test else b` that stands in no other one, in the order of the text."""
-    found, left = [], [tree]
-    while left:
-        node = left.pop()
-        if isinstance(node, ast.IfExp):
-            found.append(node)
-        else:
-            left += ast.iter_child_nodes(node)
-    return sorted(found, key=lambda choice: (choice.lineno, choice.col_offset))
-
-
-def _span(node: ast.expr) -> tuple[int, int, int, int]:
-    return node.lineno, node.col_offset, node.end_lineno or 0, node.end_col_offset or 0
-
-
-def _read_later(statements: Sequence[str]) -> list[str]:
-    """Leave out assignments to names that no later statement reads."""
-    kept: list[str] = []
-    read: set[str] = set()
-    for text in reversed(statements):
-        (statement,) = parsed(text).body
-        if isinstance(statement, ast.Assign):
-            targets = set().union(*(_names(target) for target in statement.targets))
-            plain = all(isinstance(t, ast.Name | ast.Tuple) for t in statement.targets)
-            if plain and not targets & read:
-                continue
-        kept.append(text)
-        read |= _names(statement)
-    return kept[::-1]

@@ -26,7 +26,7 @@ from explorer.core import diagnostics
 from explorer.core.batch import Batch
 from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import Scenario
-from explorer.core.specialise import accepted, specialised
+from explorer.core.specialise import accepted, definition_at
 from explorer.core.trace import function_of
 from explorer.runtime import jobs
 from explorer.runtime.limits import MIB
@@ -154,7 +154,7 @@ def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Poi
     terms = e.trace.last(spec.terms)
     felt = terms is not None and terms.gradient is not None
     definition = _weighed(e) if felt else e.definition
-    if definition is None or _asks_about(e, name):
+    if definition is None or _depends_on(e, name, values):
         return None
     scores = batch.scores.detach()
     vectors = None if batch.vectors is None else batch.vectors.detach()
@@ -192,10 +192,10 @@ def _in_one_pass(e: Exploration, name: str, values: Sequence[float]) -> list[Poi
     return found
 
 
-def _asks_about(e: Exploration, name: str) -> bool:
-    """Whether the definition is another one at other values of this parameter."""
-    unknown = {**e.given, **e.parameters, name: torch.zeros(())}
-    return specialised(e.spec.definition, unknown) is not e.definition
+def _depends_on(e: Exploration, name: str, values: Sequence[float]) -> bool:
+    """Whether the definition is another one at some of these values of a parameter."""
+    at = ({**e.given, **e.parameters, name: value} for value in values)
+    return any(definition_at(e.spec.definition, one) is not e.definition for one in at)
 
 
 def held_mib(cells: int) -> int:

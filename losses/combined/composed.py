@@ -36,6 +36,7 @@ from losses.geometry import cosine
 from losses.groups import at
 from losses.landmarks import Bound
 from losses.readings import READABLE
+from losses.rules import definitions_of
 from losses.spec import LossSpec, Parameter, ParameterValue, Part, Symbol
 
 WIDTH = 100
@@ -296,8 +297,9 @@ def _symbols(parts: Sequence[Part], reads: Iterable[str]) -> dict[str, Symbol]:
 
 def _renamed(part: Part) -> dict[str, str]:
     """What the names in a part's definition are called among the steps of the whole."""
-    code = inspect.unwrap(part.spec.definition).__code__
-    known = {name: f"{part.label}_{name}" for name in code.co_varnames}
+    functions = (inspect.unwrap(part.spec.definition), *definitions_of(part.spec.definition))
+    local = {name for function in functions for name in function.__code__.co_varnames}
+    known = {name: f"{part.label}_{name}" for name in local}
     known |= {name: what for name, what in part.given.items() if what in READABLE}
     return known | dict(part.parameters)
 

@@ -6,18 +6,19 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeVar
 
 import torch
 from torch import Tensor
-from torch.nn.functional import pad
 
 from losses.contrastive.in_batch import ALL_TERMS, LOG1P_OF_ALL
 from losses.gather import gather_rows, processes
-from losses.geometry import cosine_matrix, dot_matrix, unit, unit_and_pull
+from losses.geometry import unit_and_pull
 from losses.kernels.softmaxes import Block, Cells, Vectors, over_blocks
 from losses.kernels.tiled import Directions
+from losses.masks import ceiling
+from losses.rules import foldable
 from losses.same_text import Absent, absent_by
-from losses.same_text import same_text as holds_same_text
 from losses.spec import Symbol
 
 SIMILARITIES = ("cosine", "dot")
@@ -27,6 +28,7 @@ HARDENED = ("in_batch", "hard", "all")
 SEEN = ("by_all", "by_own")
 BOTH_WAYS = ("query_to_key", "key_to_query")
 
+T = TypeVar("T")
 # One name or several, which the page takes as one text.
 Ways = str | Iterable[str]
 
@@ -46,70 +48,11 @@ def ways_of(directions: Ways) -> tuple[str, ...]:
     return tuple(way for way in DIRECTIONS if way in named)
 
 
-def similarity_matrix(rows: Tensor, columns: Tensor, similarity: str) -> Tensor:
-    """Of every row [N, D] with every column [K, D]: [N, K]."""
-    return cosine_matrix(rows, columns) if similarity == "cosine" else dot_matrix(rows, columns)
-
-
-def similarity_of_own(rows: Tensor, own: Tensor, similarity: str) -> Tensor:
-    """Of every row [N, D] with its own [N, K, D]: [N, K]."""
-    if similarity == "cosine":
-        rows, own = unit(rows), unit(own)
-    return (rows[:, None] * own).sum(dim=2)
-
-
-def ceiling(own: Tensor, mask_above: float) -> Tensor:
-    """The similarity above which a cell is left out: that of the own pair + `mask_above`.
-
-    What differs by no more than rounding, a key that stands in the batch twice, is not above it.
-    """
-    own = own.detach()
-    return own + mask_above + 8 * torch.finfo(own.dtype).eps * own.abs().clamp_min(1)
-
-
-def cells_of_text(
-    anchors: Tensor | None, positives: Tensor | None, candidates: Tensor | None
-) -> Tensor | None:
-    """`losses.same_text.same_text` [R, C], or None where no texts are known."""
-    if anchors is None or positives is None or candidates is None:
-        return None
-    return holds_same_text(anchors, positives, candidates)
-
-
-def counted(
-    similarities: Tensor,
-    left_out: Tensor | None,
-    its_own: Tensor | None = None,
-    *,
-    own: Tensor,
-    same_text: Tensor | None,
-    mask_above: float | None,
-    foreign: Tensor | None = None,
-) -> Tensor:
-    """Which cells [N, K] are negatives: not the row's own in column i, nor what is masked.
-
-    Args:
-        left_out: [N, K], cells that hold the text of the row.
-        its_own: [N, Q], which of the last columns are the row's own and do not count.
-        own: [N], the similarity of each row's own pair.
-        same_text: [N], numbers; rows of the same are no negatives of each other.
-        mask_above: a cell above its row's own similarity + this is left out.
-        foreign: [N, N + Q], cells that the row does not see; none of the first N.
-    """
-    rows, columns = similarities.shape
-    negative = ~torch.eye(rows, columns, dtype=torch.bool, device=similarities.device)
-    if left_out is not None:
-        negative = negative & ~left_out
-    if same_text is not None:
-        alike = same_text[:, None] == same_text
-        negative = negative & ~pad(alike, (0, columns - rows))
-    if mask_above is not None:
-        negative = negative & (similarities <= ceiling(own, mask_above)[:, None])
-    if its_own is not None:
-        negative = negative & ~its_own
-    if foreign is not None:
-        negative = negative & ~foreign[:, :columns]
-    return negative
+@foldable
+def in_directions(directions: Ways, blocks: Sequence[T]) -> tuple[T, ...]:
+    """Of blocks that stand in the order of `DIRECTIONS` those of these directions."""
+    ways = ways_of(directions)
+    return tuple(block for way, block in zip(DIRECTIONS, blocks, strict=True) if way in ways)
 
 
 def flat_negatives(
@@ -123,35 +66,6 @@ def flat_negatives(
     return negatives.flatten(0, 1), place.repeat_interleave(per_row)
 
 
-def own_cells(queries: Tensor, owners: Tensor | None) -> Tensor | None:
-    """Which candidates, keys and then negatives, are hard negatives of each query: [N, N + Q]."""
-    if owners is None:
-        return None
-    place = torch.arange(len(queries), device=queries.device)
-    return pad(place[:, None] == owners, (len(queries), 0))
-
-
-def foreign_cells(
-    its_own: Tensor | None, owners: Tensor | None, negatives_seen: str
-) -> Tensor | None:
-    """Which candidates no row looks at: hard negatives [N, N + Q] of another query, where each is
-    seen by its own alone; None where all are seen by all."""
-    if negatives_seen == "by_all" or its_own is None or owners is None:
-        return None
-    return pad(owners >= 0, (len(its_own), 0)) & ~its_own
-
-
-def hardened_cells(others: Tensor, its_own: Tensor | None, hardness_on: str) -> Tensor:
-    """Which cells [N, K] hardness is on: the query's own hard negatives, all given ones where it
-    is not known whose they are; or the rest; or all."""
-    if hardness_on == "all":
-        return torch.ones_like(others)
-    if its_own is None:
-        hard = torch.arange(others.shape[1], device=others.device) >= len(others)
-        its_own = hard.expand_as(others)
-    return its_own if hardness_on == "hard" else ~its_own
-
-
 def gathered_owners(gather: bool, owners: Tensor | None, queries: Tensor) -> Tensor | None:
     """The owners by their number in the batch of all processes."""
     if owners is None or not gather or processes() == 1:
@@ -162,29 +76,9 @@ def gathered_owners(gather: bool, owners: Tensor | None, queries: Tensor) -> Ten
 
 EXTENDED_SYMBOLS = {
     "negative_owners": Symbol(r"o_n", ("key",)),
-    "its_own": Symbol(r"o_j = i", ("query", "key")),
-    "foreign": Symbol(r"o_j \ne i", ("query", "key")),
-    "own_negatives": Symbol("h_{ik}", ("query", "negative", "dimension")),
     "same_text": Symbol(r"\text{text}_i", ("query",)),
     "own": Symbol("c_{ii}", ("query",), "«similarities[r,r]»"),
-    "weights": Symbol(r"\alpha_{ij}", ("query", "key")),
-    "own_weights": Symbol(r"\log w\, [o_j = i]", ("query", "key")),
-    "hardened": Symbol(
-        r"\tilde s_{ij}",
-        ("query", "key"),
-        {
-            "log_weight": r"«logits[r,c]» + «weights[r,c]» \cdot «similarities[r,c]»"
-            " + «own_weights[r,c]»",
-            "": r"«logits[r,c]» + «weights[r,c]» \cdot «similarities[r,c]»",
-        },
-    ),
-    "own_similarities": Symbol("s(q_i, h_{ik})", ("query", "negative")),
-    "own_logits": Symbol(r"s(q_i, h_{ik}) / \tau", ("query", "negative")),
-    "above": Symbol(r"s(q_i, h_{ik}) > s_{ii} + m", ("query", "negative")),
-    "own_terms": Symbol(r"s(q_i, h_{ik}) - s_{ii}", ("query", "negative")),
-    "left_out_back": Symbol(
-        r"\text{text}(q_j) \in \{\text{text}(q_i), \text{text}(k_i)\}", ("key", "query")
-    ),
+    "hardened": Symbol(r"\tilde s_{ij}", ("query", "key")),
     "others": Symbol(r"j \in \mathcal N_i", ("query", "key")),
     "other_queries": Symbol(r"j \in \mathcal N'_i", ("key", "query")),
     "all_terms": ALL_TERMS,
@@ -195,35 +89,18 @@ EXTENDED_SYMBOLS = {
         equals=r"\log\Bigl(1 + \sum_j e^{t_{ij}}\Bigr)",
         signed=False,
     ),
+    "back": Symbol(r"c'_{ij}", ("key", "query"), "«similarities[c,r]»"),
     "among_queries": Symbol(r"s(q_i, q_j)", ("query", "query")),
-    "left_out_queries": Symbol(
-        r"\text{text}(q_j) \in \{\text{text}(q_i), \text{text}(k_i)\}", ("query", "query")
-    ),
     "query_terms": Symbol(
         r"s(q_i, q_j)/\tau - s_{ii}\ \text{where}\ j \ne i",
         ("query", "query"),
         "«among_queries[r,c]» / «temperature» - «positive[r]»",
     ),
     "among_keys": Symbol(r"s(k_i, k_j)", ("query", "key")),
-    "left_out_keys": Symbol(
-        r"\text{text}(k_j) \in \{\text{text}(q_i), \text{text}(k_i)\}", ("query", "key")
-    ),
     "key_terms": Symbol(
         r"s(k_i, k_j)/\tau - s_{ii}\ \text{where}\ j \ne i",
         ("query", "key"),
         "«among_keys[r,c]» / «temperature» - «positive[r]»",
-    ),
-    "per_query_among": Symbol(
-        r"\log\Bigl(1 + \sum_{j \ne i} e^{s(q_i, q_j)/\tau - s_{ii}}\Bigr)",
-        ("query",),
-        r"\log\bigl(1 + «Σ exp query_terms[r]»\bigr)",
-        signed=False,
-    ),
-    "per_key_among": Symbol(
-        r"\log\Bigl(1 + \sum_{j \ne i} e^{s(k_i, k_j)/\tau - s_{ii}}\Bigr)",
-        ("query",),
-        r"\log\bigl(1 + «Σ exp key_terms[r]»\bigr)",
-        signed=False,
     ),
 }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -20,24 +19,20 @@ from losses.contrastive.directions import (
     Plan,
     Ways,
     by_blocks,
-    ceiling,
-    cells_of_text,
-    counted,
     flat_negatives,
-    foreign_cells,
     gathered_owners,
-    hardened_cells,
-    own_cells,
-    similarity_matrix,
-    similarity_of_own,
     ways_of,
 )
 from losses.contrastive.in_batch import (
-    LOG1P_OF_ALL,
     QUERY_SYMBOLS,
     TEXTS,
     mean_log1p,
     temperature_parameter,
+)
+from losses.contrastive.info_nce_definitions import (
+    UNMASKED,
+    info_nce_by_options,
+    info_nce_of_swift_by_options,
 )
 from losses.contrastive.info_nce_landmarks import (
     info_nce_collapse,
@@ -48,8 +43,7 @@ from losses.contrastive.info_nce_landmarks import (
 from losses.equivalents import Equivalent
 from losses.forms import AgainstOthers
 from losses.gather import gathered
-from losses.geometry import cosine_matrix
-from losses.kernels import few, log1p_sum_exp
+from losses.kernels import few
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import (
     Directions,
@@ -62,114 +56,6 @@ from losses.same_text import same_text as holds_same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 FEW = 256  # pairs, up to which one matrix is faster than tiles
-
-
-def info_nce_definition(
-    queries: Tensor,
-    keys: Tensor,
-    *,
-    negatives: Tensor | None = None,
-    negative_owners: Tensor | None = None,
-    own_negatives: Tensor | None = None,
-    temperature: float = 0.05,
-    symmetric: bool = False,
-    similarity: str = "cosine",
-    directions: Ways = "query_to_key",
-    partition: str = "joint",
-    in_batch: bool = True,
-    mask_above: float | None = None,
-    hardness: float = 0.0,
-    hardness_on: str = "in_batch",
-    log_weight: float = 0.0,
-    negatives_seen: str = "by_all",
-    same_text: Tensor | None = None,
-    query_texts: Tensor | None = None,
-    key_texts: Tensor | None = None,
-    negative_texts: Tensor | None = None,
-) -> Tensor:
-    ways = BOTH_WAYS if symmetric else ways_of(directions)
-    joint = partition == "joint" and not symmetric
-    negatives, negative_owners = flat_negatives(negatives, negative_owners)
-    its_own = own_cells(queries, negative_owners)
-    candidates = keys if negatives is None else torch.cat((keys, negatives))
-    similarities = similarity_matrix(queries, candidates, similarity)
-    logits = similarities / temperature
-    positive = logits.diagonal()
-    own = similarities.diagonal()
-    foreign = foreign_cells(its_own, negative_owners, negatives_seen)
-    negative = partial(
-        counted, own=own, same_text=same_text, mask_above=mask_above, foreign=foreign
-    )
-    texts, left_out = key_texts, None
-    if query_texts is not None and key_texts is not None:
-        texts = key_texts if negative_texts is None else torch.cat((key_texts, negative_texts))
-        left_out = holds_same_text(query_texts, key_texts, texts)
-    others = negative(similarities, left_out)
-    if not in_batch:
-        others = others & (torch.arange(others.shape[1], device=others.device) >= len(keys))
-    if hardness or log_weight:
-        weights = hardness * hardened_cells(others, its_own, hardness_on).to(logits)
-        if log_weight:
-            own_weights = log_weight * (others & False if its_own is None else its_own).to(logits)
-            hardened = logits + weights * similarities.detach() + own_weights
-        else:
-            hardened = logits + weights * similarities.detach()
-        terms = (hardened - positive[:, None]).masked_fill(~others, -torch.inf)
-    else:
-        terms = (logits - positive[:, None]).masked_fill(~others, -torch.inf)
-    softmaxes = {"query_to_key": terms}
-    if own_negatives is not None:
-        own_similarities = similarity_of_own(queries, own_negatives, similarity)
-        own_logits = own_similarities / temperature + log_weight
-        if hardness and hardness_on != "in_batch":
-            own_logits = own_logits + hardness * own_similarities.detach()
-        own_terms = own_logits - positive[:, None]
-        if mask_above is not None:
-            above = own_similarities > ceiling(own, mask_above)[:, None]
-            own_terms = own_terms.masked_fill(above, -torch.inf)
-        softmaxes["query_to_key"] = torch.cat((terms, own_terms), dim=1)
-    if "key_to_query" in ways:
-        backward = logits[:, : len(keys)].T - positive[:, None]
-        left_out_back = cells_of_text(key_texts, query_texts, query_texts)
-        other_queries = negative(similarities[:, : len(keys)].T, left_out_back)
-        if joint and "query_to_key" in ways:  # the own pair stands here a second time
-            other_queries = other_queries | torch.eye(
-                len(keys), dtype=torch.bool, device=keys.device
-            )
-        backward_terms = backward.masked_fill(~other_queries, -torch.inf)
-        softmaxes["key_to_query"] = backward_terms
-    if "query_to_query" in ways:
-        among_queries = similarity_matrix(queries, queries, similarity)
-        left_out_queries = cells_of_text(query_texts, key_texts, query_texts)
-        query_terms = (among_queries / temperature - positive[:, None]).masked_fill(
-            ~negative(among_queries, left_out_queries), -torch.inf
-        )
-        softmaxes["query_to_query"] = query_terms
-    if "key_to_key" in ways:
-        among_keys = similarity_matrix(keys, candidates, similarity)
-        left_out_keys = cells_of_text(key_texts, query_texts, texts)
-        key_terms = (among_keys / temperature - positive[:, None]).masked_fill(
-            ~negative(among_keys, left_out_keys, its_own), -torch.inf
-        )
-        softmaxes["key_to_key"] = key_terms
-    if joint and len(ways) > 1:
-        all_terms = torch.cat([softmaxes[way] for way in ways], dim=1)
-        per_row = log1p_sum_exp(all_terms, dim=1)
-        loss = per_row.mean()
-        return loss
-    per_query = log1p_sum_exp(softmaxes["query_to_key"], dim=1)
-    losses = {"query_to_key": per_query.mean()}
-    if "key_to_query" in ways:
-        per_key = log1p_sum_exp(softmaxes["key_to_query"], dim=1)
-        losses["key_to_query"] = per_key.mean()
-    if "query_to_query" in ways:
-        per_query_among = log1p_sum_exp(softmaxes["query_to_query"], dim=1)
-        losses["query_to_query"] = per_query_among.mean()
-    if "key_to_key" in ways:
-        per_key_among = log1p_sum_exp(softmaxes["key_to_key"], dim=1)
-        losses["key_to_key"] = per_key_among.mean()
-    loss = torch.stack([losses[way] for way in ways]).mean()
-    return loss
 
 
 def info_nce(
@@ -273,7 +159,7 @@ def info_nce(
     if same_text is not None and not gather and all_differ(same_text):
         same_text = None
     texts = gathered(gather, query_texts, key_texts, negative_texts, same_text)
-    if similarity == "cosine" and mask_above is not None and mask_above >= 2:
+    if mask_above is not None and mask_above >= (2 if similarity == "cosine" else UNMASKED):
         mask_above = None  # no cosine is as far above another
     plan = Plan(
         ways,
@@ -327,7 +213,7 @@ def _info_nce_densely(
     owners,
     plan,
 ):
-    return info_nce_definition(
+    return info_nce_by_options(
         queries,
         keys,
         negatives=negatives,
@@ -351,7 +237,7 @@ def _info_nce_densely(
 
 
 def _of_few_densely(queries, keys, scale, of_queries, of_keys):
-    return info_nce_definition(
+    return info_nce_by_options(
         queries, keys, temperature=1 / scale, query_texts=of_queries, key_texts=of_keys
     )
 
@@ -376,37 +262,6 @@ def _info_nce_by_tiles(
     by_queries, by_keys, *by_negatives = gradient.split([len(part) for part in parts])
     by_vectors = (by_queries, by_keys, *(by_negatives or [None]), None)
     return total * share, (*by_vectors, by_scale, *(None,) * 6)
-
-
-def info_nce_of_swift_definition(
-    queries: Tensor,
-    keys: Tensor,
-    *,
-    negatives: Tensor | None = None,
-    temperature: float = 0.1,
-    mask_above: float = 0.1,
-) -> Tensor:
-    """As ms-swift has it: queries at keys and at queries masked, keys at keys never."""
-    candidates = keys if negatives is None else torch.cat((keys, negatives))
-    similarities = cosine_matrix(queries, candidates)
-    own = similarities.diagonal()
-    negative = partial(counted, left_out=None, own=own, same_text=None)
-    logits = similarities / temperature
-    positive = logits.diagonal()
-    others = negative(similarities, mask_above=mask_above)
-    terms = (logits - positive[:, None]).masked_fill(~others, -torch.inf)
-    among_queries = cosine_matrix(queries, queries)
-    query_terms = (among_queries / temperature - positive[:, None]).masked_fill(
-        ~negative(among_queries, mask_above=mask_above), -torch.inf
-    )
-    among_keys = cosine_matrix(keys, candidates)
-    key_terms = (among_keys / temperature - positive[:, None]).masked_fill(
-        ~negative(among_keys, mask_above=None), -torch.inf
-    )
-    all_terms = torch.cat((terms, query_terms, key_terms), dim=1)
-    per_query = log1p_sum_exp(all_terms, dim=1)
-    loss = per_query.mean()
-    return loss
 
 
 def info_nce_of_swift(
@@ -450,7 +305,7 @@ def info_nce_of_swift(
 
 def _of_swift_densely(queries, keys, negatives, _own, scale, *rest):
     plan = rest[-1]
-    return info_nce_of_swift_definition(
+    return info_nce_of_swift_by_options(
         queries, keys, negatives=negatives, temperature=1 / scale, mask_above=plan.mask_above
     )
 
@@ -516,13 +371,12 @@ def _equivalent(
 
 
 OF_ALL = ",".join(DIRECTIONS)
-UNMASKED = 1000.0
 
 _JOINT_FORMULA = r"-\frac1N \sum_i \log \frac{{e^{{s_{{ii}}}}}}{{{}}}"
 
 INFO_NCE = LossSpec(
     function=info_nce,
-    definition=info_nce_definition,
+    definition=info_nce_by_options,
     title="InfoNCE",
     group="in_batch",
     formula=r"-\frac1N \sum_i \log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}",
@@ -535,9 +389,6 @@ INFO_NCE = LossSpec(
                 "hardness or log_weight": "«hardened[r,c]» - «positive[r]»",
                 "": "«logits[r,c]» - «positive[r]»",
             },
-        ),
-        "backward": Symbol(
-            "b_{ij}", ("key", "query"), "«logits[c,r]» - «positive[r]»", equals="s_{ji} - s_{ii}"
         ),
         "backward_terms": Symbol(
             "b_{ij}",
@@ -622,7 +473,6 @@ INFO_NCE = LossSpec(
         **TEXTS,
         "negative_texts": "negative_texts",
     },
-    selectors=("its_own", "foreign"),
     counted=r"j = i \lor \text{text}(k_j) \notin"
     r" \{\text{text}(q_i), \text{text}(k_i)\}",
     form=AgainstOthers(
@@ -791,12 +641,11 @@ INFO_NCE = LossSpec(
         Convention(
             "ms-swift 3.12.6 (Qwen3-Embedding)",
             {"temperature": 0.1, "mask_above": 0.1},
-            info_nce_of_swift_definition,
+            info_nce_of_swift_by_options,
             formula=_JOINT_FORMULA.format(
                 r"e^{s_{ii}} + \sum_{j \ne i} m_{ij}\, e^{s_{ij}}"
                 r" + \sum_{j \ne i} m_{ij}\, e^{s(q_i, q_j)} + \sum_{j \ne i} e^{s(k_i, k_j)}"
             ),
-            symbols={"per_query": replace(QUERY_SYMBOLS["per_query"], live=LOG1P_OF_ALL)},
             reads={"queries": "queries", "keys": "keys", "negatives": "negatives"},
             function=info_nce_of_swift,
             with_copies=mean_log1p,

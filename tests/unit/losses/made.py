@@ -15,6 +15,7 @@ from torch import Tensor
 
 from losses import LOSSES, LossSpec
 from losses.readings import READABLE
+from losses.rules import chosen
 
 GOLDEN = Path(__file__).parents[2] / "data" / "golden"
 
@@ -144,6 +145,8 @@ def steps_of(
     definition: Callable[..., Tensor], *given: Tensor, **named: object
 ) -> dict[str, object]:
     """The names of a definition and what they held when it returned."""
+    if not given:
+        definition, named = chosen(definition, named)
     kept: dict[str, object] = {}
     code = inspect.unwrap(definition).__code__
 
