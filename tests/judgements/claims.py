@@ -1110,6 +1110,21 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "it, and a line through the training loss does not rise by three",
     ),
     _of_log(
+        "gap",
+        "hardly anything is left to learn on the rows of the training, and much on held-out ones",
+        "the last third of the held-out loss and the last fifth of that of the training, from the "
+        "minimum, which is 0 where none is known and no value is below; the first three values",
+        "on held-out rows ten times as much is left, beyond 3.2 and 3 standard errors, and a fifth "
+        "of what there was at first",
+    ),
+    _of_log(
+        "leak",
+        "the held-out rows are as well known as those of the training",
+        "the same, and the epochs of the log",
+        "on both less than 5% of what there was at first is left, and neither is twice the other, "
+        "at 1.65 standard errors; of a single epoch nothing is said",
+    ),
+    _of_log(
         "figure_falls",
         "a held-out figure falls since its best, on these held-out pairs",
         "the figure at every evaluation",
@@ -1168,6 +1183,10 @@ JUDGEMENTS: tuple[Judgement, ...] = (
             ("other_loss", "the values of two losses cannot be compared"),
             ("other_batch", "the values at other batches lie between other ends"),
             ("comparable", "nothing that is known stands against comparing the values"),
+            (
+                "other_training",
+                "one run took twice as many rows, or went twice as often through its own, or more",
+            ),
             ("untold", "whether the values can be compared is not known: of one the loss is not"),
             ("untold_batch", "the same: of one the batch is not, on which the ends depend"),
         )

@@ -17,7 +17,7 @@ from explorer.lab.doctor.logs.findings import (
     on_level,
     on_plateau,
 )
-from explorer.lab.doctor.logs.held_out import on_figure, on_held_out
+from explorer.lab.doctor.logs.held_out import on_figure, on_gap, on_held_out, on_leak
 from explorer.lab.doctor.logs.log import Curve, curves_of
 from explorer.lab.doctor.logs.marks import Marks
 from explorer.lab.doctor.minimum import Minimum
@@ -333,3 +333,44 @@ for name, of in (("overfits", on_held_out), ("figure_falls", on_figure)):
               among(name, held_out(12.0, of))),
         false=("the same, which stay where they are best", among(name, held_out(0.0, of))),
     )  # fmt: skip
+
+
+@functools.cache
+def left_over(own: tuple[float, float], times: tuple[float, float], epochs: float = 10.0) -> Said:
+    """What is said of a training loss that falls to such a share of its start, with a noise of 20%
+    of it, and of 1 to 30 evaluations that fall to so many times as much."""
+
+    def said(draw: Source) -> set[str]:
+        steps, count = int(draw.integers(100, 600)), int(draw.integers(1, 30))
+        start, share, at = draw.uniform(1, 4), draw.uniform(*own), np.linspace(0, 1, steps)
+        end, held_end = share, share * np.exp(draw.uniform(*np.log(times)))
+        way = lambda places, end: start * (end + (1 - end) * np.exp(-places / 0.1))  # noqa: E731
+        made = np.abs(way(at, end) * (1 + 0.2 * noise(draw, steps)))
+        places = np.linspace(1 / count, 1, count)
+        evaluated = np.abs(way(places, held_end) * (1 + 0.1 * noise(draw, count)))
+        held = Curve("eval_loss", places * steps, evaluated, np.zeros(count))
+        trained = curve(made)
+        found = (*on_gap(trained, held, Marks()), *on_leak(trained, held, Marks(), epochs))
+        return {one.name for one in found}
+
+    return said
+
+
+FALLS = "a training loss that falls to {share} of its start, in noise of 20%"
+simulated(
+    "doctor.run.gap",
+    true=(f"{FALLS.format(share='1%')}, and 1 to 30 evaluations that end 40 to 60 times as high",
+          among("gap", left_over((0.01, 0.01), (40.0, 60.0)))),
+    false=(f"{FALLS.format(share='2% to 20%')}, and evaluations that end 1 to 8 times as high",
+           among("gap", left_over((0.02, 0.2), (1.0, 8.0)))),
+)  # fmt: skip
+simulated(
+    "doctor.run.leak",
+    true=(f"{FALLS.format(share='1% to 3%')} in 10 epochs, and 1 to 30 evaluations that end 0.8 to "
+          "1.25 times as high", among("leak", left_over((0.01, 0.03), (0.8, 1.25)))),
+    false=("the same, which end 3 to 30 times as high; or as high in a single epoch; or at 8% to "
+           "30% of the start on both",
+           among("leak", any_of(left_over((0.01, 0.03), (3.0, 30.0)),
+                                left_over((0.01, 0.03), (0.8, 1.25), epochs=1.0),
+                                left_over((0.08, 0.3), (0.8, 1.25))))),
+)  # fmt: skip

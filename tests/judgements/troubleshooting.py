@@ -75,6 +75,7 @@ BESIDE = {
     "other_batch": {"log": "forgot", "beside": "forgot", "beside_batch": "64"},
     "other_loss": {"log": "forgot", "beside": "unnamed", "beside_loss": "siglip"},
     "other_scale": {"log": "forgot", "beside": "jumped", "beside_scale": "10"},
+    "other_training": {"log": "forgot", "beside": "brief"},
     "untold": {"log": "forgot", "beside": "unnamed"},
     "untold_batch": {
         "log": "forgot",

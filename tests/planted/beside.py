@@ -64,11 +64,13 @@ class Run:
     known: Known
     size: int
     logs_ends: bool
+    steps: int
+    epochs: float | None = None
 
 
 def log_of(draw: Draw, kind: Kind, run: Run) -> Log:
     """A loss that falls by half of the way from its collapse to 0, and more."""
-    steps = int(draw.integers(100, 300))
+    steps = run.steps
     ends = kind.collapse(draw, run.size, steps)
     falls = np.linspace(1.0, draw.uniform(0.2, 0.5), steps)
     loss = ends.mean() * falls + 0.02 * draw.normal(size=steps)
@@ -76,7 +78,7 @@ def log_of(draw: Draw, kind: Kind, run: Run) -> Log:
     if run.logs_ends:
         points += [("prism_collapse", step, one) for step, one in enumerate(ends.tolist(), 1)]
         points += [("prism_floor", step, 0.0) for step in range(1, steps + 1)]
-    return Log("trainer_state", curves_of(points), run.known)
+    return Log("trainer_state", curves_of(points), run.known, epochs=run.epochs)
 
 
 Pair = tuple[Run, Run] | None
@@ -111,6 +113,14 @@ def other_batch(draw: Draw, kind: Kind, one: Run) -> Pair:
     return one, replace(one, known=known, size=size)
 
 
+def other_training(draw: Draw, kind: Kind, one: Run) -> Pair:
+    """So many times as many steps, or epochs."""
+    times = float(draw.uniform(2.5, 20))
+    if draw.integers(2):
+        return one, replace(one, steps=round(one.steps * times))
+    return replace(one, epochs=1.0), replace(one, epochs=times)
+
+
 def unnamed(draw: Draw, kind: Kind, one: Run) -> Pair:
     return one, replace(one, known=replace(one.known, loss=""))
 
@@ -126,6 +136,7 @@ PLANTED: dict[str, Callable[[Draw, Kind, Run], Pair]] = {
     "other_scale": scaled,
     "other_loss": other_loss,
     "other_batch": other_batch,
+    "other_training": other_training,
     "untold": unnamed,
     "untold_batch": no_batch,
 }
@@ -139,7 +150,8 @@ def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
                 draw = np.random.default_rng(number)
                 size = int(draw.choice([8, 16, 32, 64]))
                 known = Known(str(draw.choice(kind.names)), batch=size)
-                pair = make(draw, kind, Run(known, size, bool(draw.integers(2))))
+                steps = int(draw.integers(100, 300))
+                pair = make(draw, kind, Run(known, size, bool(draw.integers(2)), steps))
                 if pair is None:
                     continue
                 if draw.integers(2):

@@ -93,6 +93,22 @@ def overfits(draw: Draw, made: Made) -> None:
     made.held = turned(draw, made.held, 12 * NOISE)
 
 
+def gap(draw: Draw, made: Made) -> None:
+    """The loss goes to its minimum, the held-out loss stays where it is."""
+    stays(draw, made, 3.9, FLOOR + 0.02)
+    made.true, made.beside = {"effective_candidates"}, {"at_floor", "between", "plateau"}
+
+
+def leak(draw: Draw, made: Made) -> None:
+    """Both go to the same place next to the minimum."""
+    way = lambda count: 3.4 * np.exp(-np.linspace(0, 1, count) / 0.08)  # noqa: E731
+    for name in ("loss", "held"):
+        left = 0.08 + way(len(getattr(made, name)))
+        setattr(made, name, FLOOR + left + 0.01 * draw.normal(size=len(left)))
+    made.end = FLOOR + 0.08
+    made.true, made.beside = {"effective_candidates"}, {"at_floor", "between", "plateau"}
+
+
 def figure_falls(draw: Draw, made: Made) -> None:
     made.figure = turned(draw, made.figure, -0.12)
 
@@ -194,6 +210,8 @@ PLANTED: dict[str, Callable[[Draw, Made], None]] = {
     "jump": jump,
     "digits_lost": digits_lost,
     "overfits": overfits,
+    "gap": gap,
+    "leak": leak,
     "figure_falls": figure_falls,
     "between": level(3.9, 1.0, 3.6, true=("between", "effective_candidates")),
     "at_collapse": collapsed,
@@ -201,7 +219,7 @@ PLANTED: dict[str, Callable[[Draw, Made], None]] = {
     "above_collapse": level(6.0, 4.2, 4.8, 0.0),
     "ordered": level(6.0, COLLAPSE, 4.8, 0.8),
     "turned": level(6.0, COLLAPSE, 4.8, -0.6),
-    "at_floor": level(3.9, FLOOR, FLOOR, true=("effective_candidates",)),
+    "at_floor": level(3.9, FLOOR, FLOOR, true=("effective_candidates", "gap")),
     "below_floor": level(3.9, 0.1, 0.4),
     "below_assumed": known_as(DOTS, 0.2, 2.5),
     "(dot products)": known_as(replace(DOTS, score="dot"), 0.2, 2.5, true=tuple(STANDS)),

@@ -212,6 +212,7 @@ ELSEWHERE = {
                 "other_loss",
                 "other_batch",
                 "comparable",
+                "other_training",
                 "untold",
                 "untold_batch",
             ),

@@ -1,4 +1,5 @@
-"""The probe batch of a run as `explore` shows it, at any step that was recorded."""
+"""The probe batch of a run as `explore` shows it, at any step that was recorded, and the value at
+collapse of its own batches."""
 
 from __future__ import annotations
 
@@ -12,8 +13,13 @@ from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import Rules, Scenario
 from explorer.lab.training.folder import from_nulls
 from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.rows import LISTS, PAIRS, Material, form_of
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs
+from losses.labels import LabelRules
+
+# Batches of a run that are drawn again, each of so many pairs at most.
+DRAWN_BATCHES, MOST_DRAWN_PAIRS = 16, 1024
 
 
 def explored(
@@ -58,3 +64,31 @@ def explored(
         scored = dataclasses.replace(pairs, scores=tuple(map(float, scores[: len(pairs)])))
         return explore(scenario, batch_of_scores(scored, rules))
     return explore(scenario, batch_of_vectors(pairs, vectors[: len(pairs.sentences)], rules))
+
+
+def values_at_collapse(
+    plan: TrainingPlan, material: Material, rules: LabelRules, labelled: bool
+) -> list[float]:
+    """The loss of the plan on random batches of its own rows if all sentences were alike. Empty
+    where the batches are not of pairs or lists, or the loss has no such value on them."""
+    form, rows = form_of(plan, material), [[place] for place in range(len(material.pairs))]
+    if form == LISTS:
+        rows = material.lists_for(plan.spec)
+    if form not in (PAIRS, LISTS) or plan.spec.collapse is None or not rows:
+        return []
+    draw = np.random.default_rng(0)
+    found = []
+    for _ in range(DRAWN_BATCHES):
+        chosen = draw.permutation(len(rows))[: plan.batch_size]
+        pairs = [material.pairs[place] for row in chosen for place in rows[row]]
+        first, second, labels = zip(*pairs[:MOST_DRAWN_PAIRS], strict=True)
+        batch = {"first": first, "second": second, "labels": labels, "labelled": labelled}
+        vectors = draw.normal(size=(2 * len(first), 8)) if plan.kind == "bi" else None
+        try:
+            explored_batch = explored(
+                plan, {**batch, **rules._asdict()}, draw.normal(size=len(first)), vectors
+            )
+        except Problem:  # it reads what only the training had: a guide, a teacher
+            return []
+        found.append(explored_batch.collapse)
+    return [value for value in found if value is not None]

@@ -9,8 +9,12 @@ from explorer.lab.doctor.known import COUNTS
 from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR
 from explorer.lab.doctor.logs.below import BELOW, NEAR
 from explorer.lab.doctor.logs.findings import DONE, SURE, ExaminedRun
+from explorer.lab.doctor.logs.log import ROWS
 from explorer.lab.doctor.logs.marks import Marks, side_of
 from explorer.runtime.numbers import display_number, percent
+
+# From so many times as many rows, epochs or steps on, two runs are not compared.
+MOST_TIMES = 2.0
 
 
 def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
@@ -39,7 +43,38 @@ def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
         return (Fault("untold_batch", NOTE, said, room="run"),)
     if apart:
         return (_of_ways("other_batch", said, one, other),)
+    if other_training := _trainings_differ(one, other, said):
+        return (other_training,)
     return (Fault("comparable", NOTE, said, room="run"),)
+
+
+def _trainings_differ(one: ExaminedRun, other: ExaminedRun, said: dict) -> Fault | None:
+    """That one run had far more rows, or went over them far more often, than the other."""
+    amounts = [_amounts_of(run) for run in (one, other)]
+    if not any(_far_apart(*both) for both in zip(*amounts, strict=True)):
+        return None
+    values = {
+        f"{which}_{name}": "–" if amount is None else display_number(amount, 3)
+        for which, found in zip(("one", "other"), amounts, strict=True)
+        for name, amount in zip(("rows", "epochs", "steps"), found, strict=True)
+    }
+    return Fault("other_training", WARNING, {**said, **values}, room="run")
+
+
+def _amounts_of(run: ExaminedRun) -> tuple[float | None, float | None, float | None]:
+    """The rows of a run, its epochs and its steps; None for what is not known."""
+    epochs, batch = run.log.epochs or None, run.known.batch
+    # A table whose rows were counted has no steps.
+    steps = None if run.log.step == ROWS else float(run.log.curve(run.curve).steps[-1])
+    rows = steps * batch / epochs if steps and batch and epochs else None
+    return rows, epochs, steps
+
+
+def _far_apart(one: float | None, other: float | None) -> bool:
+    """Whether one of two amounts is MOST_TIMES the other, or more."""
+    if not one or not other:
+        return False
+    return max(one, other) >= MOST_TIMES * min(one, other)
 
 
 def _of_ways(name: str, said: dict, one: ExaminedRun, other: ExaminedRun) -> Fault:

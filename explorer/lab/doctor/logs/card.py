@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.logs.log import Curve, Log, curves_of
+from explorer.lab.doctor.logs.log import Curve, Log, curves_of, number_in
 from explorer.runtime.problem import Problem
 
 _LOSS = re.compile(
@@ -42,7 +42,8 @@ def read(name: str, content: bytes) -> Log:
         score=_score(text, settings),
     )
     precision = next((one for one in ("fp16", "bf16") if told.get(one) == "True"), "")
-    return Log("card", _curves(text), known, called, precision)
+    epochs = number_in(told.get("num_train_epochs", ""))
+    return Log("card", _curves(text), known, called, precision, epochs=epochs)
 
 
 def _settings(name: str, text: str | None) -> Mapping[str, object]:

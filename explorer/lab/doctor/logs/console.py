@@ -14,12 +14,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from explorer.lab.doctor.logs.log import (
+    EPOCH,
     MOST_POINTS,
     ROWS,
     STEP_NAMES,
     Log,
     curves_of,
     is_loss,
+    last_epoch,
     number_in,
 )
 from explorer.runtime.problem import Problem
@@ -45,7 +47,6 @@ _COUNT = re.compile(r"(?<![\d/:.])(?<!epoch )(\d+)/(\d+)(?![\d/])", re.I)
 _RATE = re.compile(r"it/s|s/it|s/step")
 _TITLE = re.compile(r"^\s*(?P<title>[^|%]*?):?\s*\d+%\|")
 _TRAINING = re.compile(r"^(?:epoch|train|step|iter|global)", re.I)
-_EPOCH = re.compile(r"(?:^|/)epoch$", re.I)
 _NO_METRIC = re.compile(r"\.[a-z]{1,4}$|^(?:cuda|device|rank|pid|seed|v_num)$", re.I)
 _HELD_OUT = re.compile(r"^(?:eval|val|valid|validation|test|dev)[ _/]", re.I)
 
@@ -70,7 +71,7 @@ class _Entry:
 
     @property
     def epoch(self) -> float | None:
-        named = (value for name, value in self.values.items() if _EPOCH.search(name))
+        named = (value for name, value in self.values.items() if EPOCH.search(name))
         return next((at for one in named if (at := number_in(one)) is not None), None)
 
     @property
@@ -116,10 +117,11 @@ def read(name: str, content: bytes) -> Log:
         (name, step, math.nan if value.lower() in ("none", "null") else value)
         for entry, step in zip(entries, steps, strict=True)
         for name, value in entry.values.items()
-        if plain_name(name) not in STEP_NAMES and not _EPOCH.search(name)
+        if plain_name(name) not in STEP_NAMES and not EPOCH.search(name)
     )
     step = ROWS if counted else ""
-    return Log("console", curves_of(points), step=step, left_lines=tuple(left))
+    epochs = last_epoch(entry.epoch for entry in entries)
+    return Log("console", curves_of(points), step=step, left_lines=tuple(left), epochs=epochs)
 
 
 def _lines(text: str) -> list[str]:
@@ -141,7 +143,7 @@ def _parsed(text: str) -> tuple[list[_Entry], list[int]]:
         if _is_entry(values, braced):
             entries.append(_Entry(line, braced, values, dict(bars), heading))
             used |= set(range(line, line + piece.count("\n") + 1))
-        elif not braced and (epochs := [one for one in values if _EPOCH.search(one)]):
+        elif not braced and (epochs := [one for one in values if EPOCH.search(one)]):
             heading = values[epochs[0]]
             used.add(line)
     left = [at for at, line in enumerate(lines, 1) if at not in used and _says_something(line)]
@@ -192,7 +194,7 @@ def _values(piece: str, braced: bool) -> dict[str, str]:
         if (quoted and not one["quoted"]) or _NO_METRIC.search(name):
             continue
         shared = one["total"] is not None
-        if not shared or plain_name(name) in STEP_NAMES or _EPOCH.search(name):
+        if not shared or plain_name(name) in STEP_NAMES or EPOCH.search(name):
             found[name] = one["value"]
     return found
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 
-from explorer.lab.doctor.logs.log import Log, curves_of
+from explorer.lab.doctor.logs.log import Log, curves_of, epochs_of
 from explorer.runtime.problem import Problem
 
 # Of the first record: an event whose file_version says so.
@@ -62,7 +62,7 @@ def read(name: str, content: bytes) -> Log:
     curves = curves_of(points)
     if not curves:
         raise Problem("run_nothing_logged", name=name)
-    return Log("events", curves)
+    return Log("events", curves, epochs=epochs_of(curves))
 
 
 def _records(content: bytes) -> Iterator[bytes]:

@@ -30,6 +30,23 @@ def learned_by_heart() -> Log:
     return _log(_falls(0.1, 25, seed=2), eval_loss=turned + _noise(0.02, 3)[:HELD_OUT])
 
 
+def stays_high() -> Log:
+    """Its training loss falls to nearly 0, its held-out loss to a third and no further."""
+    return _log(_learned(), eval_loss=1.3 + 1.4 * np.exp(-np.arange(HELD_OUT) / 2))
+
+
+def leaked() -> Log:
+    """Its training loss and its held-out loss fall to nearly 0, and to the same value."""
+    return _log(_learned(), eval_loss=0.03 + 2.4 * np.exp(-np.arange(HELD_OUT) / 2))
+
+
+def brief() -> Log:
+    """Like others, in a twentieth of the steps."""
+    log = _log(_falls(0.8, 45, seed=22))
+    curves = {name: replace(one, steps=one.steps / 20) for name, one in log.curves.items()}
+    return replace(log, curves=curves)
+
+
 def jumped() -> Log:
     """It falls, and at two thirds of the way it is thrown up at once."""
     thrown = np.where(np.arange(STEPS) >= 80, 1.6, 0.0)
@@ -132,6 +149,10 @@ def unnamed() -> Log:
     return _of(_log(_falls(0.8, 45, seed=17)), Known())
 
 
+def _learned() -> np.ndarray:
+    return (0.03 + 3.4 * np.exp(-np.arange(STEPS) / 10)) * (1 + _noise(0.1, seed=21))
+
+
 def _rises() -> np.ndarray:
     return 1 - np.exp(-np.arange(HELD_OUT) / 8)
 
@@ -165,8 +186,9 @@ def _of(log: Log, known: Known) -> Log:
 EXAMPLES = {
     made.__name__: made
     for made in (
-        *(collapsed, learned_by_heart, jumped, apart, too_high, in_order, turned_round, too_low),
+        *(collapsed, learned_by_heart, stays_high, leaked, jumped, apart, too_high, in_order),
+        *(turned_round, too_low),
         *(too_wide, solved, in_half_precision, forgot, broke, vanished),
-        *(no_gradient, idle, unnamed, of_dot_products, below_zero),
+        *(no_gradient, idle, brief, unnamed, of_dot_products, below_zero),
     )
 }

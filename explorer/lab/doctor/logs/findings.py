@@ -19,7 +19,7 @@ from explorer.lab.doctor.faults import NOTE, SEVERE, SEVERITIES, WARNING, Fault
 from explorer.lab.doctor.known import Known, is_without_ends
 from explorer.lab.doctor.logs.below import BELOW, NEAR, below_minimum
 from explorer.lab.doctor.logs.filtered import on_filtered
-from explorer.lab.doctor.logs.held_out import FEW_HELD_OUT, on_figure, on_held_out
+from explorer.lab.doctor.logs.held_out import FEW_HELD_OUT, on_figure, on_gap, on_held_out, on_leak
 from explorer.lab.doctor.logs.log import GRADIENT, Curve, Log, run_of
 from explorer.lab.doctor.logs.marks import Marks, marks_of, side_of
 from explorer.lab.doctor.logs.noise import noise_of, slope_of
@@ -105,7 +105,9 @@ def examine_run(
     if side := side_of(known):
         found += margin_beyond(side.spec, dict(side.parameters), room="run")
     if held is not None and trained.ends and log.curve(held_name).ends:
-        found += on_held_out(finite, held)
+        turned = [*on_held_out(finite, held)]
+        found += turned or on_gap(finite, held, marks)
+        found += on_leak(finite, held, marks, log.epochs)
     for figure in (log.curves[name] for name in log.figures):
         found += on_figure(figure.finite) if figure.ends else ()
     found.sort(key=lambda fault: SEVERITIES.index(fault.severity))

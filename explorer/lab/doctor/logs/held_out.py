@@ -1,15 +1,18 @@
-"""What evaluations on held-out pairs say of a run: a loss or a figure that turns."""
+"""What evaluations on held-out pairs say of a run: a loss or a figure that turns, a loss that stays
+far above that of the training, and one that is as low as it where hardly any is."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from explorer.lab.doctor.faults import WARNING, Fault
 from explorer.lab.doctor.logs.log import Curve
-from explorer.lab.doctor.logs.noise import noise_of, noise_of_evaluations, slope_of
+from explorer.lab.doctor.logs.marks import Marks
+from explorer.lab.doctor.logs.noise import Noise, noise_of, noise_of_evaluations, slope_of
 from explorer.runtime.numbers import display_number
 
 # Standard errors by which the last evaluations must be worse than the best, and by which a training
@@ -19,6 +22,14 @@ FEW_HELD_OUT, FEW_TRAINED = 6, 10
 # The rise of a held-out loss that matters, as a share of its least value or of how far it had
 # fallen, whichever is more.
 LEAST_RISE = 0.02
+# What is left to learn counts from the minimum. A gap: on held-out rows this many times as much is
+# left as on those of the training, and at least this share of what there was at first.
+GAP_TIMES, GAP_LEFT = 10.0, 0.2
+# A leak: on both so small a share is left, and neither is this many times the other. Standard
+# errors by which both are shown.
+LEAK_LEFT, LEAK_TIMES, SURE_LEAK = 0.05, 2.0, 1.65
+# The epochs from which on the rows of a training have been seen before.
+REPEATED_EPOCHS = 1.5
 
 
 def on_held_out(trained: Curve, held: Curve) -> Iterator[Fault]:
@@ -42,6 +53,81 @@ def on_held_out(trained: Curve, held: Curve) -> Iterator[Fault]:
     }
     paste = ("load_best_model_at_end=True", 'metric_for_best_model="eval_loss"')
     yield Fault("overfits", WARNING, said, (int(held.steps[best]),), paste, room="run")
+
+
+@dataclass(frozen=True)
+class Left:
+    """How far the last values of a curve lie above the minimum, and the standard error of it."""
+
+    level: float
+    error: float
+
+
+def on_gap(trained: Curve, held: Curve, marks: Marks) -> Iterator[Fault]:
+    """A held-out loss that stays far above that of the training, whether or not it rises."""
+    left = _left(trained, held, marks)
+    if left is None:
+        return
+    start, own, other = left
+    low = other.level - SURE_HELD * other.error
+    if low < GAP_LEFT * start or low < GAP_TIMES * (own.level + SURE_TRAINED * own.error):
+        return
+    said = _both(trained, held, marks, own, other)
+    yield Fault("gap", WARNING, said, (int(held.steps[-1]),), room="run")
+
+
+def on_leak(trained: Curve, held: Curve, marks: Marks, epochs: float | None) -> Iterator[Fault]:
+    """A held-out loss as low as that of a training that has seen its rows several times, where
+    hardly anything is left to learn: unseen rows are hardly ever learnt so well."""
+    left = _left(trained, held, marks)
+    if left is None or (epochs is not None and epochs < REPEATED_EPOCHS):
+        return
+    start, own, other = left
+    off = SURE_LEAK * math.hypot(own.error, other.error)
+    if max(own.level, other.level) + off > LEAK_LEFT * start:
+        return
+    for one, another in ((own, other), (other, own)):
+        off = SURE_LEAK * math.hypot(one.error, LEAK_TIMES * another.error)
+        if one.level + off > LEAK_TIMES * another.level:
+            return
+    said = _both(trained, held, marks, own, other)
+    yield Fault("leak", WARNING, said, (int(held.steps[-1]),), room="run")
+
+
+def _left(trained: Curve, held: Curve, marks: Marks) -> tuple[float, Left, Left] | None:
+    """What was left to learn at first, and what is left at last on the rows of the training and on
+    held-out ones; None where the minimum is not known or either curve is too short."""
+    floor = _minimum(trained, held, marks)
+    if floor is None or len(trained) < FEW_TRAINED or not len(held):
+        return None
+    last = max(len(trained) // 5, 3)
+    noise = noise_of(trained.values[-2 * last :])  # that of a loss fades as it falls
+    own = Left(float(trained.values[-last:].mean()) - floor, noise.of_mean(last))
+    start = float(trained.values[:3].mean()) - floor
+    few = max(len(held) // 3, 1)
+    scatter = noise_of_evaluations(held.values[-max(2 * few, 3) :]) if len(held) > 3 else Noise(0.0)
+    other = Left(float(held.values[-few:].mean()) - floor, scatter.of_mean(few))
+    below = own.level + SURE_TRAINED * own.error < 0  # it is not the loss that it is taken for
+    if start <= 0 or below:
+        return None
+    return start, Left(max(own.level, 0.0), own.error), other
+
+
+def _minimum(trained: Curve, held: Curve, marks: Marks) -> float | None:
+    """The minimum of the loss; 0 of one that is never below it, where none is known."""
+    if marks.floor is not None:
+        return marks.floor
+    return 0.0 if min(trained.values.min(initial=0.0), held.values.min(initial=0.0)) >= 0 else None
+
+
+def _both(trained: Curve, held: Curve, marks: Marks, own: Left, other: Left) -> dict:
+    floor = _minimum(trained, held, marks) or 0.0
+    return {
+        "name": held.name,
+        "trained": display_number(own.level + floor, 3),
+        "held": display_number(other.level + floor, 3),
+        "floor": display_number(floor, 3),
+    }
 
 
 def on_figure(curve: Curve) -> Iterator[Fault]:

@@ -45,6 +45,7 @@ STEP_NAMES = (
     *("global_step/max_steps", *GLOBAL_STEPS, "step"),
     *("_step", "iteration", "iter", "steps", "num_updates", "batch"),
 )
+EPOCH = re.compile(r"(?:^|/)epoch$", re.I)
 ROWS = "#"  # in place of a column of steps: the number of the row
 NO_NUMBERS = ("NaN", "Infinity", "-Infinity")  # in place of a number in JSON, as many write it
 LARGEST_POWER = sys.float_info.max_10_exp
@@ -90,7 +91,9 @@ class Log:
     """What was read of a run. `source` says from what, one of the names in `told`; `called` is the
     class of its loss as it stands there; `precision` is "fp16", "bf16" or "". Of a table `steps`
     are the columns that its steps may stand in, and `step` the one that was read, `ROWS` for none;
-    `blank` are the steps of its rows in which no curve has a value. `left_lines` and `left_columns`
+    `blank` are the steps of its rows in which no curve has a value; `epochs`, how often it went
+    through its rows; `drawn_collapse`, the value at collapse of batches drawn from its rows, with
+    its standard error. `left_lines` and `left_columns`
     are what was there and is in no curve."""
 
     source: str
@@ -101,6 +104,8 @@ class Log:
     steps: tuple[str, ...] = ()
     step: str = ""
     blank: tuple[float, ...] = ()
+    epochs: float | None = None
+    drawn_collapse: tuple[float, float] | None = None
     left_lines: tuple[int, ...] = ()
     left_columns: tuple[str, ...] = ()
 
@@ -199,6 +204,19 @@ def log_of(trained: Given, held: Given | None = None) -> Log:
     at = at or tuple(last * (place + 1) / len(others) for place in range(len(others)))
     of_held = (("eval_loss", *one) for one in zip(at, others, strict=True))
     return Log("numbers", curves_of(itertools.chain(points, of_held)))
+
+
+def last_epoch(values: Iterable[object]) -> float | None:
+    """The largest number among those of a column of epochs; None without one."""
+    found = (number_in(value) for value in values)
+    return max((one for one in found if one is not None and math.isfinite(one)), default=None)
+
+
+def epochs_of(curves: Mapping[str, Curve]) -> float | None:
+    """The last epoch of a log that has a curve of them."""
+    return last_epoch(
+        value for name, one in curves.items() if EPOCH.search(name) for value in one.values.tolist()
+    )
 
 
 def number_in(value: object) -> float | None:

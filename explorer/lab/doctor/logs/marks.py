@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from explorer.core.named import AmbiguousLoss
 from explorer.lab.doctor.axes import axes_of, family_of
@@ -20,17 +21,18 @@ from explorer.runtime.problem import Problem
 
 @dataclass(frozen=True)
 class Marks:
-    """The value at collapse and the least of a loss, as the run itself logged them (`logged`) or by
-    its counts; None for what is not known. Beside these ends, which are compared, what the last
-    batches say: the mean cosine of their negatives, and `order`, the last value of a correlation
-    of held-out pairs with their labels, by the name of its curve. `assumed` is what labels that
-    nobody told are taken to be, where the ends depend on them (see `assumed_labels`). `errors` are
-    the standard errors of the ends that were logged. `minimum` is what the loss is never below,
-    whatever is not known."""
+    """The value at collapse and the least of a loss, as the run itself logged them (`logged`), by
+    its counts, or of batches `drawn` from its rows; None for what is not known. Beside these ends,
+    which are compared, what the last batches say: the mean cosine of their negatives, and `order`,
+    the last value of a correlation of held-out pairs with their labels, by the name of its curve.
+    `assumed` is what labels that nobody told are taken to be, where the ends depend on them (see
+    `assumed_labels`). `errors` are the standard errors of the ends that were logged or drawn.
+    `minimum` is what the loss is never below, whatever is not known."""
 
     collapse: float | None = None
     floor: float | None = None
     logged: bool = False
+    drawn: bool = False
     negatives: float | None = field(default=None, compare=False)
     order: tuple[str, float] | None = field(default=None, compare=False)
     assumed: str = ""
@@ -52,7 +54,8 @@ def side_of(known: Known) -> Side | None:
 
 
 def marks_of(log: Log, known: Known) -> Marks:
-    """Collapse and floor: as `PrismCallback` logged them, else by the counts of the batch.
+    """Collapse and floor: as `PrismCallback` logged them, else by the counts of the batch, else the
+    collapse of batches drawn from the rows of our own run.
 
     Of a loss on labels both depend on how many pairs have which, which nobody knows of a run.
     """
@@ -65,8 +68,16 @@ def marks_of(log: Log, known: Known) -> Marks:
             logged[COLLAPSE], logged[FLOOR], True, **beside, errors=errors, minimum=minimum
         )
     side = side_of(known)
-    if side is None:
-        return Marks(**beside)
+    marks = Marks(**beside) if side is None else _marks_by_counts(side, known, beside)
+    drawn = log.drawn_collapse
+    if marks.collapse is not None or drawn is None or known != log.known:
+        return marks
+    value, error = drawn
+    errors = {COLLAPSE: error, FLOOR: 0.0}
+    return dataclasses.replace(marks, collapse=value, drawn=True, assumed="", errors=errors)
+
+
+def _marks_by_counts(side: Side, known: Known, beside: Mapping[str, Any]) -> Marks:
     collapse, floor = (_by_counts(side, known, kind) for kind in (COLLAPSE, FLOOR))
     ends = {COLLAPSE: collapse, FLOOR: floor}
     known_ends = [kind for kind, value in ends.items() if value is not None]

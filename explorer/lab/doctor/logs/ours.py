@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from explorer.lab.doctor.known import Known, known_as_trained
 from explorer.lab.doctor.logs.log import Log, curves_of
-from explorer.lab.training.data import material_of
+from explorer.lab.training.data import material_of, rules_of
 from explorer.lab.training.folder import RunFolder
+from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.probe import values_at_collapse
+from explorer.lab.training.rows import examples
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 
@@ -30,7 +37,27 @@ def read(folder: Path) -> Log:
         raise Problem("run_nothing_logged", name=folder.name)
     precision = "bf16" if plan.get("bf16") else ""
     known = _known(plan, lambda: _negatives(run, config))
-    return Log("ours", curves, known, str(plan.get("loss", "")), precision)
+    log = Log("ours", curves, known, str(plan.get("loss", "")), precision)
+    return replace(log, **_of_rows(run, config, log))
+
+
+def _of_rows(run: RunFolder, config: dict, log: Log) -> dict[str, Any]:
+    """What the rows of the run say of it: its epochs, and the value at collapse of its batches.
+    Nothing where they are not there, or the plan is none of this version."""
+    try:
+        plan, material = TrainingPlan.from_run(config["plan"]), material_of(run)
+        if plan.loss not in LOSSES:  # it came from a file, which is not run to look at a log
+            return {}
+        rules = rules_of(run, plan)
+        values = values_at_collapse(plan, material, rules, bool(config.get("labelled", True)))
+    except (Problem, FileNotFoundError):
+        return {}
+    count, steps = examples(plan, material), max(one.steps[-1] for one in log.curves.values())
+    found: dict[str, Any] = {"epochs": float(steps) * plan.batch_size / count if count else None}
+    if values:
+        error = float(np.std(values)) / math.sqrt(len(values))
+        found["drawn_collapse"] = (float(np.mean(values)), error)
+    return found
 
 
 def _negatives(run: RunFolder, config: dict) -> int | None:

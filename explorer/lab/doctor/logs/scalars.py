@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 
 from explorer.lab.doctor.logs.log import (
+    EPOCH,
     OF_RUN,
     ROWS,
     STEP_NAMES,
@@ -21,6 +22,7 @@ from explorer.lab.doctor.logs.log import (
     Log,
     curves_of,
     is_loss,
+    last_epoch,
     number_in,
 )
 from explorer.runtime.problem import Problem
@@ -100,8 +102,17 @@ def read(name: str, content: bytes, step: str = "") -> Log:
         steps=() if own else (*choices, ROWS),
         step=read_by,
         blank=blank,
+        epochs=_epochs(grid, rows),
         left_columns=tuple(_left_columns(grid, curves)),
     )
+
+
+def _epochs(grid: Grid, rows: _Rows) -> float | None:
+    """The last epoch of a table of one run with a column of them."""
+    places = [place for place, head in enumerate(grid.columns) if EPOCH.search(head.strip())]
+    if not places or rows.several:
+        return None
+    return last_epoch(rows.number(cells.get(places[0])) for _, cells in rows)
 
 
 def _left_columns(grid: Grid, curves: Mapping[int, tuple[str, int | None]]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from explorer.lab.doctor.known import Known, known_as_trained
-from explorer.lab.doctor.logs.log import NO_NUMBERS, Log, curves_of
+from explorer.lab.doctor.logs.log import NO_NUMBERS, Log, curves_of, last_epoch
 from explorer.runtime.problem import Problem
 from losses.sentence_transformers.naming import TOLD
 
@@ -32,7 +32,8 @@ def read(name: str, content: bytes) -> Log:
     batch = held.get("train_batch_size")
     counted = isinstance(batch, int) and not isinstance(batch, bool) and batch > 0
     known, called = _told(held, batch if counted else None)
-    return Log("trainer_state", curves, known, called)
+    epochs = last_epoch(record.get("epoch") for record in history)
+    return Log("trainer_state", curves, known, called, epochs=epochs)
 
 
 def _told(held: dict, batch: int | None) -> tuple[Known, str]:

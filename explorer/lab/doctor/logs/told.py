@@ -52,7 +52,8 @@ def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
         yield say(language, "doctor.run.known", what=say(language, "ui.between").join(known))
     marks = found.marks
     if marks.collapse is not None:
-        key = "doctor.run.marks_logged" if marks.logged else "doctor.run.marks_counted"
+        source = "logged" if marks.logged else "drawn" if marks.drawn else "counted"
+        key = f"doctor.run.marks_{source}"
         ends = (display_number(one, 4) for one in (marks.collapse, marks.floor))
         told = say(language, key, **dict(zip(("collapse", "floor"), ends, strict=True)))
         wrapped = f"doctor.run.if.{marks.assumed}"

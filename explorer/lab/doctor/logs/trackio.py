@@ -10,7 +10,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from explorer.lab.doctor.logs.log import GLOBAL_STEPS, MOST_POINTS, NO_NUMBERS, Log, curves_of
+from explorer.lab.doctor.logs.log import (
+    GLOBAL_STEPS,
+    MOST_POINTS,
+    NO_NUMBERS,
+    Log,
+    curves_of,
+    epochs_of,
+)
 from explorer.runtime.problem import Problem
 
 SIGNATURE = b"SQLite format 3\x00"
@@ -73,7 +80,7 @@ def read(name: str, content: bytes) -> Log:
         raise Problem("run_damaged", name=name, reason=str(damage)[:120]) from None
     if not curves:
         raise Problem("run_nothing_logged", name=name)
-    return Log("trackio", curves)
+    return Log("trackio", curves, epochs=epochs_of(curves))
 
 
 def _rows(content: bytes) -> list[tuple[object, object, object, str | bytes]] | None:

@@ -12,6 +12,9 @@ from explorer.lab.doctor.logs.findings import examine_run
 MATTER = {
     "collapsed": "at_collapse",
     "learned_by_heart": "overfits",
+    "stays_high": "gap",
+    "leaked": "leak",
+    "brief": "between",
     "jumped": "jump",
     "apart": "not_collapsed",
     "too_high": "above_collapse",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import numpy as np
@@ -208,6 +209,51 @@ def test_what_two_runs_can_say():
     assert said(run(), examine_run(log(FALLING))).name == "untold"
     # What nobody knows is not taken for another.
     assert said(run(), run(batch=None)).name == "untold_batch"
+
+
+@pytest.mark.parametrize("times", [1 / 20, 1 / 3, 1.0, 1.3, 3.0, 20.0])
+@pytest.mark.parametrize("which", ["rows", "epochs", "steps"])
+def test_runs_of_other_amounts_of_training_are_not_compared(which, times):
+    """Of rows, epochs and steps, of which each follows from the others and the batch size."""
+
+    def run(steps, epochs):
+        made = log([3.0 * 0.95 ** (9 * n / steps) + 0.5 for n in range(steps)], known=MNRL)
+        return examine_run(dataclasses.replace(made, epochs=epochs))
+
+    steps = 400 if which == "epochs" else round(400 * times)
+    epochs = {"rows": 20.0, "epochs": 20.0 * times, "steps": None}[which]
+    first = run(400, 20.0 if which != "steps" else None)
+    pair = first, run(steps, epochs)
+    for one, other in (pair, pair[::-1]):
+        (fault,) = compare_runs(one, other)
+        assert (fault.name == "comparable") == (0.5 < times < 2)
+        assert fault.name in ("comparable", "other_training")
+
+
+@pytest.mark.parametrize(
+    ("trained", "held", "epochs", "name"),
+    [
+        (0.001, [1.4, 1.35, 1.34], 100.0, "gap"),
+        (0.001, [1.34], None, "gap"),
+        (0.6, [1.4, 1.35, 1.34], 100.0, None),  # less than ten times as much
+        (0.001, [0.03, 0.02, 0.012], 100.0, None),  # both have learnt it
+        (0.02, [0.03, 0.021, 0.02], 10.0, "leak"),
+        (0.02, [0.02], None, "leak"),
+        (0.02, [0.02], 1.0, None),  # rows that it sees for the first time
+        (0.02, [0.2, 0.1, 0.09], 10.0, None),
+        (0.9, [0.95, 0.9, 0.9], 10.0, None),  # far from the minimum
+    ],
+)
+@pytest.mark.parametrize("floor", [0.0, 0.7])
+def test_a_gap_and_a_leak_without_a_rise(trained, held, epochs, name, floor):
+    """From the minimum of the loss, which the run has logged where it is not 0."""
+    draw = np.random.default_rng(0)
+    falls = trained + 3 * np.exp(-np.arange(200) / 12)
+    values = floor + falls * (1 + 0.1 * draw.normal(size=200))
+    ends = {"prism_collapse": [4.0] * 200, "prism_floor": [floor] * 200} if floor else {}
+    made = log(values.tolist(), eval_loss=[floor + one for one in held], **ends)
+    found = names(examine_run(dataclasses.replace(made, epochs=epochs)))
+    assert {"gap", "leak", "overfits"} & {*found} == {*filter(None, [name])}
 
 
 def test_one_loss_goes_by_many_names_and_two_libraries_define_one_in_two_ways():

@@ -7,9 +7,12 @@ import math
 
 import pytest
 
+from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.lab.doctor.logs.marks import marks_of
 from explorer.lab.doctor.logs.read import read_run
+from explorer.lab.doctor.logs.told import about
+from losses import LOSSES
 
 
 def test_negatives_that_came_as_triplets_stand_among_the_candidates(tmp_path):
@@ -38,3 +41,47 @@ def test_the_threshold_of_a_figure_is_no_figure(tmp_path):
     )
     points = [(name, step, 1.0 / step) for name in (*names, *beside, "loss") for step in (1, 2)]
     assert Log("numbers", curves_of(points)).figures == list(names)
+
+
+def our_run(folder, loss, rows, batch=16, steps=40, **plan):
+    """A folder as a training writes it, whose loss stays where it is at 5."""
+    rules = {"threshold": 2.5, "label_range": [0, 5]}
+    chosen = {"loss": loss, "batch_size": batch, **plan}
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps({"plan": chosen, "rules": rules, "created": 0}))
+    (folder / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    record = [{"kind": "step", "step": n, "loss": 5 + n % 3 / 99} for n in range(1, steps + 1)]
+    (folder / "log.jsonl").write_text("".join(json.dumps(one) + "\n" for one in record))
+    return read_run(str(folder))
+
+
+GRADED = [(f"a{n}", f"b{n}", float(n % 6)) for n in range(200)]
+LISTED = [(f"query {n // 4}", f"text {n}", float(n % 4)) for n in range(200)]
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_run_of_ours_knows_its_value_at_collapse(tmp_path, loss):
+    """Where counts of a batch do not tell it, batches of its rows do; but for a loss that has none,
+    one that reads what only the training had, and one of sentences with classes."""
+    spec = LOSSES[loss]
+    log = our_run(tmp_path / "run", loss, LISTED if "lists" in spec.needs else GRADED)
+    marks = marks_of(log, log.known)
+    elsewhere = {"teacher", "teacher_vectors", "prototypes"} & {*spec.needs, *spec.reads.values()}
+    if spec.collapse is not None and not elsewhere:
+        assert marks.collapse is not None
+
+
+def test_the_value_at_collapse_is_that_of_batches_of_its_rows(tmp_path):
+    """Of CoSENT on labels that all differ: ln(1 + n (n − 1) / 2); of twice as many rows half of the
+    epochs; and nothing is invented where the rows are not there."""
+    rows = [(f"a{n}", f"b{n}", n / 40) for n in range(200)]
+    log = our_run(tmp_path / "run", "cosent", rows, batch=20, steps=30)
+    marks = marks_of(log, log.known)
+    assert (marks.drawn, marks.collapse) == (True, pytest.approx(math.log1p(190)))
+    assert "at_collapse" not in {fault.name for fault in examine_run(log).faults}
+    assert "5.25" in "\n".join(about(examine_run(log)))
+    assert log.epochs == 3
+    assert our_run(tmp_path / "twice", "cosent", rows * 2, batch=20, steps=30).epochs == 1.5
+    (tmp_path / "run" / "train.jsonl").unlink()
+    bare = read_run(str(tmp_path / "run"))
+    assert (bare.epochs, marks_of(bare, bare.known).collapse) == (None, None)
