@@ -207,7 +207,8 @@ def is_scalars(name: str, content: bytes) -> bool:
     if grid.header and len(heads) > 1 and all(_is_numeric(grid, at) for at in range(len(heads))):
         return True
     beside = [at for at, head in enumerate(heads) if head in RUNS or _is_apart(head, at)]
-    texts = sum(grid.is_text(place) for place in range(len(heads)) if place not in beside)
+    others = set(range(len(heads))) - set(beside)
+    texts = sum(grid.is_text(place, or_reference=True) for place in others)
     if set(heads) & {*NAMES} and set(heads) & {*VALUES}:
         return bool(set(heads) & {*STEP_NAMES})
     steps = set(heads) & {*STEP_NAMES} or _own_steps(grid) or any(map(is_loss, heads))
