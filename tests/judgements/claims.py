@@ -975,7 +975,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "why a loss can learn from these columns",
     ),
     *_suited(
-        "alike alone as_cosines classes_of_pairs degrees_lost few_in_order few_lists "
+        "alike alone as_cosines classes_of_pairs degrees_lost drawn_alike few_in_order few_lists "
         "kinds_as_degrees labels_unread lists_of_two negatives_halved negatives_unread "
         "nothing_to_learn one_negative only_pulls prototypes_of_these queries_unread "
         "second_encoder teacher_unread twins two_outputs",

@@ -135,6 +135,16 @@ class Match:
         return self.table.listed(self.by_order)
 
     @property
+    def only_compares(self) -> bool:
+        """Whether it compares labelled pairs, and asks nothing of each by itself."""
+        return self.spec.compares_pairs and "pair_logits" not in self.reads
+
+    @property
+    def few_lists(self) -> bool:
+        """Whether a loss on lists finds few in the table."""
+        return self.lists and not self.listed
+
+    @property
     def given_triplets(self) -> bool:
         return self.table.triplets and any(one.given_triplets for one in self.spec.conventions)
 
@@ -163,7 +173,11 @@ RULES = (
     Rule("degrees", FOR, lambda m: m.table.degrees and m.whole_labels),
     Rule("entailed", FOR, lambda m: m.table.inference and m.spec.by_threshold and not m.teacher),
     Rule("kinds_in_order", FOR, lambda m: m.table.inference and m.whole_labels),
-    Rule("yes_or_no", FOR, lambda m: m.table.yes_or_no and bool(m.reads & BINARY_LABELS)),
+    Rule(
+        "yes_or_no",
+        FOR,
+        lambda m: m.table.yes_or_no and bool(m.reads & BINARY_LABELS) and not m.few_lists,
+    ),
     Rule("triplet_labels", FOR, lambda m: m.table.triplets and m.spec.reads_labels and not m.lists),
     Rule("positives", FOR, lambda m: m.table.levels < 2 and m.spec.negatives_of_batch),
     Rule(
@@ -208,7 +222,11 @@ RULES = (
     Rule("guide", FOR, lambda m: m.spec.reads_guide and m.meets_shared_texts),
     Rule("lists", FOR, lambda m: m.lists and m.listed),
     Rule("spreads", FOR, lambda m: not m.spec.needs),
-    Rule("degrees_lost", AGAINST, lambda m: m.table.degrees and m.spec.by_threshold),
+    Rule(
+        "degrees_lost",
+        AGAINST,
+        lambda m: m.table.degrees and m.spec.by_threshold and not m.whole_labels,
+    ),
     Rule("kinds_as_degrees", AGAINST, lambda m: m.table.inference and m.whole_labels),
     Rule(
         "labels_unread",
@@ -220,9 +238,14 @@ RULES = (
             and not m.spec.by_threshold
         ),
     ),
-    Rule("alike", AGAINST, lambda m: m.table.one_label and m.by_order),
-    Rule("few_lists", AGAINST, lambda m: m.lists and not m.by_order and not m.listed),
-    Rule("few_in_order", AGAINST, lambda m: m.lists and m.by_order and not m.listed),
+    Rule("alike", AGAINST, lambda m: m.table.one_label and m.only_compares),
+    Rule(
+        "drawn_alike",
+        AGAINST,
+        lambda m: m.table.one_label and m.by_order and not m.only_compares and not m.lists,
+    ),
+    Rule("few_lists", AGAINST, lambda m: m.few_lists and not m.by_order),
+    Rule("few_in_order", AGAINST, lambda m: m.few_lists and m.by_order),
     Rule(
         "lists_of_two",
         AGAINST,

@@ -177,20 +177,21 @@ ROWS = {
     "lists of two labels": (LIST, lambda n: (f"a{n // 5}", f"b{n}", n % 2)),
     "lists of one label": (LIST, lambda n: (f"a{n // 5}", f"b{n}", n // 5 % 2)),
     "inference": ("premise hypothesis label", lambda n: (f"a{n}", f"b{n}", KINDS[n % 3])),
-    "classes": ("text class", lambda n: (f"a{n}", n % 4)),
-    "small classes": ("text class", lambda n: (f"a{n}", n // 2)),
+    "classes": ("text class", lambda n: (f"text {n}", n % 4)),
+    "small classes": ("text class", lambda n: (f"text {n}", n // 2)),
 }
 KINDS = ("entailment", "neutral", "contradiction")
 # Of each reason a loss and a table where it holds, and one where it does not.
 HELD = {
     "above_threshold": ("info_nce graded", "info_nce two labels"),
-    "alike": ("contrastive mostly positive", "contrastive two labels"),
+    "alike": ("cosent mostly positive", "contrastive mostly positive"),
     "alone": ("supcon small classes", "supcon classes"),
     "as_cosines": ("cosine_mse graded", "cosent graded"),
     "classes": ("supcon classes", "arcface classes"),
     "classes_of_pairs": ("arcface graded", "supcon graded"),
     "degrees": ("cosent graded", "cosent two labels"),
     "degrees_lost": ("info_nce graded", "info_nce two labels"),
+    "drawn_alike": ("contrastive mostly positive", "cosent mostly positive"),
     "entailed": ("info_nce inference", "cosent inference"),
     "few_in_order": ("list_net lists of one label", "list_net lists"),
     "few_lists": ("distill_kl taught pairs", "distill_kl taught"),
