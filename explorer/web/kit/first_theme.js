@@ -1,14 +1,20 @@
-// Stands first in the body, so that a dark page is never drawn light: dark or light is what the address asks for,
-// else what the reader chose before, else what the system says.
+// Stands first in the body, so that a dark page is never drawn light: dark or light is what the address asks for (as
+// the hub does), else what the reader chose before, else what the system says, now and later.
 (() => {
-  const asked = new URLSearchParams(location.search).get("__theme");
-  let chosen = null;
-  try {
-    chosen = localStorage.getItem("lossprism.theme");
-  } catch {
-    /* private window */
-  }
-  const theme = asked === "dark" || asked === "light" ? asked : chosen;
-  const dark = theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
-  document.body.classList.toggle("dark", dark);
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  const chosen = () => {
+    const asked = new URLSearchParams(location.search).get("__theme");
+    if (asked === "dark" || asked === "light") return asked;
+    try {
+      return localStorage.getItem("lossprism.theme");
+    } catch {
+      return null; // private window
+    }
+  };
+  const show = () => {
+    const theme = chosen();
+    document.body.classList.toggle("dark", theme ? theme === "dark" : system.matches);
+  };
+  show();
+  system.addEventListener("change", show);
 })();
