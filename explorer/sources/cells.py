@@ -20,7 +20,9 @@ from explorer.runtime.validation import text_of
 YES_NO = {
     **dict.fromkeys(("true", "t", "yes", "y", "是", "真", "对", "相似", "相关", "匹配"), 1.0),
     **dict.fromkeys(("similar", "relevant", "duplicate", "paraphrase", "重复"), 1.0),
+    **dict.fromkeys(("match", "有关", "一致", "相同"), 1.0),
     **dict.fromkeys(("false", "f", "no", "n", "否", "假", "错", "不是", "不对", "不相似"), 0.0),
+    **dict.fromkeys(("no match", "mismatch", "无关", "不一致", "不同"), 0.0),
     **dict.fromkeys(("不相关", "不匹配", "不重复", "dissimilar", "irrelevant"), 0.0),
     **dict.fromkeys(("not similar", "not relevant", "not duplicate", "not paraphrase"), 0.0),
 }

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from explorer.runtime.problem import Problem
+from explorer.sources.grids import read_grid
 from explorer.sources.reading_notes import reading_notes
 from explorer.sources.tables import Table, read_file, read_table
 from tests.unit.sources.test_positives import as_file
@@ -232,6 +233,19 @@ def test_paths_addresses_and_ids_are_no_sentences(reference, kind):
     table = read_table(as_file([row[:2] for row in rows], ("ref", "title"), kind), f"x.{kind}")
     assert (table.chosen["first"], table.references) == ("ref", ("ref",))
     assert keys(table)["reading.references"] == {"columns": "“ref”"}
+
+
+@pytest.mark.parametrize(
+    ("names", "row"),
+    [
+        (("image_of_the_cat", "caption"), ("img/{}.jpg", "a cat {}")),
+        (("documents_of_it", "what_was_asked"), ('["a {}", "b"]', "x {}")),
+    ],
+)
+def test_names_above_paths_and_lists_are_a_header(names, row):
+    rows = [[cell.format(at) for cell in row] for at in range(6)]
+    grid = read_grid(as_file(rows, names, "csv"), "x.csv", None)
+    assert (grid.header, grid.columns) == (True, names)
 
 
 def keys(table: Table) -> dict[str, dict[str, str]]:
