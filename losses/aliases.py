@@ -71,14 +71,15 @@ def classes_of(spec: LossSpec) -> set[str]:
 
 
 def names_of(convention: Convention) -> frozenset[str]:
-    """The names by which a convention is known: what computes it at its own defaults, and the
-    words of its name that are a library's (they stand before a version) or a class's (BatchAll).
+    """The names by which a convention is known: its aliases, what computes it at its own defaults,
+    and the words of its name that are a library's (they stand before a version) or a class's
+    (BatchAll).
 
     >>> sorted(names_of(Convention("lightly 1.6.0, of both views (LLaVE)")))
     ['LLaVE', 'lightly']
     """
     called = {one.called for one in convention.peers if not one.settings}
-    return _names_in(convention.name) | called
+    return _names_in(convention.name) | called | set(convention.aliases)
 
 
 @functools.cache
@@ -93,6 +94,11 @@ def last_part(name: str) -> str:
     """The class of a name with its module: CoSENTLoss of sentence_transformers.losses.CoSENTLoss.
     Any other name as it is."""
     return name.strip().rpartition(".")[2] if _DOTTED.fullmatch(name.strip()) else name.strip()
+
+
+def is_qualified(name: str, convention: Convention) -> bool:
+    """Whether a convention is meant by a class with the module that tells it from others."""
+    return any("." in one and name.strip().endswith(one) for one in names_of(convention))
 
 
 def library_in(name: str) -> str:
@@ -124,6 +130,9 @@ def conventions_called(spec: LossSpec, name: str) -> list[str]:
     letter, else as `plain` reads it, else those whose own name begins it (BatchHard of
     BatchHardTripletLoss). None for a name of the loss itself: RankNet is the loss, RankNetLoss a
     class."""
+    qualified = [one.name for one in spec.conventions if is_qualified(name, one)]
+    if qualified:
+        return qualified
     called = last_part(name)
     if called == spec.name or f"{called}Loss" in spec.aliases or not called.isidentifier():
         return []

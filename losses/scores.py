@@ -48,6 +48,12 @@ SCORE_KINDS: Mapping[str, ScoreKind] = MappingProxyType(
 Formula = Callable[..., float | None]
 
 
+def by_kind_of_score(formula: Formula | None) -> bool:
+    """Whether a formula depends on the kind of score: that of probabilities of logits does not."""
+    accepted = inspect.signature(formula).parameters if formula else ()
+    return any(name in accepted for name in ("within", "at", "score"))
+
+
 @functools.lru_cache(maxsize=1024)
 def on_scores(formula: Formula, kind: str) -> Formula:
     """The formula of a minimum or of a value at collapse, for scores of this kind.

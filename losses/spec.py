@@ -18,7 +18,7 @@ from losses.equivalents import Equivalent
 from losses.forms import Form
 from losses.peers import Peer
 from losses.readings import LISTS, POSITIVES, READABLE, TEACHER, TEACHER_VECTORS, Readable
-from losses.scores import SCORE_KINDS, Ends, on_scores
+from losses.scores import SCORE_KINDS, Ends, by_kind_of_score, on_scores
 from losses.symbols import Parameter, ParameterValue, Symbol
 from losses.unjudged import without_unjudged
 
@@ -39,20 +39,19 @@ GROUPS = (
 class Convention:
     """The same loss as another library computes it: other parameters, or another definition.
 
-    A definition of its own may bring its formula, its symbols and what it reads with it; it has
-    a step of the name that `LossSpec.terms` gives. What is left empty is as in the loss. The
-    same number for training, checked and fast, is `function`, if there is one; else
-    `LossSpec.checked` checks what the definition is given. A trainer that
-    is given triplets, which a batch of pairs has not, takes the parameters of `given_triplets` in
-    place of those. `note` says where the library and this part, in a sentence. `equivalent`,
-    `collapse`, `floor`, `with_copies` and `reach` are as in `LossSpec`, for a definition of its
-    own; their formulas are those of the loss where None is given. `former` are names that it had,
-    by which links, runs and programs still find it. `peers` compute it, beside its `equivalent`;
-    one that is `printed` stands in an article or in a question, and nobody does. `score` is the
-    kind of score that it compares (`losses.scores`), that of the loss where it is empty. `learned`
-    are the parameters that the library trains with the model, each with a value at which the loss
-    reaches its minimum; their defaults are where the training starts. `label_ends` and
-    `list_weight` are as in `LossSpec`.
+    A definition of its own may bring its formula, its symbols and what it reads with it; it has a
+    step of the name that `LossSpec.terms` gives. What is left empty is as in the loss. The same
+    number for training, checked and fast, is `function`, if there is one; else `LossSpec.checked`
+    checks what the definition is given. A trainer that is given triplets, which a batch of pairs
+    has not, takes the parameters of `given_triplets` in place of those. `note` says where the
+    library and this part, in a sentence. `equivalent`, `collapse`, `floor`, `with_copies` and
+    `reach` are as in `LossSpec`, for a definition of its own; their formulas are those of the loss
+    where None is given. `former` are names that it had, by which links, runs and programs still
+    find it. `peers` compute it, beside its `equivalent`; one that is `printed` stands in an article
+    or in a question. `score` is the kind of score that it compares (`losses.scores`), that of the
+    loss where it is empty. `learned` are the parameters that the library trains with the model,
+    each with a value at which the loss reaches its minimum; their defaults are where the training
+    starts. `label_ends` and `list_weight` are as in `LossSpec`. `aliases` select it, too.
     """
 
     name: str
@@ -78,6 +77,7 @@ class Convention:
     learned: Mapping[str, ParameterValue] = field(default_factory=dict)
     label_ends: Ends | None = None
     list_weight: Callable[[Tensor], float] | None = None
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -334,17 +334,17 @@ class LossSpec:
         if kind == self.score:
             return self
         swapped = SCORE_KINDS[kind].bounded != SCORE_KINDS[self.score].bounded
-        before = {"collapse": self.collapse_formula, "floor": self.floor_formula}
-        after = {**before, **self.formulas_unbounded} if swapped else before
-        others = {name: before[name] for name in self.formulas_unbounded}
+        unbounded = self.formulas_unbounded if swapped else {}
+        other = {n: t for n, t in unbounded.items() if by_kind_of_score(getattr(self, n))}
+        before = {name: getattr(self, f"{name}_formula") for name in other}
         return replace(
             self,
             score=kind,
             collapse=self.collapse and on_scores(self.collapse, kind),
             floor=self.floor and on_scores(self.floor, kind),
-            collapse_formula=after["collapse"],
-            floor_formula=after["floor"],
-            formulas_unbounded=others if swapped else self.formulas_unbounded,
+            collapse_formula=other.get("collapse", self.collapse_formula),
+            floor_formula=other.get("floor", self.floor_formula),
+            formulas_unbounded={**self.formulas_unbounded, **before},
             parts=tuple(replace(part, spec=part.spec.scored_as(kind)) for part in self.parts),
         )
 

@@ -12,6 +12,7 @@ from losses.aliases import (
     classes_of,
     closest,
     conventions_called,
+    is_qualified,
     last_part,
     library_in,
     names_of,
@@ -97,7 +98,8 @@ class Registry(dict[str, LossSpec]):
             return [own]
         specs = self.known()
         found = (
-            [spec for spec in specs if written in {*spec.aliases, *_classes(spec)}]
+            [spec for spec in specs if any(is_qualified(name, one) for one in spec.conventions)]
+            or [spec for spec in specs if written in {*spec.aliases, *_classes(spec)}]
             or [spec for spec in specs if wanted in (plain(spec.name), plain(spec.title))]
             or [spec for spec in specs if wanted in map(plain, spec.aliases)]
             or [

@@ -519,8 +519,6 @@ INFO_NCE = LossSpec(
         "supervised SimCSE",
         "DPR",
         "ANCE",
-        "LCE",
-        "localized contrastive estimation",
         "E5",
         "BGE",
         "Qwen3",
@@ -623,6 +621,7 @@ INFO_NCE = LossSpec(
         Convention(
             "sentence-transformers 6.2, dot products",
             {"similarity": "dot", "temperature": 1.0},
+            aliases=("SparseMultipleNegativesRankingLoss",),
             score="dot",
         ),
         Convention(

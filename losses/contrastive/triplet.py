@@ -231,6 +231,7 @@ TRIPLET = LossSpec(
         Convention(
             "sentence-transformers 6.2 TripletLoss",
             {"mining": "all", "margin": 5.0},
+            aliases=("SparseTripletLoss",),
             given_triplets={"mining": "given"},
             note="The library's loss takes triplets as they are given. A batch of pairs has none: "
             "here all are mined from the classes. Where a first sentence has a positive and "

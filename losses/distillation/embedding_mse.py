@@ -111,6 +111,7 @@ EMBEDDING_MSE = LossSpec(
             "sentence-transformers 6.2 MSELoss",
             note="The library can learn a projection to the teacher's dimension with the model "
             "(projection_dim); here both have one dimension.",
+            aliases=("SparseMSELoss",),
         ),
         Convention(
             "sentence-transformers 6.2 EmbedDistillLoss (cosine)",

@@ -162,6 +162,7 @@ MARGIN_MSE = LossSpec(
             score="dot",
             note="The library compares dot products, and so does the class for trainers. Here "
             "scores are cosines, the same for unit vectors.",
+            aliases=("SparseMarginMSELoss",),
             peers=(Peer(SENTENCE_TRANSFORMERS, "MarginMSELoss", MARGIN_VECTORS),),
         ),
     ),

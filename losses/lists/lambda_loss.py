@@ -165,6 +165,8 @@ def _floor(
     return Bound(each * (count if reduction == "sum" else 1))
 
 
+WEIGHTING = "weighting_scheme"  # the argument of the library's class
+
 LAMBDA_LOSS = LossSpec(
     function=lambda_loss,
     definition=lambda_loss_definition,
@@ -241,8 +243,24 @@ LAMBDA_LOSS = LossSpec(
         Convention(
             "sentence-transformers 6.2 LambdaLoss",
             {"scheme": "ndcg2pp"},
+            aliases=("NDCGLoss2PPScheme", "NDCGLoss2++"),
             score="logit",
             peers=(Peer(SENTENCE_TRANSFORMERS, "LambdaLoss", LISTED),),
+        ),
+        *(
+            Convention(
+                f"sentence-transformers 6.2 LambdaLoss, {kind}",
+                {"scheme": scheme},
+                aliases=tuple(names),
+                score="logit",
+                peers=(Peer(SENTENCE_TRANSFORMERS, "LambdaLoss", LISTED, {WEIGHTING: kind}),),
+            )
+            for scheme, kind, *names in (
+                ("ndcg1", "NDCGLoss1Scheme", "NDCGLoss1"),
+                ("ndcg2", "NDCGLoss2Scheme", "NDCGLoss2"),
+                ("lambdarank", "LambdaRankScheme", "LambdaRank", "LambdaMART"),
+                ("none", "NoWeightingScheme"),
+            )
         ),
         Convention(
             "allRank 1.4.3 lambdaLoss, ndcgLoss2PP_scheme",

@@ -29,6 +29,7 @@ from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 TARGETS = ("softmax", "normalized", "raw")
 RANK_TARGETS = ("raw", "normalized")
+MULTIPLE_NEGATIVES = "cross_encoder.losses.MultipleNegativesRankingLoss"
 
 
 def targets_of(labels: Tensor, present: Tensor, target: str) -> Tensor:
@@ -110,6 +111,26 @@ def softmax_rank_definition(
     return loss
 
 
+def softmax_rank_of_sigmoids_definition(
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    mask: Tensor | None = None,
+    target: str = "raw",
+    temperature: float = 0.1,
+) -> Tensor:
+    """The same of probabilities: what a cross-encoder's head says goes through a sigmoid first."""
+    present = present_in(scores, mask)
+    logits = (scores.sigmoid() / temperature).masked_fill(~present, -torch.inf)
+    log_shares = log_shares_of(logits)
+    targets = targets_of(labels.to(scores.dtype), present, target)
+    terms = -targets * log_shares.masked_fill(~present, 0)
+    per_list = terms.sum(dim=1)
+    filled = present.any(dim=1)
+    loss = mean_of(per_list, filled)
+    return loss
+
+
 def softmax_rank(
     scores: Tensor,
     labels: Tensor,
@@ -172,6 +193,11 @@ def _floor(
     shares = targets / total.clamp_min(torch.finfo(targets.dtype).tiny)
     each = total[:, 0] * least_cross_entropies(shares, present, width_of(within, temperature))
     return float(mean_of(each, filled))
+
+
+def _floor_of_sigmoids(given: dict[str, Tensor], target: str, temperature: float = 0.1) -> float:
+    """Every score is between 0 and 1, however far the logit."""
+    return _floor(given, target, temperature, within=(0.0, 1.0))
 
 
 SHARE_SYMBOLS = {
@@ -262,7 +288,13 @@ SOFTMAX_RANK = LossSpec(
     floor=_floor,
     floor_formula=r"\min_{-1 \le s \le 1} \mathcal L",
     formulas_unbounded={"floor": "H(P)"},
-    aliases=("softmax_loss", "SoftmaxLoss", "listwise softmax"),
+    aliases=(
+        "softmax_loss",
+        "SoftmaxLoss",
+        "listwise softmax",
+        "LCE",
+        "localized contrastive estimation",
+    ),
     references=("Bruch et al. 2019",),
     conventions=(
         Convention(
@@ -276,6 +308,30 @@ SOFTMAX_RANK = LossSpec(
             {"target": "raw"},
             score="logit",
             peers=(Peer("tensorflow-ranking", "SoftmaxLoss"),),
+        ),
+        Convention(
+            "sentence-transformers 6.2, in-batch negatives of a cross-encoder (10 σ(s))",
+            {"target": "raw", "temperature": 0.1},
+            softmax_rank_of_sigmoids_definition,
+            formula=r"-\frac1L \sum_l \sum_j y_{l,j}"
+            r" \log \frac{e^{\sigma(s_{l,j})/\tau}}{\sum_k e^{\sigma(s_{l,k})/\tau}}",
+            symbols={
+                "logits": Symbol(
+                    "z_{l,j}",
+                    ("list", "candidate"),
+                    r"\frac{1}{«temperature» (1 + e^{-«scores[r,c]»})}",
+                    equals=r"\sigma(s_{l,j}) / \tau",
+                ),
+            },
+            note="The library draws 4 other second sentences for each query, beside its hard "
+            "negatives: a list holds the positive, labelled 1, and what was drawn. For a "
+            "bi-encoder its class of this name is InfoNCE.",
+            collapse=_collapse,
+            floor=_floor_of_sigmoids,
+            floor_formula=r"\min_{0 \le \sigma(s) \le 1} \mathcal L",
+            aliases=("cross_encoder.losses.CachedMultipleNegativesRankingLoss",),
+            peers=(Peer(SENTENCE_TRANSFORMERS, MULTIPLE_NEGATIVES, LISTED),),
+            score="logit",
         ),
     ),
 )

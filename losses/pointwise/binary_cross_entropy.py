@@ -113,6 +113,7 @@ BINARY_CROSS_ENTROPY = LossSpec(
             reads={"scores": "scores", "labels": "labels"},
             note=AS_THEY_ARE,
             former=("sentence-transformers",),
+            aliases=("BCE",),
             peers=(
                 Peer(SENTENCE_TRANSFORMERS, "BinaryCrossEntropyLoss", SCORES),
                 Peer("torch", "BCEWithLogitsLoss", {"input": "scores", "target": "labels"}),

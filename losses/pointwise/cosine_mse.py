@@ -8,7 +8,7 @@ from torch.nn import functional
 from losses import inputs
 from losses.equivalents import of_pairs
 from losses.labels import COSINES, Ends
-from losses.peers import Peer
+from losses.peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Symbol
 
 
@@ -79,7 +79,17 @@ COSINE_MSE = LossSpec(
             note="Labels are taken as they are, as the library takes them: no cosine reaches one "
             "above 1. Elsewhere those of 1 to 5 and the like are brought to 0…1 first.",
             former=("sentence-transformers",),
+            aliases=("SparseCosineSimilarityLoss",),
             label_ends=COSINES,
+        ),
+        Convention(
+            "sentence-transformers 6.2, distillation of a cross-encoder",
+            reads={"scores": "scores", "labels": "labels"},
+            note="Labels are a teacher's scores, taken as they are. For a bi-encoder the library's "
+            "MSELoss is another loss, of embeddings.",
+            equivalent=lambda **_: None,  # it is asked as a cross-encoder's
+            peers=(Peer(SENTENCE_TRANSFORMERS, "cross_encoder.losses.MSELoss", SCORES),),
+            score="logit",
         ),
     ),
     peers=(Peer("torch", "MSELoss", {"input": "scores", "target": "cosine_labels"}),),

@@ -182,6 +182,7 @@ ANGLE = LossSpec(
         Convention(
             "sentence-transformers 6.2 AnglELoss",
             {"scale": 20.0},
+            aliases=("SparseAnglELoss",),
             former=("sentence-transformers",),
         ),
         Convention(

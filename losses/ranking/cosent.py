@@ -122,6 +122,7 @@ COSENT = LossSpec(
         Convention(
             "sentence-transformers 6.2 CoSENTLoss",
             {"scale": 20.0},
+            aliases=("SparseCoSENTLoss",),
             former=("sentence-transformers",),
         ),
         Convention(

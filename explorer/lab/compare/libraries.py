@@ -24,6 +24,7 @@ from explorer.lab.compare.library_calls import Call
 from losses import LossSpec
 from losses.contrastive.triplet_symbols import GIVEN, MINED
 from losses.equivalents import Equivalent
+from losses.lists.list_net import MULTIPLE_NEGATIVES
 from losses.peers import (
     CLASSED,
     GUIDED,
@@ -143,9 +144,8 @@ CALLED: Mapping[tuple[str, ...], Callable[..., Call]] = {
     ("torch", "TripletMarginLoss", *MINED): _same(calls.every_triplet),
     ("torch", "TripletMarginLoss", *GIVEN): calls.given_triplets,
     (SENTENCE_TRANSFORMERS, "RankNetLoss", *SCORES): calls.rank_net,
-    (SENTENCE_TRANSFORMERS, "BinaryCrossEntropyLoss", *SCORES): (
-        calls.cross_entropy_of_cross_encoders
-    ),
+    (SENTENCE_TRANSFORMERS, "", *SCORES): calls.of_scored_pairs,
+    (SENTENCE_TRANSFORMERS, MULTIPLE_NEGATIVES, *LISTED): calls.of_a_positive_each,
     (SENTENCE_TRANSFORMERS, "", *LISTED): calls.of_lists,
     (SENTENCE_TRANSFORMERS, "", *MINED): calls.of_mined,
     (SENTENCE_TRANSFORMERS, "TripletLoss", *GIVEN): calls.triplets_by_coordinates,

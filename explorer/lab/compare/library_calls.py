@@ -51,28 +51,51 @@ def rank_net() -> Call:
     return computed
 
 
-def cross_entropy_of_cross_encoders() -> Call:
-    from sentence_transformers.cross_encoder import CrossEncoder
-    from sentence_transformers.cross_encoder.losses import BinaryCrossEntropyLoss
+def _cross_encoders(kind: str, scores: Tensor) -> Any:
+    """A loss of cross-encoders of this name, with or without its module, around given scores."""
+    from sentence_transformers.cross_encoder import CrossEncoder, losses
 
     scorer: Any = type("Scorer", (_Scorer, CrossEncoder), {"device": None})
+    return getattr(losses, kind.rpartition(".")[2])(scorer(scores))
+
+
+def of_scored_pairs(kind: str) -> Call:
+    """A loss on the score that a cross-encoder gives each pair."""
 
     def computed(scores: Tensor, labels: Tensor) -> Tensor:
         documents = [str(place) for place in range(len(scores))]
-        return BinaryCrossEntropyLoss(scorer(scores))([["query"] * len(scores), documents], labels)
+        return _cross_encoders(kind, scores)([["query"] * len(scores), documents], labels)
 
     return computed
 
 
-def of_lists(kind: str) -> Call:
-    """A loss on the candidates of each query."""
+def of_a_positive_each() -> Call:
+    """In-batch negatives of a cross-encoder: each candidate in turn is the positive of its list,
+    as often as its label says."""
+
+    def computed(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
+        loss = _cross_encoders("MultipleNegativesRankingLoss", scores.flatten())
+        own = [(labels[row][there], scores[row][there]) for row, there in _rows(mask)]
+        lists = [(one, [s.roll(-place) for place in range(len(s))]) for one, s in own]
+        values = [
+            weights @ torch.stack([loss.calculate_loss([*turned.split(1)], 1) for turned in turns])
+            for weights, turns in lists
+        ]
+        return torch.stack(values).mean()
+
+    return computed
+
+
+def of_lists(kind: str, **settings: str) -> Call:
+    """A loss on the candidates of each query; its settings are names of the library's classes."""
     from sentence_transformers.cross_encoder import losses
 
     def computed(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
         places = torch.arange(scores.numel()).reshape(scores.shape)
         rows = [(places[row][there].tolist(), labels[row][there]) for row, there in _rows(mask)]
         documents = [[str(place) for place in found] for found, _ in rows]
-        loss = getattr(losses, kind)(_Scorer(scores.flatten()))
+        chosen = {name: getattr(losses, of_class)() for name, of_class in settings.items()}
+        loss = getattr(losses, kind)(_Scorer(scores.flatten()), **chosen)
         return loss((["query"] * len(rows), documents), [own for _, own in rows])
 
     return computed

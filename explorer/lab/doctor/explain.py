@@ -21,7 +21,7 @@ from explorer.lab.doctor.inversion import (
     round_counts,
     roundness,
 )
-from explorer.lab.doctor.known import Known, is_of_library, sides_for
+from explorer.lab.doctor.known import Known, is_of_library, other_sides, sides_for
 from explorer.lab.doctor.landmarks import (
     COLLAPSE,
     FLOOR,
@@ -262,6 +262,8 @@ def _explained(value: float, tolerance: float, known: Known) -> Explained:
     sides = sides_for(known)
     asked = _Asked(value, tolerance, known)
     findings = _grouped(_fits(sides, asked), asked)
+    if not any(one.exact for one in findings) and (others := other_sides(known)):
+        findings = _grouped(_fits([*sides, *others], asked), asked)
     if not any(one.exact for one in findings):
         several = (*findings, *_multiples(sides, asked))
         findings = tuple(sorted(several, key=lambda one: not one.exact))

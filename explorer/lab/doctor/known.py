@@ -14,7 +14,7 @@ from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
 from losses import LOSSES
-from losses.aliases import LIBRARY, conventions_called, plain
+from losses.aliases import LIBRARY, conventions_called, is_qualified, last_part, plain
 from losses.scores import SCORE_KINDS
 
 # The counts among what may be known, with the least of each.
@@ -78,13 +78,41 @@ def count_of(name: str, count: object, least: int = 1) -> int | None:
 
 
 def sides_for(known: Known) -> list[Side]:
-    """Each loss under each convention that may be meant, with the parameters that are known.
+    """Each loss under each convention that may be meant, with the parameters that are known. A
+    class of a library is its conventions alone.
 
     Raises Problem where no loss goes by that name, or one of `RELATIVES`, and for a sum of losses.
     """
-    sides = [*_named(known.loss)]
+    if not known.loss.strip():
+        sides = [side for spec in LOSSES.values() for side in sides_of(spec)]
+    else:
+        sides = [*_named(_on_scores(known))]
     recorded = [side for side in sides if known.convention and side.convention == known.convention]
     return [_set(side, known) for side in recorded or sides]
+
+
+def other_sides(known: Known) -> list[Side]:
+    """The other conventions of the losses whose library's class is named, which may be meant where
+    no value of its own fits. None of a class that stands in the name of its convention."""
+    if not known.loss.strip() or known.convention:
+        return []
+    wanted, found = plain(known.loss), []
+    for spec in losses_called(known.loss):
+        selected = conventions_called(spec, known.loss)
+        if selected and not any(wanted in map(plain, one.split()) for one in selected):
+            found += [side for side in sides_of(spec) if side.convention not in selected]
+    return [_set(side, known) for side in found]
+
+
+def _on_scores(known: Known) -> str:
+    """The name of the loss: on logits that of a cross-encoder's class, where a bi-encoder has one
+    of the same name."""
+    crossed = f"cross_encoder.losses.{last_part(known.loss)}"
+    return crossed if known.score == "logit" and _is_qualified(crossed) else known.loss
+
+
+def _is_qualified(name: str) -> bool:
+    return any(is_qualified(name, one) for spec in LOSSES.values() for one in spec.conventions)
 
 
 def side_for(known: Known) -> Side:
@@ -96,26 +124,20 @@ def side_for(known: Known) -> Side:
     sides = sides_for(known)
     if known.convention and sides[0].convention == known.convention:
         return sides[0]
-    meant = loss_called(known.loss, LIBRARY)
+    meant = loss_called(_on_scores(known), LIBRARY)
     return next(side for side in sides if (side.loss, side.convention) == meant)
 
 
 def _named(name: str) -> Iterator[Side]:
-    if not name.strip():
-        for spec in LOSSES.values():
-            yield from sides_of(spec)
-        return
     if relative_called(name):
         raise Problem("loss_not_here", about="loss", name=name.strip()[:60])
     for spec in losses_called(name):
         if spec.parts:
             raise Problem("explain_sum", about="loss", loss=title_word(spec))
         selected = conventions_called(spec, name)
-        sides = list(sides_of(spec))
-        yield from (side for side in sides if side.convention in selected)
-        # A class that stands in the name of a convention is that convention alone.
-        if not any(plain(name) in map(plain, one.split()) for one in selected):
-            yield from (side for side in sides if side.convention not in selected)
+        for side in sides_of(spec):
+            if not selected or side.convention in selected:
+                yield side
 
 
 def is_without_ends(name: str) -> bool:

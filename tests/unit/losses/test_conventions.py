@@ -1,11 +1,14 @@
 """Every convention preset against the library it is named after."""
 
 import importlib
+import inspect
 import math
 import re
+from types import SimpleNamespace
 
 import pytest
 import torch
+from torch import nn
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
@@ -1042,6 +1045,37 @@ def test_every_scheme_of_lambda_loss_sentence_transformers(scheme, library, k):
     expected = of_lists(cross.LambdaLoss(ListScorer(), weighting_scheme=weights, k=k))
     found = LOSSES["lambda_loss"].function(LISTS, LIST_LABELS, mask=SHORTER, scheme=scheme, k=k)
     same(found, expected, rtol=1e-6)
+    if k is None:
+        given = {"scores": LISTS, "labels": LIST_LABELS, "mask": SHORTER}
+        same(ours("lambda_loss", LOSSES.called(library)[1], **given), expected, rtol=1e-6)
+
+
+def test_in_batch_negatives_of_a_cross_encoder_sentence_transformers():
+    """The first candidate of each list is the positive one; sigmoid and scale are the defaults."""
+    cross = pytest.importorskip("sentence_transformers.cross_encoder.losses")
+    theirs = cross.MultipleNegativesRankingLoss
+    usual = {n: p.default for n, p in inspect.signature(theirs).parameters.items()}
+    own = SimpleNamespace(**usual, cross_entropy_loss=nn.CrossEntropyLoss())
+    name, called = LOSSES.called("cross_encoder.losses.CachedMultipleNegativesRankingLoss")
+    labels = torch.zeros_like(LISTS)
+    labels[:, 0] = 1
+    for scores in (LISTS, 3 * LISTS, torch.zeros_like(LISTS)):
+        expected = theirs.calculate_loss(own, list(scores.T), len(scores))
+        same(ours(name, called, scores=scores, labels=labels, mask=None), expected)
+    spec, given = LOSSES[name].under(called), {"labels": labels, "mask": None}
+    same(expected, spec.collapse(given, **spec.defaults))  # of the last, where all are equal
+    best = list((1000 * (2 * labels - 1)).T)
+    same(theirs.calculate_loss(own, best, len(labels)), spec.floor(given, **spec.defaults))
+
+
+def test_distillation_of_a_cross_encoder_sentence_transformers():
+    name, convention = LOSSES.called("cross_encoder.losses.MSELoss")
+    scores, labels = LISTS.flatten(), 4 * LIST_LABELS.flatten()
+    expected = nn.MSELoss()(scores, labels)
+    same(ours(name, convention, scores=scores, labels=labels), expected)
+    spec = LOSSES[name].under(convention)
+    same(nn.MSELoss()(torch.zeros_like(labels), labels), spec.collapse({"labels": labels}))
+    assert spec.floor({"labels": labels}) == 0
 
 
 # What allRank 1.4.3 (each of its losses), rax 0.4.0 and FlagEmbedding 1.4.2 (`distill_loss` on

@@ -135,6 +135,41 @@ def test_ranknet_compares_within_lists_as_the_library(labels, bert):
     agree(value_and_gradient(loss, *batch), value_and_gradient(cross.RankNetLoss(model), *batch))
 
 
+MULTIPLE_NEGATIVES = "cross_encoder.losses.MultipleNegativesRankingLoss"
+CACHED = "cross_encoder.losses.CachedMultipleNegativesRankingLoss"
+
+
+def every_other_text(first, second):
+    """A list for each first text: its own second text, then all others."""
+    places = range(len(first))
+    lists = [[second[row], *(second[one] for one in places if one != row)] for row in places]
+    return [first, lists], [torch.tensor([1.0, *[0.0] * (len(first) - 1)]) for _ in places]
+
+
+@pytest.mark.parametrize(
+    "name", [MULTIPLE_NEGATIVES, MULTIPLE_NEGATIVES.replace("Mult", "CachedMult")]
+)
+def test_in_batch_negatives_of_a_cross_encoder_are_lists(name, bert):
+    """With its own scale and sigmoid; it draws some of the negatives unless it is told to take
+    all."""
+    model = in_evaluation(cross_encoder(bert))
+    theirs = getattr(cross, name.rpartition(".")[2])(model, num_negatives=None)
+    mine = adapter.training_loss(name)(model)
+    agree(
+        value_and_gradient(mine, *every_other_text(ANCHORS, OTHERS)),
+        value_and_gradient(theirs, [ANCHORS, OTHERS], None),
+    )
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("labels", PAIR_LABELS)
+def test_distillation_of_a_cross_encoder_takes_labels_as_they_are(labels, bert):
+    model = in_evaluation(cross_encoder(bert))
+    mine = adapter.training_loss("cross_encoder.losses.MSELoss")(model)
+    batch = [ANCHORS, OTHERS], torch.tensor(labels)
+    agree(value_and_gradient(mine, *batch), value_and_gradient(cross.MSELoss(model), *batch))
+
+
 COMPARING = [name for name, spec in LOSSES.items() if spec.compares_pairs]
 
 
