@@ -9,6 +9,7 @@ from typing import Any
 
 import gradio as gr
 
+from explorer.locale import LANGUAGES, preferred, say
 from explorer.runtime import jobs
 from explorer.runtime.answers import check_answer
 from explorer.runtime.problem import Problem
@@ -17,26 +18,35 @@ from explorer.web.hosting import as_asked, problem_of, with_headers
 
 
 def endpoint(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as Gradio serves it: with its types resolved, and refusing in a sentence.
+    """The function as Gradio serves it: with its types resolved, and refusing in a sentence, in the
+    language of its argument `language` or else of the request's Accept-Language.
 
     Gradio passes the request as the last argument, which is no part of the endpoint."""
+
+    signature = inspect.signature(function, eval_str=True)
 
     @functools.wraps(function)
     def answer(*arguments: Any) -> Any:
         *given, request = arguments
+
+        def refusal(problem: Problem) -> Refusal:
+            asked = dict(zip(signature.parameters, given, strict=False)).get("language")
+            accepted = preferred(request.headers.get("accept-language", ""))
+            language = asked if asked in LANGUAGES else accepted
+            return Refusal(say(language, problem.key, **problem.values))
+
         try:
             with with_headers(request.headers), as_asked(), jobs.job():
                 found = function(*given)
                 check_answer(found)
                 return found
         except Problem as problem:
-            raise Refusal(str(problem)) from None
+            raise refusal(problem) from None
         except jobs.Cancelled:  # whoever asked has left, and hears nothing of it
-            raise Refusal(str(Problem("cancelled", about="cancelled"))) from None
+            raise refusal(Problem("cancelled", about="cancelled")) from None
         except Exception as error:
-            raise Refusal(str(problem_of(error))) from None
+            raise refusal(problem_of(error)) from None
 
-    signature = inspect.signature(function, eval_str=True)
     request = inspect.Parameter(
         "gradio_request",
         inspect.Parameter.POSITIONAL_OR_KEYWORD,

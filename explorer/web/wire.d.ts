@@ -453,6 +453,13 @@ export interface DoctorOwn {
   mining: Mining;
 }
 
+/** Similarities of positives and negatives at one moment or several, in sentences too; the rows of a finding are queries. */
+export interface DoctoredSimilarities {
+  moments: SimilarityMoment[];
+  about: string[];
+  findings: FoundFault[];
+}
+
 /** One batch of `size` rows: the one with this `number`, counted from 0 on through the epochs. */
 export interface Draw {
   sampler: string;
@@ -858,6 +865,16 @@ export interface FoundCell {
   second: string;
   cosine: number;
   own: number | null;
+}
+
+/** What is the matter with a data set: its sentence, the numbers in it, rows of the table that show it. */
+export interface FoundFault {
+  name: string;
+  severity: "severe" | "warning" | "note";
+  said: string;
+  values: Record<string, number | number | string>;
+  rows: number[];
+  advice: string[];
 }
 
 /** What training moved: from the mean `before` to the mean `after`, over the seeds. */
@@ -1809,6 +1826,16 @@ export interface Shown {
   numbers: Record<string, Numbers>;
 }
 
+/** Similarities at one moment: the means of positives and of negatives, their gap, and the share of a query's comparisons that are in order. */
+export interface SimilarityMoment {
+  name: string;
+  queries: number;
+  positive: number;
+  negative: number;
+  gap: number;
+  order: number;
+}
+
 /** A row of a table that cannot be used: its number, and why. */
 export interface SkippedRow {
   row: number;
@@ -2187,7 +2214,7 @@ export interface CompareServer {
 export interface DoctorServer {
   cancel(request: unknown): Promise<OneOf<Cancelled | Refused>>;
   encode(request: unknown): Promise<OneOf<EncodedData | Working | Refused>>;
-  examine(request: unknown): Promise<OneOf<ExaminedData | ExaminedClasses | UndecidedData | Working | Refused>>;
+  examine(request: unknown): Promise<OneOf<ExaminedData | ExaminedClasses | DoctoredSimilarities | UndecidedData | Working | Refused>>;
   examine_run(request: unknown): Promise<OneOf<ExaminedRunLog | Refused>>;
   explain(request: unknown): Promise<OneOf<Explained | Refused>>;
   fetch(request: unknown): Promise<OneOf<FetchedRows | Working | Refused>>;

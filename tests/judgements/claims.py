@@ -968,6 +968,23 @@ JUDGEMENTS: tuple[Judgement, ...] = (
             ("none_found_encoded", "these cosines", "all findings by an encoder"),
         )
     ),
+    *(
+        Judgement(
+            f"doctor.similarities.{key}",
+            _DOCTOR,
+            "batch",
+            claims,
+            "the similarities of all queries at both moments",
+            "counted anew from random queries",
+            counts=True,
+        )
+        for key, claims in (
+            ("gap_wider", "the mean of positives less that of negatives has grown"),
+            ("gap_narrower", "the mean of positives less that of negatives has shrunk"),
+            ("order_worse", "fewer of the comparisons within a query are in order"),
+            ("reversed", "for how many queries a negative is above a positive"),
+        )
+    ),
     *_suited(
         "above_threshold classes degrees entailed given_triplets guide hard_negatives joined "
         "kinds_in_order lists mostly_positive positives positives_alone positives_of_labels "

@@ -12,6 +12,8 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.class.skipped",
         "doctor.class.clean*",
         "doctor.cleaned",
+        "doctor.similarities.moment",
+        "doctor.similarities.only",
         "doctor.cleaned_rows",
         "doctor.in_rows",
         "doctor.mined",
@@ -145,6 +147,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
     "that none of the findings that are listed is made": ("doctor.run.none_found",),
     "what to do about a finding that is listed, and how it shows": (
         "doctor.run.do.*",
+        "doctor.similarities.do.*",
         "doctor.run.symptom.*",
         "doctor.data.symptom.*",
     ),

@@ -48,6 +48,10 @@ ELSEWHERE = {
     "doctor.data.negative_is_own": (
         "test_cleaning.py::test_a_negative_that_is_its_own_positive_is_named_by_its_row"
     ),
+    **of_prefix(
+        "doctor.similarities.",
+        "test_similarities.py::test_the_change_is_what_the_numbers_say",
+    ),
     "doctor.data.margins_out_of_reach": "test_data.py::test_margins_that_no_cosines_have",
     **dict.fromkeys(
         ("remark.alone", "remark.all_alone"),

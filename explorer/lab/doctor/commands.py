@@ -17,7 +17,8 @@ if TYPE_CHECKING:  # the command answers --help without torch
     from explorer.lab.doctor.classes import ClassTable
     from explorer.lab.doctor.data import Examined
     from explorer.lab.doctor.pasted import Pasted
-    from explorer.lab.doctor.reading import Read
+    from explorer.lab.doctor.reading import Read, Table
+    from explorer.lab.doctor.similarities import Similarities
     from explorer.lab.doctor.suited import Suited
     from explorer.runtime.jobs import Report
     from losses import LossSpec
@@ -209,8 +210,9 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.data_told import data_to_json
     from explorer.lab.doctor.encoded_told import encoded_lines
     from explorer.lab.doctor.known import Known, count_of, side_for
-    from explorer.lab.doctor.reading import pairs_only
+    from explorer.lab.doctor.reading import pairs_only, texts_only
     from explorer.lab.doctor.refusal import refused
+    from explorer.lab.doctor.similarities import Similarities
     from explorer.lab.doctor.suited import suited
     from explorer.sources.columns import CHOOSE_COLUMNS
 
@@ -219,9 +221,13 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
         side = side_for(known)
         count_of("tokens", chosen.tokens)
         read = _read_table(chosen)
+        if chosen.encoder or chosen.mine:
+            pairs_only(read)
+        if isinstance(read, Similarities):
+            if chosen.clean:
+                texts_only(read)
+            return _doctor_similarities(read, chosen)
         if isinstance(read, ClassTable):
-            if chosen.encoder or chosen.mine:
-                pairs_only(read)
             return _doctor_classes(read, chosen)
         spec = read.spec(side)
         found = examine(
@@ -250,7 +256,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
     return 1 if found.severe else 0
 
 
-def _read_table(chosen: argparse.Namespace) -> Read | ClassTable:
+def _read_table(chosen: argparse.Namespace) -> Table:
     from explorer.lab.doctor.reading import content_of, hub_content, read_table
     from explorer.runtime.problem import Problem
 
@@ -278,6 +284,13 @@ def _columns(given: list[str]) -> dict[str, str]:
             raise Problem("doctor_column", value=one[:60])
         found[role.strip()] = name.strip()
     return found
+
+
+def _doctor_similarities(found: Similarities, chosen: argparse.Namespace) -> int:
+    """The same of similarities, of which nothing is severe."""
+    answer = json.dumps(found.to_json(chosen.language), ensure_ascii=False, indent=1)
+    print(answer if chosen.json else "\n".join(found.lines(chosen.language)))
+    return 0
 
 
 def _doctor_classes(table: ClassTable, chosen: argparse.Namespace) -> int:

@@ -11,6 +11,7 @@ from pathlib import Path
 from explorer.lab.doctor.classes import ClassTable, names_classes, read_classes
 from explorer.lab.doctor.landmarks import Side
 from explorer.lab.doctor.profile import Profile, profiled
+from explorer.lab.doctor.similarities import Similarities, read_similarities
 from explorer.lab.large.files import FilePairs, read_pairs
 from explorer.runtime.jobs import Report
 from explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS, MIB
@@ -41,6 +42,9 @@ class Read:
         return pair if self.file is None else int(self.file.rows[pair - 1])
 
 
+Table = Read | ClassTable | Similarities
+
+
 def read_content(
     content: bytes,
     name: str,
@@ -68,13 +72,16 @@ def read_table(
     columns: Mapping[str, str] | None = None,
     header: bool | None = None,
     encoding: str = "",
-) -> Read | ClassTable:
+) -> Table:
     """Pairs as `read_content` reads them; or texts with their classes, where the columns of these
-    were chosen, or no columns were, and that is what they are called, or all that they can be.
+    were chosen, or no columns were, and that is what they are called, or all that they can be; or
+    similarities without texts.
 
     Raises Problem if it is neither.
     """
     chosen = {"columns": columns, "header": header, "encoding": encoding}
+    if not columns and (similarities := read_similarities(content)):
+        return similarities
     if set(columns or ()) & set(CLASS_ROLES) or (not columns and names_classes(content)):
         return read_classes(content, name, report, **chosen)
     try:
@@ -86,11 +93,18 @@ def read_table(
         raise
 
 
-def pairs_only(read: Read | ClassTable) -> Read:
-    """Raises Problem for a table of classes, of which an encoder tells nothing here."""
-    if isinstance(read, ClassTable):
-        raise Problem("classes_no_pairs")
+def texts_only(read: Table) -> Read | ClassTable:
+    """Raises Problem for similarities."""
+    if isinstance(read, Similarities):
+        raise Problem("similarities_no_texts")
     return read
+
+
+def pairs_only(read: Table) -> Read:
+    """Raises Problem also for a table of classes, of which an encoder tells nothing here."""
+    if isinstance(found := texts_only(read), ClassTable):
+        raise Problem("classes_no_pairs")
+    return found
 
 
 def read_path(path: str | Path, report: Report) -> Read:

@@ -13,7 +13,15 @@ from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, look
 from explorer.lab.doctor.encoded_told import encoded_to_json
 from explorer.lab.doctor.known import Known, count_of, side_for
 from explorer.lab.doctor.mining import HEADS, USUAL_MARGIN, mine
-from explorer.lab.doctor.reading import Read, hub_content, pairs_only, read_given, read_table
+from explorer.lab.doctor.reading import (
+    Read,
+    Table,
+    hub_content,
+    pairs_only,
+    read_given,
+    read_table,
+)
+from explorer.lab.doctor.similarities import Similarities
 from explorer.lab.doctor.suited import suited, suited_to_classes
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
@@ -22,7 +30,13 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.validation import finite, integer, of_type, optional
 from explorer.sources.pairs import POSITIVE, Pairs
 from explorer.web.api.reading import columns_of, read_choice, read_text, rows_of
-from explorer.web.wire.doctored import DoctoredClasses, DoctoredData, MinedNegatives, MinedTriplet
+from explorer.web.wire.doctored import (
+    DoctoredClasses,
+    DoctoredData,
+    DoctoredSimilarities,
+    MinedNegatives,
+    MinedTriplet,
+)
 
 
 def doctor_data(
@@ -44,7 +58,7 @@ def doctor_data(
     mine_margin: float = USUAL_MARGIN,
     margin: float | None = None,
     header: bool | None = None,
-) -> DoctoredData | DoctoredClasses:
+) -> DoctoredData | DoctoredClasses | DoctoredSimilarities:
     """What is the matter with a data set of pairs, for a loss in batches of a size, told from its
     texts and labels, and with an encoder what only that can tell; or with texts and their classes.
 
@@ -106,6 +120,10 @@ def doctor_data(
         each with name and count, the largest first; alone, the share of a batch's rows that have no
         other of their class in it; findings; looked_for; suited, as above, of losses on classes;
         kept and left_out as above.
+        Of similarities without texts: moments, each with its name, queries (how many), the means
+        of positive and negative scores, their gap, and order, the share of comparisons within a
+        query in which the positive is above; about, a sentence for each; and
+        findings, whose rows are queries.
 
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
@@ -124,9 +142,11 @@ def doctor_data(
         lists = sentences1, sentences2, scores
         read = _read(lists, (table, columns, optional(of_type(bool))(header, "header")),
                      (hub, split, rows))  # fmt: skip
+        if name:
+            pairs_only(read)
+        if isinstance(read, Similarities):
+            return cast("DoctoredSimilarities", read.to_json(language))
         if isinstance(read, ClassTable):
-            if name:
-                pairs_only(read)
             fitting = suited_to_classes(read, size)
             told = classes_to_json(read, examine_classes(read, size), fitting, language)
             return cast("DoctoredClasses", told)
@@ -167,7 +187,7 @@ def _read(
     lists: tuple[object, object, object],
     of_table: tuple[object, object, bool | None],
     of_hub: tuple[object, object, object],
-) -> Read | ClassTable:
+) -> Table:
     (first, second, scores), (table, columns, header) = lists, of_table
     text, hub = read_text("table", table), read_text("hub", of_hub[0]).strip()
     sources = [bool(text), first is not None or second is not None, bool(hub)]

@@ -249,6 +249,27 @@ class DoctoredClasses(TypedDict):
     left_out: list[TextLeftOut]
 
 
+class SimilarityMoment(TypedDict):
+    """Similarities at one moment: the means of positives and of negatives, their gap, and the share
+    of a query's comparisons that are in order."""
+
+    name: str
+    queries: int
+    positive: float
+    negative: float
+    gap: float
+    order: float
+
+
+class DoctoredSimilarities(TypedDict):
+    """Similarities of positives and negatives at one moment or several, in sentences too; the rows
+    of a finding are queries."""
+
+    moments: list[SimilarityMoment]
+    about: list[str]
+    findings: list[FoundFault]
+
+
 class RunFinding(TypedDict):
     """What is the matter with a run."""
 
@@ -303,4 +324,4 @@ class DoctoredPaste(TypedDict):
     left_lines: list[int]
     explained: ExplainedValue | None
     run: DoctoredRun | None
-    data: DoctoredData | DoctoredClasses | None
+    data: DoctoredData | DoctoredClasses | DoctoredSimilarities | None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import httpx
 import pytest
 from gradio_client.exceptions import AppError
@@ -262,3 +264,30 @@ def test_a_defect_of_ours_is_told_apart(monkeypatch, capsys):
         endpoint(broken)(REQUEST)
     assert str(refused.value) == str(Problem("internal"))
     assert "secret" in capsys.readouterr().err
+
+
+def is_chinese(sentence):
+    return any("一" <= letter <= "鿿" for letter in sentence)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize(
+    "function", [one for one in api.ENDPOINTS if "language" in inspect.signature(one).parameters]
+)
+def test_a_refusal_is_in_the_language_of_the_argument(function, language):
+    signature = inspect.signature(function)
+    known = {name: one.default for name, one in signature.parameters.items()}
+    known |= {name: "no such" for name, default in known.items() if default is signature.empty}
+    given = known | {"loss": "no such", "language": language}
+    with pytest.raises(Refusal) as refused:
+        endpoint(function)(*given.values(), REQUEST)
+    assert is_chinese(str(refused.value)) == (language == "zh")
+
+
+@pytest.mark.parametrize("accepted", ["", "en", "zh-CN,zh;q=0.9,en;q=0.8", "de,zh;q=0.1"])
+def test_without_such_an_argument_it_is_in_the_language_that_the_request_accepts(address, accepted):
+    url = f"{address}/gradio_api/run/loss_from_scores"
+    data = ["no such", [0.5, 0.25], [0, 1], {}, "", None, None, True, None, "keep"]
+    headers = {"accept-language": accepted}
+    said = httpx.post(url, json={"data": data}, headers=headers).json()["error"]
+    assert is_chinese(said) == ("zh" in accepted)

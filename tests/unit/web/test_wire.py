@@ -310,6 +310,7 @@ def test_doctor(pages, tmp_path, monkeypatch):
         (TABLE, doctor.ExaminedData),
         (UNCLEAR, doctor.UndecidedData),
         (of_classes, doctor.ExaminedClasses),
+        (b"pos,neg\n0.5,0.25\n", doctored.DoctoredSimilarities),
     ):
         file = {"name": "a.csv", "content": packed(content)}
         handed = server.ask("hand_in", file, shared.HandedIn)
@@ -354,10 +355,10 @@ def test_doctor(pages, tmp_path, monkeypatch):
         server.ask("examine_run", asked, doctor.ExaminedRunLog)
     monkeypatch.setattr(doctor_run, "files_in", lambda _folder: [])
     monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: told([opened_batch()]))
-    server.ask("kept", {"folder": str(tmp_path)}, doctor.KeptBatches)
+    server.ask("kept", {"folder": str(tmp_path), "leave": {str(tmp_path): 1}}, doctor.KeptBatches)
     how_far = {"working": {"what": "opening", "done": 1, "total": 2}}
     monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: how_far)
-    server.ask("kept", {"folder": str(tmp_path)}, shared.Working)
+    server.ask("kept", {"folder": str(tmp_path), "leave": {str(tmp_path): 1}}, shared.Working)
     server.answered("explain", "examine", "encode", "mine", "fetch", "hand_in", "take", "stop")
     typed = {"kind": "typed", "text": "loss: 0.7\nloss: 0.6\nloss: 0.5\n"}
     server.ask("examine_run", {"source": typed}, doctor.ExaminedRunLog)

@@ -23,6 +23,7 @@ from pathlib import Path
 from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.logs import card, console, events, ours, scalars, state, trackio
 from explorer.lab.doctor.logs.log import Log
+from explorer.lab.doctor.similarities import read_similarities
 from explorer.runtime.limits import FILE_BYTES, MIB
 from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
@@ -81,6 +82,8 @@ def is_run(place: str) -> bool:
 
 def is_log(name: str, content: bytes) -> bool:
     """The same of the content of a file, or of what was pasted."""
+    if read_similarities(content):
+        return False
     known = any(fits(content) for fits, _ in _KINDS)
     return known or scalars.is_scalars(name, content) or console.is_console(content)
 

@@ -22,10 +22,12 @@ from explorer.lab.doctor.mining import EACH, USUAL_EACH, USUAL_MARGIN, mine, wri
 from explorer.lab.doctor.reading import (
     HUB_ROWS,
     Read,
+    Table,
     hub_content,
     pairs_only,
     read_given,
     read_table,
+    texts_only,
 )
 from explorer.lab.doctor.scenes import (
     class_finding_places,
@@ -37,6 +39,7 @@ from explorer.lab.doctor.scenes import (
     sample_places,
     scene_of,
 )
+from explorer.lab.doctor.similarities import Similarities
 from explorer.lab.doctor.suited import Suited, suited, suited_to_classes
 from explorer.locale import language_of
 from explorer.runtime import jobs, uploads
@@ -63,7 +66,7 @@ from explorer.web.large_files import (
 )
 from explorer.web.serving import served
 from explorer.web.wire import doctor as wire
-from explorer.web.wire import shared
+from explorer.web.wire import doctored, shared
 from losses import LOSSES
 
 KINDS = ("example", "file", "hub", "typed")
@@ -129,7 +132,7 @@ _seen = Jobs(most=4)
 
 
 def start_reading(source: Source) -> Job:
-    def work(report: Report) -> Read | ClassTable:
+    def work(report: Report) -> Table:
         if source.kind == "example":
             return read_given(_pairs_of(source.example), report)
         chosen = dict(source.columns)
@@ -157,7 +160,9 @@ def _examine(request: Json) -> Json:
     tokens = _within(TOKENS, request.get("tokens", USUAL_TOKENS), "tokens")
     margin = optional(finite)(request.get("margin"), "margin")
 
-    def told(read: Read | ClassTable) -> Json:
+    def told(read: Table) -> Json:
+        if isinstance(read, Similarities):
+            return read.to_json(language)
         if isinstance(read, ClassTable):
             return _examined_classes(read, source, batch, language)
         more = {"tokens": tokens or None, "margin": margin, "language": language}
@@ -413,7 +418,7 @@ def _take(request: Json) -> Json:
     by_threshold = bool(named) and side_for(Known(loss=named)).spec.by_threshold
 
     def work(report: Report) -> Path:
-        read = within(lambda: start_reading(source), report)
+        read = texts_only(within(lambda: start_reading(source), report))
         path = new_parcel(f"{source.stem}{called}{ending(read)}")
         tell = functools.partial(report, "writing")
         return write(read, path, tell, by_threshold=by_threshold)
@@ -492,7 +497,13 @@ def _hub_in(request: Json) -> tuple[str, str, int]:
     )
 
 
-ANSWERS: Any = wire.ExaminedData | wire.ExaminedClasses | wire.UndecidedData | shared.Working
+ANSWERS: Any = (
+    wire.ExaminedData
+    | wire.ExaminedClasses
+    | doctored.DoctoredSimilarities
+    | wire.UndecidedData
+    | shared.Working
+)
 SERVED = [
     served("examine", _examine, ANSWERS),
     served("fetch", _fetch, wire.FetchedRows | shared.Working, keeps=True),

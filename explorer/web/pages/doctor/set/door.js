@@ -41,6 +41,8 @@ export class DataDoor {
     this.fetched = null; // the rows of the hub that the server has
     /** @type {import("../../../wire").ExaminedClasses | null} */
     this.classes = null; // what was found in a table of classes
+    /** @type {import("../../../wire").DoctoredSimilarities | null} */
+    this.similarities = null; // what was found in similarities without texts
     /** @type {Requests<Told>} */
     this.requests = new Requests({
       most: 1,
@@ -99,7 +101,7 @@ export class DataDoor {
    */
   begin(source) {
     this.stop();
-    this.read = this.of = this.seen = this.classes = null;
+    this.clear();
     this.set({ columns: {}, header: null, encoding: "", ...source });
   }
 
@@ -117,10 +119,14 @@ export class DataDoor {
 
   forget() {
     this.requests.drop();
-    this.found = this.read = this.of = this.seen = this.classes = null;
+    this.clear();
     this.channel.tell(null);
     this.channel.fail(null);
     this.publish();
+  }
+
+  clear() {
+    this.found = this.read = this.of = this.seen = this.classes = this.similarities = null;
   }
 
   publish() {
@@ -196,20 +202,25 @@ export class DataDoor {
   take({ source, answer }) {
     this.show(undefined);
     if (answer.error) {
-      this.found = this.read = this.of = this.seen = this.classes = null;
+      this.clear();
       this.channel.fail(answer.error);
+    } else if (answer.moments) {
+      this.clear();
+      this.similarities = answer;
+      this.channel.fail(null);
     } else if (answer.largest) {
       this.channel.fail(null);
-      [this.classes, this.of, this.found, this.read, this.seen] = [answer, source, null, answer, null];
+      this.clear();
+      [this.classes, this.of, this.read] = [answer, source, answer];
       if (this.state.encoder) this.channel.warn(NO_PAIRS);
     } else if (answer.findings) {
       this.channel.fail(null);
-      [this.found, this.of, this.read, this.classes] = [answer, source, answer, null];
+      [this.found, this.of, this.read, this.classes, this.similarities] = [answer, source, answer, null, null];
       if (this.state.encoder) this.encoding.ask();
       else this.seen = null;
     } else if (answer.undecided) {
-      [this.found, this.of, this.read] = [null, source, answer];
-      this.seen = this.classes = null;
+      this.clear();
+      [this.of, this.read] = [source, answer];
       this.channel.fail(answer.problem);
     }
     this.publish();

@@ -23,7 +23,7 @@ const COMPARED = 4; // of the losses that can learn from it
  */
 export default function findings(root, channel) {
   const door = channel.data;
-  const problem = problemBox(channel, () => Boolean(door.found || door.classes));
+  const problem = problemBox(channel, () => Boolean(door.found || door.classes || door.similarities));
   const about = h("p.lp-about", { "aria-live": "polite" });
   const list = h("ol.lp-findings.lp-faults");
   const looked = h("div.lp-looked");
@@ -47,6 +47,11 @@ export default function findings(root, channel) {
     fitting.hidden = !found && !door.classes;
     encoded.hidden = !found || !door.seen;
     if (door.classes) return drawClasses(door.classes);
+    if (door.similarities) {
+      about.textContent = door.similarities.about.join(" ");
+      list.replaceChildren(...door.similarities.findings.map((one) => findingCard(one, ...adviceOf(one.advice))));
+      return;
+    }
     if (!found) {
       about.textContent = say("doctor.about_data");
       list.replaceChildren();
