@@ -615,6 +615,25 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         counts=True,
     ),
     _remark(
+        "verdict_not_tuned",
+        _COMPARED,
+        "settings",
+        "at which value of λ, τ or the margin two losses are compared, and that no other was tried",
+        "the plans of all runs of the table",
+        "counted: no second value of either loss, all else being the same",
+        counts=True,
+    ),
+    _remark(
+        "verdict_setting",
+        _COMPARED,
+        "run",
+        "which part of the difference of two losses goes with each at the best of its values",
+        "the mean figure of each loss at each value, all else being the same",
+        "1 − (difference of the best) / (difference at the usual values), between 0 and 1; the "
+        "best are chosen on the same pairs",
+        counts=True,
+    ),
+    _remark(
         "verdict_no_seed",
         _COMPARED,
         "settings",

@@ -72,6 +72,10 @@ ELSEWHERE = {
     ),
     "remark.run_pair": "test_remarks.py::test_the_pair_that_came_home",
     "remark.verdict_alike": "test_remarks.py::test_models_that_order_these_pairs_alike",
+    **dict.fromkeys(
+        ("remark.verdict_not_tuned", "remark.verdict_setting"),
+        "test_tuning.py::test_the_share_of_the_setting_is_what_goes_with_tuning",
+    ),
     "remark.verdict_other_pairs": "test_compare.py::test_other_held_out_pairs_do_not_compare",
     **of_prefix(
         "sweep.",

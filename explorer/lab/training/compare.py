@@ -17,6 +17,7 @@ from explorer.lab.training.influence import ALL_FIGURES, LEADING, Measured, repe
 from explorer.lab.training.outcome import HeldOutScores, has_ended, outcome
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs
+from explorer.lab.training.tuning import Tried, on_settings, tried
 from explorer.lab.training.unseen import Unseen
 from explorer.lab.training.verdict import (
     LEAST_SEEDS,
@@ -111,7 +112,8 @@ def table(
         differences: for each two groups in each figure that both have, the labels a and b, the
             figure, and between, the `Difference` b − a;
         verdict: how the groups compare in what they are judged by, as remarks that name by their
-            labels the best one and another; of a single run on a file, what it gained there;
+            labels the best one and another, then the share that λ, τ or a margin has in it, or
+            that no second value was tried; of a single run on a file, what it gained there;
         pairs: what they were measured on, as a `Word`;
         unseen: null, or of the file its name, count, total, skipped, sampled, and how many of its
             pairs are shared, that is, have a sentence that one of the runs was trained on;
@@ -272,8 +274,17 @@ def _verdict(groups: Sequence[_Group], unseen: Unseen | None) -> list[Remark]:
             of_difference(best, other, gap, pairs, figure)
             for other, gap in zip(others, found.beside, strict=True)
         ),
+        *(on_settings(_tried(having, found.order)) if any(found.beside) else ()),
         *on_repeats(tested.pairs, pairs),
     ]
+
+
+def _tried(
+    having: Sequence[tuple[_Group, dict[int, Measured]]], order: Sequence[int]
+) -> list[Tried]:
+    """What the groups tried, the best first."""
+    means = [np.mean([one.value for one in measured.values()]) for _, measured in having]
+    return [tried(having[place][0].plan, float(means[place])) for place in order]
 
 
 def held_out_pairs(count: int | None) -> Word:

@@ -68,7 +68,9 @@ def test_mean_spread_and_difference(several):
     assert between["difference"] == pytest.approx(np.mean(values[1]) - np.mean(values[0]))
     assert between["low"] < between["difference"] < between["high"]
     assert (between["seeds"], between["covers"]) == ((0, 1, 2), "both")
-    [said] = found["verdict"]
+    said, setting = found["verdict"]
+    assert setting["key"] == "verdict_not_tuned"
+    assert setting["values"]["setting"] == "λ = 20 (cosent)"
     assert said["values"]["figure"]["key"] == "finetune.spearman"  # in what it is ahead
     assert "in Spearman" in say("en", f"remark.{said['key']}", **said["values"])
     told = between["low"] > 0 or between["high"] < 0
@@ -80,7 +82,7 @@ def test_mean_spread_and_difference(several):
 
 def test_two_seeds_compare_models_and_not_losses(several):
     runs, names = several
-    [said] = compare.table(runs, [*names[:2], *names[3:5]])["verdict"]
+    said, _ = compare.table(runs, [*names[:2], *names[3:5]])["verdict"]
     assert said["key"].startswith("verdict_models")
     [said] = compare.table(runs, [names[0], names[4]])["verdict"]
     assert said["key"] == "verdict_no_seed"

@@ -204,7 +204,7 @@ def judged(runs, models, monkeypatch):
 
 
 def test_the_better_model_on_unseen_pairs_is_said_to_be_ahead(runs, monkeypatch):
-    [said] = judged(runs, Models((0.5, 1.0)), monkeypatch)
+    said, _ = judged(runs, Models((0.5, 1.0)), monkeypatch)
     assert said["key"] == "verdict_ahead"
     assert (said["values"]["best"], said["values"]["other"]) == ("cosine_mse", "cosent")
     sentence = say("en", "remark.verdict_ahead", **said["values"])
@@ -212,7 +212,7 @@ def test_the_better_model_on_unseen_pairs_is_said_to_be_ahead(runs, monkeypatch)
 
 
 def test_equal_models_cannot_be_told_apart_on_unseen_pairs(runs, monkeypatch):
-    [said] = judged(runs, Models((1.0, 1.0)), monkeypatch)
+    said, _ = judged(runs, Models((1.0, 1.0)), monkeypatch)
     assert said["key"].startswith("verdict_untold")
     sentence = say("en", f"remark.{said['key']}", **said["values"])
     assert "cannot be told apart on the 1\u202f500 pairs of test.csv" in sentence
