@@ -8,8 +8,11 @@ from pathlib import Path
 
 from explorer.runtime.problem import Problem
 
-# \\host\share, //host/share, \\?\UNC\host\share and \??\UNC\host\share, with either slash.
-_NETWORK = re.compile(r"[\\/]([\\/]|\?\?[\\/])")
+# \\host\share, //host/share, \\?\UNC\host\share and \??\UNC\host\share, with either slash; and
+# file://host/share or file:////host/share, where file:///folder is of this computer.
+_NETWORK = re.compile(
+    r"[\\/]([\\/]|\?\?[\\/])|file:[\\/]{2}(?![\\/]|localhost[\\/])|file:[\\/]{4}", re.IGNORECASE
+)
 QUOTED_LETTERS = 80
 
 

@@ -112,7 +112,7 @@ def is_path(name: str) -> bool:
     never looks."""
     if name.startswith(("/", "~", ".")) or "\\" in name or re.match(r"[A-Za-z]:", name):
         return True
-    return promised().reads_places and not is_network_path(name) and os.path.isdir(name)
+    return is_network_path(name) or (promised().reads_places and os.path.isdir(name))
 
 
 def _local(name: str, path: Path) -> ModelFolder:
@@ -143,7 +143,7 @@ def check_leave(name: str) -> None:
     not asked."""
     name = name.strip()
     here = (EMBEDDED, f"sentence-transformers/{EMBEDDED}")
-    if has_leave(name) or name in here or is_path(name) or is_network_path(name):
+    if has_leave(name) or name in here or is_path(name):
         return
     if not any(_from_hub_cache(name, model_id) for model_id in _ids_of(name)):
         require_leave(name, "model_leave")

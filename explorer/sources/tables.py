@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from explorer.runtime.limits import BAD_ROWS, EXPLORED_PAIRS, FILE_BYTES, MIB, SKIPPED_ROWS
+from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
 from explorer.sources.cells import is_blank
@@ -109,7 +110,7 @@ def read_file(
 
     Raises Problem if there is no table to be read; single bad rows are in `Table.skipped`.
     """
-    path = Path(path)
+    path = local_path(str(path))
     name = whole_letters(name or path.name)
     try:
         too_large = path.stat().st_size > FILE_BYTES

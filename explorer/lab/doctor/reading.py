@@ -15,6 +15,7 @@ from explorer.lab.doctor.similarities import Similarities, read_similarities
 from explorer.lab.large.files import FilePairs, read_pairs
 from explorer.runtime.jobs import Report
 from explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS, MIB
+from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
 from explorer.sources.columns import CLASS_ROLES
@@ -115,7 +116,7 @@ def read_path(path: str | Path, report: Report) -> Read:
 def content_of(path: str | Path) -> tuple[bytes, str]:
     """What a file of this computer holds, and its name. Raises Problem where it cannot be read, or
     is larger than the page takes."""
-    path = Path(path)
+    path = local_path(str(path))
     name = whole_letters(path.name)
     try:
         if path.stat().st_size > LARGE_FILE_BYTES:

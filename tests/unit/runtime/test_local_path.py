@@ -11,11 +11,15 @@ from explorer.core.own_loss import add_own_loss
 from explorer.core.scenario import Data, Scenario
 from explorer.export.figure.files import read_scenario
 from explorer.lab.doctor.logs.read import is_run, read_run
+from explorer.lab.doctor.reading import content_of
 from explorer.lab.kept import files_in
+from explorer.lab.training.origin import held_out_of, pairs_of
+from explorer.lab.training.plan import TrainingData
 from explorer.runtime.local_path import is_inside, is_network_path, local_path
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import cross_scores, encode, gives_scores, token_lengths
 from explorer.sources.hub_sets import named
+from explorer.sources.tables import read_file
 
 NETWORK = [
     r"\\host\share",
@@ -28,8 +32,21 @@ NETWORK = [
     r"\\.\UNC\host\share",
     "  //host/share",
     "//host@SSL/DavWWWRoot",
+    "file://host/share",
+    "FILE:////host/share",
 ]
-LOCAL = ["/tmp", "~/models", "./a", "..", r"C:\models", "C:/models", "owner/name", "a//b", ""]
+LOCAL = [
+    "/tmp",
+    "~/models",
+    "./a",
+    "..",
+    r"C:\models",
+    "C:/models",
+    "owner/name",
+    "a//b",
+    "",
+    "file:///tmp/a",
+]
 DOORS = {
     "encoder": lambda name: encode(["a"], name),
     "kept batch": lambda name: encode(["a"], f"{name}.safetensors"),
@@ -43,6 +60,10 @@ DOORS = {
     "kept batches": files_in,
     "scene file": lambda name: read_scenario(f"{name}/scene.json"),
     "data set": named,
+    "table": read_file,
+    "table of Doctor": content_of,
+    "data of a training": lambda name: pairs_of(TrainingData(source="file", file=name)),
+    "held-out data": lambda name: held_out_of(TrainingData(held_out_file=name)),
 }
 
 
