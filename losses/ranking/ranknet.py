@@ -97,6 +97,8 @@ def pairwise_logistic_judged(
     if not inputs.may_ask(labels):  # how many are left is not to be known
         return pairwise_logistic_judged_definition(scores, labels, **chosen)
     judged = labels != UNJUDGED
+    if not judged.any():  # nothing is compared
+        return 0 * scores.sum()
     return pairwise_logistic(scores[judged], labels[judged], **chosen)
 
 
