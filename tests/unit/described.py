@@ -96,6 +96,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.run.marks_*",
         "doctor.data.epoch_short",
         "doctor.data.mining",
+        "doctor.data.one_label_*",
         "doctor.tried",
         "doctor.run.ways",
         "doctor.run.too_short",

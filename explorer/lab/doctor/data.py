@@ -24,6 +24,7 @@ from explorer.lab.doctor.faults import (
 from explorer.lab.doctor.label_faults import (
     on_groups,
     on_label_ends,
+    on_levels,
     on_lists,
     takes_own_negatives,
 )
@@ -281,12 +282,7 @@ def _labels(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
     if profile.of_inference:
         yield _inference(profile, spec)
         return
-    levels = profile.levels
-    if len(levels) == 1 and "order" in spec.needs:
-        yield Fault("one_label", SEVERE, {"value": display_number(float(levels[0]))})
-    if spec.by_threshold and len(levels) > 2:
-        threshold = display_number(profile.threshold)
-        yield Fault("degrees_lost", NOTE, {"count": len(levels), "threshold": threshold})
+    yield from on_levels(profile, spec)
 
 
 def _inference(profile: Profile, spec: LossSpec) -> Fault:
@@ -305,6 +301,8 @@ def _positives(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
     if profile.positives == len(profile) and "sides" in spec.needs and len(profile.levels) > 1:
         threshold = display_number(profile.threshold)
         yield Fault("no_negative", SEVERE, {"threshold": threshold})
+    if "prototypes" in spec.reads.values():
+        return  # each text is drawn to the vector of its class
     count, positives = len(profile.heads), len(profile.positive_heads)
     size = min(batch, count)
     if count - positives < size:

@@ -6,14 +6,34 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from explorer.lab.doctor.faults import SEVERE, WARNING, Fault, Value, evidence
+from explorer.lab.doctor.faults import NOTE, SEVERE, WARNING, Fault, Value, evidence
 from explorer.lab.doctor.profile import Profile
 from explorer.runtime.numbers import display_number, percent
 from losses import LossSpec
 from losses.labels import COSINES
 
+# What a loss reads of labels beside whether they reach the threshold.
+WHOLE_LABELS = {"labels", "unit_labels", "cosine_labels", "list_labels"}
 # Findings on queries to which mined negatives would give something to compare.
 MINING_HELPS = {"groups_without_negative", "lists_of_one", "lists_of_one_label"}
+
+
+def only_compares(spec: LossSpec) -> bool:
+    """Whether a loss compares labelled pairs, and asks nothing of each by itself."""
+    return spec.compares_pairs and "pair_logits" not in spec.reads.values()
+
+
+def on_levels(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
+    """Labels of one value, and degrees of which a loss reads two."""
+    levels = profile.levels
+    if len(levels) == 1 and "order" in spec.needs:
+        more = "one_label_still" if only_compares(spec) else "one_label_drawn"
+        value: dict[str, Value] = {"value": display_number(float(levels[0]))}
+        yield Fault("one_label", SEVERE, value, more="" if "lists" in spec.needs else more)
+    reads_degrees = WHOLE_LABELS & set(spec.reads.values())
+    if spec.by_threshold and len(levels) > 2 and not reads_degrees:
+        threshold = display_number(profile.threshold)
+        yield Fault("degrees_lost", NOTE, {"count": len(levels), "threshold": threshold})
 
 
 def on_label_ends(profile: Profile, spec: LossSpec) -> Iterator[Fault]:

@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from explorer.lab.doctor.data import MANY_MET
+from explorer.lab.doctor.label_faults import WHOLE_LABELS, only_compares
 from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, landmark, sides_of
 from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.profile import Profile
 from losses import LOSSES, LossSpec
 
 MOST_PAIRS, NEARLY_ALL = 0.5, 0.9
-WHOLE_LABELS = {"labels", "unit_labels", "cosine_labels", "list_labels"}
 BINARY_LABELS = WHOLE_LABELS | {"binary_labels", "pair_classes"}
 TEXT_CLASSES = {"classes", "paired_classes"}
 FOR, AGAINST = "for", "against"
@@ -135,11 +135,6 @@ class Match:
         return self.table.listed(self.by_order)
 
     @property
-    def only_compares(self) -> bool:
-        """Whether it compares labelled pairs, and asks nothing of each by itself."""
-        return self.spec.compares_pairs and "pair_logits" not in self.reads
-
-    @property
     def few_lists(self) -> bool:
         """Whether a loss on lists finds few in the table."""
         return self.lists and not self.listed
@@ -238,11 +233,11 @@ RULES = (
             and not m.spec.by_threshold
         ),
     ),
-    Rule("alike", AGAINST, lambda m: m.table.one_label and m.only_compares),
+    Rule("alike", AGAINST, lambda m: m.table.one_label and only_compares(m.spec)),
     Rule(
         "drawn_alike",
         AGAINST,
-        lambda m: m.table.one_label and m.by_order and not m.only_compares and not m.lists,
+        lambda m: m.table.one_label and m.by_order and not only_compares(m.spec) and not m.lists,
     ),
     Rule("few_lists", AGAINST, lambda m: m.few_lists and not m.by_order),
     Rule("few_in_order", AGAINST, lambda m: m.few_lists and m.by_order),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from explorer.lab.doctor import reading
 from explorer.lab.doctor.classes import ClassTable
 from explorer.lab.doctor.suited import suited, suited_to_classes
 from explorer.locale import catalogue
+from explorer.runtime.problem import Problem
 from explorer.sources import tables
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
@@ -59,7 +61,10 @@ class OnPairs:
         batch, spec = self.batch, self.spec
         vectors = batch.needed_vectors.detach().clone().requires_grad_()
         scores = batch.scores_from(vectors)
-        read = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
+        try:
+            read = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
+        except Problem:  # a batch that is refused teaches nothing
+            return math.nan, np.zeros_like(self.vectors)
         call = accepted(spec.definition, {**read, **spec.defaults})
         value = spec.definition(**call)
         if not value.requires_grad:
