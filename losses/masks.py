@@ -10,12 +10,18 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from losses.rules import Rules
 from losses.same_text import same_text as holds_same_text
 
 
 def own_pair(cells: Tensor) -> Tensor:
     """The own candidate of each row alone."""
     return torch.eye(*cells.shape, dtype=torch.bool, device=cells.device)
+
+
+def every_cell(cells: Tensor) -> Tensor:
+    """All candidates, the own one too."""
+    return torch.ones_like(cells, dtype=torch.bool)
 
 
 def others_of_row(cells: Tensor) -> Tensor:
@@ -79,3 +85,7 @@ def own_negatives(cells: Tensor, negative_owners: Tensor) -> Tensor:
     """The row's own hard negatives, by whose each of the last Q columns is."""
     place = torch.arange(len(cells), device=cells.device)
     return pad(place[:, None] == negative_owners, (cells.shape[1] - len(negative_owners), 0))
+
+
+OTHERS = Rules("&", (others_of_row,))
+EVERY_CELL = Rules("&", (every_cell,))

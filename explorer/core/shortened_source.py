@@ -48,6 +48,7 @@ class Called:
 
     function: Callable[..., Any]
     settings: tuple[str, ...] = ()
+    is_rule: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,8 @@ class Joined:
     rules: tuple[Called | Joined, ...]
 
 
-# What an argument stands for: a function, rules, or a constant that a function picks by.
-Meaning = Called | Joined | tuple[str, ...]
+# What an argument stands for: a function, rules, or constants to pick by.
+Meaning = Called | Joined | tuple[str, ...] | str
 
 
 def shortened(
@@ -224,6 +225,12 @@ class _Writer:
                 texts = [self._rewritten(one, _span(one)) for one in values]
                 picked = self._known[name](self._meanings[by], texts)
                 return f"({', '.join(picked)}{',' * (len(picked) == 1)})"
+            case ast.Subscript(value=ast.Dict(keys=keys, values=values), slice=ast.Name(id=by)) if (
+                by in self._meanings
+            ):
+                named = {getattr(k, "value", None): v for k, v in zip(keys, values, strict=True)}
+                picked = named[self._meanings[by]]
+                return self._rewritten(picked, _span(picked))
         return None
 
     def _applied(self, meaning: Meaning, call: ast.Call, *, inline: bool) -> str:
@@ -238,7 +245,6 @@ class _Writer:
             return f" {meaning.operator} ".join(inner)
         assert isinstance(meaning, Called)
         function = meaning.function
-        assert self._known.get(function.__name__) is function, function
         texts = [self._rewritten(one, _span(one)) for one in call.args]
         beside = {k.arg: self._rewritten(k.value, _span(k.value)) for k in call.keywords}
         for name, parameter in list(inspect.signature(function).parameters.items())[len(texts) :]:
@@ -247,8 +253,10 @@ class _Writer:
                 beside[name] = name
             if name in beside:
                 texts.append(beside[name])
-        short = self._inlined(function, texts) if inline else None
-        return short or f"{function.__name__}({', '.join(texts)})"
+        if inline and meaning.is_rule and (short := self._inlined(function, texts)):
+            return short
+        assert self._known.get(function.__name__) is function, function
+        return f"{function.__name__}({', '.join(texts)})"
 
     def _inlined(self, function: Callable[..., Any], texts: Sequence[str]) -> str | None:
         """The expression that a rule of one line returns; None of a longer one, or of one that

@@ -75,18 +75,18 @@ def specialised(
 
 
 def _meaning(value: object) -> Meaning | None:
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | str):
         return value
     return _rule(value) if callable(value) else None
 
 
-def _rule(value: Any) -> Called | Joined:
+def _rule(value: Any, *, within: bool = False) -> Called | Joined:
     if isinstance(value, Rules):
-        rules = tuple(_rule(rule) for rule in value.rules)
+        rules = tuple(_rule(rule, within=True) for rule in value.rules)
         return rules[0] if len(rules) == 1 else Joined(value.operator, rules)
     if isinstance(value, functools.partial):
-        return Called(value.func, tuple(value.keywords))
-    return Called(value)
+        return Called(value.func, tuple(value.keywords), within)
+    return Called(value, (), within)
 
 
 def accepted(function: Callable[..., object], arguments: Mapping[str, object]) -> dict[str, Any]:
@@ -132,7 +132,12 @@ def _source_of(function: Callable[..., Tensor]) -> Source | None:
     calls = [node for node in nodes if isinstance(node, ast.Call)]
     picking = {call.args[0] for call in calls if _picks(function, call)}
     called = {call.func for call in calls}
-    named = {one.id for one in {*called, *picking} if isinstance(one, ast.Name)}
+    looked_up = {
+        node.slice
+        for node in nodes
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Dict)
+    }
+    named = {one.id for one in {*called, *picking, *looked_up} if isinstance(one, ast.Name)}
     folded = tuple(sorted(named & arguments))
     return Source(text, tree, defaults, tests, folded) if tests or folded else None
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
-from collections.abc import Callable
-from typing import cast
+from collections.abc import Callable, Sequence
+from typing import TypeVar, cast
 
 import torch
 from torch import Tensor
@@ -15,6 +16,7 @@ from losses.contrastive.in_batch import (
     ALL_TERMS,
     LOG1P_OF_ALL,
     QUERY_SYMBOLS,
+    gaps,
     mean_log,
     mean_log1p,
     temperature_parameter,
@@ -27,10 +29,14 @@ from losses.kernels.sizes import rows_at_once
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
 from losses.landmarks import Bound
+from losses.masks import others_of_row
 from losses.peers import GUIDED, SENTENCE_TRANSFORMERS, Peer
+from losses.rules import Choice, composed, foldable
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 KINDS = ("absolute", "relative")
+CONTRASTED = ("keys", "queries", "keys of keys")
+T = TypeVar("T")
 CELLS = 2**18  # of cosines at a time, where only how many are kept is asked
 
 
@@ -45,43 +51,71 @@ def gist_definition(
     temperature: float = 0.01,
     margin: float = 0.0,
     margin_kind: str = "absolute",
-    contrast_anchors: bool = True,
-    contrast_positives: bool = True,
+    contrasted: Sequence[str] = CONTRASTED,
 ) -> Tensor:
-    similarities = cosine_matrix(queries, keys)
+    candidates = keys if negatives is None else torch.cat((keys, negatives))
+    guides = guide_keys if guide_negatives is None else torch.cat((guide_keys, guide_negatives))
+    similarities = cosine_matrix(queries, candidates)
     logits = similarities / temperature
     positive = logits.diagonal()
-    guided = cosine_matrix(guide_queries, guide_keys)
+    guided = cosine_matrix(guide_queries, guides)
     bound = bound_of(guided.diagonal(), margin, margin_kind)
-    itself = torch.eye(*logits.shape, dtype=torch.bool, device=logits.device)
-    others = ~itself & (guided <= bound[:, None])
+    others = others_of_row(guided) & (guided <= bound[:, None])
     terms = (logits - positive[:, None]).masked_fill(~others, -torch.inf)
-    parts = [terms]
-    if contrast_anchors:
-        among_queries = cosine_matrix(queries, queries)
-        guided_queries = cosine_matrix(guide_queries, guide_queries)
-        query_terms = (among_queries / temperature - positive[:, None]).masked_fill(
-            itself | (guided_queries > bound[:, None]), -torch.inf
-        )
-        parts.append(query_terms)
-    if contrast_positives:
-        among_keys = cosine_matrix(keys, keys)
-        guided_keys = cosine_matrix(guide_keys, guide_keys)
-        key_terms = (among_keys / temperature - positive[:, None]).masked_fill(
-            itself | (guided_keys > bound[:, None]), -torch.inf
-        )
-        parts.append(key_terms)
-    if negatives is not None and guide_negatives is not None:
-        at_negatives = cosine_matrix(queries, negatives)
-        guided_negatives = cosine_matrix(guide_queries, guide_negatives)
-        negative_terms = (at_negatives / temperature - positive[:, None]).masked_fill(
-            guided_negatives > bound[:, None], -torch.inf
-        )
-        parts.append(negative_terms)
-    all_terms = torch.cat(parts, dim=1)
+    among_queries = cosine_matrix(queries, queries)
+    guided_queries = cosine_matrix(guide_queries, guide_queries)
+    query_terms = gaps(among_queries, temperature, positive, stands(guided_queries, bound))
+    among_keys = cosine_matrix(keys, keys)
+    guided_keys = cosine_matrix(guide_keys, guide_keys)
+    key_terms = gaps(among_keys, temperature, positive, stands(guided_keys, bound))
+    all_terms = torch.cat(of_sides(contrasted, (terms, query_terms, key_terms)), dim=1)
     per_query = log1p_sum_exp(all_terms, dim=1)
     loss = per_query.mean()
     return loss
+
+
+@foldable
+def of_sides(contrasted: Sequence[str], blocks: Sequence[T]) -> tuple[T, ...]:
+    """Of blocks in the order of `CONTRASTED` those that are contrasted."""
+    named = zip(CONTRASTED, blocks, strict=True)
+    return tuple(block for name, block in named if name in contrasted)
+
+
+def stands(guided: Tensor, bound: Tensor) -> Tensor:
+    """Which other candidates [N, N] the guide holds for no nearer than each row's bound [N]."""
+    return others_of_row(guided) & (guided <= bound[:, None])
+
+
+@composed(gist_definition)
+def gist_by_options(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    guide_queries: Tensor,
+    guide_keys: Tensor,
+    negatives: Tensor | None = None,
+    guide_negatives: Tensor | None = None,
+    temperature: float = 0.01,
+    margin: float = 0.0,
+    margin_kind: str = "absolute",
+    contrast_anchors: bool = True,
+    contrast_positives: bool = True,
+) -> Choice:
+    """Choose what stands in the softmax beside the keys, for the options of `losses.gist`."""
+    contrast = (True, contrast_anchors, contrast_positives)
+    arguments = {
+        "queries": queries,
+        "keys": keys,
+        "guide_queries": guide_queries,
+        "guide_keys": guide_keys,
+        "negatives": negatives,
+        "guide_negatives": guide_negatives,
+        "temperature": temperature,
+        "margin": margin,
+        "margin_kind": margin_kind,
+        "contrasted": tuple(itertools.compress(CONTRASTED, contrast)),
+    }
+    return gist_definition, arguments
 
 
 def bound_of(own: Tensor, margin: float, kind: str) -> Tensor:
@@ -164,7 +198,7 @@ def gist(
 def _gist_densely(
     queries, keys, negatives, scale, of_queries, of_keys, of_negatives, margin, kind, qq, kk
 ):
-    return gist_definition(
+    return gist_by_options(
         queries,
         keys,
         guide_queries=of_queries,
@@ -261,7 +295,7 @@ def _guided(rows: str, columns: str, latex: str) -> Symbol:
 
 GIST = LossSpec(
     function=gist,
-    definition=gist_definition,
+    definition=gist_by_options,
     title="GISTEmbed",
     group="in_batch",
     formula=r"-\frac1N \sum_i \log \frac{e^{s_{ii}}}{e^{s_{ii}}"
@@ -274,6 +308,7 @@ GIST = LossSpec(
         "guide_queries": Symbol(r"\hat q_i", ("query", "guide_dimension"), stem=r"\hat q"),
         "guide_keys": Symbol(r"\hat k_j", ("key", "guide_dimension")),
         "guide_negatives": Symbol(r"\hat n_j", ("key", "guide_dimension")),
+        "guides": Symbol(r"\hat k_j", ("key", "guide_dimension")),
         "guided": _guided("query", "key", r"g_{ij} = \cos(\hat q_i, \hat k_j)"),
         "bound": Symbol(
             r"g_{ii} - m",
@@ -283,7 +318,6 @@ GIST = LossSpec(
                 "": "«guided[r,r]» - «margin»",
             },
         ),
-        "itself": Symbol("i = j", ("query", "key"), "«r» = «c»"),
         "others": Symbol(
             r"j \ne i,\ g_{ij} \le g_{ii} - m",
             ("query", "key"),
@@ -309,13 +343,6 @@ GIST = LossSpec(
             ("query", "key"),
             "«among_keys[r,c]» / «temperature» - «positive[r]»",
         ),
-        "at_negatives": _guided("query", "negative", r"\cos(q_i, n_j)"),
-        "guided_negatives": _guided("query", "negative", r"\cos(\hat q_i, \hat n_j)"),
-        "negative_terms": Symbol(
-            r"\cos(q_i, n_j)/\tau - s_{ii}",
-            ("query", "negative"),
-            "«at_negatives[r,c]» / «temperature» - «positive[r]»",
-        ),
     },
     parameters=(
         temperature_parameter(0.01),
@@ -333,7 +360,7 @@ GIST = LossSpec(
         "guide_negatives": "guide_negatives",
     },
     terms="terms",
-    negatives=("terms", "query_terms", "key_terms", "negative_terms"),
+    negatives=("terms", "query_terms", "key_terms"),
     with_copies=mean_log1p,
     collapse=_gist_collapse,
     collapse_formula=r"\overline{\ln K_i}",

@@ -22,6 +22,11 @@ def temperature_parameter(default: float) -> Parameter:
     )
 
 
+def gaps(similarities: Tensor, temperature: float, positive: Tensor, where: Tensor) -> Tensor:
+    """s_ij/τ − s_ii of cells [N, K] that count, −∞ elsewhere; `positive` is s_ii [N]."""
+    return (similarities / temperature - positive[:, None]).masked_fill(~where, -torch.inf)
+
+
 def left_out_counts(given: dict[str, Tensor]) -> tuple[Tensor | None, Tensor | None]:
     """How many keys are left out of the negatives of each query [N], and how many queries of those
     of each key [N]; None where no texts are known."""

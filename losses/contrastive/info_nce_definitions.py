@@ -18,9 +18,11 @@ from losses.biases import (
     own_weight,
 )
 from losses.contrastive.directions import BOTH_WAYS, Ways, flat_negatives, in_directions, ways_of
+from losses.contrastive.in_batch import gaps
 from losses.geometry import cosine_matrix, dot_matrix
 from losses.kernels import log1p_sum_exp
 from losses.masks import (
+    OTHERS,
     below_own,
     given_only,
     not_own,
@@ -35,7 +37,6 @@ from losses.rules import Choice, Rule, Rules, composed
 
 # Nothing is as far above the own pair.
 UNMASKED = 1000.0
-OTHERS = Rules("&", (others_of_row,))
 SIMILARITY = {"cosine": cosine_matrix, "dot": dot_matrix}
 HARDNESS = {"all": hardness_of_all, "hard": hardness_of_given, "in_batch": hardness_in_batch}
 
@@ -157,11 +158,6 @@ def info_nce_per_direction_definition(
     softmaxes = in_directions(directions, (terms, backward_terms, query_terms, key_terms))
     loss = torch.stack([log1p_sum_exp(block, dim=1).mean() for block in softmaxes]).mean()
     return loss
-
-
-def gaps(similarities: Tensor, temperature: float, positive: Tensor, where: Tensor) -> Tensor:
-    """s_ij/τ − s_ii of cells [N, K] that count, −∞ elsewhere; `positive` is s_ii [N]."""
-    return (similarities / temperature - positive[:, None]).masked_fill(~where, -torch.inf)
 
 
 @composed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import cast
 
 import torch
@@ -28,7 +29,9 @@ from losses.kernels.tiled import (
     directions_and_logits,
 )
 from losses.landmarks import least_binary, simplex_gap, softplus_at
-from losses.same_text import absent_by, same_text, same_text_count
+from losses.masks import EVERY_CELL, OTHERS, others_of_row, texts_differ
+from losses.rules import Choice, Rule, Rules, composed
+from losses.same_text import absent_by, same_text_count
 from losses.spec import LossSpec, Parameter, Symbol
 
 
@@ -39,32 +42,71 @@ def nce_definition(
     negatives: Tensor | None = None,
     temperature: float = 0.05,
     noise_ratio: float = 1.0,
-    full: bool = False,
-    log_noise: float = 0.0,
-    query_texts: Tensor | None = None,
-    key_texts: Tensor | None = None,
+    where: Rule = OTHERS,
 ) -> Tensor:
     positive = cosine(queries, keys) / temperature
     if negatives is None:
         noise = cosine_matrix(queries, keys) / temperature
-        is_noise = ~torch.eye(len(noise), dtype=torch.bool, device=noise.device)
-        if query_texts is not None and key_texts is not None:
-            left_out = same_text(query_texts, key_texts, key_texts)
-            is_noise = is_noise & ~left_out
     else:
         noise = (unit(queries)[:, None, :] * unit(negatives)).sum(dim=2) / temperature
-        is_noise = torch.ones_like(noise, dtype=torch.bool)
-    if full:
-        excess = noise - log_noise
-        terms = softplus(excess).masked_fill(~is_noise, 0)
-        data_terms = softplus(log_noise - positive)
-        per_query = data_terms + terms.sum(dim=1)
-        loss = per_query.mean()
-    else:
-        excess = noise - positive[:, None] + math.log(noise_ratio)
-        terms = softplus(excess).masked_fill(~is_noise, 0)
-        loss = mean_of(terms, is_noise)
+    is_noise = where(noise)
+    excess = noise - positive[:, None] + math.log(noise_ratio)
+    terms = softplus(excess).masked_fill(~is_noise, 0)
+    loss = mean_of(terms, is_noise)
     return loss
+
+
+def nce_full_definition(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    negatives: Tensor | None = None,
+    temperature: float = 0.05,
+    log_noise: float = 0.0,
+    where: Rule = OTHERS,
+) -> Tensor:
+    positive = cosine(queries, keys) / temperature
+    if negatives is None:
+        noise = cosine_matrix(queries, keys) / temperature
+    else:
+        noise = (unit(queries)[:, None, :] * unit(negatives)).sum(dim=2) / temperature
+    is_noise = where(noise)
+    excess = noise - log_noise
+    terms = softplus(excess).masked_fill(~is_noise, 0)
+    data_terms = softplus(log_noise - positive)
+    per_query = data_terms + terms.sum(dim=1)
+    loss = per_query.mean()
+    return loss
+
+
+@composed(nce_definition, nce_full_definition)
+def nce_by_options(
+    queries: Tensor,
+    keys: Tensor,
+    *,
+    negatives: Tensor | None = None,
+    temperature: float = 0.05,
+    noise_ratio: float = 1.0,
+    full: bool = False,
+    log_noise: float = 0.0,
+    query_texts: Tensor | None = None,
+    key_texts: Tensor | None = None,
+) -> Choice:
+    """Choose the definition of NCE for the options of `losses.nce`."""
+    where = OTHERS if negatives is None else EVERY_CELL
+    if negatives is None and query_texts is not None and key_texts is not None:
+        differ = partial(texts_differ, query_texts=query_texts, key_texts=key_texts)
+        where = Rules("&", (others_of_row, differ))
+    arguments = {
+        "queries": queries,
+        "keys": keys,
+        "negatives": negatives,
+        "temperature": temperature,
+        "where": where,
+    }
+    if full:
+        return nce_full_definition, {**arguments, "log_noise": log_noise}
+    return nce_definition, {**arguments, "noise_ratio": noise_ratio}
 
 
 def nce(
@@ -122,7 +164,7 @@ def nce(
                 f"negatives has shape {tuple(negatives.shape)}; noise keys of {width} dimensions "
                 f"for each of the {count} queries are needed, [N, K, D]"
             )
-        return nce_definition(
+        return nce_by_options(
             queries,
             keys,
             negatives=negatives,
@@ -139,7 +181,7 @@ def nce(
 
 
 def _nce_densely(queries, keys, scale, log_ratio, of_queries, of_keys):
-    return nce_definition(
+    return nce_by_options(
         queries,
         keys,
         temperature=1 / scale,
@@ -211,7 +253,7 @@ def _nce_floor(
 
 NCE = LossSpec(
     function=nce,
-    definition=nce_definition,
+    definition=nce_by_options,
     title="NCE",
     group="in_batch",
     formula=r"-\frac{1}{|\mathrm{noise}|} \sum_{i, k}"
@@ -220,7 +262,6 @@ NCE = LossSpec(
         "queries": QUERY_SYMBOLS["queries"],
         "keys": QUERY_SYMBOLS["keys"],
         **{name: TEXT_SYMBOLS[name] for name in TEXTS},
-        "left_out": QUERY_SYMBOLS["left_out"],
         "positive": Symbol("p_i", ("query",), equals=r"\cos(q_i, k_i) / \tau"),
         "noise": Symbol("n_{ik}", ("query", "key"), equals=r"\cos(q_i, k_k) / \tau"),
         "is_noise": Symbol(r"k \ne i", ("query", "key"), r"«c» \ne «r»"),

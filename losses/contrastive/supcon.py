@@ -17,7 +17,9 @@ from losses.kernels import few, log1p_sum_exp, log_sum_exp, mean_of
 from losses.kernels.classes import is_small
 from losses.kernels.gradient import with_gradient
 from losses.landmarks import simplex_gap
+from losses.masks import EVERY_CELL, OTHERS
 from losses.peers import CLASSED, METRIC_LEARNING, Peer
+from losses.rules import Choice, Rule, composed
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 BASE_TEMPERATURE = 0.07  # of SupContrast, which multiplies its loss by τ/τ_base
@@ -30,14 +32,13 @@ def supcon_definition(
     queue: Tensor | None = None,
     queue_classes: Tensor | None = None,
     temperature: float = 0.1,
-    include_self: bool = False,
+    where: Rule = OTHERS,
 ) -> Tensor:
     keys = embeddings if queue is None else torch.cat((embeddings, queue))
     key_classes = classes if queue_classes is None else torch.cat((classes, queue_classes))
     similarities = cosine_matrix(embeddings, keys)
     logits = similarities / temperature
-    itself = torch.eye(*logits.shape, dtype=torch.bool, device=logits.device)
-    candidates = torch.ones_like(itself) if include_self else ~itself
+    candidates = where(logits)
     positives = (classes[:, None] == key_classes[None, :]) & candidates
     terms = logits.masked_fill(~candidates, -torch.inf)
     partition = log_sum_exp(terms, dim=1)
@@ -46,6 +47,28 @@ def supcon_definition(
     per_anchor = partition - attraction
     loss = mean_of(per_anchor, positive_count > 0)
     return loss
+
+
+@composed(supcon_definition)
+def supcon_by_options(
+    embeddings: Tensor,
+    classes: Tensor,
+    *,
+    queue: Tensor | None = None,
+    queue_classes: Tensor | None = None,
+    temperature: float = 0.1,
+    include_self: bool = False,
+) -> Choice:
+    """Choose whether an anchor is a key of its own, as `losses.supcon` has it."""
+    arguments = {
+        "embeddings": embeddings,
+        "classes": classes,
+        "queue": queue,
+        "queue_classes": queue_classes,
+        "temperature": temperature,
+        "where": EVERY_CELL if include_self else OTHERS,
+    }
+    return supcon_definition, arguments
 
 
 def supcon(
@@ -100,7 +123,7 @@ def _supcon_densely(embeddings, classes, queue, queue_classes, temperature, incl
     if zeros:
         whole = supcon_with_zeros_definition(embeddings, classes, temperature=temperature)
         return BASE_TEMPERATURE / temperature * whole  # `supcon_with_zeros` multiplies by τ/τ_base
-    return supcon_definition(
+    return supcon_by_options(
         embeddings,
         classes,
         queue=queue,
@@ -204,7 +227,7 @@ def _floor(
 
 SUPCON = LossSpec(
     function=supcon,
-    definition=supcon_definition,
+    definition=supcon_by_options,
     title="Supervised contrastive (SupCon)",
     group="in_batch",
     formula=r"\frac1N \sum_i \frac{-1}{|P(i)|} \sum_{p \in P(i)}"
@@ -221,7 +244,6 @@ SUPCON = LossSpec(
             r"«similarities[r,c]» / «temperature»",
             equals=r"c_{ik} / \tau",
         ),
-        "itself": Symbol("i = k", ("sentence", "sentence"), "«r» = «c»"),
         "candidates": Symbol(r"k \in A(i)", ("sentence", "sentence")),
         "positives": Symbol(
             r"k \in P(i)",
@@ -261,7 +283,7 @@ SUPCON = LossSpec(
     parameters=(temperature_parameter(0.1), Parameter("include_self", False)),
     reads={"embeddings": "embeddings", "classes": "classes"},
     terms="terms",
-    selectors=("itself", "positives", "alike"),
+    selectors=("positives", "alike"),
     collapse=_collapse,
     collapse_formula=r"\ln(N - 1)",
     floor=_floor,

@@ -7,10 +7,13 @@ negative. All ordered pairs of one class make a row; for "hard", each anchor wit
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.functional import relu
 
 from losses import geometry, inputs
 from losses.contrastive.given_triplets import (
@@ -66,13 +69,102 @@ from losses.contrastive.triplet_symbols import (
 )
 from losses.gather import gathered
 from losses.kernels import mean_of, softplus
+from losses.masks import others_of_row
 from losses.peers import CLASSED, METRIC_LEARNING, SENTENCE_TRANSFORMERS, Peer
+from losses.rules import Choice, composed
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 MININGS = ("given", "all", "semi_hard", "hard")
 
 
-def triplet_definition(
+def triplet_all_definition(
+    anchors: Tensor,
+    classes: Tensor,
+    *,
+    margin: float = 1.0,
+    distance: str = "euclidean",
+    hinge: Callable[[Tensor], Tensor] = relu,
+) -> Tensor:
+    """Every anchor, positive of its class and negative of another."""
+    distances = geometry.distance_matrix(anchors, anchors, distance)
+    alike = classes[:, None] == classes[None, :]
+    partners = alike & others_of_row(distances)
+    anchor, positive = partners.nonzero(as_tuple=True)
+    to_positive = distances[anchor, positive]
+    to_others = distances[anchor]
+    valid = ~alike[anchor]
+    differences = to_positive[:, None] - to_others + margin
+    violations = differences.masked_fill(~valid, -torch.inf)
+    terms = hinge(violations)
+    loss = mean_of(terms, valid)
+    return loss
+
+
+def triplet_semi_hard_definition(
+    anchors: Tensor,
+    classes: Tensor,
+    *,
+    margin: float = 1.0,
+    distance: str = "euclidean",
+    hinge: Callable[[Tensor], Tensor] = relu,
+) -> Tensor:
+    """Each pair of a class with the nearest negative beyond it; without one, the farthest."""
+    distances = geometry.distance_matrix(anchors, anchors, distance)
+    alike = classes[:, None] == classes[None, :]
+    partners = alike & others_of_row(distances)
+    anchor, positive = partners.nonzero(as_tuple=True)
+    to_positive = distances[anchor, positive]
+    to_others = distances[anchor]
+    strangers = ~alike[anchor]
+    beyond = strangers & (to_others > to_positive[:, None])
+    nearest_beyond = to_others.masked_fill(~beyond, torch.inf).argmin(dim=1)
+    farthest = to_others.masked_fill(~strangers, -torch.inf).argmax(dim=1)
+    negative = torch.where(beyond.any(dim=1), nearest_beyond, farthest)
+    place = torch.arange(len(classes), device=classes.device)
+    valid = strangers & (place == negative[:, None])
+    differences = to_positive[:, None] - to_others + margin
+    violations = differences.masked_fill(~valid, -torch.inf)
+    terms = hinge(violations)
+    loss = mean_of(terms, valid)
+    return loss
+
+
+def triplet_hard_definition(
+    anchors: Tensor,
+    classes: Tensor,
+    *,
+    margin: float = 1.0,
+    distance: str = "euclidean",
+    hinge: Callable[[Tensor], Tensor] = relu,
+) -> Tensor:
+    """Each anchor with its farthest positive and its nearest negative."""
+    distances = geometry.distance_matrix(anchors, anchors, distance)
+    alike = classes[:, None] == classes[None, :]
+    partners = alike & others_of_row(distances)
+    anchor = partners.any(dim=1).nonzero()[:, 0]
+    positive = distances.masked_fill(~partners, -torch.inf).argmax(dim=1)[anchor]
+    to_positive = distances[anchor, positive]
+    to_others = distances[anchor]
+    strangers = ~alike[anchor]
+    negative = to_others.masked_fill(~strangers, torch.inf).argmin(dim=1)
+    place = torch.arange(len(classes), device=classes.device)
+    valid = strangers & (place == negative[:, None])
+    differences = to_positive[:, None] - to_others + margin
+    violations = differences.masked_fill(~valid, -torch.inf)
+    terms = hinge(violations)
+    loss = mean_of(terms, valid)
+    return loss
+
+
+MINED_DEFINITIONS = {
+    "all": triplet_all_definition,
+    "semi_hard": triplet_semi_hard_definition,
+    "hard": triplet_hard_definition,
+}
+
+
+@composed(triplet_given_definition, *MINED_DEFINITIONS.values())
+def triplet_by_options(
     anchors: Tensor,
     positives: Tensor | None = None,
     negatives: Tensor | None = None,
@@ -82,40 +174,14 @@ def triplet_definition(
     margin: float = 1.0,
     distance: str = "euclidean",
     soft_margin: bool = False,
-) -> Tensor:
+) -> Choice:
+    """Choose the definition for the mining of `losses.triplet`."""
+    arguments: dict[str, Any] = {"anchors": anchors, "margin": margin, "distance": distance}
     if positives is not None and negatives is not None:  # mining is "given"
-        settings = {"margin": margin, "distance": distance, "soft_margin": soft_margin}
-        return triplet_given_definition(anchors, positives, negatives, **settings)
-    assert classes is not None
-    distances = geometry.distance_matrix(anchors, anchors, distance)
-    alike = classes[:, None] == classes[None, :]
-    itself = torch.eye(len(classes), dtype=torch.bool, device=classes.device)
-    partners = alike & ~itself
-    if mining == "hard":
-        anchor = partners.any(dim=1).nonzero()[:, 0]
-        positive = distances.masked_fill(~partners, -torch.inf).argmax(dim=1)[anchor]
-    else:
-        anchor, positive = partners.nonzero(as_tuple=True)
-    to_positive = distances[anchor, positive]
-    to_others = distances[anchor]
-    strangers = ~alike[anchor]
-    place = torch.arange(len(classes), device=classes.device)
-    if mining == "all":
-        valid = strangers
-    elif mining == "hard":
-        negative = to_others.masked_fill(~strangers, torch.inf).argmin(dim=1)
-        valid = strangers & (place == negative[:, None])
-    else:  # the nearest negative beyond the positive; if there is none, the farthest
-        beyond = strangers & (to_others > to_positive[:, None])
-        nearest_beyond = to_others.masked_fill(~beyond, torch.inf).argmin(dim=1)
-        farthest = to_others.masked_fill(~strangers, -torch.inf).argmax(dim=1)
-        negative = torch.where(beyond.any(dim=1), nearest_beyond, farthest)
-        valid = strangers & (place == negative[:, None])
-    differences = to_positive[:, None] - to_others + margin
-    violations = differences.masked_fill(~valid, -torch.inf)
-    terms = softplus(violations) if soft_margin else violations.relu()
-    loss = mean_of(terms, valid)
-    return loss
+        arguments |= {"positives": positives, "negatives": negatives, "soft_margin": soft_margin}
+        return triplet_given_definition, arguments
+    arguments |= {"classes": classes, "hinge": softplus if soft_margin else relu}
+    return MINED_DEFINITIONS[mining], arguments
 
 
 def triplet(
@@ -177,7 +243,7 @@ def triplet(
 
 
 def _mined_densely(anchors, classes, mining, margin, distance):
-    return triplet_definition(
+    return triplet_by_options(
         anchors,
         classes=classes,
         mining=mining.removeprefix("soft_"),
@@ -189,7 +255,7 @@ def _mined_densely(anchors, classes, mining, margin, distance):
 
 TRIPLET = LossSpec(
     function=triplet,
-    definition=triplet_definition,
+    definition=triplet_by_options,
     title="Triplet",
     group="distances",
     formula=r"\frac{1}{|T|} \sum_{(a, p, n) \in T} [d(a, p) - d(a, n) + m]_+",

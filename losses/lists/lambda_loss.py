@@ -78,7 +78,7 @@ def lambda_loss_definition(
     weights = weights_by(scheme, gains, ranks, mu).masked_fill(~ordered, 0)
     differences = sigma * differences_of(scores, pairs)
     terms = weights * softplus(differences) / math.log(2)
-    loss = terms.sum() / (ordered.sum().clamp_min(1) if reduction == "mean" else 1)
+    loss = terms.sum() / {"mean": ordered.sum().clamp_min(1), "sum": 1}[reduction]
     return loss
 
 

@@ -38,8 +38,15 @@ PLACES = "names places in the batch; nothing is computed"
 SEARCHED = "says which place a search over the row has found"
 # The steps without a live formula, of all losses or of one.
 EXCEPTIONS = {
-    **dict.fromkeys(("among_queries", "among_keys", "guided", "at_negatives"), WHOLE_VECTORS),
-    **dict.fromkeys(("guided_negatives", "guided_keys", "guided_queries"), WHOLE_VECTORS),
+    **dict.fromkeys(
+        (
+            "among_queries",
+            "among_keys",
+            "guided",
+        ),
+        WHOLE_VECTORS,
+    ),
+    **dict.fromkeys(("guided_keys", "guided_queries"), WHOLE_VECTORS),
     **dict.fromkeys(("cosines_first", "cosines_second", "centred_first"), WHOLE_VECTORS),
     **dict.fromkeys(("centred_second", "covariance_first", "covariance_second"), WHOLE_VECTORS),
     **dict.fromkeys(("correlations", "alignment.differences"), WHOLE_VECTORS),
@@ -50,7 +57,7 @@ EXCEPTIONS = {
     "info_nce.others": "which negatives there are: by direction, text, mask and whose they are",
     "other_queries": "the same of queries",
     "all_terms": "the terms of all directions side by side",
-    **dict.fromkeys(("candidates", "views", "directions", "distances"), WHOLE_VECTORS),
+    **dict.fromkeys(("candidates", "guides", "views", "directions", "distances"), WHOLE_VECTORS),
     **dict.fromkeys(("similarities", "noise", "softmax.logits", "nce.positive"), WHOLE_VECTORS),
     **dict.fromkeys(("place", "partner", "anchor", "triplet.positive", "signs"), PLACES),
     **dict.fromkeys(("supcon.candidates",), PLACES),

@@ -8,9 +8,9 @@ import inspect
 import pytest
 import torch
 
-from explorer.core.specialise import accepted, is_specialised, specialised
+from explorer.core.specialise import accepted, definition_at, is_specialised, specialised
 from losses import LOSSES
-from losses.contrastive.triplet import triplet_definition
+from losses.contrastive.triplet import triplet_by_options
 from tests.unit.export.explored import ENGLISH, SMALL, seen
 
 CLASSES = torch.tensor([0, 0, 1, 1, 2])
@@ -47,7 +47,7 @@ def test_it_gives_the_same_number_and_tests_no_argument(loss, convention, data):
 
 
 def of_triplets(**options):
-    return specialised(triplet_definition, {"anchors": VECTORS, "classes": CLASSES, **options})
+    return definition_at(triplet_by_options, {"anchors": VECTORS, "classes": CLASSES, **options})
 
 
 @pytest.mark.parametrize("soft_margin", [False, True])
@@ -57,12 +57,12 @@ def test_it_drops_branches_assignments_and_arguments(mining, soft_margin):
     short = of_triplets(**options)
     source = inspect.getsource(short)
     assert is_specialised(short)
-    assert not is_specialised(triplet_definition)
+    assert not is_specialised(triplet_by_options)
     assert "if " not in source
     assert "else" not in source
     assert not {"mining", "soft_margin", "positives"} & set(inspect.signature(short).parameters)
     called = {"anchors": VECTORS, "classes": CLASSES, "margin": 0.2, **options}
-    assert short(**accepted(short, called)) == triplet_definition(**called)
+    assert short(**accepted(short, called)) == triplet_by_options(**called)
     tree = ast.parse(source)
     stored = {
         node.id
@@ -82,12 +82,27 @@ def test_equal_answers_give_one_function():
     assert of_triplets(mining="all") is not of_triplets(mining="hard")
 
 
-def test_a_test_of_numbers_in_a_tensor_stays():
-    short = specialised(
-        triplet_definition,
-        {"anchors": VECTORS, "classes": CLASSES, "soft_margin": torch.tensor(1.0)},
-    )
-    assert "soft_margin" in inspect.signature(short).parameters
+def test_rules_are_written_where_they_are_called():
+    """A rule of one line as its expression, another as a call; settings become arguments."""
+    spec = LOSSES["info_nce"]
+    texts = torch.arange(5)
+    options = {**spec.defaults, "mask_above": 0.1, "query_texts": texts, "key_texts": texts + 5}
+    short = definition_at(spec.definition, {"queries": VECTORS, "keys": VECTORS, **options})
+    source = " ".join(inspect.getsource(short).split())
+    assert "~torch.eye(*similarities.shape" in source
+    assert "& texts_differ(similarities, query_texts, key_texts)" in source
+    assert "& below_own(similarities, own, mask_above)" in source
+    assert {"mask_above", "query_texts"} <= set(inspect.signature(short).parameters)
+    assert not {"where", "similarity", "negatives"} & set(inspect.signature(short).parameters)
+
+
+def test_directions_that_are_off_are_left_out():
+    spec = LOSSES["info_nce"]
+    options = {**spec.defaults, "directions": "query_to_key,query_to_query"}
+    short = definition_at(spec.definition, {"queries": VECTORS, "keys": VECTORS, **options})
+    source = inspect.getsource(short)
+    assert "softmaxes = (terms, query_terms)" in source
+    assert "key_terms" not in source.replace("query_terms", "")
 
 
 def test_functions_from_elsewhere_are_returned_as_they_are():

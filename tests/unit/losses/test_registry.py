@@ -18,6 +18,7 @@ from losses import GROUPS, LOSSES, SHIPPED, LossSpec, Parameter, spec_of
 from losses.contrastive.directions import DIRECTIONS
 from losses.forms import Largest, Separable
 from losses.readings import READABLE
+from losses.rules import definitions_of
 from tests.unit.losses.made import EVERY, call, inputs_for, steps_of
 
 ROOT = Path(losses.__file__).parents[1]
@@ -406,3 +407,20 @@ def test_a_label_has_the_version_that_is_installed_for_the_tests():
         named = [label for label in labels if label.startswith(f"{library} ")]
         assert len(named) > 5
         assert {label.split()[1].rstrip(",") for label in named} == {version}
+
+
+def test_a_definition_fits_on_one_screen():
+    """At most 20 lines beside its docstring, and at most 2 branches."""
+    definitions = {
+        definition
+        for spec in SHIPPED
+        for form in (spec, *(spec.under(one.name) for one in spec.conventions))
+        for definition in definitions_of(form.definition)
+    }
+    assert len(definitions) > 80
+    for definition in definitions:
+        tree = ast.parse(inspect.getsource(definition)).body[0]
+        first = tree.body[1] if ast.get_docstring(tree) else tree.body[0]
+        assert tree.body[-1].end_lineno - first.lineno < 20, definition.__name__
+        branches = sum(isinstance(node, ast.If | ast.IfExp) for node in ast.walk(tree))
+        assert branches <= 2, definition.__name__

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from losses.contrastive.triplet import triplet, triplet_definition
+from losses.contrastive.triplet import triplet, triplet_by_options
 from losses.geometry import DISTANCES
 
 NAMES = ("anchors", "positives", "negatives")
@@ -35,7 +35,7 @@ def test_they_are_their_definition(distance, margin):
     for vectors in (triples(), with_edges()):
         found, expected = (
             value_and_gradients(loss, vectors, distance=distance, margin=margin)
-            for loss in (triplet, triplet_definition)
+            for loss in (triplet, triplet_by_options)
         )
         torch.testing.assert_close(found, expected, rtol=1e-10, atol=1e-10)
 
@@ -43,7 +43,7 @@ def test_they_are_their_definition(distance, margin):
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_a_learned_margin_has_a_gradient_too(distance):
     slopes = []
-    for loss in (triplet, triplet_definition):
+    for loss in (triplet, triplet_by_options):
         margin = torch.tensor(1.5).double().requires_grad_()
         slopes += torch.autograd.grad(loss(*triples(), margin=margin, distance=distance), margin)
     torch.testing.assert_close(*slopes)
@@ -76,7 +76,7 @@ def test_a_soft_margin_is_that_of_the_definition(mining, count):
     for margin, distance in ((0.0, "euclidean"), (0.7, "cosine"), (1.0, "squared_euclidean")):
         settings = {"mining": mining, "margin": margin, "distance": distance, "soft_margin": True}
         found = []
-        for loss in (triplet, triplet_definition):
+        for loss in (triplet, triplet_by_options):
             moving = vectors.clone().requires_grad_()
             value = loss(moving, classes=classes, **settings)
             found.append((value.detach(), *torch.autograd.grad(value, moving)))
@@ -94,7 +94,7 @@ def test_a_soft_margin_of_given_triplets():
     torch.testing.assert_close(
         torch.autograd.grad(value, moving)[0],
         torch.autograd.functional.jacobian(
-            lambda given: triplet_definition(*given, margin=0.3, soft_margin=True), near
+            lambda given: triplet_by_options(*given, margin=0.3, soft_margin=True), near
         ),
     )
     alone = triplet(far[0], classes=torch.zeros(4).long(), mining="all", soft_margin=True)
