@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 
-def lists_of(queries: Tensor) -> Tensor:
-    """The pairs of each query that has several, int64 [L, K], by the number of its query [N].
+def lists_of(queries: Tensor, least: int = 2) -> Tensor:
+    """The pairs of each query that has `least` or more, int64 [L, K], by its number [N].
 
     Queries in the order of their first pair, pairs in theirs; none is an empty [0, 0].
 
@@ -23,7 +23,7 @@ def lists_of(queries: Tensor) -> Tensor:
     found: dict[int, list[int]] = {}
     for place, query in enumerate(queries.tolist()):
         found.setdefault(query, []).append(place)
-    return _padded([places for places in found.values() if len(places) > 1], queries.device)
+    return _padded([one for one in found.values() if len(one) >= least], queries.device)
 
 
 def margins_of(lists: Tensor, positive: Tensor) -> tuple[Tensor, Tensor]:

@@ -146,6 +146,12 @@ READABLE: Mapping[str, Readable] = {
         "groups",
         needs=LISTS,
     ),
+    "graded_mask": Readable(
+        "where there is a candidate whose label is 0 or more",
+        ("list", "candidate"),
+        "groups",
+        needs=LISTS,
+    ),
     "list_teacher": Readable(
         "what the teacher gives these candidates",
         ("list", "candidate"),

@@ -404,9 +404,7 @@ class LossSpec:
                         with_copies=candidate.with_copies,
                         reach=candidate.reach,
                     )
-                if "judged_mask" in found.reads.values():
-                    found = without_unjudged(found)
-                return found.scored_as(candidate.score or self.score)
+                return without_unjudged(found).scored_as(candidate.score or self.score)
         known = ", ".join(c.name for c in self.conventions) or "none"
         raise ValueError(f"{self.name} has no convention {convention!r}; it has: {known}")
 

@@ -1,9 +1,9 @@
-"""Lists of libraries that take a label of −1 for a place without a candidate."""
+"""Lists of libraries that take some labels for places without a candidate."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,41 +12,51 @@ from torch import Tensor
 from losses import inputs
 from losses.labels import UNJUDGED
 
+# By what a loss reads as its mask: which labels belong to a candidate.
+JUDGED: Mapping[str, Callable[[Tensor], Tensor]] = {
+    "judged_mask": lambda labels: labels != UNJUDGED,
+    "graded_mask": lambda labels: ~(labels < 0),  # NaN stays, to be refused
+}
 
-def judged_in(labels: Tensor, mask: Tensor | None) -> Tensor:
+
+def judged_in(labels: Tensor, mask: Tensor | None, what: str) -> Tensor:
     """Which places [L, K] hold a candidate with a judgement."""
-    judged = labels != UNJUDGED
+    judged = JUDGED[what](labels)
     return judged if mask is None else judged & mask
 
 
 def without_unjudged(spec: Any) -> Any:
-    """The `LossSpec` on lists for callers who hand over the mask of all candidates, or none."""
+    """The `LossSpec` for callers who hand over the mask of all candidates, or none; as it is where
+    it reads none of `JUDGED`."""
+    what = spec.reads.get("mask", "")
+    if what not in JUDGED:
+        return spec
     return replace(
         spec,
-        function=_masked(spec.function),
-        definition=_masked(spec.definition),
-        collapse=spec.collapse and _reference(spec.collapse),
-        floor=spec.floor and _reference(spec.floor),
+        function=_masked(spec.function, what),
+        definition=_masked(spec.definition, what),
+        collapse=spec.collapse and _reference(spec.collapse, what),
+        floor=spec.floor and _reference(spec.floor, what),
     )
 
 
 @functools.cache
-def _masked(loss: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def _masked(loss: Callable[..., Tensor], what: str) -> Callable[..., Tensor]:
     @functools.wraps(loss)
     def judged(scores: Tensor, labels: Tensor, *, mask: Tensor | None = None, **chosen: Any):
         scores = inputs.of_lists("scores", scores)
         labels = inputs.of_lists("labels", labels, like=scores)
-        mask = judged_in(labels, inputs.candidate_mask(mask, scores))
+        mask = judged_in(labels, inputs.candidate_mask(mask, scores), what)
         return loss(scores, labels, mask=mask, **chosen)
 
     return judged
 
 
 @functools.cache
-def _reference(value: Callable[..., Any]) -> Callable[..., Any]:
+def _reference(value: Callable[..., Any], what: str) -> Callable[..., Any]:
     @functools.wraps(value)
     def judged(given: dict[str, Tensor], **chosen: Any) -> Any:
-        mask = judged_in(given["labels"], given.get("mask"))
+        mask = judged_in(given["labels"], given.get("mask"), what)
         return value({**given, "mask": mask}, **chosen)
 
     return judged

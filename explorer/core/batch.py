@@ -28,8 +28,9 @@ from explorer.sources.guides import guide_of
 from explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from losses.geometry import cosine
 from losses.groups import at, lists_of, margins_of, triplets_of
-from losses.labels import UNJUDGED, Ends, cosine_labels, label_rules, unit_labels
+from losses.labels import Ends, cosine_labels, label_rules, unit_labels
 from losses.readings import READABLE
+from losses.unjudged import judged_in
 
 # A level of `hierarchical_cosent` reads this share of the dimensions, from the first on.
 LEVELS = (0.25, 0.5, 1.0)
@@ -372,7 +373,10 @@ class _Readings:
         return self.batch.lists >= 0
 
     def judged_mask(self) -> Tensor:
-        return self.list_mask() & (self.list_labels() != UNJUDGED)
+        return judged_in(self.list_labels(), self.list_mask(), "judged_mask")
+
+    def graded_mask(self) -> Tensor:
+        return judged_in(self.list_labels(), self.list_mask(), "graded_mask")
 
     def list_places(self) -> Tensor:
         return self.batch.lists

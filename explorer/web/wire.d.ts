@@ -17,6 +17,8 @@ export type Bytes = string;
 
 export type Setting = number | boolean | string | number[];
 
+export type ParityStatus = "equal" | "explained" | "differs" | "alone" | "not_installed" | "not_called" | "failed";
+
 export type RunRecord = OneOf<StepRecord | EvaluationRecord | HeldOutRecord | AlarmRecord | EventRecord>;
 
 export type Range = [number, number];
@@ -1403,7 +1405,15 @@ export interface Parity {
   first: number;
 }
 
-/** A loss under a convention beside one library; gaps from the definition, in float64 and float32, of our function and of the library's. `fed` says what the library was given. */
+/** The same library on a batch of odd labels, and what it was given. */
+export interface ParityOdd {
+  name: "graded" | "unjudged" | "large" | "tied" | "single";
+  status: ParityStatus;
+  because: Told[];
+  fed: string;
+}
+
+/** A loss under a convention beside one library; gaps from the definition, in float64 and float32, of our function and of the library's. `fed` says what the library was given, and `left_out` what of the batch it cannot take. */
 export interface ParityRow {
   loss: string;
   convention: string;
@@ -1411,11 +1421,13 @@ export interface ParityRow {
   called: string;
   fed: string;
   version: string | null;
-  status: "equal" | "explained" | "differs" | "alone" | "not_installed" | "not_called" | "failed";
+  status: ParityStatus;
   value: Real | null;
   ours: (Gap | null)[];
   theirs: (Gap | null)[];
   because: Told[];
+  left_out: Told | null;
+  odd: ParityOdd[];
 }
 
 /** A part of a sum of losses: its value and landmarks, not weighed; `norm` and `share` of its weighed gradient, and the weight at which that is as long as all others together. */

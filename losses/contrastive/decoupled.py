@@ -18,7 +18,7 @@ from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
 from losses.landmarks import least_on_grid, simplex_gap
-from losses.peers import Peer
+from losses.peers import OF_PAIRS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -249,7 +249,7 @@ OF_LIGHTLY = Convention(
     collapse_formula=r"\ln(2N - 2)",
     floor=_of_lightly_floor,
     floor_formula=r"\ln(2N - 2) - \frac{N}{(N - 1)\tau}",
-    peers=(Peer("lightly", "DCLLoss"),),
+    peers=(Peer("lightly", "DCLLoss", OF_PAIRS),),
 )
 
 DECOUPLED = LossSpec(
@@ -314,7 +314,7 @@ DECOUPLED = LossSpec(
             name="lightly 1.6.0 DCLWLoss",
             parameters={"temperature": 0.1, "weighted": True},
             note="",
-            peers=(Peer("lightly", "DCLWLoss"),),
+            peers=(Peer("lightly", "DCLWLoss", OF_PAIRS),),
         ),
     ),
 )

@@ -50,7 +50,7 @@ from losses.kernels.tiled import (
     against_others,
     both_ways,
 )
-from losses.peers import OWNED, QUERIED, SENTENCE_TRANSFORMERS, Peer
+from losses.peers import OF_PAIRS, OWNED, QUERIED, SENTENCE_TRANSFORMERS, Peer
 from losses.same_text import Absent, absent_by, all_differ
 from losses.same_text import same_text as holds_same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -558,7 +558,7 @@ INFO_NCE = LossSpec(
             {"temperature": 0.07, "symmetric": True},
             learned={"temperature": 0.01},
             former=("CLIP (initial temperature)",),
-            peers=(Peer("open-clip-torch", "ClipLoss"),),
+            peers=(Peer("open-clip-torch", "ClipLoss", OF_PAIRS, {"scale": 1 / 0.07}),),
         ),
         Convention(
             "sentence-transformers 6.2, four directions in one softmax (GTE)",

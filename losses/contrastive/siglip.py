@@ -24,7 +24,7 @@ from losses.kernels.tiled import (
     directions_and_logits,
 )
 from losses.landmarks import least_binary, softplus_at
-from losses.peers import Peer
+from losses.peers import OF_PAIRS, Peer
 from losses.same_text import absent_by, same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -202,7 +202,9 @@ SIGLIP = LossSpec(
             {"scale": 10.0, "bias": -10.0},
             learned={"scale": 1000.0, "bias": -500.0},
             former=("open_clip (initial values)",),
-            peers=(Peer("open-clip-torch", "SigLipLoss"),),
+            peers=(
+                Peer("open-clip-torch", "SigLipLoss", OF_PAIRS, {"scale": 10.0, "bias": -10.0}),
+            ),
         ),
         Convention(
             "averaged over cells (big_vision issue 179, unreleased)",

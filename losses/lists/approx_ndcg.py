@@ -18,6 +18,7 @@ from losses.lists.candidates import (
     LIST_SYMBOLS,
     MEAN_OF_LISTS,
     READS,
+    READS_GRADED,
     READS_JUDGED,
     both_present,
     differences_of,
@@ -148,8 +149,9 @@ APPROX_NDCG = LossSpec(
         Convention(
             "TF-Ranking 0.5.5 ApproxNDCGLoss",
             {"temperature": 0.1},
+            reads=READS_GRADED,
             score="logit",
-            peers=(Peer("tensorflow-ranking", "ApproxNDCGLoss"),),
+            peers=(Peer("tensorflow-ranking", "ApproxNDCGLoss", LISTED),),
         ),
         Convention(
             "allRank 1.4.3 approxNDCGLoss (α = 1)",

@@ -20,6 +20,7 @@ TEMPERATURE = Parameter(
 )
 READS = {"scores": "list_scores", "labels": "list_labels", "mask": "list_mask"}
 READS_JUDGED = {**READS, "mask": "judged_mask"}  # a label of −1 is no candidate
+READS_GRADED = {**READS, "mask": "graded_mask"}  # no label below 0 is
 
 
 def scored_lists(

@@ -16,6 +16,7 @@ from losses.lists.candidates import (
     LIST_SYMBOLS,
     MEAN_OF_LISTS,
     READS,
+    READS_GRADED,
     READS_JUDGED,
     TEMPERATURE,
     both_present,
@@ -222,8 +223,9 @@ LIST_MLE = LossSpec(
         Convention(
             "TF-Ranking 0.5.5 ListMLELoss (ties shuffled)",
             {},
+            reads=READS_GRADED,
             score="logit",
-            peers=(Peer("tensorflow-ranking", "ListMLELoss"),),
+            peers=(Peer("tensorflow-ranking", "ListMLELoss", LISTED),),
         ),
         Convention(
             "allRank 1.4.3 listMLE (ties shuffled)",

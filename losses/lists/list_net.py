@@ -17,6 +17,7 @@ from losses.lists.candidates import (
     LIST_SYMBOLS,
     MEAN_OF_LISTS,
     READS,
+    READS_GRADED,
     READS_JUDGED,
     TEMPERATURE,
     log_shares_of,
@@ -306,8 +307,9 @@ SOFTMAX_RANK = LossSpec(
         Convention(
             "TF-Ranking 0.5.5, Keras SoftmaxLoss",
             {"target": "raw"},
+            reads=READS_GRADED,
             score="logit",
-            peers=(Peer("tensorflow-ranking", "SoftmaxLoss"),),
+            peers=(Peer("tensorflow-ranking", "SoftmaxLoss", LISTED),),
         ),
         Convention(
             "sentence-transformers 6.2, in-batch negatives of a cross-encoder (10 σ(s))",

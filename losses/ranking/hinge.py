@@ -12,7 +12,7 @@ from losses.kernels import hinge_sum, mean_of
 from losses.kernels.pairwise import sum_of_gaps
 from losses.labels import COSINES, Ends
 from losses.peers import SCORES, Peer
-from losses.ranking.ordered_pairs import PAIR_SYMBOLS, ordered_count
+from losses.ranking.ordered_pairs import GRADED, PAIR_SYMBOLS, ordered_count
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 
@@ -66,7 +66,8 @@ def pairwise_hinge_per_item_definition(
     scores: Tensor, labels: Tensor, *, margin: float = 1.0
 ) -> Tensor:
     """As keras-rs and TF-Ranking's Keras loss: the sum over ordered pairs, by N."""
-    ordered = labels[:, None] < labels[None, :]
+    graded = labels >= 0
+    ordered = (labels[:, None] < labels[None, :]) & graded[:, None]
     violations = scores[:, None] - scores[None, :] + margin
     terms = violations.relu().masked_fill(~ordered, 0)
     loss = terms.sum() / len(scores)
@@ -78,7 +79,8 @@ def _unweighted_collapse(given: dict[str, Tensor], margin: float = 1.0) -> float
 
 
 def _per_item_collapse(given: dict[str, Tensor], margin: float = 1.0) -> float:
-    return max(margin, 0.0) * ordered_count(given["labels"]) / len(given["labels"])
+    labels = given["labels"]
+    return max(margin, 0.0) * ordered_count(labels[labels >= 0]) / len(labels)
 
 
 def _hinge_collapse(given: dict[str, Tensor], margin: float, eps: float = 1e-6) -> float:
@@ -92,6 +94,11 @@ def _hinge_floor(
     """0 where all levels fit between the ends at this margin; else open."""
     fits = (len(given["labels"].unique()) - 1) * margin <= within[1] - within[0]
     return 0.0 if fits else None
+
+
+def _per_item_floor(given: dict[str, Tensor], margin: float, within: Ends = COSINES):
+    labels = given["labels"]
+    return _hinge_floor({"labels": labels[labels >= 0]}, margin, within=within)
 
 
 UNWEIGHTED = {
@@ -188,18 +195,19 @@ PAIRWISE_HINGE = LossSpec(
                 formula=r"\frac1N \sum_{y_i > y_j} [s_j - s_i + m]_+",
                 symbols={
                     **UNWEIGHTED,
+                    **GRADED,
                     "loss": Symbol(
                         r"\mathcal L",
                         equals=r"\frac1N \sum_{j,i} t_{ji}",
                         live=r"\frac{«Σ terms»}{«len(scores)»}",
                     ),
                 },
-                note=UNWEIGHTED_NOTE,
+                note=f"{UNWEIGHTED_NOTE} A label below 0 is compared with none.",
                 collapse=_per_item_collapse,
                 collapse_formula=r"m \cdot \tfrac{|P|}{N}",
-                floor=_hinge_floor,
+                floor=_per_item_floor,
                 score="logit",
-                peers=(Peer(library, "PairwiseHingeLoss"),),
+                peers=(Peer(library, "PairwiseHingeLoss", SCORES),),
             )
             for name, library in (
                 ("keras-rs 0.4.0 PairwiseHingeLoss (sum / N)", "keras-rs"),

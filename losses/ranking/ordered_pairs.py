@@ -23,6 +23,9 @@ def scaled_parts(scores: Tensor, *, scale: float) -> tuple[Tensor, Tensor]:
     return scaled, -scaled
 
 
+# Of libraries that compare no label below 0.
+GRADED = {"graded": Symbol(r"y_i \ge 0", ("pair",), r"«labels[r]» \ge 0")}
+
 LOG1P_OF_TERMS = r"\log\bigl(1 + «Σ exp terms»\bigr)"
 
 SCALE = Parameter("scale", 20.0, r"\lambda", 0.1, 1000.0, 0.1, logarithmic=True, role="scale")

@@ -17,7 +17,7 @@ from losses.kernels.pairwise import sum_of_gaps
 from losses.labels import COSINES, UNJUDGED, Ends
 from losses.landmarks import softplus_at
 from losses.peers import SCORES, SENTENCE_TRANSFORMERS, Peer
-from losses.ranking.ordered_pairs import PAIR_SYMBOLS, SCALE, ordered_count
+from losses.ranking.ordered_pairs import GRADED, PAIR_SYMBOLS, SCALE, ordered_count
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 REDUCTIONS = ("sum", "mean", "none")
@@ -119,7 +119,8 @@ def pairwise_logistic_per_item_definition(
     """As keras-rs and TF-Ranking's Keras loss write it: the sum over pairs of pairs by the number
     of pairs."""
     differences = scale * (scores[:, None] - scores[None, :])
-    ordered = labels[:, None] < labels[None, :]
+    graded = labels >= 0
+    ordered = (labels[:, None] < labels[None, :]) & graded[:, None]
     terms = softplus(differences).masked_fill(~ordered, 0)
     loss = terms.sum() / len(scores)
     return loss
@@ -130,7 +131,8 @@ def pairwise_logistic_still_at_ties_definition(
 ) -> Tensor:
     """As keras-rs writes the logistic: the same number, and no gradient where two scores tie."""
     differences = scale * (scores[:, None] - scores[None, :])
-    ordered = labels[:, None] < labels[None, :]
+    graded = labels >= 0
+    ordered = (labels[:, None] < labels[None, :]) & graded[:, None]
     logistic = differences.relu() + (-differences.abs()).exp().log1p()
     terms = logistic.masked_fill(~ordered, 0)
     loss = terms.sum() / len(scores)
@@ -205,8 +207,9 @@ def _binary_floor(given: dict[str, Tensor], within: Ends = COSINES, **chosen: An
 def _per_item_floor(
     given: dict[str, Tensor], within: Ends = COSINES, **chosen: Any
 ) -> float | None:
-    least = _logistic_floor(given, **chosen, within=within)
-    return None if least is None else least / len(given["labels"])
+    labels = given["labels"]
+    least = _logistic_floor({"labels": labels[labels >= 0]}, **chosen, within=within)
+    return None if least is None else least / len(labels)
 
 
 def _by_gap_floor(given: dict[str, Tensor], within: Ends = COSINES, **chosen: Any) -> float | None:
@@ -296,7 +299,8 @@ PAIRWISE_LOGISTIC = LossSpec(
                 Peer(
                     "tensorflow-ranking",
                     "make_loss_fn",
-                    settings={"loss_name": "pairwise_logistic_loss"},
+                    SCORES,
+                    {"loss_name": "pairwise_logistic_loss"},
                 ),
             ),
         ),
@@ -367,6 +371,7 @@ PAIRWISE_LOGISTIC = LossSpec(
                 definition,
                 formula=r"\frac1N \sum_{y_i > y_j} \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
                 symbols={
+                    **GRADED,
                     "logistic": Symbol(
                         r"\log\bigl(1 + e^{d_{ji}}\bigr)",
                         ("pair", "pair"),
@@ -386,7 +391,7 @@ PAIRWISE_LOGISTIC = LossSpec(
                 former=(former,),
                 score="logit",
                 list_weight=len,
-                peers=(Peer(library, "PairwiseLogisticLoss"),),
+                peers=(Peer(library, "PairwiseLogisticLoss", SCORES),),
             )
             for library, name, former, definition, note in (
                 (
@@ -396,14 +401,14 @@ PAIRWISE_LOGISTIC = LossSpec(
                     pairwise_logistic_still_at_ties_definition,
                     "Written as [d]₊ + log(1 + e^−|d|), of which torch takes the slope to be 0 "
                     "where two scores are exactly equal: a pair that ties is not moved. So it is "
-                    "in keras-rs 0.4.0 on torch.",
+                    "in keras-rs 0.4.0 on torch. A label below 0 is compared with none.",
                 ),
                 (
                     "tensorflow-ranking",
                     "TF-Ranking 0.5.5, Keras PairwiseLogisticLoss (sum / N)",
                     "TF-Ranking, Keras (sum / N)",
                     pairwise_logistic_per_item_definition,
-                    "",
+                    "A label below 0 is compared with none.",
                 ),
             )
         ),

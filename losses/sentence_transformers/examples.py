@@ -13,7 +13,8 @@ from torch.nn.functional import pad
 from losses import geometry
 from losses.gather import gathered
 from losses.groups import at, margins_of, triplets_of
-from losses.labels import UNIT, UNJUDGED, Ends, cosine_labels, unit_labels
+from losses.labels import UNIT, Ends, cosine_labels, unit_labels
+from losses.unjudged import judged_in
 
 SIMILARITIES = {"cosine": geometry.cosine, "dot": geometry.dot}
 
@@ -219,7 +220,11 @@ class Examples:
 
     @property
     def judged_mask(self) -> Tensor:
-        return self.list_mask & (self.list_labels != UNJUDGED)
+        return judged_in(self.list_labels, self.list_mask, "judged_mask")
+
+    @property
+    def graded_mask(self) -> Tensor:
+        return judged_in(self.list_labels, self.list_mask, "graded_mask")
 
     def _of_all(self, places: Tensor) -> Tensor:
         """The places of pairs among those of all processes, where their batches are one."""

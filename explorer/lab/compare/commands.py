@@ -56,7 +56,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 def write_parity(chosen: argparse.Namespace) -> int:
     """Write the page; 1 where it could not be written, or where something differs."""
-    from explorer.lab.compare.parity import parity, seeded_batch
+    from explorer.lab.compare.parity import parity
+    from explorer.lab.compare.parity_batches import seeded_batch
     from explorer.lab.compare.report import report
 
     batch = seeded_batch()

@@ -20,6 +20,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from explorer.lab.compare import library_calls as calls
+from explorer.lab.compare import list_library_calls as list_calls
 from explorer.lab.compare.library_calls import Call
 from losses import LossSpec
 from losses.contrastive.triplet_symbols import GIVEN, MINED
@@ -50,13 +51,17 @@ class CallablePeer(Peer):
 
     `load()` imports the library and gives a function of the tensors that it `reads`; None where
     nobody has written how to call it. `within` is how far its own arithmetic takes it from its
-    formula, relative, and `because` the key of the sentence that says why. `load_at_defaults()`
-    gives the same without our parameters, where there are any.
+    formula, relative, or `shift` what it adds to each difference of coordinates, and `because` the
+    key of the sentence that says why. `below_zero` is the key of the sentence on labels below 0
+    and places without a candidate, where it takes them otherwise. `load_at_defaults()` gives the
+    same without our parameters, where there are any.
     """
 
     load: Callable[[], Call] | None = None
     within: float = 0.0
     because: str = ""
+    shift: float = 0.0
+    below_zero: str = ""
     load_at_defaults: Callable[[], Call] | None = None
 
     @property
@@ -78,18 +83,32 @@ def peers_of(spec: LossSpec, convention: str) -> Iterator[CallablePeer]:
     if equivalent:
         yield _of_equivalent(equivalent)
     for peer in spec.peers:
-        within, because = _arithmetic(peer)
         named = (peer.library, peer.called, peer.reads, peer.settings)
-        yield CallablePeer(*named, _loading(peer), within, because)
+        below_zero = _BELOW_ZERO.get((peer.library, peer.called), "")
+        inexact = _arithmetic(peer)
+        yield CallablePeer(*named, _loading(peer), *inexact, below_zero=below_zero)
     printed = any(one.printed for one in spec.conventions if one.name == convention)
     if convention and not equivalent and not spec.peers and not printed:
         yield CallablePeer("", convention)
 
 
-# What the arithmetic of a class takes it from its formula, by what its code imports.
-_LOWERED = (1e-6, "parity.because.float32")
-LOWERED = ("rax", "allRank", SENTENCE_TRANSFORMERS)  # of those on scores
-_SHIFTED = (1e-5, "parity.because.shifted")
+# How far the arithmetic of a class takes it from its formula, why, and what it adds to differences;
+# by what its code imports.
+_Arithmetic = tuple[float, str, float]
+_EXACT: _Arithmetic = (0.0, "", 0.0)
+_LOWERED: _Arithmetic = (1e-6, "parity.because.float32", 0.0)
+_BELOW_ZERO = {
+    ("rax", "approx_t12n"): "parity.because.negative_gain",
+    ("tensorflow-ranking", "ListMLELoss"): "parity.because.left_out_places",
+}
+LOWERED = (
+    "rax",
+    "allRank",
+    "tensorflow-ranking",
+    "keras-rs",
+    SENTENCE_TRANSFORMERS,
+)  # of those on scores
+_SHIFTED: _Arithmetic = (0.0, "parity.because.shifted", 1e-6)
 _INEXACT = {"CosineSimilarityLoss": _LOWERED, "ContrastiveLoss, SiameseDistanceMetric": _SHIFTED}
 
 
@@ -111,19 +130,18 @@ def _of_equivalent(equivalent: Equivalent) -> CallablePeer:
     ours = re.search(r"(?<=\(None), .*\)$", equivalent.lines, re.MULTILINE)
     of_vectors = "compute_loss_from_embeddings" in equivalent.lines
     plain = functools.partial(load, ours[0]) if ours and of_vectors else None
-    within, because = _INEXACT.get(equivalent.imports, (0.0, ""))
+    inexact = _INEXACT.get(equivalent.imports, _EXACT)
     called = ", ".join(name for name in equivalent.imports.split(", ") if name.endswith("Loss"))
-    return CallablePeer(
-        SENTENCE_TRANSFORMERS, called, equivalent.reads, {}, load, within, because, plain
-    )
+    named = (SENTENCE_TRANSFORMERS, called, equivalent.reads)
+    return CallablePeer(*named, {}, load, *inexact, load_at_defaults=plain)
 
 
-def _arithmetic(peer: Peer) -> tuple[float, str]:
-    """What its arithmetic takes a peer from its formula."""
+def _arithmetic(peer: Peer) -> _Arithmetic:
+    """How far its arithmetic takes a peer from its formula, why, and what it adds."""
     if (peer.library, peer.called) == (SENTENCE_TRANSFORMERS, "ContrastiveLoss"):
         return _SHIFTED
     on_scores = (*peer.reads,) in ((*SCORES,), (*LISTED,))
-    return _LOWERED if on_scores and peer.library in LOWERED else (0.0, "")
+    return _LOWERED if on_scores and peer.library in LOWERED else _EXACT
 
 
 # ---- By library, and class or ("") whatever of it reads this, and what it reads
@@ -159,10 +177,15 @@ CALLED: Mapping[tuple[str, ...], Callable[..., Call]] = {
     (METRIC_LEARNING, "", *OF_PAIRS): calls.on_pairs,
     (METRIC_LEARNING, "VICRegLoss", *OF_PAIRS): calls.vicreg,
     (METRIC_LEARNING, "ContrastiveLoss", *OF_SIDES): calls.contrastive,
-    ("rax", "", *SCORES): calls.rax,
-    ("rax", "", *LISTED): calls.rax,
-    ("allRank", "", *SCORES): calls.allrank,
-    ("allRank", "", *LISTED): calls.allrank,
+    ("rax", "", *SCORES): list_calls.rax,
+    ("rax", "", *LISTED): list_calls.rax,
+    ("tensorflow-ranking", "", *SCORES): list_calls.tf_ranking,
+    ("tensorflow-ranking", "", *LISTED): list_calls.tf_ranking,
+    ("keras-rs", "", *SCORES): list_calls.keras_rs,
+    ("open-clip-torch", "", *OF_PAIRS): calls.open_clip,
+    ("lightly", "", *OF_PAIRS): calls.lightly,
+    ("allRank", "", *SCORES): list_calls.allrank,
+    ("allRank", "", *LISTED): list_calls.allrank,
 }
 
 

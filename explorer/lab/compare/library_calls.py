@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 Call = Callable[..., Tensor]
-
-
-class BatchNotTaken(ValueError):
-    """A batch of a shape that a library's class has no way to be given."""
 
 
 # ---- sentence-transformers' losses of cross-encoders, which have no equivalent
@@ -178,7 +172,7 @@ def _columns_of(negatives: Tensor | None, owners: Tensor | None, count: int) -> 
         return []
     owned = torch.zeros(count).int() if owners is None else owners.cpu().bincount(minlength=count)
     if len(owned.unique()) > 1 or int(owned.sum()) != len(negatives):
-        raise BatchNotTaken("it takes as many hard negatives for each query")
+        raise ValueError("it takes as many hard negatives for each query")
     order = cast(Tensor, owners).argsort(stable=True)
     return list(negatives[order].unflatten(0, (count, -1)).unbind(1))
 
@@ -333,55 +327,23 @@ def with_prototypes(kind: str) -> Call:
     return computed
 
 
-# ---- allRank
+# ---- open_clip
 
 
-def allrank(called: str, **settings: object) -> Call:
-    """A loss of the lists [L, K], or of one list [N]; −1 is its label of a place without any."""
-    loss = getattr(importlib.import_module("allrank.models.losses"), called)
+def open_clip(called: str, *, scale: float, bias: float | None = None) -> Call:
+    """A loss of the vectors of both sides, which its models bring to length 1."""
+    loss = getattr(importlib.import_module("open_clip.loss"), called)()
 
-    def computed(scores: Tensor, labels: Tensor, mask: Tensor | None = None) -> Tensor:
-        if scores.ndim == 1:
-            scores, labels = scores[None], labels[None]
-        if called == "listMLE":  # it shuffles ties; the order of the list breaks them here
-            best_first = labels.sort(dim=1, descending=True, stable=True).indices
-            labels = labels.shape[1] - best_first.argsort(dim=1)
-        padded = labels if mask is None else labels.masked_fill(~mask, -1)
-        return loss(scores, padded.to(scores.dtype), **settings)
+    def computed(first: Tensor, second: Tensor) -> Tensor:
+        units = functional.normalize(first), functional.normalize(second)
+        return loss(*units, logit_scale=scale, logit_bias=bias)
 
     return computed
 
 
-# ---- rax
+# ---- lightly
 
 
-def rax(called: str) -> Call:
-    """A loss of the lists [L, K], or of one list [N]; of NDCG, what the library makes of it."""
-    jax, rax = (importlib.import_module(name) for name in ("jax", "rax"))
-    function = getattr(rax, called)
-    if called == "approx_t12n":
-        function = function(rax.ndcg_metric)
-
-    def loss(scores: Any, labels: Any, where: Any) -> Any:
-        return function(scores, labels, where=where)
-
-    slope = jax.value_and_grad(loss)
-
-    class Computed(torch.autograd.Function):
-        """Value and gradient as jax has them."""
-
-        @staticmethod
-        def forward(ctx: Any, scores: Tensor, labels: Tensor, mask: Tensor | None) -> Tensor:
-            where = None if mask is None else mask.numpy()
-            value, by_scores = slope(scores.detach().numpy(), labels.numpy(), where)
-            ctx.save_for_backward(torch.from_numpy(np.array(by_scores)).to(scores))
-            return torch.from_numpy(np.array(value)).to(scores)
-
-        @staticmethod
-        def backward(ctx: Any, *above: Tensor) -> tuple[Tensor, None, None]:
-            return ctx.saved_tensors[0] * above[0], None, None
-
-    def computed(scores: Tensor, labels: Tensor, mask: Tensor | None = None) -> Tensor:
-        return Computed.apply(scores, labels, mask)
-
-    return computed
+def lightly(called: str) -> Call:
+    loss = getattr(importlib.import_module("lightly.loss"), called)()
+    return lambda first, second: loss(first, second)

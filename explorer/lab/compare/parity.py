@@ -13,24 +13,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from explorer.core.batch import Batch, batch_of_vectors
-from explorer.core.scenario import Rules
+from explorer.core.batch import Batch
 from explorer.lab.compare.libraries import CallablePeer, peers_of
-from explorer.lab.compare.library_calls import BatchNotTaken
+from explorer.lab.compare.library_calls import Call
 from explorer.lab.compare.outcome import Sentence, Values
-from explorer.lab.compare.what_if import of_rows
+from explorer.lab.compare.parity_batches import ODD, batch_for, moved, odd_for, seeded_batch
 from explorer.locale import title_word, word
 from explorer.runtime import jobs
-from explorer.runtime.budgets import budget
-from explorer.runtime.limits import MIB
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import quoted
-from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec
 from losses.geometry import dot
 from losses.readings import READABLE
@@ -41,8 +36,8 @@ PRECISIONS: dict[Precision, torch.dtype] = {"float64": torch.float64, "float32":
 # What is at most so far apart, relative to the largest, is equal: rounding of sums in another
 # order, which an exponential of a large scale makes larger.
 EQUAL: dict[Precision, float] = {"float64": 1e-9, "float32": 1e-4}
-# The seeded batch: so many first sentences with so many seconds each, in so many dimensions.
-ANCHORS, CANDIDATES, DIMENSION, SEED = 8, 3, 16, 14
+# How far the value may be off where the loss has no slope: arccos loses half of the digits there.
+AT_A_KINK = 1e-6
 
 
 @dataclass(frozen=True)
@@ -69,6 +64,16 @@ class Agreement:
 
 
 @dataclass(frozen=True)
+class Odd:
+    """A library on the batch of odd labels of this name in `parity_batches.ODD`."""
+
+    name: str
+    status: Status
+    because: tuple[Sentence, ...] = ()
+    fed: str = ""
+
+
+@dataclass(frozen=True)
 class Row:
     """A loss under a convention ("" for our own), and one library that computes it.
 
@@ -85,8 +90,9 @@ class Row:
     raised, or the loss cannot be computed on the batch, as `because` says.
 
     `fed` says what the library was given: each of its arguments with its shape, and the range of
-    its numbers or of the lengths of its vectors. `at_defaults` is what the library's class gives
-    without our parameters; None where it was not given any.
+    its numbers or of the lengths of its vectors; `left_out` what of the batch it cannot take.
+    `at_defaults` is what the library's class gives without our parameters; None where it was not
+    given any. `odd` has the same library on odd labels, of a loss that reads labels.
     """
 
     loss: str
@@ -102,68 +108,8 @@ class Row:
     because: tuple[Sentence, ...] = ()
     fed: str = ""
     at_defaults: float | None = None
-
-
-def seeded_batch(seed: int = SEED) -> Batch:
-    """Pairs on which every loss has something to do: first sentences that share several seconds,
-    labels 0 to 5 of which the cosine knows a part, a teacher, vectors of all lengths."""
-    made = np.random.RandomState(seed)
-    anchors = made.standard_normal((ANCHORS, DIMENSION))
-    places = np.repeat(np.arange(ANCHORS), CANDIDATES)
-    labels = np.concatenate([made.permutation([0, 1, 2, 3, 4, 5])[:CANDIDATES] for _ in anchors])
-    labels[::CANDIDATES] = np.maximum(labels[::CANDIDATES], 3)  # each has a positive
-    noise = made.standard_normal((len(places), DIMENSION))
-    seconds = anchors[places] * labels[:, None] / 4 + noise
-    names = [f"b{place}" for place in range(len(places))]
-    pairs = Pairs(
-        tuple(f"a{place}" for place in places),
-        tuple(names),
-        tuple(map(float, labels)),
-        label_range=(0.0, 5.0),
-        teacher=tuple((labels + made.standard_normal(len(labels))).tolist()),
-    )
-    vectors = {f"a{place}": anchor for place, anchor in enumerate(anchors)}
-    vectors |= dict(zip(names, seconds, strict=True))
-    found = batch_of_vectors(pairs, np.array([vectors[one] for one in pairs.sentences]), Rules())
-    assert found.vectors is not None
-    taught = found.vectors.new_tensor(made.standard_normal(found.vectors.shape))
-    # Not the means of the classes: a vector that is its prototype has no arccos to differentiate.
-    prototypes = made.standard_normal((int(found.classes.max()) + 1, DIMENSION))
-    rows = "\n".join(" ".join(map(repr, row)) for row in prototypes.tolist())
-    return dataclasses.replace(found, rules=Rules(prototypes=rows), teacher_vectors=taught)
-
-
-# Some libraries compare every three vectors: measured at up to 243 bytes for each three of N pairs,
-# 195 of which are alive (`tests/process/test_request_memory.py`).
-CUBED, MOST_PAIRS = 320, 128
-
-
-def shown_of(batch: Batch) -> Batch:
-    """The first pairs of a larger batch, as many as libraries have room for that compare every
-    three: `MOST_PAIRS`, on a hosted page fewer where a request may take less memory."""
-    most = budget("request_mib") * MIB
-    count = MOST_PAIRS if most == math.inf else min(MOST_PAIRS, int((most / CUBED) ** (1 / 3)))
-    if len(batch) <= count:
-        return batch
-    labels = batch.pairs.labels
-    return of_rows(batch, [(place, place, labels[place]) for place in range(count)])
-
-
-def _with_own_negatives(batch: Batch) -> Batch:
-    """Of each first sentence one positive pair and as many others of its own as all have.
-
-    The batch as it is where no first sentence stands in pairs of both kinds.
-    """
-    positives, others = batch.positives.tolist(), batch.others.tolist()
-    own = {int(batch.first[place]): [place] for place in reversed(positives)}
-    for place in others:
-        own.get(int(batch.first[place]), []).append(place)
-    full = [places for places in own.values() if len(places) > 1]
-    if not full:
-        return batch
-    count = min(map(len, full))
-    chosen = sorted(place for places in full for place in places[:count])
-    return of_rows(batch, [(place, place, batch.pairs.labels[place]) for place in chosen])
+    left_out: Sentence | None = None
+    odd: tuple[Odd, ...] = ()
 
 
 def parity(batch: Batch | None = None, losses: Mapping[str, LossSpec] = LOSSES) -> list[Row]:
@@ -183,25 +129,19 @@ def parity(batch: Batch | None = None, losses: Mapping[str, LossSpec] = LOSSES) 
 def _rows(own: LossSpec, convention: str, batch: Batch) -> Iterator[Row]:
     spec = own.under(convention)
     peers = list(peers_of(spec, convention)) or [CallablePeer("", "")]
-    if any("negative_owners" in peer.reads.values() for peer in peers):
-        batch = _with_own_negatives(batch)
-    try:
-        exact: dict[Precision, _Found] = {
-            name: _defined(spec, batch, dtype) for name, dtype in PRECISIONS.items()
-        }
-        kernel: dict[Precision, Agreement | None] = {
-            name: _beside(spec.checked, spec, batch, exact[name]) for name in PRECISIONS
-        }
-        ours = exact["float64"] if not convention else _defined(own, batch, torch.float64)
-    except Problem as problem:  # such as no positives, on a batch of somebody's own
-        why = (Sentence(problem.key, cast("Values", problem.values)),)
-        nothing: dict[Precision, Agreement | None] = dict.fromkeys(PRECISIONS)
-        for peer in peers:
+    computed: dict[str, _Computed] = {}
+    for peer in peers:
+        asked, about = batch_for(peer.reads.values(), spec.reads.values(), batch)
+        try:
+            if about not in computed:
+                computed[about] = _computed(own, convention, asked)
+        except Problem as problem:  # such as no positives, on a batch of somebody's own
+            why = (Sentence(problem.key, cast("Values", problem.values)),)
+            nothing: dict[Precision, Agreement | None] = dict.fromkeys(PRECISIONS)
             named = (own.name, convention, peer.library, peer.called, peer.version)
             yield Row(*named, "failed", None, None, nothing, nothing, why)
-        return
-    for peer in peers:
-        yield _row(own, convention, peer, batch, exact, kernel, ours)
+        else:
+            yield _row(peer, computed[about], about)
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,58 +152,108 @@ class _Found:
     gradient: Tensor
 
 
-def _row(
-    own: LossSpec,
-    convention: str,
-    peer: CallablePeer,
-    batch: Batch,
-    exact: Mapping[Precision, _Found],
-    kernel: Mapping[Precision, Agreement | None],
-    ours: _Found,
-) -> Row:
-    version = peer.version
+@dataclass(frozen=True, eq=False)
+class _Computed:
+    """A loss under a convention on one batch: by its definition in each precision, by the function
+    that training calls, and as our own convention has it."""
+
+    own: LossSpec
+    convention: str
+    batch: Batch
+    exact: Mapping[Precision, _Found]
+    kernel: Mapping[Precision, Agreement]
+    ours: _Found
+
+    @property
+    def spec(self) -> LossSpec:
+        return self.own.under(self.convention)
+
+    @property
+    def kernel_agrees(self) -> bool:
+        return all(one.worst <= EQUAL[name] for name, one in self.kernel.items())
+
+
+def _computed(own: LossSpec, convention: str, batch: Batch) -> _Computed:
+    spec = own.under(convention)
+    exact: dict[Precision, _Found] = {n: _defined(spec, batch, d) for n, d in PRECISIONS.items()}
+    kernel: dict[Precision, Agreement] = {
+        name: _beside(spec.checked, spec, batch, exact[name]) for name in PRECISIONS
+    }
+    ours = exact["float64"] if not convention else _defined(own, batch, torch.float64)
+    return _Computed(own, convention, batch, exact, kernel, ours)
+
+
+def _row(peer: CallablePeer, computed: _Computed, about: str) -> Row:
+    version, spec = peer.version, computed.spec
+    status, because = _unasked(peer, version), ()
     asked: dict[Precision, Agreement | None] = dict.fromkeys(PRECISIONS)
-    status, because, score = _unasked(peer, version), (), own.under(convention).score
-    at_defaults = None
+    at_defaults, odd = None, ()
     if status is None and peer.load:
         try:
             call = peer.load()
-            found: dict[Precision, _Found] = {
-                name: _found(call, peer.reads, batch, dtype, score)
-                for name, dtype in PRECISIONS.items()
-            }
+            found = _called(call, peer, computed)
             if peer.load_at_defaults:
-                plain = peer.load_at_defaults()
-                at_defaults = float(_found(plain, peer.reads, batch, torch.float64, score).value)
+                plain = _called(peer.load_at_defaults(), peer, computed)
+                at_defaults = float(plain["float64"].value)
         except (Problem, jobs.Cancelled):  # of the work, and not of the library
             raise
-        except BatchNotTaken:
-            status = "not_called"
         except Exception as error:  # another library's: its row says what it raised
-            status = "failed"
-            because = (Sentence("parity.because.raised", {"reason": quoted(repr(error))}),)
+            status, because = "failed", (_raised("parity.because.raised", error),)
         else:
-            asked |= {name: _agreement(one, exact[name]) for name, one in found.items()}
-            near = max(EQUAL["float64"], peer.within)
-            apart = not _agreement(found["float64"], ours).worst <= near
-            status, because = _judged(own, convention if apart else "", peer, asked, ours)
-    if any(one and not one.worst <= EQUAL[name] for name, one in kernel.items()):
+            asked |= {name: _agreement(one, computed.exact[name]) for name, one in found.items()}
+            status, because = _judged(call, peer, computed, found)
+            odd = tuple(_odd(name, call, peer, computed) for name in odd_for(peer.reads.values()))
+            if any(one.status in ("differs", "failed") for one in odd):
+                status = "differs"
+    if not computed.kernel_agrees and not _agree_aside(None, peer, computed):
         status, because = "differs", (Sentence("parity.because.kernel"), *because)
     return Row(
-        own.name,
-        convention,
+        computed.own.name,
+        computed.convention,
         peer.library,
         peer.called,
         version,
         status or "not_called",
-        float(exact["float64"].value),
-        float(ours.value),
-        kernel,
+        float(computed.exact["float64"].value),
+        float(computed.ours.value),
+        computed.kernel,
         asked,
         because,
-        _fed(peer.reads, batch, score) if asked["float64"] else "",
+        _fed(peer.reads, computed.batch, spec.score) if asked["float64"] else "",
         at_defaults,
+        Sentence(about) if about and asked["float64"] else None,
+        odd,
     )
+
+
+def _raised(key: str, error: Exception) -> Sentence:
+    return Sentence(key, {"reason": quoted(str(error) if key.endswith("refused") else repr(error))})
+
+
+def _called(call: Call, peer: CallablePeer, computed: _Computed) -> dict[Precision, _Found]:
+    """What the library gives in each precision."""
+    batch, score = computed.batch, computed.spec.score
+    return {n: _found(call, peer.reads, batch, dtype, score) for n, dtype in PRECISIONS.items()}
+
+
+def _odd(name: str, call: Call, peer: CallablePeer, computed: _Computed) -> Odd:
+    """The same library on a batch of odd labels."""
+    batch, _ = batch_for(peer.reads.values(), computed.spec.reads.values(), ODD[name]())
+    fed = _fed(peer.reads, batch, computed.spec.score)
+    try:
+        there = _computed(computed.own, computed.convention, batch)
+    except ValueError as refusal:
+        return Odd(name, "explained", (_raised("parity.because.refused", refusal),), fed)
+    try:
+        found = _called(call, peer, there)
+    except Exception as error:
+        return Odd(name, "failed", (_raised("parity.because.raised", error),), fed)
+    if not all(bool(one.value.isfinite()) for one in found.values()):
+        return Odd(name, "explained", (Sentence("parity.because.no_number"),), fed)
+    status, because = _judged(call, peer, there, found, by_convention=False)
+    if status == "differs" and peer.below_zero and name in ("unjudged", "single"):
+        status, because = "explained", (Sentence(peer.below_zero),)
+    return Odd(name, status, because, fed)
 
 
 def _fed(reads: Mapping[str, str], batch: Batch, score: str) -> str:
@@ -297,31 +287,78 @@ def _unasked(peer: CallablePeer, version: str | None) -> Status | None:
 
 
 def _judged(
-    own: LossSpec,
-    convention: str,
+    call: Call,
     peer: CallablePeer,
-    asked: Mapping[Precision, Agreement | None],
-    ours: _Found,
+    computed: _Computed,
+    found: Mapping[Precision, _Found],
+    by_convention: bool = True,
 ) -> tuple[Status, tuple[Sentence, ...]]:
-    """What is said of a library that was asked; `convention` is "" where the library computes the
-    loss as it is defined here."""
-    told: list[Sentence] = []
-    for name, one in asked.items():
-        if one is None or one.worst <= EQUAL[name]:
-            continue
-        if not one.worst <= peer.within:
-            return "differs", ()
-        told = [Sentence(peer.because)]
-    theirs = asked["float64"]
-    if convention and theirs is not None:
+    """What is said of a library that was asked, and whether by its convention too, where that is
+    another number than the loss as it is defined here."""
+    theirs = _agreement(found["float64"], computed.exact["float64"])
+    reasons = _arithmetic(call, peer, computed, found)
+    if reasons is None:
+        return "differs", ()
+    convention, ours = computed.convention, computed.ours
+    near = max(EQUAL["float64"], peer.within)
+    if by_convention and convention and not _agreement(found["float64"], ours).worst <= near:
         values: Values = {
-            "loss": title_word(own),
+            "loss": title_word(computed.own),
             "convention": convention,
             "theirs": display_number(theirs.value),
             "ours": display_number(float(ours.value)),
         }
-        told = [Sentence("parity.because.convention", values), *told, *_note(own, convention)]
-    return ("explained" if told else "equal"), tuple(told)
+        said = Sentence("parity.because.convention", values)
+        reasons = [said, *reasons, *_note(computed.own, convention)]
+    return ("explained" if reasons else "equal"), tuple(reasons)
+
+
+def _arithmetic(
+    call: Call, peer: CallablePeer, computed: _Computed, found: Mapping[Precision, _Found]
+) -> list[Sentence] | None:
+    """Why a library is not exactly its formula; empty where it is, None where nothing says why."""
+    gaps: dict[Precision, Agreement] = {
+        name: _agreement(one, computed.exact[name]) for name, one in found.items()
+    }
+    if all(one.worst <= EQUAL[name] for name, one in gaps.items()):
+        return []
+    if all(one.worst <= max(EQUAL[name], peer.within) for name, one in gaps.items()):
+        return [Sentence(peer.because)]
+    if peer.shift and _agrees(found, _shifted(peer, computed)):
+        return [Sentence(peer.because)]
+    if _agree_aside(call, peer, computed):
+        continuous = gaps["float64"].by_value.relative <= AT_A_KINK
+        return [Sentence(f"parity.because.{'kink' if continuous else 'tie'}")]
+    return None
+
+
+def _agrees(found: Mapping[Precision, _Found], exact: Mapping[Precision, _Found]) -> bool:
+    return all(_agreement(one, exact[name]).worst <= EQUAL[name] for name, one in found.items())
+
+
+def _shifted(peer: CallablePeer, computed: _Computed) -> dict[Precision, _Found]:
+    """The definition where the library adds a number to each difference of coordinates, in float64:
+    a number so small is lost in a sum of float32."""
+    spec = computed.spec
+
+    def shifted(first: Tensor, **given: Tensor) -> Tensor:
+        return spec.definition(first=first + peer.shift, **given, **spec.defaults)
+
+    return {
+        name: _found(shifted, spec.reads, _in(computed.batch, dtype), torch.float64, spec.score)
+        for name, dtype in PRECISIONS.items()
+    }
+
+
+def _agree_aside(call: Call | None, peer: CallablePeer, computed: _Computed) -> bool:
+    """Whether the library, or without its `call` our function, agrees with the definition a step
+    beside this batch, where no two distances are equal and none is 0."""
+    aside = moved(computed.batch, computed.spec.reads.values())
+    there = _computed(computed.own, computed.convention, aside)
+    if call is None:
+        return there.kernel_agrees
+    exact = _shifted(peer, there) if peer.shift else there.exact
+    return there.kernel_agrees and _agrees(_called(call, peer, there), exact)
 
 
 def _note(own: LossSpec, convention: str) -> list[Sentence]:

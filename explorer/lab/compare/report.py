@@ -10,7 +10,7 @@ from typing import get_args
 from explorer.core.batch import Batch
 from explorer.export.figure.svg import DARK, FONTS, LIGHT, Palette, clean
 from explorer.export.template import render
-from explorer.lab.compare.parity import PRECISIONS, Agreement, Gap, Row, Status
+from explorer.lab.compare.parity import PRECISIONS, Agreement, Gap, Odd, Row, Status
 from explorer.locale import say, spelled, title_word
 from explorer.runtime.numbers import display_number
 from losses import LOSSES
@@ -81,8 +81,17 @@ def _told(row: Row, language: str) -> dict[str, object]:
         "cells": [
             _cell(one[precision]) for one in (row.kernel, row.peer) for precision in PRECISIONS
         ],
-        "because": [clean(one.said(language)) for one in row.because],
+        "because": [
+            clean(one.said(language)) for one in (*row.because, row.left_out) if one is not None
+        ],
+        "odd": [_odd(one, language) for one in row.odd],
     }
+
+
+def _odd(odd: Odd, language: str) -> dict[str, str]:
+    why = " ".join(clean(one.said(language)) for one in odd.because)
+    name = say(language, f"parity.odd.{odd.name}")
+    return {"name": name, "mark": MARKS[odd.status], "fed": clean(odd.fed), "why": why}
 
 
 def _cell(found: Agreement | None) -> dict[str, str] | None:

@@ -178,9 +178,24 @@ class Gap(TypedDict):
     gradient: Real
 
 
+ParityStatus = Literal[
+    "equal", "explained", "differs", "alone", "not_installed", "not_called", "failed"
+]
+
+
+class ParityOdd(TypedDict):
+    """The same library on a batch of odd labels, and what it was given."""
+
+    name: Literal["graded", "unjudged", "large", "tied", "single"]
+    status: ParityStatus
+    because: list[Told]
+    fed: str
+
+
 class ParityRow(TypedDict):
     """A loss under a convention beside one library; gaps from the definition, in float64 and
-    float32, of our function and of the library's. `fed` says what the library was given."""
+    float32, of our function and of the library's. `fed` says what the library was given, and
+    `left_out` what of the batch it cannot take."""
 
     loss: str
     convention: str
@@ -188,13 +203,13 @@ class ParityRow(TypedDict):
     called: str
     fed: str
     version: str | None
-    status: Literal[
-        "equal", "explained", "differs", "alone", "not_installed", "not_called", "failed"
-    ]
+    status: ParityStatus
     value: Real | None
     ours: list[Gap | None]
     theirs: list[Gap | None]
     because: list[Told]
+    left_out: Told | None
+    odd: list[ParityOdd]
 
 
 class Parity(TypedDict):

@@ -85,7 +85,7 @@ def inputs_for(
             torch.rand(count, CANDIDATES, generator=made).argsort(dim=1) % 4
         ).to(dtype),
         "list_mask": lambda: ~absent,
-        "judged_mask": lambda: ~absent,
+        **dict.fromkeys(("judged_mask", "graded_mask"), lambda: ~absent),
         "list_teacher": lambda: normal(count, CANDIDATES) * 3,
         "margin_positives": lambda: cosines(count),
         "margin_negatives": lambda: cosines(count, CANDIDATES),

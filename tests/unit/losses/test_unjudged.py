@@ -21,7 +21,13 @@ LEAVING_OUT = [
     pytest.param(spec.under(one.name), id=one.name)
     for spec in LOSSES.values()
     for one in spec.conventions
-    if one.name.startswith("allRank")
+    if one.name.startswith(("allRank", "TF-Ranking")) and "sum / N" not in one.name
+]
+PER_ITEM = [
+    pytest.param(spec.under(one.name), id=one.name)
+    for spec in LOSSES.values()
+    for one in spec.conventions
+    if "sum / N" in one.name
 ]
 
 
@@ -47,7 +53,7 @@ def value_and_gradient(function, scores, labels, spec):
 def test_no_convention_on_lists_forms_every_pair(spec):
     """Of 64 lists of 50 candidates, 160,000 pairs, some vectors of 3,200 numbers remain."""
     scores, labels = drawn(spec, 64, 50)
-    labels = labels.clamp_min(0) if "judged_mask" not in spec.reads.values() else labels
+    labels = labels.clamp_min(0) if spec.reads["mask"] == "list_mask" else labels
     moving = scores.requires_grad_()
     kept = saved_bytes(spec.checked, scores=moving, labels=labels, **spec.defaults)
     assert kept <= 8 * scores.numel() * scores.element_size()
@@ -83,6 +89,21 @@ def test_what_is_left_out_changes_nothing(spec):
         assert float(reference(padded, **spec.defaults)) == pytest.approx(
             float(reference(given, **spec.defaults))
         )
+
+
+@pytest.mark.parametrize("spec", PER_ITEM)
+def test_a_label_below_zero_is_compared_with_none_and_counted(spec):
+    """As keras-rs and TF-Ranking: of [1, 0, -1] one pair is ordered, and N is 3."""
+    scores = torch.tensor([0.2, 0.5, 0.9], dtype=torch.float64)
+    for absent in (-1.0, -2.0):
+        two = spec.definition(scores[:2], torch.tensor([1.0, 0.0]), **spec.defaults)
+        three = spec.definition(scores, torch.tensor([1.0, 0.0, absent]), **spec.defaults)
+        torch.testing.assert_close(three, two * 2 / 3)
+        given = {"scores": scores, "labels": torch.tensor([1.0, 0.0, absent])}
+        shorter = {name: value[:2] for name, value in given.items()}
+        for reference in filter(None, (spec.collapse, spec.floor)):
+            found, expected = (reference(one, **spec.defaults) for one in (given, shorter))
+            assert found == pytest.approx(expected * 2 / 3)
 
 
 def test_pages_and_trainers_hand_over_the_same_mask():

@@ -84,10 +84,24 @@ export default function parity(root, channel, server) {
     table.replaceChildren(h("thead", {}, h("tr", {}, heads, precise)), h("tbody", {}, rows.map(lineOf)));
   }
 
+  /** @type {(row: Row) => string} */
+  const saysOf = ({ because, left_out: left }) =>
+    [...because, ...(left ? [left] : [])].map(({ key, values }) => say(key, values)).join(" ");
+
+  /** @type {(row: Row) => Node[]} the library on batches of odd labels, each with what it was given */
+  const oddOf = ({ odd }) => [
+    document.createTextNode(`${say("parity.odd")}: `),
+    ...odd.map(({ name, status, because, fed }) => {
+      const why = because.map(({ key, values }) => say(key, values)).join(" ");
+      const title = [fed, why].filter(Boolean).join(". ");
+      return h("span", { title }, `${say(`parity.odd.${name}`)} ${MARKS[status]} `);
+    }),
+  ];
+
   /** @param {Row} row */
   function lineOf(row) {
-    const { loss, convention, library, called, fed, version, status, value, ours, theirs, because } = row;
-    const says = because.map(({ key, values }) => say(key, values)).join(" ");
+    const { loss, convention, library, called, fed, version, status, value, ours, theirs } = row;
+    const says = saysOf(row);
     return h(
       `tr.lp-parity-${status}`,
       {},
@@ -105,6 +119,7 @@ export default function parity(root, channel, server) {
         " ",
         say(`parity.status.${status}`),
         says ? h("p.lp-note", {}, says) : null,
+        row.odd.length ? h("p.lp-note", {}, oddOf(row)) : null,
       ),
       h("td", {}, show(value, 5)),
       [...ours, ...theirs].map((gap) => h("td.lp-gap", {}, gapOf(gap))),
@@ -126,13 +141,15 @@ export default function parity(root, channel, server) {
         "theirs64",
         "theirs32",
         "because",
+        "odd",
       ],
     ];
     for (const row of rows)
       lines.push([
         ...[row.loss, row.convention, row.library, row.version ?? "", row.status, row.value ?? ""],
         ...[...row.ours, ...row.theirs].map(gapOf),
-        row.because.map(({ key, values }) => say(key, values)).join(" "),
+        saysOf(row),
+        row.odd.map(({ name, status }) => `${say(`parity.odd.${name}`)}: ${say(`parity.status.${status}`)}`).join("; "),
       ]);
     return lines;
   }

@@ -13,6 +13,7 @@ from explorer.export.picture import describe_batch, one_step
 from explorer.lab.compare import parity as parities
 from explorer.lab.compare.difference import Number, ParameterPair, difference, number_of
 from explorer.lab.compare.outcome import Between, Figures, Outcome, Sentence, Side
+from explorer.lab.compare.parity_batches import CUBED, shown_of
 from explorer.lab.compare.sides import LEAST, MOST, Comparison, Kept, compare
 from explorer.runtime import jobs, room, validation
 from explorer.runtime.cache import Cache, digest
@@ -264,10 +265,10 @@ def _parity(request: Json) -> Json:
     named = {scene.loss: LOSSES[scene.loss] for scene in scenes if scene.loss in LOSSES}
     batch = make_batch(scenario.data, scenario.rules)
     seeded = batch.vectors is None or batch.given is not None
-    asked = None if seeded else parities.shown_of(batch)
+    asked = None if seeded else shown_of(batch)
     rows: list[parities.Row] = []
     with jobs.in_turn():
-        room.check_memory(beside_mib=parities.CUBED * len(asked or ()) ** 3 // MIB)
+        room.check_memory(beside_mib=CUBED * len(asked or ()) ** 3 // MIB)
         for done, (name, spec) in enumerate(named.items()):
             jobs.step("parity", done, len(named), name=name)
             rows += parities.parity(asked, {name: spec})
@@ -288,7 +289,14 @@ def _parity_row(row: parities.Row) -> Json:
         "ours": [_gap(row.kernel[one]) for one in parities.PRECISIONS],
         "theirs": [_gap(row.peer[one]) for one in parities.PRECISIONS],
         "because": [told(sentence) for sentence in row.because],
+        "left_out": row.left_out and told(row.left_out),
+        "odd": [_odd_row(one) for one in row.odd],
     }
+
+
+def _odd_row(odd: parities.Odd) -> Json:
+    because = [told(sentence) for sentence in odd.because]
+    return {"name": odd.name, "status": odd.status, "because": because, "fed": odd.fed}
 
 
 def _gap(found: parities.Agreement | None) -> Json | None:

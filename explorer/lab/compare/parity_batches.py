@@ -1,0 +1,188 @@
+"""Batches on which losses are compared with libraries."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from explorer.core.batch import Batch, batch_of_vectors
+from explorer.core.scenario import Rules
+from explorer.lab.compare.what_if import of_rows
+from explorer.runtime.budgets import budget
+from explorer.runtime.limits import MIB
+from explorer.sources.pairs import Pairs
+from losses.groups import lists_of
+from losses.labels import UNJUDGED
+
+# The seeded batch: so many first sentences with so many seconds each, in so many dimensions.
+ANCHORS, CANDIDATES, DIMENSION, SEED = 8, 3, 16, 14
+# How far `moved` moves a vector, as a share of its length: no two distances stay equal or 0.
+STEP = 0.1
+
+
+def seeded_batch(seed: int = SEED) -> Batch:
+    """Pairs on which every loss has something to do: first sentences that share several seconds,
+    labels 0 to 5 of which the cosine knows a part, a teacher, vectors of all lengths."""
+    made = np.random.RandomState(seed)
+    anchors = made.standard_normal((ANCHORS, DIMENSION))
+    places = np.repeat(np.arange(ANCHORS), CANDIDATES)
+    labels = np.concatenate([made.permutation([0, 1, 2, 3, 4, 5])[:CANDIDATES] for _ in anchors])
+    labels[::CANDIDATES] = np.maximum(labels[::CANDIDATES], 3)  # each has a positive
+    noise = made.standard_normal((len(places), DIMENSION))
+    seconds = anchors[places] * labels[:, None] / 4 + noise
+    names = [f"b{place}" for place in range(len(places))]
+    pairs = Pairs(
+        tuple(f"a{place}" for place in places),
+        tuple(names),
+        tuple(map(float, labels)),
+        label_range=(0.0, 5.0),
+        teacher=tuple((labels + made.standard_normal(len(labels))).tolist()),
+    )
+    vectors = {f"a{place}": anchor for place, anchor in enumerate(anchors)}
+    vectors |= dict(zip(names, seconds, strict=True))
+    found = batch_of_vectors(pairs, np.array([vectors[one] for one in pairs.sentences]), Rules())
+    assert found.vectors is not None
+    taught = found.vectors.new_tensor(made.standard_normal(found.vectors.shape))
+    # Not the means of the classes: a vector that is its prototype has no arccos to differentiate.
+    prototypes = made.standard_normal((int(found.classes.max()) + 1, DIMENSION))
+    return dataclasses.replace(found, rules=_at(prototypes), teacher_vectors=taught)
+
+
+def _at(prototypes: np.ndarray, rules: Rules | None = None) -> Rules:
+    """The rules with these vectors [C, D] as the prototypes."""
+    rows = "\n".join(" ".join(map(repr, row)) for row in prototypes.tolist())
+    return dataclasses.replace(rules or Rules(), prototypes=rows)
+
+
+# Some libraries compare every three vectors: measured at up to 243 bytes for each three of N pairs,
+# 195 of which are alive (`tests/process/test_request_memory.py`).
+CUBED, MOST_PAIRS = 320, 128
+
+
+def shown_of(batch: Batch) -> Batch:
+    """The first pairs of a larger batch, as many as libraries have room for that compare every
+    three: `MOST_PAIRS`, on a hosted page fewer where a request may take less memory."""
+    most = budget("request_mib") * MIB
+    count = MOST_PAIRS if most == math.inf else min(MOST_PAIRS, int((most / CUBED) ** (1 / 3)))
+    return batch if len(batch) <= count else _pairs_at(range(count), batch)
+
+
+def _pairs_at(places: Iterable[int], batch: Batch) -> Batch:
+    labels = batch.pairs.labels
+    return of_rows(batch, [(place, place, labels[place]) for place in places])
+
+
+# ---- What a library can be given
+
+
+def batch_for(reads: Iterable[str], wanted: Iterable[str], batch: Batch) -> tuple[Batch, str]:
+    """The batch that a library takes which reads `reads`, for a loss that reads `wanted`, and the
+    key of the sentence that says what was left out of it; "" for nothing."""
+    reads = set(reads)
+    if not reads:
+        return batch, ""
+    if "negative_owners" in reads:
+        places = _own_negatives(batch)
+        if places:
+            return _pairs_at(places, batch), "parity.fed.own_negatives"
+    lacks_negatives = "negatives" in set(wanted) - reads
+    if ("negative_owners" in reads or lacks_negatives) and len(batch.others):
+        rules = dataclasses.replace(batch.rules, extra_negatives=False)
+        return dataclasses.replace(batch, rules=rules), "parity.fed.positives"
+    if "list_places" in reads and bool((batch.lists < 0).any()):
+        shortest = int((batch.lists >= 0).sum(dim=1).min())
+        places = sorted(batch.lists[:, :shortest].flatten().tolist())
+        return _pairs_at(places, batch), "parity.fed.lists"
+    return batch, ""
+
+
+def _own_negatives(batch: Batch) -> list[int]:
+    """Of each first sentence one positive pair and as many others of its own as all have; empty
+    where no first sentence stands in pairs of both kinds."""
+    own = {int(batch.first[place]): [place] for place in reversed(batch.positives.tolist())}
+    for place in batch.others.tolist():
+        own.get(int(batch.first[place]), []).append(place)
+    full = [places for places in own.values() if len(places) > 1]
+    count = min(map(len, full), default=0)
+    return sorted(place for places in full for place in places[:count])
+
+
+# ---- Where a loss has no slope
+
+
+def moved(batch: Batch, reads: Iterable[str], seed: int = SEED) -> Batch:
+    """The batch with each vector, score and, for a loss that reads them, prototype moved a little:
+    what was equal is no more."""
+    made = torch.Generator().manual_seed(seed)
+
+    def aside(values: Tensor, lengths: Tensor) -> Tensor:
+        noise = torch.randn(values.shape, generator=made, dtype=torch.float64).to(values)
+        return values + STEP * lengths * noise
+
+    changed: dict[str, Tensor] = {}
+    if batch.given is not None:
+        changed["given"] = aside(batch.given, batch.given.std())
+    if batch.vectors is None:
+        return dataclasses.replace(batch, **changed)
+    vectors = changed["vectors"] = aside(
+        batch.vectors, batch.vectors.norm(dim=1, keepdim=True) / batch.vectors.shape[1] ** 0.5
+    )
+    if "prototypes" not in set(reads):
+        return dataclasses.replace(batch, **changed)
+    prototypes = batch.read("prototypes", vectors, vectors.new_zeros(len(batch)))
+    assert prototypes is not None
+    rules = _at(aside(prototypes, prototypes.std()).cpu().numpy(), batch.rules)
+    return dataclasses.replace(batch, rules=rules, **changed)
+
+
+# ---- Odd labels
+
+
+class _ListsOfAnySize(Batch):
+    """A batch in which a first sentence with one second is a list, too."""
+
+    @functools.cached_property
+    def lists(self) -> Tensor:
+        return lists_of(self.first, least=1)
+
+
+def _relabelled(change: Callable[[Sequence[float]], Sequence[float]]) -> Batch:
+    batch = seeded_batch()
+    labels = tuple(map(float, change(batch.pairs.labels)))
+    pairs = dataclasses.replace(batch.pairs, labels=labels, label_range=None)
+    found = batch_of_vectors(pairs, batch.needed_vectors.cpu().numpy(), Rules())
+    return dataclasses.replace(found, teacher_vectors=batch.teacher_vectors)
+
+
+def _alone() -> Batch:
+    """The seeded batch without the last two seconds of every other first sentence."""
+    places = [n for n in range(ANCHORS * CANDIDATES) if n % (2 * CANDIDATES) <= CANDIDATES]
+    found = _pairs_at(places, seeded_batch())
+    fields = {one.name: getattr(found, one.name) for one in dataclasses.fields(found)}
+    return _ListsOfAnySize(**fields)
+
+
+# By its name in `parity.odd.…`: labels of degrees between, with −1, over 128, all alike; and lists
+# of a single candidate.
+ODD: Mapping[str, Callable[[], Batch]] = {
+    "graded": lambda: _relabelled(lambda labels: [label / 4 + 0.125 for label in labels]),
+    "unjudged": lambda: _relabelled(
+        lambda labels: [UNJUDGED if n % 4 == 1 else one for n, one in enumerate(labels)]
+    ),
+    "large": lambda: _relabelled(lambda labels: [50 * label for label in labels]),
+    "tied": lambda: _relabelled(lambda labels: [2.0] * len(labels)),
+    "single": _alone,
+}
+
+
+def odd_for(reads: Iterable[str]) -> list[str]:
+    """Which of `ODD` say something of a library that reads this: labels as they are, or lists."""
+    read = set(reads)
+    labels = bool(read & {"labels", "list_labels"})
+    return [name for name in ODD if ("list_scores" in read if name == "single" else labels)]
