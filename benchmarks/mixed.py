@@ -12,14 +12,14 @@ from pathlib import Path
 from benchmarks.report import Row
 from benchmarks.visitors import Answers, Visitor, memory_mib, paths_of, row
 from explorer.lab.training.folder import all_runs
-from explorer.runtime.limits import PARCEL_S
+from explorer.runtime.limits import DOWNLOAD_S
 from explorer.web.hosting import TIDIED_S
 
 VISITORS = 10
 WARM_S = 600.0  # after which the memory should have what it needs
 # Shorter than usual, so that what leaves in its time leaves while it is watched.
 TIMES = {"LOSSPRISM_UPLOAD_HOURS": "0.05", "LOSSPRISM_RUN_HOURS": "0.05"}
-KEPT_S = {"cache/files": 180.0, "cache/arriving": 180.0, "temporary": PARCEL_S}
+KEPT_S = {"cache/files": 180.0, "cache/arriving": 180.0, "temporary": DOWNLOAD_S}
 RUNS_S = 180.0
 LOSSES = ("cosent", "info_nce", "triplet", "softmax", "siglip", "supcon", "circle")
 WORDS = ("cat", "dog", "house", "river", "paper", "music", "winter", "table", "train", "garden")

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote
 
-from explorer.runtime import parcels
+from explorer.runtime import downloads
 
 
 def file_of(answer: Mapping[str, str]) -> Path:
-    """Where the parcel stands that the answer of a page leads to."""
+    """Return the path of the download that the answer of a page links to."""
     address, place, name = unquote(answer["path"]).split("/")
-    found = parcels.find(place, name)
-    assert address == parcels.ADDRESS
+    found = downloads.find(place, name)
+    assert address == downloads.ADDRESS
     assert found is not None
     return found

@@ -23,7 +23,7 @@ from explorer.core.scenario import Scenario
 from explorer.core.specialise import accepted, definition_at
 from explorer.core.trace import Trace, trace
 from explorer.locale import title_word
-from explorer.runtime import jobs, room
+from explorer.runtime import jobs, resource_checks
 from explorer.runtime.device import device_name
 from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import typed
@@ -190,7 +190,7 @@ def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
     if batch is None:
         batch = batch_for(scenario)
     if len(batch) > FEW_PAIRS:  # fewer take little of anything
-        room.check_matrices(len(batch), CELL_BYTES)
+        resource_checks.check_matrices(len(batch), CELL_BYTES)
     spec = spec_for(scenario)
     spec = spec.scored_as(_score_kind(batch, scenario, spec))
     parameters = parameters_for(spec, dict(scenario.parameters))

@@ -20,8 +20,8 @@ from explorer.front.asgi import Application, Message, Receive, Send
 from explorer.front.visitor import kept_key
 from explorer.locale import say
 from explorer.runtime.budgets import budget
+from explorer.runtime.downloads import ADDRESS
 from explorer.runtime.limits import MIB
-from explorer.runtime.parcels import ADDRESS
 from explorer.runtime.problem import Problem
 from explorer.runtime.processes import give_back
 

@@ -31,7 +31,7 @@ from explorer.core.trace import function_of
 from explorer.runtime import jobs
 from explorer.runtime.limits import MIB
 from explorer.runtime.parsing import parsed
-from explorer.runtime.room import check_memory
+from explorer.runtime.resource_checks import check_memory
 
 # Cells of a matrix that are held at once, for all values together, and what that takes at most:
 # measured over all values that a sweep has, of the loss that holds most

@@ -56,8 +56,8 @@ LOADED_MODELS = 2
 # Batches whose slider may be moved again: one for each visitor of a busy page.
 KEPT_BATCHES = 64
 # What was packed to be taken away stays this long, and of all of it no more than so much.
-PARCEL_S = 3600.0
-PARCELS_BYTES = 2048 * MIB
+DOWNLOAD_S = 3600.0
+DOWNLOADS_BYTES = 2048 * MIB
 TABLES = 64  # of the last questions
 CORPORA = 4
 PACES = 256  # of trial steps

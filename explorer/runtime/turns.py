@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from explorer.runtime import places
 from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem, logged
-from explorer.runtime.room import check_memory
+from explorer.runtime.resource_checks import check_memory
 from explorer.runtime.visitors import has_key, is_among_strangers, visitor
 
 LOOK_S = 0.5

@@ -22,7 +22,7 @@ from explorer.runtime.files import age_of, files_in
 from explorer.runtime.limits import LARGE_FILE_BYTES, MIB
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem, logged
-from explorer.runtime.room import check_disk
+from explorer.runtime.resource_checks import check_disk
 from explorer.runtime.sendable import whole_letters
 from explorer.runtime.validation import misfit
 from explorer.runtime.visitors import visitor

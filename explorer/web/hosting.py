@@ -30,7 +30,7 @@ from explorer.front.process import FRONTS
 from explorer.front.visitor import HEADER, cookie_name, is_encrypted, kept_key, sent_key
 from explorer.lab.training.folder import all_runs
 from explorer.lab.training.runs import default_runs
-from explorer.runtime import apart, jobs, memory, parcels, uploads
+from explorer.runtime import apart, downloads, jobs, memory, uploads
 from explorer.runtime.budgets import budget
 from explorer.runtime.cache import cache_folder
 from explorer.runtime.limits import MIB
@@ -175,7 +175,7 @@ def forget_mine() -> None:
         return
     jobs.forget_mine()
     uploads.forget_mine()
-    parcels.forget_mine()
+    downloads.forget_mine()
     default_runs().forget_mine()
 
 
@@ -200,7 +200,7 @@ def keep_tidy(every: float = TIDIED_S) -> None:
 
 def drop_old() -> None:
     """Remove what was not used for longer than a hosted page keeps it."""
-    for drop in (uploads.drop_old, parcels.drop_old, default_runs().drop_old, hub_cache.drop_old):
+    for drop in (uploads.drop_old, downloads.drop_old, default_runs().drop_old, hub_cache.drop_old):
         try:
             drop()
         except OSError as error:  # the others go all the same, and this one the next time

@@ -10,9 +10,9 @@ from typing import Any
 
 from explorer.lab.large.files import FilePairs
 from explorer.runtime import uploads
+from explorer.runtime.downloads import address_of
 from explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, Report
 from explorer.runtime.limits import ANSWER_S
-from explorer.runtime.parcels import address_of
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import Json
 from explorer.sources.columns import CLASS_ROLES, PAIR_ROLES, TRIPLET_ROLES

@@ -28,7 +28,7 @@ from explorer.front.address import KnowsAddress, read_address
 from explorer.front.hosts import KnowsHost
 from explorer.front.process import Front, allow_connections
 from explorer.front.proxy import HERE
-from explorer.runtime import apart, device, parcels
+from explorer.runtime import apart, device, downloads
 from explorer.runtime.budgets import BUDGETS, budget
 from explorer.runtime.limits import FILE_BYTES, MIB
 from explorer.runtime.problem import Problem
@@ -109,14 +109,14 @@ def first_scenario(device_name: str | None, loss: str | None) -> Scenario:
 
 
 def _download(place: str, name: str) -> FileResponse:
-    path = parcels.find(place, name)
+    path = downloads.find(place, name)
     if path is None:
         raise HTTPException(404)
     return FileResponse(path, filename=name)
 
 
 DOWNLOAD = APIRoute(
-    f"/{parcels.ADDRESS}/{{place}}/{{name}}",
+    f"/{downloads.ADDRESS}/{{place}}/{{name}}",
     _download,
     include_in_schema=False,
     response_model=None,
@@ -130,8 +130,8 @@ def served_functions() -> dict[str, list[Callable]]:
 
 def build(first: Scenario, address: str = "") -> gr.Server:
     """Return the app, not yet launched: pages, their requests and files, and endpoints."""
-    parcels.FOLDER.mkdir(parents=True, exist_ok=True)
-    parcels.drop_old()
+    downloads.FOLDER.mkdir(parents=True, exist_ok=True)
+    downloads.drop_old()
     functions = served_functions()
     pages = [
         route

@@ -17,7 +17,7 @@ from explorer.lab.directions import directions
 from explorer.locale import grouped, title_word
 from explorer.runtime.limits import LARGE_DRAWN_PAIRS, LARGE_IN_BATCH_PAIRS, LARGE_PAIRS
 from explorer.runtime.problem import Problem
-from explorer.runtime.room import check_memory
+from explorer.runtime.resource_checks import check_memory
 from explorer.sources import random_batch
 from explorer.sources.pairs import text_numbers
 from explorer.sources.random_batch import RandomBatch

@@ -12,7 +12,7 @@ from explorer.lab.training.rows import examples, pairs_in
 from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.promise import promised
-from explorer.runtime.room import check_disk, check_memory
+from explorer.runtime.resource_checks import check_disk, check_memory
 from explorer.runtime.visitors import visitor
 
 

@@ -34,7 +34,7 @@ from explorer.lab.training.run_files import ENDED, LIVE
 from explorer.lab.training.standing import died, loading, progress, told, without_rows
 from explorer.lab.training.waiting import seconds_before
 from explorer.locale import word
-from explorer.runtime import device, parcels
+from explorer.runtime import device, downloads
 from explorer.runtime.arrays import load_array
 from explorer.runtime.budgets import budget
 from explorer.runtime.files import age_of
@@ -191,7 +191,7 @@ class Runs:
         with _acting:
             run = self._standing_in(name, ENDED)
             gone = self._aside(run)
-        parcels.forget_run(run.name)
+        downloads.forget_run(run.name)
         shutil.rmtree(gone)
 
     def share(self, name: str) -> str:
@@ -209,7 +209,7 @@ class Runs:
         with _acting:
             if run.token:
                 run.write("owner.json", {"visitor": run.owner})
-        parcels.forget_run(run.name)
+        downloads.forget_run(run.name)
 
     def forget_mine(self) -> None:
         """Remove every run of the visitor of a hosted page who asks, also one under way."""
@@ -248,7 +248,7 @@ class Runs:
             with _acting:
                 run.end_process()
                 gone = self._aside(run)
-            parcels.forget_run(run.name)
+            downloads.forget_run(run.name)
             shutil.rmtree(gone, ignore_errors=True)
 
     def _aside(self, run: RunFolder) -> Path:

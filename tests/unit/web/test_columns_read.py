@@ -17,7 +17,7 @@ from explorer.lab.training import commands as training
 from explorer.lab.training import origin, unseen
 from explorer.lab.training.runs import Runs
 from explorer.locale import say
-from explorer.runtime import parcels
+from explorer.runtime import downloads
 from explorer.runtime.problem import Problem
 from explorer.web import large_files
 from explorer.web.api import doctoring, endpoints, pasting
@@ -65,7 +65,7 @@ def here(tmp_path, monkeypatch):
     import datasets
 
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
-    monkeypatch.setattr(parcels, "TAKEN", tmp_path / "taken")
+    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
     monkeypatch.setattr(large_files, "ANSWER_S", 600)
     monkeypatch.setattr(reading, "first_rows", lambda *_: LINES.encode())
     monkeypatch.setattr(origin.hub_sets, "about", lambda hub: None)

@@ -18,7 +18,7 @@ from gradio.routes import ORJSONResponse
 
 from explorer.lab import over_batches
 from explorer.lab.training.runs import Runs
-from explorer.runtime import parcels
+from explorer.runtime import downloads
 from explorer.runtime.problem import Problem
 from explorer.sources.practice import practice_pairs
 from explorer.web import hosting, site
@@ -89,8 +89,8 @@ def here(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LOSSPRISM_CACHE", str(folder / "cache"))
         patch.delenv("SPACE_ID", raising=False)
-        patch.setattr(parcels, "FOLDER", folder / "parcels")
-        patch.setattr(parcels, "TAKEN", folder / "parcels" / "taken")
+        patch.setattr(downloads, "FOLDER", folder / "parcels")
+        patch.setattr(downloads, "TAKEN", folder / "parcels" / "taken")
         patch.setattr(explore_requests, "default_runs", lambda: made)
         patch.setattr(finetune_requests, "runs", lambda: made)
         patch.setattr(hosting, "default_runs", lambda: made)

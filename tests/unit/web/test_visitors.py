@@ -23,7 +23,7 @@ from explorer.front.visitor import COOKIE, HEADER, HOST_COOKIE
 from explorer.lab.training.plan import SCRATCH
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
-from explorer.runtime import jobs, parcels, turns, uploads
+from explorer.runtime import downloads, jobs, turns, uploads
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import PACES
 from explorer.runtime.problem import Problem
@@ -80,8 +80,8 @@ def runs(tmp_path, monkeypatch):
     for module, name in ((finetune_requests, "runs"), (hosting, "default_runs")):
         monkeypatch.setattr(module, name, lambda: made)
     monkeypatch.setattr(endpoints, "Runs", lambda **_: made)
-    monkeypatch.setattr(parcels, "FOLDER", tmp_path / "parcels")
-    monkeypatch.setattr(parcels, "TAKEN", tmp_path / "parcels" / "taken")
+    monkeypatch.setattr(downloads, "FOLDER", tmp_path / "parcels")
+    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "parcels" / "taken")
     monkeypatch.setattr(large_files, "ANSWER_S", 600)
     monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
     return made
@@ -447,7 +447,7 @@ def test_what_cannot_be_removed_keeps_nothing_else(pages, runs, monkeypatch, cap
     def broken():
         raise PermissionError(SECRET)
 
-    monkeypatch.setattr(parcels, "drop_old", broken)
+    monkeypatch.setattr(downloads, "drop_old", broken)
     hosting.drop_old()
     assert not at.exists()
     said = capsys.readouterr().err
@@ -481,9 +481,9 @@ def test_what_is_deleted_at_once_is_gone_and_the_others_is_not(pages, runs):
 def test_what_is_left_goes_after_its_time(pages, runs, monkeypatch):
     file, run = handed_in(pages), trained(runs)
     with as_visitor(MINE):
-        at, parcel = uploads.find(file), parcels.new_parcel("a.csv")
+        at, parcel = uploads.find(file), downloads.new_download("a.csv")
     parcel.write_text("a")
-    beside = parcels.place_of(run) / "model.zip"
+    beside = downloads.place_of(run) / "model.zip"
     beside.write_text("a")
     hosting.drop_old()
     assert at.exists()
@@ -506,7 +506,7 @@ def test_what_a_clock_set_back_has_put_into_the_future_leaves_all_the_same(
 ):
     file, run = handed_in(pages), trained(runs)
     with as_visitor(MINE):
-        at, parcel = uploads.find(file), parcels.new_parcel("a.csv")
+        at, parcel = uploads.find(file), downloads.new_download("a.csv")
     parcel.write_text("a")
     dated = (at, parcel, runs.root / run / "state.json")
     later = time.time() + 10 * 86_400

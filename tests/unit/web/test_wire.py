@@ -21,7 +21,7 @@ from explorer.lab.training.data import Corpus
 from explorer.lab.training.plan import SCRATCH
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
-from explorer.runtime import jobs, parcels
+from explorer.runtime import downloads, jobs
 from explorer.runtime.cache import Cache
 from explorer.runtime.jobs import Job
 from explorer.runtime.limits import PACES
@@ -300,7 +300,7 @@ def opened_batch() -> OpenedBatch:
 def test_doctor(pages, tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
     monkeypatch.setattr(large_files, "ANSWER_S", 600)
-    monkeypatch.setattr(parcels, "TAKEN", tmp_path / "taken")
+    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
     server = Server(pages["doctor"])
     known = {"loss": "cosent", "batch": 8, "tokens": 0, "language": "zh"}
     for name in doctor_data.SETS:
@@ -378,7 +378,7 @@ def test_large(pages, tmp_path, monkeypatch):
         server.ask("details", {**drawn, "loss": loss}, large.Details)
     for search in ("", "label > 0", "nowhere"):
         server.ask("pairs", {**drawn, "search": search}, large.PairsPage)
-    monkeypatch.setattr(parcels, "TAKEN", tmp_path / "taken")
+    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
     server.ask("judge", drawn, large.Judged)
     texts = (*large_taking.TABLES, *large_taking.FIGURES, "figures_csv", "figures_json")
     for what in (*texts, "changes_csv"):
@@ -417,7 +417,7 @@ def runs(tmp_path, monkeypatch):
     made = Runs(tmp_path / "runs", device="cpu")
     monkeypatch.setattr(finetune_requests, "runs", lambda: made)
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(parcels, "FOLDER", tmp_path / "parcels")
+    monkeypatch.setattr(downloads, "FOLDER", tmp_path / "parcels")
     monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
     return made
 

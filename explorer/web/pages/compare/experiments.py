@@ -23,7 +23,7 @@ from explorer.lab.compare import what_if as changes
 from explorer.runtime import jobs, validation
 from explorer.runtime.numbers import json_number
 from explorer.runtime.problem import Problem
-from explorer.runtime.room import check_cells, check_matrices
+from explorer.runtime.resource_checks import check_cells, check_matrices
 from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Json, packed
 from explorer.web.pages.compare.requests import scenes_in

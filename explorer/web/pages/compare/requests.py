@@ -15,7 +15,7 @@ from explorer.lab.compare.difference import Number, ParameterPair, difference, n
 from explorer.lab.compare.outcome import Between, Figures, Outcome, Sentence, Side
 from explorer.lab.compare.parity_batches import CUBED, shown_of
 from explorer.lab.compare.sides import LEAST, MOST, Comparison, Kept, compare
-from explorer.runtime import jobs, room, validation
+from explorer.runtime import jobs, resource_checks, validation
 from explorer.runtime.cache import Cache, digest
 from explorer.runtime.limits import KEPT_BATCHES, MIB
 from explorer.runtime.numbers import json_number
@@ -268,7 +268,7 @@ def _parity(request: Json) -> Json:
     asked = None if seeded else shown_of(batch)
     rows: list[parities.Row] = []
     with jobs.in_turn():
-        room.check_memory(beside_mib=CUBED * len(asked or ()) ** 3 // MIB)
+        resource_checks.check_memory(beside_mib=CUBED * len(asked or ()) ** 3 // MIB)
         for done, (name, spec) in enumerate(named.items()):
             jobs.step("parity", done, len(named), name=name)
             rows += parities.parity(asked, {name: spec})

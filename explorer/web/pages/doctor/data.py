@@ -43,9 +43,9 @@ from explorer.lab.doctor.similarities import Similarities
 from explorer.lab.doctor.suited import Suited, suited, suited_to_classes
 from explorer.locale import language_of
 from explorer.runtime import jobs, uploads
+from explorer.runtime.downloads import new_download
 from explorer.runtime.jobs import Job, Jobs, Report, within
 from explorer.runtime.numbers import json_number
-from explorer.runtime.parcels import new_parcel
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import finite, integer, misfit, of_type, one_of, optional
 from explorer.runtime.visitors import visitor
@@ -419,7 +419,7 @@ def _take(request: Json) -> Json:
 
     def work(report: Report) -> Path:
         read = texts_only(within(lambda: start_reading(source), report))
-        path = new_parcel(f"{source.stem}{called}{ending(read)}")
+        path = new_download(f"{source.stem}{called}{ending(read)}")
         tell = functools.partial(report, "writing")
         return write(read, path, tell, by_threshold=by_threshold)
 
@@ -441,7 +441,7 @@ def _mine(request: Json) -> Json:
     def work(report: Report) -> Path:
         read = pairs_only(within(lambda: start_reading(source), report))
         found = mine(read.profile, encoder, most, each, margin, report)
-        return write_mined(found, new_parcel(f"{source.stem}-hard-negatives.tsv"))
+        return write_mined(found, new_download(f"{source.stem}-hard-negatives.tsv"))
 
     return parcel_when_packed(_mined, (source, visitor(), encoder, most, each, margin), work)
 

@@ -33,7 +33,7 @@ from explorer.lab.training.runs import estimate
 from explorer.lab.training.trials import LEAST_RUNS, offers, tried, twins_of
 from explorer.lab.training.verdict import LEVEL, by_chance
 from explorer.locale import LANGUAGES
-from explorer.runtime import jobs, parcels
+from explorer.runtime import downloads, jobs
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import CORPORA, NAMED_RUNS, PACES, QUEUED_AT_ONCE, QUOTED_LETTERS
 from explorer.runtime.numbers import whole_percent
@@ -324,10 +324,10 @@ def _take(request: dict) -> Json:
         file, kind, make = TEXTS[what]
         return {"name": file.format(run=folder.name), "type": kind, "text": make(runs(), name)}
     ending, pack = PACKED[what]
-    # The last parcel of each kind stays.
+    # The last download of each kind stays.
     with jobs.in_turn():
-        path = pack(runs(), name, parcels.place_of(folder.name) / f"{folder.name}{ending}")
-    return {"name": path.name, "path": parcels.address_of(path)}
+        path = pack(runs(), name, downloads.place_of(folder.name) / f"{folder.name}{ending}")
+    return {"name": path.name, "path": downloads.address_of(path)}
 
 
 def _share(request: dict) -> Json:

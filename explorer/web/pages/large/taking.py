@@ -14,9 +14,9 @@ from explorer.lab.large.figure import FACETS, histogram_figure, map_figure, told
 from explorer.lab.large.judged import Judged, judged, remarks_of
 from explorer.lab.large.opened import Opened
 from explorer.locale import language_of, say
+from explorer.runtime.downloads import new_download
 from explorer.runtime.jobs import Job, Jobs, Report, within
 from explorer.runtime.numbers import json_number
-from explorer.runtime.parcels import new_parcel
 from explorer.runtime.validation import one_of
 from explorer.runtime.wire import Json
 from explorer.web.large_files import answer_when_done, parcel_when_packed
@@ -171,7 +171,7 @@ def _parcel(asked: Asked, what: str, name: str, write: Write) -> Json:
 
     def work(report: Report) -> Path:
         opened = within(lambda: start_opening(asked), report)
-        return write(opened, new_parcel(name), lambda done, all_: report("writing", done, all_))
+        return write(opened, new_download(name), lambda done, all_: report("writing", done, all_))
 
     return parcel_when_packed(_packed, (asked, what), work)
 

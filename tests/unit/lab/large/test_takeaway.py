@@ -28,7 +28,7 @@ from explorer.lab.large.takeaway import (
     terms_csv,
 )
 from explorer.lab.large.texts import Texts
-from explorer.runtime import parcels
+from explorer.runtime import downloads
 from explorer.runtime.problem import Problem
 from tests.unit.lab.large.made import batch_of
 
@@ -170,16 +170,16 @@ def test_the_histogram_is_a_figure(labels):
 
 
 def test_parcels_have_names_that_nobody_guesses_and_leave(tmp_path, monkeypatch):
-    monkeypatch.setattr(parcels, "TAKEN", tmp_path / "taken")
-    one, other = (parcels.new_parcel("pairs.csv") for _ in range(2))
+    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
+    one, other = (downloads.new_download("pairs.csv") for _ in range(2))
     assert one.parent != other.parent
     assert len(one.parent.name) == 32
     assert one.parent.stat().st_mode & 0o077 == 0
     one.write_bytes(b"12345")
-    monkeypatch.setattr(parcels, "PARCELS_BYTES", 4)
-    parcels.new_parcel("more.csv")
+    monkeypatch.setattr(downloads, "DOWNLOADS_BYTES", 4)
+    downloads.new_download("more.csv")
     assert not one.exists()
     other.write_bytes(b"1")
-    monkeypatch.setattr(parcels, "PARCEL_S", -1.0)
-    parcels.new_parcel("more.csv")
+    monkeypatch.setattr(downloads, "DOWNLOAD_S", -1.0)
+    downloads.new_download("more.csv")
     assert not other.exists()

@@ -12,7 +12,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.lab.doctor import reading
 from explorer.locale import say
-from explorer.runtime import parcels, uploads
+from explorer.runtime import downloads, uploads
 from explorer.runtime.jobs import Jobs
 from explorer.web import large_files
 from explorer.web.pages.doctor import data
@@ -28,7 +28,7 @@ ROWS = "how tall,8848 m,5\nhow tall,8848 m,0\nhow old,ten,4\nHOW old,ten,4\nwhy,
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
-    monkeypatch.setattr(parcels, "TAKEN", tmp_path / "taken")
+    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
     monkeypatch.setattr(large_files, "ANSWER_S", 600)
 
 

@@ -18,7 +18,7 @@ from explorer.lab.training import data, source
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.rows import examples
 from explorer.lab.training.runs import Runs
-from explorer.runtime import jobs, parcels
+from explorer.runtime import downloads, jobs
 from explorer.runtime.cache import Cache, cache_folder
 from explorer.runtime.limits import PACES
 from explorer.runtime.problem import Problem
@@ -408,7 +408,7 @@ def test_a_run_deleted_while_it_is_read_is_a_run_that_is_not_there(tmp_path, mon
 def test_parcels_that_are_made_at_once_are_all_there(tmp_path, monkeypatch):
     runs = Runs(tmp_path / "runs")
     monkeypatch.setattr(requests, "runs", lambda: runs)
-    monkeypatch.setattr(parcels, "FOLDER", tmp_path / "parcels")
+    monkeypatch.setattr(downloads, "FOLDER", tmp_path / "parcels")
     pairs = [(f"One {i}.", f"Two {i}.", float(i % 2)) for i in range(8)]
     run = runs.prepare(plans.read_plan(FIRST), data.Corpus(tuple(pairs), tuple(pairs)))
     run.take_ticket(os.getpid())

@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from explorer.runtime import parcels
+from explorer.runtime import downloads
 from explorer.web.site import DOWNLOAD
 
 NAMES = ["pairs.csv", "a b.zip", "文本.tsv", "a?b#c.csv", "..csv"]
@@ -16,8 +16,8 @@ NAMES = ["pairs.csv", "a b.zip", "文本.tsv", "a?b#c.csv", "..csv"]
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    monkeypatch.setattr(parcels, "FOLDER", tmp_path / "parcels")
-    monkeypatch.setattr(parcels, "TAKEN", tmp_path / "parcels" / "taken")
+    monkeypatch.setattr(downloads, "FOLDER", tmp_path / "parcels")
+    monkeypatch.setattr(downloads, "TAKEN", tmp_path / "parcels" / "taken")
     (tmp_path / "secret.txt").write_text("secret")
     return tmp_path
 
@@ -29,9 +29,9 @@ def client(folder):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_parcel_is_taken_by_its_address(folder, client, name):
-    for path in (parcels.new_parcel(name), parcels.place_of("a run") / name):
+    for path in (downloads.new_download(name), downloads.place_of("a run") / name):
         path.write_text("packed")
-        address = parcels.address_of(path)
+        address = downloads.address_of(path)
         assert str(folder) not in unquote(address)
         answer = client.get(f"/{address}")
         assert answer.text == "packed"
@@ -52,6 +52,6 @@ def test_a_parcel_is_taken_by_its_address(folder, client, name):
     ],
 )
 def test_nothing_else_is(folder, client, asked):
-    (parcels.FOLDER / "0").mkdir(parents=True)
-    (parcels.FOLDER / "secret.txt").write_text("secret")
-    assert client.get(f"/{parcels.ADDRESS}/{asked}").status_code == 404
+    (downloads.FOLDER / "0").mkdir(parents=True)
+    (downloads.FOLDER / "secret.txt").write_text("secret")
+    assert client.get(f"/{downloads.ADDRESS}/{asked}").status_code == 404

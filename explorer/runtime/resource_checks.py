@@ -1,5 +1,7 @@
-"""Admission control: whether a hosted page has room for what is asked, in memory and on the disk,
-looked at before it is begun. At home all may be tried."""
+"""Checks of memory and disk space before a hosted page begins heavy work.
+
+On the user's own machine nothing is refused.
+"""
 
 from __future__ import annotations
 

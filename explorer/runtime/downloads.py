@@ -1,6 +1,6 @@
-"""Temporary downloads: parcels, files that are packed on the server and fetched by the browser.
+"""Temporary downloads: files that the server packs and the browser fetches.
 
-Each stands in a folder whose name nobody can guess, so that only who was told of it finds it.
+Each is in a folder with a secret random name, so that only the visitor with its link finds it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from explorer.runtime.files import age_of, files_in
-from explorer.runtime.limits import PARCEL_S, PARCELS_BYTES
+from explorer.runtime.limits import DOWNLOAD_S, DOWNLOADS_BYTES
 from explorer.runtime.visitors import visitor
 
 # A folder that another user of the machine made cannot be written.
@@ -34,7 +34,7 @@ _SECRET = secrets.token_bytes(32)
 
 
 def place_of(run: str) -> Path:
-    """The folder for the parcels of this run: the same each time, and guessed by nobody."""
+    """Return the secret folder for the downloads of this run; it is the same each time."""
     place = _place_of(run)
     place.mkdir(parents=True, exist_ok=True, mode=0o700)
     return place
@@ -45,12 +45,12 @@ def _place_of(run: str) -> Path:
 
 
 def address_of(path: Path) -> str:
-    """Where the page serves this parcel; where it stands on the machine is not part of that."""
+    """Return the address of this download, which does not contain its path on the machine."""
     return f"{ADDRESS}/{path.parent.name}/{quote(path.name)}"
 
 
 def find(place: str, name: str) -> Path | None:
-    """The parcel of this name in the folder of this name; None where there is none."""
+    """Return the download of this name in the folder of this name, or None if there is none."""
     if not _PLACE.fullmatch(place) or Path(name).name != name:
         return None
     paths = (folder / place / name for folder in (TAKEN, FOLDER))
@@ -58,7 +58,7 @@ def find(place: str, name: str) -> Path | None:
 
 
 def forget_run(run: str) -> None:
-    """Remove the parcels of a run that is removed."""
+    """Remove the downloads of a removed run."""
     shutil.rmtree(_place_of(run), ignore_errors=True)
 
 
@@ -69,24 +69,24 @@ def forget_mine() -> None:
 
 
 def drop_old() -> None:
-    """Remove the parcels that were packed too long ago, also by a process that has ended."""
+    """Remove downloads older than `DOWNLOAD_S`, also those of a process that has ended."""
     for place in (*TAKEN.glob("*"), *FOLDER.glob("*")):
         if place == TAKEN:
             continue
         with contextlib.suppress(FileNotFoundError):  # it left while we looked
             packed = list(files_in(place)) or [(place, place.stat())]
-            if min(age_of(path, about.st_mtime) for path, about in packed) >= PARCEL_S:
+            if min(age_of(path, about.st_mtime) for path, about in packed) >= DOWNLOAD_S:
                 shutil.rmtree(place, ignore_errors=True)
 
 
-def new_parcel(name: str) -> Path:
+def new_download(name: str) -> Path:
     """Where a new file of this name may be written. Old ones leave first, and those that were
     packed longest ago where there is too much of all."""
     TAKEN.mkdir(parents=True, exist_ok=True, mode=0o700)
     kept = sorted((about.st_mtime, about.st_size, path) for path, about in files_in(TAKEN))
-    excess = sum(size for _, size, _ in kept) - PARCELS_BYTES
+    excess = sum(size for _, size, _ in kept) - DOWNLOADS_BYTES
     for made, size, path in kept:
-        if excess <= 0 and time.time() - made < PARCEL_S:
+        if excess <= 0 and time.time() - made < DOWNLOAD_S:
             break
         shutil.rmtree(path.parent, ignore_errors=True)
         excess -= size

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from explorer.lab.large.batch import must_fit
-from explorer.runtime import device, memory, room
+from explorer.runtime import device, memory, resource_checks
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
 from explorer.runtime.promise import HOSTED
@@ -24,7 +24,7 @@ def hosted(monkeypatch):
 
 
 def with_memory(monkeypatch, mib):
-    monkeypatch.setattr(room, "left", lambda: mib * MIB)
+    monkeypatch.setattr(resource_checks, "left", lambda: mib * MIB)
 
 
 @pytest.mark.parametrize("wanted", ["cosines", "angles", "vectors"])
@@ -44,9 +44,9 @@ def test_heavy_work_begins_only_where_memory_is_left(hosted, monkeypatch):
     with_memory(monkeypatch, 1500)
     with as_visitor(new_key()), in_turn():
         pass
-    room.check_memory(10**6, 400)
+    resource_checks.check_memory(10**6, 400)
     with pytest.raises(Problem, match="hardly any memory"):
-        room.check_memory(10**6, 600)
+        resource_checks.check_memory(10**6, 600)
     with_memory(monkeypatch, 1000)
     with pytest.raises(Problem, match="hardly any memory"), as_visitor(new_key()), in_turn():
         pass
@@ -62,20 +62,20 @@ def test_on_a_gpu_its_own_memory_has_to_be_left_too(hosted, monkeypatch):
             device.torch.cuda, name, lambda asked, answer=answer: answer if asked == gpu else 0
         )
     with_memory(monkeypatch, 10**6)
-    room.check_memory(beside_mib=1000)
+    resource_checks.check_memory(beside_mib=1000)
     assert device.memory_left() == math.inf
     monkeypatch.setattr(device, "device", lambda: gpu)
     assert device.memory_left() == 1500 * MIB
-    room.check_memory(beside_mib=400)
+    resource_checks.check_memory(beside_mib=400)
     with pytest.raises(Problem, match="hardly any memory"):
-        room.check_memory(beside_mib=500)
+        resource_checks.check_memory(beside_mib=500)
 
 
 def test_matrices_that_do_not_fit_are_refused_with_the_pairs_that_would(hosted, monkeypatch):
     with_memory(monkeypatch, 10**6)
     monkeypatch.setenv("LOSSPRISM_REQUEST_MIB", "300")
     monkeypatch.setenv("LOSSPRISM_REQUEST_CELLS", "1000000")
-    for check, given in ((room.check_matrices, 5000), (room.check_cells, 41)):
+    for check, given in ((resource_checks.check_matrices, 5000), (resource_checks.check_cells, 41)):
         with pytest.raises(Problem, match="pairs fit") as refused:
             check(512, given)
         fits = int(refused.value.values["fits"])
@@ -85,20 +85,20 @@ def test_matrices_that_do_not_fit_are_refused_with_the_pairs_that_would(hosted, 
 
 
 def test_nothing_is_kept_on_a_disk_that_is_nearly_full(hosted, monkeypatch, tmp_path):
-    room.check_disk(tmp_path / "not" / "yet" / "there")
+    resource_checks.check_disk(tmp_path / "not" / "yet" / "there")
     usage = SimpleNamespace(free=1000 * MIB)
-    monkeypatch.setattr(room.shutil, "disk_usage", lambda _: usage)
+    monkeypatch.setattr(resource_checks.shutil, "disk_usage", lambda _: usage)
     with pytest.raises(Problem, match="disk of its machine"):
-        room.check_disk(tmp_path)
+        resource_checks.check_disk(tmp_path)
 
 
 def test_at_home_all_may_be_tried(monkeypatch, tmp_path):
     monkeypatch.delenv(HOSTED, raising=False)
     monkeypatch.delenv("SPACE_ID", raising=False)
     with_memory(monkeypatch, 0)
-    room.check_memory(10**9, 10**6)
-    monkeypatch.setattr(room.shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
-    room.check_disk(tmp_path)
+    resource_checks.check_memory(10**9, 10**6)
+    monkeypatch.setattr(resource_checks.shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
+    resource_checks.check_disk(tmp_path)
 
 
 def test_a_container_may_have_less_than_the_machine(monkeypatch, tmp_path):
