@@ -134,11 +134,11 @@ def conventions_called(spec: LossSpec, name: str) -> list[str]:
     if qualified:
         return qualified
     called = last_part(name)
-    if called == spec.name or f"{called}Loss" in spec.aliases or not called.isidentifier():
+    if called == spec.name or f"{called}Loss" in spec.aliases:
         return []
     written = [one.name for one in spec.conventions if called in one.name.split()]
     named = written or [one.name for one in spec.conventions if called in names_of(one)]
-    if named or called == spec.title:
+    if named or called == spec.title or not called.isidentifier():
         return named
     wanted = plain(called)
     named = [one.name for one in spec.conventions if wanted in map(plain, one.name.split())]

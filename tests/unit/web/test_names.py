@@ -20,7 +20,7 @@ from explorer.web.api import endpoints
 from explorer.web.pages.doctor import data as doctor_page
 from explorer.web.pages.explore.facts import described
 from losses import LOSSES
-from losses.aliases import LIBRARY, AmbiguousLoss, names_of
+from losses.aliases import LIBRARY, AmbiguousLoss, conventions_called, names_of
 from losses.modules import loss_module
 from losses.peers import METRIC_LEARNING
 from losses.sentence_transformers import training_loss
@@ -188,6 +188,20 @@ def test_every_name_is_the_same_loss_at_every_door():
             wrong.append(f"a page: {name}")
     assert not wrong
     assert len(every_name()) > 150
+
+
+def test_a_library_or_repository_selects_its_own_conventions():
+    """Doctor reads a number of a library with the settings of that library alone."""
+    wrong, libraries = [], set()
+    for spec in LOSSES.values():
+        names = {convention.name: names_of(convention) for convention in spec.conventions}
+        libraries |= {name for one in names.values() for name in one if not name.isidentifier()}
+        for name in libraries & set().union(*names.values()):
+            own = {convention for convention, known in names.items() if name in known}
+            if set(conventions_called(spec, name)) != own:
+                wrong.append((name, spec.name))
+    assert {"ms-swift", "RElbers/info-nce-pytorch", "google-research/simclr"} <= libraries
+    assert not wrong
 
 
 def test_a_class_of_one_library_has_the_convention_of_that_library():
