@@ -160,7 +160,7 @@ class Trainings:
         return self.talk.recv()
 
 
-class Turns(TrainerCallback):
+class FairQueue(TrainerCallback):
     """Waits before the first of every `steps` steps, and says how long those before it took."""
 
     def __init__(self, talk: Connection, steps: int) -> None:
@@ -183,7 +183,7 @@ def _train(
     for _ in range(trainings):
         talk.recv()
         trainer, spearman = made(chosen, corpus, root)
-        trainer.add_callback(Turns(talk, chosen.steps // chosen.evaluations))
+        trainer.add_callback(FairQueue(talk, chosen.steps // chosen.evaluations))
         losses = _noted(trainer)
         began = time.process_time()
         trainer.train()

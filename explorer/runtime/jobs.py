@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakSet
 
-from explorer.runtime import places, turns
+from explorer.runtime import fair_queue, thread_slots
 from explorer.runtime.budgets import budget
 from explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
 from explorer.runtime.numbers import display_number
@@ -86,7 +86,7 @@ class Job:
         current.set(self)
         _give_way()
         try:
-            with places.in_pool(None), turns.in_turn(self._queues), self.counted():
+            with thread_slots.in_pool(None), fair_queue.in_turn(self._queues), self.counted():
                 result, error = work(self.report), None
         except BaseException as raised:  # raised again where the result is asked for
             result, error = None, raised
@@ -145,7 +145,7 @@ class Job:
             raise logged(Problem("heavy_seconds", about="size", most=display_number(most)))
         if self._light_seconds() > (most := budget("light_seconds")):
             raise logged(Problem("light_seconds", about="size", most=display_number(most)))
-        self._begun += turns.give_way()  # which is not counted
+        self._begun += fair_queue.give_way()  # which is not counted
 
     def _light_seconds(self) -> float:
         """What light work in the foreground has taken of the processor so far."""
@@ -167,7 +167,7 @@ class Job:
         if self._future.done() or not seconds:
             return self._future.done()
         try:
-            with places.lent():
+            with thread_slots.lent():
                 self._future.exception(seconds)
         except TimeoutError:
             return False
@@ -290,10 +290,10 @@ def check() -> None:
 
 @contextmanager
 def in_turn() -> Iterator[None]:
-    """Heavy work of the running job begins when it is its turn (`explorer.runtime.turns`)."""
+    """Heavy work of the running job begins when it is its turn (`explorer.runtime.fair_queue`)."""
     mine = current.get()
     with (
-        turns.in_turn(lambda ahead: step("turn", ahead)),
+        fair_queue.in_turn(lambda ahead: step("turn", ahead)),
         mine.counted() if mine else nullcontext(),
     ):
         yield
@@ -302,7 +302,7 @@ def in_turn() -> Iterator[None]:
 def in_order(seconds: float) -> AbstractContextManager[None]:
     """Light and middling work of the running job, estimated to take so many seconds of a processor,
     is done after such work of others."""
-    return turns.in_order(seconds, lambda ahead: check())
+    return fair_queue.in_order(seconds, lambda ahead: check())
 
 
 def in_turn_if(heavy: bool) -> AbstractContextManager[None]:
@@ -384,7 +384,7 @@ def within(start: Callable[[], Job], report: Report) -> Any:
 
     while True:
         inner = start()
-        if turns.has_turn():
+        if fair_queue.has_turn():
             inner.lend()
         while not inner.wait(0.1):
             try:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from explorer.locale import Word, word
-from explorer.runtime import jobs, places
+from explorer.runtime import jobs, thread_slots
 from explorer.runtime.budgets import budget
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import LOADED_MODELS, VECTOR_CACHE_BYTES
@@ -266,7 +266,7 @@ def _alone_with(folder: ModelFolder) -> Iterator[None]:
     """Requests for one model wait for each other: the second finds what the first computed."""
     lock = _work_locks.setdefault(folder.identity, threading.Lock())  # setdefault is atomic
     if not lock.acquire(blocking=False):
-        with places.lent():
+        with thread_slots.lent():
             while not lock.acquire(timeout=0.2):
                 jobs.step("waiting", name=folder.name)
     try:

@@ -30,14 +30,14 @@ from explorer.front.process import FRONTS
 from explorer.front.visitor import HEADER, cookie_name, is_encrypted, kept_key, sent_key
 from explorer.lab.training.folder import all_runs
 from explorer.lab.training.runs import default_runs
-from explorer.runtime import apart, downloads, jobs, memory, uploads
+from explorer.runtime import downloads, jobs, memory, uploads, worker_process
 from explorer.runtime.budgets import budget
 from explorer.runtime.cache import cache_folder
+from explorer.runtime.fair_queue import HEAVY, MIDDLING, FairQueue
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
 from explorer.runtime.processes import give_back
 from explorer.runtime.promise import promised
-from explorer.runtime.turns import HEAVY, MIDDLING, Turns
 from explorer.runtime.visitors import as_visitor, is_key, new_key
 from explorer.runtime.wire import Json
 from explorer.sources import hub_cache
@@ -141,7 +141,7 @@ def health() -> Json:
         left = shutil.disk_usage(cache_folder("files")).free
     except OSError:  # it can be neither written nor read
         left = 0
-    beside = sum(process.memory for process in (*apart.WORKERS, *FRONTS))
+    beside = sum(process.memory for process in (*worker_process.WORKERS, *FRONTS))
     return {
         "alive": True,
         "middling": _counts(MIDDLING),
@@ -155,7 +155,7 @@ def health() -> Json:
     }
 
 
-def _counts(of: Turns) -> Json:
+def _counts(of: FairQueue) -> Json:
     begun, waiting = of.counts
     return {"under_way": begun, "waiting": waiting}
 

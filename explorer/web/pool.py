@@ -12,7 +12,7 @@ from anyio import CapacityLimiter, to_thread
 
 from explorer.front.asgi import Message, Receive, Send
 from explorer.runtime import jobs
-from explorer.runtime.places import in_pool
+from explorer.runtime.thread_slots import in_pool
 
 Result = TypeVar("Result")
 
@@ -20,7 +20,7 @@ MOST_LENT = 200  # threads beside those of a pool that wait; a thread is memory,
 
 
 class Pool:
-    """So many threads, and one more for each that waits (`explorer.runtime.places`)."""
+    """So many threads, and one more for each that waits (`explorer.runtime.thread_slots`)."""
 
     def __init__(self, limiter: CapacityLimiter) -> None:
         self.limiter = limiter

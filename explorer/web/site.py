@@ -28,7 +28,7 @@ from explorer.front.address import KnowsAddress, read_address
 from explorer.front.hosts import KnowsHost
 from explorer.front.process import Front, allow_connections
 from explorer.front.proxy import HERE
-from explorer.runtime import apart, device, downloads
+from explorer.runtime import device, downloads, worker_process
 from explorer.runtime.budgets import BUDGETS, budget
 from explorer.runtime.limits import FILE_BYTES, MIB
 from explorer.runtime.problem import Problem
@@ -217,7 +217,7 @@ def _keep_apart() -> None:
     keep_tidy()
     encoders.keep_at_most(int(budget("vectors_mib") * MIB))
     if device.device().type == "cpu":  # a GPU computes in few processes, and beside Python
-        for worker in apart.WORKERS:
+        for worker in worker_process.WORKERS:
             worker.is_allowed = True
 
 

@@ -12,7 +12,7 @@ from gradio_client import Client
 
 from explorer.core.scenario import Scenario
 from explorer.lab.training import folder
-from explorer.runtime import apart
+from explorer.runtime import worker_process
 from explorer.runtime.limits import VECTOR_CACHE_BYTES
 from explorer.runtime.promise import HOSTED
 from explorer.sources import encoders
@@ -45,7 +45,7 @@ def hosted(tmp_path_factory):
         running, address = site.open_page(Scenario(), "127.0.0.1", free_port())
         yield running, address
         running.close()
-    for worker in apart.WORKERS:
+    for worker in worker_process.WORKERS:
         worker.end()
     logging.setLogRecordFactory(factory)
     sys.setswitchinterval(interval)

@@ -13,8 +13,8 @@ from explorer.lab.compare import sides
 from explorer.lab.compare.outcome import Side
 from explorer.lab.compare.sides import Kept, compare
 from explorer.runtime import jobs
+from explorer.runtime.fair_queue import is_light
 from explorer.runtime.problem import Problem
-from explorer.runtime.turns import is_light
 from explorer.web.api import endpoints as api
 from explorer.web.serving import served
 

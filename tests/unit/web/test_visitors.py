@@ -23,7 +23,7 @@ from explorer.front.visitor import COOKIE, HEADER, HOST_COOKIE
 from explorer.lab.training.plan import SCRATCH
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
-from explorer.runtime import downloads, jobs, turns, uploads
+from explorer.runtime import downloads, fair_queue, jobs, uploads
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import PACES
 from explorer.runtime.problem import Problem
@@ -229,12 +229,12 @@ def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypa
     monkeypatch.setattr(grids, "HEAVY_FILE_BYTES", 100 if is_large else 10**6)
     taken = []
 
-    class Heard(turns.Turns):
+    class Heard(fair_queue.FairQueue):
         def taken(self, whose, waiting):
             taken.append(whose)
             return super().taken(whose, waiting)
 
-    monkeypatch.setattr(turns, "HEAVY", Heard(lambda: 2))
+    monkeypatch.setattr(fair_queue, "HEAVY", Heard(lambda: 2))
     unclear = base64.b64encode(b"w,x,y,z\n" + b"some text,2,3,4\n" * 40).decode()
     # Each is read for once: what was read is kept.
     clear = {

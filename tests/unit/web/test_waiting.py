@@ -16,7 +16,7 @@ import pyarrow.parquet
 import pytest
 
 from explorer.front.visitor import HEADER
-from explorer.runtime import turns
+from explorer.runtime import fair_queue
 from explorer.runtime.budgets import budget
 from explorer.runtime.visitors import new_key
 from explorer.web.page_requests import PLACES, PLACES_AT_HAND
@@ -76,7 +76,7 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 def many_wait(count: int) -> bool:
-    return turns.MIDDLING.counts == (1, count)
+    return fair_queue.MIDDLING.counts == (1, count)
 
 
 @pytest.mark.thorough
@@ -90,7 +90,7 @@ def test_who_waits_for_larger_batches_keeps_nobody_waiting(hosted):
         asked = [(key, "explore", scene(512, seed)) for seed, key in enumerate(asking)]
         assert len(asked) > PLACES_AT_HAND
         of_one = int(budget("middling_of_one"))
-        with turns.MIDDLING.taken("another"):
+        with fair_queue.MIDDLING.taken("another"):
             waits = functools.partial(many_wait, of_one * len(set(asking)))
             told = in_loop(crowd.beside(asked, waits))
             assert {answer["error"]["key"] for answer in told} <= {"problem.busy_middling_own"}
@@ -100,12 +100,12 @@ def test_who_waits_for_larger_batches_keeps_nobody_waiting(hosted):
 @pytest.mark.thorough
 def test_a_small_file_that_unpacks_to_much_takes_its_turn(hosted, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
-    assert turns.HEAVY.counts == (0, 0)
+    assert fair_queue.HEAVY.counts == (0, 0)
     crowd, key, file = Crowd(hosted[1]), new_key(), small_file_of_many_rows()
-    with turns.HEAVY.taken("another"):
+    with fair_queue.HEAVY.taken("another"):
         uploads = [(key, "read_file", file)] * 44
         others = [(new_key(), "read_file", file) for _ in range(PLACES)]
-        waits = lambda: turns.HEAVY.counts == (1, 3 + len(others))  # noqa: E731
+        waits = lambda: fair_queue.HEAVY.counts == (1, 3 + len(others))  # noqa: E731
         told = in_loop(crowd.beside([*uploads, *others], waits))
         assert {answer["error"]["key"] for answer in told} <= {"problem.busy_own"}
-        in_loop(until(lambda: turns.HEAVY.counts == (1, 0)))
+        in_loop(until(lambda: fair_queue.HEAVY.counts == (1, 0)))

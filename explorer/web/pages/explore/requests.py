@@ -33,11 +33,11 @@ from explorer.lab.training.compare import start_all
 from explorer.lab.training.runs import default_runs
 from explorer.lab.training.trials import LEAST_RUNS, offer_of, trials
 from explorer.locale import language_of
-from explorer.runtime import apart, jobs
+from explorer.runtime import jobs, worker_process
+from explorer.runtime.fair_queue import is_light
 from explorer.runtime.limits import SWEPT_CELLS, SWEPT_PAIRS
 from explorer.runtime.numbers import json_numbers
 from explorer.runtime.problem import Problem
-from explorer.runtime.turns import is_light
 from explorer.runtime.validation import misfit, one_of
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import gives_scores
@@ -78,7 +78,7 @@ def _explored(scenario: Scenario, name: str, is_new: bool) -> Json:
     data, key = scenario.data, name if is_new else ""
     batch = None if data.source == "random" else batch_for(scenario)
     seconds = seconds_for(data.random.pairs if batch is None else len(batch))
-    worker = apart.LIGHT if is_light(seconds) else apart.MIDDLING
+    worker = worker_process.LIGHT if is_light(seconds) else worker_process.MIDDLING
     with jobs.in_order(seconds):
         found = worker.call(told, scenario, key, "" if batch is None else name)
         found = found or worker.call(told, scenario, key, name, batch)

@@ -1,9 +1,8 @@
-"""Fair queues: on a hosted page work is taken up by few at a time, and by visitor in turn.
+"""Fair queues: a hosted page does a few pieces of work at a time and serves visitors in turn.
 
-There are three, by how long the work takes: light work (a slider, a small picture), middling work
-(hundreds of pairs) and heavy work (a million of them, encoding). None waits for a longer one, and
-the longer ones stand still for a moment at their steps while light work is done. Who has a turn
-keeps it for the work that it waits for. At home nobody waits.
+There are three, by duration: light work (a slider, a small picture), middling work (hundreds of
+pairs) and heavy work (a million pairs, encoding). No queue waits for a longer one, and longer work
+pauses at its steps while light work runs. On the user's own machine nobody waits.
 """
 
 from __future__ import annotations
@@ -17,17 +16,18 @@ from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 
-from explorer.runtime import places
+from explorer.runtime import thread_slots
 from explorer.runtime.budgets import budget
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.resource_checks import check_memory
 from explorer.runtime.visitors import has_key, is_among_strangers, visitor
 
-LOOK_S = 0.5
+POLL_S = 0.5
 # Light work is estimated to take less of a processor; a hand on a slider notices more.
 LIGHT_S = 0.15
-# Longer work stands still for at most so many times as long as it has worked since it last did.
-GIVEN, SLICE_S, MOST_GIVEN_S = 4.0, 0.002, 0.1
+# Longer work pauses at most PAUSE_RATIO times as long as it has worked since its last pause, of
+# which at most COUNTED_WORK_S count; before MIN_WORK_S it does not pause.
+PAUSE_RATIO, MIN_WORK_S, COUNTED_WORK_S = 4.0, 0.002, 0.1
 Bound = Callable[[], float]
 # Hears now and then how many go before, and may raise to leave the queue; it answers true where
 # somebody who has a turn waits for this and lends it.
@@ -48,7 +48,7 @@ class _Ticket:
 
 
 @dataclass(eq=False)
-class Turns:
+class FairQueue:
     """Start-time fair queueing: each visitor has the same weight, however much they ask for.
 
     What a visitor asks for is tagged one after the other, from the tag that is served when they
@@ -81,7 +81,7 @@ class Turns:
                 if waiting(self._ahead(ticket)):
                     self._leave(ticket)
                     break
-                ticket.called.wait(LOOK_S)
+                ticket.called.wait(POLL_S)
             yield
         finally:
             self._leave(ticket)
@@ -150,24 +150,24 @@ class Turns:
 
 # One after the other: an exploration of few pairs holds Python's lock for most of its time, and
 # forty at once take half as much again of the processor. No more wait than the pool has places.
-LIGHT = Turns(lambda: 1)
-MIDDLING = Turns(
+LIGHT = FairQueue(lambda: 1)
+MIDDLING = FairQueue(
     at_once=lambda: budget("middling_at_once"),
     of_one=lambda: budget("middling_of_one"),
     most=lambda: budget("middling_waiting"),
     key="busy_middling",
 )
-HEAVY = Turns(
+HEAVY = FairQueue(
     at_once=lambda: budget("heavy_at_once"),
     of_one=lambda: budget("heavy_of_one"),
     most=lambda: budget("heavy_waiting"),
 )
-_mine: ContextVar[Turns | None] = ContextVar("turn", default=None)
+_mine: ContextVar[FairQueue | None] = ContextVar("turn", default=None)
 _pace = threading.local()  # when this thread last stood still
 
 
 @contextlib.contextmanager
-def _turn(of: Turns, waiting: Waiting) -> Iterator[None]:
+def _turn(of: FairQueue, waiting: Waiting) -> Iterator[None]:
     """All who came without a key are one in the queue."""
     with of.taken(visitor() if has_key() else "", waiting):
         before = _mine.set(of)
@@ -190,7 +190,7 @@ def in_order(seconds: float, waiting: Waiting = lambda ahead: None) -> Iterator[
         with _turn(LIGHT, waiting):
             yield
     else:  # whoever waits for light work needs the place
-        with places.lent(), _turn(MIDDLING, waiting):
+        with thread_slots.lent(), _turn(MIDDLING, waiting):
             yield
 
 
@@ -210,9 +210,9 @@ def give_way() -> float:
         return 0.0
     began = time.monotonic()
     worked = began - getattr(_pace, "at", 0.0)
-    if worked < SLICE_S:
+    if worked < MIN_WORK_S:
         return 0.0
-    LIGHT.until_idle(GIVEN * min(worked, MOST_GIVEN_S))
+    LIGHT.until_idle(PAUSE_RATIO * min(worked, COUNTED_WORK_S))
     _pace.at = time.monotonic()
     return _pace.at - began
 
@@ -230,5 +230,5 @@ def in_turn(waiting: Waiting = lambda ahead: None) -> Iterator[None]:
         yield
         return
     check_memory()
-    with places.lent(), _turn(HEAVY, waiting):
+    with thread_slots.lent(), _turn(HEAVY, waiting):
         yield

@@ -13,12 +13,12 @@ import psutil
 import pytest
 import torch
 
-from explorer.runtime import apart
-from explorer.runtime.apart import Worker
+from explorer.runtime import worker_process
 from explorer.runtime.problem import Problem
 from explorer.runtime.promise import HOSTED
 from explorer.runtime.sendable import encoded
 from explorer.runtime.visitors import as_visitor, new_key
+from explorer.runtime.worker_process import Worker
 from explorer.web.pages.explore.requests import _explore
 from losses import LOSSES
 from tests import warm
@@ -104,8 +104,8 @@ def test_a_hosted_page_is_answered_the_same_by_it(worker, one_thread, monkeypatc
     for scene in SCENES:
         here = answer(scene)
         with monkeypatch.context() as changed:
-            changed.setattr(apart, "LIGHT", worker)
-            changed.setattr(apart, "MIDDLING", worker)
+            changed.setattr(worker_process, "LIGHT", worker)
+            changed.setattr(worker_process, "MIDDLING", worker)
             assert answer(scene) == here, scene
             # A batch that the page knows is not described once more.
             of_batch = set() if "error" in here else {"batch", "skipped", "limited"}
@@ -135,7 +135,7 @@ def test_what_takes_longer_than_light_work_may_is_refused(worker, monkeypatch):
 def test_it_ends_with_whoever_began_it():
     """Who began it is forked: of the two processes only its own starts as a user's does."""
     code = (
-        "from explorer.runtime.apart import Worker\n"
+        "from explorer.runtime.worker_process import Worker\n"
         "import posix, time\n"
         "if __name__ == '__main__':\n"
         "    worker = Worker()\n"

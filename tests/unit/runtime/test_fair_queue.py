@@ -7,33 +7,33 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from explorer.runtime import jobs, places, turns
+from explorer.runtime import fair_queue, jobs, thread_slots
+from explorer.runtime.fair_queue import FairQueue, in_turn
 from explorer.runtime.jobs import Job
 from explorer.runtime.problem import Problem
 from explorer.runtime.promise import HOSTED
-from explorer.runtime.turns import Turns, in_turn
 from explorer.runtime.visitors import as_visitor, new_key
 
 LONG_S = 60
-MIDDLING_S = 2 * turns.LIGHT_S  # of a processor
+MIDDLING_S = 2 * fair_queue.LIGHT_S  # of a processor
 
 
-def a_queue_of_its_own(of: Turns) -> Turns:
+def a_queue_of_its_own(of: FairQueue) -> FairQueue:
     """The same bounds, and nobody there."""
-    return Turns(of.at_once, of.of_one, of.most, of.key)
+    return FairQueue(of.at_once, of.of_one, of.most, of.key)
 
 
 @pytest.fixture(autouse=True)
 def hosted(monkeypatch):
     monkeypatch.setenv(HOSTED, "1")
     for name in ("LIGHT", "MIDDLING", "HEAVY"):
-        monkeypatch.setattr(turns, name, a_queue_of_its_own(getattr(turns, name)))
+        monkeypatch.setattr(fair_queue, name, a_queue_of_its_own(getattr(fair_queue, name)))
 
 
 class Workers:
     """Work that goes on until it is told to end, begun one after the other."""
 
-    def __init__(self, queue: Turns) -> None:
+    def __init__(self, queue: FairQueue) -> None:
         self.queue = queue
         self.begun: list[str] = []
         self.ends: dict[str, threading.Event] = {}
@@ -73,7 +73,7 @@ class Workers:
 @pytest.fixture
 def workers(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_OF_ONE", "5")
-    made = Workers(turns.HEAVY)
+    made = Workers(fair_queue.HEAVY)
     yield made
     made.end(*made.ends)
     made.pool.shutdown()
@@ -125,7 +125,7 @@ def test_too_much_is_refused_at_once(workers, monkeypatch, capfd):
 
 def test_who_leaves_the_queue_keeps_nobody_waiting(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
-    queue = turns.HEAVY
+    queue = fair_queue.HEAVY
 
     def leave(ahead):
         raise jobs.Cancelled
@@ -149,20 +149,20 @@ def test_work_that_waits_for_other_work_has_one_turn(monkeypatch):
 
     def inner(report):
         with jobs.in_turn():
-            return turns.HEAVY.counts
+            return fair_queue.HEAVY.counts
 
     with as_visitor(new_key()):
         job = Job.in_background(outer)
         assert job.wait(LONG_S)
         assert job.result() == (1, 0)
-    assert turns.HEAVY.counts == (0, 0)
+    assert fair_queue.HEAVY.counts == (0, 0)
 
 
 def test_who_waits_is_told_and_can_be_cancelled(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
     with as_visitor(new_key()), in_turn():
         pass
-    with turns.HEAVY.taken("another"), as_visitor(new_key()):
+    with fair_queue.HEAVY.taken("another"), as_visitor(new_key()):
         job = Job.in_background(lambda report: 1)
         while job.progress.what != "turn":
             assert not job.wait(0.01)
@@ -177,9 +177,9 @@ def test_at_home_nobody_waits(monkeypatch):
     monkeypatch.delenv(HOSTED)
     monkeypatch.delenv("SPACE_ID", raising=False)
     with in_turn(), in_turn():
-        assert turns.HEAVY.counts == (0, 0)
-    with turns.in_order(0), turns.in_order(MIDDLING_S):
-        assert turns.LIGHT.counts == turns.MIDDLING.counts == (0, 0)
+        assert fair_queue.HEAVY.counts == (0, 0)
+    with fair_queue.in_order(0), fair_queue.in_order(MIDDLING_S):
+        assert fair_queue.LIGHT.counts == fair_queue.MIDDLING.counts == (0, 0)
 
 
 def test_where_nobody_asks_nobody_waits(monkeypatch):
@@ -189,10 +189,10 @@ def test_where_nobody_asks_nobody_waits(monkeypatch):
     with in_turn():
         done.append("heavy")
     for seconds in (0.01, 1.0):
-        with turns.in_order(seconds):
+        with fair_queue.in_order(seconds):
             done.append(seconds)
     assert done == ["heavy", 0.01, 1.0]
-    assert turns.HEAVY.counts == turns.MIDDLING.counts == (0, 0)
+    assert fair_queue.HEAVY.counts == fair_queue.MIDDLING.counts == (0, 0)
 
 
 def test_those_who_have_all_turns_lend_them_to_what_they_wait_for(monkeypatch):
@@ -200,7 +200,7 @@ def test_those_who_have_all_turns_lend_them_to_what_they_wait_for(monkeypatch):
     monkeypatch.setenv("LOSSPRISM_HEAVY_AT_ONCE", "1")
     kept = jobs.Jobs()
     first = new_key()
-    with as_visitor(first), turns.HEAVY.taken("another"):
+    with as_visitor(first), fair_queue.HEAVY.taken("another"):
         inner = kept.start("shared", lambda report: "made")
         while inner.progress.what != "turn":
             assert not inner.wait(0.01)
@@ -209,11 +209,11 @@ def test_those_who_have_all_turns_lend_them_to_what_they_wait_for(monkeypatch):
         )
         while outer.progress.what != "turn":
             assert not outer.wait(0.01)
-        for ticket in turns.HEAVY._tickets[1:]:  # whoever waits for the work is before it
+        for ticket in fair_queue.HEAVY._tickets[1:]:  # whoever waits for the work is before it
             ticket.tag = -ticket.tag
     assert outer.wait(LONG_S)
     assert outer.result() == "made"
-    assert turns.HEAVY.counts == (0, 0)
+    assert fair_queue.HEAVY.counts == (0, 0)
 
 
 def test_all_who_come_without_a_key_are_one_in_the_queue(monkeypatch):
@@ -264,11 +264,11 @@ def test_a_new_key_comes_before_nobody_who_waits(workers, monkeypatch):
 
 
 def test_of_those_who_were_served_none_is_remembered_for_ever():
-    with turns.LIGHT.taken("stays"):
+    with fair_queue.LIGHT.taken("stays"):
         for number in range(1000):
-            turns.LIGHT._leave(turns.LIGHT._join(str(number)))
-        assert len(turns.LIGHT._tags) < 200
-    assert turns.LIGHT._tags == {}
+            fair_queue.LIGHT._leave(fair_queue.LIGHT._join(str(number)))
+        assert len(fair_queue.LIGHT._tags) < 200
+    assert fair_queue.LIGHT._tags == {}
 
 
 @pytest.mark.parametrize("inner", [0, MIDDLING_S])
@@ -284,15 +284,17 @@ def test_light_work_waits_for_no_longer_work(outer, inner, monkeypatch):
         heard.append(ahead)
         raise jobs.Cancelled
 
-    with getattr(turns, outer).taken("another"), as_visitor(new_key()):
+    with getattr(fair_queue, outer).taken("another"), as_visitor(new_key()):
         if shorter:
-            with turns.in_order(inner, leave):
+            with fair_queue.in_order(inner, leave):
                 assert heard == []
         else:
-            with pytest.raises(jobs.Cancelled), turns.in_order(inner, leave):
+            with pytest.raises(jobs.Cancelled), fair_queue.in_order(inner, leave):
                 raise AssertionError
             assert heard == [0]
-    assert turns.LIGHT.counts == turns.MIDDLING.counts == turns.HEAVY.counts == (0, 0)
+    assert (
+        fair_queue.LIGHT.counts == fair_queue.MIDDLING.counts == fair_queue.HEAVY.counts == (0, 0)
+    )
 
 
 def test_middling_work_is_bounded_for_one_and_for_all(monkeypatch, capfd):
@@ -302,19 +304,19 @@ def test_middling_work_is_bounded_for_one_and_for_all(monkeypatch, capfd):
     go = threading.Event()
 
     def work(whose: str) -> bool:
-        with as_visitor(whose), turns.in_order(MIDDLING_S):
+        with as_visitor(whose), fair_queue.in_order(MIDDLING_S):
             return go.wait(LONG_S)
 
     with ThreadPoolExecutor(2) as pool:
         begun = [pool.submit(work, whose) for whose in (one, other)]
-        while turns.MIDDLING.counts != (1, 1):
+        while fair_queue.MIDDLING.counts != (1, 1):
             pass
         refused = []
         for whose in (one, third):
             with pytest.raises(Problem) as raised:
                 work(whose)
             refused.append((raised.value.key, raised.value.values))
-        with as_visitor(third), turns.in_order(0):  # a small question comes through
+        with as_visitor(third), fair_queue.in_order(0):  # a small question comes through
             pass
         go.set()
         assert all(one.result(LONG_S) for one in begun)
@@ -325,45 +327,45 @@ def test_middling_work_is_bounded_for_one_and_for_all(monkeypatch, capfd):
 
 def test_middling_work_keeps_no_place_of_the_pool_and_light_work_keeps_one():
     lent = []
-    with as_visitor(new_key()), places.in_pool(lent.append):
-        with turns.in_order(0):
+    with as_visitor(new_key()), thread_slots.in_pool(lent.append):
+        with fair_queue.in_order(0):
             assert lent == []
-        with turns.in_order(MIDDLING_S):
+        with fair_queue.in_order(MIDDLING_S):
             assert lent == [1]
-            with turns.in_order(MIDDLING_S), in_turn():  # within its own turn
-                assert turns.HEAVY.counts == (0, 0)
+            with fair_queue.in_order(MIDDLING_S), in_turn():  # within its own turn
+                assert fair_queue.HEAVY.counts == (0, 0)
     assert lent == [1, -1]
 
 
-@pytest.mark.parametrize("longer", [in_turn, lambda: turns.in_order(MIDDLING_S)])
+@pytest.mark.parametrize("longer", [in_turn, lambda: fair_queue.in_order(MIDDLING_S)])
 def test_longer_work_stands_still_while_light_work_is_done(longer, monkeypatch):
-    monkeypatch.setattr(turns, "SLICE_S", 0.0)
+    monkeypatch.setattr(fair_queue, "MIN_WORK_S", 0.0)
     waited = []
-    monkeypatch.setattr(Turns, "until_idle", lambda of, seconds: waited.append((of, seconds)))
+    monkeypatch.setattr(FairQueue, "until_idle", lambda of, seconds: waited.append((of, seconds)))
     with as_visitor(new_key()):
-        with turns.in_order(0):
+        with fair_queue.in_order(0):
             jobs.Job().check()
         assert waited == []
         with longer():
             jobs.Job().check()
     ((of, seconds),) = waited
-    assert of is turns.LIGHT
-    assert 0 <= seconds <= turns.GIVEN * turns.MOST_GIVEN_S
+    assert of is fair_queue.LIGHT
+    assert 0 <= seconds <= fair_queue.PAUSE_RATIO * fair_queue.COUNTED_WORK_S
 
 
 def test_who_stands_still_goes_on_once_nothing_is_under_way():
     begun, go = threading.Event(), threading.Event()
 
     def light() -> None:
-        with turns.LIGHT.taken("another"):
+        with fair_queue.LIGHT.taken("another"):
             begun.set()
             go.wait(LONG_S)
 
     with ThreadPoolExecutor(2) as pool:
         working = pool.submit(light)
         begun.wait(LONG_S)
-        turns.LIGHT.until_idle(0.01)  # at most so long
-        stands = pool.submit(turns.LIGHT.until_idle, LONG_S)
+        fair_queue.LIGHT.until_idle(0.01)  # at most so long
+        stands = pool.submit(fair_queue.LIGHT.until_idle, LONG_S)
         assert not stands.done()
         go.set()
         assert stands.result(LONG_S) is None
@@ -374,13 +376,13 @@ def test_light_work_goes_one_by_one():
     done = []
 
     def late() -> None:
-        with as_visitor(new_key()), turns.in_order(0):
+        with as_visitor(new_key()), fair_queue.in_order(0):
             done.append("late")
 
     with ThreadPoolExecutor(1) as other, as_visitor(new_key()):
-        with turns.in_order(0):
+        with fair_queue.in_order(0):
             waits = other.submit(late)
-            while turns.LIGHT.counts != (1, 1):
+            while fair_queue.LIGHT.counts != (1, 1):
                 pass
             done.append("first")
         waits.result(LONG_S)

@@ -1,9 +1,8 @@
-"""Worker processes: on a hosted page what is explored is computed there, not in the process that
-answers.
+"""Worker processes that compute explorations of a hosted page outside the process that answers.
 
-An exploration is some hundred operations of torch, each of which lets go of Python's lock and waits
-for it again: behind whoever refuses a thousand requests a second, or reads a large file, it takes
-twenty times as long. A process of its own has a lock of its own, and the other core.
+An exploration is some hundred operations of torch, each of which releases Python's lock and waits
+for it again. Beside threads that refuse a thousand requests a second, or read a large file, it
+takes twenty times as long. A separate process has its own lock and the other core.
 """
 
 from __future__ import annotations
@@ -30,7 +29,9 @@ from explorer.runtime.processes import begin, memory_of
 
 Result = TypeVar("Result")
 
-SHARED = 3.0  # seconds until it is done, for each that it may have of a core it shares with others
+SECONDS_PER_LIGHT_SECOND = (
+    3.0  # seconds until it is done, for each that it may have of a core it shares with others
+)
 
 
 class Worker:
@@ -79,7 +80,7 @@ class Worker:
         """The answer; None where there was none, and the process that gave none is another."""
         if self._line is None:
             self._begin()
-        line, most = self._line, SHARED * budget("light_seconds")
+        line, most = self._line, SECONDS_PER_LIGHT_SECOND * budget("light_seconds")
         assert line is not None
         try:
             if not self._is_ready:
@@ -114,7 +115,7 @@ class Worker:
         self._line = self._process = None
 
 
-# All take their turn (`explorer.runtime.turns`), so that one for each queue is enough.
+# All take their turn (`explorer.runtime.fair_queue`), so that one for each queue is enough.
 LIGHT = Worker("explorer.export.explored")
 MIDDLING = Worker("explorer.export.explored", niceness=5)
 WORKERS = (LIGHT, MIDDLING)
