@@ -17,8 +17,12 @@ from explorer.lab.doctor import commands as doctoring
 from explorer.lab.training import commands as training
 from explorer.locale import LANGUAGES, say
 from explorer.runtime import FETCH
+from explorer.runtime.deployment_policy import (
+    deployment_policy,
+    use_hosted_policy,
+    use_owner_policy,
+)
 from explorer.runtime.one_folder import keep_all_in
-from explorer.runtime.promise import promise_to_strangers, promise_to_the_owner, promised
 
 EXAMINES = ("explain", "doctor")  # whose status 1 says that something severe was found
 STOP_S = 5.0  # for work under way to end
@@ -169,7 +173,7 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.command == "doctor":
         return doctoring.doctor(chosen)
     if chosen.command in ("train", "compare"):
-        promise_to_the_owner()  # who types a command is at home
+        use_owner_policy()  # who types a command is at home
         return getattr(training, chosen.command)(chosen)
     try:
         kept = keep_all_in(chosen.data) if chosen.data else None
@@ -179,8 +183,8 @@ def run(chosen: argparse.Namespace) -> int:
 
     folder.choose_root(chosen.runs or kept)
     if chosen.hosted:
-        promise_to_strangers()
-    if promised().keeps_apart:
+        use_hosted_policy()
+    if deployment_policy().keeps_apart:
         # Read when torch is loaded, here and in a training: threads that wait by spinning take the
         # cores from whoever they wait for.
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -207,7 +211,7 @@ def run(chosen: argparse.Namespace) -> int:
         for one in opened:
             print(f"{one.said()}\n   {address}/#{one.scenario.to_link()}", flush=True)
         address = f"{address}/#{opened[-1].scenario.to_link()}"
-    if promised().opens_browser and not chosen.no_browser:
+    if deployment_policy().opens_browser and not chosen.no_browser:
         import webbrowser
 
         webbrowser.open(address)

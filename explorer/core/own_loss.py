@@ -22,13 +22,13 @@ from pathlib import Path
 from types import ModuleType
 
 from explorer.core.trace import forget_listings
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.files import atomic_write
 from explorer.runtime.jobs import Cancelled
 from explorer.runtime.leave import leave_for
 from explorer.runtime.local_path import local_path
 from explorer.runtime.loopback import is_this_computer
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import promised
 from losses import LOSSES, LossSpec, spec_of
 
 # More of a message than this is for the terminal.
@@ -173,7 +173,7 @@ def serve_on(host: str) -> None:
 
 def may_edit() -> bool:
     """Whether the page may change the file of a loss: by whoever started it, and nobody else."""
-    return promised().edits_losses and is_this_computer(_editor["host"])
+    return deployment_policy().edits_losses and is_this_computer(_editor["host"])
 
 
 def read_text(name: str) -> tuple[OwnLoss, str, str]:

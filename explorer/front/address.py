@@ -13,7 +13,7 @@ from uvicorn import Config
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from explorer.front.asgi import Application, Message, Receive, Send
-from explorer.runtime.promise import promised
+from explorer.runtime.deployment_policy import deployment_policy
 
 # What a proxy says of the request that it was sent, and Gradio takes at its word.
 OF_PROXIES = (b"forwarded", b"x-gradio-server")
@@ -60,7 +60,7 @@ class KnowsAddress:
             known["server"] = self.host, self.port
         if self.root and not f"{scope['path']}/".startswith(f"{self.root}/"):
             known["path"] = self.root + scope["path"]  # the proxy has left it out
-        if not promised().believes_proxies:
+        if not deployment_policy().believes_proxies:
             known["headers"] = [one for one in scope["headers"] if not _is_of_a_proxy(one[0])]
 
         async def below_the_path(message: Message) -> None:

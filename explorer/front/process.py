@@ -18,8 +18,8 @@ import uvicorn
 
 from explorer.front.address import KnowsAddress
 from explorer.front.bounds import Bounded
-from explorer.front.patience import BoundedConnection
 from explorer.front.proxy import HERE, Proxy
+from explorer.front.timeouts import BoundedConnection
 from explorer.runtime.processes import begin, memory_of
 from explorer.runtime.redaction import log_without_words
 

@@ -12,9 +12,9 @@ import weakref
 from typing import Any
 
 from explorer.runtime.budgets import budget
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem, logged
-from explorer.runtime.promise import promised
 
 NUMBER_BYTES = 8  # of a number, null or truth value in JSON, about
 WIDE_LETTER_BYTES = 3  # of a letter beyond ASCII in UTF-8, about
@@ -22,7 +22,7 @@ WIDE_LETTER_BYTES = 3  # of a letter beyond ASCII in UTF-8, about
 
 def check_answer(answer: object) -> None:
     """Raise Problem where the answer, as JSON, is larger than a hosted page sends."""
-    if not promised().bounded:
+    if not deployment_policy().bounded:
         return
     most = budget("answer_mib")
     if json_bytes(answer, most * MIB) > most * MIB:

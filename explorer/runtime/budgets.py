@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.runtime.promise import promised
+from explorer.runtime.deployment_policy import deployment_policy
 
 
 @dataclass(frozen=True)
@@ -97,4 +97,4 @@ _BY_NAME = {budget.name: budget for budget in BUDGETS}
 def budget(name: str) -> float:
     """How much there may be: infinitely much at home."""
     found = _BY_NAME[name]
-    return found.read() if promised().bounded else math.inf
+    return found.read() if deployment_policy().bounded else math.inf

@@ -24,11 +24,11 @@ from weakref import WeakSet
 
 from explorer.runtime import fair_queue, thread_slots
 from explorer.runtime.budgets import budget
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.limits import JOB_IDLE_S, JOB_RESULTS
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.processes import give_back
-from explorer.runtime.promise import promised
 from explorer.runtime.visitors import visitor
 
 NICE = 10  # of background work; a training has half as much
@@ -191,7 +191,7 @@ class Job:
 def _give_way() -> None:
     """On a hosted page this thread, and those that compute for it, leave the cores to light answers
     and to a training, as far as these want them. Linux alone has a priority for each thread."""
-    if promised().keeps_apart and sys.platform == "linux":
+    if deployment_policy().keeps_apart and sys.platform == "linux":
         here = threading.get_native_id()
         before = os.getpriority(os.PRIO_PROCESS, here)
         os.setpriority(os.PRIO_PROCESS, here, before + NICE)

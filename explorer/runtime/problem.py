@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any, Literal, get_args
 
 from explorer.locale import say
-from explorer.runtime.promise import promised
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.redaction import without_places
 from explorer.runtime.sendable import MOST_WHOLE, whole_letters
 
@@ -95,7 +95,7 @@ def _carried(value: object) -> object:
     if not isinstance(text, str):
         return value
     # Problems are made by the thousand, of cells that are no numbers: few of them hold a path.
-    if SEPARATORS.isdisjoint(text) or promised().reads_places:
+    if SEPARATORS.isdisjoint(text) or deployment_policy().reads_places:
         return whole_letters(value) if isinstance(value, str) else value
     return whole_letters(without_places(text))
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from explorer.locale import grouped
 from explorer.runtime.budgets import budget
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.limits import MIB
 from explorer.runtime.memory import left
 from explorer.runtime.problem import Problem, logged
-from explorer.runtime.promise import promised
 
 
 def check_memory(pairs: int = 0, bytes_a_pair: int = 0, beside_mib: int = 0) -> None:
@@ -24,7 +24,7 @@ def check_memory(pairs: int = 0, bytes_a_pair: int = 0, beside_mib: int = 0) -> 
     Raises:
         Problem: with the number of pairs that would fit where these are too many.
     """
-    if not promised().bounded:
+    if not deployment_policy().bounded:
         return
     need, most = beside_mib + pairs * bytes_a_pair / MIB, budget("request_mib")
     fits = max(int((most - beside_mib) * MIB // max(bytes_a_pair, 1)), 0)
@@ -38,7 +38,7 @@ def check_memory(pairs: int = 0, bytes_a_pair: int = 0, beside_mib: int = 0) -> 
 
 def check_matrices(pairs: int, bytes_a_cell: int) -> None:
     """The same of work that holds matrices of these pairs, each beside each."""
-    if not promised().bounded:
+    if not deployment_policy().bounded:
         return
     most = budget("request_mib")
     fits = math.isqrt(int(most * MIB) // bytes_a_cell)
@@ -55,7 +55,7 @@ def _must_fit(key: str, pairs: int, need: float, most: float, fits: int) -> None
 def check_cells(pairs: int, times: float) -> None:
     """Refuse to go so often through the cells of so many pairs, each beside each. Raises Problem
     with the number of pairs that would fit."""
-    if not promised().bounded:
+    if not deployment_policy().bounded:
         return
     most = budget("request_cells")
     fits = math.isqrt(int(most / max(times, 1)))
@@ -64,7 +64,7 @@ def check_cells(pairs: int, times: float) -> None:
 
 def check_disk(folder: Path) -> None:
     """Refuse to keep something in this folder where the disk is nearly full. Raises Problem."""
-    if not promised().bounded:
+    if not deployment_policy().bounded:
         return
     there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if shutil.disk_usage(there).free / MIB < budget("disk_left_mib"):

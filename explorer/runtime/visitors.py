@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.key_secret import key_secret
-from explorer.runtime.promise import promised
 
 _KEY = re.compile(r"[0-9a-f]{64}")
 _asking: ContextVar[str | None] = ContextVar("asking", default=None)
@@ -33,7 +33,9 @@ def is_key(text: object) -> bool:
     """Whether the text has the form of a key and, on a hosted page, was issued by it."""
     if not isinstance(text, str) or _KEY.fullmatch(text) is None:
         return False
-    return not promised().knows_visitors or hmac.compare_digest(text[32:], _signature(text[:32]))
+    return not deployment_policy().knows_visitors or hmac.compare_digest(
+        text[32:], _signature(text[:32])
+    )
 
 
 def _signature(drawn: str) -> str:
@@ -54,7 +56,7 @@ def as_visitor(key: str, is_new: bool = False) -> Iterator[None]:
 def is_among_strangers() -> bool:
     """Whether the running code answers a visitor of a hosted page: not at home, and not in the
     process of a training, which others do not wait for."""
-    return promised().knows_visitors and _asking.get() is not None
+    return deployment_policy().knows_visitors and _asking.get() is not None
 
 
 def has_key() -> bool:
@@ -67,7 +69,7 @@ def own_key() -> str:
 
     Raises RuntimeError on a hosted page where nobody asks: nothing is kept there for nobody.
     """
-    if not promised().knows_visitors:
+    if not deployment_policy().knows_visitors:
         return ""
     if (key := _asking.get()) is None:
         raise RuntimeError("nobody asks")

@@ -29,9 +29,8 @@ from explorer.runtime.processes import begin, memory_of
 
 Result = TypeVar("Result")
 
-SECONDS_PER_LIGHT_SECOND = (
-    3.0  # seconds until it is done, for each that it may have of a core it shares with others
-)
+# Wall-clock seconds until a time limit, for each second of the budget: the core is shared.
+SECONDS_PER_LIGHT_SECOND = 3.0
 
 
 class Worker:

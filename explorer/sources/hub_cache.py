@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Literal
 
 from explorer.runtime.budgets import budget
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.files import age_of
 from explorer.runtime.limits import MIB
-from explorer.runtime.promise import promised
 
 Kind = Literal["model", "dataset"]
 KINDS: tuple[Kind, ...] = ("model", "dataset")
@@ -34,7 +34,7 @@ _lock = threading.Lock()
 def begin(kind: Kind, repo: str, size: int = 0) -> Path | None:
     """A hosted page is about to fetch so many bytes: what was not used for longest leaves before
     they come. The folder of the repository, None at home."""
-    if not promised().bounded:
+    if not deployment_policy().bounded:
         return None
     folder = _folder(kind, repo)
     if not folder.exists():
@@ -47,7 +47,7 @@ def begin(kind: Kind, repo: str, size: int = 0) -> Path | None:
 
 def used(kind: Kind, repo: str) -> None:
     """Say that this is used now, if a hosted page fetched it."""
-    if promised().bounded:
+    if deployment_policy().bounded:
         try:
             os.utime(_folder(kind, repo) / MARK)
         except FileNotFoundError:  # it was there before, or has left
@@ -68,7 +68,7 @@ def prune(kind: Kind, coming: int = 0) -> None:
 
 def drop_old() -> None:
     """Keep to the budgets, and remove what a process that was killed has left half done."""
-    if not promised().bounded:
+    if not deployment_policy().bounded:
         return
     for kind in KINDS:
         prune(kind)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from explorer.runtime import limits
 from explorer.runtime.budgets import budget
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.jobs import Cancelled, Report
 from explorer.runtime.leave import require_leave, require_leave_for_size
 from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem, logged
-from explorer.runtime.promise import promised
 from explorer.sources.model_folders import within
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def named(hub: str) -> tuple[str, str | None]:
 
 def token() -> bool | None:
     """Strangers must not reach the private data sets of whoever owns the hosted page."""
-    return None if promised().uses_token else False
+    return None if deployment_policy().uses_token else False
 
 
 def leave_name(hub: str) -> str:

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import promised
 from explorer.sources.cells import shortened
 from losses.sentence_transformers.kept import KeptBatch, read
 
@@ -33,7 +33,7 @@ def kept_batch(name: str) -> KeptBatch:
 
     Raises Problem where there is none, and on a hosted page, which reads no file of its computer.
     """
-    if not promised().reads_places:
+    if not deployment_policy().reads_places:
         raise Problem("encoder_local_refused", about="encoder", encoder=shortened(name))
     path = local_path(name)
     try:

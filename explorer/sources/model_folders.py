@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from explorer.runtime import jobs, limits
 from explorer.runtime.budgets import budget
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.files import files_in
 from explorer.runtime.leave import has_leave, leave_for, require_leave, require_leave_for_size
 from explorer.runtime.local_path import is_network_path, local_path
 from explorer.runtime.problem import Problem, logged
-from explorer.runtime.promise import promised
 from explorer.sources import hub_cache
 from explorer.sources.cells import shortened
 
@@ -72,7 +72,7 @@ def locate(name: str) -> ModelFolder:
     if name in (EMBEDDED, f"sentence-transformers/{EMBEDDED}"):
         return _embedded()
     if is_path(name):
-        if not promised().reads_places:
+        if not deployment_policy().reads_places:
             raise Problem("encoder_local_refused", about="encoder", encoder=name)
         return _local(name, local_path(name))
     return _from_hub(name)
@@ -112,7 +112,7 @@ def is_path(name: str) -> bool:
     never looks."""
     if name.startswith(("/", "~", ".")) or "\\" in name or re.match(r"[A-Za-z]:", name):
         return True
-    return is_network_path(name) or (promised().reads_places and os.path.isdir(name))
+    return is_network_path(name) or (deployment_policy().reads_places and os.path.isdir(name))
 
 
 def _local(name: str, path: Path) -> ModelFolder:
@@ -204,7 +204,7 @@ def _hub_client() -> HfApi:
     """Strangers must not reach the private models of whoever owns the hosted page."""
     from huggingface_hub import HfApi
 
-    return HfApi(token=None if promised().uses_token else False)
+    return HfApi(token=None if deployment_policy().uses_token else False)
 
 
 def _ids_of(name: str) -> list[str]:
@@ -244,7 +244,9 @@ def _on_hub(api: HfApi, name: str, act: Callable[[str, ModelInfo], Answer]) -> A
             # The kinds differ with the version of the client's own HTTP library.
             if getattr(getattr(error, "response", None), "status_code", None) in (401, 403):
                 continue
-            key = "hub_unreachable" if promised().reads_places else "hub_unreachable_hosted"
+            key = (
+                "hub_unreachable" if deployment_policy().reads_places else "hub_unreachable_hosted"
+            )
             raise Problem(key, about="encoder", encoder=name, embedded=EMBEDDED) from error
     raise Problem("encoder_not_found", about="encoder", encoder=name)
 

@@ -14,7 +14,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from explorer.locale import say
-from explorer.runtime.promise import promised
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.web import assets
 from explorer.web.hosting import encodings_in
 
@@ -41,7 +41,7 @@ def _response(html: bytes, request: Request) -> Response:
     """The page, compressed where it goes a long way."""
     headers = {"Vary": "Accept-Encoding"}
     accepted = encodings_in(request.headers.get("accept-encoding", ""))
-    if promised().packs_answers and "br" in accepted:
+    if deployment_policy().packs_answers and "br" in accepted:
         html, headers["Content-Encoding"] = _packed(html), "br"
     return Response(html, media_type="text/html", headers=headers)
 

@@ -22,8 +22,8 @@ from uvicorn import Config
 
 from explorer.front.address import believe_no_proxy
 from explorer.front.proxy import APP_IDLE_S
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import promised
 
 __all__ = [
     "FnIndexInferError",  # raised for an endpoint of no such name
@@ -117,5 +117,5 @@ def stand_behind_front(blocks: gr.Blocks) -> None:
     """Configure the server whose only client is the process before a hosted app."""
     config: Config = blocks.server.config
     config.timeout_keep_alive = APP_IDLE_S
-    if not promised().believes_proxies:
+    if not deployment_policy().believes_proxies:
         believe_no_proxy(config)

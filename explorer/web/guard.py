@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 from explorer.front.asgi import Application, Message, Receive, Send
 from explorer.front.hosts import Origin, is_foreign, name_in, opens, origin_of
 from explorer.locale import preferred, say
+from explorer.runtime.deployment_policy import SPACE, deployment_policy
 from explorer.runtime.loopback import is_this_computer
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import SPACE, promised
 
 JSON, MULTIPART = "application/json", "multipart/form-data"
 UPLOADS = "/gradio_api/upload"  # where files are handed in
@@ -151,7 +151,7 @@ def _may_be_read(scope: Mapping, headers: Mapping[bytes, bytes]) -> bool:
 def frame_ancestors() -> str:
     """The sources whose pages may show ours in a frame: as configured, else anybody's for a page
     that strangers share, and this computer's at home."""
-    return os.environ.get(FRAMES) or ("*" if promised().knows_visitors else _HOME_FRAMES)
+    return os.environ.get(FRAMES) or ("*" if deployment_policy().knows_visitors else _HOME_FRAMES)
 
 
 def _with_frames(send: Send) -> Send:

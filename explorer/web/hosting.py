@@ -33,11 +33,11 @@ from explorer.lab.training.runs import default_runs
 from explorer.runtime import downloads, jobs, memory, uploads, worker_process
 from explorer.runtime.budgets import budget
 from explorer.runtime.cache import cache_folder
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.fair_queue import HEAVY, MIDDLING, FairQueue
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
 from explorer.runtime.processes import give_back
-from explorer.runtime.promise import promised
 from explorer.runtime.visitors import as_visitor, is_key, new_key
 from explorer.runtime.wire import Json
 from explorer.sources import hub_cache
@@ -60,7 +60,7 @@ class KnowsVisitor:
         self.app = app
 
     async def __call__(self, scope: dict, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or not promised().knows_visitors:
+        if scope["type"] != "http" or not deployment_policy().knows_visitors:
             await self.app(scope, receive, send)
             return
         sent, foreign = sent_key(scope), of_another_page(scope)
@@ -88,7 +88,7 @@ def _cookie(key: str, scope: dict) -> str:
     place alone (Partitioned), which needs an encrypted way."""
     where = "SameSite=Lax"
     if is_encrypted(scope):
-        framed = promised().space
+        framed = deployment_policy().space
         where = "SameSite=None; Secure; Partitioned" if framed else "SameSite=Lax; Secure"
     path = scope.get("root_path") or "/"
     return f"{cookie_name(scope)}={key}; Max-Age={KEY_KEPT_S}; Path={path}; HttpOnly; {where}"
@@ -96,7 +96,7 @@ def _cookie(key: str, scope: dict) -> str:
 
 def as_asked() -> contextlib.AbstractContextManager[None]:
     """What is done inside is done for the visitor whose request is answered."""
-    if not promised().knows_visitors:
+    if not deployment_policy().knows_visitors:
         return contextlib.nullcontext()
     headers = _headers.get()
     if not is_key(key := headers.get(HEADER, "")):
@@ -128,10 +128,10 @@ def encodings_in(said: str) -> list[str]:
 def facts() -> Json | None:
     """What a hosted page says of itself: the Space that it is, "" for none, and for how many hours
     uploads and runs are kept. None at home."""
-    if not promised().knows_visitors:
+    if not deployment_policy().knows_visitors:
         return None
     hours = {"uploads": budget("upload_hours"), "runs": budget("run_hours")}
-    return {"space": promised().space, **hours}
+    return {"space": deployment_policy().space, **hours}
 
 
 def health() -> Json:
@@ -171,7 +171,7 @@ async def watched() -> Json:
 def forget_mine() -> None:
     """Remove at once what a hosted page keeps of the visitor who asks: files, what was made of
     them, and runs."""
-    if not promised().knows_visitors:
+    if not deployment_policy().knows_visitors:
         return
     jobs.forget_mine()
     uploads.forget_mine()
@@ -222,7 +222,7 @@ def problem_of(error: Exception) -> Problem:
 def tell_defect(error: Exception) -> None:
     """Write a defect of ours to the terminal; on a hosted page where it happened and of which kind
     it is, without its words, in which may stand what a visitor typed."""
-    if not promised().tells_words:
+    if not deployment_policy().tells_words:
         print("".join(traceback.format_tb(error.__traceback__)), file=sys.stderr, end="")
         print(type(error).__name__, file=sys.stderr, flush=True)
     else:

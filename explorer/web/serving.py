@@ -13,9 +13,9 @@ from starlette.responses import Response
 
 from explorer.runtime import jobs
 from explorer.runtime.answers import UNSENT, check_answer
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.leave import read_leave, with_leave
 from explorer.runtime.problem import Problem, logged
-from explorer.runtime.promise import promised
 from explorer.runtime.sendable import encoded, sendable
 from explorer.runtime.validation import misfit
 from explorer.runtime.visitors import has_key
@@ -76,7 +76,7 @@ def sent(function: Callable[[object], Json]) -> Callable[[object], Response]:
     def answer(request: object) -> Response:
         body = encoded(function(request))
         headers = {}
-        worth_it = promised().packs_answers and len(body) > WORTH_COMPRESSING
+        worth_it = deployment_policy().packs_answers and len(body) > WORTH_COMPRESSING
         if worth_it and "br" in accepted_encodings():
             body, headers["content-encoding"] = brotli.compress(body, quality=1), "br"
         if not UNSENT.take(len(body)):

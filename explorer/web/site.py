@@ -30,9 +30,9 @@ from explorer.front.process import Front, allow_connections
 from explorer.front.proxy import HERE
 from explorer.runtime import device, downloads, worker_process
 from explorer.runtime.budgets import BUDGETS, budget
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.limits import FILE_BYTES, MIB
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import promised
 from explorer.runtime.redaction import log_without_words
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.sources import encoders
@@ -190,7 +190,7 @@ def open_page(
     """
     address = read_address(os.environ.get("GRADIO_ROOT_PATH", "") if address is None else address)
     serve_on(host)
-    if not promised().keeps_apart:
+    if not deployment_policy().keeps_apart:
         return _launched(first, host, port, address)
     _keep_apart()
     front = Front(host, port, address)

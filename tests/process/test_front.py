@@ -18,7 +18,7 @@ import pytest
 
 from explorer.front import process
 from explorer.front.process import Front
-from explorer.runtime.promise import HOSTED
+from explorer.runtime.deployment_policy import HOSTED
 from tests.unit.front.serving import served
 
 WAIT_S = 60.0

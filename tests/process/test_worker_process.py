@@ -14,8 +14,8 @@ import pytest
 import torch
 
 from explorer.runtime import worker_process
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import HOSTED
 from explorer.runtime.sendable import encoded
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.runtime.worker_process import Worker

@@ -29,10 +29,10 @@ import platformdirs
 import psutil
 
 from explorer.lab.training.run_files import LIVE, is_row, read_object, records_in
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.files import atomic_write
 from explorer.runtime.local_path import is_inside
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import promised
 from explorer.runtime.visitors import visitor
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class RunFolder:
     @property
     def is_mine(self) -> bool:
         """Whether whoever asks may change it, and not only read it: at home any."""
-        return not promised().knows_visitors or self.owner == visitor()
+        return not deployment_policy().knows_visitors or self.owner == visitor()
 
     @property
     def token(self) -> str:

@@ -10,8 +10,8 @@ from explorer.lab.training.folder import all_runs
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.rows import examples, pairs_in
 from explorer.runtime.budgets import budget
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.problem import Problem, logged
-from explorer.runtime.promise import promised
 from explorer.runtime.resource_checks import check_disk, check_memory
 from explorer.runtime.visitors import visitor
 
@@ -22,7 +22,7 @@ def most_seconds() -> float:
 
 def why_not(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
     """Why a run is too large for a hosted page; None if it is not, or this is none."""
-    if not promised().bounded:
+    if not deployment_policy().bounded:
         return None
     pairs, count = len(corpus.train) + len(corpus.held_out), examples(plan, corpus.material)
     each, widest = pairs_in(plan, corpus.material)
@@ -55,7 +55,7 @@ def why_not_measured(pairs: int, models: int) -> Problem | None:
 def room(root: Path) -> int | None:
     """How many more runs this visitor of a hosted page may queue in `root`; None elsewhere, where
     all fit."""
-    if not promised().bounded:
+    if not deployment_policy().bounded:
         return None
     own, every = _under_way(root)
     return max(int(min(budget("runs_of_one") - own, budget("runs") - every)), 0)
@@ -64,7 +64,7 @@ def room(root: Path) -> int | None:
 def check_queue(root: Path, more: int) -> None:
     """Raise Problem if so many `more` runs of this visitor in `root` would crowd the others out,
     or the machine has no room for them."""
-    if not promised().bounded:
+    if not deployment_policy().bounded:
         return
     own, every = _under_way(root)
     if own + more > (most := budget("runs_of_one")):

@@ -9,8 +9,8 @@ from explorer.lab.training.folder import (
     LEAST_FREE,
     RunFolder,
 )
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import promised
 from explorer.runtime.wire import Json
 
 # What a plan says of its data on a hosted page, in place of the machine's own paths.
@@ -43,7 +43,7 @@ def without_rows(data: dict) -> dict:
     """Whoever follows a run asks often; its pairs are in its folder. On a hosted page nobody is
     told where its files are."""
     kept = {name: value for name, value in data.items() if name not in ("rows", "teacher")}
-    return kept if promised().reads_places else {**kept, **NO_PLACES}
+    return kept if deployment_policy().reads_places else {**kept, **NO_PLACES}
 
 
 def told(state: dict) -> dict | None:

@@ -27,10 +27,10 @@ from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.rows import LISTS, Material, columns_for, form_of
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.standing import NO_PLACES
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.files import atomic_write
 from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import promised
 from explorer.sources.encoders import EMBEDDED
 from losses.labels import LabelRules
 
@@ -44,7 +44,7 @@ def run_json(runs: Runs, name: str) -> str:
     kept = {key: status[key] for key in ("created", "state", "summary")}
     kept = {"id": runs.folder(name).name, **kept}
     plan = runs.plan(name).to_json()
-    if not promised().reads_places:
+    if not deployment_policy().reads_places:
         plan["data"] = {**plan["data"], **NO_PLACES}
     whole = {**kept, "plan": plan, "probe": runs.probe(name), "records": runs.history(name)}
     return json.dumps(whole, ensure_ascii=False, indent=1)

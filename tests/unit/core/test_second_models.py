@@ -15,8 +15,8 @@ from explorer.export.caption import caption
 from explorer.export.code import alone, with_package
 from explorer.export.picture import describe_batch
 from explorer.lab.compare.sides import Side, compare
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import HOSTED
 from explorer.sources import encoders
 from explorer.sources.cells import shortened
 from explorer.sources.random_batch import RandomBatch, draw

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from gradio.route_utils import get_root_url
 
 from explorer.front.address import KnowsAddress, read_address
-from explorer.runtime.promise import HOSTED
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.web.hosting import KnowsVisitor
 
 PUBLIC = "https://example.org/losses"

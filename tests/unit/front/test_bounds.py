@@ -20,7 +20,7 @@ from explorer.front.bounds import Bounded, Line
 from explorer.front.process import allow_connections
 from explorer.front.visitor import HEADER
 from explorer.runtime.budgets import budget
-from explorer.runtime.promise import HOSTED
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.visitors import new_key
 from explorer.web.hosting import answer_soon, health
 from tests.loops import in_loop

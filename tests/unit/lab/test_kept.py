@@ -13,8 +13,8 @@ from sentence_transformers.sentence_transformer import losses as bi
 import losses.sentence_transformers as adapter
 from explorer.core.scenario import Scenario
 from explorer.lab.kept import opened_in
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import HOSTED
 from explorer.sources.encoders import cross_scores, encode
 from losses.sentence_transformers import PrismCallback
 from losses.sentence_transformers.kept import KeptBatch, write

@@ -8,9 +8,9 @@ import json
 import pytest
 
 from explorer.runtime.answers import Unsent, check_answer, json_bytes
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import HOSTED
 from explorer.runtime.sendable import encoded
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from explorer.runtime.budgets import BUDGETS, budget
-from explorer.runtime.promise import HOSTED
+from explorer.runtime.deployment_policy import HOSTED
 
 ROOT = Path(__file__).resolve().parents[3]
 NAMES = [one.name for one in BUDGETS]

@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from explorer.runtime import fair_queue, jobs, thread_slots
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.fair_queue import FairQueue, in_turn
 from explorer.runtime.jobs import Job
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import HOSTED
 from explorer.runtime.visitors import as_visitor, new_key
 
 LONG_S = 60

@@ -11,9 +11,9 @@ from weakref import WeakSet
 import pytest
 
 from explorer.runtime import jobs as running
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, step, within
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import HOSTED
 from explorer.runtime.visitors import as_visitor, new_key
 
 PATIENCE = 900  # seconds, on a machine that has other things to do

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.key_secret import KEY_SECRET, _stored, key_secret
-from explorer.runtime.promise import HOSTED
 from explorer.runtime.visitors import is_key, new_key
 
 

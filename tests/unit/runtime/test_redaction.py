@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import HOSTED
 from explorer.runtime.redaction import without_places
 
 PLACES = [Path.home(), Path.cwd(), Path(tempfile.gettempdir()), Path(sys.prefix), Path(__file__)]

@@ -10,10 +10,10 @@ import pytest
 
 from explorer.lab.large.batch import must_fit
 from explorer.runtime import device, memory, resource_checks
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.fair_queue import in_turn
 from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import HOSTED
 from explorer.runtime.visitors import as_visitor, new_key
 
 

@@ -7,8 +7,8 @@ import base64
 import pytest
 
 from explorer.runtime import cache, uploads
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import HOSTED
 from explorer.runtime.visitors import as_visitor, new_key
 
 TOKEN = "0123456789abcdef"

@@ -16,8 +16,8 @@ from huggingface_hub import constants
 
 from explorer.runtime import jobs, limits
 from explorer.runtime.cache import Cache
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import HOSTED
 from explorer.sources import encoders, model_folders
 from explorer.sources.encoders import EMBEDDED, cross_scores, encode, gives_scores, pair_scores
 from explorer.sources.hub_cache import MARK

@@ -8,7 +8,7 @@ import time
 import pytest
 from huggingface_hub import constants
 
-from explorer.runtime.promise import HOSTED
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.sources import hub_cache
 from explorer.sources.hub_cache import MARK, begin, drop_old, used
 

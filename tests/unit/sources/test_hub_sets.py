@@ -14,9 +14,9 @@ import pytest
 from datasets.exceptions import DataFilesNotFoundError
 
 from explorer.runtime import limits
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.jobs import Cancelled
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import HOSTED
 from explorer.sources import hub_sets
 from explorer.sources.hub_sets import first_rows, fits_here
 

@@ -12,7 +12,7 @@ import pytest
 
 from explorer.lab.doctor.classes import read_classes
 from explorer.lab.large.files import read_pairs
-from explorer.runtime.promise import HOSTED
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.sources.tables import read_table
 

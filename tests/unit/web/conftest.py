@@ -13,8 +13,8 @@ from gradio_client import Client
 from explorer.core.scenario import Scenario
 from explorer.lab.training import folder
 from explorer.runtime import worker_process
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.limits import VECTOR_CACHE_BYTES
-from explorer.runtime.promise import HOSTED
 from explorer.sources import encoders
 from explorer.web import gradio_private, site
 from tests.browser.serving import free_port

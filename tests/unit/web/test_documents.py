@@ -12,7 +12,7 @@ from fastapi.middleware import Middleware
 from fastapi.testclient import TestClient
 
 from explorer.front.address import KnowsAddress
-from explorer.runtime.promise import HOSTED
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.web import assets, documents, site
 
 NAMES = ("a", "b")

@@ -16,7 +16,7 @@ from fastapi.testclient import TestClient
 from explorer.front.address import KnowsAddress
 from explorer.front.visitor import HEADER
 from explorer.runtime import jobs
-from explorer.runtime.promise import HOSTED
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.visitors import as_visitor, new_key, own_key
 from explorer.web import page_requests, site
 from explorer.web.hosting import KnowsVisitor

@@ -12,8 +12,8 @@ import pytest
 
 from explorer.front.visitor import HEADER
 from explorer.runtime import jobs
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import HOSTED
 from explorer.runtime.visitors import new_key
 from explorer.web.hosting import with_headers
 from explorer.web.serving import JOBS, sent, served

@@ -25,9 +25,9 @@ from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
 from explorer.runtime import downloads, fair_queue, jobs, uploads
 from explorer.runtime.cache import Cache
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.limits import PACES
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import HOSTED
 from explorer.runtime.visitors import as_visitor, new_key, own_key, visitor
 from explorer.sources import grids
 from explorer.sources.batches import Draw

@@ -15,11 +15,11 @@ from explorer.lab.doctor.pasted import PASTED
 from explorer.lab.kept import OpenedBatch, files_in, opened_in
 from explorer.locale import language_of
 from explorer.runtime import jobs, uploads
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.jobs import Jobs
 from explorer.runtime.leave import require_leave
 from explorer.runtime.numbers import json_number
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import promised
 from explorer.runtime.validation import misfit, of_type, one_of
 from explorer.runtime.wire import Json, packed
 from explorer.web.large_files import answer_when_done
@@ -127,7 +127,7 @@ def _kept(request: Json) -> Json:
 def _folder_in(request: Json) -> str:
     """A folder of this computer, which the page of a visitor does not read."""
     folder = of_type(str)(request.get("folder"), "folder").strip()
-    if not promised().reads_places:
+    if not deployment_policy().reads_places:
         raise Problem("kept_hosted")
     if not folder:
         raise Problem("kept_no_folder")

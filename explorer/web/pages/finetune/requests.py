@@ -35,10 +35,10 @@ from explorer.lab.training.verdict import LEVEL, by_chance
 from explorer.locale import LANGUAGES
 from explorer.runtime import downloads, jobs
 from explorer.runtime.cache import Cache
+from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.limits import CORPORA, NAMED_RUNS, PACES, QUEUED_AT_ONCE, QUOTED_LETTERS
 from explorer.runtime.numbers import whole_percent
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import promised
 from explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
 from explorer.runtime.wire import Json
 from explorer.web.pages.explore.facts import SERVED_LOSS
@@ -93,7 +93,7 @@ def _check(request: dict) -> Json:
         "shared": corpus.shared,
         "rate": plan.rate,
         "trials": [dataclasses.asdict(one) for one in offers(plan, runs().room())],
-        "minutes": quota.most_seconds() / 60 if promised().bounded else None,
+        "minutes": quota.most_seconds() / 60 if deployment_policy().bounded else None,
     }
 
 

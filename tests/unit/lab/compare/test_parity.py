@@ -23,8 +23,8 @@ from explorer.lab.compare.parity_batches import CUBED, MOST_PAIRS, seeded_batch,
 from explorer.lab.compare.report import MARKS, report
 from explorer.locale import LANGUAGES, say
 from explorer.runtime import jobs
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.limits import MIB
-from explorer.runtime.promise import HOSTED
 from explorer.sources.pairs import Pairs
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES

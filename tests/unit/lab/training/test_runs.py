@@ -19,8 +19,8 @@ from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs, one_gpu
 from explorer.lab.training.standing import progress
+from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
-from explorer.runtime.promise import HOSTED
 from explorer.runtime.visitors import as_visitor, new_key
 from tests.unit.lab.training.conftest import corpus
 

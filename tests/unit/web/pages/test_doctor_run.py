@@ -11,7 +11,7 @@ import torch
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
-from explorer.runtime.promise import Promise
+from explorer.runtime.deployment_policy import DeploymentPolicy
 from explorer.web import large_files
 from explorer.web.pages.doctor import requests, run
 from explorer.web.pages.doctor.run import SERVED
@@ -80,7 +80,7 @@ def test_a_folder_of_a_model_is_read_with_its_card(tmp_path, monkeypatch):
     empty = {"kind": "folder", "folder": str(tmp_path / "checkpoint-10" / "none")}
     answer = agreed("examine_run", empty["folder"], source=empty)
     assert answer["error"]["key"] == "problem.run_missing"
-    monkeypatch.setattr(run, "promised", lambda: Promise(reads_places=False))
+    monkeypatch.setattr(run, "deployment_policy", lambda: DeploymentPolicy(reads_places=False))
     assert ASK["examine_run"]({"source": source})["error"]["key"] == "problem.kept_hosted"
 
 
@@ -107,7 +107,7 @@ def test_batches_of_a_folder_are_listed_and_open(tmp_path, monkeypatch):
         (" ", "kept_no_folder"),
     ):
         assert agreed("kept", folder)["error"]["key"] == f"problem.{key}"
-    monkeypatch.setattr(run, "promised", lambda: Promise(reads_places=False))
+    monkeypatch.setattr(run, "deployment_policy", lambda: DeploymentPolicy(reads_places=False))
     assert ASK["kept"]({"folder": str(tmp_path)})["error"]["key"] == "problem.kept_hosted"
 
 

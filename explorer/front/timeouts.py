@@ -1,11 +1,11 @@
-"""Timeouts of connections: how long a hosted page waits for whoever has one to it.
+"""Timeouts of connections to a hosted page.
 
-Uvicorn ends a connection that is idle after an answer, but waits without end for the head of a
-request, of any length, and for somebody to take an answer: a client that sends a header a minute,
-or reads nothing, would cost nothing and hold a connection for as long as it likes.
+Uvicorn closes a connection that is idle after a response, but waits without limit for the head of a
+request, of any length, and for the client to read a response: a client that sends a header a
+minute, or reads nothing, would hold a connection at no cost for as long as it likes.
 
-Whoever asks again before an answer has come (pipelining) is answered in turn, but may not send as
-much as they like meanwhile; that they leave is noticed.
+A client that sends further requests before a response (pipelining) is served in order; how much it
+may send meanwhile is bounded, and its disconnection is noticed.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from explorer.runtime.budgets import budget
 
 HEAD_BYTES = 2**16  # of a request: its first line and its headers
 HEAD_END = b"\r\n\r\n"
-# Of what is neither the head of a request that is waited for nor a body: the end of one that comes
-# in pieces (trailers), and requests after one that is not answered yet.
+# Neither the expected head of a request nor a body: trailers of a chunked body, and requests that
+# follow one without a response yet.
 BESIDE_BYTES = 2**16
 
 

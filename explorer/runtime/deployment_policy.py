@@ -1,8 +1,8 @@
-"""What a page promises to those who open it: all of the machine to the one whose it is, or what
-strangers can share. It is said here alone; every other module asks for the part that concerns it.
+"""The deployment policy: what visitors of a page may do, at home and on a hosted page.
 
-A page is for strangers on a Hugging Face Space, which sets SPACE_ID, and where it was begun with
-``--hosted``. How much of everything there is stands in `explorer.runtime.budgets`.
+A page is hosted on a Hugging Face Space, which sets SPACE_ID, and when started with ``--hosted``.
+At home the visitor owns the machine and may use all of it. Other modules ask for single fields;
+`explorer.runtime.budgets` has the amounts.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, fields
 
-# Set by ``python app.py --hosted``, and handed on to the processes that it starts.
+# Set by ``python app.py --hosted`` and inherited by the processes that it starts.
 HOSTED, SPACE = "LOSSPRISM_HOSTED", "SPACE_ID"
 
 
@@ -19,8 +19,8 @@ def _part(about: str, *, default: bool) -> bool:
 
 
 @dataclass(frozen=True)
-class Promise:
-    """The parts of a promise; `about` of a part says what holds where it is true."""
+class DeploymentPolicy:
+    """What holds for a deployment; `about` of a field says what follows if it is true."""
 
     reads_places: bool = _part(
         "files and folders of the machine may be named, and are told", default=True
@@ -47,25 +47,25 @@ class Promise:
     space: str = ""
 
 
-AT_HOME = Promise()
+AT_HOME = DeploymentPolicy()
 
 
-def promised() -> Promise:
-    """What this process promises."""
+def deployment_policy() -> DeploymentPolicy:
+    """Return the policy of this process."""
     space = os.environ.get(SPACE, "")
     if not space and not os.environ.get(HOSTED):
         return AT_HOME
-    turned = {one.name: not one.default for one in fields(Promise) if one.metadata}
+    turned = {one.name: not one.default for one in fields(DeploymentPolicy) if one.metadata}
     # Of those that may stand before a page the Space's own is known.
-    return Promise(**{**turned, "believes_proxies": bool(space), "space": space})
+    return DeploymentPolicy(**{**turned, "believes_proxies": bool(space), "space": space})
 
 
-def promise_to_strangers() -> None:
-    """From now on, here and in the processes that are started, the page is one for strangers."""
+def use_hosted_policy() -> None:
+    """Serve strangers from now on, also in processes started later."""
     os.environ[HOSTED] = "1"
 
 
-def promise_to_the_owner() -> None:
-    """From now on whoever asks is the one whose machine it is."""
+def use_owner_policy() -> None:
+    """Serve the owner of the machine from now on."""
     for name in (HOSTED, SPACE):
         os.environ.pop(name, None)

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from explorer.runtime.promise import (
+from explorer.runtime.deployment_policy import (
     AT_HOME,
     HOSTED,
     SPACE,
-    Promise,
-    promise_to_strangers,
-    promise_to_the_owner,
-    promised,
+    DeploymentPolicy,
+    deployment_policy,
+    use_hosted_policy,
+    use_owner_policy,
 )
 
 ROOT = Path(__file__).resolve().parents[3]
-PARTS = [one for one in fields(Promise) if one.metadata]
+PARTS = [one for one in fields(DeploymentPolicy) if one.metadata]
 
 
 @pytest.fixture(autouse=True)
@@ -28,26 +28,26 @@ def at_home(monkeypatch):
 
 
 def test_at_home_all_of_the_machine_is_there():
-    assert promised() is AT_HOME
-    assert promised().reads_places
-    assert not promised().bounded
-    assert not promised().knows_visitors
+    assert deployment_policy() is AT_HOME
+    assert deployment_policy().reads_places
+    assert not deployment_policy().bounded
+    assert not deployment_policy().knows_visitors
 
 
 def test_strangers_are_promised_the_opposite_in_each_part():
-    promise_to_strangers()
+    use_hosted_policy()
     for part in PARTS:
-        assert getattr(promised(), part.name) is not getattr(AT_HOME, part.name), part.name
-    promise_to_the_owner()
-    assert promised() is AT_HOME
+        assert getattr(deployment_policy(), part.name) is not getattr(AT_HOME, part.name), part.name
+    use_owner_policy()
+    assert deployment_policy() is AT_HOME
 
 
 def test_a_space_promises_the_same_and_its_own_proxy_is_believed(monkeypatch):
-    promise_to_strangers()
-    anywhere = promised()
+    use_hosted_policy()
+    anywhere = deployment_policy()
     monkeypatch.setenv(SPACE, "someone/lossprism")
-    there = promised()
-    apart = {one.name for one in fields(Promise)} - {"believes_proxies", "space"}
+    there = deployment_policy()
+    apart = {one.name for one in fields(DeploymentPolicy)} - {"believes_proxies", "space"}
     assert all(getattr(there, name) == getattr(anywhere, name) for name in apart)
     assert (there.believes_proxies, anywhere.believes_proxies) == (True, False)
     assert (there.space, anywhere.space) == ("someone/lossprism", "")
@@ -60,7 +60,7 @@ def test_nobody_else_asks_whose_page_it_is():
         for path in (ROOT / "explorer").rglob("*.py")
         if any(f'"{name}"' in path.read_text(encoding="utf-8") for name in (HOSTED, SPACE))
     ]
-    assert asking == ["explorer/runtime/promise.py"]
+    assert asking == ["explorer/runtime/deployment_policy.py"]
 
 
 @pytest.mark.parametrize("part", PARTS, ids=lambda part: part.name)
@@ -68,7 +68,7 @@ def test_each_part_is_asked_for_and_told(part):
     asked = [
         path
         for path in (ROOT / "explorer").rglob("*.py")
-        if f"promised().{part.name}" in path.read_text(encoding="utf-8")
+        if f"deployment_policy().{part.name}" in path.read_text(encoding="utf-8")
     ]
     assert asked
     told = (ROOT / "docs" / "hosting.md").read_text(encoding="utf-8")

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from explorer.front import patience
-from explorer.runtime.promise import HOSTED
+from explorer.front import timeouts
+from explorer.runtime.deployment_policy import HOSTED
 from tests.unit.front.serving import served
 
 ASKED = b"GET /small HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -52,7 +52,7 @@ async def application(scope, receive, send):
 def port():
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(HOSTED, "1")
-        with served(application, http=patience.BoundedConnection) as found:
+        with served(application, http=timeouts.BoundedConnection) as found:
             yield found
 
 
@@ -113,14 +113,14 @@ def test_a_second_request_has_its_time_too(port, monkeypatch):
 def test_a_head_without_end_is_refused_by_its_length(port, capfd):
     with connected(port) as line:
         with contextlib.suppress(ConnectionError):
-            line.sendall(b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * (patience.HEAD_BYTES // 6 + 9))
+            line.sendall(b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * (timeouts.HEAD_BYTES // 6 + 9))
         told(line)
     assert capfd.readouterr().err == "refused 431 problem.too_much\n"
 
 
 @pytest.mark.parametrize("ended", [b"", b"\r\n"], ids=["open", "whole"])
 def test_a_long_head_is_refused_also_where_it_comes_at_once(port, capfd, ended):
-    for header in (b"X: " + b"y" * patience.HEAD_BYTES + b"\r\n", b"X: y\r\n" * 12_000):
+    for header in (b"X: " + b"y" * timeouts.HEAD_BYTES + b"\r\n", b"X: y\r\n" * 12_000):
         with connected(port) as line:
             with contextlib.suppress(ConnectionError):
                 line.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n" + header + ended)
@@ -130,7 +130,7 @@ def test_a_long_head_is_refused_also_where_it_comes_at_once(port, capfd, ended):
 
 @pytest.mark.parametrize("cut", range(1, 4))
 def test_where_a_head_ends_is_seen_across_two_parts(port, cut):
-    size = 2 * patience.HEAD_BYTES
+    size = 2 * timeouts.HEAD_BYTES
     head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % size
     with connected(port) as line:
         line.sendall(head[:-cut])
@@ -142,7 +142,7 @@ def test_where_a_head_ends_is_seen_across_two_parts(port, cut):
 def test_a_body_is_another_matter(port, monkeypatch):
     """It has its own time, and any length that `Bounded` allows."""
     monkeypatch.setenv("LOSSPRISM_HEAD_SECONDS", "0.3")
-    size = 2 * patience.HEAD_BYTES
+    size = 2 * timeouts.HEAD_BYTES
     head = b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n" % (2 * size)
     with connected(port) as line:
         line.sendall(head + b"a" * size)
@@ -161,7 +161,7 @@ def test_who_does_not_take_an_answer_is_left(port, monkeypatch):
         said.append(refused)
         given_up.set()
 
-    monkeypatch.setattr(patience, "_tell", tell)
+    monkeypatch.setattr(timeouts, "_tell", tell)
     with connected(port) as line:
         line.sendall(ASKED.replace(b"small", b"large"))
         assert given_up.wait(WAIT_S)  # before anything of it is read
@@ -190,7 +190,7 @@ def test_what_comes_after_a_body_has_an_end(port, capfd, after):
     with connected(port) as line:
         with contextlib.suppress(ConnectionError):
             line.sendall(PIECES + b"X: y")
-            for _ in range(8 * patience.BESIDE_BYTES // len(after)):
+            for _ in range(8 * timeouts.BESIDE_BYTES // len(after)):
                 line.sendall(after)
         told(line)
     assert capfd.readouterr().err == "refused 431 problem.too_much\n"
@@ -220,7 +220,7 @@ def test_who_asks_again_before_the_answer_and_leaves_has_left(port, capfd):
 def test_no_refusal_comes_within_an_answer(monkeypatch, sent):
     monkeypatch.setenv(HOSTED, "1")
     monkeypatch.setenv("LOSSPRISM_HEAD_SECONDS", "0.1")
-    bounded = {"http": patience.BoundedConnection, "timeout_keep_alive": 1}
+    bounded = {"http": timeouts.BoundedConnection, "timeout_keep_alive": 1}
     with served(application, **bounded) as port, connected(port) as line:
         line.sendall(ASKED.replace(b"small", b"halves"))
         assert line.recv(1000).endswith(b"ha")
