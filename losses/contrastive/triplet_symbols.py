@@ -7,7 +7,7 @@ from losses.spec import Symbol
 MINED = {"anchors": "embeddings", "classes": "paired_classes"}
 GIVEN_NOTE = (
     "Takes each positive pair with each other pair of the same first sentence. Of unit vectors the "
-    "floor is the margin less the largest distance they can have; vectors of any length reach 0."
+    "minimum is the margin less the largest distance they can have; vectors of any length reach 0."
 )
 GIVEN = {
     "anchors": "triplet_anchors",

@@ -158,7 +158,7 @@ PROXY_NCA = LossSpec(
     r"\ln\bigl(1 + (C - 1)\, e^{-\frac{2 s C}{C - 1}}\bigr)",
     references=("Movshovitz-Attias et al. 2017 (Proxy-NCA)", "Teh et al. 2020 (ProxyNCA++)"),
     note="The own prototype does not stand in the denominator: a loss below 0 is normal, and it "
-    "falls on as far as the floor.",
+    "falls on as far as the minimum.",
     conventions=(
         Convention(
             "pytorch-metric-learning 2.9 ProxyNCALoss (own prototype in the denominator)",

@@ -181,7 +181,7 @@ BARLOW_TWINS = LossSpec(
     floor_formula="0",
     references=("Zbontar et al. 2021 (Barlow Twins)",),
     note="N rows vary independently in at most N − 1 dimensions: in a batch with fewer rows than "
-    "dimensions some correlate, and the floor is not known.",
+    "dimensions some correlate, and the minimum is not known.",
     conventions=(
         Convention(
             "facebookresearch/barlowtwins 046eec3 (batch normalisation with ε, λ = 0.0051)",

@@ -279,7 +279,7 @@ VICREG = LossSpec(
     floor_formula="0",
     references=("Bardes et al. 2022 (VICReg)",),
     note="N rows vary independently in at most N − 1 dimensions: in a batch with fewer rows than "
-    "dimensions the covariance cannot be 0, and its floor is not known. Lengths count: on unit "
+    "dimensions the covariance cannot be 0, and its minimum is not known. Lengths count: on unit "
     "vectors a dimension varies by 1/D, and the variance term stays near its highest value.",
     conventions=(
         Convention(

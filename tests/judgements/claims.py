@@ -68,7 +68,7 @@ def _above(key: str, claims: str) -> Judgement:
         _BATCHES,
         "loss on batch",
         claims,
-        "the loss and its collapse value, at 33 values of its scale",
+        "the loss and its value at collapse, at 33 values of its scale",
         "above by more than rounding (1e-4); where it ceases by halving, said only where it is "
         "crossed once and rounded to where it has ceased",
     )
@@ -253,9 +253,9 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "collapsed",
         _BATCHES,
         "loss on batch",
-        "the embeddings have collapsed and the loss sits at its collapse value",
-        "the cosines of all sentences, where they have vectors; the loss, its collapse value",
-        "they lie within 0.02, and the loss within 5% of its collapse value",
+        "the embeddings have collapsed and the loss sits at its value at collapse",
+        "the cosines of all sentences, where they have vectors; the loss, its value at collapse",
+        "they lie within 0.02, and the loss within 5% of its value at collapse",
         "alike",
     ),
     _remark(
@@ -272,7 +272,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         _BATCHES,
         "loss on batch",
         "the same at this value of its scale, and of other values nothing",
-        "the loss and its collapse value",
+        "the loss and its value at collapse",
         "above by more than rounding (1e-4), of a loss with a scale that crosses it more than "
         "once, or whose terms do not split, in a large batch",
     ),

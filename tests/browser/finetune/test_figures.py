@@ -120,7 +120,7 @@ def test_a_run_that_collapsed_and_failed_says_so(finetune: Page, folder: Path) -
     expect(told).to_contain_text("“<b>a</b> | b” and 15 more")
     alarmed = page.locator(".lp-alarm")
     expect(alarmed).to_contain_text("within 0.01 of each other since step 20")
-    expect(alarmed).to_contain_text("the loss is 1.386, and its collapse value is 1.386")
+    expect(alarmed).to_contain_text("the loss is 1.386, and its value at collapse is 1.386")
     page.wait_for_function(f"{PROBE}.picture")
     assert read(page, "steps") == list(range(1, 41))
     assert read(page, "evaluations.map((one) => one.step)") == [0, 20, 40]

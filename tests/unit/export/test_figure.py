@@ -231,8 +231,8 @@ def test_one_number_is_written_large_with_its_landmarks():
     values = {"floor": found.floor, "collapse": found.collapse, "now": found.loss}
     assert sorted(marks, key=marks.get) == sorted(values, key=values.get)
     assert display_number(found.collapse, 4) in texts(tree, "collapse")[0]
-    assert texts(tree, "floor")[0].startswith("floor ")
-    assert f"floor {display_number(found.floor)}" in " ".join(caption(found))
+    assert texts(tree, "floor")[0].startswith("minimum ")
+    assert f"minimum {display_number(found.floor)}" in " ".join(caption(found))
     # Where a sentence stands in several pairs it is called a bound.
     shared = seen(Data(example="worked_example"), step=6)
     assert texts(drawn(shared), "floor")[0].startswith("bound ")
