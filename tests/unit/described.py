@@ -123,7 +123,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.apart*",
         "doctor.may_be",
         "doctor.may_be_one",
-        "doctor.no_scene",
+        "doctor.no_scene.*",
         "doctor.none",
         "doctor.about*",
         "doctor.encoder_note",

@@ -29,6 +29,7 @@ from explorer.lab.doctor.landmarks import (
     Side,
     is_zero_at_collapse,
     landmark,
+    learned_ends,
     run_apart_and_alike,
     sides_of,
 )
@@ -88,7 +89,8 @@ class Fitting:
     `parameters` are those that differ from the convention's own. `doubled` is the value where the
     count that is open (or the batch) is twice as large, None where that cannot be told. `other` is
     what it is at its start, of a value at collapse, and at collapse, of one at its start, if these
-    are two. The scene `shows` the value as its "loss" or as its "floor".
+    are two. The scene `shows` the value as its "loss" or as its "floor". `score` is the kind of the
+    scores, where it is not the convention's own.
     """
 
     loss: str
@@ -102,22 +104,38 @@ class Fitting:
     layout: Layout
     reason: str = ""
     other: float | None = None
+    score: str = ""
+
+    @property
+    def spec(self) -> LossSpec:
+        spec = LOSSES[self.loss].under(self.convention)
+        return spec.scored_as(self.score or spec.score)
 
     @property
     def shows(self) -> str:
         return "floor" if self.kind == FLOOR else "loss"
 
+    @property
+    def no_scene(self) -> str:
+        """Why no scene shows the number: the batch is too "large" for the page; or it is a minimum
+        of "unbounded" scores, and those of a scene are cosines, or over "learned" parameters, which
+        stay in a scene. "" where a scene shows it."""
+        if not self.layout.shown:
+            return "large"
+        if self.kind != FLOOR:
+            return ""
+        spec = self.spec
+        if spec.reads_scores and not SCORE_KINDS[spec.score].bounded:
+            return "unbounded"
+        return "learned" if learned_ends(spec, spec.defaults | dict(self.parameters)) else ""
+
     def scene(self) -> Scenario | None:
-        """The scene in which the number stands; None where the page shows no batch so large, or no
-        minimum of scores without ends: those of a scene are cosines."""
+        """The scene in which the number stands; None where `no_scene` says why there is none."""
+        if self.no_scene:
+            return None
         layout = self.layout
-        if not layout.shown:
-            return None
         wide = f" {layout.dimensions}" if layout.dimensions != Layout(1).dimensions else ""
-        spec = LOSSES[self.loss].under(self.convention)
-        if self.kind == FLOOR and spec.reads_scores and not SCORE_KINDS[spec.score].bounded:
-            return None
-        apart = self.kind in (START, NOTHING) or is_zero_at_collapse(spec)
+        apart = self.kind in (START, NOTHING) or is_zero_at_collapse(self.spec)
         rows, encoder = layout.rows(), APART if apart else f"{ALIKE}{wide}"
         taught = rows if "teacher" in LOSSES[self.loss].needs else ()  # whatever it says
         data = Data("table", rows=rows, teacher=taught, encoder=encoder)
@@ -538,6 +556,7 @@ def _fitting(
         + _of_libraries(LOSSES[side.loss]),
         layout=layout,
         other=_other(side, kind, layout),
+        score=side.score,
     )
 
 
@@ -682,6 +701,7 @@ def _nothing_to_compare(side: Side) -> Iterator[Fitting]:
             cost=KIND_COST[NOTHING] + _of_libraries(LOSSES[side.loss]),
             layout=layout,
             reason=reason,
+            score=side.score,
         )
 
 

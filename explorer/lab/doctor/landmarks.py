@@ -150,11 +150,17 @@ def lower_bound(side: Side, layout: Layout) -> float | None:
         return None
     if spec.score == "dot" and spec.reads_vectors and "similarity" not in chosen:
         return None  # its formula is that of unit vectors
-    own = {name: end for name, end in spec.learned.items() if chosen[name] == spec.defaults[name]}
+    ends = chosen | learned_ends(spec, chosen)
     try:
-        return _by_formula(spec, spec.floor, heard(spec.floor, {**chosen, **own}), layout)
+        return _by_formula(spec, spec.floor, heard(spec.floor, ends), layout)
     except Problem:  # the batch lacks what the loss reads
         return None
+
+
+def learned_ends(spec: LossSpec, chosen: Mapping[str, ParameterValue]) -> dict[str, ParameterValue]:
+    """The parameters that the library trains with the model, where the loss is least, of those that
+    were left as they begin."""
+    return {name: end for name, end in spec.learned.items() if chosen[name] == spec.defaults[name]}
 
 
 Formula = Callable[..., float | None]

@@ -115,8 +115,8 @@ def beside(finding: Finding, following: Finding | None, language: str = "en") ->
         yield say(language, "doctor.copies", value=value, count=finding.copies)
     if first.doubled is not None:
         yield _doubled(first, following, language)
-    if first.scene() is None:
-        yield say(language, "doctor.no_scene", most=EXPLORED_PAIRS)
+    if first.no_scene:
+        yield say(language, f"doctor.no_scene.{first.no_scene}", most=EXPLORED_PAIRS)
 
 
 def _first_of(finding: Finding, loss: str) -> Fitting:

@@ -172,7 +172,18 @@ def scene_of(found: ExaminedRun) -> str | None:
     value = landmark(side, COLLAPSE, layout)
     if value is None or not math.isclose(value, collapse, rel_tol=SAME):
         return None
-    fit = Fitting(side.loss, side.convention, side.moved, (), COLLAPSE, value, None, 0.0, layout)
+    fit = Fitting(
+        side.loss,
+        side.convention,
+        side.moved,
+        (),
+        COLLAPSE,
+        value,
+        None,
+        0.0,
+        layout,
+        score=side.score,
+    )
     scene = fit.scene()
     return None if scene is None else scene.to_link()
 
