@@ -207,8 +207,8 @@ def _read_named(chosen: argparse.Namespace) -> Pasted:
 def _doctor_data(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.classes import ClassTable
     from explorer.lab.doctor.data import examine
-    from explorer.lab.doctor.data_told import data_to_json
-    from explorer.lab.doctor.encoded_told import encoded_lines
+    from explorer.lab.doctor.data_report import data_to_json
+    from explorer.lab.doctor.encoder_report import encoded_lines
     from explorer.lab.doctor.known import Known, count_of, side_for
     from explorer.lab.doctor.reading import pairs_only, texts_only
     from explorer.lab.doctor.refusal import refused
@@ -296,7 +296,7 @@ def _doctor_similarities(found: Similarities, chosen: argparse.Namespace) -> int
 def _doctor_classes(table: ClassTable, chosen: argparse.Namespace) -> int:
     """The same of a table of texts with their classes."""
     from explorer.lab.doctor.classes import examine_classes
-    from explorer.lab.doctor.classes_told import class_lines, classes_to_json
+    from explorer.lab.doctor.classes_report import class_lines, classes_to_json
     from explorer.lab.doctor.suited import suited_to_classes
 
     found = examine_classes(table, chosen.batch)
@@ -329,7 +329,7 @@ def _teller(chosen: argparse.Namespace) -> Report:
 def _encoded(read: Read, spec: LossSpec, chosen: argparse.Namespace) -> dict[str, Any]:
     """What the encoder tells."""
     from explorer.lab.doctor.encoded import look
-    from explorer.lab.doctor.encoded_told import encoded_to_json
+    from explorer.lab.doctor.encoder_report import encoded_to_json
 
     seen = look(read.profile, chosen.encoder, max(chosen.encoded, 2), _teller(chosen))
     return encoded_to_json(read.profile, seen, spec, chosen.batch, chosen.language)
@@ -351,7 +351,7 @@ def _mine(read: Read, chosen: argparse.Namespace) -> str:
 
 
 def _print_faults(found: Examined, read: Read, chosen: argparse.Namespace) -> None:
-    from explorer.lab.doctor.data_told import (
+    from explorer.lab.doctor.data_report import (
         cleaned_line,
         columns_read,
         labels_unread,
@@ -431,8 +431,8 @@ def explain_value(chosen: argparse.Namespace) -> int:
 def _explain(written: tuple[str, ...], chosen: argparse.Namespace, of_log: bool = False) -> int:
     from explorer.lab.doctor.explain import explain_values
     from explorer.lab.doctor.known import Known
+    from explorer.lab.doctor.number_report import lines, to_json
     from explorer.lab.doctor.refusal import refused
-    from explorer.lab.doctor.told import lines, to_json
 
     known = {name: getattr(chosen, name) for name in ("loss", "score", *WHOLE, *REAL)}
     try:

@@ -6,11 +6,11 @@ from typing import cast
 
 from explorer.lab.doctor import USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
 from explorer.lab.doctor.classes import ClassTable, examine_classes
-from explorer.lab.doctor.classes_told import classes_to_json
+from explorer.lab.doctor.classes_report import classes_to_json
 from explorer.lab.doctor.data import examine
-from explorer.lab.doctor.data_told import data_to_json
+from explorer.lab.doctor.data_report import data_to_json
 from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, look
-from explorer.lab.doctor.encoded_told import encoded_to_json
+from explorer.lab.doctor.encoder_report import encoded_to_json
 from explorer.lab.doctor.known import Known, count_of, side_for
 from explorer.lab.doctor.mining import HEADS, USUAL_MARGIN, mine
 from explorer.lab.doctor.reading import (

@@ -11,7 +11,7 @@ from explorer.lab.doctor.logs.beside import compare_runs
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import MOST_POINTS, Given, Log, log_of
 from explorer.lab.doctor.logs.read import read_content
-from explorer.lab.doctor.logs.told import finding, to_json
+from explorer.lab.doctor.logs.run_report import finding, to_json
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem

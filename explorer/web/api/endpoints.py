@@ -21,7 +21,7 @@ from explorer.export.picture import looking_at
 from explorer.lab.compare.sides import compare
 from explorer.lab.doctor.explain import explain
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.told import to_json
+from explorer.lab.doctor.number_report import to_json
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.locale import LANGUAGES, say

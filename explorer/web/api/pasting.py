@@ -9,9 +9,9 @@ from explorer.lab.doctor.explain import explain_values
 from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Log
-from explorer.lab.doctor.logs.told import to_json as run_to_json
+from explorer.lab.doctor.logs.run_report import to_json as run_to_json
+from explorer.lab.doctor.number_report import to_json
 from explorer.lab.doctor.pasted import read_pasted
-from explorer.lab.doctor.told import to_json
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
 from explorer.web.api.doctoring import doctor_data

@@ -12,7 +12,7 @@ from explorer.lab.doctor.logs.beside import compare_runs
 from explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
 from explorer.lab.doctor.logs.log import Log
 from explorer.lab.doctor.logs.read import read_run
-from explorer.lab.doctor.logs.told import finding, lines, of_fault, to_json
+from explorer.lab.doctor.logs.run_report import finding, lines, of_fault, to_json
 from explorer.lab.doctor.refusal import refused
 from explorer.lab.kept import files_in, opened_in
 from explorer.locale import say

@@ -10,11 +10,11 @@ from typing import Any
 
 from explorer.lab.doctor import USUAL_HUB_ROWS
 from explorer.lab.doctor.classes import ClassTable, examine_classes
-from explorer.lab.doctor.classes_told import NAMED_CLASSES
+from explorer.lab.doctor.classes_report import NAMED_CLASSES
 from explorer.lab.doctor.cleaning import ending, write_kept, write_left_out
 from explorer.lab.doctor.data import examine
 from explorer.lab.doctor.encoded import ENCODED, RANKED, USUAL_ENCODED, Seen, look
-from explorer.lab.doctor.encoded_told import encoded_to_json
+from explorer.lab.doctor.encoder_report import encoded_to_json
 from explorer.lab.doctor.faults import EVIDENCE, Fault
 from explorer.lab.doctor.known import Known, side_for
 from explorer.lab.doctor.landmarks import Side

@@ -6,8 +6,8 @@ from typing import Any
 
 from explorer.lab.doctor.explain import explain_values
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
+from explorer.lab.doctor.number_report import beside, to_json
 from explorer.lab.doctor.pasted import numbers_in, read_pasted
-from explorer.lab.doctor.told import beside, to_json
 from explorer.locale import language_of
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem

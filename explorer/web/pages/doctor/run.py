@@ -9,8 +9,8 @@ from explorer.lab.doctor.logs.examples import EXAMPLES
 from explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
 from explorer.lab.doctor.logs.log import Curve, Log
 from explorer.lab.doctor.logs.read import must_fit, read_content, read_run
+from explorer.lab.doctor.logs.run_report import finding, to_json
 from explorer.lab.doctor.logs.shared import packed_curves
-from explorer.lab.doctor.logs.told import finding, to_json
 from explorer.lab.doctor.pasted import PASTED
 from explorer.lab.kept import OpenedBatch, files_in, opened_in
 from explorer.locale import language_of

@@ -14,7 +14,7 @@ from explorer.core.disagreement import contradictions, disagreement, disagrees, 
 from explorer.lab.doctor import encoded as under_test
 from explorer.lab.doctor import mining
 from explorer.lab.doctor.encoded import counted, examine_encoded, look, ranked, sharpness
-from explorer.lab.doctor.encoded_told import encoded_lines, encoded_to_json
+from explorer.lab.doctor.encoder_report import encoded_lines, encoded_to_json
 from explorer.lab.doctor.profile import profiled
 from explorer.lab.doctor.reading import Read
 from explorer.lab.large.encoding import Encoded

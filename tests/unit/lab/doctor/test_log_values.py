@@ -10,7 +10,7 @@ import pytest
 from explorer.lab.doctor.chance import chance_levels
 from explorer.lab.doctor.explain import COLLAPSE, LOG_NOISE, explain, explain_values
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.told import lines
+from explorer.lab.doctor.number_report import lines
 
 # Of each a value at collapse: the loss, what is known of its batch, and the value.
 COLLAPSED = [

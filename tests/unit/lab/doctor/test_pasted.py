@@ -63,7 +63,7 @@ def test_lines_that_are_no_values_are_left_and_counted(style):
 
 
 def about(log):
-    from explorer.lab.doctor.logs.told import about as told
+    from explorer.lab.doctor.logs.run_report import about as told
 
     return [*told(examine_run(log))]
 

@@ -12,7 +12,7 @@ from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.logs.beside import compare_runs
 from explorer.lab.doctor.logs.findings import examine_run, too_short_for
 from explorer.lab.doctor.logs.log import Log, curves_of
-from explorer.lab.doctor.logs.told import lines
+from explorer.lab.doctor.logs.run_report import lines
 from explorer.runtime.problem import Problem
 
 

@@ -11,7 +11,7 @@ from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.lab.doctor.logs.marks import marks_of
 from explorer.lab.doctor.logs.read import read_run
-from explorer.lab.doctor.logs.told import about
+from explorer.lab.doctor.logs.run_report import about
 from losses import LOSSES
 
 

@@ -1,4 +1,4 @@
-"""An examined table of classes, in lines and as plain JSON."""
+"""The report on a table of classes, as lines of text and as plain JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from explorer.lab.doctor.classes import ClassesExamined, ClassTable
-from explorer.lab.doctor.data_told import row_line
+from explorer.lab.doctor.data_report import row_line
 from explorer.lab.doctor.suited import Suited
 from explorer.locale import say
 from explorer.sources.reading_notes import reading_notes

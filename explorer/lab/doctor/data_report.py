@@ -1,4 +1,4 @@
-"""An examined data set in words and as plain JSON."""
+"""The report on a data set, as lines of text and as plain JSON."""
 
 from __future__ import annotations
 

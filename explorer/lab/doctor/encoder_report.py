@@ -1,4 +1,4 @@
-"""What an encoder tells of a data set, as plain JSON and in lines."""
+"""The report on a data set under an encoder, as lines of text and as plain JSON."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
-from explorer.lab.doctor.data_told import row_lines
+from explorer.lab.doctor.data_report import row_lines
 from explorer.lab.doctor.encoded import (
     RANKED,
     Band,

@@ -1,4 +1,4 @@
-"""What was found in a run, said: line by line for a person, as plain JSON for a program."""
+"""The report on a run, as lines of text and as plain JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An explained number in words and as plain JSON."""
+"""The report on a number: its explanations as lines of text and as plain JSON."""
 
 from __future__ import annotations
 
