@@ -190,13 +190,13 @@ def run(chosen: argparse.Namespace) -> int:
         os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GRADIO_ANALYTICS_ENABLED", "False")
     gc.disable()  # what an import makes stays: looking through it again and again finds nothing
-    from explorer.lab.kept import opened_in
+    from explorer.lab.saved_batches import open_saved_batches
     from explorer.runtime import jobs  # after the arguments: --help should not wait for these
     from explorer.web import site
 
     try:
         first = site.first_scenario(chosen.device, chosen.loss)
-        opened = opened_in(chosen.open) if chosen.open else []
+        opened = open_saved_batches(chosen.open) if chosen.open else []
         running, address = site.open_page(first, chosen.host, chosen.port, chosen.address)
     except (ValueError, RuntimeError, OSError) as problem:
         return could_not_start(problem)

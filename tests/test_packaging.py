@@ -24,7 +24,7 @@ TOOLS = {"ruff", "pyright", "pytest-cov", "hatchling"}
 # Loaded where they are asked for: what a trainer's callback is, and what it writes.
 BESIDE_TRAINERS = (
     "losses/sentence_transformers/callback.py",
-    "losses/sentence_transformers/kept.py",
+    "losses/sentence_transformers/saved_batch.py",
 )
 ASKED_FOR = {
     "accelerate": "transformers' Trainer",

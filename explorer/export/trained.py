@@ -15,9 +15,9 @@ from explorer.core.batch import has_words
 from explorer.core.explore import Exploration
 from explorer.export.equivalents import inside_prefixes, is_ours
 from explorer.export.template import render
-from explorer.sources.kept_batches import is_kept
 from explorer.sources.model_folders import EMBEDDED
 from explorer.sources.plain_encoders import is_plain
+from explorer.sources.saved_batch_encoder import is_saved_batch
 from losses.sentence_transformers.registry import trains_as_one
 
 WIDE = 96
@@ -48,7 +48,11 @@ def trained_step(
         return None
     if not is_ours(spec) or apart or not trains_as_one(spec) or not has_words(data):
         return None
-    if is_kept(model) or is_plain(model) or (data.cross_encoder and not spec.reads_scores_only):
+    if (
+        is_saved_batch(model)
+        or is_plain(model)
+        or (data.cross_encoder and not spec.reads_scores_only)
+    ):
         return None
     guide = data.guide if spec.reads_guide and not is_plain(data.guide) else ""
     made = _wrapped(e) or _adapted(e, guide)

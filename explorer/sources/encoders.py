@@ -21,9 +21,14 @@ from explorer.runtime.budgets import budget
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import LOADED_MODELS, VECTOR_CACHE_BYTES
 from explorer.runtime.problem import Problem, logged
-from explorer.sources.kept_batches import is_kept, keeps_scores, kept_scores, kept_vectors
 from explorer.sources.model_folders import EMBEDDED, ModelFolder, locate
 from explorer.sources.plain_encoders import is_plain, plain_vectors
+from explorer.sources.saved_batch_encoder import (
+    has_saved_scores,
+    is_saved_batch,
+    saved_scores,
+    saved_vectors,
+)
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder, SentenceTransformer
@@ -86,8 +91,8 @@ def encode(
     """
     if is_plain(encoder):
         return plain_vectors(sentences, encoder)
-    if is_kept(encoder):
-        return kept_vectors(sentences, encoder)
+    if is_saved_batch(encoder):
+        return saved_vectors(sentences, encoder)
     folder = locate(encoder)
     if folder.is_cross_encoder:
         raise Problem("encoder_is_cross", about="encoder", encoder=encoder)
@@ -129,7 +134,7 @@ def token_lengths(
 
     `tell` hears how many are counted and may raise to stop. Raises Problem as `encode` does.
     """
-    if is_plain(encoder) or is_kept(encoder):
+    if is_plain(encoder) or is_saved_batch(encoder):
         return None
     model = _load_encoder(locate(encoder), None)
     tokenizer: Any = model.tokenizer
@@ -155,8 +160,8 @@ def cross_scores(
 
     Raises Problem if the model is missing, unsafe, unreachable, or gives more than one score.
     """
-    if is_kept(model_id):
-        return kept_scores(first, second, model_id)
+    if is_saved_batch(model_id):
+        return saved_scores(first, second, model_id)
     folder = locate(model_id)
     if not folder.is_cross_encoder:
         raise Problem("cross_not_cross", about="encoder", encoder=model_id)
@@ -187,7 +192,7 @@ def gives_scores(model: str) -> bool:
     """
     if is_plain(model):
         return False
-    return keeps_scores(model) if is_kept(model) else locate(model).is_cross_encoder
+    return has_saved_scores(model) if is_saved_batch(model) else locate(model).is_cross_encoder
 
 
 def pair_scores(

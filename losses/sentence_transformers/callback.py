@@ -18,7 +18,7 @@ import torch
 from torch import Tensor, nn
 from transformers import TrainerCallback
 
-from losses.sentence_transformers import kept
+from losses.sentence_transformers import saved_batch
 from losses.sentence_transformers.lists import is_ragged, paired
 from losses.sentence_transformers.measured import Caught, Measured, measured
 from losses.sentence_transformers.naming import TOLD
@@ -50,7 +50,7 @@ class PrismCallback(TrainerCallback):
 
     Args:
         every: steps from one to the next.
-        folder: where batches are kept (`losses.sentence_transformers.kept`), for
+        folder: where batches are kept (`losses.sentence_transformers.saved_batch`), for
             ``python app.py --open FOLDER``; None keeps none.
         texts: whether to keep their texts as well, as the model reads them.
         most: batches that are kept at most. Beyond, every second one leaves, and from then on they
@@ -183,14 +183,19 @@ class PrismCallback(TrainerCallback):
         place = step // self.every
         if place % self.keeps_every:
             return
-        kept.write(folder, self._batch(loss, caught, found, step))
-        while len(there := kept.kept_in(folder)) > self.most and self.keeps_every <= place:
+        saved_batch.write(folder, self._batch(loss, caught, found, step))
+        while (
+            len(there := saved_batch.saved_batch_paths(folder)) > self.most
+            and self.keeps_every <= place
+        ):
             self.keeps_every *= 2
             for path in there:
-                if (kept.step_of(path) // self.every) % self.keeps_every:
+                if (saved_batch.step_of(path) // self.every) % self.keeps_every:
                     path.unlink(missing_ok=True)
 
-    def _batch(self, loss: nn.Module, caught: Caught, found: Measured, step: int) -> kept.KeptBatch:
+    def _batch(
+        self, loss: nn.Module, caught: Caught, found: Measured, step: int
+    ) -> saved_batch.SavedBatch:
         examples = found.examples
         assert examples is not None
         rows = min(caught.rows, MOST_KEPT_PAIRS // max(len(caught.columns) - 1, 1))
@@ -209,7 +214,7 @@ class PrismCallback(TrainerCallback):
             "extra_negatives": examples.extra_negatives,
             "twins": own.twins if isinstance(own, TrainingLoss) else "keep",
         }
-        return kept.KeptBatch(
+        return saved_batch.SavedBatch(
             step=step,
             columns=tuple(column[:rows] for column in examples.columns),
             scores=None if scores is None else _first_rows(scores, caught.rows, rows),

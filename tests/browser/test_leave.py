@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.core.scenario import Scenario
-from losses.sentence_transformers.kept import write
+from losses.sentence_transformers.saved_batch import write
 from tests import hub
 from tests.browser.doctor.test_number import CHANNEL as DOCTOR
 from tests.browser.reading import CHANNEL

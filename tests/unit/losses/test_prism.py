@@ -20,8 +20,8 @@ from torch import nn
 from transformers import PrinterCallback, TrainerCallback
 
 import losses.sentence_transformers as adapter
-from explorer.lab.kept import opened_in
-from losses.sentence_transformers import PrismCallback, kept
+from explorer.lab.saved_batches import open_saved_batches
+from losses.sentence_transformers import PrismCallback, saved_batch
 from losses.sentence_transformers.naming import recognised
 from tests.tiny import WORDS, save_bert, static_model
 from tests.unit.losses.test_sentence_transformers import BATCH, rows
@@ -126,7 +126,9 @@ def test_every_figure_is_that_of_the_loss_in_use(name, tmp_path):
         assert figures.keys() >= WHOLE | COSINES
         assert figures["prism_loss"] == pytest.approx(heard.values[step - 1])
         assert figures["prism_effective_terms"] >= 0
-        batch = kept.read(kept.kept_in(tmp_path / "kept")[[*found].index(step)])
+        batch = saved_batch.read(
+            saved_batch.saved_batch_paths(tmp_path / "kept")[[*found].index(step)]
+        )
         assert (batch.step, batch.called, batch.rows) == (step, type(loss).__name__, BATCH)
         assert batch.loss
         assert batch.whole
@@ -140,7 +142,7 @@ def test_landmarks_and_means_are_what_the_batch_says(tmp_path):
     trainer, _ = trained(loss, rows("triplets"), tmp_path, callback, steps=1)
     figures = logged(trainer)[1]
     assert figures["prism_collapse"] == pytest.approx(math.log(2 * BATCH))
-    batch = kept.read(kept.kept_in(tmp_path / "kept")[0])
+    batch = saved_batch.read(saved_batch.saved_batch_paths(tmp_path / "kept")[0])
     anchors, positives, negatives = (nn.functional.normalize(one) for one in batch.columns)
     cosines = torch.cat([anchors @ positives.T, anchors @ negatives.T], dim=1)
     value = nn.functional.cross_entropy(10 * cosines, torch.arange(BATCH))
@@ -188,7 +190,7 @@ def test_a_loss_on_prefixes_has_every_figure(tmp_path):
     assert figures.keys() >= WHOLE | COSINES
     assert figures["prism_collapse"] == pytest.approx(1.5 * math.log(BATCH))
     assert 1 <= figures["prism_effective_terms"] <= BATCH**2  # each cell once, not on each prefix
-    (opened,) = opened_in(str(tmp_path / "kept"))
+    (opened,) = open_saved_batches(str(tmp_path / "kept"))
     assert opened.scenario.loss == "matryoshka(info_nce,6,4)"
     assert opened.same, opened.said()
 
@@ -222,7 +224,7 @@ def test_a_cross_encoder_has_scores(bert, make, kind, whole, tmp_path):
     figures = logged(trainer)[1]
     assert {"prism_positive_score", "prism_negative_score"} <= figures.keys()
     assert (figures.keys() >= WHOLE) == whole == (not said)
-    batch = kept.read(kept.kept_in(tmp_path / "kept")[0])
+    batch = saved_batch.read(saved_batch.saved_batch_paths(tmp_path / "kept")[0])
     assert batch.scores is not None
     assert batch.texts is not None
     assert len(batch.scores) == len(batch.labels) == len(batch.texts[1])
@@ -266,7 +268,7 @@ def test_it_changes_nothing_of_the_training(tmp_path):
 def test_what_is_kept_is_bounded_and_spread_over_the_training(tmp_path):
     callback = PrismCallback(every=1, folder=tmp_path / "kept", most=4)
     trained(bi.CoSENTLoss(static_model()), rows("scored"), tmp_path, callback, steps=20)
-    steps = [kept.step_of(path) for path in kept.kept_in(tmp_path / "kept")]
+    steps = [saved_batch.step_of(path) for path in saved_batch.saved_batch_paths(tmp_path / "kept")]
     assert 2 <= len(steps) <= 4
     assert max(steps) >= 10
     assert min(steps) <= 8
@@ -278,7 +280,7 @@ def test_a_full_disk_is_said_once_and_ends_nothing(tmp_path, monkeypatch):
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(kept, "save_file", full)
+    monkeypatch.setattr(saved_batch, "save_file", full)
     callback = PrismCallback(every=1, folder=tmp_path / "kept")
     trainer, said = trained(bi.CoSENTLoss(static_model()), rows("scored"), tmp_path, callback)
     assert trainer.state.global_step == 4
@@ -311,15 +313,15 @@ def test_a_damaged_batch_gets_a_sentence(tmp_path):
     broken = tmp_path / "step-00000001.safetensors"
     broken.write_bytes(b"not this")
     with pytest.raises(ValueError, match="is no kept batch"):
-        kept.read(broken)
+        saved_batch.read(broken)
     from safetensors.torch import save_file
 
     save_file({"x": torch.zeros(2)}, broken)
     with pytest.raises(ValueError, match="is no batch that PrismCallback kept"):
-        kept.read(broken)
+        saved_batch.read(broken)
     save_file({"x": torch.zeros(2)}, broken, metadata={"prism": '{"version": 1, "columns": 2}'})
     with pytest.raises(ValueError, match="is a damaged batch"):
-        kept.read(broken)
+        saved_batch.read(broken)
 
 
 @pytest.mark.parametrize(

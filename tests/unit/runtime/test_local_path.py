@@ -12,7 +12,7 @@ from explorer.core.scenario import Data, Scenario
 from explorer.export.figure.files import read_scenario
 from explorer.lab.doctor.logs.read import is_run, read_run
 from explorer.lab.doctor.reading import content_of
-from explorer.lab.kept import files_in
+from explorer.lab.saved_batches import files_in
 from explorer.lab.training.origin import held_out_of, pairs_of
 from explorer.lab.training.plan import TrainingData
 from explorer.runtime.local_path import is_inside, is_network_path, local_path

@@ -15,8 +15,8 @@ import torch
 
 from explorer.core import own_loss
 from explorer.core.scenario import Scenario
-from explorer.lab.kept import OpenedBatch
 from explorer.lab.large.methods import offered
+from explorer.lab.saved_batches import SavedBatchScenario
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.plan import SCRATCH
 from explorer.lab.training.runs import Runs
@@ -51,7 +51,7 @@ from explorer.web.wire import (
 )
 from explorer.web.wire import runs as runs_wire
 from losses import LOSSES
-from losses.sentence_transformers.kept import KeptBatch
+from losses.sentence_transformers.saved_batch import SavedBatch
 from tests import wire
 from tests.scenes import drawn_apart
 from tests.unit.lab.training.conftest import corpus
@@ -290,11 +290,11 @@ def test_compare_varies(pages):
     server.answered(*varied)
 
 
-def opened_batch() -> OpenedBatch:
+def opened_batch() -> SavedBatchScenario:
     """A batch that a training kept, with its scene."""
     vectors = (torch.ones(2, 3), torch.ones(2, 3))
-    batch = KeptBatch(7, vectors, None, torch.ones(2), None, "Loss", 0.5, 2)
-    return OpenedBatch(Path("step-00000007.safetensors"), batch, Scenario(), 0.25)
+    batch = SavedBatch(7, vectors, None, torch.ones(2), None, "Loss", 0.5, 2)
+    return SavedBatchScenario(Path("step-00000007.safetensors"), batch, Scenario(), 0.25)
 
 
 def test_doctor(pages, tmp_path, monkeypatch):

@@ -14,7 +14,7 @@ from explorer.lab.doctor.logs.log import Log
 from explorer.lab.doctor.logs.read import read_run
 from explorer.lab.doctor.logs.run_report import finding, lines, of_fault, to_json
 from explorer.lab.doctor.refusal import refused
-from explorer.lab.kept import files_in, opened_in
+from explorer.lab.saved_batches import files_in, open_saved_batches
 from explorer.locale import say
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
@@ -73,7 +73,7 @@ def batches_of(chosen: argparse.Namespace) -> int | None:
         files_in(chosen.file)
     except Problem:
         return None
-    language, found = chosen.language, opened_in(chosen.file)
+    language, found = chosen.language, open_saved_batches(chosen.file)
     if chosen.json:
         told = [
             {"step": one.batch.step, "said": one.said(language), "scene": one.scenario.to_link()}

@@ -12,7 +12,7 @@ from explorer.lab.doctor.logs.read import must_fit, read_content, read_run
 from explorer.lab.doctor.logs.run_report import finding, to_json
 from explorer.lab.doctor.logs.shared import packed_curves
 from explorer.lab.doctor.pasted import PASTED
-from explorer.lab.kept import OpenedBatch, files_in, opened_in
+from explorer.lab.saved_batches import SavedBatchScenario, files_in, open_saved_batches
 from explorer.locale import language_of
 from explorer.runtime import jobs, uploads
 from explorer.runtime.deployment_policy import deployment_policy
@@ -116,11 +116,11 @@ def _kept(request: Json) -> Json:
     language = language_of(request.get("language"))
     folder = _folder_in(request)
 
-    def told(opened: list[OpenedBatch]) -> Json:
+    def told(opened: list[SavedBatchScenario]) -> Json:
         return {"batches": [_batch(one, language) for one in opened]}
 
     there = tuple(path.name for path in files_in(folder))  # a training adds more
-    job = _listed.start((folder, there), lambda report: opened_in(folder, report))
+    job = _listed.start((folder, there), lambda report: open_saved_batches(folder, report))
     return answer_when_done(job, told)
 
 
@@ -135,7 +135,7 @@ def _folder_in(request: Json) -> str:
     return folder
 
 
-def _batch(one: OpenedBatch, language: str) -> Json:
+def _batch(one: SavedBatchScenario, language: str) -> Json:
     return {
         "step": one.batch.step,
         "called": one.batch.called,

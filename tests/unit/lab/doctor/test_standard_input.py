@@ -9,7 +9,7 @@ import sqlite3
 import pytest
 
 from explorer.lab.doctor.commands import doctor
-from losses.sentence_transformers.kept import write
+from losses.sentence_transformers.saved_batch import write
 from tests.unit.lab.doctor.test_commands import typed_doctor
 from tests.unit.web.pages.test_doctor_run import batch
 

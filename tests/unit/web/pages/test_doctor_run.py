@@ -15,7 +15,7 @@ from explorer.runtime.deployment_policy import DeploymentPolicy
 from explorer.web import large_files
 from explorer.web.pages.doctor import requests, run
 from explorer.web.pages.doctor.run import SERVED
-from losses.sentence_transformers.kept import KeptBatch, write
+from losses.sentence_transformers.saved_batch import SavedBatch, write
 
 ASK = {function.__name__: function for function in SERVED}
 COLLAPSED = {"source": {"kind": "example", "example": "collapsed"}}
@@ -88,7 +88,7 @@ def batch(step, loss="cosent"):
     draw = torch.Generator().manual_seed(step)
     columns = tuple(torch.randn(4, 8, generator=draw) for _ in range(2))
     labels = torch.tensor([1.0, 0.0, 1.0, 0.0])
-    return KeptBatch(step, columns, None, labels, None, "CoSENTLoss", 1.5, 4, loss)
+    return SavedBatch(step, columns, None, labels, None, "CoSENTLoss", 1.5, 4, loss)
 
 
 def test_batches_of_a_folder_are_listed_and_open(tmp_path, monkeypatch):

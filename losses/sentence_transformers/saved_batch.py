@@ -1,4 +1,4 @@
-"""A batch of a training, kept in a file: what ``python app.py --open FOLDER`` opens.
+"""A file with one batch of a training, which ``python app.py --open FOLDER`` opens.
 
 One file a batch, ``step-00001200.safetensors``: the vectors of each column, or a cross-encoder's
 scores, the label of each pair, and as JSON in its head the step, the loss and what was found.
@@ -24,7 +24,7 @@ HEAD = "prism"
 
 
 @dataclass(frozen=True)
-class KeptBatch:
+class SavedBatch:
     """A batch as it was trained on.
 
     `columns` has the vectors [N, D] of each text column, none for a cross-encoder, which gives
@@ -61,7 +61,7 @@ class KeptBatch:
         return len(self.texts[0]) if self.texts else len(self.labels)
 
 
-def write(folder: Path, batch: KeptBatch) -> Path:
+def write(folder: Path, batch: SavedBatch) -> Path:
     """Put the batch into the folder, whole or not at all. Raises OSError where that fails."""
     folder.mkdir(parents=True, exist_ok=True)
     tensors = {f"column_{place}": column for place, column in enumerate(batch.columns)}
@@ -85,12 +85,12 @@ def write(folder: Path, batch: KeptBatch) -> Path:
     return path
 
 
-def _without_tensors(batch: KeptBatch) -> KeptBatch:
+def _without_tensors(batch: SavedBatch) -> SavedBatch:
     """`asdict` copies what it is given."""
     return replace(batch, columns=(), scores=None, labels=torch.empty(0))
 
 
-def kept_in(folder: Path) -> list[Path]:
+def saved_batch_paths(folder: Path) -> list[Path]:
     """The files of kept batches, by their step."""
     return sorted(folder.glob("step-*.safetensors"))
 
@@ -99,7 +99,7 @@ def step_of(path: Path) -> int:
     return int(path.stem.removeprefix("step-"))
 
 
-def read(path: Path) -> KeptBatch:
+def read(path: Path) -> SavedBatch:
     """Raises ValueError for a file that is none of these, naming what is wrong; OSError where it
     cannot be read."""
     if not path.is_file():
@@ -118,7 +118,7 @@ def read(path: Path) -> KeptBatch:
         raise ValueError(f"{path.name} is a damaged batch: {damage!r}") from None
 
 
-def _read(head: Mapping[str, object], tensors: Mapping[str, Tensor]) -> KeptBatch:
+def _read(head: Mapping[str, object], tensors: Mapping[str, Tensor]) -> SavedBatch:
     told = {name: value for name, value in head.items() if name not in ("version", "columns")}
     count = head["columns"]
     if not isinstance(count, int):
@@ -126,7 +126,7 @@ def _read(head: Mapping[str, object], tensors: Mapping[str, Tensor]) -> KeptBatc
     texts = told.pop("texts")
     if texts is not None:
         texts = tuple(tuple(map(str, column)) for column in _list(texts))
-    return KeptBatch(
+    return SavedBatch(
         columns=tuple(tensors[f"column_{place}"] for place in range(count)),
         scores=tensors.get("scores"),
         labels=tensors["labels"],

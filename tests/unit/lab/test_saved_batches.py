@@ -12,12 +12,12 @@ from sentence_transformers.sentence_transformer import losses as bi
 
 import losses.sentence_transformers as adapter
 from explorer.core.scenario import Scenario
-from explorer.lab.kept import opened_in
+from explorer.lab.saved_batches import open_saved_batches
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders import cross_scores, encode
 from losses.sentence_transformers import PrismCallback
-from losses.sentence_transformers.kept import KeptBatch, write
+from losses.sentence_transformers.saved_batch import SavedBatch, write
 from tests.tiny import save_bert, static_model
 from tests.unit.losses.test_prism import rows, trained
 
@@ -60,7 +60,7 @@ def test_the_scene_has_the_loss_of_the_training(name, tmp_path):
         folder = tmp_path / f"kept {texts}"
         callback = PrismCallback(every=50, folder=folder, texts=texts)
         trained(make(static_model()), rows(kind), tmp_path, callback, steps=1)
-        (opened,) = opened_in(str(folder))
+        (opened,) = open_saved_batches(str(folder))
         again = Scenario.from_link(opened.scenario.to_link())
         assert again == opened.scenario
         assert again.loss == opened.batch.loss
@@ -89,7 +89,7 @@ def test_so_has_that_of_a_cross_encoder(bert, make, kind, tmp_path):
     if kind == "ragged":  # of a list of one the library has a 0, and the page no list
         data = data.filter(lambda row: len(row["documents"]) > 1)
     trained(loss, data, tmp_path, callback, steps=1)
-    (opened,) = opened_in(str(tmp_path / "kept"))
+    (opened,) = open_saved_batches(str(tmp_path / "kept"))
     assert opened.scenario.data.cross_encoder.endswith("step-00000001.safetensors")
     assert opened.same, opened.said()
 
@@ -99,7 +99,7 @@ def test_a_loss_unknown_is_shown_under_another(tmp_path):
     model = static_model()
     loss = bi.MatryoshkaLoss(model, bi.MultipleNegativesRankingLoss(model), [6, 3])  # 3 is odd
     trained(loss, rows("positives"), tmp_path, PrismCallback(folder=tmp_path / "kept"), steps=1)
-    (opened,) = opened_in(str(tmp_path / "kept"))
+    (opened,) = open_saved_batches(str(tmp_path / "kept"))
     assert opened.scenario.loss == "info_nce"
     assert "under another one" in opened.said()
 
@@ -108,7 +108,7 @@ def made(rows=4, **changed):
     drawn = torch.Generator().manual_seed(0)
     columns = tuple(torch.randn(rows, 3, generator=drawn) for _ in range(2))
     about = {"texts": None, "called": "CoSENTLoss", "value": 1.0, "rows": rows, **changed}
-    return KeptBatch(7, columns, None, torch.ones(rows), **about)
+    return SavedBatch(7, columns, None, torch.ones(rows), **about)
 
 
 def test_texts_that_stand_twice_keep_their_vectors(tmp_path):
@@ -121,13 +121,13 @@ def test_texts_that_stand_twice_keep_their_vectors(tmp_path):
 
 def test_of_a_larger_batch_the_first_rows_are_told(tmp_path):
     write(tmp_path, replace(made(4), rows=900))
-    (opened,) = opened_in(str(tmp_path))
+    (opened,) = open_saved_batches(str(tmp_path))
     assert "on 900 rows; the first 4 were kept" in opened.said()
 
 
 def test_what_is_not_there_gets_a_sentence(tmp_path, monkeypatch):
     with pytest.raises(Problem, match="has no batch that PrismCallback kept"):
-        opened_in(str(tmp_path))
+        open_saved_batches(str(tmp_path))
     path = write(tmp_path, made(2))
     with pytest.raises(Problem, match="“dog” is not in the kept batch"):
         encode(["dog"], str(path))

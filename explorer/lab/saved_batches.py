@@ -1,4 +1,4 @@
-"""The batches that a training kept, each as a scene under the loss it was trained with."""
+"""The saved batches of a training, each as a scenario under the loss it was trained with."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from explorer.runtime.local_path import local_path
 from explorer.runtime.numbers import display_number, typed
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
-from explorer.sources.kept_batches import cells_of_pairs, kept_batch, named
+from explorer.sources.saved_batch_encoder import cells_of_pairs, load_saved_batch, named
 from losses import LOSSES
-from losses.sentence_transformers.kept import KeptBatch, kept_in
+from losses.sentence_transformers.saved_batch import SavedBatch, saved_batch_paths
 
 # As far apart as rounding a batch to float32 brings a loss.
 SAME = 1e-3
@@ -27,12 +27,12 @@ Row = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class OpenedBatch:
+class SavedBatchScenario:
     """A batch and its scene. `here` is the loss that the scene has; None where it has none, for the
     `problem` that the page tells as well."""
 
     path: Path
-    batch: KeptBatch
+    batch: SavedBatch
     scenario: Scenario
     here: float | None
     problem: Problem | None = None
@@ -59,7 +59,7 @@ class OpenedBatch:
         return say(language, "kept.other", here=display_number(self.here, 5), **told)
 
 
-def opened_in(folder: str, report: Report = jobs.step) -> list[OpenedBatch]:
+def open_saved_batches(folder: str, report: Report = jobs.step) -> list[SavedBatchScenario]:
     """Every batch of a folder, by its step; `report` hears how many are read and may raise to stop.
 
     Raises Problem where the folder has none, or one that cannot be read.
@@ -71,7 +71,7 @@ def files_in(folder: str) -> list[Path]:
     """The files of the batches in a folder, by step. Raises Problem where there are none."""
     place = local_path(folder)
     try:
-        paths = kept_in(place)
+        paths = saved_batch_paths(place)
     except (OSError, ValueError):  # no name of a folder, or of nobody's
         paths = []
     if not paths:
@@ -79,19 +79,19 @@ def files_in(folder: str) -> list[Path]:
     return paths
 
 
-def _opened(paths: list[Path], report: Report) -> Iterator[OpenedBatch]:
+def _opened(paths: list[Path], report: Report) -> Iterator[SavedBatchScenario]:
     for place, path in enumerate(paths):
         report("opening", place, len(paths))
         name = str(path.resolve())
-        batch = kept_batch(name)
+        batch = load_saved_batch(name)
         scenario = scene_of(batch, name)
         try:
-            yield OpenedBatch(path, batch, scenario, explore(scenario).loss)
+            yield SavedBatchScenario(path, batch, scenario, explore(scenario).loss)
         except Problem as problem:
-            yield OpenedBatch(path, batch, scenario, None, problem)
+            yield SavedBatchScenario(path, batch, scenario, None, problem)
 
 
-def scene_of(batch: KeptBatch, name: str) -> Scenario:
+def scene_of(batch: SavedBatch, name: str) -> Scenario:
     """The scene of a batch in a file of this name, under its loss; of a loss that is not known,
     under one that reads rows of this kind."""
     scored = batch.scores is not None
@@ -123,7 +123,7 @@ def _may_be(value: object, choices: tuple[str, ...]) -> bool:
     return value is not None and (not choices or value in choices)
 
 
-def _rules(batch: KeptBatch) -> Rules:
+def _rules(batch: SavedBatch) -> Rules:
     if len(batch.columns) == 1:
         return Rules()
     told = batch.rules
@@ -137,7 +137,7 @@ def _rules(batch: KeptBatch) -> Rules:
     )
 
 
-def _rows(batch: KeptBatch) -> tuple[Row, ...]:
+def _rows(batch: SavedBatch) -> tuple[Row, ...]:
     texts = named(batch)
     if len(batch.columns) == 1:
         return tuple(_chains(batch, texts))
@@ -147,7 +147,7 @@ def _rows(batch: KeptBatch) -> tuple[Row, ...]:
     )
 
 
-def _chains(batch: KeptBatch, texts: dict[tuple[int, int], str]) -> Iterator[Row]:
+def _chains(batch: SavedBatch, texts: dict[tuple[int, int], str]) -> Iterator[Row]:
     """Pairs that make the classes of a batch: each sentence with the next of its class; one that is
     alone stands beside one of another."""
     members: dict[float, list[int]] = {}

@@ -1,7 +1,7 @@
-"""A batch that a training kept (`losses.sentence_transformers.PrismCallback`), as an encoder: its
-file gives each of its sentences the vector, and each of its pairs the score, that it had there.
+"""The encoder of a saved batch (`losses.sentence_transformers.PrismCallback`): its file has the
+vector of each sentence and the score of each pair as they were in training.
 
-So a link to it is as short as any, and it opens on the computer that has the file alone.
+So a link to it is short, and opens only on the computer that has the file.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
-from losses.sentence_transformers.kept import KeptBatch, read
+from losses.sentence_transformers.saved_batch import SavedBatch, read
 
 ENDING = ".safetensors"
 # A cell of the batch: column and row.
 Cell = tuple[int, int]
 
 
-def is_kept(encoder: str) -> bool:
+def is_saved_batch(encoder: str) -> bool:
     """Whether this names the file of a batch that was kept."""
     return encoder.strip().endswith(ENDING)
 
 
-def kept_batch(name: str) -> KeptBatch:
+def load_saved_batch(name: str) -> SavedBatch:
     """The batch in this file.
 
     Raises Problem where there is none, and on a hosted page, which reads no file of its computer.
@@ -46,16 +46,16 @@ def kept_batch(name: str) -> KeptBatch:
 
 
 @functools.lru_cache(maxsize=8)
-def _read(path: Path, _written: int, _size: int) -> KeptBatch:
+def _read(path: Path, _written: int, _size: int) -> SavedBatch:
     return read(path)
 
 
-def kept_vectors(sentences: Sequence[str], name: str) -> np.ndarray:
+def saved_vectors(sentences: Sequence[str], name: str) -> np.ndarray:
     """The vectors of the sentences in the batch, float32 (S, D).
 
     Raises Problem for a sentence that it has not, and for a cross-encoder's batch.
     """
-    batch = kept_batch(name)
+    batch = load_saved_batch(name)
     if not batch.columns:
         raise Problem("encoder_is_cross", about="encoder", encoder=shortened(name))
     where = {text: cell for cell, text in named(batch).items()}
@@ -69,14 +69,14 @@ def kept_vectors(sentences: Sequence[str], name: str) -> np.ndarray:
     return vectors
 
 
-def keeps_scores(name: str) -> bool:
-    """Whether the batch in this file is a cross-encoder's. Raises Problem as `kept_batch` does."""
-    return kept_batch(name).scores is not None
+def has_saved_scores(name: str) -> bool:
+    """Whether a cross-encoder scored this batch. Raises Problem as `load_saved_batch` does."""
+    return load_saved_batch(name).scores is not None
 
 
-def kept_scores(first: Sequence[str], second: Sequence[str], name: str) -> np.ndarray:
+def saved_scores(first: Sequence[str], second: Sequence[str], name: str) -> np.ndarray:
     """The scores that pairs of the batch had, float32 (N,). Raises Problem for any other pair."""
-    batch = kept_batch(name)
+    batch = load_saved_batch(name)
     if batch.scores is None:
         raise Problem("cross_not_cross", about="encoder", encoder=shortened(name))
     texts = named(batch)
@@ -91,7 +91,7 @@ def kept_scores(first: Sequence[str], second: Sequence[str], name: str) -> np.nd
     return np.array(found, dtype=np.float32)
 
 
-def named(batch: KeptBatch) -> dict[Cell, str]:
+def named(batch: SavedBatch) -> dict[Cell, str]:
     """What each cell of the batch is called: its text, where it was kept.
 
     A text that stood before is told from it by its row: a model that drops out units gives it
@@ -118,7 +118,7 @@ def _numbered(column: int, row: int) -> str:
     return f"{'abcdefghijklmnopqrstuvwxyz'[column % 26]}{row + 1}"
 
 
-def cells_of_pairs(batch: KeptBatch) -> list[tuple[Cell, Cell]]:
+def cells_of_pairs(batch: SavedBatch) -> list[tuple[Cell, Cell]]:
     """The two cells of each pair: the first column's with each other one's, column by column."""
     others = max(len(batch.columns) or len(batch.texts or ()), 2) - 1
     return [((0, row), (other + 1, row)) for other in range(others) for row in range(batch.count)]
