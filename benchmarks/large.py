@@ -27,7 +27,7 @@ from benchmarks.report import Row
 from explorer.lab.large.batch import drawn, in_order
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.methods import offered
-from explorer.lab.large.opened import Opened, checked, open_batch
+from explorer.lab.large.session import LargeSession, checked, open_batch
 from explorer.sources import random_batch
 from explorer.sources.random_batch import RandomBatch
 
@@ -97,7 +97,7 @@ def overview(count: int, labels: str, loss: str) -> list[Row]:
     plan = random_batch.composed(RandomBatch(pairs=count, labels=labels), most=count)
     names = ("",) * count
 
-    def opened() -> Opened:
+    def opened() -> LargeSession:
         batch = in_order(plan.labels, plan.cosines, names, names)
         return open_batch(batch, loss, checked(loss, {}), lambda done, total: None)
 
@@ -130,7 +130,7 @@ def overview(count: int, labels: str, loss: str) -> list[Row]:
 
 def in_batch(sentences: int, loss: str) -> list[Row]:
     batch = drawn(RandomBatch(pairs=sentences // 2, **BELONGING), "vectors")
-    made: list[Opened] = []
+    made: list[LargeSession] = []
 
     def opened() -> None:
         made.append(open_batch(batch, loss, checked(loss, {}), lambda done, total: None))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.core.akin import akin_called
+from explorer.core.related_classes import related_class_called
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, aliases
 from losses.combined.names import without_blanks
@@ -82,7 +82,7 @@ def unknown_loss(name: str, *, by_any: bool = False) -> Problem:
     with those that are written much like it, or all that there are. With `by_any`, where all names
     are understood, these are offered as they are written, else the registry's."""
     called = name.strip()[: aliases.QUOTED]
-    if akin := akin_called(called):
+    if akin := related_class_called(called):
         return akin.said(called)
     if close := close_names(called) if by_any else close_losses(called):
         return Problem("unknown_loss_close", about="loss", name=called, close=", ".join(close))

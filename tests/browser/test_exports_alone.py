@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from playwright.sync_api import Browser, BrowserContext
 
 from explorer.lab.large.batch import in_order
-from explorer.lab.large.opened import open_batch
+from explorer.lab.large.session import open_batch
 from explorer.lab.large.texts import Texts
 from explorer.lab.training.card import section
 from explorer.lab.training.plan import TrainingData, TrainingPlan

@@ -64,7 +64,7 @@ LARGE = f"""
 from explorer.lab.large.batch import drawn
 from explorer.lab.large.drawing import details, look
 from explorer.lab.large.methods import wanted_by
-from explorer.lab.large.opened import checked, open_batch
+from explorer.lab.large.session import checked, open_batch
 from explorer.sources.random_batch import RandomBatch
 from explorer.web.pages.large.requests import read_window
 

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from explorer.core.explore import Exploration
-from explorer.lab.compare.cut import ABSENT, WAYS, Cut, Way
+from explorer.lab.compare.batch_parts import ABSENT, WAYS, BatchParts, Way
 from explorer.runtime.problem import Problem
 
 EQUAL = 1e-10
@@ -34,8 +34,9 @@ class Mechanics:
     the length of the gradient by the encoder's weights over that of the whole,
     `gradient_cosine` how far they point the same way, None where one of them is 0. `cells`
     [rows, columns], uint8, says of each comparison of the whole batch what becomes of it (ABSENT,
-    FELT, SEEN), `row_axis` and `column_axis` what it compares (as `Symbol.axes`); of several
-    devices it is what the first one sees. `comparisons` of the `whole_comparisons` are there.
+    TWO_SIDED, ONE_SIDED), `row_axis` and `column_axis` what it compares (as `Symbol.axes`); of
+    several devices it is what the first one sees. `comparisons` of the `whole_comparisons` are
+    there.
     """
 
     way: Way
@@ -86,7 +87,7 @@ def mechanics(e: Exploration, way: Way, size: int) -> Mechanics:
         Problem: if there is no such way, the batch has no parts of this size, or the loss cannot
             take a queue.
     """
-    cut = Cut(e)
+    cut = BatchParts(e)
     if way not in WAYS:
         raise Problem("mechanics_way", about="loss", name=str(way)[:60], known=", ".join(WAYS))
     most = cut.rows if way != "copies" else most_copies(cut.rows)
@@ -160,7 +161,7 @@ def expected_of_parts(e: Exploration, size: int) -> Expected:
     Raises:
         Problem: if the batch has no parts of this size.
     """
-    cut = Cut(e)
+    cut = BatchParts(e)
     if not 1 <= size <= cut.rows:
         raise Problem("mechanics_size", about="loss", size=size, most=cut.rows)
     count = math.comb(cut.rows, size)

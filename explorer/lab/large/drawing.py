@@ -9,7 +9,7 @@ import numpy as np
 from explorer.core.remarks import Remark
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.judged import Judged
-from explorer.lab.large.opened import Opened
+from explorer.lab.large.session import LargeSession
 from explorer.lab.large.table import histogram, page
 from explorer.runtime.memory import held_bytes
 from explorer.runtime.numbers import json_number
@@ -22,7 +22,7 @@ MOST_SUSPECTS = 100
 FEWEST_BLOCKS = 20
 
 
-def look(opened: Opened, window: Window) -> dict[str, object]:
+def look(opened: LargeSession, window: Window) -> dict[str, object]:
     """The blocks of a window, and what its bands hold."""
     blocks = opened.blocks(window)
     cells = np.diff(blocks.rows)[:, None] * np.diff(blocks.columns)[None, :]
@@ -45,7 +45,7 @@ def look(opened: Opened, window: Window) -> dict[str, object]:
     }
 
 
-def figures(opened: Opened) -> dict[str, object]:
+def figures(opened: LargeSession) -> dict[str, object]:
     """What is known at once."""
     return {
         **(values(opened) if opened.is_known else {}),
@@ -55,19 +55,19 @@ def figures(opened: Opened) -> dict[str, object]:
     }
 
 
-def told_rules(opened: Opened) -> dict[str, object]:
+def told_rules(opened: LargeSession) -> dict[str, object]:
     """How the labels are read, and how many pairs are positive by it."""
     threshold, label_range = opened.batch.rules
     positives = int(opened.batch.positive.sum())
     return {"threshold": threshold, "label_range": label_range, "positives": positives}
 
 
-def values(opened: Opened) -> dict[str, object]:
+def values(opened: LargeSession) -> dict[str, object]:
     """The loss and the length of its gradient."""
     return {"loss": json_number(opened.loss), "gradient": json_number(opened.gradient_norm)}
 
 
-def details(opened: Opened) -> dict[str, object]:
+def details(opened: LargeSession) -> dict[str, object]:
     """What takes another moment: counts over all terms, the heaviest ones, the histogram."""
     wrong, compared = opened.violated
     looked_for = {"query": "key", "view": "class"}.get(opened.axes[0])
@@ -106,7 +106,7 @@ def details(opened: Opened) -> dict[str, object]:
     }
 
 
-def judgement(opened: Opened, by: Judged, remarks: list[Remark], editable: bool) -> dict:
+def judgement(opened: LargeSession, by: Judged, remarks: list[Remark], editable: bool) -> dict:
     """What is said of all pairs together, with the first pairs on which label and encoder
     disagree."""
     found = opened.batch.contradictions
@@ -132,7 +132,7 @@ def judgement(opened: Opened, by: Judged, remarks: list[Remark], editable: bool)
 
 
 def pairs_page(
-    opened: Opened, search: str, column: str, falling: bool, page_number: int
+    opened: LargeSession, search: str, column: str, falling: bool, page_number: int
 ) -> dict[str, object]:
     """A page of the table of pairs."""
     found = page(opened, search, column, falling, page_number)
@@ -154,7 +154,7 @@ def _concentrated(blocks: Blocks) -> dict[str, float] | None:
     return {"share": float(held / present), "part": min(float(sums[-1]), 1.0)}
 
 
-def _axis(opened: Opened, axis: int, edges: np.ndarray) -> dict[str, object]:
+def _axis(opened: LargeSession, axis: int, edges: np.ndarray) -> dict[str, object]:
     """The bands of rows (0) or columns (1): their labels and scores; single pairs by name."""
     behind = (opened.row_pairs, opened.column_pairs)[axis][edges[0] : edges[-1]]
     batch, name = opened.batch, opened.axes[axis]
@@ -198,7 +198,7 @@ def _levels(labels: np.ndarray, offset: int) -> list[dict[str, float]]:
     ]
 
 
-def _side(opened: Opened, axis: int, position: int) -> str:
+def _side(opened: LargeSession, axis: int, position: int) -> str:
     """Which sentence of its pair a row or a column is; empty for both."""
     name = opened.axes[axis]
     if name == "view":
@@ -206,7 +206,7 @@ def _side(opened: Opened, axis: int, position: int) -> str:
     return {"query": "first", "key": "second"}.get(name, "")
 
 
-def _pair(opened: Opened, place: int, side: str, whole: bool = False) -> dict[str, object]:
+def _pair(opened: LargeSession, place: int, side: str, whole: bool = False) -> dict[str, object]:
     """A pair by its place. Its sentences are `whole` where they are listed; the names of the map's
     rows and columns, of which there are many, end with dots where they are long."""
     batch = opened.batch

@@ -26,7 +26,7 @@ from explorer.export.figure.svg import (
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.judged import LOOKS_FOR
 from explorer.lab.large.methods import parameters_of
-from explorer.lab.large.opened import Opened
+from explorer.lab.large.session import LargeSession
 from explorer.lab.large.table import histogram
 from explorer.locale import grouped, say, spelled, title_word
 from explorer.runtime.numbers import display_number
@@ -40,7 +40,7 @@ RIDGE, TALLEST, RIDGES_WIDE = 46.0, 62.0, 620.0
 
 
 def told_of(
-    opened: Opened, loss: str, parameters: Mapping[str, Any], language: str, origin: str
+    opened: LargeSession, loss: str, parameters: Mapping[str, Any], language: str, origin: str
 ) -> Legend:
     """What stands above and below a figure; `origin` says where the pairs come from."""
     spec = LOSSES[loss]
@@ -60,7 +60,7 @@ def told_of(
 
 
 def map_figure(
-    opened: Opened, told: Legend, window: Window, facet: str, *, language: str, dark: bool
+    opened: LargeSession, told: Legend, window: Window, facet: str, *, language: str, dark: bool
 ) -> str:
     """A window of the map, its blocks coloured by a facet, with the labels along both sides."""
     pen = Pen(language, DARK if dark else LIGHT)
@@ -92,7 +92,7 @@ def _places(edges: np.ndarray) -> str:
     return f"{grouped(int(edges[0]) + 1)}–{grouped(int(edges[-1]))}"
 
 
-def _cells(opened: Opened, blocks: Blocks, facet: str, palette: Palette) -> Cells:
+def _cells(opened: LargeSession, blocks: Blocks, facet: str, palette: Palette) -> Cells:
     """The colours that the page has for the facet."""
     area = np.diff(blocks.rows)[:, None] * np.diff(blocks.columns)[None, :]
     taking_part = blocks.present / area
@@ -120,7 +120,7 @@ def _cells(opened: Opened, blocks: Blocks, facet: str, palette: Palette) -> Cell
 
 
 def _side(
-    opened: Opened, pen: Pen, axis: int, edges: np.ndarray, x: float, y: float, length: float
+    opened: LargeSession, pen: Pen, axis: int, edges: np.ndarray, x: float, y: float, length: float
 ) -> list[str]:
     """The labels along the rows (0) or the columns (1), and what these are."""
     behind = np.asarray((opened.row_pairs, opened.column_pairs)[axis])[edges[0] : edges[-1]]
@@ -157,7 +157,7 @@ def _side(
     return [*out, named]
 
 
-def histogram_figure(opened: Opened, told: Legend, *, language: str, dark: bool) -> str:
+def histogram_figure(opened: LargeSession, told: Legend, *, language: str, dark: bool) -> str:
     """Pairs by similarity, a ridge for each label, the lowest at the bottom, all on one scale."""
     pen = Pen(language, DARK if dark else LIGHT)
     seen, faint = histogram(opened.batch), pen.palette.faint

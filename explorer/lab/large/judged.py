@@ -17,7 +17,7 @@ from explorer.core.remarks import COLLAPSED, Remark, Seen, mostly_foreign, remar
 from explorer.core.same_text import SameText
 from explorer.lab.large.batch import LargeBatch
 from explorer.lab.large.methods import method_of
-from explorer.lab.large.opened import Opened
+from explorer.lab.large.session import LargeSession
 from explorer.lab.large.tiles import Progress
 from explorer.sources.encoders import EMBEDDED
 from losses import LOSSES, LossSpec
@@ -48,7 +48,7 @@ def judged(batch: LargeBatch, progress: Progress) -> Judged:
 
 
 def remarks_of(
-    opened: Opened, loss: str, parameters: Mapping[str, Any], by: Judged
+    opened: LargeSession, loss: str, parameters: Mapping[str, Any], by: Judged
 ) -> list[Remark]:
     """What Explore would remark on this batch, as far as it is known here."""
     spec, batch = LOSSES[loss], opened.batch
@@ -87,18 +87,18 @@ def remarks_of(
     return remarks_on(seen)
 
 
-def _same_text(opened: Opened, spec: LossSpec) -> Mapping[str, SameText]:
+def _same_text(opened: LargeSession, spec: LossSpec) -> Mapping[str, SameText]:
     found = opened.same_text if spec.reads_texts else None
     return {} if found is None else {spec.name: found}
 
 
-def _collapse(opened: Opened, loss: str, parameters: Mapping[str, Any]) -> float | None:
+def _collapse(opened: LargeSession, loss: str, parameters: Mapping[str, Any]) -> float | None:
     """The value that the loss would have here if all embeddings were equal."""
     of = LOSSES[loss].collapse
     return None if of is None else of(_given(opened, loss), **parameters)
 
 
-def _given(opened: Opened, loss: str) -> dict[str, Tensor]:
+def _given(opened: LargeSession, loss: str) -> dict[str, Tensor]:
     """What a collapse value is read off, by the names that the loss has for it: the labels, or the
     vectors of the rows and columns that are compared."""
     batch, axis = opened.batch, opened.axes[0]
@@ -123,7 +123,7 @@ def _given(opened: Opened, loss: str) -> dict[str, Tensor]:
     return found
 
 
-def _edge(opened: Opened, loss: str, parameters: Mapping[str, Any]) -> Edge | None:
+def _edge(opened: LargeSession, loss: str, parameters: Mapping[str, Any]) -> Edge | None:
     """Where the loss ceases to be above its collapse value; None too where a loss whose terms do
     not split would have to be surveyed anew for every value of its scale."""
     spec, split = LOSSES[loss], method_of(loss).split

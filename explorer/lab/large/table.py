@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.lab.large.batch import LargeBatch
-from explorer.lab.large.opened import Opened
+from explorer.lab.large.session import LargeSession
 from explorer.lab.large.texts import holding
 from explorer.runtime.problem import Problem
 
@@ -49,7 +49,7 @@ class Page:
     found: int
 
 
-def page(opened: Opened, search: str, column: str, falling: bool, number: int) -> Page:
+def page(opened: LargeSession, search: str, column: str, falling: bool, number: int) -> Page:
     """Page `number`, counted from 0, of the pairs that `search` finds, sorted by a column.
 
     `search` is one or more comparisons ("label = 3, similarity > 0.9"), a pair's number ("#17"),
@@ -67,7 +67,7 @@ def page(opened: Opened, search: str, column: str, falling: bool, number: int) -
     return Page(found[order], len(found))
 
 
-def _values(opened: Opened) -> dict[str, np.ndarray]:
+def _values(opened: LargeSession) -> dict[str, np.ndarray]:
     batch = opened.batch
     return {
         "entry": batch.entry,

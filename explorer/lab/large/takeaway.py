@@ -15,7 +15,7 @@ from explorer.export.csv import write_csv
 from explorer.lab.large.batch import LargeBatch
 from explorer.lab.large.corrections import changes_of
 from explorer.lab.large.judged import Judged
-from explorer.lab.large.opened import Opened
+from explorer.lab.large.session import LargeSession
 from explorer.lab.large.table import histogram
 from explorer.lab.large.tiles import Progress
 from explorer.runtime.files import atomic_write
@@ -28,7 +28,7 @@ SENTENCES = ["sentence1", "sentence2", "score"]
 KNOWN = ["similarity", "gradient", "contradicted_share", "fitting_label"]
 
 
-def pairs_file(opened: Opened, path: Path, progress: Progress) -> Path:
+def pairs_file(opened: LargeSession, path: Path, progress: Progress) -> Path:
     """Every pair in the order of the source: the row it came from, its sentences, and all that the
     page knows of it. `gradient` is ∂L/∂s, empty where a pair has no term of its own."""
     batch = opened.batch
@@ -41,7 +41,7 @@ def pairs_file(opened: Opened, path: Path, progress: Progress) -> Path:
     return _file(path, heads, marked)
 
 
-def suspects_file(opened: Opened, path: Path, progress: Progress) -> Path:
+def suspects_file(opened: LargeSession, path: Path, progress: Progress) -> Path:
     """The pairs on which label and encoder disagree, the worst first."""
     lines = _known(opened, opened.batch.contradictions.suspects, progress)
     heads = ["rank", "row", "pair", *SENTENCES, *KNOWN]
@@ -78,7 +78,7 @@ def changes_csv(batch: LargeBatch, corrections: Iterable[Correction]) -> str:
     return _text(["row", *SENTENCES, "corrected"], body)
 
 
-def terms_csv(opened: Opened) -> str:
+def terms_csv(opened: LargeSession) -> str:
     """The heaviest of all terms: their rows and columns on the map, the pairs behind them, value,
     weight, and the weight up to and with each."""
     batch, found = opened.batch, opened.heaviest
@@ -105,7 +105,7 @@ def terms_csv(opened: Opened) -> str:
     return _text(["rank", *heads, "value", "weight", "cumulative_weight"], body)
 
 
-def histogram_csv(opened: Opened) -> str:
+def histogram_csv(opened: LargeSession) -> str:
     """How many pairs of each group of labels lie in each bin of similarity."""
     seen = histogram(opened.batch)
     body = [
@@ -117,7 +117,7 @@ def histogram_csv(opened: Opened) -> str:
     return _text(heads, body)
 
 
-def figures_of(opened: Opened, by: Judged) -> dict[str, object]:
+def figures_of(opened: LargeSession, by: Judged) -> dict[str, object]:
     """The figures of the strip, by name."""
     violated, compared = opened.violated
     return {
@@ -145,7 +145,7 @@ def figures_csv(figures: dict[str, object]) -> str:
 
 
 def _known(
-    opened: Opened, places: np.ndarray, progress: Progress
+    opened: LargeSession, places: np.ndarray, progress: Progress
 ) -> Iterator[tuple[int, list[object]]]:
     """Each of these places, and what is known of its pair."""
     batch, gradient = opened.batch, opened.gradient

@@ -8,9 +8,9 @@ import numpy as np
 
 from explorer.core.remarks import Remark, Value, short
 from explorer.lab.directions import directions
+from explorer.lab.training.before_after import rank_changes
 from explorer.lab.training.compare import held_out_pairs, on_gain, on_repeats
 from explorer.lab.training.folder import RunFolder
-from explorer.lab.training.moved import moved_pairs
 from explorer.lab.training.outcome import has_ended, measured, outcome
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.trend import trend_of
@@ -79,7 +79,7 @@ def _on_pairs(runs: Runs, name: str) -> list[Remark]:
         before, after = (abs(pair[f"rank_{w}"] - pair["label_rank"]) for w in ("before", "after"))
         return before - after
 
-    best = max(moved_pairs(outcome(runs.folder(name))), key=nearer, default=None)
+    best = max(rank_changes(outcome(runs.folder(name))), key=nearer, default=None)
     if best is None or nearer(best) <= 0:
         return []
     values = {

@@ -7,9 +7,9 @@ from typing import Any
 
 from torch import Tensor
 
-from explorer.core.akin import akin_to
 from explorer.core.diagnostics import Term, order_of
 from explorer.core.explore import Exploration
+from explorer.core.related_classes import classes_related_to
 from explorer.core.trace import Step
 from explorer.export.layout import Layout
 from explorer.lab.compare.outcome import Apart, Between, Outcome, Sentence
@@ -186,7 +186,9 @@ def described(spec: LossSpec) -> ListedLoss:
         "conventions": [_convention(spec.under(c.name), c.name) for c in spec.conventions],
         "references": list(spec.references),
         "aliases": list(spec.aliases),
-        "akin": [{"name": one.name, "about": str(one.said())} for one in akin_to(spec.name)],
+        "akin": [
+            {"name": one.name, "about": str(one.said())} for one in classes_related_to(spec.name)
+        ],
         "collapse_formula": spec.collapse_formula or None,
         "floor_formula": spec.floor_formula or None,
     }

@@ -9,7 +9,7 @@ from functools import cache
 from playwright.sync_api import Page
 
 from explorer.lab.large.batch import drawn as drawn_batch
-from explorer.lab.large.opened import Opened, checked, open_batch
+from explorer.lab.large.session import LargeSession, checked, open_batch
 from explorer.web.pages.large.requests import FIRST
 
 CHANNEL = "window.lossprism.page('large')"
@@ -77,7 +77,7 @@ def figure(page: Page, name: str) -> str:
 
 
 @cache
-def expected() -> Opened:
+def expected() -> LargeSession:
     """What the page opens with, computed here."""
     batch = drawn_batch(FIRST)
     return open_batch(batch, "cosent", checked("cosent", {}), lambda done, total: None)

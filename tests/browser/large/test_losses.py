@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.lab.large.batch import drawn as drawn_batch
-from explorer.lab.large.opened import checked, open_batch
+from explorer.lab.large.session import checked, open_batch
 from explorer.locale import grouped, say
 from explorer.web.pages.large.requests import FIRST
 from losses import LOSSES

@@ -7,7 +7,6 @@ import time
 
 import pytest
 
-from explorer.core.akin import AKIN
 from explorer.core.named import (
     close_losses,
     close_names,
@@ -15,6 +14,7 @@ from explorer.core.named import (
     losses_called,
     other_names,
 )
+from explorer.core.related_classes import RELATED_CLASSES
 from explorer.locale import LANGUAGES, say, title_word
 from explorer.runtime.problem import Problem
 from explorer.web.api.endpoints import compute_loss, list_losses
@@ -107,10 +107,10 @@ def test_a_name_that_two_losses_have_finds_ours_and_tells_of_the_other():
 
 def test_what_is_looked_at_instead_is_listed():
     listed = {spec.name for spec in LOSSES.known()}
-    assert {one.loss for one in AKIN} <= listed
+    assert {one.loss for one in RELATED_CLASSES} <= listed
     every = {alias for spec in LOSSES.known() for alias in spec.aliases}
-    assert {one.name for one in AKIN if one.is_shared} <= every
-    assert not {one.name for one in AKIN if not one.is_shared} & every
+    assert {one.name for one in RELATED_CLASSES if one.is_shared} <= every
+    assert not {one.name for one in RELATED_CLASSES if not one.is_shared} & every
 
 
 def test_one_loss_and_the_convention_of_the_class_that_is_named():

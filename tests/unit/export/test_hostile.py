@@ -24,7 +24,7 @@ from explorer.export.csv import corrected_csv, corrections_csv
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.interactive import interactive_figure
 from explorer.lab.large.batch import in_order
-from explorer.lab.large.opened import open_batch
+from explorer.lab.large.session import open_batch
 from explorer.lab.large.texts import Texts
 from explorer.notebook import EmbeddedPage
 from explorer.sources.cells import read_sentence

@@ -13,7 +13,7 @@ from sentence_transformers.sentence_transformer import losses as bi
 from torch import nn
 
 import losses.sentence_transformers as adapter
-from explorer.core.akin import AKIN
+from explorer.core.related_classes import RELATED_CLASSES
 from tests.tiny import save_bert, sentence
 from tests.unit.losses.test_sentence_transformers import (
     BATCH,
@@ -70,7 +70,9 @@ def test_every_dense_class_is_held_or_named():
     held = asked(TWINS, OF_TRANSFORMERS) & every
     assert held.isdisjoint(WITHOUT)
     assert held | set(WITHOUT) == every
-    assert set(WITHOUT) == {one.name for one in AKIN if not one.is_shared}  # whoever looks is told
+    assert set(WITHOUT) == {
+        one.name for one in RELATED_CLASSES if not one.is_shared
+    }  # whoever looks is told
 
 
 def test_every_class_of_cross_encoders_is_held_or_named():
@@ -78,7 +80,7 @@ def test_every_class_of_cross_encoders_is_held_or_named():
     held = (asked(CROSS_TWINS) | named(theirs_of_all) | named(theirs_in_pieces)) & every
     assert held.isdisjoint(CROSS_WITHOUT)
     assert held | set(CROSS_WITHOUT) == every
-    assert set(CROSS_WITHOUT) <= {one.name for one in AKIN}
+    assert set(CROSS_WITHOUT) <= {one.name for one in RELATED_CLASSES}
 
 
 PLAIN = {"num_negatives": None, "scale": 1.0, "activation_fn": nn.Identity()}

@@ -17,7 +17,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.lab import sweep as sweeps
 from explorer.lab.compare import collapsed
-from explorer.lab.compare import mechanics as cut
+from explorer.lab.compare import mechanics as batch_mechanics
 from explorer.lab.compare import precision as types
 from explorer.lab.compare import what_if as changes
 from explorer.runtime import jobs, validation
@@ -142,23 +142,23 @@ def _mechanics(request: Json) -> Json:
     if found is None:
         return {"send_rows": True}
     scenario, scenes = found
-    way = validation.one_of(cut.WAYS)(request.get("way"), "way")
+    way = validation.one_of(batch_mechanics.WAYS)(request.get("way"), "way")
     size = validation.integer(request.get("size"), "size")
     average = validation.of_type(bool)(request.get("average", False), "average")
     batch = make_batch(scenario.data, scenario.rules)
-    check_cells(len(batch), len(scenes) * cut.times(way, size, len(batch), average))
+    check_cells(len(batch), len(scenes) * batch_mechanics.times(way, size, len(batch), average))
 
     def of(scene: Scenario) -> Json:
         e = explore(scene, batch)
-        told = _pieces(cut.mechanics(e, way, size))
+        told = _pieces(batch_mechanics.mechanics(e, way, size))
         if average and way == "micro":
-            told["average"] = _averaged(cut.expected_of_parts(e, size))
+            told["average"] = _averaged(batch_mechanics.expected_of_parts(e, size))
         return told
 
     return {"sides": _found_of(scenes, batch, of)}
 
 
-def _pieces(found: cut.Mechanics) -> Json:
+def _pieces(found: batch_mechanics.Mechanics) -> Json:
     rows, columns = found.cells.shape
     shown = found.cells[:MOST_CELLS, :MOST_CELLS]
     return {
@@ -179,7 +179,7 @@ def _pieces(found: cut.Mechanics) -> Json:
     }
 
 
-def _averaged(found: cut.Expected) -> Json:
+def _averaged(found: batch_mechanics.Expected) -> Json:
     return {
         "loss": json_number(found.loss),
         "comparisons": json_number(found.comparisons),

@@ -7,7 +7,7 @@ stand there one by one, `1=cosent&2=info_nce&2.temperature=0.1` (`kit/link.js`).
 from __future__ import annotations
 
 from explorer.core.scenario import FACETS, ORDERS
-from explorer.lab.compare.cut import WAYS
+from explorer.lab.compare.batch_parts import WAYS
 from explorer.lab.compare.sides import LEAST, MOST
 from explorer.lab.compare.what_if import KINDS
 from explorer.web.pages.explore.state import scenario_table

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from explorer.core import own_loss
-from explorer.core.akin import AKIN
 from explorer.core.named import other_names
+from explorer.core.related_classes import RELATED_CLASSES
 from explorer.core.scenario import Scenario
 from explorer.export.layout import NAMED_BY_PAIR, PAIRED
 from explorer.lab.over_batches import COUNT
@@ -51,7 +51,7 @@ def shared_data(first: Scenario) -> dict[str, object]:
                 "key": one.said().key,
                 "shared": one.is_shared,
             }
-            for one in AKIN
+            for one in RELATED_CLASSES
         ],
         "defaults": first.to_json(),
         "scenario": scenario_table(),

@@ -14,10 +14,10 @@ from explorer.core.scenario import Scenario
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.picture import describe_batch, picture
 from explorer.lab.training import (
+    before_after,
     compare,
     data,
     encoders,
-    moved,
     quota,
     remarks,
     source,
@@ -257,7 +257,7 @@ def _probe(request: dict) -> Json:
     """{run, step, scenario, known} → the picture of the probe batch at a recorded step."""
     scenario = Scenario.from_json(request.get("scenario"))
     name, step = str(request.get("run")), integer(request.get("step"), "step")
-    found = moved.exploration(runs(), name, step, scenario)
+    found = before_after.exploration(runs(), name, step, scenario)
     answer: Json = {"picture": {**picture(found), "remarks": []}}
     if request.get("known") != name:
         probe = runs().probe(name)
@@ -271,7 +271,7 @@ def _figure(request: dict) -> Json:
     scenario = Scenario.from_json(request.get("scenario"))
     language = one_of(LANGUAGES)(request.get("language"), "language")
     step = integer(request.get("step"), "step")
-    found = moved.exploration(runs(), str(request.get("run")), step, scenario)
+    found = before_after.exploration(runs(), str(request.get("run")), step, scenario)
     origin = str(request.get("origin") or "")[:QUOTED_LETTERS]
     dark = request.get("dark") is True
     return {"text": matrix_figure(found, language=language, dark=dark, origin=origin)}
@@ -300,8 +300,8 @@ def _compare(request: dict) -> Json:
         answer["run"] = ended[0]
         run = runs().folder(ended[0])
         found = unseen.outcomes({run.name: run}, on)[run.name] if on else outcome(run)
-        answer["moved"] = moved.moved_pairs(found)
-        answer["neighbours"] = [] if on else moved.neighbours(runs(), ended[0], most=3)[:20]
+        answer["moved"] = before_after.rank_changes(found)
+        answer["neighbours"] = [] if on else before_after.neighbours(runs(), ended[0], most=3)[:20]
     return answer
 
 

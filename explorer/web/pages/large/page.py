@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from explorer.lab.large.methods import method_of, offered, parameters_of, wanted_by
-from explorer.lab.large.opened import most_pairs
+from explorer.lab.large.session import most_pairs
 from explorer.locale import LANGUAGES, Word, catalogue, title_word
 from explorer.runtime.limits import LARGE_FILE_BYTES
 from explorer.runtime.wire import Json

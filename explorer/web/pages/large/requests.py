@@ -28,8 +28,8 @@ from explorer.lab.large.drawing import details, figures, look, pairs_page, told_
 from explorer.lab.large.encoding import encoded
 from explorer.lab.large.files import FilePairs, read_pairs
 from explorer.lab.large.methods import wanted_by
-from explorer.lab.large.opened import (
-    Opened,
+from explorer.lab.large.session import (
+    LargeSession,
     checked,
     most_pairs,
     open_batch,
@@ -199,7 +199,7 @@ _opened = Jobs(most=3)
 
 
 def start_opening(asked: Asked) -> Job:
-    def work(report: Report) -> Opened:
+    def work(report: Report) -> LargeSession:
         _check_labels(asked, report)
         batch = within(lambda: start_batch(asked), report)
         return open_batch(
@@ -309,7 +309,7 @@ def _of_explore(data: Data, batch: Batch, wanted: Wanted) -> LargeBatch:
 # ---- Answers -------------------------------------------------------------------------------------
 
 
-def answer_of(request: Json, make: Callable[[Opened], Json]) -> Json:
+def answer_of(request: Json, make: Callable[[LargeSession], Json]) -> Json:
     """What `make` makes of the opened batch, or how far the work on it is."""
     return answer_when_done(start_opening(read_asked(request)), make)
 
@@ -317,7 +317,7 @@ def answer_of(request: Json, make: Callable[[Opened], Json]) -> Json:
 def _look(request: Json) -> dict[str, object]:
     """{source, loss, parameters, window} → the blocks of the window, and the figures."""
 
-    def make(opened: Opened) -> Json:
+    def make(opened: LargeSession) -> Json:
         started = time.perf_counter()
         found = look(opened, read_window(request.get("window"), opened.shape))
         found["figures"] = figures(opened)

@@ -12,7 +12,7 @@ from explorer.lab.large import takeaway
 from explorer.lab.large.drawing import judgement
 from explorer.lab.large.figure import FACETS, histogram_figure, map_figure, told_of
 from explorer.lab.large.judged import Judged, judged, remarks_of
-from explorer.lab.large.opened import Opened
+from explorer.lab.large.session import LargeSession
 from explorer.locale import language_of, say
 from explorer.runtime.downloads import new_download
 from explorer.runtime.jobs import Job, Jobs, Report, within
@@ -90,7 +90,7 @@ def _take(request: Json) -> Json:
     if what in TABLES:
         ending, table = TABLES[what]
 
-        def made(opened: Opened) -> Json:
+        def made(opened: LargeSession) -> Json:
             return _text(f"{name}{ending}", "text/csv", table(opened))
 
         return answer_of(request, made)
@@ -110,7 +110,7 @@ def _take(request: Json) -> Json:
 
 
 def _numbers(asked: Asked, request: Json, what: str, by: Judged, name: str) -> Json:
-    def make(opened: Opened) -> Json:
+    def make(opened: LargeSession) -> Json:
         found = {"loss_name": asked.loss, **dict(asked.parameters)}
         found["data"] = _origin(asked, opened, "en")
         found |= takeaway.figures_of(opened, by)
@@ -126,7 +126,7 @@ def _numbers(asked: Asked, request: Json, what: str, by: Judged, name: str) -> J
     return answer_of(request, make)
 
 
-def _figure(asked: Asked, opened: Opened, what: str, request: Json, name: str) -> Json:
+def _figure(asked: Asked, opened: LargeSession, what: str, request: Json, name: str) -> Json:
     language = language_of(request.get("language"))
     look = {"language": language, "dark": request.get("dark") is True}
     parameters = dict(asked.parameters)
@@ -140,7 +140,7 @@ def _figure(asked: Asked, opened: Opened, what: str, request: Json, name: str) -
     return _text(f"{name}{FIGURES[what]}", "image/svg+xml", drawn)
 
 
-def _origin(asked: Asked, opened: Opened, language: str) -> str:
+def _origin(asked: Asked, opened: LargeSession, language: str) -> str:
     """Where the pairs and their similarities come from."""
     source, batch = asked.source, opened.batch
     count = len(batch)
@@ -163,7 +163,7 @@ def _text(name: str, kind: str, text: str) -> Json:
     return {"name": name, "type": kind, "text": text}
 
 
-Write = Callable[[Opened, Path, Callable[[int, int], None]], Path]
+Write = Callable[[LargeSession, Path, Callable[[int, int], None]], Path]
 
 
 def _parcel(asked: Asked, what: str, name: str, write: Write) -> Json:
@@ -184,7 +184,7 @@ FILES: dict[str, tuple[str, Write]] = {
         lambda opened, path, progress: takeaway.corrected_file(opened.batch, path, progress),
     ),
 }
-TABLES: dict[str, tuple[str, Callable[[Opened], str]]] = {
+TABLES: dict[str, tuple[str, Callable[[LargeSession], str]]] = {
     "terms_csv": ("-terms.csv", takeaway.terms_csv),
     "histogram_csv": ("-histogram.csv", takeaway.histogram_csv),
 }

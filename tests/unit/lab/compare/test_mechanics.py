@@ -10,7 +10,7 @@ import torch
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
-from explorer.lab.compare.cut import ABSENT, FELT, SEEN, WAYS
+from explorer.lab.compare.batch_parts import ABSENT, ONE_SIDED, TWO_SIDED, WAYS
 from explorer.lab.compare.mechanics import expected_of_parts, mechanics
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
@@ -109,13 +109,13 @@ def test_cells_say_what_exists_and_what_is_only_seen():
     off = ~torch.eye(8, dtype=torch.bool)
     block = torch.arange(8)[:, None] // 4 == torch.arange(8) // 4
     micro = mechanics(e, "micro", 4).cells
-    assert torch.equal(micro == FELT, block & off)
+    assert torch.equal(micro == TWO_SIDED, block & off)
     assert bool((micro[~block] == ABSENT).all())
     gathered = mechanics(e, "gathered", 2).cells
-    assert bool((gathered[:4][off[:4]] == FELT).all())
-    assert bool((gathered[4:, 4:][off[4:, 4:]] == SEEN).all())
+    assert bool((gathered[:4][off[:4]] == TWO_SIDED).all())
+    assert bool((gathered[4:, 4:][off[4:, 4:]] == ONE_SIDED).all())
     queue = mechanics(e, "queue", 4)
-    assert bool((queue.cells[4:, :4] == SEEN).all())
+    assert bool((queue.cells[4:, :4] == ONE_SIDED).all())
     assert bool((queue.cells[:4, 4:] == ABSENT).all())
     assert (queue.row_axis, queue.column_axis) == ("query", "key")
     # The second part has all eight keys, the first four.
@@ -127,7 +127,7 @@ def test_parts_take_their_share_of_the_further_negatives():
     e = explored("info_nce", "", Data(example="hard_negatives"))
     found = mechanics(e, "micro", 4)
     assert found.cells.shape == (8, 24)
-    per_row = (found.cells == FELT).sum(dim=1).tolist()
+    per_row = (found.cells == TWO_SIDED).sum(dim=1).tolist()
     assert per_row == [11] * 8  # three others and eight of the sixteen
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from explorer.lab.large.batch import LargeBatch, in_order
 from explorer.lab.large.methods import split
-from explorer.lab.large.opened import checked
+from explorer.lab.large.session import checked
 from explorer.lab.large.split import Split
 from losses import LOSSES
 

@@ -7,7 +7,7 @@ import pytest
 
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.drawing import FEWEST_BLOCKS, look
-from explorer.lab.large.opened import checked, open_batch
+from explorer.lab.large.session import checked, open_batch
 from tests.unit.lab.large.made import batch_of
 
 

@@ -8,7 +8,7 @@ import torch
 
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.methods import offered, wanted_by
-from explorer.lab.large.opened import checked, most_pairs, open_batch
+from explorer.lab.large.session import checked, most_pairs, open_batch
 from explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_PAIRS
 from explorer.web.pages.large.page import page_data
 from losses import LOSSES

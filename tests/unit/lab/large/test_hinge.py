@@ -12,7 +12,7 @@ from explorer.lab.large import inversions
 from explorer.lab.large.batch import LargeBatch, in_order
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.hinge import Hinge
-from explorer.lab.large.opened import checked, open_batch
+from explorer.lab.large.session import checked, open_batch
 from explorer.lab.large.summed import Summed
 from explorer.runtime.limits import LARGE_CELLWISE_PAIRS
 from tests.unit.lab.large.made import LABELS, batch_of, rising

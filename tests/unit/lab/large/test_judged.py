@@ -12,7 +12,7 @@ from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab.large.batch import in_order
 from explorer.lab.large.judged import judged, remarks_of
 from explorer.lab.large.methods import offered
-from explorer.lab.large.opened import checked, open_batch
+from explorer.lab.large.session import checked, open_batch
 from explorer.sources.pairs import Pairs
 from tests.unit.lab.large.made import batch_of
 

@@ -17,7 +17,7 @@ from explorer.lab.large import twins as large_twins
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.judged import judged, remarks_of
 from explorer.lab.large.methods import offered
-from explorer.lab.large.opened import checked, open_batch
+from explorer.lab.large.session import checked, open_batch
 from explorer.sources.pairs import Pairs, text_numbers
 from tests.unit.lab.large.made import batch_of
 

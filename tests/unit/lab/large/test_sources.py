@@ -10,7 +10,7 @@ import losses
 from explorer.lab.large import encoding
 from explorer.lab.large.batch import drawn
 from explorer.lab.large.files import read_pairs
-from explorer.lab.large.opened import open_batch
+from explorer.lab.large.session import open_batch
 from explorer.runtime import cache
 from explorer.runtime.jobs import Cancelled
 from explorer.runtime.problem import Problem

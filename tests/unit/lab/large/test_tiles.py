@@ -10,7 +10,7 @@ import losses
 from explorer.lab.large import blocks, strips, tiles
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.methods import offered
-from explorer.lab.large.opened import checked, open_batch
+from explorer.lab.large.session import checked, open_batch
 from tests.unit.lab.large.made import batch_of, summed
 
 IN_BATCH = offered("in_batch")

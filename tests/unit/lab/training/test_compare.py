@@ -11,7 +11,7 @@ import pytest
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
-from explorer.lab.training import commands, compare, moved, source
+from explorer.lab.training import before_after, commands, compare, source
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.outcome import outcome
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
@@ -75,9 +75,9 @@ def test_mean_spread_and_difference(several):
     assert "in Spearman" in say("en", f"remark.{said['key']}", **said["values"])
     told = between["low"] > 0 or between["high"] < 0
     assert said["key"].startswith("verdict_ahead" if told else "verdict_untold")
-    drawn = moved.curves(runs, names, "loss")
+    drawn = before_after.curves(runs, names, "loss")
     assert [curve["steps"] for curve in drawn] == [list(range(1, 13))] * 6
-    assert moved.curves(runs, names[:1], "spearman")[0]["steps"] == [0, 6, 12]
+    assert before_after.curves(runs, names[:1], "spearman")[0]["steps"] == [0, 6, 12]
 
 
 def test_two_seeds_compare_models_and_not_losses(several):
@@ -124,7 +124,7 @@ def test_the_order_of_the_data_is_that_of_the_seed(runs, trained):
 
 def test_nearest_before_and_after(several):
     runs, (name, *_) = several
-    found = moved.neighbours(runs, name, most=3)
+    found = before_after.neighbours(runs, name, most=3)
     texts = {text for pair in corpus().held_out for text in pair[:2]}
     assert {entry["sentence"] for entry in found} == texts
     assert [entry["kept"] for entry in found] == sorted(entry["kept"] for entry in found)
@@ -137,17 +137,17 @@ def test_nearest_before_and_after(several):
     cosines[place] = -np.inf
     assert entry["after"][0]["cosine"] == pytest.approx(cosines.max(), abs=1e-3)
     assert len(entry["before"]) == 3
-    only = moved.neighbours(runs, name, entry["sentence"])
+    only = before_after.neighbours(runs, name, entry["sentence"])
     assert [e["sentence"] for e in only] == [entry["sentence"]]
 
 
 def test_pairs_whose_rank_changed_most(several):
     runs, (name, *_) = several
-    pairs = moved.moved_pairs(outcome(runs.folder(name)), most=5)
+    pairs = before_after.rank_changes(outcome(runs.folder(name)), most=5)
     jumps = [abs(pair["rank_after"] - pair["rank_before"]) for pair in pairs]
     assert jumps == sorted(jumps, reverse=True)
     assert jumps[0] > 0
-    every = moved.moved_pairs(outcome(runs.folder(name)), most=1000)
+    every = before_after.rank_changes(outcome(runs.folder(name)), most=1000)
     assert len(every) == len(corpus().held_out)
     assert sorted(p["rank_after"] for p in every)[0] == 1
 
@@ -156,10 +156,10 @@ def test_the_probe_batch_opens_in_the_explorer(several):
     runs, (name, *_) = several
     records = [r for r in runs.history(name) if r["kind"] == "evaluation"]
     for record in records:
-        found = moved.exploration(runs, name, record["step"])
+        found = before_after.exploration(runs, name, record["step"])
         assert found.spec.name == "cosent"
         assert found.batch.scores.tolist() == pytest.approx(record["probe"], abs=1e-5)
-    other = moved.exploration(runs, name, 6, Scenario(loss="info_nce"))
+    other = before_after.exploration(runs, name, 6, Scenario(loss="info_nce"))
     assert other.spec.name == "info_nce"
     assert other.loss == pytest.approx(explore(other.scenario, other.batch).loss)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.lab.training import card, compare, data, moved, remarks, takeaway, unseen
+from explorer.lab.training import before_after, card, compare, data, remarks, takeaway, unseen
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.influence import LEADING, RETRIEVAL
 from explorer.lab.training.measure import HeldOut, own_places, retrieval
@@ -227,7 +227,7 @@ def test_a_run_on_positives_is_measured_by_what_it_finds(runs, trained):
     assert (runs.folder(name).model / "accuracy_at_1.svg").is_file()
     rows = list(csv.DictReader(takeaway.run_csv(runs, name).splitlines()))
     assert float(rows[-1]["accuracy_at_1"]) == after["accuracy_at_1"]
-    for pair in moved.moved_pairs(outcome(runs.folder(name))):
+    for pair in before_after.rank_changes(outcome(runs.folder(name))):
         assert pair["rank_before"] == int(pair["rank_before"]) >= 1
         assert pair["label_rank"] == 1
 

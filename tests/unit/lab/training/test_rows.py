@@ -187,10 +187,10 @@ def test_the_card_and_the_script_say_what_a_batch_counts(runs, trained):
 
 def test_the_probe_batch_of_a_run_has_lists_and_their_teacher(runs, trained):
     from explorer.core.scenario import Scenario
-    from explorer.lab.training import moved
+    from explorer.lab.training import before_after
 
     name = trained(plan(loss="distill_kl"), corpus())
     probe = runs.probe(name)
     assert len(probe["teacher"]) == len(probe["first"]) == len(corpus().held_out)
-    found = moved.exploration(runs, name, 2, Scenario(loss="distill_kl"))
+    found = before_after.exploration(runs, name, 2, Scenario(loss="distill_kl"))
     assert math.isfinite(found.loss)

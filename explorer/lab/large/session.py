@@ -1,4 +1,4 @@
-"""A large batch under one loss: everything the page asks of it."""
+"""A session with a large batch under one loss: all that the page requests."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def checked(loss: str, chosen: Mapping[str, object]) -> dict[str, object]:
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class LargeSession:
     """A batch under a loss. Rows and columns are those of the loss's matrix of terms."""
 
     batch: LargeBatch
@@ -165,7 +165,7 @@ def open_batch(
     parameters: Mapping[str, object],
     progress: Progress,
     twins: str = "keep",
-) -> Opened:
+) -> LargeSession:
     """The batch under the loss. A matrix that is streamed is surveyed here, once. `twins` is as in
     the rules of a scene; a loss that reads no texts does not ask.
 
@@ -176,11 +176,11 @@ def open_batch(
     if twins == "leave_out" and LOSSES[loss].reads_texts:
         batch = with_texts(batch)
     if method.split is not None:
-        return Opened(batch, OfSplit(method.split(form, batch, parameters)))
+        return LargeSession(batch, OfSplit(method.split(form, batch, parameters)))
     if method.summed is not None and len(batch) > LARGE_CELLWISE_PAIRS:
         summed = method.summed(form, batch, parameters)
         if summed is not None:
             with all_cores():
-                return Opened(batch, summed.surveyed(progress))
+                return LargeSession(batch, summed.surveyed(progress))
     assert method.streamed is not None, "what does not split is streamed"
-    return Opened(batch, method.streamed(form, batch, parameters).surveyed(progress))
+    return LargeSession(batch, method.streamed(form, batch, parameters).surveyed(progress))

@@ -1,4 +1,4 @@
-"""What a loss reads, cut along its axes into parts of a batch."""
+"""Parts of a batch (micro-batches, devices, a queue): the inputs of a loss cut along axes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from losses.readings import READABLE
 
-# Cells of the parts that are run at once; each step of a definition holds as many.
-HELD_CELLS = 2**21
+# Cells of the parts that run at once; each step of a definition has as many.
+MAX_CELLS_AT_ONCE = 2**21
 
 
-class Cut:
+class BatchParts:
     """What a loss reads of a batch, behind an encoder, and how it falls into parts."""
 
     def __init__(self, e: Exploration) -> None:
@@ -150,7 +150,7 @@ class Cut:
         places = parts.to(self.raw.device)
         # Which negatives and sentences a part has differs in number.
         alike = self.given.get("negatives") is None and not self._reads("sentence")
-        some = max(1, HELD_CELLS // places.shape[1] ** 2)
+        some = max(1, MAX_CELLS_AT_ONCE // places.shape[1] ** 2)
         with contextlib.suppress(RuntimeError, TypeError, ValueError):  # then one by one
             if alike:
                 run = torch.vmap(of)
@@ -166,7 +166,7 @@ class Cut:
             return None
         within, _ = self.cells("micro", self.of_size(1))
         there = self.present(axes)
-        own = int((there & (within == FELT)).sum())
+        own = int((there & (within == TWO_SIDED)).sum())
         chance = (size - 1) / (self.rows - 1) if self.rows > 1 else 0.0
         return own + (int(there.sum()) - own) * chance
 
@@ -322,18 +322,18 @@ class Cut:
         axes = self.axes()
         rows, columns = (self.members(axis, parts) for axis in axes)
         together = rows.float() @ columns.float().T > 0
-        found = together.to(torch.uint8) * FELT
+        found = together.to(torch.uint8) * TWO_SIDED
         if way in ("cached", "copies"):
-            found = torch.full_like(found, FELT)
+            found = torch.full_like(found, TWO_SIDED)
         elif way == "gathered":
             own = rows[:, None, 0] | columns[None, :, 0]
-            found = torch.where(own, FELT, SEEN).to(torch.uint8)
+            found = torch.where(own, TWO_SIDED, ONE_SIDED).to(torch.uint8)
         elif way == "queue":
             order = torch.arange(len(parts))
             latest = torch.where(rows, order, -1).amax(dim=1)
             earliest = torch.where(columns, order, len(parts)).amin(dim=1)
             earlier = earliest < latest[:, None]
-            found = torch.where(together, FELT, torch.where(earlier, SEEN, ABSENT))
+            found = torch.where(together, TWO_SIDED, torch.where(earlier, ONE_SIDED, ABSENT))
             found = found.to(torch.uint8)
         return found, axes
 
@@ -345,9 +345,9 @@ def _after_check(work: Callable[[Tensor], Tensor], given: Tensor) -> Tensor:
 
 Way = Literal["micro", "cached", "devices", "gathered", "queue", "copies"]
 WAYS: tuple[Way, ...] = ("micro", "cached", "devices", "gathered", "queue", "copies")
-# What of a cell there is: no such comparison; one that pulls on both; one whose other side is a
-# constant, because it belongs to another device or to an earlier batch.
-ABSENT, FELT, SEEN = 0, 1, 2
+# The kinds of a cell: no such comparison; one with a gradient on both sides; one whose other
+# side is a constant, because it belongs to another device or to an earlier batch.
+ABSENT, TWO_SIDED, ONE_SIDED = 0, 1, 2
 KNOWN_AXES = {
     "pair", "query", "key", "view", "sentence", "class",
     "list", "row", "candidate", "given_triplet",

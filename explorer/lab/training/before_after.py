@@ -1,4 +1,4 @@
-"""One run, before and after: what changed places, its probe batch at any step, its curves."""
+"""One run before and after: changes of rank, its probe batch at any step, its curves."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def neighbours(runs: Runs, name: str, sentence: str | None = None, most: int = 5
     return sorted(found, key=lambda entry: entry["kept"])
 
 
-def moved_pairs(found: HeldOutScores, most: int = 20) -> list[dict]:
+def rank_changes(found: HeldOutScores, most: int = 20) -> list[dict]:
     """The pairs whose rank by score changed most, of a run that has ended; of positives, the place
     of the own key among all keys.
 

@@ -1,4 +1,4 @@
-"""Classes of sentence-transformers that are no loss of one batch, and what is nearest to each."""
+"""Classes of sentence-transformers without a loss here, each with the nearest loss."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from losses.aliases import plain
 
 
 @dataclass(frozen=True)
-class Akin:
+class RelatedClass:
     """A class, the loss of the registry to look at in its place, and the sentence that says why:
     ``akin_`` and `why` among the problems. `others` are further names of it, read as `plain` does;
     `is_shared`: a loss of another library goes by its name, too, and is found by it.
@@ -31,31 +31,31 @@ class Akin:
         )
 
 
-AKIN = (
-    Akin("AdaptiveLayerLoss", "matryoshka(info_nce)", "layers", ("adaptive layers", "ESE")),
-    Akin(
+RELATED_CLASSES = (
+    RelatedClass("AdaptiveLayerLoss", "matryoshka(info_nce)", "layers", ("adaptive layers", "ESE")),
+    RelatedClass(
         "Matryoshka2dLoss",
         "matryoshka(info_nce)",
         "layers_and_prefixes",
         ("2DMSE", "2D Matryoshka"),
     ),
-    Akin("ContrastiveTensionLoss", "binary_cross_entropy", "two_models"),
-    Akin("ContrastiveTensionLossInBatchNegatives", "info_nce", "two_models_in_batch"),
-    Akin("DenoisingAutoEncoderLoss", "info_nce", "decoder", ("TSDAE",)),
-    Akin("SoftmaxLoss", "multitask_cosent", "classifier", is_shared=True),
-    Akin("CrossEntropyLoss", "binary_cross_entropy", "classifier_of_pairs", is_shared=True),
+    RelatedClass("ContrastiveTensionLoss", "binary_cross_entropy", "two_models"),
+    RelatedClass("ContrastiveTensionLossInBatchNegatives", "info_nce", "two_models_in_batch"),
+    RelatedClass("DenoisingAutoEncoderLoss", "info_nce", "decoder", ("TSDAE",)),
+    RelatedClass("SoftmaxLoss", "multitask_cosent", "classifier", is_shared=True),
+    RelatedClass("CrossEntropyLoss", "binary_cross_entropy", "classifier_of_pairs", is_shared=True),
 )
 
 
-def akin_to(loss: str) -> list[Akin]:
+def classes_related_to(loss: str) -> list[RelatedClass]:
     """The classes in whose place one looks at this loss."""
-    return [one for one in AKIN if one.loss == loss]
+    return [one for one in RELATED_CLASSES if one.loss == loss]
 
 
-def akin_called(name: str) -> Akin | None:
+def related_class_called(name: str) -> RelatedClass | None:
     """The class of this name, None where there is none, or where a loss is called so as well."""
     wanted = plain(name)
-    for one in AKIN:
+    for one in RELATED_CLASSES:
         if not one.is_shared and wanted in map(plain, (one.name, *one.others)):
             return one
     return None
