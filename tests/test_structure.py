@@ -93,6 +93,13 @@ def test_nobody_imports_in_a_circle():
 LONG = 450  # lines
 
 
+def test_one_module_depends_on_gradios_internals():
+    """Another Gradio may have others: what is named here is what `import gradio` does not offer."""
+    internal = re.compile(r"^\s*(?:from|import) gradio\.|\b_queue\b|_deferred_apis", re.MULTILINE)
+    found = {name for name, path in FILES.items() if internal.search(path.read_text("utf-8"))}
+    assert found == {"explorer.web.gradio_private"}
+
+
 def test_a_long_file_has_its_reason():
     """`docs/architecture.md` names every file that is longer, and none that is not."""
     told = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").split("## Long files")[1]
