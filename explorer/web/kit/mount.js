@@ -54,11 +54,13 @@ async function open() {
   const shared = page(name, make);
   const server = calm(functionsOf(folder, functions.split(" ")));
   window.lossprism = { page: (/** @type {string} */ one) => page(one), given, floats, bytes, kit };
-  for (const [at, part] of parts.entries()) {
+  /** @type {(part: HTMLElement, at: number) => Promise<void>} */
+  const build = async (part, at) => {
     const root = find(part, ".lp");
     shared.join(() => builders[at].default(root, shared, server));
     shared.on("language", () => reword(root));
-  }
+  };
+  await Promise.all(parts.map(build)); // where one fails the others are there all the same
 }
 
 /**
