@@ -20,13 +20,13 @@
 
   return {
     async batch(pairs) {
-      scene.set({ loss: "cosent", data: { source: "random", random: { ...lossprism.given.defaults.data.random, pairs } } });
+      scene.set({ loss: "cosent", data: { source: "random", random: { ...lossprism.pageData.defaults.data.random, pairs } } });
       await still();
       await wait(700);
     },
 
     async compared(pairs) {
-      scene.set({ data: { source: "random", random: { ...lossprism.given.defaults.data.random, pairs } } });
+      scene.set({ data: { source: "random", random: { ...lossprism.pageData.defaults.data.random, pairs } } });
       await still();
       await wait(700);
     },

@@ -23,14 +23,6 @@ export type RunRecord = OneOf<StepRecord | EvaluationRecord | HeldOutRecord | Al
 
 export type Range = [number, number];
 
-/** A class of a library that is no loss here, by its names: `key` is the sentence that says why, `loss` what to look at in its place; `shared`: a loss that is here is called so, too. */
-export interface AkinClass {
-  names: string[];
-  loss: string;
-  key: string;
-  shared: boolean;
-}
-
 /** All scores lie within `high` − `low`, since a step. */
 export interface AlarmRecord {
   kind: "alarm";
@@ -240,7 +232,7 @@ export interface CompareFacts {
   paired: string[];
   by_pair: string[];
   names: [string, string, string][];
-  akin: AkinClass[];
+  related_classes: RelatedClass[];
   defaults: Scenario;
   scenario: StateEntry[];
   limits: Limits;
@@ -430,7 +422,7 @@ export interface DoctorFacts {
   paired: string[];
   by_pair: string[];
   names: [string, string, string][];
-  akin: AkinClass[];
+  related_classes: RelatedClass[];
   defaults: Scenario;
   scenario: StateEntry[];
   limits: Limits;
@@ -673,7 +665,7 @@ export interface ExploreFacts {
   paired: string[];
   by_pair: string[];
   names: [string, string, string][];
-  akin: AkinClass[];
+  related_classes: RelatedClass[];
   defaults: Scenario;
   scenario: StateEntry[];
   limits: Limits;
@@ -767,7 +759,7 @@ export interface FinetuneFacts {
   paired: string[];
   by_pair: string[];
   names: [string, string, string][];
-  akin: AkinClass[];
+  related_classes: RelatedClass[];
   defaults: Scenario;
   scenario: StateEntry[];
   limits: Limits;
@@ -1004,7 +996,7 @@ export interface LargeFacts {
   paired: string[];
   by_pair: string[];
   names: [string, string, string][];
-  akin: AkinClass[];
+  related_classes: RelatedClass[];
   defaults: Scenario;
   scenario: StateEntry[];
   limits: Limits;
@@ -1657,6 +1649,14 @@ export interface ReadingNote {
 /** The answer to what cannot be done. */
 export interface Refused {
   error: Problem;
+}
+
+/** A class of a library that is no loss here, by its names: `key` is the sentence that says why, `loss` what to look at in its place; `shared`: a loss that is here is called so, too. */
+export interface RelatedClass {
+  names: string[];
+  loss: string;
+  key: string;
+  shared: boolean;
 }
 
 /** A sentence of the catalogues under ``remark.`` with its values. */

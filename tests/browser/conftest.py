@@ -202,15 +202,15 @@ PUT_BACK = """([name, whole]) => {
 # And so is the scene.
 SCENE_BACK = """() => {
   const scene = window.lossprism.page();
-  const { scenario } = scene, { defaults } = window.lossprism.given;
+  const { scenario } = scene, { defaults } = window.lossprism.pageData;
   scene.store.reset(defaults);
   if (JSON.stringify(scenario) !== JSON.stringify(scene.scenario)) scene.show(defaults);
 }"""
 # Where it does not matter what the page has seen: the scene, with nothing left to complain of.
 SCENE_ANEW = """() => {
   const scene = window.lossprism.page();
-  scene.store.reset(window.lossprism.given.defaults);
-  scene.show(window.lossprism.given.defaults);
+  scene.store.reset(window.lossprism.pageData.defaults);
+  scene.show(window.lossprism.pageData.defaults);
   const changed = ".lp-button[data-say='ui.as_table'][aria-pressed=true], "
     + "#main-matrix [data-say='ui.whole_matrix']:not([hidden])";
   document.querySelectorAll(changed).forEach((button) => button.click());

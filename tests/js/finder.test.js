@@ -18,12 +18,12 @@ const TITLES = [
   ["pairwise_logistic", "Pairwise logistic"],
 ];
 /** @type {Parameters<typeof called>[3]} */
-const AKIN = [
+const RELATED = [
   { names: ["DenoisingAutoEncoderLoss", "TSDAE"], loss: "info_nce", key: "problem.akin_decoder", shared: false },
   { names: ["RankNet"], loss: "triplet", key: "problem.akin_classifier", shared: true },
 ];
 /** @param {string} name */
-const found = (name) => called(name, NAMES, TITLES, AKIN).meant;
+const found = (name) => called(name, NAMES, TITLES, RELATED).meant;
 
 test("a name is read as Python reads it", () => {
   const names = ["CachedMultipleNegativesRankingLoss", "NT-Xent", "losses.CoSENTLoss", "Loss", " a.b c "];
@@ -38,19 +38,22 @@ test("its own name, its title, another name, a class with or without Loss and Ca
 });
 
 test("a part of a name is answered with the names that have it", () => {
-  const none = { meant: null, near: [], akin: null };
-  assert.deepEqual(called("triplet loss of", NAMES, TITLES, AKIN), none);
-  assert.deepEqual(called("rank", NAMES, TITLES, AKIN), { ...none, near: ["MultipleNegativesRankingLoss", "RankNet"] });
-  assert.deepEqual(called("denois", NAMES, TITLES, AKIN), { ...none, near: ["DenoisingAutoEncoderLoss"] });
-  assert.deepEqual(called(" … ", NAMES, TITLES, AKIN), none);
-  assert.deepEqual(called("对比", NAMES, [["cosent", "余弦"]], AKIN), none);
-  assert.deepEqual(called("余弦", NAMES, [["cosent", "余弦"]], AKIN).meant, { loss: "cosent", convention: "" });
+  const none = { meant: null, near: [], related: null };
+  assert.deepEqual(called("triplet loss of", NAMES, TITLES, RELATED), none);
+  assert.deepEqual(called("rank", NAMES, TITLES, RELATED), {
+    ...none,
+    near: ["MultipleNegativesRankingLoss", "RankNet"],
+  });
+  assert.deepEqual(called("denois", NAMES, TITLES, RELATED), { ...none, near: ["DenoisingAutoEncoderLoss"] });
+  assert.deepEqual(called(" … ", NAMES, TITLES, RELATED), none);
+  assert.deepEqual(called("对比", NAMES, [["cosent", "余弦"]], RELATED), none);
+  assert.deepEqual(called("余弦", NAMES, [["cosent", "余弦"]], RELATED).meant, { loss: "cosent", convention: "" });
 });
 
 test("a class that is no loss here, alone or beside a loss of that name", () => {
   for (const name of ["DenoisingAutoEncoderLoss", "losses.DenoisingAutoEncoderLoss", "tsdae"])
-    assert.deepEqual(called(name, NAMES, TITLES, AKIN), { meant: null, near: [], akin: AKIN[0] }, name);
-  const both = called("RankNet", NAMES, TITLES, AKIN);
-  assert.deepEqual(both, { meant: { loss: "pairwise_logistic", convention: "" }, near: [], akin: AKIN[1] });
-  assert.equal(called("info_nce", NAMES, TITLES, AKIN).akin, null);
+    assert.deepEqual(called(name, NAMES, TITLES, RELATED), { meant: null, near: [], related: RELATED[0] }, name);
+  const both = called("RankNet", NAMES, TITLES, RELATED);
+  assert.deepEqual(both, { meant: { loss: "pairwise_logistic", convention: "" }, near: [], related: RELATED[1] });
+  assert.equal(called("info_nce", NAMES, TITLES, RELATED).related, null);
 });

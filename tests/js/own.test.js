@@ -5,7 +5,7 @@ import { happen } from "./page.js";
 
 const words = JSON.parse(readFileSync(new URL("../../explorer/locale/en/ui.json", import.meta.url), "utf8"));
 const problems = JSON.parse(readFileSync(new URL("../../explorer/locale/en/problem.json", import.meta.url), "utf8"));
-const { given } = await import("../../explorer/web/kit/given.js");
+const { pageData } = await import("../../explorer/web/kit/page_data.js");
 const { use } = await import("../../explorer/web/kit/words.js");
 const { default: own } = await import("../../explorer/web/pages/explore/own.js");
 
@@ -16,7 +16,7 @@ async function opened(editable = true) {
   mock.timers.reset();
   mock.timers.enable({ apis: ["setInterval"] });
   use("en", { ...words, ...problems });
-  Object.assign(given, { explore: { own: ["mine"], editable }, losses: { mine: { slope: 1 } } });
+  Object.assign(pageData, { explore: { own: ["mine"], editable }, losses: { mine: { slope: 1 } } });
   document.execCommand = () => false;
   const disk = { digest: "a", text: "one\ntwo", loss: { slope: 1 }, line: 0 };
   const server = {
@@ -64,7 +64,7 @@ test("a file that changed is said, its parameters are taken, and the picture ask
   Object.assign(disk, { digest: "b", loss: { slope: 2 } });
   await later();
   assert.equal(told.asked, 1);
-  assert.deepEqual([told.published, given.losses.mine], [["scenario"], { slope: 2 }]);
+  assert.deepEqual([told.published, pageData.losses.mine], [["scenario"], { slope: 2 }]);
   assert.match(root.querySelector("p").textContent, /^mine\.py changed: read again at \d/);
   await later();
   assert.equal(told.asked, 1);

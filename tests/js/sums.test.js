@@ -1,14 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./page.js";
-import { given } from "../../explorer/web/kit/given.js";
 import { lossesIn } from "../../explorer/web/kit/link.js";
+import { pageData } from "../../explorer/web/kit/page_data.js";
 import { carriedOver, learn, lengthsIn, nameOfSum, summandsOf } from "../../explorer/web/kit/sums.js";
 
 /** @param {string[]} names */
 const lossWith = (...names) => ({ conventions: { "": { parameters: names.map((name) => ({ name })) } }, summands: [] });
 
-given.losses = {
+pageData.losses = {
   info_nce: lossWith("temperature"),
   angle: lossWith("scale"),
   "info_nce+angle": {
@@ -68,8 +68,8 @@ test("only sums that are not known yet are asked for", async () => {
   };
   await learn(ask, ["info_nce", "info_nce+angle", "cosent+angle", "cosent+angle", "x+y", "nobody"]);
   assert.deepEqual(asked, ["cosent+angle", "x+y"]);
-  assert.ok("cosent+angle" in given.losses);
-  assert.ok(!("x+y" in given.losses));
+  assert.ok("cosent+angle" in pageData.losses);
+  assert.ok(!("x+y" in pageData.losses));
   // That no loss goes by a name stays so.
   await learn(ask, ["x+y"]);
   assert.equal(asked.length, 2);
@@ -80,9 +80,9 @@ test("a sum of which no answer came is asked for again", async () => {
   await learn(async () => null, [name]);
   const busy = { key: "shared_busy", values: {}, about: "again" };
   await learn(async () => ({ error: busy }), [name]);
-  assert.ok(!(name in given.losses));
+  assert.ok(!(name in pageData.losses));
   await learn(async () => ({ loss: lossWith("scale_of_cosent") }), [name]);
-  assert.ok(name in given.losses);
+  assert.ok(name in pageData.losses);
 });
 
 test("an address of Compare names its losses, blanks beside their signs read over", () => {

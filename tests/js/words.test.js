@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { beforeEach, test } from "node:test";
-import { given } from "../../explorer/web/kit/given.js";
+import { pageData } from "../../explorer/web/kit/page_data.js";
 import { has, language, preferred, say, speak, titleOf, use } from "../../explorer/web/kit/words.js";
 
 beforeEach(() => {
-  Object.assign(given, { counts: ["count"], losses: { mine: { title: "My own" } } });
+  Object.assign(pageData, { counts: ["count"], losses: { mine: { title: "My own" } } });
   use("en", {
     "ui.between": ", ",
     plain: "A sentence.",

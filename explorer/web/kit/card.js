@@ -3,8 +3,8 @@ import { floats } from "./arrays.js";
 import { clip, h } from "./dom.js";
 import { falseNegative } from "./false_negative.js";
 import { tex } from "./formula.js";
-import { given } from "./given.js";
 import { bare, percent, show, texNumber } from "./numbers.js";
+import { pageData } from "./page_data.js";
 import { language, say } from "./words.js";
 
 /** @typedef {import("../wire").Axis} Axis */
@@ -32,7 +32,7 @@ const LETTERS = { pair: ["j", "i"], query: ["i", "i"], key: ["j", "j"] };
  * @param {number} pair
  */
 export const nameOf = (numberOf, axis, item, pair) =>
-  given.by_pair.includes(axis) && pair >= 0 ? numberOf(pair) : item + 1;
+  pageData.by_pair.includes(axis) && pair >= 0 ? numberOf(pair) : item + 1;
 /**
  * @param {{ numberOf: Numbering }} step
  * @param {Axis} axis
@@ -171,7 +171,7 @@ export function cellCard(emit) {
     const [pair, sentence] = [axis.pairs[index] ?? -1, axis.sentences[index] ?? -1];
     const letter = (LETTERS[axis.name] ?? ["", ""])[isRow ? 0 : 1];
     const called = `${say(`axis.one.${axis.name}`)} ${nameAt(step, axis, index)}${letter ? ` (${letter})` : ""}`;
-    const isPair = given.paired.includes(axis.name);
+    const isPair = pageData.paired.includes(axis.name);
     // A candidate that is another one in every row is no pair.
     const ofPair = pair >= 0 ? [first[pair], second[pair]] : [];
     const lines = isPair ? ofPair : sentence >= 0 ? [sentences[sentence]] : [];

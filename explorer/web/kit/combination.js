@@ -1,7 +1,7 @@
 // The fold in which losses are put together to one.
 import { h, reword, worded } from "./dom.js";
 import { labelled } from "./fields.js";
-import { given } from "./given.js";
+import { pageData } from "./page_data.js";
 import { groupsOf, lossSelect } from "./sidebar.js";
 import { HALVED, lengthsIn, mayBeSum, nameOfSum, plainPart, summandsOf, WHOLE } from "./sums.js";
 import { say, titleOf } from "./words.js";
@@ -18,7 +18,7 @@ const MOST = 4; // as MOST_PARTS of losses/combined/names.py
  */
 export function combiner(id, choose) {
   const parts = h("div.lp-combined");
-  const plain = () => Object.fromEntries(Object.entries(given.losses).filter(([, { group }]) => isPart(group)));
+  const plain = () => Object.fromEntries(Object.entries(pageData.losses).filter(([, { group }]) => isPart(group)));
   const added = lossSelect(`${id}-add`, (loss) => loss && choose(nameOfSum([...now, plainPart(loss)])));
   const full = worded("p.lp-note", "ui.combine.full", { hidden: true });
   const element = h("details.lp-fold", { id }, worded("summary", "ui.combine"), parts, added.element, full);
@@ -70,9 +70,9 @@ export function combiner(id, choose) {
     const box = labelled("ui.combine.lengths", lengths);
     box.hidden = !prefixes.length;
     const boxes = h("label.lp-check", {}, nested, worded("span", "ui.combine.prefixes"));
-    boxes.hidden = !given.losses[loss]?.takes_prefixes;
+    boxes.hidden = !pageData.losses[loss]?.takes_prefixes;
     const queues = h("label.lp-check", {}, kept, worded("span", "ui.combine.queue"));
-    queues.hidden = !given.losses[loss]?.takes_queue;
+    queues.hidden = !pageData.losses[loss]?.takes_queue;
     const head = h("div.lp-row", {}, h("strong", {}, titleOf(loss)), without);
     return h("div.lp-part", {}, head, boxes, box, queues);
   }
@@ -98,7 +98,7 @@ export function combiner(id, choose) {
      * @param {string} loss
      */
     set(loss) {
-      const ours = isPart(given.losses[loss]?.group) || mayBeSum(loss);
+      const ours = isPart(pageData.losses[loss]?.group) || mayBeSum(loss);
       element.hidden = !ours;
       now = summandsOf(loss);
       const held = focused();

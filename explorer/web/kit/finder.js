@@ -1,12 +1,12 @@
 // A loss by any of its names: those of papers, of libraries' classes, its own and its title.
 import { h } from "./dom.js";
-import { given } from "./given.js";
+import { pageData } from "./page_data.js";
 import { say, titleOf } from "./words.js";
 
 const MOST_NEAR = 6;
 
 /** @typedef {{ loss: string, convention: string }} Meant */
-/** @typedef {import("./given.js").Given["akin"][number]} Akin */
+/** @typedef {import("./page_data.js").PageData["related_classes"][number]} RelatedClass */
 
 /**
  * A name as people may write it: without case, signs, and what stands around it. As `plain` of
@@ -22,36 +22,37 @@ export function plain(name) {
 
 /**
  * Which loss goes by this name, to the letter before anything like it, its own and its title before all others;
- * and if none does, names that have these letters in them. `akin` is a class of that name that is no loss here.
+ * and if none does, names that have these letters in them. `related` is a class of that name that is no loss here.
  * @param {string} name
  * @param {[string, string, string][]} names each with the loss and its convention
  * @param {[string, string][]} titles of the losses, by their own names
- * @param {Akin[]} classes that are no loss here
- * @returns {{ meant: Meant | null, near: string[], akin: Akin | null }}
+ * @param {RelatedClass[]} classes that are no loss here
+ * @returns {{ meant: Meant | null, near: string[], related: RelatedClass | null }}
  */
 export function called(name, names, titles, classes) {
   const wanted = plain(name);
   const whole = name.trim();
   /** @type {((one: string) => boolean)[]} */
   const ways = [(one) => one === whole, (one) => wanted !== "" && plain(one) === wanted];
-  const akin = classes.find((one) => one.names.some(ways[1])) ?? null;
+  const related = classes.find((one) => one.names.some(ways[1])) ?? null;
   for (const is of ways) {
     const own = titles.find((pair) => pair.some(is));
-    if (own) return { meant: { loss: own[0], convention: "" }, near: [], akin: null };
+    if (own) return { meant: { loss: own[0], convention: "" }, near: [], related: null };
     const other = names.find(([one]) => is(one));
-    if (other) return { meant: { loss: other[1], convention: other[2] }, near: [], akin };
+    if (other) return { meant: { loss: other[1], convention: other[2] }, near: [], related };
   }
   const every = [
     ...titles.map(([, title]) => title),
     ...names.map(([one]) => one),
     ...classes.flatMap((one) => one.names),
   ];
-  const near = wanted && !akin ? every.filter((one) => plain(one).includes(wanted)) : [];
-  return { meant: null, near: [...new Set(near)].slice(0, MOST_NEAR), akin };
+  const near = wanted && !related ? every.filter((one) => plain(one).includes(wanted)) : [];
+  return { meant: null, near: [...new Set(near)].slice(0, MOST_NEAR), related };
 }
 
 // The other names of losses, to choose from, each beside the title in the language of the page.
-export const nameOptions = () => given.names.map(([name, loss]) => h("option", { value: name, label: titleOf(loss) }));
+export const nameOptions = () =>
+  pageData.names.map(([name, loss]) => h("option", { value: name, label: titleOf(loss) }));
 
 /**
  * A box that takes any name of a loss, and says what it found; `offered(loss)`: whether this page has it.
@@ -80,9 +81,9 @@ export function lossFinder(id, choose, offered = () => true) {
     const name = box.value.trim();
     said.hidden = !name;
     if (!name) return;
-    const titles = Object.keys(given.losses).map((loss) => /** @type {[string, string]} */ ([loss, titleOf(loss)]));
-    const { meant, near, akin } = called(name, given.names, titles, given.akin);
-    const why = akin ? say(akin.key, { name, instead: titleOf(akin.loss) }) : "";
+    const titles = Object.keys(pageData.losses).map((loss) => /** @type {[string, string]} */ ([loss, titleOf(loss)]));
+    const { meant, near, related } = called(name, pageData.names, titles, pageData.related_classes);
+    const why = related ? say(related.key, { name, instead: titleOf(related.loss) }) : "";
     if (!meant) {
       const none = () => say(`ui.loss_by_name.${near.length ? "near" : "none"}`, { name, near });
       said.textContent = why || none();

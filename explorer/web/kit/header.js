@@ -1,7 +1,7 @@
 // The head of every page: its name, the other pages, the link, looks and language.
 import { find, h, reword, worded } from "./dom.js";
-import { given } from "./given.js";
 import { readerAddress } from "./history.js";
+import { pageData } from "./page_data.js";
 import { presenting } from "./present.js";
 import { confirmed } from "./question.js";
 import { GONE } from "./server.js";
@@ -15,7 +15,7 @@ import { language, say, speak } from "./words.js";
  * @param {import("./types").Asking<Pick<import("../wire").ExploreServer, "forget">>} server
  */
 export default function header(root, channel, server) {
-  const { pages, hosted } = given;
+  const { pages, hosted } = pageData;
 
   const languageButton = h("button.lp-quiet", {
     type: "button",

@@ -6,12 +6,12 @@
 // topics it is told by. What it draws with are the instruments of the kit, which know neither.
 //
 // The one global is for whoever looks in from outside (tests, benchmarks, the console):
-// `window.lossprism.page(name)` is that shared state, by default Explore's; `given` is what the
+// `window.lossprism.page(name)` is that shared state, by default Explore's; `pageData` is what the
 // server told at the start; `floats` and `bytes` unpack its arrays; `kit(name)` imports a module.
 import { bytes, floats } from "./arrays.js";
 import { find, reword } from "./dom.js";
-import { given } from "./given.js";
 import { page } from "./page.js";
+import { pageData } from "./page_data.js";
 import { calm, functionsOf } from "./server.js";
 import { begin } from "./theme.js";
 import { language, preferred, use } from "./words.js";
@@ -33,7 +33,7 @@ const kit = (name) => import(`./${name}.js`);
 async function start(folder) {
   const chosen = preferred();
   const [facts, sentences] = await Promise.all([json(`data/${folder}`), json(`words/${chosen}`)]);
-  Object.assign(given, facts);
+  Object.assign(pageData, facts);
   use(chosen, sentences);
   document.documentElement.lang = language();
   begin();
@@ -53,7 +53,7 @@ async function open() {
   ]);
   const shared = page(name, make);
   const server = calm(functionsOf(folder, functions.split(" ")));
-  window.lossprism = { page: (/** @type {string} */ one) => page(one), given, floats, bytes, kit };
+  window.lossprism = { page: (/** @type {string} */ one) => page(one), pageData, floats, bytes, kit };
   /** @type {(part: HTMLElement, at: number) => Promise<void>} */
   const build = async (part, at) => {
     const root = find(part, ".lp");

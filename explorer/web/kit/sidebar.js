@@ -3,7 +3,7 @@
 import { h, reword, worded } from "./dom.js";
 import { labelled, numberField, parameterField } from "./fields.js";
 import { onFile } from "./files.js";
-import { given } from "./given.js";
+import { pageData } from "./page_data.js";
 import { language, say, titleOf } from "./words.js";
 
 const FILES = ".csv,.tsv,.txt,.jsonl,.json,.parquet";
@@ -217,7 +217,7 @@ export function groupsOf(losses, titled = titleOf) {
   /** @param {string} group */
   const within = (group) =>
     all.filter(([, loss]) => loss.group === group).map(([name, loss]) => [name, titled(name, loss)]);
-  return given.groups
+  return pageData.groups
     .map((group) => ({ label: say(`group.${group}`), losses: within(group) }))
     .filter(({ losses: members }) => members.length);
 }

@@ -1,5 +1,5 @@
 // Losses made of losses: their names, and what the server knows of them.
-import { given } from "./given.js";
+import { pageData } from "./page_data.js";
 import { has, say } from "./words.js";
 
 /** @typedef {import("../wire").Summand} Summand */
@@ -37,7 +37,7 @@ export const plainPart = (loss) => ({ loss, prefixes: [], queued: false });
  * @returns {Summand[]}
  */
 export function summandsOf(loss) {
-  const { summands = [] } = given.losses[loss] ?? {};
+  const { summands = [] } = pageData.losses[loss] ?? {};
   return summands.length ? summands : [plainPart(loss)];
 }
 
@@ -46,7 +46,7 @@ export function summandsOf(loss) {
  * @param {string} loss
  */
 export function aboutOf(loss) {
-  const { summands = [], about = "" } = given.losses[loss] ?? {};
+  const { summands = [], about = "" } = pageData.losses[loss] ?? {};
   const [one, ...others] = summands;
   if (one && (others.length || !one.queued)) return say("loss.sum.about"); // on prefixes, too
   const key = `loss.${one ? one.loss : loss}.about`;
@@ -76,9 +76,9 @@ const none = new Set(); // what the server knows no loss by
  */
 export async function learn(ask, names) {
   const sums = [...new Set(names)].filter(mayBeSum);
-  for (const name of sums.filter((one) => !Object.hasOwn(given.losses, one) && !none.has(one))) {
+  for (const name of sums.filter((one) => !Object.hasOwn(pageData.losses, one) && !none.has(one))) {
     const answer = await ask?.(name);
-    if (answer && "loss" in answer) given.losses[name] = answer.loss;
+    if (answer && "loss" in answer) pageData.losses[name] = answer.loss;
     else if (answer?.error?.about === "loss") none.add(name);
   }
 }
@@ -90,7 +90,7 @@ export async function learn(ask, names) {
  * @param {string} to
  */
 export function carriedOver(from, chosen, to) {
-  const known = new Set(given.losses[to]?.conventions[""].parameters.map(({ name }) => name));
+  const known = new Set(pageData.losses[to]?.conventions[""].parameters.map(({ name }) => name));
   const single = mayBeSum(from) ? "" : `_of_${from}`;
   const whole = mayBeSum(to) ? "" : `_of_${to}`;
   const renamed = Object.entries(chosen).map(([name, value]) => {

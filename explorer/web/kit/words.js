@@ -1,7 +1,8 @@
 // Every word on the page: one catalogue, that of the language in use. Another is fetched when it is
 // first switched to, and kept from then on.
-import { given } from "./given.js";
+
 import { grouped } from "./numbers.js";
+import { pageData } from "./page_data.js";
 import { store, stored } from "./storage.js";
 
 let spoken = "en";
@@ -53,7 +54,7 @@ export function say(key, values = {}) {
 function spelled(name, value) {
   if (Array.isArray(value)) return value.map((one) => spelled(name, one)).join(say("ui.between"));
   if (value?.key) return has(value.key) ? say(value.key, value.values) : value.otherwise;
-  return given.counts?.includes(name) && Number.isInteger(value) ? grouped(value) : String(value);
+  return pageData.counts?.includes(name) && Number.isInteger(value) ? grouped(value) : String(value);
 }
 
 /**
@@ -62,7 +63,7 @@ function spelled(name, value) {
  * @param {string} loss
  */
 export function titleOf(loss) {
-  const { title, word } = given.losses[loss] ?? { title: loss, word: null };
+  const { title, word } = pageData.losses[loss] ?? { title: loss, word: null };
   if (word) return said(word);
   return has(`loss.${loss}.title`) ? say(`loss.${loss}.title`) : title;
 }

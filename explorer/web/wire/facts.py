@@ -136,7 +136,7 @@ class Hosted(TypedDict):
     runs: float
 
 
-class AkinClass(TypedDict):
+class RelatedClass(TypedDict):
     """A class of a library that is no loss here, by its names: `key` is the sentence that says why,
     `loss` what to look at in its place; `shared`: a loss that is here is called so, too."""
 
@@ -161,7 +161,7 @@ class Facts(TypedDict):
     paired: list[str]
     by_pair: list[str]
     names: list[tuple[str, str, str]]
-    akin: list[AkinClass]
+    related_classes: list[RelatedClass]
     defaults: Scenario
     scenario: list[StateEntry]
     limits: Limits

@@ -204,7 +204,7 @@ def test_questions_fill_the_page(compare: Page) -> None:
     # RankNet's four numbers.
     assert near(values(compare), [161.5, 6.729, 0.60036, 0.86613])
     expect(compare.locator(".lp-judged")).to_contain_text("0.0416667 times")
-    names = compare.evaluate("Object.keys(window.lossprism.given.compare.questions)")
+    names = compare.evaluate("Object.keys(window.lossprism.pageData.compare.questions)")
     for name in names:
         with redrawn(compare):
             compare.select_option("#lp-question", name)

@@ -2,7 +2,7 @@
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
 import { lossFinder } from "../../kit/finder.js";
-import { given } from "../../kit/given.js";
+import { pageData } from "../../kit/page_data.js";
 import { guideWords, teacherWords } from "../../kit/second_models.js";
 import {
   conventionField,
@@ -28,8 +28,8 @@ const SOURCES = ["example", "random", "table"];
  * @param {import("../../kit/types").Asking<import("../../wire").CompareServer>} server
  */
 export default function controls(root, channel, server) {
-  const { losses } = given;
-  const { examples, questions, most, least, usual } = given.compare;
+  const { losses } = pageData;
+  const { examples, questions, most, least, usual } = pageData.compare;
 
   // ---- A question --------------------------------------------------------------------------
 

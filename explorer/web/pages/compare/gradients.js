@@ -2,8 +2,8 @@
 // that are held against each other disagree most, in words.
 import { floats } from "../../kit/arrays.js";
 import { clip, h, reword, roomOf, worded } from "../../kit/dom.js";
-import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
 import { plotArea } from "../../kit/plot.js";
 import { check } from "../../kit/sidebar.js";
 import { say } from "../../kit/words.js";
@@ -21,7 +21,7 @@ const LEFT = 26;
  * @param {import("./state.js").ComparePage} channel
  */
 export default function gradients(root, channel) {
-  const { bars: orders } = given.compare;
+  const { bars: orders } = pageData.compare;
   const order = h(
     "select",
     { id: "lp-bars-order", onchange: () => channel.set({ bars: order.value }) },

@@ -1,7 +1,7 @@
 // What a side is called everywhere on the page: a letter in a colour of its own, then its name.
 import { h } from "../../kit/dom.js";
-import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
 import { chosenOf } from "../../kit/sides.js";
 import { has, parameterName, say, titleOf } from "../../kit/words.js";
 
@@ -28,7 +28,7 @@ function spoken({ name, kind }, value) {
  * @param {Side} side
  */
 export const nameOf = (side) =>
-  [titleOf(side.loss), side.convention, ...chosenOf(given.losses, side, spoken)].filter(Boolean).join(" · ");
+  [titleOf(side.loss), side.convention, ...chosenOf(pageData.losses, side, spoken)].filter(Boolean).join(" · ");
 
 /**
  * "A CoSENT · scale 50", for a label that is read aloud or written into a file.

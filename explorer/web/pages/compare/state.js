@@ -1,9 +1,9 @@
 // The state of the Compare page: a batch, the losses that are put on it, and what came of them.
 
-import { given } from "../../kit/given.js";
+import { BatchPage } from "../../kit/batch_page.js";
 import { History } from "../../kit/history.js";
 import * as link from "../../kit/link.js";
-import { LookedAt } from "../../kit/looked_at.js";
+import { pageData } from "../../kit/page_data.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
 import { SentRows } from "../../kit/rows.js";
 import { aboutTeacher } from "../../kit/second_models.js";
@@ -24,11 +24,11 @@ const STILL_MS = 400;
 const SETTLED_MS = 120; // after the last picture, the formula gets its numbers
 const HELD = 24; // steps, as they were sent
 
-export class ComparePage extends LookedAt {
+export class ComparePage extends BatchPage {
   constructor() {
     super(["state", "skipped", "batch", "compared", "formula", "problem"]);
-    this.store = new Store(given.compare.table);
-    this.store.update({ data: given.defaults.data, rules: given.defaults.rules });
+    this.store = new Store(pageData.compare.table);
+    this.store.update({ data: pageData.defaults.data, rules: pageData.defaults.rules });
     /** @type {import("../../wire").ComparedBatch | null} */
     this.batch = null;
     /** @type {import("../../wire").SkippedRow[]} */
@@ -113,11 +113,11 @@ export class ComparePage extends LookedAt {
    */
   sceneOf(side = this.sides[0]) {
     const { data, rules, order, facet } = this.store.state;
-    return { ...given.defaults, ...side, data, rules, view: { ...given.defaults.view, order, facet } };
+    return { ...pageData.defaults, ...side, data, rules, view: { ...pageData.defaults.view, order, facet } };
   }
   /** @param {Pick<Side, "loss" | "convention">} side */
   formOf(side) {
-    return formOf(given.losses, side);
+    return formOf(pageData.losses, side);
   }
   /** @param {number} pair */
   numberOf(pair) {
@@ -167,7 +167,7 @@ export class ComparePage extends LookedAt {
     const { data, rules } = this.store.state;
     const said = new URLSearchParams(link.written(this.store, ["sides"]));
     const { link: scene = "" } = (await this.server?.link(this.sceneOf())) ?? {};
-    this.tooLong = scene.length > given.limits.link;
+    this.tooLong = scene.length > pageData.limits.link;
     if (scene) said.set("scene", this.tooLong ? KEPT : scene);
     return { text: said.toString(), kept: this.tooLong ? { data, rules } : null };
   }
@@ -180,17 +180,17 @@ export class ComparePage extends LookedAt {
   async open(text, kept, isCurrent) {
     const said = new URLSearchParams(text);
     await learn(this.server?.loss, link.lossesIn(text));
-    const patch = link.read(this.store.table, text, kindsIn(given.losses));
+    const patch = link.read(this.store.table, text, kindsIn(pageData.losses));
     /** @type {Side[]} */
-    const sides = patch.sides.map((/** @type {Side} */ side) => renamed(given.losses, side));
+    const sides = patch.sides.map((/** @type {Side} */ side) => renamed(pageData.losses, side));
     const scene = said.get("scene");
     /** @type {Scenario | import("../../kit/sides.js").Scene | null} */
-    const came = kept ?? (scene === KEPT ? carried() : scene ? await this.opened(scene) : given.defaults);
+    const came = kept ?? (scene === KEPT ? carried() : scene ? await this.opened(scene) : pageData.defaults);
     if (!isCurrent()) return false;
     const whole = scene && came && "loss" in came ? [/** @type {Scenario} */ (came)] : [];
-    patch.sides = sides.length >= given.compare.least ? sides : this.beside([...sides, ...whole]);
+    patch.sides = sides.length >= pageData.compare.least ? sides : this.beside([...sides, ...whole]);
     this.warn(scene && !came ? problem("scene_not_kept") : null);
-    const { data, rules } = came ?? given.defaults;
+    const { data, rules } = came ?? pageData.defaults;
     this.store.reset({ ...this.store.known(patch), data, rules });
     this.publish("state");
     this.ask();
@@ -208,7 +208,7 @@ export class ComparePage extends LookedAt {
       parameters,
     }));
     const others = all.filter(({ loss }, i) => all.findIndex((one) => one.loss === loss) === i);
-    return others.slice(0, given.compare.least);
+    return others.slice(0, pageData.compare.least);
   }
 
   /** @param {string} scene */
@@ -216,7 +216,7 @@ export class ComparePage extends LookedAt {
     const answer = await this.server?.open_link(scene);
     if (!answer || answer.error) {
       this.warn(answer?.error ?? GONE);
-      return given.defaults;
+      return pageData.defaults;
     }
     return answer.scenario;
   }
@@ -263,13 +263,13 @@ export class ComparePage extends LookedAt {
 
   /** @param {Side} side */
   add(side) {
-    if (this.sides.length >= given.compare.most) return;
+    if (this.sides.length >= pageData.compare.most) return;
     this.set({ sides: [...this.sides, side] });
   }
 
   /** @param {number} place */
   remove(place) {
-    if (this.sides.length <= given.compare.least) return;
+    if (this.sides.length <= pageData.compare.least) return;
     /** @type {(at: number) => number} */
     const moved = (at) => (at > place ? at - 1 : at === place ? 0 : at);
     const { base, other, at } = this.store.state;
@@ -296,9 +296,9 @@ export class ComparePage extends LookedAt {
 
   /** @param {string} question */
   begin(question) {
-    const { example, rules, sides, state } = given.compare.questions[question];
-    const data = { ...given.defaults.data, source: "example", example };
-    this.store.reset({ data, rules: { ...given.defaults.rules, ...rules }, question, sides, ...state });
+    const { example, rules, sides, state } = pageData.compare.questions[question];
+    const data = { ...pageData.defaults.data, source: "example", example };
+    this.store.reset({ data, rules: { ...pageData.defaults.rules, ...rules }, question, sides, ...state });
     this.warn(null);
     this.publish("state");
     this.ask();

@@ -2,7 +2,7 @@
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
 import { nameOptions } from "../../kit/finder.js";
-import { given } from "../../kit/given.js";
+import { pageData } from "../../kit/page_data.js";
 import { tabbed } from "../../kit/sidebar.js";
 import { titleOf } from "../../kit/words.js";
 import { exampleButtons } from "./examples.js";
@@ -17,7 +17,7 @@ const PASTE_MS = 400;
  * @param {import("../../kit/types").Asking<import("../../wire").DoctorServer>} server
  */
 export default function controls(root, channel, server) {
-  const { counts, settings } = given.doctor;
+  const { counts, settings } = pageData.doctor;
 
   /** @type {Record<string, HTMLInputElement>} */
   const boxes = {};
@@ -40,7 +40,7 @@ export default function controls(root, channel, server) {
   const known = h("datalist", { id: "lp-doctor-losses" });
   function listLosses() {
     known.replaceChildren(
-      ...Object.keys(given.losses).map((name) => h("option", { value: name, label: titleOf(name) })),
+      ...Object.keys(pageData.losses).map((name) => h("option", { value: name, label: titleOf(name) })),
       ...nameOptions(),
     );
   }
@@ -80,7 +80,7 @@ export default function controls(root, channel, server) {
     foldable("doctor.examples", tries),
   );
   const panels = { number, data: dataControls(channel), run: runControls(channel, known.id) };
-  const { doors } = given.doctor;
+  const { doors } = pageData.doctor;
   const doorTabs = tabbed(
     {
       called: (door) => `doctor.door.${door}`,

@@ -1,6 +1,6 @@
 // Numbers that others were stuck with, to begin with.
 import { h } from "../../kit/dom.js";
-import { given } from "../../kit/given.js";
+import { pageData } from "../../kit/page_data.js";
 import { say } from "../../kit/words.js";
 
 /**
@@ -8,7 +8,7 @@ import { say } from "../../kit/words.js";
  * @param {import("./state.js").DoctorPage} channel
  */
 export function exampleButtons(channel) {
-  return given.doctor.examples.map((example) => {
+  return pageData.doctor.examples.map((example) => {
     const { value, ...beside } = /** @type {Record<string, string>} */ (example);
     const more = Object.entries(beside).map(([name, one]) =>
       name === "loss" ? one : `${say(`doctor.known.${name}`)} ${one}`,

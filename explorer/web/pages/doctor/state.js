@@ -1,9 +1,9 @@
 // The state of the Doctor page: which door is open; a number with what is known beside it, and what it may
 // be; a data set or a run, and what is the matter with it.
 import { Bus } from "../../kit/bus.js";
-import { given } from "../../kit/given.js";
 import { History } from "../../kit/history.js";
 import * as link from "../../kit/link.js";
+import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
 import { Store } from "../../kit/store.js";
@@ -19,7 +19,7 @@ const TYPING_MS = 250;
 export class DoctorPage extends Bus {
   constructor() {
     super(["state", "found", "examined", "examined_run", "problem"]);
-    this.store = new Store(given.doctor.table);
+    this.store = new Store(pageData.doctor.table);
     /** @type {import("../../wire").Explained | null} */
     this.found = null;
     this.drawn = 0;

@@ -5,9 +5,9 @@ import { combiner } from "../../kit/combination.js";
 import { h, reword, setText, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
 import { lossFinder } from "../../kit/finder.js";
-import { given } from "../../kit/given.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { show } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
 import { aboutTeacher, guideWords, teacherWords } from "../../kit/second_models.js";
 import { agree } from "../../kit/server.js";
 import {
@@ -36,8 +36,8 @@ const SOURCES = ["example", "table", "file", "random"];
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export default function controls(root, channel, server) {
-  const { losses, limits } = given;
-  const { examples } = given.explore;
+  const { losses, limits } = pageData;
+  const { examples } = pageData.explore;
 
   // ---- Data --------------------------------------------------------------------------------
 

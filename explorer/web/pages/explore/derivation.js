@@ -3,8 +3,8 @@ import { bytes } from "../../kit/arrays.js";
 import { paint } from "../../kit/cells.js";
 import { h, reword, setText, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
-import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
 import { isDark } from "../../kit/theme.js";
 import { has, language, said, say } from "../../kit/words.js";
 
@@ -103,7 +103,7 @@ export default function derivation(root, channel) {
         { title: step.source || step.name },
         index < inputs || !step.source ? spoken : linked(step.source, index, label),
       );
-      const group = given.losses[loss]?.group ?? channel.spec.group;
+      const group = pageData.losses[loss]?.group ?? channel.spec.group;
       const key = [loss, group, "any"].map((owner) => `step.${owner}.${own}`).find(has);
       const about = key ? worded("p.lp-why", key) : null;
       const row = h(

@@ -2,7 +2,7 @@
 import { clip, h, reword, worded } from "../../kit/dom.js";
 import { labelled, numberField } from "../../kit/fields.js";
 import { readingNotes, sent, tooLarge } from "../../kit/files.js";
-import { given } from "../../kit/given.js";
+import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
 import { check, columnFields, encodingField, filePicker } from "../../kit/sidebar.js";
 import { say } from "../../kit/words.js";
@@ -19,7 +19,7 @@ const DRAWING_MS = 250;
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export function filePanel(channel, server) {
-  const { limits } = given;
+  const { limits } = pageData;
   const picker = filePicker({ id: "lp-file" }, readFile);
   const fileNote = h("p.lp-note");
   const drawBox = drawFields(draw);
@@ -147,7 +147,7 @@ export function filePanel(channel, server) {
  * @param {(draw: Draw) => void} change
  */
 function drawFields(change) {
-  const { ranges, samplers } = given.explore;
+  const { ranges, samplers } = pageData.explore;
   /** @type {Draw} */
   let now = { sampler: "in_order", size: 0, seed: 0, number: 0 };
   /** @type {ReturnType<typeof setTimeout> | undefined} */

@@ -1,6 +1,6 @@
 // A loss of one's own: its file is watched while it is chosen, and edited where the page may.
 import { h, reword, worded } from "../../kit/dom.js";
-import { given } from "../../kit/given.js";
+import { pageData } from "../../kit/page_data.js";
 import { language, say } from "../../kit/words.js";
 
 const LOOK_MS = 2000;
@@ -12,7 +12,7 @@ const INDENT = "    ";
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export default function own(root, channel, server) {
-  const { own: mine, editable } = given.explore;
+  const { own: mine, editable } = pageData.explore;
   const block = /** @type {HTMLElement} */ (root.closest(".lp-instrument") ?? root);
   block.style.display = "none";
   if (!mine.length) return;
@@ -37,8 +37,8 @@ export default function own(root, channel, server) {
     editor?.show(name, answer.own, Number(line ?? 0));
     if (before?.digest === answer.own.digest) return;
     // The page may have been told of the loss before its file changed.
-    const isOther = JSON.stringify(given.losses[name]) !== JSON.stringify(answer.own.loss);
-    given.losses[name] = answer.own.loss;
+    const isOther = JSON.stringify(pageData.losses[name]) !== JSON.stringify(answer.own.loss);
+    pageData.losses[name] = answer.own.loss;
     if (before) tell(answer.own);
     if (isOther) channel.publish("scenario");
     if (before) channel.ask();

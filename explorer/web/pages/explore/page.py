@@ -44,7 +44,7 @@ def shared_data(first: Scenario) -> dict[str, object]:
         "paired": list(PAIRED),
         "by_pair": list(NAMED_BY_PAIR),
         "names": other_names(),
-        "akin": [
+        "related_classes": [
             {
                 "names": [one.name, *one.others],
                 "loss": one.loss,

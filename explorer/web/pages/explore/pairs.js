@@ -1,8 +1,8 @@
 // The table of pairs: type, paste from a spreadsheet, delete; every row of the batch to read.
 import { floats } from "../../kit/arrays.js";
 import { find, h, reword, worded } from "../../kit/dom.js";
-import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
 import { say } from "../../kit/words.js";
 import { marksOf, pairsOfRows } from "./marks.js";
 
@@ -32,7 +32,7 @@ function cellsOf(line) {
  * @param {import("./state.js").Scene} channel
  */
 export default function pairs(root, channel) {
-  const { limits } = given;
+  const { limits } = pageData;
   const body = h("tbody");
   const count = h("span.lp-note");
   const add = worded("button.lp-button", "ui.add_row", {

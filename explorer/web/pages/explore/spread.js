@@ -2,8 +2,8 @@
 import { h, reword, setText, worded } from "../../kit/dom.js";
 import { s } from "../../kit/drawing.js";
 import { download } from "../../kit/files.js";
-import { given } from "../../kit/given.js";
 import { counted, percent, read, show } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
 import { say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").Real} Real */
@@ -81,7 +81,7 @@ function drawn(all, here, said) {
  * @param {Record<string, HTMLElement>} boxes of the figures, by name
  */
 export function spreadPart(channel, server, boxes) {
-  const { spread: count } = given.explore;
+  const { spread: count } = pageData.explore;
   /** @type {Record<string, HTMLElement>} */
   const places = {};
   for (const [name, box] of Object.entries(boxes)) {

@@ -1,10 +1,10 @@
 // The state of the Explore page: the scenario, the batch it names, the latest picture, and what is pointed at.
 
+import { BatchPage } from "../../kit/batch_page.js";
 import { formulaOf } from "../../kit/form.js";
-import { given } from "../../kit/given.js";
 import { History } from "../../kit/history.js";
 import { numbered } from "../../kit/link.js";
-import { LookedAt } from "../../kit/looked_at.js";
+import { pageData } from "../../kit/page_data.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
 import { SentRows } from "../../kit/rows.js";
 import { GONE, problem } from "../../kit/server.js";
@@ -27,11 +27,11 @@ import { say } from "../../kit/words.js";
 
 const STILL_MS = 400;
 
-export class Scene extends LookedAt {
+export class Scene extends BatchPage {
   constructor() {
     super(["scenario", "skipped", "batch", "picture", "problem"]);
-    this.store = new Store(given.scenario);
-    this.store.update(given.defaults);
+    this.store = new Store(pageData.scenario);
+    this.store.update(pageData.defaults);
     /** @type {import("../../wire").SceneBatch | null} */
     this.batch = null;
     /** @type {import("../../wire").Picture | null} */
@@ -89,7 +89,7 @@ export class Scene extends LookedAt {
   }
 
   get spec() {
-    return given.losses[this.scenario.loss];
+    return pageData.losses[this.scenario.loss];
   }
   // Formula and parameters of the loss in the chosen convention.
   get form() {
@@ -129,7 +129,7 @@ export class Scene extends LookedAt {
    * @param {() => boolean} isCurrent
    */
   async open(link, kept, isCurrent) {
-    const usual = this.requests.newest ? given.defaults : null;
+    const usual = this.requests.newest ? pageData.defaults : null;
     const scenario = link ? await this.read(link) : (kept ?? usual);
     if (!scenario || !isCurrent()) return false;
     if (link && kept) Object.assign(scenario.data, kept.data);
@@ -141,7 +141,7 @@ export class Scene extends LookedAt {
 
   async written() {
     const { link = "" } = (await this.server?.link(this.scenario)) ?? {};
-    this.tooLong = link.length > given.limits.link;
+    this.tooLong = link.length > pageData.limits.link;
     const text = this.tooLong ? "" : link;
     if (text) keep("scene", text);
     const { source, rows, teacher, guided, file, reading } = this.scenario.data;
@@ -224,7 +224,7 @@ export class Scene extends LookedAt {
    * @param {import("../../kit/types").Row[]} rows
    */
   setRows(rows) {
-    const { file, reading } = given.defaults.data;
+    const { file, reading } = pageData.defaults.data;
     this.set({ data: { source: "table", rows, file, reading } });
   }
 

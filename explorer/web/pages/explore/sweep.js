@@ -2,8 +2,8 @@
 // with the two rules of thumb drawn in; and short trainings, which settle what rules cannot. Worked
 // out when asked for.
 import { h, roomOf, setText, worded } from "../../kit/dom.js";
-import { given } from "../../kit/given.js";
 import { counted, percent, read, show } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
 import { plotArea, ticksOf } from "../../kit/plot.js";
 import { GONE } from "../../kit/server.js";
 import { aboutTrials, valuesOf } from "../../kit/trials.js";
@@ -195,7 +195,7 @@ export default function sweep(root, channel, server) {
   // Of a batch the file that it was drawn from, or a sample of it.
   function pairsTried() {
     const { whole } = channel.scenario.data.reading;
-    const most = given.explore.tried;
+    const most = pageData.explore.tried;
     if (!channel.heldFile()) return say("sweep.try_pairs");
     const key = whole > most ? "sweep.try_pairs_sample" : "sweep.try_pairs_file";
     return say(key, { count: counted(Math.min(whole, most)) });

@@ -4,9 +4,9 @@ import { combiner } from "../../kit/combination.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled } from "../../kit/fields.js";
 import { lossFinder } from "../../kit/finder.js";
-import { given } from "../../kit/given.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { percent, show } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
 import { agree } from "../../kit/server.js";
 import { conventionField, lossSelect, parameterList, tabbed, twinsField } from "../../kit/sidebar.js";
 import { aboutOf } from "../../kit/sums.js";
@@ -42,8 +42,8 @@ function fewWords({ held_out: count, by_chance: reach, level }) {
  * @param {import("../../kit/types").Asking<import("../../wire").FinetuneServer>} server
  */
 export default function controls(root, channel, server) {
-  const { losses } = given;
-  const facts = given.finetune;
+  const { losses } = pageData;
+  const facts = pageData.finetune;
   /** @param {import("./state.js").PlanChange} change */
   const set = (change) => channel.setPlan(change);
   const FEW = 30; // held-out pairs: below this it is said how little they tell

@@ -2,7 +2,7 @@
 import { find, h, reword, worded } from "../../kit/dom.js";
 import { labelled, slider } from "../../kit/fields.js";
 import { sent, tooLarge, withLabels } from "../../kit/files.js";
-import { given } from "../../kit/given.js";
+import { pageData } from "../../kit/page_data.js";
 import { newestOf } from "../../kit/request.js";
 import { agreeToSet, GONE } from "../../kit/server.js";
 import { columnFields, encodingField, filePicker, tabbed } from "../../kit/sidebar.js";
@@ -39,8 +39,8 @@ export function textBox(channel, id, put, look = {}) {
  * @param {import("./complaints.js").Complaints} complaints
  */
 export function dataFields(channel, server, { line, complain }) {
-  const { limits } = given;
-  const facts = given.finetune;
+  const { limits } = pageData;
+  const facts = pageData.finetune;
   /** @param {PlanChange["data"]} data */
   const set = (data) => channel.setPlan({ data });
 

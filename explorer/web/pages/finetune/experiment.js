@@ -1,7 +1,7 @@
 // The experiment of the source: what it printed, what was reached here, and a repetition.
 import { h, worded } from "../../kit/dom.js";
-import { given } from "../../kit/given.js";
 import { signed } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
 import { say } from "../../kit/words.js";
 import { encoderNamed } from "./naming.js";
 import { timeTrial } from "./trial.js";
@@ -17,7 +17,7 @@ const percent = (share) => (100 * share).toFixed(2);
  * @returns {{ element: HTMLElement, print: () => void, tellTime: () => void }}
  */
 export function sourceExperiment(channel, answer) {
-  const facts = given.finetune;
+  const facts = pageData.finetune;
   const repeat = worded("button.lp-button", "finetune.repeat", {
     type: "button",
     id: "lp-finetune-repeat",

@@ -1,8 +1,8 @@
 // What stands in the place of a run while none is chosen: an invitation to one click, and what the plan
 // on the left would learn from.
 import { h, worded } from "../../kit/dom.js";
-import { given } from "../../kit/given.js";
 import { show } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
 import { language } from "../../kit/words.js";
 
 /**
@@ -10,7 +10,7 @@ import { language } from "../../kit/words.js";
  * @returns {HTMLElement}
  */
 export function invitationOf(channel) {
-  const facts = given.finetune;
+  const facts = pageData.finetune;
 
   const quick = worded("button.lp-start", "finetune.quick", {
     type: "button",
@@ -73,7 +73,7 @@ export function invitationOf(channel) {
         h("li", {}, worded("b", `finetune.story.${part}`), worded("span", `finetune.story.${part}_about`)),
       ),
     ),
-    given.hosted ? worded("p.lp-note", "finetune.shared_machine") : null,
+    pageData.hosted ? worded("p.lp-note", "finetune.shared_machine") : null,
   );
 
   function tellSample() {

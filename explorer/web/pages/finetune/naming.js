@@ -1,7 +1,8 @@
 // What a plan of training is called, in the page's words: its encoder, its data, its loss, and what
 // tells it apart from others.
-import { given } from "../../kit/given.js";
+
 import { show } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
 import { has, parameterName, say, titleOf } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").TrainingPlan} Plan */
@@ -17,10 +18,10 @@ const SILENT = new Set(["loss", "own_loss", "seed", "evaluations", "checkpoint_s
 
 /** @param {Pick<Plan, "encoder">} plan */
 export const encoderNamed = ({ encoder }) =>
-  encoder === given.finetune.scratch ? say("finetune.encoder.scratch") : encoder;
+  encoder === pageData.finetune.scratch ? say("finetune.encoder.scratch") : encoder;
 /** @param {Pick<Plan, "encoder" | "dimension" | "kind">} plan */
 export const encoderOf = (plan) =>
-  `${encoderNamed(plan)}${plan.encoder === given.finetune.scratch ? ` (${plan.dimension})` : ""} · ${say(`finetune.kind.${plan.kind}`)}`;
+  `${encoderNamed(plan)}${plan.encoder === pageData.finetune.scratch ? ` (${plan.dimension})` : ""} · ${say(`finetune.kind.${plan.kind}`)}`;
 
 /** @param {Pick<Plan, "data">} plan */
 export function dataOf({ data }) {
@@ -50,7 +51,7 @@ export const settingsOf = ({ convention, parameters }) =>
 export const lossOf = (form) => [titleOf(form.loss), settingsOf(form)].filter(Boolean).join(" · ");
 /** @param {Form} form */
 export function wholeLossOf({ loss, convention, parameters }) {
-  const usual = given.losses[loss]?.conventions[convention]?.parameters ?? [];
+  const usual = pageData.losses[loss]?.conventions[convention]?.parameters ?? [];
   return lossOf({
     loss,
     convention,

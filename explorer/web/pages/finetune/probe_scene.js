@@ -1,5 +1,5 @@
 // What is looked at of the probe batch of a run: which recorded step, under which view.
-import { given } from "../../kit/given.js";
+import { pageData } from "../../kit/page_data.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
 import { Store } from "../../kit/store.js";
@@ -15,7 +15,7 @@ export class ProbeScene {
   constructor(ask, told) {
     this.ask = ask;
     this.told = told;
-    this.store = new Store(given.scenario);
+    this.store = new Store(pageData.scenario);
     /** @type {string | null} */
     this.run = null;
     /** @type {number | null} */
@@ -54,7 +54,7 @@ export class ProbeScene {
    */
   get landmarks() {
     const { loss, convention } = this.scenario;
-    return given.losses[loss]?.conventions[convention] ?? {};
+    return pageData.losses[loss]?.conventions[convention] ?? {};
   }
 
   /**
@@ -66,7 +66,7 @@ export class ProbeScene {
   look(run, step, { loss, convention, parameters }) {
     if (run !== this.run) {
       this.batch = null;
-      this.store.reset({ ...given.defaults, loss, convention, parameters });
+      this.store.reset({ ...pageData.defaults, loss, convention, parameters });
     }
     Object.assign(this, { run, step });
     this.requests.ask();

@@ -3,8 +3,8 @@
 import { h, reword, worded } from "../../kit/dom.js";
 import { formulaOf } from "../../kit/form.js";
 import { tex } from "../../kit/formula.js";
-import { given } from "../../kit/given.js";
 import { fixed, show, signedEnds } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
 import { language, say, titleOf } from "../../kit/words.js";
 import { invitationOf } from "./invitation.js";
@@ -27,7 +27,7 @@ const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seco
  * @param {import("./state.js").FinetunePage} channel
  */
 export default function run(root, channel) {
-  const { losses } = given;
+  const { losses } = pageData;
   const GLIDE_MS = 100;
   const LEAST_APART = 0.001; // less is not worth a figure
 

@@ -1,9 +1,9 @@
 // The state of the Fine-tune page: the plan that is being made, the runs there are, those that are
 // shown, and what their logs have told so far.
 import { Bus } from "../../kit/bus.js";
-import { given } from "../../kit/given.js";
 import { History } from "../../kit/history.js";
 import * as link from "../../kit/link.js";
+import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
 import { store as keep, stored } from "../../kit/storage.js";
@@ -74,11 +74,11 @@ const know = (names) => keep("runs", [...new Set([...names, ...known()])].slice(
 function broughtIn(text) {
   const said = new URLSearchParams(text);
   const loss = lossIn(text);
-  if (!loss || !Object.hasOwn(given.losses, loss)) return null;
+  if (!loss || !Object.hasOwn(pageData.losses, loss)) return null;
   const of = { loss, convention: "", parameters: {} };
   const [example, file, scene] = ["example", "file", "link"].map((name) => said.get(name));
   if (example) {
-    const isPractice = given.finetune.practice.includes(example);
+    const isPractice = pageData.finetune.practice.includes(example);
     return { ...of, data: isPractice ? { source: "practice", practice: example } : { source: "example", example } };
   }
   if (file) {
@@ -97,7 +97,7 @@ const lossIn = (text) => withoutBlanks(new URLSearchParams(text).get("loss") ?? 
 export class FinetunePage extends Bus {
   constructor() {
     super(["plan", "checked", "runs", "shown", "run", "at", "probe", "problem"]);
-    this.store = new Store(given.finetune.table);
+    this.store = new Store(pageData.finetune.table);
     this.store.update(this.draft());
     /** @type {import("../../kit/types").Asking<FinetuneServer> | null} */
     this.server = null;
@@ -280,7 +280,7 @@ export class FinetunePage extends Bus {
    * @param {Plan} plan
    */
   reuse({ data, ...plan }) {
-    const source = given.finetune.practice.includes(data.name)
+    const source = pageData.finetune.practice.includes(data.name)
       ? { source: "practice", practice: data.name }
       : ["example", "hub"].includes(data.source)
         ? { source: data.source, example: data.example, hub: data.hub, split: data.split }
@@ -452,7 +452,7 @@ export class FinetunePage extends Bus {
 
   // Of a page that strangers share, others may read the runs whose link was copied, and no more.
   async readableScene() {
-    if (!given.hosted || !this.shown.length) return super.readableScene();
+    if (!pageData.hosted || !this.shown.length) return super.readableScene();
     const answer = await this.heard(this.server?.share({ runs: this.shown }));
     for (const name of this.shown) this.askAgain(name); // that it is shared now
     return answer?.runs?.join(",") ?? null;

@@ -1,6 +1,6 @@
 // How long training would take, by two trial steps on the server: tried once the plan has settled,
 // and never while a run trains.
-import { given } from "../../kit/given.js";
+import { pageData } from "../../kit/page_data.js";
 import { say } from "../../kit/words.js";
 import { roughly } from "./naming.js";
 
@@ -14,7 +14,7 @@ import { roughly } from "./naming.js";
  *   told: () => void, failed: (problem: import("../../kit/types").Notice) => void }} about
  */
 export function timeTrial(channel, { outlook, asked, told, failed }) {
-  const facts = given.finetune;
+  const facts = pageData.finetune;
   const SETTLED_MS = 1200,
     LATER_MS = 3000;
   /** @type {Map<string, Pace>} */

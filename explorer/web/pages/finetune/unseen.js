@@ -3,7 +3,7 @@
 import { Bus } from "../../kit/bus.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { sent, tooLarge } from "../../kit/files.js";
-import { given } from "../../kit/given.js";
+import { pageData } from "../../kit/page_data.js";
 import progress from "../../kit/progress.js";
 import { newestOf } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
@@ -96,7 +96,7 @@ export function unseenPairs(channel, changed) {
 
   /** @param {File} one */
   async function handIn(one) {
-    const refusal = tooLarge(one, given.limits.bytes);
+    const refusal = tooLarge(one, pageData.limits.bytes);
     if (refusal) complain(refusal);
     else hear(async () => (await channel.server?.hand_in(await sent(one))) ?? null);
   }

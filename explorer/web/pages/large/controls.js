@@ -4,9 +4,9 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { foldable, labelled, section } from "../../kit/fields.js";
 import { withLabels } from "../../kit/files.js";
 import { lossFinder } from "../../kit/finder.js";
-import { given } from "../../kit/given.js";
 import { labelRules } from "../../kit/label_rules.js";
 import { grouped, show } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
 import { agree, GONE } from "../../kit/server.js";
 import {
@@ -31,7 +31,7 @@ import { language, say, titleOf } from "../../kit/words.js";
  * @param {import("./state.js").LargePage} channel
  */
 export default function controls(root, channel) {
-  const facts = given.large;
+  const facts = pageData.large;
   const KINDS = ["random", "file", "explore"];
   const FAMILIES = ["split", "smooth", "linear", "in_batch"];
   const DESCRIBE_MS = 300;

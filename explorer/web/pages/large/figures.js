@@ -2,8 +2,8 @@
 import { h, reword, worded } from "../../kit/dom.js";
 import { formulaOf } from "../../kit/form.js";
 import { tex } from "../../kit/formula.js";
-import { given } from "../../kit/given.js";
 import { counted, grouped, percent, show } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
 import { say, titleOf } from "../../kit/words.js";
 
 /**
@@ -49,7 +49,7 @@ export default function figures(root, channel) {
 
   function headline() {
     const { loss, parameters, twins } = channel.asked;
-    const spec = given.losses[loss];
+    const spec = pageData.losses[loss];
     if (!spec) return;
     name.textContent = titleOf(loss);
     about.textContent = say(`loss.${loss}.about`);

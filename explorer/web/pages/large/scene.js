@@ -1,7 +1,7 @@
 // What the Large batch page is at work on, and what went wrong.
 import { h, worded } from "../../kit/dom.js";
-import { given } from "../../kit/given.js";
 import { grouped } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
 import { say, titleOf } from "../../kit/words.js";
 
 /**
@@ -10,7 +10,7 @@ import { say, titleOf } from "../../kit/words.js";
  * @param {import("../../kit/types").Asking<import("../../wire").LargeServer>} server
  */
 export default function scene(root, channel, server) {
-  const facts = given.large;
+  const facts = pageData.large;
 
   const problem = h("div.lp-problem", { role: "alert", hidden: true });
   const words = h("span", { "aria-live": "polite" });

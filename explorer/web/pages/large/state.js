@@ -1,9 +1,9 @@
 // The state of the Large batch page: what is looked at, the way there, and what the server is still
 // at work on. The server keeps nothing that this description could not bring back.
 import { Bus } from "../../kit/bus.js";
-import { given } from "../../kit/given.js";
 import { History } from "../../kit/history.js";
 import * as link from "../../kit/link.js";
+import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
 import { GONE, problem } from "../../kit/server.js";
 import { Store } from "../../kit/store.js";
@@ -40,7 +40,7 @@ const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 export class LargePage extends Bus {
   constructor() {
     super(["state", "answer", "details", "judged", "cell", "problem"]);
-    this.store = new Store(given.large.table);
+    this.store = new Store(pageData.large.table);
     /** @type {(Part | null)[]} */
     this.past = []; // the windows that led here, and those that Back left
     /** @type {(Part | null)[]} */
@@ -379,7 +379,7 @@ export class LargePage extends Bus {
 }
 
 /** @param {string} loss */
-const wantedBy = (loss) => given.large.losses[loss]?.wanted;
+const wantedBy = (loss) => pageData.large.losses[loss]?.wanted;
 /**
  * What decides which rows and columns there are.
  * @param {Asked} asked
@@ -394,7 +394,7 @@ function placesOf({ source, loss, rules }) {
  * @type {import("../../kit/link.js").Kinds}
  */
 function kindsOf({ loss }) {
-  const { parameters = [] } = given.large.losses[loss] ?? {};
+  const { parameters = [] } = pageData.large.losses[loss] ?? {};
   return Object.fromEntries(parameters.map(({ name, kind }) => [name, kind]));
 }
 

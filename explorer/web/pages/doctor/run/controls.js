@@ -2,7 +2,7 @@
 import { fileArrival } from "../../../kit/arrival.js";
 import { clip, h, worded } from "../../../kit/dom.js";
 import { foldable, labelled, section } from "../../../kit/fields.js";
-import { given } from "../../../kit/given.js";
+import { pageData } from "../../../kit/page_data.js";
 import { agree, GONE } from "../../../kit/server.js";
 import { tabbed } from "../../../kit/sidebar.js";
 import { say } from "../../../kit/words.js";
@@ -13,7 +13,7 @@ import { say } from "../../../kit/words.js";
  */
 export default function runControls(channel, names) {
   const door = channel.run;
-  const { logs, log_bytes: bytes, counts, settings, of_other } = given.doctor;
+  const { logs, log_bytes: bytes, counts, settings, of_other } = pageData.doctor;
 
   const examples = h(
     "select",

@@ -1,5 +1,5 @@
 // The third door: the log of a run, what is known beside it, and what was found.
-import { given } from "../../../kit/given.js";
+import { pageData } from "../../../kit/page_data.js";
 import { Requests } from "../../../kit/request.js";
 import { GONE, problem } from "../../../kit/server.js";
 import { language } from "../../../kit/words.js";
@@ -56,7 +56,7 @@ export class RunDoor {
             ? { kind, text: this.state.pasted }
             : { kind, file, name, step };
     const known = Object.fromEntries(
-      [...given.doctor.counts, ...given.doctor.settings].map((one) => [one, this.state[one]]),
+      [...pageData.doctor.counts, ...pageData.doctor.settings].map((one) => [one, this.state[one]]),
     );
     return { source, curve, held_out, loss, ...known, beside: this.beside, language: language() };
   }
@@ -66,7 +66,7 @@ export class RunDoor {
     const { other, other_file: file, other_name: name } = this.state;
     if (other === "none" || (other === "file" && !file)) return null;
     const source = other === "file" ? { kind: other, file, name } : { kind: "example", example: other };
-    return { source, ...Object.fromEntries(given.doctor.of_other.map((one) => [one, this.state[`other_${one}`]])) };
+    return { source, ...Object.fromEntries(pageData.doctor.of_other.map((one) => [one, this.state[`other_${one}`]])) };
   }
 
   /** @param {Record<string, string>} change */
@@ -82,7 +82,7 @@ export class RunDoor {
    * @param {Record<string, string>} source
    */
   begin(source) {
-    const { counts, settings } = given.doctor;
+    const { counts, settings } = pageData.doctor;
     const unknown = Object.fromEntries(
       ["curve", "held_out", "step", "loss", ...counts, ...settings].map((one) => [one, ""]),
     );

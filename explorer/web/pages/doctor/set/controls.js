@@ -4,8 +4,8 @@ import { fileArrival } from "../../../kit/arrival.js";
 import { clip, h, reword, worded } from "../../../kit/dom.js";
 import { labelled, numberField, section } from "../../../kit/fields.js";
 import { withLabels } from "../../../kit/files.js";
-import { given } from "../../../kit/given.js";
 import { grouped } from "../../../kit/numbers.js";
+import { pageData } from "../../../kit/page_data.js";
 import { agree, agreeToSet, GONE } from "../../../kit/server.js";
 import { check, columnFields, encodingField, groupsOf, lossSelect, tabbed, tellSkipped } from "../../../kit/sidebar.js";
 import { say } from "../../../kit/words.js";
@@ -36,7 +36,7 @@ export function guessed(ofClasses, chosen, names) {
 /** @param {import("../state.js").DoctorPage} channel */
 export default function dataControls(channel) {
   const door = channel.data;
-  const facts = given.doctor;
+  const facts = pageData.doctor;
 
   const sets = h(
     "select",
@@ -191,7 +191,7 @@ export default function dataControls(channel) {
   }
 
   function listLosses() {
-    const ours = Object.entries(given.losses).filter(([, { group }]) => group !== "own");
+    const ours = Object.entries(pageData.losses).filter(([, { group }]) => group !== "own");
     loss.fill(groupsOf(Object.fromEntries(ours)));
     loss.set(door.state.loss);
   }

@@ -1,8 +1,8 @@
 // The second door: a data set, the loss and the batch size that it is examined for, and what was found.
 
 import { h } from "../../../kit/dom.js";
-import { given } from "../../../kit/given.js";
 import { packed, unpacked } from "../../../kit/link.js";
+import { pageData } from "../../../kit/page_data.js";
 import { Requests } from "../../../kit/request.js";
 import { GONE, problem } from "../../../kit/server.js";
 import { language } from "../../../kit/words.js";
@@ -75,7 +75,7 @@ export class DataDoor {
     this.wanted = {}; // what is to be taken away
     /** @type {"take" | "mine"} */
     this.taken = "take";
-    const [negatives, margin] = given.doctor.mining.usual;
+    const [negatives, margin] = pageData.doctor.mining.usual;
     this.mining = { negatives, margin };
     this.tooLong = false; // whether the pasted table is too much for an address
   }
@@ -295,7 +295,7 @@ export class DataDoor {
     this.tooLong = false;
     if (this.channel.door !== "data" || kind !== "typed" || !pasted) return { text };
     const short = await packed(pasted);
-    this.tooLong = short.length > given.limits.link;
+    this.tooLong = short.length > pageData.limits.link;
     const kept = pasted.length <= PASTED_KEPT ? { pasted } : null;
     return this.tooLong ? { text, kept } : { text: `${text}&t=${short}` };
   }

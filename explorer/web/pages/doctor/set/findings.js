@@ -2,9 +2,9 @@
 // scene in which it stands; then which losses can learn from it, and the rows that stay.
 import { h, reword, worded } from "../../../kit/dom.js";
 import { labelled } from "../../../kit/fields.js";
-import { given } from "../../../kit/given.js";
 import { numbered } from "../../../kit/link.js";
 import { grouped, show } from "../../../kit/numbers.js";
+import { pageData } from "../../../kit/page_data.js";
 import { problemBox } from "../../../kit/problem.js";
 import { say, titleOf } from "../../../kit/words.js";
 import { adviceOf, findingCard, pasteOf } from "../card.js";
@@ -206,7 +206,7 @@ export default function findings(root, channel) {
     );
   }
 
-  const { negatives, margin, usual } = given.doctor.mining;
+  const { negatives, margin, usual } = pageData.doctor.mining;
   /** @type {(ends: readonly number[], initial: number, step: number, key: string, name: "negatives" | "margin") => HTMLElement} */
   const bounded = ([low, high], initial, step, key, name) => {
     const box = h("input", {

@@ -1,10 +1,10 @@
-// A page on which one batch is looked at: what is pointed at in one picture is shown in all, and what
-// takes a moment is said to be under way.
+// The state of a page that shows one batch: a pair pointed at in one picture is marked in all, and a
+// slow request is shown as busy.
 import { Bus } from "./bus.js";
 
 const LATE_MS = 250;
 
-export class LookedAt extends Bus {
+export class BatchPage extends Bus {
   /** @param {string[]} told */
   constructor(told) {
     super(told);
