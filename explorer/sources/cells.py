@@ -16,6 +16,8 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
 from explorer.runtime.validation import text_of
 
+# What programs write where there is no value; a notebook of transformers writes the last.
+NOTHING = ("", "none", "null", "-", "n/a", "no log")
 # Words that data sets write where others write 1 and 0.
 YES_NO = {
     **dict.fromkeys(("true", "t", "yes", "y", "是", "真", "对", "相似", "相关", "匹配"), 1.0),

@@ -33,6 +33,7 @@ from explorer.sources.delimited import (
     delimited,
     to_nobody,
 )
+from explorer.sources.drawn_tables import tabbed
 from explorer.sources.encodings import decode
 from explorer.sources.json_rows import Object, filled, is_json, json_records, object_records
 from explorer.sources.nested_rows import flattened
@@ -263,6 +264,8 @@ def _grid_of(
     if looks_like_json:
         columns, records = json_records(text, name, tell)
         return Grid(columns, records, True, encoding)
+    if kind == "text" and (drawn := tabbed(text)):
+        text, kind, header = drawn, "TSV", header is not False
     columns, records, header = delimited(text, kind, header, tell, chosen)
     if not columns:
         raise Problem("file_empty", name=name)

@@ -196,8 +196,7 @@ def _read_named(chosen: argparse.Namespace) -> Pasted:
         return read_pasted(content, PIPED, chosen.step)
     path = Path(chosen.file).expanduser()
     small = path.is_file() and path.stat().st_size <= MOST_NUMBERS_BYTES
-    text = path.read_bytes().decode("utf-8-sig", "replace") if small else ""
-    if numbers := numbers_in(text):
+    if small and (numbers := numbers_in(path.read_bytes().decode("utf-8-sig", "replace"))):
         return Pasted("numbers", numbers)
     if is_run(chosen.file):
         return Pasted("run", log=read_run(chosen.file, chosen.step))
@@ -288,8 +287,8 @@ def _columns(given: list[str]) -> dict[str, str]:
 
 def _doctor_similarities(found: Similarities, chosen: argparse.Namespace) -> int:
     """The same of similarities, of which nothing is severe."""
-    answer = json.dumps(found.to_json(chosen.language), ensure_ascii=False, indent=1)
-    print(answer if chosen.json else "\n".join(found.lines(chosen.language)))
+    made, lines = found.to_json(chosen.language), found.lines(chosen.language)
+    print(json.dumps(made, ensure_ascii=False, indent=1) if chosen.json else "\n".join(lines))
     return 0
 
 
@@ -423,9 +422,11 @@ def _write_clean(name: str, read: Read | ClassTable, by_threshold: bool) -> str:
 
 
 def explain_value(chosen: argparse.Namespace) -> int:
-    """Print what the number may be, likeliest first; `UNUSABLE` where it, or what is known, cannot
-    be."""
-    return _explain(tuple(one.strip() for one in chosen.value), chosen)
+    """Print what the number may be; `UNUSABLE` where it, or what is known, cannot be."""
+    from explorer.lab.doctor.pasted import typed_numbers
+
+    words = tuple(one.strip() for one in chosen.value)
+    return _explain(typed_numbers(" ".join(words)) or words, chosen)
 
 
 def _explain(written: tuple[str, ...], chosen: argparse.Namespace, of_log: bool = False) -> int:
@@ -443,7 +444,7 @@ def _explain(written: tuple[str, ...], chosen: argparse.Namespace, of_log: bool 
         print(json.dumps(to_json(found, chosen.language), ensure_ascii=False, indent=1))
         return 0
     if of_log:
-        values = ", ".join(written)
-        print(say(chosen.language, "doctor.took_value", count=len(written), values=values))
+        values = {"count": len(written), "values": ", ".join(written)}
+        print(say(chosen.language, "doctor.took_value", **values))
     print("\n".join(lines(found, chosen.language)))
     return 0

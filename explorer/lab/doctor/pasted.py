@@ -9,16 +9,17 @@ from typing import Literal
 
 from explorer.lab.doctor.logs.log import Log, number_in
 from explorer.lab.doctor.logs.read import is_log, read_content
+from explorer.lab.doctor.logs.sentences import statements_of, without_doubts
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
 
 Kind = Literal["numbers", "run", "table"]
 PASTED = "pasted.txt"  # the name of a text that has none
-MOST_NUMBERS = 20  # that are values of one loss; more are its curve
+MOST_NUMBERS, MOST_LETTERS = 20, 1000  # of values of one loss; more are its curve
 LEAST_VALUES = 3  # of a log whose end is looked at; fewer are numbers
 
 _DECIMAL_COMMA = re.compile(r"[-+−]?\d+,\d+")
-_BRACKETS = " \t\r\n[]()"
+_AROUND = " \t\r\n[]()`'\"*"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
         log = read_content(name, content, step)
         few = _few_values(log)
         return Pasted("numbers" if few else "run", few, log)
+    if numbers := _metrics(text):
+        return Pasted("numbers", numbers)
     if "\n" not in text and not re.search(r"[\t,;{\[]", text):
         raise Problem("pasted_unknown", text=shortened(text))
     return Pasted("table")
@@ -52,12 +55,17 @@ def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
 
 def numbers_in(text: str) -> tuple[str, ...]:
     """The numbers of a text that has nothing else, up to 20, with points for commas before
-    decimals; none of any other text.
+    decimals and shares for percentages; none of any other text.
 
     >>> numbers_in("2.09, 2.08"), numbers_in("2,09"), numbers_in("[1,2]"), numbers_in("2.09 s")
     (('2.09', '2.08'), ('2.09',), ('1', '2'), ())
+    >>> numbers_in("~0.693"), numbers_in("93.75%")
+    (('0.693',), ('0.9375',))
     """
-    words = [one.strip(",") for one in re.split(r"[\s;]+", text.strip(_BRACKETS)) if one.strip(",")]
+    if len(text) > MOST_LETTERS:
+        return ()
+    plain = without_doubts(text).strip(_AROUND)
+    words = [one.strip(",") for one in re.split(r"[\s;]+", plain) if one.strip(",")]
     if all(map(_DECIMAL_COMMA.fullmatch, words)) and not text.strip().startswith("["):
         words = [one.replace(",", ".") for one in words]
     else:
@@ -66,10 +74,26 @@ def numbers_in(text: str) -> tuple[str, ...]:
     return tuple(words) if is_numbers else ()
 
 
+def typed_numbers(text: str) -> tuple[str, ...]:
+    """The numbers of a text that is typed for one, also those in a sentence about a loss or a
+    metric; none where it has neither."""
+    if numbers := numbers_in(text):
+        return numbers
+    content = text.encode("utf-8", "replace")
+    return read_pasted(content).numbers if is_log(PASTED, content) else _metrics(text)
+
+
+def _metrics(text: str) -> tuple[str, ...]:
+    """The values of the first metric in a sentence."""
+    return next((said.values for said in statements_of(text) if "\n" not in text), ())
+
+
 def _few_values(log: Log) -> tuple[str, ...]:
     """The values of the loss, as they were written, of a log with too few to have a course."""
-    curve = log.curves.get(log.trained)
+    curve = log.curves.get(log.trained or log.held_out)
     if log.source != "console" or curve is None or len(curve) >= LEAST_VALUES:
+        return ()
+    if len(curve.finite) < len(curve):
         return ()
     return tuple(
         f"{value:.{max(round(-math.log10(2 * unit)), 0)}f}" if unit else repr(value)

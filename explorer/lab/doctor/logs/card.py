@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.logs.log import Curve, Log, curves_of, number_in
 from explorer.runtime.problem import Problem
+from explorer.sources.drawn_tables import bar_cells
 
 _LOSS = re.compile(
     r"^\* Loss: (?:\[<code>(?P<linked>[\w.]+)</code>\]|<code>(?P<plain>[\w.]+)</code>)"
@@ -92,7 +93,7 @@ def _curves(text: str) -> dict[str, Curve]:
 
 
 def _points(table: str) -> Iterator[tuple[str, object, object]]:
-    rows = [[cell.strip(" *") for cell in line.strip("|").split("|")] for line in table.split("\n")]
+    rows = [bar_cells(line) for line in table.split("\n")]
     heads = rows[0]
     if "Step" not in heads:
         return

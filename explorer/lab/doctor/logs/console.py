@@ -1,8 +1,9 @@
 """Console output of a training, as a Trainer, Lightning, Keras or a loop of one's own prints it.
 
-Two forms are read: objects in braces, as JSON or as Python prints a dict, and lines with
-`loss=0.69`, `loss: 0.69` or `loss 0.69`. The step is the one that is named there, or else the count
-of the progress bar; without either the entries are counted.
+Three forms are read: objects in braces, as JSON or as Python prints a dict; lines with
+`loss=0.69`, `loss: 0.69` or `loss 0.69`; and, of a short text without either, plain sentences. The
+step is the one that is named there, or else the count of the progress bar; without either the
+entries are counted.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from explorer.lab.doctor.logs.log import (
     last_epoch,
     number_in,
 )
+from explorer.lab.doctor.logs.sentences import losses_in, plain_signs
 from explorer.runtime.problem import Problem
+from explorer.sources.json_rows import is_json
 
 DETECTED_BYTES = 2**20  # of a file, in which its first entries are looked for
 MIN_SHARE = 0.2  # of the lines, that entries without braces must be
@@ -33,14 +36,16 @@ MOST_BARS = 8  # progress bars with different totals that are followed at once
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _OBJECT = re.compile(r"\{(?:[^{}]|\{[^{}]*+\})*+\}")
 _NUMBER = r"(?P<value>[-+−]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf(?:inity)?)|none|null)"
-_END = r"(?:/(?P<total>\d+))?(?=\.?(?:$|[\s,;|\])}\"'…]))"
+_END = r"(?:/(?P<total>\d+))?(?=[.!?。]?(?:$|[\s,;|\])}\"'…]))"
 _FIRST_WORD = (
     r"(?:(?:train|training|val|valid|validation|eval|test|grad|gradient|learning|global) )?"
 )
 _NAMED = (
     r"(?:[\"'](?P<quoted>[^\"'\n]{1,80})[\"']\s*:"
-    rf"|(?<![\w/.])(?P<name>{_FIRST_WORD}[A-Za-z_][\w./()@-]*)\s*[:=]"
-    rf"|\b(?P<word>(?:{_FIRST_WORD}loss|(?:global )?step|iter(?:ation)?|epoch))\b(?=[ \[]))"
+    rf"|(?<![\w/.])(?P<name>{_FIRST_WORD}[A-Za-z_一-鿿][\w./()@-]*)\s*[:=]"
+    r"|(?<![\w/.-])(?P<word>(?:[\w.-]+/)*"
+    rf"(?:{_FIRST_WORD}(?:[a-z]+_)*loss|(?:global[ _])?step|iter(?:ation)?|epoch|"
+    r"[一-鿿]*损失|步数|轮次))\b(?=[ \[]))"
 )
 _ENTRY = re.compile(rf"{_NAMED}\s*[\"'\[]?(?:tensor\()?{_NUMBER}{_END}", re.I)
 _COUNT = re.compile(r"(?<![\d/:.])(?<!epoch )(\d+)/(\d+)(?![\d/])", re.I)
@@ -48,7 +53,8 @@ _RATE = re.compile(r"it/s|s/it|s/step")
 _TITLE = re.compile(r"^\s*(?P<title>[^|%]*?):?\s*\d+%\|")
 _TRAINING = re.compile(r"^(?:epoch|train|step|iter|global)", re.I)
 _NO_METRIC = re.compile(r"\.[a-z]{1,4}$|^(?:cuda|device|rank|pid|seed|v_num)$", re.I)
-_HELD_OUT = re.compile(r"^(?:eval|val|valid|validation|test|dev)[ _/]", re.I)
+_HELD_OUT = re.compile(r"^(?:eval|val|valid|validation|test|dev)[ _/]|^(?:验证|测试|评估)", re.I)
+_CHINESE_STEP, _CHINESE_EPOCH = (re.compile(rf"第\s*(\d+)\s*{unit}") for unit in "步轮")
 
 
 @dataclass
@@ -88,7 +94,7 @@ def plain_name(name: str) -> str:
 def is_console(content: bytes) -> bool:
     """Whether a text has entries of a training loss: an object that ends its line, or at least one
     in five of the lines. Bars count as no lines."""
-    if b"loss" not in content.lower():
+    if b"loss" not in content.lower() and "损失".encode() not in content:
         return False
     text = content[:DETECTED_BYTES].decode("utf-8-sig", "replace")
     entries, left = _parsed(text)
@@ -97,6 +103,18 @@ def is_console(content: bytes) -> bool:
     if any(one.braced and _ends_line(lines[one.line - 1]) for one in found):
         return True
     return bool(found) and len(found) >= MIN_SHARE * (len(entries) + len(left))
+
+
+def prints_objects(content: bytes) -> bool:
+    """Whether lines are objects with a loss, as Python prints them; no table has these for rows."""
+    text = content[:DETECTED_BYTES].decode("utf-8-sig", "replace")
+    if "{" not in text or is_json(text):
+        return False
+    lines = _lines(text)
+    own = (one for one in _parsed(text)[0] if one.braced and one.has_loss)
+    return any(
+        lines[one.line - 1].startswith("{") and _ends_line(lines[one.line - 1]) for one in own
+    )
 
 
 def _ends_line(line: str) -> bool:
@@ -125,7 +143,9 @@ def read(name: str, content: bytes) -> Log:
 
 
 def _lines(text: str) -> list[str]:
-    return _ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    text = plain_signs(_ESCAPES.sub("", text))
+    text = _CHINESE_EPOCH.sub(r"epoch=\1 ", _CHINESE_STEP.sub(r"step=\1 ", text))
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def _parsed(text: str) -> tuple[list[_Entry], list[int]]:
@@ -145,6 +165,10 @@ def _parsed(text: str) -> tuple[list[_Entry], list[int]]:
             used |= set(range(line, line + piece.count("\n") + 1))
         elif not braced and (epochs := [one for one in values if EPOCH.search(one)]):
             heading = values[epochs[0]]
+            used.add(line)
+    if not any(entry.has_loss for entry in entries):
+        for line, topic, value in losses_in(lines):
+            entries.append(_Entry(line, False, {topic: value}))
             used.add(line)
     left = [at for at, line in enumerate(lines, 1) if at not in used and _says_something(line)]
     return entries, left

@@ -34,7 +34,7 @@ THRESHOLD = re.compile("threshold", re.I)
 # One of them that says how far similarities follow the labels.
 CORRELATION = re.compile(r"spearman|pearson", re.I)
 GRADIENT = re.compile(r"grad(ient)?_norm$", re.I)
-HELD = re.compile(r"eval|val|test|dev|held", re.I)
+HELD = re.compile(r"eval|val|test|dev|held|验证|测试|评估", re.I)
 OURS = "prism_"
 OF_RUN = " - "  # between a run and its curve, as wandb writes it
 BEFORE_CURVE = " [-·] "  # what may stand there
@@ -44,8 +44,9 @@ GLOBAL_STEPS = ("global_step", "train/global_step", "trainer/global_step")
 STEP_NAMES = (
     *("global_step/max_steps", *GLOBAL_STEPS, "step"),
     *("_step", "iteration", "iter", "steps", "num_updates", "batch"),
+    *("步数", "训练步数", "迭代次数"),
 )
-EPOCH = re.compile(r"(?:^|/)epoch$", re.I)
+EPOCH = re.compile(r"(?:^|/)(?:epoch|轮次|轮数)$", re.I)
 ROWS = "#"  # in place of a column of steps: the number of the row
 NO_NUMBERS = ("NaN", "Infinity", "-Infinity")  # in place of a number in JSON, as many write it
 LARGEST_POWER = sys.float_info.max_10_exp
@@ -155,6 +156,8 @@ def _plain(name: str) -> str:
     """A name without its folder, its run, and whether it is of steps or a mean of an epoch's, as
     Lightning has it: "bold-sun-1 - train/loss" → "loss", "train_loss_step" → "train_loss"."""
     last = re.split(f"/|{BEFORE_CURVE}", name)[-1].strip().lower()
+    if last.endswith("损失"):
+        return "eval_loss" if HELD.search(last) else "loss"
     return re.sub(r"loss_(step|epoch)$", "loss", last.replace(" ", "_").replace("-", "_"))
 
 

@@ -65,7 +65,7 @@ def read_content(name: str, content: bytes, step: str = "") -> Log:
     for fits, read in _KINDS:
         if fits(content):
             return read(name, content)
-    if not scalars.is_scalars(name, content) and console.is_console(content):
+    if not _is_table(name, content) and console.is_console(content):
         return console.read(name, content)
     return scalars.read(name, content, step)
 
@@ -85,7 +85,11 @@ def is_log(name: str, content: bytes) -> bool:
     if read_similarities(content):
         return False
     known = any(fits(content) for fits, _ in _KINDS)
-    return known or scalars.is_scalars(name, content) or console.is_console(content)
+    return known or _is_table(name, content) or console.is_console(content)
+
+
+def _is_table(name: str, content: bytes) -> bool:
+    return scalars.is_scalars(name, content) and not console.prints_objects(content)
 
 
 def _is_json(content: bytes) -> bool:

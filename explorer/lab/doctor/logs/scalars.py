@@ -26,7 +26,7 @@ from explorer.lab.doctor.logs.log import (
     number_in,
 )
 from explorer.runtime.problem import Problem
-from explorer.sources.cells import Cells, decimal_mark, is_blank, is_score, read_score
+from explorer.sources.cells import NOTHING, Cells, decimal_mark, is_blank, is_score, read_score
 from explorer.sources.delimited import SAMPLE, to_nobody
 from explorer.sources.grids import Grid, read_grid
 from explorer.sources.json_rows import written
@@ -38,8 +38,6 @@ TAGGED = "-tag-"  # before the curve's name, in the name of a file that TensorBo
 # Of these wandb's table of runs has some three, whichever columns are shown.
 OF_RUNS, SHOWN = {"name", "state", "created", "runtime"}, 3
 _SHARE = re.compile(r"(\d+)/\d+")
-# What programs write where there is no value.
-NOTHING = ("", "none", "null", "-", "n/a")
 MOST_KINDS = 100  # of rows, by which curves have a number in them
 # What is no curve: clocks, trackio's number of a row, and wandb's ends of a smoothed one.
 APART = re.compile(

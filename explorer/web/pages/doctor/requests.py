@@ -7,7 +7,7 @@ from typing import Any
 from explorer.lab.doctor.explain import explain_values
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
 from explorer.lab.doctor.number_report import beside, to_json
-from explorer.lab.doctor.pasted import numbers_in, read_pasted
+from explorer.lab.doctor.pasted import read_pasted, typed_numbers
 from explorer.locale import language_of
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
@@ -24,7 +24,7 @@ def _explain(request: Json) -> Json:
     number may be."""
     language, known = language_of(request.get("language")), known_in(request)
     typed = _text(request, "value")
-    written = numbers_in(typed) or (typed,)
+    written = typed_numbers(typed) or (typed,)
     with jobs.in_order(SECONDS):
         found = explain_values(written, known)
         made = to_json(found, language)
