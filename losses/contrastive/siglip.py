@@ -201,6 +201,7 @@ SIGLIP = LossSpec(
             "open_clip 3.3.0 (initial values)",
             {"scale": 10.0, "bias": -10.0},
             learned={"scale": 1000.0, "bias": -500.0},
+            aliases=("SigLipLoss",),
             former=("open_clip (initial values)",),
             peers=(
                 Peer("open-clip-torch", "SigLipLoss", OF_PAIRS, {"scale": 10.0, "bias": -10.0}),
