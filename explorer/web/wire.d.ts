@@ -540,7 +540,7 @@ export interface EvidentRow {
   label: Real | null;
 }
 
-/** What is the matter with a table of texts and their classes in batches of a size, the worst first; the share of a batch's rows that are alone of their class; the largest classes, and the smallest of the others; the losses that can learn from it, and how many, the last ones, stand folded; the link of a scene with rows of it; its pairs of one class as a file that the server has, null where no loss can; and how the table was read. */
+/** What is the matter with a table of texts and their classes in batches of a size, the worst first; the share of a batch's rows that are alone of their class; the largest classes, and the smallest of the others; the losses that can learn from it, and how many, the last ones, stand folded; the link of a scene with rows of it; how many texts stay in the cleaned table, and how many have a class of another spelling there; its pairs of one class as a file that the server has, null where no loss can; and how the table was read. */
 export interface ExaminedClasses {
   rows: number;
   classes: number;
@@ -555,6 +555,7 @@ export interface ExaminedClasses {
   scenes: string[];
   more: number;
   kept: number;
+  respelled: number;
   pairs_file: FetchedRows | null;
   file: LargeFile;
 }

@@ -908,6 +908,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         _of_data(key, claims)
         for key, claims in (
             ("batches_without_positive", "which share of random batches has no positive pair"),
+            ("class_spellings", "how many class names differ in case, width or blanks alone"),
             ("classes_of_one", "how many classes have a single text"),
             ("conflicting_labels", "how many pairs have labels more than 10 % of the scale apart"),
             ("rater_noise", "how many pairs have labels that differ by at most 10 % of the scale"),

@@ -26,6 +26,7 @@ GRADED = "".join(f"first {n}\tsecond {n}\t{n % 5}\n" for n in range(10))
 SAMPLES: dict[str, tuple[str, int, str]] = {
     "batches_without_positive": ("info_nce", 2, "".join(
         f"first {n}\tsecond {n}\t{int(n == 0)}\n" for n in range(8))),
+    "class_spellings": ("supcon", 4, "text\tclass\none\ta\ntwo\ta\nthree\tA\nfour\tb\nfive\tb\n"),
     "classes_of_one": ("supcon", 4, "text\tclass\none\ta\ntwo\ta\nthree\tb\nfour\tb\nfive\tc\n"),
     "conflicting_labels": ("cosent", 4, "one\ttwo\t1\none\ttwo\t0\nthree\tfour\t1\n"),
     "rater_noise": ("cosent", 4, "one\ttwo\t4.2\none\ttwo\t4.6\nthree\tfour\t0\nfive\tsix\t5\n"),

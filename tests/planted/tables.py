@@ -290,6 +290,8 @@ def of_classes(draw: random.Random) -> tuple[list[tuple[str, str]], dict[str, se
                for one, kind in both[1:]]  # fmt: skip
     marked += [("first", row) for row in twice]
     marked += [("again", (dressed(draw, one), kind)) for one, kind in twice]
+    marked += [("class_spellings", (text(draw, 7000 + p), f" C{draw.randint(0, 5)} "))
+               for p in range(draw.randint(1, 4))]  # fmt: skip
     marked += [("classes_of_one", (text(draw, 6000 + p), f"lonely {p}"))
                for p in range(draw.randint(1, 4))]  # fmt: skip
     draw.shuffle(marked)

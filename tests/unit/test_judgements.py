@@ -183,7 +183,7 @@ ELSEWHERE = {
                 "rows_alone"
             ),
             "classes.py::test_what_was_planted_is_found_and_nothing_else": (
-                "classes_of_one one_class texts_again texts_in_classes"
+                "class_spellings classes_of_one one_class texts_again texts_in_classes"
             ),
             "encoded.py::test_texts_beyond_the_encoders_limit_are_counted_in_its_own_tokens": (
                 "tokens_cut_off"

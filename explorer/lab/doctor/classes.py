@@ -15,7 +15,7 @@ from explorer.lab.doctor.data import MANY_MET, SOME_MET, Check
 from explorer.lab.doctor.faults import NOTE, SEVERE, SEVERITIES, WARNING, Fault, Value, evidence
 from explorer.lab.doctor.profile import Cleaned
 from explorer.lab.doctor.remedies import BY_CLASS, against_rows_alone
-from explorer.lab.doctor.texts import looked_at, numbered, together
+from explorer.lab.doctor.texts import folded, looked_at, numbered, together
 from explorer.lab.doctor.trial import sampler_values
 from explorer.lab.large.texts import Texts
 from explorer.runtime.budgets import budget
@@ -23,7 +23,7 @@ from explorer.runtime.jobs import Report
 from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.numbers import percent
 from explorer.runtime.problem import Problem
-from explorer.sources.cells import read_sentence
+from explorer.sources.cells import read_sentence, shortened
 from explorer.sources.column_names import CLASS_NAMES
 from explorer.sources.columns import (
     CLASS_ROLES,
@@ -36,7 +36,15 @@ from explorer.sources.reading_notes import ColumnsRead
 
 MOST_ALONE = 0.5  # of the rows without a positive: most of a batch teaches nothing
 HEAD = 4096  # bytes in which the names of columns are looked for
-CHECKS = ("one_class", "classes_of_one", "rows_alone", "texts_in_classes", "texts_again")
+CHECKS = (
+    "one_class",
+    "class_spellings",
+    "classes_of_one",
+    "rows_alone",
+    "texts_in_classes",
+    "texts_again",
+)
+SPELLINGS_SHOWN, LETTERS_OF_NAME = 3, 40  # classes whose spellings a finding quotes
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +86,31 @@ class ClassTable:
         return np.argsort(self.of, kind="stable"), np.cumsum(self.sizes) - self.sizes
 
     @cached_property
+    def spellings(self) -> list[list[int]]:
+        """The classes, by number, whose names are the same but for case, width and blanks: those of
+        one name together, the largest first."""
+        same: dict[str, list[int]] = {}
+        for at in np.argsort(-self.sizes, kind="stable").tolist():
+            same.setdefault(folded(self.names[at]), []).append(at)
+        return [classes for classes in same.values() if len(classes) > 1]
+
+    @cached_property
+    def one_spelling(self) -> np.ndarray:
+        """The class of each text [N], by the number of the most frequent spelling of its name."""
+        numbers = np.arange(len(self.names))
+        for classes in self.spellings:
+            numbers[classes] = classes[0]
+        return numbers[self.of]
+
+    @cached_property
+    def respelled(self) -> np.ndarray:
+        """The places of texts whose class has a more frequent spelling."""
+        return np.flatnonzero(self.one_spelling != self.of)
+
+    @cached_property
     def _both(self) -> np.ndarray:
         """A number for each text with its class [N]."""
-        return together(self.numbers, self.of)
+        return together(self.numbers, self.one_spelling)
 
     @cached_property
     def mixed(self) -> np.ndarray:
@@ -97,7 +127,8 @@ class ClassTable:
 
     @cached_property
     def cleaned(self) -> Cleaned:
-        """Without texts of several classes, and without those that stood before in their class."""
+        """Without texts of several classes, and without those that stood before in their class; a
+        class stays one however its name is spelled."""
         faults = {"texts_in_classes": self.mixed, "texts_again": self.again}
         return Cleaned.without(len(self), faults)
 
@@ -253,6 +284,7 @@ def _classes(table: ClassTable, batch: int, share: float) -> Iterator[Fault]:
     if len(table.names) == 1:
         yield Fault("one_class", SEVERE, {"name": table.names[0]})
         return
+    yield from _spellings(table)
     single = np.flatnonzero(table.sizes[table.of] == 1)
     if len(single):
         severity = SEVERE if len(single) == len(table) else WARNING
@@ -269,6 +301,23 @@ def _classes(table: ClassTable, batch: int, share: float) -> Iterator[Fault]:
             values |= sampler_values(sampler, BY_CLASS)
             more = "" if sampler.helps else "epoch_short"
         yield Fault("rows_alone", severity, values, (), tuple(tried), more=more, tried=tried)
+
+
+def _spellings(table: ClassTable) -> Iterator[Fault]:
+    """Classes whose names differ in case, width or blanks alone."""
+    if not table.spellings:
+        return
+    quoted = [" / ".join(_quoted(table.names[at]) for at in same) for same in table.spellings]
+    values: dict[str, Value] = {
+        "count": len(table.spellings),
+        "examples": "; ".join(quoted[:SPELLINGS_SHOWN]),
+        "rows": len(table.respelled),
+    }
+    yield Fault("class_spellings", WARNING, values, evidence(table.respelled))
+
+
+def _quoted(name: str) -> str:
+    return f"“{shortened(name, LETTERS_OF_NAME)}”"
 
 
 def _twice(table: ClassTable) -> Iterator[Fault]:

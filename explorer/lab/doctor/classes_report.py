@@ -44,14 +44,14 @@ def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Ite
     yield f"\n{say(language, 'doctor.looked_for')}"
     yield from (f"   {check.said(language)}" for check in found.checks)
     kept = len(table.cleaned.kept)
-    if kept < len(table):
+    if kept < len(table) or len(table.respelled):
         yield f"\n{say(language, 'doctor.class.cleaned', kept=kept, total=len(table))}"
 
 
 def classes_to_json(
     table: ClassTable, found: ClassesExamined, fitting: Iterable[Suited], language: str
 ) -> dict[str, Any]:
-    """The same as plain JSON; rows count from 1."""
+    """The same as plain JSON; rows are those of the table."""
     return {
         "rows": len(table),
         "skipped": table.skipped,
@@ -62,10 +62,14 @@ def classes_to_json(
         "alone": found.alone,
         "classes": [{"name": name, "count": count} for name, count in table.by_size],
         "findings": [
-            {**fault.to_json(language), "rows": list(fault.rows)} for fault in found.faults
+            {**fault.to_json(language), "rows": [table.row(text) for text in fault.rows]}
+            for fault in found.faults
         ],
         "looked_for": [check.name for check in found.checks],
         "suited": [one.to_json(language) for one in fitting],
         "kept": len(table.cleaned.kept),
-        "left_out": [{"row": row, "because": name} for row, name in table.cleaned.left_out],
+        "respelled": len(table.respelled),
+        "left_out": [
+            {"row": table.row(text), "because": name} for text, name in table.cleaned.left_out
+        ],
     }

@@ -7,6 +7,7 @@ columns, lists as lists. sentence-transformers trains on what stays as on what w
 from __future__ import annotations
 
 import csv
+import dataclasses
 import itertools
 import json
 import math
@@ -42,10 +43,12 @@ def write_kept(
     by_threshold: bool = False,
 ) -> Path:
     """The rows that stay: pairs with the labels and the teacher's scores that they have, triplets,
-    lists, or texts with their classes. JSON lines where the name says so, or where it says nothing
-    and there are lists; else a table, with lists as JSON in a cell. `by_threshold`: which labels
-    conflict, as `Profile.several_labels`."""
+    lists, or texts with their classes, each in its most frequent spelling. JSON lines where the
+    name says so, or where it says nothing and there are lists; else a table, with lists as JSON in
+    a cell. `by_threshold`: which labels conflict, as `Profile.several_labels`."""
     kept = (_cleaned(read, by_threshold).kept - 1).tolist()
+    if isinstance(read, ClassTable):
+        read = dataclasses.replace(read, of=read.one_spelling)
     lines = (_cells(read, group) for group in _groups(read, kept))
     _write(path, read, _heads(read), lines, len(kept), tell)
     return path

@@ -198,11 +198,12 @@ def _quoted(names: Sequence[str]) -> str:
 
 
 def _sharing(profile: Profile, place: int) -> tuple[int, ...]:
-    """This pair, and those that have one of its texts."""
+    """All pairs that share a text with another one: this one and those of its texts first."""
     first, second = profile.first[place], profile.second[place]
-    shares = (profile.first == first) | (profile.second == second)
-    shares |= (profile.second == first) | (profile.first == second)
-    return evidence(np.flatnonzero(shares & profile.positive))
+    places = profile.sharing
+    ends = profile.first[places], profile.second[places]
+    of_its_texts = np.logical_or.reduce([(side == first) | (side == second) for side in ends])
+    return evidence(places[np.argsort(~of_its_texts, kind="stable")])
 
 
 @functools.cache

@@ -130,7 +130,8 @@ class ExaminedClasses(TypedDict):
     """What is the matter with a table of texts and their classes in batches of a size, the worst
     first; the share of a batch's rows that are alone of their class; the largest classes, and the
     smallest of the others; the losses that can learn from it, and how many, the last ones, stand
-    folded; the link of a scene with rows of it; its pairs of one class as a file that the server
+    folded; the link of a scene with rows of it; how many texts stay in the cleaned table, and how
+    many have a class of another spelling there; its pairs of one class as a file that the server
     has, null where no loss can; and how the table was read."""
 
     rows: int
@@ -146,6 +147,7 @@ class ExaminedClasses(TypedDict):
     scenes: list[str]
     more: int
     kept: int
+    respelled: int
     pairs_file: FetchedRows | None
     file: LargeFile
 

@@ -246,6 +246,7 @@ class DoctoredClasses(TypedDict):
     looked_for: list[str]
     suited: list[WeighedLoss]
     kept: int
+    respelled: int
     left_out: list[TextLeftOut]
 
 

@@ -32,7 +32,7 @@ SURE, SURE_AMONG_MANY = 3.0, 6.0
 ORDERED = 0.2
 LEAST_POINTS = 3
 DONE = 0.98  # of the way from collapse to floor
-FEW, FEW_FOR_PLATEAU, FEW_DIGITS = 10, 40, 8
+FEW_FOR_PLATEAU, FEW_DIGITS = 40, 8
 # Above this share of the way from collapse to floor an error leaves open where on it a level lies.
 VAGUE = 0.1
 BLOCKS, OF_LEVEL = 20, 5
@@ -171,7 +171,8 @@ def on_numbers(curve: Curve) -> Iterator[Fault]:
     last = len(zero) if zero.all() else int(np.argmin(zero[::-1]))
     if last >= ZEROS:
         at = len(zero) - last
-        yield Fault("zero", WARNING, {"count": last, "step": curve.step_at(at)}, room="run")
+        said: dict[str, int | float | str] = {"count": last, "step": curve.step_at(at)}
+        yield Fault("zero", WARNING, said, _steps(curve, np.flatnonzero(zero)[-last:]), room="run")
 
 
 def on_end(log: Log, curve: Curve) -> Iterator[Fault]:
@@ -216,7 +217,8 @@ def on_gradient(log: Log) -> Iterator[Fault]:
                 "count": last,
                 "step": curve.step_at(at),
             }
-            yield Fault("gradient_not_finite", SEVERE, said, (int(curve.steps[at]),), room="run")
+            steps = _steps(curve, np.arange(at, len(broken)))
+            yield Fault("gradient_not_finite", SEVERE, said, steps, room="run")
             return
 
 
@@ -378,4 +380,4 @@ def on_digits(curve: Curve) -> Iterator[Fault]:
 
 
 def _steps(curve: Curve, places: np.ndarray) -> tuple[int, ...]:
-    return tuple(int(curve.steps[place]) for place in places[:FEW])
+    return tuple(int(curve.steps[place]) for place in places)

@@ -279,6 +279,7 @@ def _examined_classes(table: ClassTable, source: Source, batch: int, language: s
         **_on_scenes(fitting, [rows] * len(fitting), language),
         "more": max(0, len(fitting) - LISTED),
         "kept": len(table.cleaned.kept),
+        "respelled": len(table.respelled),
         "pairs_file": _paired_file(table, source) if fitting else None,
         "file": _class_file(table, source),
         "looked": [check.said(language) for check in found.checks],

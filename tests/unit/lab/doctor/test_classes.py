@@ -59,11 +59,13 @@ def test_nothing_is_invented():
         ([("The TEXT 0 of 1", "c2")], "texts_in_classes", (2, 101)),
         ([("the text 0  of 1", "c1")], "texts_again", (101,)),
         ([("something else", "c9")], "classes_of_one", (101,)),
+        ([("something else", "C1"), ("and more", "C1")], "class_spellings", (101, 102)),
+        ([("the text 0 of 1", " ｃ1"), ("and more", "ｃ1")], "texts_again", (101,)),
     ],
 )
 def test_what_was_planted_is_found_and_nothing_else(planted, name, rows):
     faults = found(*clean(), *planted, batch=64)
-    assert set(faults) - {"rows_alone"} == {name}
+    assert set(faults) - {"rows_alone", "class_spellings"} == {name} - {"class_spellings"}
     assert faults[name].rows == rows
     for language in ("en", "zh"):
         assert "{" not in faults[name].said(language)
@@ -195,7 +197,7 @@ def test_the_cleaned_table_has_each_text_once_in_one_class(tmp_path, capsys):
     told = doctor(typed_doctor(str(path), "--clean", str(kept)))
     said = capsys.readouterr().out
     assert told == 1  # texts in several classes
-    assert "Without texts of several classes, and texts again in their class: 3 of 6" in said
+    assert "without texts of several classes, and texts again in their class: 3 of 6" in said
     assert f"Wrote {kept}" in said
     assert kept.read_text() == "text\tclass\na cat\tx\na bird\ty\na fish\ty\n"
     left = kept.with_suffix(".left-out.tsv").read_text().splitlines()
@@ -213,7 +215,25 @@ def test_the_cleaned_table_has_each_text_once_in_one_class(tmp_path, capsys):
     assert doctor(typed_doctor(str(path), "--json")) == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["kept"] == 3
-    assert answer["left_out"][0] == {"row": 2, "because": "texts_again"}
+    assert answer["left_out"][0] == {"row": 3, "because": "texts_again"}  # as in the table
+
+
+def test_the_cleaned_table_has_one_spelling_of_each_class(tmp_path, capsys):
+    """That of most rows; of a text that stands under two spellings, the first row."""
+    path, kept = tmp_path / "t.csv", tmp_path / "kept.tsv"
+    spelled = ["refund", "Refund", "Refund", "ｒefund", "card arrival", "Card  Arrival", "cancel"]
+    rows = [f"text {n},{name}" for n, name in enumerate(spelled)] + ["text 0,REFUND"]
+    path.write_text("\n".join(["text,class", *rows]) + "\n", encoding="utf-8")
+    doctor(typed_doctor(str(path), "--json", "--clean", str(kept)))
+    answer = json.loads(capsys.readouterr().out)
+    (fault,) = (one for one in answer["findings"] if one["name"] == "class_spellings")
+    assert fault["rows"] == [1, 4, 6, 8]
+    assert (fault["values"]["count"], fault["values"]["rows"]) == (2, 4)
+    assert (answer["kept"], answer["respelled"]) == (7, 4)
+    again = read_table(kept.read_bytes(), "kept.tsv", quiet)
+    assert isinstance(again, ClassTable)
+    assert again.by_size == [("Refund", 4), ("card arrival", 2), ("cancel", 1)]
+    assert again.spellings == []
 
 
 @pytest.mark.parametrize(

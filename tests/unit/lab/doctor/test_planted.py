@@ -11,7 +11,8 @@ pytestmark = pytest.mark.thorough
 
 OF_ROWS = {
     "copies", "conflicting_labels", "rater_noise", "same_on_both_sides", "mixed_scripts", "cut_off",
-    "twins", "texts_in_classes", "texts_again", "classes_of_one", "negative_is_own", "twins_met",
+    "twins", "texts_in_classes", "texts_again", "classes_of_one", "class_spellings",
+    "negative_is_own", "twins_met",
     "margin_beyond", tables.OTHERWISE, *tables.BY_FILE,
 }  # fmt: skip
 

@@ -394,13 +394,14 @@ export default function findings(root, channel) {
     const { kept = 0 } = door.found ?? classes ?? {};
     const total = door.found?.pairs ?? classes?.rows ?? 0;
     const left = total - kept;
+    const changes = left > 0 || (classes?.respelled ?? 0) > 0;
     const { rows = 0, kept_rows: keptRows = 0 } = door.found ?? {};
     const cleaned = rows < total && !classes ? "cleaned_rows" : "cleaned";
-    const key = `doctor${classes ? ".class" : ""}.${left ? cleaned : "clean_all"}`;
+    const key = `doctor${classes ? ".class" : ""}.${changes ? cleaned : "clean_all"}`;
     clean.replaceChildren(
       h("h2", {}, say("doctor.clean")),
       h("p.lp-about", {}, say(key, { kept, total, rows: keptRows, all: rows })),
-      left
+      changes
         ? h(
             "div.lp-row.lp-wrap",
             {},
