@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 ROLES = ("", "scale", "temperature", "sharpness", "margin")
-ParameterValue = float | bool | str | tuple[float, ...]
+# None: the parameter is off.
+ParameterValue = float | bool | str | tuple[float, ...] | None
 
 
 @dataclass(frozen=True)
@@ -17,9 +18,10 @@ class Parameter:
     list of numbers, anything else is a number between `minimum` and `maximum`. `role` is what rules
     of thumb know it as, one of `ROLES`: "scale" is λ before a difference of two scores, of which
     λ = α/σ_s (S1 eq. 50) speaks; "sharpness" is any other factor or temperature that sharpens all
-    that is compared. At the value `off` it does nothing. Of a `whole` one only whole numbers count.
-    One that speaks of a query's own hard negatives (`negative_owners`) says in `without_owners` at
-    which value it does not.
+    that is compared. Of a `whole` one only whole numbers count. A number with an `on_value` may be
+    off, which is None, and begins at that value when it is switched on; `former_off` is the number
+    that stood for off in earlier versions. One that speaks of a query's own hard negatives
+    (`negative_owners`) says in `without_owners` at which value it does not.
     """
 
     name: str
@@ -31,7 +33,8 @@ class Parameter:
     logarithmic: bool = False
     choices: tuple[str, ...] = ()
     role: str = ""
-    off: float | None = None
+    on_value: float | None = None
+    former_off: float | None = None
     whole: bool = False
     without_owners: ParameterValue | None = None
 

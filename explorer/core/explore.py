@@ -6,7 +6,7 @@ import functools
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeGuard
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -17,6 +17,7 @@ from explorer.core.diagnostics import Order, Places, Suspect, Term, Weights
 from explorer.core.disagreement import Disagreement, disagreement
 from explorer.core.named import not_registered
 from explorer.core.own_loss import own_faults, own_loss, renew
+from explorer.core.parameters import checked
 from explorer.core.positives import refused
 from explorer.core.same_text import SameText, held_by_copies, same_text_in
 from explorer.core.scenario import Scenario
@@ -26,11 +27,9 @@ from explorer.locale import title_word
 from explorer.runtime import jobs, resource_checks
 from explorer.runtime.device import device_name
 from explorer.runtime.limits import KEPT_BATCHES
-from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
-from explorer.runtime.wire import is_number
 from explorer.sources.pairs import Pairs
-from losses import LOSSES, LossSpec, Parameter
+from losses import LOSSES, LossSpec
 from losses.combined.composed import chosen as of_part
 from losses.combined.composed import handed
 from losses.landmarks import Bound
@@ -336,7 +335,7 @@ def parameters_for(spec: LossSpec, chosen: dict[str, object]) -> dict[str, Param
     known = {parameter.name: parameter for parameter in spec.parameters}
     check_names(spec, [name for name in chosen if not _is_of(spec.name, name)])
     return {
-        name: _checked(parameter, chosen[name]) if name in chosen else parameter.default
+        name: checked(parameter, chosen[name]) if name in chosen else parameter.default
         for name, parameter in known.items()
     }
 
@@ -356,52 +355,6 @@ def _is_of(loss: str, name: str) -> bool:
     if own_loss(loss) is not None:
         return True
     return loss in LOSSES and any(one.name == name for one in LOSSES[loss].parameters)
-
-
-def _checked(parameter: Parameter, value: object) -> ParameterValue:
-    said = str(value)[:60]
-    if parameter.kind == "choice":
-        if not isinstance(value, str) or value not in parameter.choices:
-            accepted = ", ".join(parameter.choices)
-            raise Problem(
-                "parameter_choice", about="loss", name=parameter.name, value=said, known=accepted
-            )
-        return value
-    if parameter.kind == "switch":
-        if not isinstance(value, bool):
-            raise Problem("parameter_switch", about="loss", name=parameter.name, value=said)
-        return value
-    given = value if parameter.kind == "list" and isinstance(value, tuple | list) else (value,)
-    numbers: list[float] = []
-    for number in given:
-        if not _fits(number, parameter):
-            raise Problem(
-                "parameter_whole" if parameter.whole else "parameter_range",
-                about="loss",
-                name=parameter.name,
-                value=said,
-                low=typed(parameter.minimum),
-                high=typed(parameter.maximum),
-            )
-        numbers.append(float(number))
-    if isinstance(parameter.default, tuple):
-        if len(numbers) != len(parameter.default):
-            raise Problem(
-                "parameter_count",
-                about="loss",
-                name=parameter.name,
-                given=len(numbers),
-                count=len(parameter.default),
-            )
-        return tuple(numbers)
-    return numbers[0]
-
-
-def _fits(value: object, parameter: Parameter) -> TypeGuard[float]:
-    """Whether it is a number in the parameter's range, and whole where it has to be."""
-    if not is_number(value) or not parameter.minimum <= value <= parameter.maximum:
-        return False
-    return not parameter.whole or value % 1 == 0
 
 
 def scores_on(batch: Batch, vectors: Tensor | None) -> Tensor:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from explorer.core.related_classes import related_class_called
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, aliases
 from losses.combined.names import without_blanks
+
+OFF = ("off", "none", "null")  # how a person writes that a parameter is off
 
 
 class AmbiguousLoss(Problem):
@@ -54,6 +59,32 @@ def as_registered(loss: str, convention: str = "", library: str = "") -> tuple[s
     except aliases.LossNameError:
         return (registered_loss(loss) if convention else without_blanks(loss)), convention
     return name, LOSSES[name].present(convention) if convention else own
+
+
+def name_as_registered(chosen: Any, library: str = "") -> None:
+    """Replace the `loss`, the `convention` and the `parameters` of a frozen dataclass by what they
+    are called today: `as_registered`, and None for each parameter that is off."""
+    loss, convention = as_registered(chosen.loss, chosen.convention, library)
+    object.__setattr__(chosen, "loss", loss)
+    object.__setattr__(chosen, "convention", convention)
+    object.__setattr__(chosen, "parameters", _with_off(loss, chosen.parameters))
+
+
+def _with_off(
+    loss: str, parameters: Sequence[tuple[str, object]]
+) -> tuple[tuple[str, object], ...]:
+    """The parameters, None for each that is off: also where it is off as text, or has the number
+    that stood for off in links, runs and calls of earlier versions."""
+    known = LOSSES[loss].parameters if parameters and loss in LOSSES else ()
+    former = {one.name: one.former_off for one in known if one.on_value is not None}
+    return tuple(
+        (name, None if name in former and _is_off(value, former[name]) else value)
+        for name, value in parameters
+    )
+
+
+def _is_off(value: object, former: float | None) -> bool:
+    return value.lower() in OFF if isinstance(value, str) else value == former
 
 
 def registered_loss(loss: str) -> str:

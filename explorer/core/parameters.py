@@ -1,15 +1,18 @@
-"""The numbers among the parameters of a loss, values over their ranges, and who hears of them."""
+"""The parameters of a loss: the values they accept, values over their ranges, who hears of them."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from typing import TypeGuard
 
 import torch
 
 from explorer.locale import title_word
+from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
+from explorer.runtime.wire import is_number
 from losses import LossSpec, Parameter
 from losses.spec import ParameterValue
 
@@ -59,3 +62,63 @@ def _named(formula: Callable[..., object]) -> frozenset[str] | None:
     if rest and rest != ["_"]:
         return None
     return frozenset(one.name for one in found)
+
+
+def checked(parameter: Parameter, value: object) -> ParameterValue:
+    """Return the value, a number as a float; None is accepted where the parameter may be off.
+
+    Raises:
+        Problem: naming what is accepted, for any other value.
+    """
+    if value is None and parameter.on_value is not None:
+        return None
+    said = str(value)[:60]
+    if parameter.kind == "choice":
+        if not isinstance(value, str) or value not in parameter.choices:
+            accepted = ", ".join(parameter.choices)
+            raise Problem(
+                "parameter_choice", about="loss", name=parameter.name, value=said, known=accepted
+            )
+        return value
+    if parameter.kind == "switch":
+        if not isinstance(value, bool):
+            raise Problem("parameter_switch", about="loss", name=parameter.name, value=said)
+        return value
+    given = value if parameter.kind == "list" and isinstance(value, tuple | list) else (value,)
+    numbers: list[float] = []
+    for number in given:
+        if not _fits(number, parameter):
+            raise Problem(
+                _range_problem(parameter),
+                about="loss",
+                name=parameter.name,
+                value=said,
+                low=typed(parameter.minimum),
+                high=typed(parameter.maximum),
+            )
+        numbers.append(float(number))
+    if isinstance(parameter.default, tuple):
+        if len(numbers) != len(parameter.default):
+            raise Problem(
+                "parameter_count",
+                about="loss",
+                name=parameter.name,
+                given=len(numbers),
+                count=len(parameter.default),
+            )
+        return tuple(numbers)
+    return numbers[0]
+
+
+def _fits(value: object, parameter: Parameter) -> TypeGuard[float]:
+    """Whether it is a number in the parameter's range, and whole where it has to be."""
+    if not is_number(value) or not parameter.minimum <= value <= parameter.maximum:
+        return False
+    return not parameter.whole or value % 1 == 0
+
+
+def _range_problem(parameter: Parameter) -> str:
+    """The sentence for a number that does not fit."""
+    if parameter.on_value is not None:
+        return "parameter_range_or_off"
+    return "parameter_whole" if parameter.whole else "parameter_range"

@@ -15,7 +15,7 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from explorer.core.named import as_registered
+from explorer.core.named import name_as_registered
 from explorer.runtime import validation
 from explorer.runtime.budgets import budget
 from explorer.runtime.limits import MIB, SCENARIO_BYTES
@@ -133,9 +133,7 @@ class Scenario:
     view: View = field(default_factory=View)
 
     def __post_init__(self) -> None:
-        loss, convention = as_registered(self.loss, self.convention)
-        object.__setattr__(self, "loss", loss)
-        object.__setattr__(self, "convention", convention)
+        name_as_registered(self)
 
     def to_json(self) -> dict[str, object]:
         chosen = dataclasses.asdict(self)

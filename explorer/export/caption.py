@@ -14,7 +14,6 @@ from explorer.sources.random_batch import RandomBatch
 from explorer.sources.textbook import EXAMPLES
 from losses import Parameter
 from losses.labels import COSINES, UNIT
-from losses.spec import ParameterValue
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,11 @@ def caption(exploration: Exploration, language: str = "en", origin: str = "") ->
         values = {"part": e.order.violated, "all": e.order.ordered}
         parts.append(say(language, "figure_text.violated", **values))
     said.append(" · ".join(parts))
-    rules = [parameter_words(language, p, e.parameters[p.name]) for p in e.spec.parameters]
+    rules = [
+        parameter_words(language, one, value)
+        for one in e.spec.parameters
+        if (value := e.parameters[one.name]) is not None
+    ]
     rules += _labels(language, e)
     if e.leaves_same_text_out:
         rules.append(say(language, "figure_text.same_text_left_out"))
@@ -83,7 +86,9 @@ def title_of(exploration: Exploration, language: str) -> str:
     return " · ".join(filter(None, (name, exploration.scenario.convention)))
 
 
-def parameter_words(language: str, parameter: Parameter, value: ParameterValue) -> str:
+def parameter_words(
+    language: str, parameter: Parameter, value: float | bool | str | tuple[float, ...]
+) -> str:
     """A parameter and its value: λ = 20."""
     known = catalogue(language)
     name = spelled(language, "name", parameter_word(parameter.name))

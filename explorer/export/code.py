@@ -21,7 +21,7 @@ from torch import Tensor
 from explorer.core.explore import Exploration
 from explorer.core.specialise import accepted
 from explorer.export.csv import harmless
-from explorer.export.equivalents import as_defined_here, equivalent_of, is_ours, number
+from explorer.export.equivalents import as_defined_here, equivalent_of, is_ours, number, stated
 from explorer.export.template import render
 from explorer.export.trained import Rows, trained_step, written
 from explorer.export.written_out import written_out
@@ -125,7 +125,7 @@ def as_module(exploration: Exploration, *, from_files: bool | None = None) -> Co
     learnt = [name for name in inputs.names if spec.reads[name] == "prototypes"]
     held = [e.batch.read("prototypes", e.batch.vectors, e.batch.scores) for _ in learnt]
     shape = [str(size) for one in held if one is not None for size in one.shape]
-    settings = [*shape, *(f"{name}={value!r}" for name, value in e.parameters.items())]
+    settings = [*shape, *stated(spec, e.parameters)]
     body = _folded(f'module = loss_module("{spec.name}")({", ".join(settings)})')
     body += [f"module.prototypes.data = {name}" for name in learnt]
     given = {name: name for name in inputs.names if name not in learnt}
@@ -211,7 +211,7 @@ def _program(
         reads, parameters = accepted(definition, reads), accepted(definition, parameters)
     inputs = _inputs(e, reads, from_files)
     given = [f"{name}={name}" for name in inputs.names]
-    given += [f"{name}={value!r}" for name, value in parameters.items()]
+    given += stated(e.spec, parameters)
     return _rendered(e, imports, source, inputs, _folded(f"loss = {called}({', '.join(given)})"))
 
 

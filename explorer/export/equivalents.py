@@ -6,6 +6,8 @@ What the library has, and the code that computes it there, stands with the loss
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import torch
 
 from explorer.core.explore import Exploration
@@ -24,6 +26,15 @@ def number(value: ParameterValue) -> float:
     """The value of a parameter that is a number."""
     assert isinstance(value, float | int)
     return float(value)
+
+
+def stated(spec: LossSpec, parameters: Mapping[str, ParameterValue]) -> list[str]:
+    """The parameters as arguments of a call; one that is off by default is left out."""
+    return [
+        f"{name}={value!r}"
+        for name, value in parameters.items()
+        if value is not None or spec.defaults[name] is not None
+    ]
 
 
 def as_defined_here(spec: LossSpec) -> bool:

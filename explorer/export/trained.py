@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from explorer.core.batch import has_words
 from explorer.core.explore import Exploration
-from explorer.export.equivalents import inside_prefixes, is_ours
+from explorer.export.equivalents import inside_prefixes, is_ours, stated
 from explorer.export.template import render
 from explorer.sources.model_folders import EMBEDDED
 from explorer.sources.plain_encoders import is_plain
@@ -148,7 +148,8 @@ def _adapted(e: Exploration, guide: str) -> _Made:
         f'loss = training_loss("{spec.name}")(',
         "    model,",
         *(["    guide=guide,"] if guide else []),
-        *(f"    {name}={value!r}," for name, value in {**given, **e.parameters}.items()),
+        *(f"    {name}={value!r}," for name, value in given.items()),
+        *(f"    {one}," for one in stated(spec, e.parameters)),
         ")",
     ]
     return _Made("from losses.sentence_transformers import training_loss", lines)

@@ -18,7 +18,7 @@ from explorer.runtime.numbers import display_number, typed
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
 from explorer.sources.saved_batch_encoder import cells_of_pairs, load_saved_batch, named
-from losses import LOSSES
+from losses import LOSSES, Parameter
 from losses.sentence_transformers.saved_batch import SavedBatch, saved_batch_paths
 
 # As far apart as rounding a batch to float32 brings a loss.
@@ -110,7 +110,7 @@ def scene_of(batch: SavedBatch, name: str) -> Scenario:
     parameters = tuple(
         (one.name, batch.parameters[one.name])
         for one in spec.parameters
-        if _may_be(batch.parameters.get(one.name), one.choices)
+        if one.name in batch.parameters and _may_be(batch.parameters[one.name], one)
     )
     moved = tuple((name, value) for name, value in parameters if value != spec.defaults[name])
     return Scenario(
@@ -118,9 +118,12 @@ def scene_of(batch: SavedBatch, name: str) -> Scenario:
     )
 
 
-def _may_be(value: object, choices: tuple[str, ...]) -> bool:
-    """Whether the page has it: it mines triplets, which a trainer may be given, and has no None."""
-    return value is not None and (not choices or value in choices)
+def _may_be(value: object, parameter: Parameter) -> bool:
+    """Whether the page has it: it mines triplets, which a trainer may be given, and has None only
+    for off."""
+    if value is None:
+        return parameter.on_value is not None
+    return not parameter.choices or value in parameter.choices
 
 
 def _rules(batch: SavedBatch) -> Rules:

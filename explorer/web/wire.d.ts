@@ -15,7 +15,7 @@ export type Integers = string;
 
 export type Bytes = string;
 
-export type Setting = number | boolean | string | number[];
+export type Setting = number | boolean | string | number[] | null;
 
 export type ParityStatus = "equal" | "explained" | "differs" | "alone" | "not_installed" | "not_called" | "failed";
 
@@ -841,8 +841,8 @@ export interface FormulaParameter {
   kind: "shared" | "parameter" | "changed" | "base" | "other";
   base: string | null;
   other: string | null;
-  base_value: Setting | null;
-  other_value: Setting | null;
+  base_value: Setting;
+  other_value: Setting;
 }
 
 /** A step of either side, or one of both that is computed alike, at these places. */
@@ -1368,20 +1368,21 @@ export interface PairsPage {
   rows: Pair[];
 }
 
-/** A keyword of a loss as a person moves it; at `without_owners`, if there is that, it does not speak of a query's own hard negatives. */
+/** A keyword of a loss as a person moves it; at `without_owners`, if there is that, it does not speak of a query's own hard negatives. One with an `on_value` may be off, which is null, and begins there; `former_off` was off in links of earlier versions. */
 export interface Parameter {
   name: string;
   default: Setting;
   symbol: string;
   role: string;
-  off: number | null;
+  on_value: number | null;
+  former_off: number | null;
   minimum: number;
   maximum: number;
   step: number;
   logarithmic: boolean;
   whole: boolean;
   choices: string[];
-  without_owners: Setting | null;
+  without_owners: Setting;
   kind: "number" | "switch" | "choice" | "list";
 }
 

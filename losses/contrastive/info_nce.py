@@ -30,7 +30,6 @@ from losses.contrastive.in_batch import (
     temperature_parameter,
 )
 from losses.contrastive.info_nce_definitions import (
-    UNMASKED,
     info_nce_by_options,
     info_nce_of_swift_by_options,
 )
@@ -159,7 +158,7 @@ def info_nce(
     if same_text is not None and not gather and all_differ(same_text):
         same_text = None
     texts = gathered(gather, query_texts, key_texts, negative_texts, same_text)
-    if mask_above is not None and mask_above >= (2 if similarity == "cosine" else UNMASKED):
+    if mask_above is not None and mask_above >= 2 and similarity == "cosine":
         mask_above = None  # no cosine is as far above another
     plan = Plan(
         ways,
@@ -270,7 +269,7 @@ def info_nce_of_swift(
     *,
     negatives: Tensor | None = None,
     temperature: float = 0.1,
-    mask_above: float = 0.1,
+    mask_above: float | None = 0.1,
     gather: bool = False,
 ) -> Tensor:
     """InfoNCE of queries at keys and queries, and keys at keys, as ms-swift masks it.
@@ -284,7 +283,7 @@ def info_nce_of_swift(
         negatives: [Q, D], further keys for every query.
         temperature: τ.
         mask_above: a key or a query whose cosine with a query exceeds that of its own pair by more
-            than this is left out; a key that is near the own key is not.
+            than this is left out; a key that is near the own key is not. None: nothing is left out.
         gather: of the batch that all processes make together (see `losses.gather`).
     """
     inputs.above_zero(temperature=temperature)
@@ -333,7 +332,7 @@ def _equivalent(
     directions: str,
     partition: str,
     in_batch: bool,
-    mask_above: float,
+    mask_above: float | None,
     hardness: float,
     hardness_on: str,
     log_weight: float,
@@ -344,7 +343,7 @@ def _equivalent(
     ways = ways_taken(directions, symmetric)
     joint = partition == "joint" and not symmetric
     given = {"queries": "queries", "keys": "keys", "negatives": "negatives"}
-    if not in_batch or mask_above < UNMASKED or hardness or "key_to_key" in ways:
+    if not in_batch or mask_above is not None or hardness or "key_to_key" in ways:
         return None
     if log_weight or negatives_seen == "by_own":
         return None
@@ -426,9 +425,17 @@ INFO_NCE = LossSpec(
         ),
         Parameter("partition", "joint", choices=PARTITIONS),
         Parameter("in_batch", True),
-        # The function's default is None; nothing is as far above the own pair as this.
+        # At most 999: earlier versions wrote 1000 for off.
         Parameter(
-            "mask_above", UNMASKED, "m", 0.01, UNMASKED, 0.01, logarithmic=True, off=UNMASKED
+            "mask_above",
+            None,
+            "m",
+            0.01,
+            999.0,
+            0.01,
+            logarithmic=True,
+            on_value=0.1,
+            former_off=1000.0,
         ),
         Parameter("hardness", 0.0, r"\alpha", 0.0, 20.0, 0.1),
         Parameter("hardness_on", "in_batch", choices=HARDENED),

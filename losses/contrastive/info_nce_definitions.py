@@ -35,8 +35,6 @@ from losses.masks import (
 )
 from losses.rules import Choice, Rule, Rules, composed
 
-# Nothing is as far above the own pair.
-UNMASKED = 1000.0
 SIMILARITY = {"cosine": cosine_matrix, "dot": dot_matrix}
 HARDNESS = {"all": hardness_of_all, "hard": hardness_of_given, "in_batch": hardness_in_batch}
 
@@ -194,7 +192,7 @@ def info_nce_by_options(
     joint = partition == "joint" and not symmetric
     negatives, owners, exclusive = _columns(negatives, negative_owners, own_negatives)
     masks = _Masks(
-        mask_above=None if mask_above is None or mask_above >= UNMASKED else mask_above,
+        mask_above=mask_above,
         same_text=same_text,
         query_texts=query_texts,
         key_texts=key_texts,
@@ -234,10 +232,12 @@ def info_nce_of_swift_by_options(
     *,
     negatives: Tensor | None = None,
     temperature: float = 0.1,
-    mask_above: float = 0.1,
+    mask_above: float | None = 0.1,
 ) -> Choice:
     """As ms-swift has it: queries at keys and at queries masked, keys at keys never."""
-    below = Rules("&", (others_of_row, partial(below_own, mask_above=mask_above)))
+    below = OTHERS
+    if mask_above is not None:
+        below = Rules("&", (others_of_row, partial(below_own, mask_above=mask_above)))
     arguments = {
         "queries": queries,
         "keys": keys,

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import "./page.js"; // first: what draws makes elements
 import { numbered, read } from "../../explorer/web/kit/link.js";
-import { addressFor, carried, formOf, KEPT, kindsIn, renamed, stepsAt } from "../../explorer/web/kit/sides.js";
+import { addressFor, carried, formOf, KEPT, parametersIn, renamed, stepsAt } from "../../explorer/web/kit/sides.js";
 import { Store } from "../../explorer/web/kit/store.js";
 import { equalised, orderOf, reachOf } from "../../explorer/web/pages/compare/bars.js";
 import { coloured, latexOf, plain } from "../../explorer/web/pages/compare/latex.js";
@@ -35,7 +35,7 @@ const SIDES = [
 ];
 
 const { table } = new Store([{ name: "sides", default: [], kind: "losses", high: 6, link: "1" }]);
-const sidesOf = (text) => read(table, text, kindsIn(LOSSES)).sides;
+const sidesOf = (text) => read(table, text, parametersIn(LOSSES)).sides;
 
 test("what is written reads back, whatever a convention is called", () => {
   assert.deepEqual(sidesOf(new URLSearchParams(numbered(SIDES)).toString()), SIDES);

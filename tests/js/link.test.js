@@ -20,10 +20,14 @@ const LARGE = [
   { name: "window", default: null, kind: "list", link: "window" },
   { name: "cell", default: null, kind: "list", link: "cell", affects: "nothing" },
 ];
-const kinds = () => ({ scale: "number", symmetric: "switch", mining: "choice", weights: "list" });
+const KINDS = { scale: "number", symmetric: "switch", mining: "choice", weights: "list" };
+const parameters = () => ({
+  ...Object.fromEntries(Object.entries(KINDS).map(([name, kind]) => [name, { kind, former_off: null }])),
+  mask_above: { kind: "number", former_off: 1000 },
+});
 const opened = (text) => {
   const store = new Store(LARGE);
-  store.reset(read(store.table, text, kinds));
+  store.reset(read(store.table, text, parameters));
   return store;
 };
 
@@ -54,6 +58,19 @@ test("addresses of before are read", () => {
   assert.deepEqual(file.source.columns, { first: "left one" });
   assert.deepEqual([file.source.header, file.source.encoder, file.source.file], [false, "x/y", "ab12"]);
   assert.equal(opened("loss=cosent&source=explore&link=1.eJyr").state.source.link, "1.eJyr");
+});
+
+test("a parameter that is off is written as off, and read so from addresses with its former number", () => {
+  const store = new Store(LARGE);
+  store.update({ parameters: { mask_above: null } });
+  assert.equal(written(store), "p.mask_above=off");
+  for (const text of ["off", "1000", "1e3"])
+    assert.deepEqual(opened(`p.mask_above=${text}`).state.parameters, { mask_above: null });
+  assert.deepEqual(opened("p.mask_above=100&p.scale=1000&p.mining=off").state.parameters, {
+    mask_above: 100,
+    scale: 1000,
+    mining: "off",
+  });
 });
 
 test("the ends of a scale may lie below 0", () => {

@@ -11,7 +11,7 @@ from typing import Literal
 from torch import Tensor
 
 from explorer.core.diagnostics import Places
-from explorer.core.named import as_registered
+from explorer.core.named import OFF, name_as_registered
 from explorer.core.remarks import Value
 from explorer.core.scenario import Scenario
 from explorer.locale import say, title_word
@@ -50,9 +50,7 @@ class Side:
     parameters: tuple[tuple[str, object], ...] = ()
 
     def __post_init__(self) -> None:
-        loss, convention = as_registered(self.loss, self.convention)
-        object.__setattr__(self, "loss", loss)
-        object.__setattr__(self, "convention", convention)
+        name_as_registered(self)
 
     def scene(self, scenario: Scenario) -> Scenario:
         """The scenario under this loss: what a row of the comparison is on Explore."""
@@ -195,6 +193,8 @@ class Stood:
 
 def written_value(value: object) -> str:
     """A value of a parameter as the command reads it; of what is none, as much as one quotes."""
+    if value is None:
+        return OFF[0]
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple) and all(map(is_number, value)):

@@ -13,7 +13,7 @@ from explorer.lab.compare.outcome import (
 )
 from explorer.locale import parameter_word, title_word, word
 from explorer.runtime.numbers import display_number
-from losses import LossSpec, Parameter
+from losses import LossSpec
 from losses.readings import READABLE
 from losses.spec import ParameterValue
 
@@ -71,7 +71,7 @@ def _other_parameters(a: Outcome, b: Outcome) -> Iterator[Sentence]:
             "compare.other.parameter",
             {
                 "name": parameter_word(name),
-                **_two(*(_in_words(parameter, side.parameters[name]) for side in (a, b))),
+                **_two(*(_in_words(side.parameters[name]) for side in (a, b))),
             },
         )
 
@@ -91,7 +91,9 @@ def _alike(first: object, second: object) -> bool:
     return first == second
 
 
-def _in_words(parameter: Parameter, value: ParameterValue) -> Value:
+def _in_words(value: ParameterValue) -> Value:
+    if value is None:
+        return word("ui.off", "off")
     if isinstance(value, bool):
         return word(f"ui.{'yes' if value else 'no'}", str(value))
     if isinstance(value, str):

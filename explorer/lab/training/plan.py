@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.core.explore import longest_prefix, parameters_for, spec_for
-from explorer.core.named import as_registered
+from explorer.core.named import name_as_registered
 from explorer.core.scenario import Scenario
 from explorer.runtime import validation
 from explorer.runtime.numbers import typed
@@ -138,9 +138,7 @@ class TrainingPlan:
     checkpoint_seconds: float = 30.0
 
     def __post_init__(self) -> None:
-        loss, convention = as_registered(self.loss, self.convention, LIBRARY)
-        object.__setattr__(self, "loss", loss)
-        object.__setattr__(self, "convention", convention)
+        name_as_registered(self, LIBRARY)
         _check(self)
         object.__setattr__(self, "similarity", self._similarity())
 

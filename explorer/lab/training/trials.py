@@ -109,12 +109,11 @@ def offer_of(scenario: Scenario, parameter: str = "", room: int | None = None) -
 
 
 def offers(plan: TrainingPlan, room: int | None = None) -> list[Offer]:
-    """What `tried` tries, of each numeric parameter of the plan's loss; of one that is off and
-    ranges by ratios nothing, since beside it lie other values at which it does nothing."""
+    """What `tried` tries, of each numeric parameter of the plan's loss that is not off."""
     return [
         _offer(plan.spec, plan.settings, plan.steps, plan.batch_size, one.name, room)
         for one in numeric_parameters(plan.spec)
-        if not (one.logarithmic and plan.settings[one.name] == one.off)
+        if plan.settings[one.name] is not None
     ]
 
 
@@ -135,6 +134,8 @@ def _offer(
 ) -> Offer:
     chosen = chosen_numeric(spec, parameter)
     now = settings[chosen.name]
+    if now is None:  # off, so it is tried around the value at which it would begin
+        now = chosen.on_value
     assert isinstance(now, float)
     values = trial_values(chosen, now)
     kept = values if room is None else fitting(values, now, room // LEAST_SEEDS)

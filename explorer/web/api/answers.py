@@ -209,5 +209,6 @@ def _parameter(parameter: Parameter) -> ListedParameter:
         "default": list(default) if isinstance(default, tuple) else default,
         "minimum": parameter.minimum if numeric else None,
         "maximum": parameter.maximum if numeric else None,
+        "can_be_off": parameter.on_value is not None,
         "choices": list(parameter.choices),
     }

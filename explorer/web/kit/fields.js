@@ -22,13 +22,13 @@ function short(v) {
 /**
  * A number that slides and can be typed: range for the hand, box for the exact value. Its name
  * is a `label`, or the words of a `key`, which follow the language. A `whole` number has no
- * fraction; at the value `off`, if there is one, it does nothing, and says so.
+ * fraction. A `toggle` stands before the name.
  * @param {{ low: number, high: number, step: number, initial: number, change: (value: number) => void,
  *   label?: string, key?: string, formula?: string, whole?: boolean, logarithmic?: boolean, name?: string,
- *   off?: number | null }} options
+ *   toggle?: HTMLInputElement }} options
  */
 export function slider(options) {
-  const { label, key, formula, low, high, step, whole, logarithmic, initial, change, name, off } = options;
+  const { label, key, formula, low, high, step, whole, logarithmic, initial, change, name, toggle } = options;
   const from = Math.max(low, logarithmic ? 1e-6 : low);
   /** @param {number} v */
   const toTrack = (v) =>
@@ -52,18 +52,15 @@ export function slider(options) {
   if (name) track.dataset.parameter = name;
   /** @param {number} v */
   const put = (v) => {
-    idle.hidden = v !== off;
     track.value = String(Math.round(1000 * toTrack(v)));
     fill();
     for (const input of [track, box]) input.setAttribute("aria-label", key ? say(key) : (label ?? ""));
   };
-  const idle = worded("span", "ui.off");
   const fill = () => track.style.setProperty("--lp-fill", `${Number(track.value) / 10}%`);
   const reset = h("button.lp-square", { type: "button", "data-title": "ui.reset" }, "↺");
   track.addEventListener("input", () => {
     const v = tidy(ofTrack(Number(track.value) / 1000));
     take(v);
-    idle.hidden = v !== off;
     fill();
     complain(true);
     change(v);
@@ -107,13 +104,13 @@ export function slider(options) {
     complain(true);
     change(initial);
   });
-  const head = h("span.lp-name");
+  const head = toggle ? h("label.lp-name.lp-check", {}, toggle) : h("span.lp-name");
   if (formula) {
     const symbol = h("span");
     tex(symbol, formula);
     head.append(symbol, " ");
   }
-  head.append(key ? worded("span", key) : h("span", {}, label), " ", idle);
+  head.append(key ? worded("span", key) : h("span", {}, label));
   put(initial);
   return {
     element: h("div.lp-slider", {}, h("div.lp-row", {}, head, box, reset), wrong, track),
@@ -165,6 +162,67 @@ export const foldable = (key, ...children) =>
 export const labelled = (key, control) => h("label.lp-field", {}, worded("span", key), control);
 
 /**
+ * The slider of a parameter that is a number.
+ * @param {import("../wire").Parameter} parameter
+ * @param {number} initial
+ * @param {(value: number) => void} change
+ * @param {HTMLInputElement} [toggle]
+ */
+const numberOf = (parameter, initial, change, toggle) =>
+  slider({
+    label: parameterName(parameter.name),
+    formula: parameter.symbol,
+    low: parameter.minimum,
+    high: parameter.maximum,
+    step: parameter.step,
+    whole: parameter.whole,
+    logarithmic: parameter.logarithmic,
+    initial,
+    change,
+    name: parameter.name,
+    toggle,
+  });
+
+/**
+ * A number that may be off, which is null: a checkbox before its slider, which begins at `first`.
+ * @param {import("../wire").Parameter} parameter
+ * @param {number} first
+ * @param {(value: number | null) => void} change
+ * @returns {Field}
+ */
+function switchedNumber(parameter, first, change) {
+  let last = first;
+  const toggle = h("input", { type: "checkbox" });
+  toggle.addEventListener("change", () => {
+    show(toggle.checked);
+    change(toggle.checked ? last : null);
+  });
+  const { element, set } = numberOf(
+    parameter,
+    first,
+    (v) => {
+      last = v;
+      change(v);
+    },
+    toggle,
+  );
+  /** @param {boolean} on */
+  const show = (on) => {
+    toggle.checked = on;
+    for (const control of element.querySelectorAll("input, button"))
+      if (control !== toggle) control.toggleAttribute("disabled", !on);
+  };
+  return {
+    element,
+    set(v) {
+      show(v !== null);
+      last = Number(v ?? last);
+      set(last);
+    },
+  };
+}
+
+/**
  * The control of a loss's parameter, by its kind: number, choice, switch, or list of numbers.
  * @param {import("../wire").Parameter} parameter
  * @param {import("../wire").Setting} initial
@@ -175,19 +233,8 @@ export function parameterField(parameter, initial, change) {
   const { name, kind } = parameter;
   const spoken = parameterName(name);
   if (kind === "number") {
-    const { element, set } = slider({
-      label: spoken,
-      formula: parameter.symbol,
-      low: parameter.minimum,
-      high: parameter.maximum,
-      step: parameter.step,
-      whole: parameter.whole,
-      logarithmic: parameter.logarithmic,
-      off: parameter.off,
-      initial: Number(initial),
-      change,
-      name,
-    });
+    if (parameter.on_value !== null) return switchedNumber(parameter, parameter.on_value, change);
+    const { element, set } = numberOf(parameter, Number(initial), change);
     return { element, set: (v) => set(Number(v)) };
   }
   if (kind === "choice") {

@@ -2,16 +2,19 @@
 // is as usual is left out; `always` names what is written all the same. An entry with the empty name
 // is the whole text: names, with commas between them. Losses stand there by their numbers, each with its
 // convention and its parameters: 1=cosent&2=info_nce&2@=MoCo&2.temperature=0.1. Of a list numbers stand with
-// hyphens between them. A long text is packed.
+// hyphens between them, and a parameter that is off as "off". A long text is packed.
 import { withoutBlanks } from "./sums.js";
 
 /** @typedef {import("../wire").StateEntry} Entry */
 /** @typedef {import("../wire").Setting} Setting */
 /** @typedef {{ loss: string, convention: string, parameters: Record<string, Setting> }} Side */
 /**
- * The kinds of the parameters of a loss in a convention, by their names; null where there is no such loss.
- * @typedef {(of: { loss: string, convention: string }) => Record<string, string> | null} Kinds
+ * The parameters of a loss in a convention, by their names; null where there is no such loss.
+ * @typedef {Pick<import("../wire").Parameter, "kind" | "former_off">} Known
+ * @typedef {(of: { loss: string, convention: string }) => Record<string, Known> | null} Parameters
  */
+
+const OFF = "off"; // a parameter that is null
 
 /** @type {(value: unknown, usual: unknown) => boolean} */
 const isUsual = (value, usual) => JSON.stringify(value) === JSON.stringify(usual);
@@ -54,12 +57,12 @@ export function numbered(sides) {
 }
 
 /**
- * What a text says, as a patch. A loss that stands by its number has no parameters but those of `kinds`.
+ * What a text says, as a patch. A loss that stands by its number has no parameters but those of `known`.
  * @param {Map<string, Entry>} table
  * @param {string} text
- * @param {Kinds} [kinds]
+ * @param {Parameters} [known]
  */
-export function read(table, text, kinds = () => null) {
+export function read(table, text, known = () => null) {
   const said = new URLSearchParams(text);
   /** @type {Record<string, any>} */
   const found = {};
@@ -72,11 +75,11 @@ export function read(table, text, kinds = () => null) {
   for (const { name, kind, link, high } of table.values()) {
     if (link === undefined) continue;
     if (link === "") put(name, text.split(",").filter(Boolean).map(decodeURIComponent));
-    else if (kind === "losses") put(name, sidesIn(said, high ?? Infinity, kinds));
+    else if (kind === "losses") put(name, sidesIn(said, high ?? Infinity, known));
     else if (kind === "map") put(name, Object.fromEntries(below(said, link)));
     else if (kind === "parameters") {
       const of = { loss: found.loss ?? table.get("loss")?.default ?? "", convention: found.convention ?? "" };
-      put(name, settings(below(said, link), kinds(of)));
+      put(name, settings(below(said, link), known(of)));
     } else if (said.has(link)) put(name, ofKind(kind, said.get(link) ?? ""));
   }
   return found;
@@ -93,14 +96,14 @@ export const lossesIn = (text) =>
  * Those that stand by the numbers from 1 on, none after a gap.
  * @param {URLSearchParams} said
  * @param {number} most
- * @param {Kinds} kinds
+ * @param {Parameters} parametersOf
  */
-function sidesIn(said, most, kinds) {
+function sidesIn(said, most, parametersOf) {
   /** @type {Side[]} */
   const found = [];
   for (let at = 1; at <= most && said.has(String(at)); at += 1) {
     const of = { loss: withoutBlanks(said.get(String(at)) ?? ""), convention: said.get(`${at}@`) ?? "" };
-    const known = kinds(of);
+    const known = parametersOf(of);
     const chosen = below(said, String(at)).filter(([name]) => !known || name in known);
     found.push({ ...of, parameters: settings(chosen, known) });
   }
@@ -118,14 +121,24 @@ const below = (said, link) =>
 
 /**
  * @param {[string, string][]} chosen
- * @param {Record<string, string> | null} known
+ * @param {Record<string, Known> | null} known
  * @returns {Record<string, Setting>}
  */
 const settings = (chosen, known) =>
-  Object.fromEntries(chosen.map(([name, text]) => [name, ofKind(known?.[name], text)]));
+  Object.fromEntries(chosen.map(([name, text]) => [name, settingOf(known?.[name], text)]));
+
+/**
+ * @param {Known | undefined} parameter
+ * @param {string} text
+ * @returns {Setting}
+ */
+function settingOf(parameter, text) {
+  const value = ofKind(parameter?.kind, text);
+  return parameter?.kind === "number" && (text === OFF || value === parameter.former_off) ? null : value;
+}
 
 /** @param {any} value */
-const textOf = (value) => (Array.isArray(value) ? value.join("-") : String(value));
+const textOf = (value) => (Array.isArray(value) ? value.join("-") : String(value ?? OFF));
 
 /**
  * @param {string | undefined} kind

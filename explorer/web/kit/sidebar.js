@@ -3,6 +3,7 @@
 import { h, reword, worded } from "./dom.js";
 import { labelled, numberField, parameterField } from "./fields.js";
 import { onFile } from "./files.js";
+import { parameterValue } from "./form.js";
 import { pageData } from "./page_data.js";
 import { language, say, titleOf } from "./words.js";
 
@@ -304,7 +305,7 @@ export function parameterList(change) {
         element.replaceChildren(...fields.map(([, field]) => field.element));
         reword(element);
       }
-      for (const [parameter, field] of fields) field.set(values[parameter.name] ?? parameter.default);
+      for (const [parameter, field] of fields) field.set(parameterValue(parameter, values));
       return isNew;
     },
   };

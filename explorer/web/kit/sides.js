@@ -19,13 +19,13 @@ export function renamed(losses, side) {
 }
 
 /**
- * The kinds of the parameters of a loss, as an address is read by.
+ * The parameters of a loss, as an address is read by.
  * @param {Losses} losses
- * @returns {import("./link.js").Kinds}
+ * @returns {import("./link.js").Parameters}
  */
-export const kindsIn = (losses) => (of) => {
+export const parametersIn = (losses) => (of) => {
   const form = formOf(losses, renamed(losses, of));
-  return form ? Object.fromEntries(form.parameters.map(({ name, kind }) => [name, kind])) : null;
+  return form ? Object.fromEntries(form.parameters.map((one) => [one.name, one])) : null;
 };
 
 /**

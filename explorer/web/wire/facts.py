@@ -18,13 +18,15 @@ class PageLink(TypedDict):
 
 class Parameter(TypedDict):
     """A keyword of a loss as a person moves it; at `without_owners`, if there is that, it does not
-    speak of a query's own hard negatives."""
+    speak of a query's own hard negatives. One with an `on_value` may be off, which is null, and
+    begins there; `former_off` was off in links of earlier versions."""
 
     name: str
     default: Setting
     symbol: str
     role: str
-    off: float | None
+    on_value: float | None
+    former_off: float | None
     minimum: float
     maximum: float
     step: float

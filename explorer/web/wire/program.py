@@ -155,7 +155,7 @@ class ComparedLosses(TypedDict):
 
 
 class ListedParameter(TypedDict):
-    """A parameter of a loss; limits where it is a number."""
+    """A parameter of a loss; limits where it is a number. One that `can_be_off` takes null."""
 
     name: str
     symbol: str
@@ -163,6 +163,7 @@ class ListedParameter(TypedDict):
     default: Setting
     minimum: float | None
     maximum: float | None
+    can_be_off: bool
     choices: list[str]
 
 

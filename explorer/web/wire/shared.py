@@ -24,8 +24,8 @@ Floats = Annotated[str, Packed("<f4")]
 Integers = Annotated[str, Packed("<i4")]
 Bytes = Annotated[str, Packed("u1")]
 
-# What a parameter of a loss can be: a number, a switch, a choice, a list of numbers.
-Setting = float | bool | str | list[float]
+# What a parameter of a loss can be: a number, a switch, a choice, a list of numbers, null for off.
+Setting = float | bool | str | list[float] | None
 
 
 class Problem(TypedDict):

@@ -10,6 +10,8 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario
 from losses import LOSSES, info_nce
 from losses.contrastive.directions import DIRECTIONS
+from losses.contrastive.info_nce import info_nce_of_swift
+from losses.contrastive.info_nce_definitions import info_nce_of_swift_by_options
 from losses.geometry import unit
 from losses.kernels import tiled
 from tests.unit.losses.made import saved_bytes
@@ -145,6 +147,33 @@ def test_a_row_of_which_all_is_masked_costs_nothing():
     both = info_nce(QUERIES, KEYS, same_text=same, directions=DIRECTIONS)
     assert both.item() == pytest.approx(math.log(2))  # the own pair, from either side
     assert info_nce(QUERIES, KEYS, mask_above=-3.0) == 0
+
+
+def test_only_none_masks_nothing():
+    """No number is off: of dot products any may be exceeded."""
+    queries, keys = torch.eye(2), torch.tensor([[0.0, 5000.0], [0.0, 1.0]])
+    settings = {"similarity": "dot", "temperature": 1000.0}
+    kept = info_nce(queries, keys.T, **settings)
+    assert info_nce(queries, keys.T, mask_above=5000.0, **settings) == kept
+    assert info_nce(queries, keys.T, mask_above=1000.0, **settings) < kept
+
+
+@pytest.mark.parametrize("further", [None, NEGATIVES])
+def test_without_a_mask_the_loss_of_swift_is_info_nce_in_its_directions(further):
+    ways = ("query_to_key", "query_to_query", "key_to_key")
+    vectors = [QUERIES.clone().requires_grad_(), KEYS.clone().requires_grad_()]
+    swift = {"negatives": further, "temperature": 0.2, "mask_above": None}
+    given = {"negatives": further, "temperature": 0.2, "directions": ways}
+    found = [
+        (loss, torch.autograd.grad(loss, vectors))
+        for loss in (
+            info_nce_of_swift(*vectors, **swift),
+            info_nce_of_swift_by_options(*vectors, **swift),
+            info_nce(*vectors, **given),
+        )
+    ]
+    for other in found[1:]:
+        torch.testing.assert_close(found[0], other, rtol=1e-10, atol=1e-12)
 
 
 def test_a_key_that_stands_twice_is_not_above_itself():

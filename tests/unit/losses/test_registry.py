@@ -127,7 +127,6 @@ def test_parameters_are_the_keywords_of_both_and_have_their_defaults(spec):
         if (spec.name, parameter.name) in {
             ("triplet", "mining"),  # a batch has classes to mine from, not given triplets
             ("hierarchical_cosent", "weights"),  # 1 for each level, however many
-            ("info_nce", "mask_above"),  # none; on the page a number that masks nothing
             ("lambda_loss", "k"),  # 0 on the page and None are all
             ("distill_kl", "teacher_temperature"),  # likewise the student's
         }:
@@ -170,7 +169,10 @@ def test_parameters_can_be_moved(spec):
         if parameter.choices:
             assert parameter.default in parameter.choices
         elif parameter.kind == "number":
-            assert parameter.minimum <= parameter.default <= parameter.maximum
+            begins = parameter.on_value if parameter.default is None else parameter.default
+            assert parameter.minimum <= begins <= parameter.maximum
+            former = parameter.former_off  # no value of today
+            assert former is None or not parameter.minimum <= former <= parameter.maximum
             assert parameter.symbol
             assert 0 < parameter.step <= (parameter.maximum - parameter.minimum) / 10
             assert not parameter.logarithmic or parameter.minimum > 0

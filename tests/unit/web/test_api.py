@@ -298,8 +298,9 @@ def test_list_losses_is_the_registry(client):
             default = parameter["default"]
             if parameter["kind"] == "choice":
                 assert default in parameter["choices"]
-            elif parameter["kind"] == "number":
+            elif parameter["kind"] == "number" and default is not None:
                 assert parameter["minimum"] <= default <= parameter["maximum"]
+            assert default is not None or parameter["can_be_off"]
     assert listed["cosent"]["parameters"][0] == {
         "name": "scale",
         "symbol": r"\lambda",
@@ -307,8 +308,30 @@ def test_list_losses_is_the_registry(client):
         "default": 20.0,
         "minimum": 0.1,
         "maximum": 1000.0,
+        "can_be_off": False,
         "choices": [],
     }
+
+
+@pytest.mark.encoder
+def test_a_parameter_is_off_as_null_as_text_and_by_its_former_number():
+    pairs = {
+        "sentences1": ["A cat sleeps.", "A dog runs."],
+        "sentences2": ["Stocks fell.", "A cat is asleep."],
+    }
+
+    def called(**parameters):
+        return api.compute_loss("info_nce", **pairs, parameters=parameters)["loss"]
+
+    assert called(mask_above=0.01) < called()
+    for off in (None, "off", "none", 1000, 1000.0):
+        assert called(mask_above=off) == called()
+        sides = [{"loss": "info_nce", "parameters": {"mask_above": off}}, {"loss": "info_nce"}]
+        compared = api.compare_losses(sides, **pairs)["losses"]
+        assert compared[0]["of"]["parameters"]["mask_above"] is None
+        assert compared[0]["loss"] == compared[1]["loss"]
+    with pytest.raises(Exception, match=r"from 0\.01 to 999, or off"):
+        called(mask_above=2000)
 
 
 def test_the_defaults_that_are_listed_are_the_ones_that_are_used():

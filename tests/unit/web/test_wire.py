@@ -131,9 +131,9 @@ def test_what_is_not_of_its_type_is_found(value, kind):
 
 
 def test_the_misfit_is_named_by_its_place():
-    answer = {"scenario": {**Scenario().to_json(), "parameters": {"scale": None}}}
+    answer = {"scenario": {**Scenario().to_json(), "parameters": {"scale": {}}}}
     (found,) = wire.misfits(json.loads(json.dumps(answer)), explore.OpenedScene)
-    assert found.startswith("answer.scenario.parameters['scale']: 'None'")
+    assert found.startswith("answer.scenario.parameters['scale']: '{}'")
 
 
 @pytest.mark.parametrize("request_", [{}, {"what": "?", "source": {"kind": "?"}, "run": "?"}, "?"])

@@ -201,9 +201,9 @@ export default function formula(root, channel) {
     const differ = all.filter(({ kind, base: one, other: two }) => kind !== "shared" && one && two);
     /** @type {(whose: "base" | "other") => string[]} */
     const alone = (whose) => all.filter(({ kind }) => kind === whose).map(({ [whose]: name }) => called(name));
-    /** @param {import("../../wire").Setting | null} value */
+    /** @param {import("../../wire").Setting} value */
     const cell = (value) => {
-      if (value === null) return "—";
+      if (value === null) return say("ui.off");
       if (typeof value === "boolean") return say(value ? "ui.yes" : "ui.no");
       if (typeof value === "string") return has(`choice.${value}`) ? say(`choice.${value}`) : value;
       return [value]

@@ -18,6 +18,7 @@ export const chip = (place) => h("b.lp-side-chip", { style: `--lp-side: ${colour
 /** @type {(parameter: import("../../wire").Parameter, value: import("../../wire").Setting) => string} */
 function spoken({ name, kind }, value) {
   const called = parameterName(name);
+  if (value === null) return `${called}: ${say("ui.off")}`;
   if (kind === "switch") return value ? called : `${called}: ${say("ui.no")}`;
   if (kind === "choice") return has(`choice.${value}`) ? say(`choice.${value}`) : String(value);
   const numbers = [value].flat().map((one) => show(Number(one), 3));

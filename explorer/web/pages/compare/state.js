@@ -8,7 +8,7 @@ import { RETRY_MS, Requests } from "../../kit/request.js";
 import { SentRows } from "../../kit/rows.js";
 import { aboutTeacher } from "../../kit/second_models.js";
 import { GONE, problem } from "../../kit/server.js";
-import { carried, formOf, KEPT, kindsIn, renamed, stepsAt } from "../../kit/sides.js";
+import { carried, formOf, KEPT, parametersIn, renamed, stepsAt } from "../../kit/sides.js";
 import { Store } from "../../kit/store.js";
 import { learn } from "../../kit/sums.js";
 
@@ -180,7 +180,7 @@ export class ComparePage extends BatchPage {
   async open(text, kept, isCurrent) {
     const said = new URLSearchParams(text);
     await learn(this.server?.loss, link.lossesIn(text));
-    const patch = link.read(this.store.table, text, kindsIn(pageData.losses));
+    const patch = link.read(this.store.table, text, parametersIn(pageData.losses));
     /** @type {Side[]} */
     const sides = patch.sides.map((/** @type {Side} */ side) => renamed(pageData.losses, side));
     const scene = said.get("scene");

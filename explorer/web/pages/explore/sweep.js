@@ -2,6 +2,7 @@
 // with the two rules of thumb drawn in; and short trainings, which settle what rules cannot. Worked
 // out when asked for.
 import { h, roomOf, setText, worded } from "../../kit/dom.js";
+import { parameterValue } from "../../kit/form.js";
 import { counted, percent, read, show } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
 import { plotArea, ticksOf } from "../../kit/plot.js";
@@ -93,7 +94,9 @@ export default function sweep(root, channel, server) {
 
   // ---- Asking ------------------------------------------------------------------------------
 
-  const numeric = () => channel.form.parameters.filter(({ kind }) => kind === "number");
+  /** @param {import("../../wire").Parameter} parameter */
+  const isOn = (parameter) => parameterValue(parameter, channel.scenario.parameters) !== null;
+  const numeric = () => channel.form.parameters.filter((one) => one.kind === "number" && isOn(one));
   /** @param {string} name */
   const nameOf = parameterName;
 
@@ -178,8 +181,10 @@ export default function sweep(root, channel, server) {
   }
 
   /** @param {string} name */
-  const settingOf = (name) =>
-    Number(channel.scenario.parameters[name] ?? numeric().find((one) => one.name === name)?.default);
+  function settingOf(name) {
+    const known = numeric().find((one) => one.name === name);
+    return known ? Number(parameterValue(known, channel.scenario.parameters)) : NaN;
+  }
 
   /**
    * What the curve is worth at the value in force: the figure of the strip, not a point between two others.

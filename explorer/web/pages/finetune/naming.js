@@ -1,6 +1,6 @@
 // What a plan of training is called, in the page's words: its encoder, its data, its loss, and what
 // tells it apart from others.
-
+import { parameterValue } from "../../kit/form.js";
 import { show } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
 import { has, parameterName, say, titleOf } from "../../kit/words.js";
@@ -31,6 +31,7 @@ export function dataOf({ data }) {
 
 /** @param {Setting} value */
 function settingOf(value) {
+  if (value === null) return say("ui.off");
   if (typeof value === "boolean") return say(value ? "ui.yes" : "ui.no");
   if (Array.isArray(value)) return value.map((one) => show(one)).join(", ");
   return typeof value === "number" ? show(value) : has(`choice.${value}`) ? say(`choice.${value}`) : String(value);
@@ -55,7 +56,7 @@ export function wholeLossOf({ loss, convention, parameters }) {
   return lossOf({
     loss,
     convention,
-    parameters: Object.fromEntries(usual.map((one) => [one.name, parameters[one.name] ?? one.default])),
+    parameters: Object.fromEntries(usual.map((one) => [one.name, parameterValue(one, parameters)])),
   });
 }
 

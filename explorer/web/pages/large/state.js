@@ -133,7 +133,7 @@ export class LargePage extends Bus {
    */
   open(text, kept) {
     if (text) {
-      this.store.reset(link.read(this.store.table, text, kindsOf));
+      this.store.reset(link.read(this.store.table, text, parametersOf));
       const { past = [], future = [], corrections = [] } = kept ?? {};
       this.store.update({ source: { corrections } });
       Object.assign(this, { past: [...past], future: [...future] });
@@ -390,12 +390,12 @@ function placesOf({ source, loss, rules }) {
 }
 
 /**
- * The kinds of the parameters of the loss that an address names.
- * @type {import("../../kit/link.js").Kinds}
+ * The parameters of the loss that an address names.
+ * @type {import("../../kit/link.js").Parameters}
  */
-function kindsOf({ loss }) {
+function parametersOf({ loss }) {
   const { parameters = [] } = pageData.large.losses[loss] ?? {};
-  return Object.fromEntries(parameters.map(({ name, kind }) => [name, kind]));
+  return Object.fromEntries(parameters.map((one) => [one.name, one]));
 }
 
 export default () => new LargePage();

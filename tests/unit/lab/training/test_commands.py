@@ -107,6 +107,12 @@ def test_a_loss_is_known_by_its_other_names():
     ).convention
 
 
+@pytest.mark.parametrize("off", ["off", "none", "null", "1000"])
+def test_a_parameter_can_be_switched_off(off):
+    plan = planned("--data", "a.tsv", "--loss", "info_nce", "--parameter", f"mask_above={off}")
+    assert plan.settings["mask_above"] is None
+
+
 def test_what_is_told_reaches_the_plan():
     plan = planned(
         *("--hub", "someone/pairs", "--split", "dev", "--column", "first=a", "--column", "score=3"),

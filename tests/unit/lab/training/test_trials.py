@@ -52,7 +52,8 @@ def test_every_value_lies_in_the_range_of_its_parameter(loss):
     for parameter in LOSSES[loss].parameters:
         if parameter.kind != "number":
             continue
-        for now in (parameter.minimum, parameter.default, parameter.maximum):
+        usual = parameter.on_value if parameter.default is None else parameter.default
+        for now in (parameter.minimum, usual, parameter.maximum):
             values = trial_values(parameter, now)
             assert now == pytest.approx(min(values, key=lambda v: abs(v - now)), rel=1e-5)
             assert len(values) == len(set(values)) >= 3
@@ -82,6 +83,17 @@ def test_a_plan_is_tried_as_it_stands_but_for_its_steps():
     assert same == {dataclasses.replace(plan, steps=60)}
     assert [offer.parameter for offer in offers(plan)] == ["temperature", "hardness", "log_weight"]
     assert tried(dataclasses.replace(plan, steps=9))[0].steps == 9
+
+
+def test_a_parameter_is_tried_once_it_is_on():
+    off = TrainingPlan(loss="info_nce")
+    on = dataclasses.replace(off, parameters=(("mask_above", 0.2),))
+    assert "mask_above" not in [offer.parameter for offer in offers(off)]
+    (offer,) = [one for one in offers(on) if one.parameter == "mask_above"]
+    assert offer.values == (0.05, 0.1, 0.2, 0.4, 0.8)
+    # By its name all the same, around the value at which it begins.
+    named = {dict(plan.parameters)["mask_above"] for plan in tried(off, "mask_above")}
+    assert named == {0.025, 0.05, 0.1, 0.2, 0.4}
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 // Several losses along one parameter: all values come in one answer, and are read without the server.
 import { floats } from "../../../kit/arrays.js";
 import { h, worded } from "../../../kit/dom.js";
+import { parameterValue } from "../../../kit/form.js";
 import { percent, read, show } from "../../../kit/numbers.js";
 import { check } from "../../../kit/sidebar.js";
 import { parameterName, say } from "../../../kit/words.js";
@@ -106,7 +107,15 @@ export function sweepTool(channel, server) {
 
   // ---- Along what ----------------------------------------------------------------------------
 
-  const forms = () => channel.sides.map((side) => channel.formOf(side));
+  /**
+   * What a side can be swept along: none that is off.
+   * @param {Side} side
+   */
+  function formOf(side) {
+    const form = channel.formOf(side);
+    return form && { parameters: form.parameters.filter((one) => parameterValue(one, side.parameters) !== null) };
+  }
+  const forms = () => channel.sides.map(formOf);
   function wanted() {
     const known = choicesOf(forms());
     const { parameter } = channel.store.state;
@@ -161,7 +170,7 @@ export function sweepTool(channel, server) {
     axis = wanted();
     problems = found.map(({ problem }) => problem);
     lines = found.flatMap(({ found: swept }, place) => {
-      const along = swept && alongOf(channel.formOf(sides[place]), axis);
+      const along = swept && alongOf(formOf(sides[place]), axis);
       return along ? [lineOf(place, along, swept)] : [];
     });
     logarithmic = lines.some(({ swept }) => swept.logarithmic);
@@ -232,7 +241,7 @@ export function sweepTool(channel, server) {
 
   /** @param {Line} line */
   const settingOf = ({ place, along }) =>
-    Number((channel.sides[place] ?? of[place]).parameters[along.name] ?? along.parameter.default);
+    Number(parameterValue(along.parameter, (channel.sides[place] ?? of[place]).parameters));
 
   // Where all are read: under the pointer, or where the slider is; at rest each where it stands now.
   const valueNow = () => reached ?? chosen;
