@@ -113,7 +113,7 @@ class LossSpec:
     `terms` names the step whose gradient is the weight of each single term. `collapse` is the
     value when all embeddings are equal and `floor` the least value that any embedding reaches;
     both are called with the loss's inputs and parameters, and may answer None; a floor that only
-    bounds the loss is a `losses.landmarks.Bound`. `reach`, called with the parameters, is the
+    bounds the loss is a `losses.minimum.Bound`. `reach`, called with the parameters, is the
     largest distance of two unit vectors, for a hinge of distances whose margin no vectors reach
     beyond that. `variants` holds the
     formula that takes the place of `formula` at a parameter's value, under "name=value" (true and

@@ -32,7 +32,7 @@ from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec
 from losses.combined.composed import chosen as of_part
 from losses.combined.composed import handed
-from losses.landmarks import Bound
+from losses.minimum import Bound
 from losses.rules import chosen
 from losses.spec import ParameterValue, Part
 

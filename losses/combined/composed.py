@@ -34,7 +34,7 @@ from losses.combined.queued import (
 )
 from losses.geometry import cosine
 from losses.groups import at
-from losses.landmarks import Bound
+from losses.minimum import Bound
 from losses.readings import READABLE
 from losses.rules import definitions_of
 from losses.spec import LossSpec, Parameter, ParameterValue, Part, Symbol

@@ -21,7 +21,7 @@ from losses.kernels import log_sum_exp, softplus
 from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import noise_of_views
 from losses.kernels.tiled import Directions
-from losses.landmarks import simplex_gap, softplus_at
+from losses.minimum import simplex_gap, softplus_at
 from losses.spec import LossSpec, Parameter, Symbol
 
 # exp of no more than this is asked for: far beyond, the share of positives is all there is.

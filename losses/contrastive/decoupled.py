@@ -17,7 +17,7 @@ from losses.kernels import log_sum_exp
 from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
-from losses.landmarks import least_on_grid, simplex_gap
+from losses.minimum import least_on_grid, simplex_gap
 from losses.peers import OF_PAIRS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 

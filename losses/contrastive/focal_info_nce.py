@@ -17,7 +17,7 @@ from losses.kernels.cells import logistic_terms, share_of_others
 from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
-from losses.landmarks import least_in_batch, softplus_at
+from losses.minimum import least_in_batch, softplus_at
 from losses.peers import Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 

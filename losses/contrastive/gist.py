@@ -28,8 +28,8 @@ from losses.kernels.gradient import with_gradient
 from losses.kernels.sizes import rows_at_once
 from losses.kernels.softmaxes import Block, over_blocks
 from losses.kernels.tiled import Directions
-from losses.landmarks import Bound
 from losses.masks import others_of_row
+from losses.minimum import Bound
 from losses.peers import GUIDED, SENTENCE_TRANSFORMERS, Peer
 from losses.rules import Choice, composed, foldable
 from losses.spec import Convention, LossSpec, Parameter, Symbol

@@ -33,7 +33,7 @@ from losses.contrastive.info_nce_definitions import (
     info_nce_by_options,
     info_nce_of_swift_by_options,
 )
-from losses.contrastive.info_nce_landmarks import (
+from losses.contrastive.info_nce_reference_values import (
     info_nce_collapse,
     info_nce_floor,
     info_nce_with_copies,
@@ -42,7 +42,7 @@ from losses.contrastive.info_nce_landmarks import (
 from losses.equivalents import Equivalent
 from losses.forms import AgainstOthers
 from losses.gather import gathered
-from losses.kernels import few
+from losses.kernels import small_batch
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import (
     Directions,
@@ -180,7 +180,7 @@ def info_nce(
     if alone and least in inputs.REAL and queries.ndim > 0 and len(queries) <= FEW:
         queries, keys = inputs.paired(least, False, queries=queries, keys=keys)
         given = (queries, keys, 1 / temperature, *texts[:2])
-        return with_gradient(few.in_batch, _of_few_densely, *given)
+        return with_gradient(small_batch.in_batch, _of_few_densely, *given)
     queries, keys, negatives = inputs.with_negatives(least, negatives, queries=queries, keys=keys)
     if own_negatives is not None:
         (own_negatives,) = inputs.real(queries.dtype, own_negatives=own_negatives)

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from losses import geometry, inputs
-from losses.contrastive.triplet_landmarks import DIAMETER
+from losses.contrastive.triplet_reference_values import DIAMETER
 from losses.gather import gathered
 from losses.kernels import log_add_exp, log_sum_exp, mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.mining import lifted as by_rows
-from losses.landmarks import Bound
+from losses.minimum import Bound
 from losses.peers import CLASSED, METRIC_LEARNING, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from losses import geometry, inputs
 from losses.gather import gathered
-from losses.kernels import few, mean_of, softplus
+from losses.kernels import mean_of, small_batch, softplus
 from losses.kernels import mining as large
 from losses.kernels.classes import is_small
 from losses.kernels.gradient import with_gradient
@@ -32,7 +32,7 @@ def from_classes(
     given = (anchors, classes, mining, margin, distance)
     if isinstance(margin, Tensor):
         return definition(*given)
-    exact = few if is_small(len(anchors), anchors, side=160) else large
+    exact = small_batch if is_small(len(anchors), anchors, side=160) else large
     return with_gradient(exact.mined, definition, *given)
 
 

@@ -11,10 +11,10 @@ from losses import inputs
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.kernels import classes as large
-from losses.kernels import few, log1p_sum_exp
+from losses.kernels import log1p_sum_exp, small_batch
 from losses.kernels.classes import is_small
 from losses.kernels.gradient import with_gradient
-from losses.landmarks import softplus_at
+from losses.minimum import softplus_at
 from losses.peers import CLASSED, METRIC_LEARNING, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -89,7 +89,7 @@ def multi_similarity(
     given = (embeddings, classes, mined, *numbers)
     if any(isinstance(number, Tensor) for number in numbers):
         return _densely(*given)
-    exact = few if is_small(len(embeddings), embeddings) else large
+    exact = small_batch if is_small(len(embeddings), embeddings) else large
     return with_gradient(exact.two_sided, _densely, *given)
 
 

@@ -13,7 +13,7 @@ from losses.gather import gathered
 from losses.kernels import log1p_sum_exp
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import against_others, directions_and_logits
-from losses.landmarks import simplex_gap, softplus_at
+from losses.minimum import simplex_gap, softplus_at
 from losses.peers import METRIC_LEARNING, OF_PAIRS, Peer
 from losses.prototypes.softmax import exact_softmax
 from losses.spec import Convention, LossSpec, Parameter, Symbol

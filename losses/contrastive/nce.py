@@ -28,8 +28,8 @@ from losses.kernels.tiled import (
     against_own,
     directions_and_logits,
 )
-from losses.landmarks import least_binary, simplex_gap, softplus_at
 from losses.masks import EVERY_CELL, OTHERS, others_of_row, texts_differ
+from losses.minimum import least_binary, simplex_gap, softplus_at
 from losses.rules import Choice, Rule, Rules, composed
 from losses.same_text import absent_by, same_text_count
 from losses.spec import LossSpec, Parameter, Symbol

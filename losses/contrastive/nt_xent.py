@@ -22,14 +22,14 @@ from losses.forms import AgainstOthers
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.kernels import classes as large
-from losses.kernels import few, log1p_sum_exp
+from losses.kernels import log1p_sum_exp, small_batch
 from losses.kernels.classes import is_small
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import (
     Directions,
     against_others,
 )
-from losses.landmarks import simplex_gap, softplus_at
+from losses.minimum import simplex_gap, softplus_at
 from losses.peers import CLASSED, METRIC_LEARNING, OF_PAIRS, Peer
 from losses.same_text import absent_by, same_text, same_text_count
 from losses.spec import Convention, LossSpec, Symbol
@@ -216,7 +216,7 @@ def nt_xent_of_classes(
     (embeddings,) = inputs.vectors(embeddings=embeddings)
     classes = inputs.class_numbers(classes, len(embeddings))
 
-    exact = few if is_small(len(embeddings), embeddings) else large
+    exact = small_batch if is_small(len(embeddings), embeddings) else large
     given = (embeddings, classes, temperature)
     return with_gradient(exact.several_positives, _of_classes_densely, *given)
 

@@ -23,7 +23,7 @@ from losses.kernels.tiled import (
     against_threshold,
     directions_and_logits,
 )
-from losses.landmarks import least_binary, softplus_at
+from losses.minimum import least_binary, softplus_at
 from losses.peers import OF_PAIRS, Peer
 from losses.same_text import absent_by, same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol

@@ -10,7 +10,7 @@ from torch import Tensor
 from losses import inputs
 from losses.contrastive.in_batch import QUERY_SYMBOLS, temperature_parameter
 from losses.geometry import cosine_matrix
-from losses.kernels import few
+from losses.kernels import small_batch
 from losses.kernels.gradient import with_gradient
 from losses.kernels.softmaxes import against_targets
 from losses.kernels.tiled import directions_and_logits
@@ -64,7 +64,9 @@ def soft_info_nce(
         if not 0 <= smallest.item() <= largest.item() < math.inf:
             _say_what_is_wrong(targets)
     given = (queries, keys, targets, 1 / temperature)
-    return with_gradient(few.against_targets if small else _soft_by_tiles, _soft_densely, *given)
+    return with_gradient(
+        small_batch.against_targets if small else _soft_by_tiles, _soft_densely, *given
+    )
 
 
 def _say_what_is_wrong(targets: Tensor) -> None:

@@ -13,11 +13,11 @@ from losses.contrastive.in_batch import temperature_parameter
 from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.kernels import classes as large
-from losses.kernels import few, log1p_sum_exp, log_sum_exp, mean_of
+from losses.kernels import log1p_sum_exp, log_sum_exp, mean_of, small_batch
 from losses.kernels.classes import is_small
 from losses.kernels.gradient import with_gradient
-from losses.landmarks import simplex_gap
 from losses.masks import EVERY_CELL, OTHERS
+from losses.minimum import simplex_gap
 from losses.peers import CLASSED, METRIC_LEARNING, Peer
 from losses.rules import Choice, Rule, composed
 from losses.spec import Convention, LossSpec, Parameter, Symbol
@@ -115,7 +115,7 @@ def supcon(
 
 def _supervised(embeddings, classes, queue, *given):
     queued = 0 if queue is None else len(queue)
-    exact = few if is_small(len(embeddings), embeddings, queued) else large
+    exact = small_batch if is_small(len(embeddings), embeddings, queued) else large
     return with_gradient(exact.supervised, _supcon_densely, embeddings, classes, queue, *given)
 
 

@@ -42,7 +42,7 @@ from losses.contrastive.triplet_equivalents import (
     equivalent_of_given,
     equivalent_of_mined,
 )
-from losses.contrastive.triplet_landmarks import (
+from losses.contrastive.triplet_reference_values import (
     collapse_of_every_anchor,
     collapse_of_itself,
     floor_of_directions,

@@ -12,7 +12,6 @@ from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.list_pairs import adr_mse as adr_mse_by_lists
 from losses.labels import COSINES, Ends
-from losses.landmarks import Bound
 from losses.lists.candidates import (
     LIST_SYMBOLS,
     READS,
@@ -24,6 +23,7 @@ from losses.lists.candidates import (
 )
 from losses.lists.minimum import width_of
 from losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
+from losses.minimum import Bound
 from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Symbol
 

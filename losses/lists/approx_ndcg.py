@@ -13,7 +13,6 @@ from losses.kernels import mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.list_pairs import approx_ndcg as approx_ndcg_by_lists
 from losses.labels import COSINES, Ends
-from losses.landmarks import Bound
 from losses.lists.candidates import (
     LIST_SYMBOLS,
     MEAN_OF_LISTS,
@@ -28,6 +27,7 @@ from losses.lists.candidates import (
 )
 from losses.lists.minimum import least_soft_ranks, width_of
 from losses.lists.soft_ranks import RANK_SYMBOLS, soft_ranks
+from losses.minimum import Bound
 from losses.peers import LISTED, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 

@@ -14,7 +14,6 @@ from losses.kernels import softplus
 from losses.kernels.gradient import with_gradient
 from losses.kernels.list_pairs import lambda_loss as lambda_loss_by_lists
 from losses.labels import COSINES, Ends
-from losses.landmarks import Bound, softplus_at
 from losses.lists.candidates import (
     LIST_SYMBOLS,
     READS,
@@ -25,6 +24,7 @@ from losses.lists.candidates import (
     present_in,
     scored_lists,
 )
+from losses.minimum import Bound, softplus_at
 from losses.peers import LISTED, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 

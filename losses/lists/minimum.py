@@ -10,7 +10,7 @@ from torch import Tensor
 
 from losses.kernels import mean_of
 from losses.labels import Ends
-from losses.landmarks import KEPT_FLOORS, Bound, least_in_box
+from losses.minimum import KEPT_FLOORS, Bound, least_in_box
 
 HALVINGS = 80
 MOST_CANDIDATES = 512  # more take too long for a moving slider

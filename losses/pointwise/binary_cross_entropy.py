@@ -12,7 +12,7 @@ from torch.nn import functional
 from losses import inputs
 from losses.kernels import softplus
 from losses.labels import COSINES, UNIT, Ends
-from losses.landmarks import softplus_at
+from losses.minimum import softplus_at
 from losses.peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from losses.spec import Convention, LossSpec, Symbol
 

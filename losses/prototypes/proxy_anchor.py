@@ -10,7 +10,7 @@ from losses.geometry import cosine_matrix
 from losses.kernels import log1p_sum_exp, mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import Directions, against_members
-from losses.landmarks import least_on_grid, softplus_at
+from losses.minimum import least_on_grid, softplus_at
 from losses.peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many
 from losses.spec import Convention, LossSpec, Parameter, Symbol

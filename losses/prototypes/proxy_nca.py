@@ -12,7 +12,7 @@ from losses.geometry import cosine_matrix
 from losses.kernels import log1p_sum_exp, log_sum_exp, mean_of
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import against_others, directions_and_logits
-from losses.landmarks import softplus_at
+from losses.minimum import softplus_at
 from losses.peers import METRIC_LEARNING, PROTOTYPED, Peer
 from losses.prototypes.softmax import PROTOTYPE_SYMBOLS, evenly_many
 from losses.spec import Convention, LossSpec, Parameter, Symbol

@@ -11,7 +11,7 @@ from torch.nn.functional import linear, nll_loss
 
 from losses import inputs
 from losses.geometry import cosine_matrix, dot_matrix
-from losses.kernels import few, log1p_sum_exp
+from losses.kernels import log1p_sum_exp, small_batch
 from losses.kernels.cells import logistic_terms
 from losses.kernels.gradient import with_gradient
 from losses.kernels.tiled import Logits, against_others, directions_and_logits
@@ -56,7 +56,7 @@ def softmax(embeddings: Tensor, classes: Tensor, *, prototypes: Tensor) -> Tenso
     )
     exact = exact_softmax
     if logits is not None:
-        exact = partial(few.softmax, logits=logits)
+        exact = partial(small_batch.softmax, logits=logits)
     elif not _are_few(embeddings, prototypes):  # few are refused by their products, which are fewer
         inputs.must_be_finite("embeddings", embeddings)
         inputs.must_be_finite("prototypes", prototypes)
@@ -118,7 +118,7 @@ def _softmax_densely(embeddings, prototypes, classes):
 
 def exact_softmax(wanted, embeddings, prototypes, classes):
     """Value and gradient, in one matrix where it is small."""
-    exact = few.softmax if _are_few(embeddings, prototypes) else _softmax_by_tiles
+    exact = small_batch.softmax if _are_few(embeddings, prototypes) else _softmax_by_tiles
     return exact(wanted, embeddings, prototypes, classes)
 
 

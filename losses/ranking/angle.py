@@ -16,7 +16,7 @@ from losses.geometry import cosine_and_pull, unit
 from losses.kernels import log1p_sum_exp, ordered_sum
 from losses.kernels.gradient import with_gradient
 from losses.kernels.ordered import accurate
-from losses.landmarks import least_over_levels
+from losses.minimum import least_over_levels
 from losses.peers import Peer
 from losses.ranking.ordered_pairs import (
     LOG1P_OF_TERMS,

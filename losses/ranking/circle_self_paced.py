@@ -11,11 +11,11 @@ from losses.gather import gathered
 from losses.geometry import cosine_matrix
 from losses.kernels import classes as large
 from losses.kernels import (
-    few,
     log1p_sum_exp,
     log_sum_exp,
     mean_of,
     ordered_sum,
+    small_batch,
     softplus,
 )
 from losses.kernels.classes import is_small
@@ -143,7 +143,7 @@ def circle_per_anchor(
     given = (embeddings, classes, scale, margin)
     if learned:
         return _per_anchor_densely(*given)
-    exact = few if is_small(len(embeddings), embeddings) else large
+    exact = small_batch if is_small(len(embeddings), embeddings) else large
     return with_gradient(exact.paced_circle, _per_anchor_densely, *given)
 
 

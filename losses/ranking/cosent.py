@@ -14,7 +14,7 @@ from losses.gather import gathered
 from losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
 from losses.kernels.pairwise import sum_of_gaps
 from losses.labels import COSINES
-from losses.landmarks import least_over_levels
+from losses.minimum import least_over_levels
 from losses.ranking.ordered_pairs import (
     LOG1P_OF_TERMS,
     PAIR_SYMBOLS,

@@ -12,7 +12,7 @@ from losses import inputs
 from losses.gather import gathered
 from losses.kernels import log1p_sum_exp, ordered_sum_of_levels
 from losses.kernels.gradient import with_gradient
-from losses.landmarks import least_over_levels
+from losses.minimum import least_over_levels
 from losses.ranking.ordered_pairs import SCALE, ordered_count
 from losses.spec import LossSpec, Parameter, Symbol
 

@@ -8,7 +8,7 @@ from torch import Tensor
 from losses import inputs
 from losses.gather import gathered
 from losses.kernels import log1p_ordered_sum_exp, log1p_sum_exp
-from losses.landmarks import Bound
+from losses.minimum import Bound
 from losses.ranking.ordered_pairs import LOG1P_OF_TERMS, PAIR_SYMBOLS, SCALE
 from losses.spec import LossSpec, Parameter, Symbol
 

@@ -15,7 +15,7 @@ from losses.gather import gathered
 from losses.kernels import logistic_sum, mean_of, softplus
 from losses.kernels.pairwise import sum_of_gaps
 from losses.labels import COSINES, UNJUDGED, Ends
-from losses.landmarks import softplus_at
+from losses.minimum import softplus_at
 from losses.peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from losses.ranking.ordered_pairs import GRADED, PAIR_SYMBOLS, SCALE, ordered_count
 from losses.spec import Convention, LossSpec, Parameter, Symbol

@@ -11,10 +11,10 @@ from losses import inputs
 from losses.gather import gathered
 from losses.geometry import cosine_matrix, unit, unit_and_pull
 from losses.kernels import classes as large
-from losses.kernels import few, log_sum_exp
+from losses.kernels import log_sum_exp, small_batch
 from losses.kernels.classes import is_small
 from losses.kernels.gradient import with_gradient
-from losses.landmarks import simplex_gap
+from losses.minimum import simplex_gap
 from losses.spec import LossSpec, Parameter, Symbol
 
 
@@ -84,7 +84,7 @@ def uniformity(embeddings: Tensor, *, t: float = 2.0, gather: bool = False) -> T
     (embeddings,) = inputs.vectors(torch.float32, plain, embeddings=embeddings)
     if plain:
         return _uniformity_densely(embeddings, t)
-    exact = few if is_small(len(embeddings), embeddings) else large
+    exact = small_batch if is_small(len(embeddings), embeddings) else large
     return with_gradient(_checked(exact.uniform), _uniformity_densely, embeddings, t)
 
 

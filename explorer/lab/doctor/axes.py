@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.landmarks import (
+from explorer.lab.doctor.layouts import Layout
+from explorer.lab.doctor.reference_values import (
     MOST_MATRIX,
     MOST_RUN,
     MOST_SENTENCES_RUN,
@@ -16,7 +17,6 @@ from explorer.lab.doctor.landmarks import (
     Side,
     is_matrix,
 )
-from explorer.lab.doctor.layouts import Layout
 
 Counts = tuple[tuple[str, int], ...]
 MOST_BATCH, MOST_CLASSES, MOST_CANDIDATES, MOST_ORDERED = 2**16, 2**10, 2**8, 2**12

@@ -28,10 +28,10 @@ from explorer.lab.doctor.label_faults import (
     on_lists,
     takes_own_negatives,
 )
-from explorer.lab.doctor.landmarks import COLLAPSE, landmark, sides_of
 from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.meetings import Meetings
 from explorer.lab.doctor.profile import Cleaned, Profile
+from explorer.lab.doctor.reference_values import COLLAPSE, landmark, sides_of
 from explorer.lab.doctor.remedies import (
     NO_DUPLICATES,
     against_batches_without_positive,

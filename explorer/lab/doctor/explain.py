@@ -22,7 +22,14 @@ from explorer.lab.doctor.inversion import (
     roundness,
 )
 from explorer.lab.doctor.known import Known, is_of_library, other_sides, sides_for
-from explorer.lab.doctor.landmarks import (
+from explorer.lab.doctor.layouts import Layout
+from explorer.lab.doctor.minimum import (
+    Minimum,
+    falls_below_zero,
+    minimum_of,
+    small_layouts,
+)
+from explorer.lab.doctor.reference_values import (
     COLLAPSE,
     FLOOR,
     START,
@@ -32,13 +39,6 @@ from explorer.lab.doctor.landmarks import (
     learned_ends,
     run_apart_and_alike,
     sides_of,
-)
-from explorer.lab.doctor.layouts import Layout
-from explorer.lab.doctor.minimum import (
-    Minimum,
-    falls_below_zero,
-    minimum_of,
-    small_layouts,
 )
 from explorer.lab.doctor.relatives import relative_called
 from explorer.runtime.problem import Problem

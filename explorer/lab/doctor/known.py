@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from explorer.core.named import loss_called, losses_called
-from explorer.lab.doctor.landmarks import Side, sharpening, sides_of
+from explorer.lab.doctor.reference_values import Side, sharpening, sides_of
 from explorer.lab.doctor.relatives import relative_called
 from explorer.locale import title_word
 from explorer.runtime.limits import LARGE_PAIRS

@@ -10,8 +10,8 @@ import torch
 
 from explorer.lab.doctor.axes import family_of
 from explorer.lab.doctor.known import Known, is_of_library, sides_for
-from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, START, Side, landmark, lower_bound
 from explorer.lab.doctor.layouts import Layout, given_by
+from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, Side, landmark, lower_bound
 from explorer.runtime.problem import Problem
 from losses.labels import Ends
 from losses.readings import READABLE

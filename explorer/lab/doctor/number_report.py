@@ -10,8 +10,8 @@ from explorer.core.parameters import Settings
 from explorer.lab.doctor.axes import most_pairs
 from explorer.lab.doctor.explain import Explained, Finding, Fitting, Standing
 from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, START, sharpening
 from explorer.lab.doctor.minimum import ends_of_labels
+from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, sharpening
 from explorer.lab.doctor.relatives import RELATIVES, relative_called
 from explorer.locale import Word, parameter_word, say, spelled, title_word, word
 from explorer.runtime.limits import EXPLORED_PAIRS

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from explorer.lab.doctor.classes import ClassTable, names_classes, read_classes
-from explorer.lab.doctor.landmarks import Side
 from explorer.lab.doctor.profile import Profile, profiled
+from explorer.lab.doctor.reference_values import Side
 from explorer.lab.doctor.similarities import Similarities, read_similarities
 from explorer.lab.large.files import FilePairs, read_pairs
 from explorer.runtime.jobs import Report

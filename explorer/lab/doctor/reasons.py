@@ -12,9 +12,9 @@ import numpy as np
 
 from explorer.lab.doctor.data import MANY_MET
 from explorer.lab.doctor.label_faults import WHOLE_LABELS, only_compares
-from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, landmark, sides_of
 from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.profile import Profile
+from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, landmark, sides_of
 from losses import LOSSES, LossSpec
 
 MOST_PAIRS, NEARLY_ALL = 0.5, 0.9

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from losses import LOSSES, SHIPPED
-from losses.landmarks import Bound
+from losses.minimum import Bound
 from losses.readings import READABLE
 from losses.scores import SCORE_KINDS
 from tests.unit.losses.made import inputs_for

@@ -6,11 +6,11 @@ import math
 
 from explorer.lab.doctor.faults import NOTE, WARNING, Fault
 from explorer.lab.doctor.known import COUNTS
-from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR
 from explorer.lab.doctor.logs.below import BELOW, NEAR
 from explorer.lab.doctor.logs.findings import DONE, SURE, ExaminedRun
 from explorer.lab.doctor.logs.log import ROWS
 from explorer.lab.doctor.logs.marks import Marks, side_of
+from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR
 from explorer.runtime.numbers import display_number, percent
 
 # From so many times as many rows, epochs or steps on, two runs are not compared.

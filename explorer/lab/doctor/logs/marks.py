@@ -11,11 +11,11 @@ from explorer.core.named import AmbiguousLoss
 from explorer.lab.doctor.axes import axes_of, family_of
 from explorer.lab.doctor.explain import assumed_labels
 from explorer.lab.doctor.known import Known, side_for
-from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, Side, landmark
 from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.logs.log import CORRELATION, OURS, Curve, Log
 from explorer.lab.doctor.logs.noise import noise_of
 from explorer.lab.doctor.minimum import Minimum, minimum_of
+from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, Side, landmark
 from explorer.runtime.problem import Problem
 
 

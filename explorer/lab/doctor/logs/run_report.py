@@ -11,10 +11,10 @@ from explorer.lab.doctor.axes import axes_of
 from explorer.lab.doctor.explain import Fitting
 from explorer.lab.doctor.faults import Fault
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
-from explorer.lab.doctor.landmarks import COLLAPSE, landmark
 from explorer.lab.doctor.logs.findings import OF_END, ExaminedRun, too_short_for
 from explorer.lab.doctor.logs.log import ROWS, Log
 from explorer.lab.doctor.logs.marks import side_of
+from explorer.lab.doctor.reference_values import COLLAPSE, landmark
 from explorer.locale import grouped, say, spelled, title_word, word
 from explorer.runtime.numbers import display_number, json_number
 from losses import LOSSES

@@ -17,7 +17,6 @@ from explorer.lab.doctor.encoded import ENCODED, RANKED, USUAL_ENCODED, Seen, lo
 from explorer.lab.doctor.encoder_report import encoded_to_json
 from explorer.lab.doctor.faults import EVIDENCE, Fault
 from explorer.lab.doctor.known import Known, side_for
-from explorer.lab.doctor.landmarks import Side
 from explorer.lab.doctor.mining import EACH, USUAL_EACH, USUAL_MARGIN, mine, write_mined
 from explorer.lab.doctor.reading import (
     HUB_ROWS,
@@ -29,6 +28,7 @@ from explorer.lab.doctor.reading import (
     read_table,
     texts_only,
 )
+from explorer.lab.doctor.reference_values import Side
 from explorer.lab.doctor.scenes import (
     class_finding_places,
     class_sample,

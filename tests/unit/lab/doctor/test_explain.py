@@ -18,9 +18,9 @@ from explorer.lab.doctor.axes import axes_of, family_of
 from explorer.lab.doctor.explain import Fitting, explain, read_value, tolerance_of
 from explorer.lab.doctor.inversion import counts_with, nearest_count, points
 from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.landmarks import COLLAPSE, FLOOR, START, landmark
 from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.number_report import lines, standing_said, to_json
+from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, landmark
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 

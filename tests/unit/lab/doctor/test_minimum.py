@@ -9,10 +9,10 @@ import pytest
 from explorer.core.named import other_names
 from explorer.lab.doctor.explain import explain
 from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.landmarks import COLLAPSE, landmark, run_apart_and_alike
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.lab.doctor.minimum import minimum_of, small_layouts
+from explorer.lab.doctor.reference_values import COLLAPSE, landmark, run_apart_and_alike
 from explorer.lab.doctor.relatives import relative_called
 from explorer.runtime.problem import Problem
 from losses import LOSSES

@@ -7,10 +7,10 @@ import math
 import pytest
 import torch
 
-from explorer.lab.doctor.landmarks import sides_of
+from explorer.lab.doctor.reference_values import sides_of
 from explorer.lab.training.plan import TrainingPlan
 from losses import LOSSES
-from losses.landmarks import Bound
+from losses.minimum import Bound
 from tests.unit.losses.made import inputs_for
 
 OFFERED = [

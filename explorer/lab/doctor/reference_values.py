@@ -14,7 +14,7 @@ from explorer.core.parameters import Settings, heard
 from explorer.lab.doctor.layouts import MOST_RUN_APART, Layout, given_by
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, Parameter
-from losses.landmarks import Bound
+from losses.minimum import Bound
 from losses.readings import READABLE
 from losses.scores import SCORE_KINDS
 from losses.spec import ParameterValue

@@ -6,7 +6,7 @@ import torch
 from scipy.optimize import minimize
 
 from losses import LOSSES
-from losses.landmarks import least_over_levels
+from losses.minimum import least_over_levels
 
 SETS, MOST = 120, 12
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from losses.contrastive.directions import BOTH_WAYS, Ways, ways_of
 from losses.contrastive.in_batch import in_all, mean_log1p
-from losses.landmarks import least_in_batch, simplex_gap, softplus_at
+from losses.minimum import least_in_batch, simplex_gap, softplus_at
 from losses.same_text import same_text_count
 
 

@@ -8,7 +8,7 @@ import torch
 
 from losses import LOSSES, SHIPPED
 from losses.geometry import unit
-from losses.landmarks import Bound
+from losses.minimum import Bound
 from tests.unit.losses.made import EMBEDDED, SCORED, L, close, collapsed, inputs_for
 
 VARIANTS = [
