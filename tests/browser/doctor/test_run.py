@@ -101,6 +101,10 @@ def test_what_is_pasted_finds_its_door_and_its_link_opens_it(
          "buffer": json.dumps(STATE).encode()},
     )  # fmt: skip
     expect(about).to_contain_text("49 values")
+    page.wait_for_function("location.hash.includes('logfile=') && location.hash.includes('&t=')")
+    other = new_page()  # elsewhere, where the file is not
+    other.goto(re.sub(r"logfile=\w+", f"logfile={'0' * 64}", page.url))
+    expect(other.locator(f"{MAIN} .lp-about")).to_contain_text("49 values")
     page.set_input_files(
         "#lp-doctor-log-file",
         {"name": "trainer_state.json", "mimeType": "application/json",

@@ -29,6 +29,7 @@ from explorer.web.wire import doctor as wire
 from explorer.web.wire import shared
 
 KINDS = ("example", "file", "typed", "folder")
+LINKED = ("file", "typed")  # logs whose curves a link carries
 DOORS = ("example", "file", "typed", "kept")  # a folder has batches of a training, or its log
 LOGS = tuple(EXAMPLES)
 BESIDE = ("none", *LOGS, "file")
@@ -54,7 +55,7 @@ def _examine_run(request: Json) -> Json:
         **to_json(found, language),
         "drawn": _all_drawn(found),
         "beside": told,
-        "shared": packed_curves(found.log) if source.get("kind") == "typed" else "",
+        "shared": packed_curves(found.log) if source.get("kind") in LINKED else "",
     }
 
 
@@ -88,13 +89,22 @@ def _log_in(source: Json) -> Log:
     if kind == "folder":
         return read_run(_folder_in(source))
     if kind == "typed":
-        content = of_type(str)(source.get("text", ""), "source.text").encode("utf-8", "replace")
-        must_fit(PASTED, len(content))
-        return read_content(PASTED, content)
-    name = uploads.name_in(source)
-    content = uploads.read(of_type(str)(source.get("file", ""), "source.file"), name)
+        return _typed_log(of_type(str)(source.get("text", ""), "source.text"))
+    name, text = uploads.name_in(source), of_type(str)(source.get("text", ""), "source.text")
+    try:
+        content = uploads.read(of_type(str)(source.get("file", ""), "source.file"), name)
+    except Problem:
+        if not text:
+            raise
+        return _typed_log(text)  # what the link carries of a file that is not here
     must_fit(name, len(content))
     return read_content(name, content, of_type(str)(source.get("step", ""), "source.step"))
+
+
+def _typed_log(text: str) -> Log:
+    content = text.encode("utf-8", "replace")
+    must_fit(PASTED, len(content))
+    return read_content(PASTED, content)
 
 
 def _drawn(curve: Curve) -> Json:

@@ -11,6 +11,8 @@ import torch
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
+from explorer.lab.doctor.logs.shared import LINK_BYTES
+from explorer.runtime import uploads
 from explorer.runtime.deployment_policy import DeploymentPolicy
 from explorer.web import large_files
 from explorer.web.pages.doctor import requests, run
@@ -124,6 +126,21 @@ def test_pasted_lines_are_examined_and_their_link_opens_the_same():
     assert ASK["examine_run"](COLLAPSED)["shared"] == ""
     for odd in ("", "hello", 5):
         assert "error" in ASK["examine_run"]({"source": {"kind": "typed", "text": odd}})
+
+
+def test_the_link_of_an_uploaded_log_opens_where_the_file_is_not():
+    rows = "".join(f"{n},{2.0 - n / 9000}\n" for n in range(1, 9000))
+    lines = f"step,/home/alice/train/loss\n{rows}".encode()
+    source = {"kind": "file", "file": uploads.put(lines, "log.csv"), "name": "log.csv"}
+    found = ASK["examine_run"]({"source": source})
+    assert (found["points"], len(found["shared"]) <= LINK_BYTES) == (8999, True)
+    text = zlib.decompress(base64.urlsafe_b64decode(found["shared"] + "=="), -15).decode()
+    assert "alice" not in text
+    elsewhere = {**source, "file": "0" * len(source["file"])}
+    again = ASK["examine_run"]({"source": {**elsewhere, "text": text}})
+    assert again["level"] == pytest.approx(found["level"], rel=1e-2)
+    assert again["drawn"][0]["name"] == "loss"
+    assert ASK["examine_run"]({"source": elsewhere})["error"]["about"] == "gone"
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ export class RunDoor {
           ? { kind: "folder", folder }
           : kind === "typed"
             ? { kind, text: this.state.pasted }
-            : { kind, file, name, step };
+            : { kind, file, name, step, text: this.state.pasted };
     const known = Object.fromEntries(
       [...pageData.doctor.counts, ...pageData.doctor.settings].map((one) => [one, this.state[one]]),
     );
@@ -84,7 +84,7 @@ export class RunDoor {
   begin(source) {
     const { counts, settings } = pageData.doctor;
     const unknown = Object.fromEntries(
-      ["curve", "held_out", "step", "loss", ...counts, ...settings].map((one) => [one, ""]),
+      ["curve", "held_out", "step", "pasted", "loss", ...counts, ...settings].map((one) => [one, ""]),
     );
     this.requests.drop();
     this.listing.drop();
@@ -119,18 +119,18 @@ export class RunDoor {
     this.channel.fail(answer.error ?? null);
     // Of what cannot be read nothing is shown, and nothing of what was read before.
     [this.found, this.batches] = [answer.error ? null : answer, null];
-    if (this.state.kind === "typed") this.channel.history?.remember();
+    if (answer.shared) this.channel.history?.remember();
     this.publish();
   }
 
   /**
-   * With the numbers of the pasted lines, which the server has thinned out for an address.
+   * With the numbers of a pasted or uploaded log, which the server has thinned out for an address.
    * @param {string} text
    */
   async written(text) {
     const { kind, pasted } = this.state;
-    if (kind !== "typed" || !this.found?.shared) return { text };
-    const kept = pasted.length <= PASTED_KEPT ? { pasted } : null;
+    if (!["typed", "file"].includes(kind) || !this.found?.shared) return { text };
+    const kept = kind === "typed" && pasted.length <= PASTED_KEPT ? { pasted } : null;
     return { text: `${text}&t=${this.found.shared}`, kept };
   }
 

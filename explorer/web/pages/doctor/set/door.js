@@ -3,6 +3,7 @@
 import { h } from "../../../kit/dom.js";
 import { packed, unpacked } from "../../../kit/link.js";
 import { pageData } from "../../../kit/page_data.js";
+import { withoutSecrets } from "../../../kit/redaction.js";
 import { Requests } from "../../../kit/request.js";
 import { GONE, problem } from "../../../kit/server.js";
 import { language } from "../../../kit/words.js";
@@ -287,17 +288,19 @@ export class DataDoor {
   // ---- The address ---------------------------------------------------------------------------
 
   /**
-   * With the pasted table, where it is small.
+   * With the pasted table, where it is small, without secrets.
    * @param {string} text
    */
   async written(text) {
     const { kind, pasted } = this.state;
     this.tooLong = false;
     if (this.channel.door !== "data" || kind !== "typed" || !pasted) return { text };
-    const short = await packed(pasted);
+    const shared = withoutSecrets(pasted);
+    const short = await packed(shared);
     this.tooLong = short.length > pageData.limits.link;
-    const kept = pasted.length <= PASTED_KEPT ? { pasted } : null;
-    return this.tooLong ? { text, kept } : { text: `${text}&t=${short}` };
+    const isWhole = !this.tooLong && shared === pasted;
+    const kept = !isWhole && pasted.length <= PASTED_KEPT ? { pasted } : null;
+    return { text: this.tooLong ? text : `${text}&t=${short}`, kept };
   }
 
   /**
