@@ -30,7 +30,7 @@ GRADIENT_BAND = (0.1, 10.0)
 ALPHA = (10.0, 30.0)
 # Similarities that all lie this close together have collapsed.
 COLLAPSED = 0.02
-FEW = 3
+MAX_ACTIVE_TERMS = 3
 COSINES_APART = 2  # the largest difference of two cosines
 # Texts whose letters are counted together.
 TEXTS = 2**14
@@ -386,7 +386,11 @@ def _on_terms(seen: Seen) -> list[Remark]:
     on any batch. Where there are other terms beside, these are not all."""
     if isinstance(seen.spec.form, Largest) or seen.beside:
         return []
-    if seen.active is None or seen.terms < 10 * FEW or not 0 < seen.active <= FEW:
+    if (
+        seen.active is None
+        or seen.terms < 10 * MAX_ACTIVE_TERMS
+        or not 0 < seen.active <= MAX_ACTIVE_TERMS
+    ):
         return []
     values = {"count": seen.active, "terms": seen.terms, "share": whole_percent(seen.carried)}
     return [Remark("few_terms", values)]

@@ -54,7 +54,7 @@ from losses.same_text import Absent, absent_by, all_differ
 from losses.same_text import same_text as holds_same_text
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
-FEW = 256  # pairs, up to which one matrix is faster than tiles
+SMALL_BATCH_PAIRS = 256  # pairs, up to which one matrix is faster than tiles
 
 
 def info_nce(
@@ -177,7 +177,7 @@ def info_nce(
     plain = plain and (owners is None or negatives_seen == "by_all")
     least = inputs.for_products(queries) if own_negatives is None else torch.float32
     alone = plain and negatives is None and ways == ("query_to_key",)
-    if alone and least in inputs.REAL and queries.ndim > 0 and len(queries) <= FEW:
+    if alone and least in inputs.REAL and queries.ndim > 0 and len(queries) <= SMALL_BATCH_PAIRS:
         queries, keys = inputs.paired(least, False, queries=queries, keys=keys)
         given = (queries, keys, 1 / temperature, *texts[:2])
         return with_gradient(small_batch.in_batch, _of_few_densely, *given)

@@ -16,7 +16,7 @@ from losses.kernels.softmaxes import against_targets
 from losses.kernels.tiled import directions_and_logits
 from losses.spec import LossSpec, Symbol
 
-FEW = 2**14  # cells, up to which one matrix is faster than tiles
+SMALL_BATCH_CELLS = 2**14  # cells, up to which one matrix is faster than tiles
 
 
 def soft_info_nce_definition(
@@ -50,7 +50,7 @@ def soft_info_nce(
     inputs.above_zero(temperature=temperature)
     least = inputs.for_products(queries)
     inputs.must_be_tensor("targets", targets)
-    small = least in inputs.REAL and targets.numel() <= FEW
+    small = least in inputs.REAL and targets.numel() <= SMALL_BATCH_CELLS
     queries, keys = inputs.vectors(least, not small, queries=queries, keys=keys)
     if targets.shape != (len(queries), len(keys)):
         raise ValueError(

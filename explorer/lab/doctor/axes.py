@@ -21,7 +21,7 @@ from explorer.lab.doctor.reference_values import (
 Counts = tuple[tuple[str, int], ...]
 MOST_BATCH, MOST_CLASSES, MOST_CANDIDATES, MOST_ORDERED = 2**16, 2**10, 2**8, 2**12
 MOST_HARD, MOST_DIMENSIONS = 64, 2**13
-FEW = 10  # pairs of a batch of which each share of positives is tried
+ENUMERATED_PAIRS = 10  # pairs of a batch of which each share of positives is tried
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def _of_pairs(_: Side, known: Known) -> Iterator[Axis]:
     yield Axis(
         "batch", lambda n: Layout(n, n), lambda n: _by_label(n, n), most=MOST_BATCH // 2, cost=0.2
     )
-    for total in range(3, FEW + 1):
+    for total in range(3, ENUMERATED_PAIRS + 1):
         for swapped in (False, True):
             yield replace(_part_positive(total, swapped), cost=1.5)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from explorer.core.parameters import Settings
 from explorer.core.scenario import Data, Scenario
-from explorer.lab.doctor.axes import FEW, Axis, Counts, axes_of, family_of
+from explorer.lab.doctor.axes import ENUMERATED_PAIRS, Axis, Counts, axes_of, family_of
 from explorer.lab.doctor.chance import Chance, chances_at
 from explorer.lab.doctor.inversion import (
     Points,
@@ -874,7 +874,7 @@ def _some(most: int) -> list[int]:
     if most <= EVERY:
         return list(range(1, most + 1))
     middle = {most // 2, (most + 1) // 2, most // 2 + 1}
-    return sorted({1, *range(2, most, most // FEW), *middle, most})
+    return sorted({1, *range(2, most, most // ENUMERATED_PAIRS), *middle, most})
 
 
 def _placed(

@@ -19,7 +19,7 @@ from explorer.runtime.numbers import display_number, percent, typed
 from losses import LOSSES
 from losses.labels import Ends
 
-NOUGHT = 1e-9
+ZERO_TOLERANCE = 1e-9
 NAMED_TOGETHER = 6  # losses of one number; beyond, they are counted
 LISTED, FITS = 8, 16  # findings, and losses of each, of an answer as JSON
 OPEN = (
@@ -125,7 +125,7 @@ def _first_of(finding: Finding, loss: str) -> Fitting:
 
 def _shown(value: float | None) -> str:
     """A landmark to six digits: what is 0 but for rounding, or for a term that vanishes, as 0."""
-    return display_number(0.0 if value is not None and abs(value) < NOUGHT else value, 6)
+    return display_number(0.0 if value is not None and abs(value) < ZERO_TOLERANCE else value, 6)
 
 
 def _beyond(fit: Fitting, language: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ from losses import pairwise_hinge
 # Chunks of the whole matrix whose sums are kept.
 MOST_CHUNKS = 2**11
 # A window of so few cells is compared one by one.
-FEW = 2**20
+SMALL_WINDOW_CELLS = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ class Hinge(Summable[Chunked]):
     def blocks(self, window: Window, found: Chunked) -> Blocks:
         """The blocks of a window; one of too many cells begins and ends with a chunk."""
         rows, columns, bounded = window.rows, window.columns, True
-        if window.cells <= FEW:
+        if window.cells <= SMALL_WINDOW_CELLS:
             weight = self.cells(slice(window.top, window.bottom), slice(window.left, window.right))
             starts = rows[:-1] - rows[0], columns[:-1] - columns[0]
             count, bounded = weight > 0, False

@@ -34,7 +34,7 @@ SHORTEST, MOST_KEPT = 32, 2**23
 # Chunks of a group, whose sum is kept too.
 TOGETHER = 8
 # Cells that are worked on together, and a window of so few that it needs no nodes.
-AT_ONCE, FEW = 2**21, 2**20
+AT_ONCE, SMALL_WINDOW_CELLS = 2**21, 2**20
 
 Intervals = tuple[np.ndarray, np.ndarray]
 
@@ -209,7 +209,11 @@ class Smooth(Summable[Found]):
     def blocks(self, window: Window, found: Found) -> Blocks:
         """The blocks of a window."""
         rows, columns = window.rows, window.columns
-        weights = self._summed(window) if window.cells <= FEW else self._blocks(window, found)
+        weights = (
+            self._summed(window)
+            if window.cells <= SMALL_WINDOW_CELLS
+            else self._blocks(window, found)
+        )
         total = np.log(weights, where=weights > 0, out=np.full_like(weights, -np.inf))
         largest = largest_terms(self.differences, window)
         return Blocks(

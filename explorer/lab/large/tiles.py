@@ -35,7 +35,7 @@ from losses.kernels.cells import logistic_terms
 MOST_WORKERS = 8
 # A window of so few cells is gone through anew. Of a larger matrix the sums of so many chunks each
 # way are kept, which larger windows are made of.
-FEW, MOST_CHUNKS = 2**20, 2**11
+SMALL_WINDOW_CELLS, MOST_CHUNKS = 2**20, 2**11
 
 Progress = Callable[[int, int], None]
 Made = TypeVar("Made")
@@ -69,7 +69,7 @@ class Survey:
 
 def survey(tiles: Tiles, progress: Progress) -> Survey:
     """Stream the whole matrix once. `progress` hears of rows done and may raise to stop."""
-    few = tiles.rows * tiles.columns <= FEW
+    few = tiles.rows * tiles.columns <= SMALL_WINDOW_CELLS
     whole = Window(0, tiles.rows, 0, tiles.columns, MOST_BLOCKS if few else MOST_CHUNKS)
     steps = tiles.rows * (1 + tiles.by_column)
     known = None
@@ -111,7 +111,7 @@ def survey(tiles: Tiles, progress: Progress) -> Survey:
 
 def tile_blocks(tiles: Tiles, found: Survey, window: Window) -> Blocks:
     """The blocks of a window, at its own resolution where it has few cells."""
-    if window.cells > FEW or window == Window(0, tiles.rows, 0, tiles.columns):
+    if window.cells > SMALL_WINDOW_CELLS or window == Window(0, tiles.rows, 0, tiles.columns):
         return joined(_fitting(found.levels, window), window)
     norms = found.norms, found.column_norms
     blocks, block = _Gathering(window), block_of(window)

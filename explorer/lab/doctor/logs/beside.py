@@ -7,7 +7,7 @@ import math
 from explorer.lab.doctor.faults import NOTE, WARNING, Fault
 from explorer.lab.doctor.known import COUNTS
 from explorer.lab.doctor.logs.below import BELOW, NEAR
-from explorer.lab.doctor.logs.findings import DONE, SURE, ExaminedRun
+from explorer.lab.doctor.logs.findings import DONE, MIN_STANDARD_ERRORS, ExaminedRun
 from explorer.lab.doctor.logs.log import ROWS
 from explorer.lab.doctor.logs.marks import Marks, side_of
 from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR
@@ -110,7 +110,7 @@ def _ends_differ(one: Marks, other: Marks, kind: str) -> bool | None:
         return None
     if error is None and other_error is None:  # both by their counts
         return not math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-6)
-    off = SURE * math.hypot(error or 0.0, other_error or 0.0)
+    off = MIN_STANDARD_ERRORS * math.hypot(error or 0.0, other_error or 0.0)
     return abs(a - b) > off + NEAR * max(abs(a), abs(b), 1e-3)
 
 

@@ -19,7 +19,13 @@ from explorer.lab.doctor.faults import NOTE, SEVERE, SEVERITIES, WARNING, Fault
 from explorer.lab.doctor.known import Known, is_without_ends
 from explorer.lab.doctor.logs.below import BELOW, NEAR, below_minimum
 from explorer.lab.doctor.logs.filtered import on_filtered
-from explorer.lab.doctor.logs.held_out import FEW_HELD_OUT, on_figure, on_gap, on_held_out, on_leak
+from explorer.lab.doctor.logs.held_out import (
+    MIN_HELD_OUT_POINTS,
+    on_figure,
+    on_gap,
+    on_held_out,
+    on_leak,
+)
 from explorer.lab.doctor.logs.log import GRADIENT, Curve, Log, run_of
 from explorer.lab.doctor.logs.marks import Marks, marks_of, side_of
 from explorer.lab.doctor.logs.noise import noise_of, slope_of
@@ -27,12 +33,12 @@ from explorer.runtime.numbers import display_number, percent
 from explorer.runtime.problem import Problem
 
 # Standard errors by which something must differ; of what is looked for in many places, more.
-SURE, SURE_AMONG_MANY = 3.0, 6.0
+MIN_STANDARD_ERRORS, MIN_STANDARD_ERRORS_AMONG_MANY = 3.0, 6.0
 # A rank correlation this far from 0 is no chance of some 200 held-out pairs or more.
 ORDERED = 0.2
 LEAST_POINTS = 3
 DONE = 0.98  # of the way from collapse to floor
-FEW_FOR_PLATEAU, FEW_DIGITS = 40, 8
+MIN_PLATEAU_STEPS, MIN_DIGIT_VALUES = 40, 8
 # Above this share of the way from collapse to floor an error leaves open where on it a level lies.
 VAGUE = 0.1
 BLOCKS, OF_LEVEL = 20, 5
@@ -117,11 +123,11 @@ def examine_run(
 def too_short_for(found: ExaminedRun) -> tuple[str, ...]:
     """What is looked for in a run and cannot be told of one with so few values."""
     trained = found.log.curve(found.curve)
-    needed = {"end": LEAST_POINTS, "jump": 3 * NARROW, "plateau": FEW_FOR_PLATEAU}
+    needed = {"end": LEAST_POINTS, "jump": 3 * NARROW, "plateau": MIN_PLATEAU_STEPS}
     short = [name for name, least in needed.items() if len(trained.finite) < least]
     held = [found.held_out] if found.held_out else []
     evaluated = [found.log.curve(name) for name in dict.fromkeys([*held, *found.log.figures])]
-    if evaluated and min(map(len, evaluated)) < FEW_HELD_OUT:
+    if evaluated and min(map(len, evaluated)) < MIN_HELD_OUT_POINTS:
         short.append("held_out")
     return tuple(short)
 
@@ -233,7 +239,7 @@ def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
         "collapse": display_number(marks.collapse, 4),
         "floor": display_number(marks.floor, 4),
     }
-    found = [*_against(level, SURE * error + unit, marks, said)]
+    found = [*_against(level, MIN_STANDARD_ERRORS * error + unit, marks, said)]
     for fault in found:
         assumed = "" if fault.name in BELOW - {"below_floor"} else marks.assumed
         yield dataclasses.replace(fault, assumed=assumed)
@@ -288,7 +294,7 @@ def _at_collapse(marks: Marks, said: dict) -> Fault:
 def on_plateau(curve: Curve) -> Iterator[Fault]:
     """From which step on it has moved by less than a tenth of what it had moved before."""
     count = len(curve)
-    if count < FEW_FOR_PLATEAU:
+    if count < MIN_PLATEAU_STEPS:
         return
     values, noise = curve.values, noise_of(curve.values)
     parts = np.array_split(values, BLOCKS)
@@ -296,7 +302,7 @@ def on_plateau(curve: Curve) -> Iterator[Fault]:
     starts = np.cumsum([0, *map(len, parts)])
     level = float(means[-OF_LEVEL:].mean())
     error = noise.of_mean(count // BLOCKS)
-    apart = np.abs(means - level) > SURE * error * math.sqrt(1 + 1 / OF_LEVEL)
+    apart = np.abs(means - level) > MIN_STANDARD_ERRORS * error * math.sqrt(1 + 1 / OF_LEVEL)
     begins = int(np.flatnonzero(apart).max(initial=-1)) + 1
     moved = float(means[0]) - level
     rest = values[starts[begins] :]
@@ -320,7 +326,7 @@ def on_jumps(curve: Curve) -> Iterator[Fault]:
     even = _without_spikes(values, noise.deviation)
     rises, stays = np.correlate(even, step), np.correlate(even, later)
     at_once = values[width : len(values) - width + 1] - values[width - 1 : len(values) - width]
-    least = SURE_AMONG_MANY * noise.of_sum(step)
+    least = MIN_STANDARD_ERRORS_AMONG_MANY * noise.of_sum(step)
     is_jump = (rises > least) & (at_once > 0.5 * rises) & (stays > 0.5 * rises)
     found = np.flatnonzero(is_jump) + width
     places = [int(found[place]) for place in range(len(found))
@@ -351,7 +357,7 @@ def _without_spikes(values: np.ndarray, deviation: float) -> np.ndarray:
     """What lies far from the middle of the five values about it gives its place to that middle."""
     padded = np.pad(values, 2, mode="edge")
     middle = np.median(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)
-    return np.where(np.abs(values - middle) > SURE * deviation, middle, values)
+    return np.where(np.abs(values - middle) > MIN_STANDARD_ERRORS * deviation, middle, values)
 
 
 def on_digits(curve: Curve) -> Iterator[Fault]:
@@ -360,7 +366,7 @@ def on_digits(curve: Curve) -> Iterator[Fault]:
     values, places = np.unique(np.abs(finite.values), return_index=True)
     kept = values > 2.0**-14  # below, the steps of float16 are even
     values, units = values[kept], finite.unit[places][kept]
-    if len(values) < FEW_DIGITS:
+    if len(values) < MIN_DIGIT_VALUES:
         return
     for name, bits in BITS.items():
         steps = 2.0 ** (np.floor(np.log2(values)) - bits)

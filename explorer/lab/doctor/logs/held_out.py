@@ -17,8 +17,8 @@ from explorer.runtime.numbers import display_number
 
 # Standard errors by which the last evaluations must be worse than the best, and by which a training
 # loss must rise.
-SURE_HELD, SURE_TRAINED = 3.2, 3.0
-FEW_HELD_OUT, FEW_TRAINED = 6, 10
+HELD_OUT_STANDARD_ERRORS, TRAINED_STANDARD_ERRORS = 3.2, 3.0
+MIN_HELD_OUT_POINTS, MIN_TRAINED_POINTS = 6, 10
 # The rise of a held-out loss that matters, as a share of its least value or of how far it had
 # fallen, whichever is more.
 LEAST_RISE = 0.02
@@ -27,7 +27,7 @@ LEAST_RISE = 0.02
 GAP_TIMES, GAP_LEFT = 10.0, 0.2
 # A leak: on both so small a share is left, and neither is this many times the other. Standard
 # errors by which both are shown.
-LEAK_LEFT, LEAK_TIMES, SURE_LEAK = 0.05, 2.0, 1.65
+LEAK_LEFT, LEAK_TIMES, LEAK_STANDARD_ERRORS = 0.05, 2.0, 1.65
 # The epochs from which on the rows of a training have been seen before.
 REPEATED_EPOCHS = 1.5
 
@@ -42,8 +42,8 @@ def on_held_out(trained: Curve, held: Curve) -> Iterator[Fault]:
     if rise < LEAST_RISE * max(abs(least), float(held.values[0]) - least):
         return  # it does so surely, and as good as stays
     after = trained.values[trained.steps >= held.steps[best]]
-    off = SURE_TRAINED * noise_of(after).of_slope(max(len(after), 1))
-    if len(after) >= FEW_TRAINED and slope_of(after) > off:
+    off = TRAINED_STANDARD_ERRORS * noise_of(after).of_slope(max(len(after), 1))
+    if len(after) >= MIN_TRAINED_POINTS and slope_of(after) > off:
         return  # it is the training that went wrong
     said: dict[str, int | float | str] = {
         "name": held.name,
@@ -69,8 +69,10 @@ def on_gap(trained: Curve, held: Curve, marks: Marks) -> Iterator[Fault]:
     if left is None:
         return
     start, own, other = left
-    low = other.level - SURE_HELD * other.error
-    if low < GAP_LEFT * start or low < GAP_TIMES * (own.level + SURE_TRAINED * own.error):
+    low = other.level - HELD_OUT_STANDARD_ERRORS * other.error
+    if low < GAP_LEFT * start or low < GAP_TIMES * (
+        own.level + TRAINED_STANDARD_ERRORS * own.error
+    ):
         return
     said = _both(trained, held, marks, own, other)
     yield Fault("gap", WARNING, said, (int(held.steps[-1]),), room="run")
@@ -83,11 +85,11 @@ def on_leak(trained: Curve, held: Curve, marks: Marks, epochs: float | None) -> 
     if left is None or (epochs is not None and epochs < REPEATED_EPOCHS):
         return
     start, own, other = left
-    off = SURE_LEAK * math.hypot(own.error, other.error)
+    off = LEAK_STANDARD_ERRORS * math.hypot(own.error, other.error)
     if max(own.level, other.level) + off > LEAK_LEFT * start:
         return
     for one, another in ((own, other), (other, own)):
-        off = SURE_LEAK * math.hypot(one.error, LEAK_TIMES * another.error)
+        off = LEAK_STANDARD_ERRORS * math.hypot(one.error, LEAK_TIMES * another.error)
         if one.level + off > LEAK_TIMES * another.level:
             return
     said = _both(trained, held, marks, own, other)
@@ -98,7 +100,7 @@ def _left(trained: Curve, held: Curve, marks: Marks) -> tuple[float, Left, Left]
     """What was left to learn at first, and what is left at last on the rows of the training and on
     held-out ones; None where the minimum is not known or either curve is too short."""
     floor = _minimum(trained, held, marks)
-    if floor is None or len(trained) < FEW_TRAINED or not len(held):
+    if floor is None or len(trained) < MIN_TRAINED_POINTS or not len(held):
         return None
     last = max(len(trained) // 5, 3)
     noise = noise_of(trained.values[-2 * last :])  # that of a loss fades as it falls
@@ -107,7 +109,9 @@ def _left(trained: Curve, held: Curve, marks: Marks) -> tuple[float, Left, Left]
     few = max(len(held) // 3, 1)
     scatter = noise_of_evaluations(held.values[-max(2 * few, 3) :]) if len(held) > 3 else Noise(0.0)
     other = Left(float(held.values[-few:].mean()) - floor, scatter.of_mean(few))
-    below = own.level + SURE_TRAINED * own.error < 0  # it is not the loss that it is taken for
+    below = (
+        own.level + TRAINED_STANDARD_ERRORS * own.error < 0
+    )  # it is not the loss that it is taken for
     if start <= 0 or below:
         return None
     return start, Left(max(own.level, 0.0), own.error), other
@@ -150,7 +154,7 @@ def _turned(curve: Curve, sign: float) -> tuple[int, float] | None:
     """The place of the best value, and by how much the last ones are worse; None where that is no
     more than its noise. The best is that of medians of three, so that no single one is."""
     values = sign * curve.values
-    if len(values) < FEW_HELD_OUT:
+    if len(values) < MIN_HELD_OUT_POINTS:
         return None
     smooth = np.median(np.lib.stride_tricks.sliding_window_view(values, 3), axis=1)
     best = int(smooth.argmin()) + 1
@@ -161,5 +165,5 @@ def _turned(curve: Curve, sign: float) -> tuple[int, float] | None:
     rise = float(last.mean() - smooth[best - 1])
     # What lies before the best may still be on its steep way, and is no noise.
     noise = noise_of_evaluations(values[best:])
-    most = SURE_HELD * math.hypot(noise.of_mean(len(last)), noise.of_mean(3))
+    most = HELD_OUT_STANDARD_ERRORS * math.hypot(noise.of_mean(len(last)), noise.of_mean(3))
     return (best, rise) if rise > most else None

@@ -54,7 +54,7 @@ def summed(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.nda
 @pytest.fixture(autouse=True)
 def _small_steps(monkeypatch):
     """No window so small that its cells are compared, and no table that holds all bins."""
-    monkeypatch.setattr(without_cells, "FEW", 0)
+    monkeypatch.setattr(without_cells, "SMALL_WINDOW_CELLS", 0)
     monkeypatch.setattr(inversions, "GROUP", 100)
     monkeypatch.setattr(inversions, "TABLE", 2**11)
     monkeypatch.setattr(inversions, "AT_ONCE", 2**12)
@@ -121,7 +121,7 @@ def test_few_cells_are_compared_one_by_one(monkeypatch):
     terms = hinge_of(batch_of(900, "ties"))
     found, window = terms.survey(quiet), Window(100, 700, 300, 850)
     over = terms.blocks(window, found)
-    monkeypatch.setattr(without_cells, "FEW", 2**20)
+    monkeypatch.setattr(without_cells, "SMALL_WINDOW_CELLS", 2**20)
     one_by_one = terms.blocks(window, found)
     np.testing.assert_allclose(over.share, one_by_one.share, rtol=1e-6)
     assert np.array_equal(over.present, one_by_one.present)

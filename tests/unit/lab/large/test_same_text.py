@@ -53,7 +53,7 @@ def by_definition(batch, name, parameters, own):
 def sizes(request, monkeypatch):
     if request.param == "small tiles":
         monkeypatch.setattr(strips, "TILE_CELLS", 4 * 16**2)
-        monkeypatch.setattr(tiles, "FEW", 100)
+        monkeypatch.setattr(tiles, "SMALL_WINDOW_CELLS", 100)
 
 
 @pytest.mark.usefixtures("sizes")

@@ -43,7 +43,7 @@ def weights_of(terms: Smooth) -> np.ndarray:
 
 @pytest.fixture(autouse=True)
 def _always_over_nodes(monkeypatch):
-    monkeypatch.setattr(over_nodes, "FEW", 0)
+    monkeypatch.setattr(over_nodes, "SMALL_WINDOW_CELLS", 0)
 
 
 def test_a_term_over_nodes_is_off_by_less_than_a_millionth():
@@ -121,7 +121,7 @@ def test_few_cells_are_summed_one_by_one(monkeypatch):
     terms = smooth(batch_of(900, "ties"), 20.0, "sum")
     found, window = terms.survey(quiet), Window(100, 700, 300, 850)
     over = terms.blocks(window, found)
-    monkeypatch.setattr(over_nodes, "FEW", 2**20)
+    monkeypatch.setattr(over_nodes, "SMALL_WINDOW_CELLS", 2**20)
     one_by_one = terms.blocks(window, found)
     np.testing.assert_allclose(over.share, one_by_one.share, rtol=1e-5, atol=1e-15)
     assert np.array_equal(over.present, one_by_one.present)

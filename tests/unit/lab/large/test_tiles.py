@@ -109,7 +109,7 @@ def test_blocks_are_the_sums_of_their_cells(loss, cells, monkeypatch):
 @pytest.mark.parametrize(("cells", "most"), [(300, 256), (2**18, 256), (2**18, 10)])
 def test_windows_of_many_cells_are_made_of_chunks(loss, cells, most, monkeypatch):
     monkeypatch.setattr(strips, "TILE_CELLS", cells)
-    monkeypatch.setattr(tiles, "FEW", 1000)
+    monkeypatch.setattr(tiles, "SMALL_WINDOW_CELLS", 1000)
     monkeypatch.setattr(tiles, "MOST_CHUNKS", 100)
     for module in (tiles, blocks):
         monkeypatch.setattr(module, "MOST_BLOCKS", most)

@@ -106,7 +106,7 @@ def as_defined(name, vectors, **rest):
 @pytest.fixture(params=["few cells", "one tile", "ragged tiles"])
 def tiles(request, monkeypatch):
     if request.param != "few cells":
-        monkeypatch.setattr(softmax, "FEW", 0)
+        monkeypatch.setattr(softmax, "SMALL_BATCH_CELLS", 0)
     if request.param == "ragged tiles":
         monkeypatch.setattr(tiled, "CELLS", 1)
         monkeypatch.setattr(tiled, "FEWEST", 4)
