@@ -225,7 +225,8 @@ def _on_labels(seen: Seen) -> list[Remark]:
         return [] if seen.looks_for else [Remark("one_pair")]
     if seen.looks_for or seen.ordered or not seen.spec.reads_labels:
         return []
-    return [Remark("labels_equal" if seen.gradient_norm == 0 else "labels_equal_felt")]
+    is_still = seen.spec.compares_pairs and seen.gradient_norm == 0
+    return [Remark("labels_equal" if is_still else "labels_equal_felt")]
 
 
 def _labels_outside(seen: Seen) -> Remark | None:
@@ -376,7 +377,8 @@ def _on_order(seen: Seen) -> list[Remark]:
     if seen.looks_for:
         every = 1 < seen.anchors == seen.found
         return [Remark(f"all_{seen.looks_for}", {"count": seen.anchors})] if every else []
-    if seen.ordered and seen.violated == 0:
+    # Equal similarities violate nothing, and are in no order either.
+    if seen.ordered and seen.violated == 0 and seen.spread > 0:
         return [Remark("in_order", {"count": seen.ordered})]
     return []
 
