@@ -15,7 +15,7 @@ from explorer.core import diagnostics
 from explorer.core.batch import Batch, load_pairs, make_batch
 from explorer.core.diagnostics import Order, Places, Suspect, Term, Weights
 from explorer.core.disagreement import Disagreement, disagreement
-from explorer.core.named import not_registered
+from explorer.core.loss_lookup import not_registered
 from explorer.core.own_loss import own_faults, own_loss, renew
 from explorer.core.parameters import checked
 from explorer.core.positives import refused

@@ -15,7 +15,7 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
-from explorer.core.named import name_as_registered
+from explorer.core.loss_lookup import name_as_registered
 from explorer.runtime import validation
 from explorer.runtime.budgets import budget
 from explorer.runtime.limits import MIB, SCENARIO_BYTES

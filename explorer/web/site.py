@@ -20,7 +20,7 @@ from fastapi.responses import FileResponse
 from fastapi.routing import APIRoute
 
 from explorer.core.explore import explore
-from explorer.core.named import loss_called
+from explorer.core.loss_lookup import loss_called
 from explorer.core.own_loss import add_own_loss, serve_on
 from explorer.core.scenario import Scenario
 from explorer.export.picture import picture

@@ -7,7 +7,7 @@ import functools
 import numpy as np
 
 from explorer.lab.large.batch import in_order
-from explorer.lab.large.judged import judged, remarks_of
+from explorer.lab.large.remarks import judged, remarks_of
 from explorer.lab.large.session import open_batch
 from tests.judgements import Said, Source
 from tests.judgements.batches import graded, hold, names

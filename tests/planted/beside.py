@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.logs.beside import compare_runs
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Log, curves_of
+from explorer.lab.doctor.logs.run_comparison import compare_runs
 
 DRAWS = 40
 Draw = np.random.Generator

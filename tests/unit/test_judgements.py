@@ -135,11 +135,11 @@ ELSEWHERE = {
     ),
     **of_prefix(
         "doctor.suited.",
-        "test_suited.py::test_every_reason_is_given_where_it_holds_and_not_where_it_does_not",
+        "test_suitable_losses.py::test_every_reason_is_given_where_it_holds_and_not_where_it_does_not",
     ),
     **of_prefix(
         "doctor.suited.none",
-        "test_suited.py::test_where_nothing_can_be_learnt_no_loss_is_named",
+        "test_suitable_losses.py::test_where_nothing_can_be_learnt_no_loss_is_named",
     ),
     **of_prefix("doctor.multiple.", "test_log_values.py::test_a_multiple_is_named_by_its_factor"),
     **of_prefix("doctor.chance.", "test_log_values.py::test_chance_levels_are_named"),

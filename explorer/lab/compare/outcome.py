@@ -11,7 +11,7 @@ from typing import Literal
 from torch import Tensor
 
 from explorer.core.diagnostics import Places
-from explorer.core.named import OFF, name_as_registered
+from explorer.core.loss_lookup import OFF, name_as_registered
 from explorer.core.remarks import Value
 from explorer.core.scenario import Scenario
 from explorer.locale import say, title_word

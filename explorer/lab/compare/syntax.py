@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 
-from explorer.core.named import registered_loss
+from explorer.core.loss_lookup import registered_loss
 from explorer.lab.compare.outcome import Side, written_value
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import quoted

@@ -7,7 +7,7 @@ from typing import Any
 
 from explorer.lab.doctor.classes import ClassesExamined, ClassTable
 from explorer.lab.doctor.data_report import row_line
-from explorer.lab.doctor.suited import Suited
+from explorer.lab.doctor.suitable_losses import Suited
 from explorer.locale import say
 from explorer.sources.reading_notes import reading_notes
 

@@ -16,10 +16,10 @@ from explorer.locale import LANGUAGES, say, spelled, title_word
 if TYPE_CHECKING:  # the command answers --help without torch
     from explorer.lab.doctor.classes import ClassTable
     from explorer.lab.doctor.data import Examined
-    from explorer.lab.doctor.pasted import Pasted
+    from explorer.lab.doctor.pasted_input import Pasted
     from explorer.lab.doctor.reading import Read, Table
     from explorer.lab.doctor.similarities import Similarities
-    from explorer.lab.doctor.suited import Suited
+    from explorer.lab.doctor.suitable_losses import Suited
     from explorer.runtime.jobs import Report
     from losses import LossSpec
 
@@ -186,7 +186,7 @@ def _read_named(chosen: argparse.Namespace) -> Pasted:
     """What a file or folder holds, or standard input for "-"; a table is read once it is known for
     one."""
     from explorer.lab.doctor.logs.read import is_run, must_fit, read_run
-    from explorer.lab.doctor.pasted import Pasted, numbers_in, read_pasted
+    from explorer.lab.doctor.pasted_input import Pasted, numbers_in, read_pasted
     from explorer.runtime.limits import FILE_BYTES
 
     if chosen.file == "-":
@@ -212,7 +212,7 @@ def _doctor_data(chosen: argparse.Namespace) -> int:
     from explorer.lab.doctor.reading import pairs_only, texts_only
     from explorer.lab.doctor.refusal import refused
     from explorer.lab.doctor.similarities import Similarities
-    from explorer.lab.doctor.suited import suited
+    from explorer.lab.doctor.suitable_losses import suited
     from explorer.sources.columns import CHOOSE_COLUMNS
 
     try:
@@ -296,7 +296,7 @@ def _doctor_classes(table: ClassTable, chosen: argparse.Namespace) -> int:
     """The same of a table of texts with their classes."""
     from explorer.lab.doctor.classes import examine_classes
     from explorer.lab.doctor.classes_report import class_lines, classes_to_json
-    from explorer.lab.doctor.suited import suited_to_classes
+    from explorer.lab.doctor.suitable_losses import suited_to_classes
 
     found = examine_classes(table, chosen.batch)
     wrote = _write_clean(chosen.clean, table, False) if chosen.clean else None
@@ -423,7 +423,7 @@ def _write_clean(name: str, read: Read | ClassTable, by_threshold: bool) -> str:
 
 def explain_value(chosen: argparse.Namespace) -> int:
     """Print what the number may be; `UNUSABLE` where it, or what is known, cannot be."""
-    from explorer.lab.doctor.pasted import typed_numbers
+    from explorer.lab.doctor.pasted_input import typed_numbers
 
     words = tuple(one.strip() for one in chosen.value)
     return _explain(typed_numbers(" ".join(words)) or words, chosen)

@@ -12,6 +12,7 @@ import numpy as np
 
 from explorer.core.remarks import COSINES_APART
 from explorer.lab.doctor.axes import family_of
+from explorer.lab.doctor.duplicate_collisions import Meetings
 from explorer.lab.doctor.faults import (
     NOTE,
     SEVERE,
@@ -29,7 +30,6 @@ from explorer.lab.doctor.label_faults import (
     takes_own_negatives,
 )
 from explorer.lab.doctor.layouts import Layout
-from explorer.lab.doctor.meetings import Meetings
 from explorer.lab.doctor.profile import Cleaned, Profile
 from explorer.lab.doctor.reference_values import COLLAPSE, landmark, sides_of
 from explorer.lab.doctor.remedies import (

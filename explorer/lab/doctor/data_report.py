@@ -9,7 +9,7 @@ from explorer.lab.doctor.axes import family_of
 from explorer.lab.doctor.data import Examined
 from explorer.lab.doctor.known import Known, is_of_library, sides_for
 from explorer.lab.doctor.reading import Read
-from explorer.lab.doctor.suited import Suited
+from explorer.lab.doctor.suitable_losses import Suited
 from explorer.locale import say
 from explorer.runtime.numbers import display_number, percent
 from explorer.sources.cells import shortened

@@ -24,6 +24,7 @@ from explorer.core.disagreement import (
 from explorer.core.remarks import mostly_foreign
 from explorer.lab.directions import directions
 from explorer.lab.doctor.data import MANY_MET, Check
+from explorer.lab.doctor.duplicate_collisions import meetings
 from explorer.lab.doctor.faults import (
     EVIDENCE,
     NOTE,
@@ -34,7 +35,6 @@ from explorer.lab.doctor.faults import (
     Value,
     evidence,
 )
-from explorer.lab.doctor.meetings import meetings
 from explorer.lab.doctor.profile import Profile
 from explorer.lab.large.encoding import encoded
 from explorer.runtime.jobs import Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from explorer.core.named import loss_called, losses_called
+from explorer.core.loss_lookup import loss_called, losses_called
 from explorer.lab.doctor.reference_values import Side, sharpening, sides_of
 from explorer.lab.doctor.relatives import relative_called
 from explorer.locale import title_word

@@ -9,8 +9,15 @@ from typing import Protocol
 
 import numpy as np
 
+from explorer.lab.doctor.duplicate_collisions import (
+    Meetings,
+    beside,
+    encounters,
+    meetings,
+    partners,
+    touching,
+)
 from explorer.lab.doctor.groups import label_spreads, later, of_several_labels, sets
-from explorer.lab.doctor.meetings import Meetings, beside, encounters, meetings, partners, touching
 from explorer.lab.doctor.texts import looked_at, numbered, together
 from explorer.runtime import jobs
 from explorer.sources.columns import (

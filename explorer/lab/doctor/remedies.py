@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from explorer.lab.doctor.meetings import partners
+from explorer.lab.doctor.duplicate_collisions import partners
 from explorer.lab.doctor.profile import Profile
 from explorer.lab.doctor.texts import together
 from explorer.lab.doctor.trial import (

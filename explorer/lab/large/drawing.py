@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.core.remarks import Remark
 from explorer.lab.large.blocks import Blocks, Window
-from explorer.lab.large.judged import Judged
+from explorer.lab.large.remarks import Judged
 from explorer.lab.large.session import LargeSession
 from explorer.lab.large.table import histogram, page
 from explorer.runtime.memory import held_bytes

@@ -24,8 +24,8 @@ from explorer.export.figure.svg import (
     width_of,
 )
 from explorer.lab.large.blocks import Blocks, Window
-from explorer.lab.large.judged import LOOKS_FOR
 from explorer.lab.large.methods import parameters_of
+from explorer.lab.large.remarks import LOOKS_FOR
 from explorer.lab.large.session import LargeSession
 from explorer.lab.large.table import histogram
 from explorer.locale import grouped, say, spelled, title_word

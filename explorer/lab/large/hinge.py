@@ -13,10 +13,10 @@ from functools import cached_property
 import numpy as np
 import torch
 
+from explorer.lab.large.block_sums import Summable
 from explorer.lab.large.blocks import MOST_BLOCKS, Blocks, Window, edges
-from explorer.lab.large.heaviest import MOST_TERMS, Heaviest
+from explorer.lab.large.heaviest_terms import MOST_TERMS, Heaviest
 from explorer.lab.large.inversions import Inversions
-from explorer.lab.large.summed import Summable
 from explorer.lab.large.tiles import Progress
 from explorer.runtime.device import all_cores
 from losses import pairwise_hinge

@@ -9,7 +9,7 @@ import numpy as np
 
 from explorer.core.same_text import SameText
 from explorer.lab.large.blocks import Blocks, Window
-from explorer.lab.large.heaviest import Heaviest, heaviest_terms
+from explorer.lab.large.heaviest_terms import Heaviest, heaviest_terms
 from explorer.lab.large.split import Split, split_blocks
 
 

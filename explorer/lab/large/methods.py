@@ -16,13 +16,13 @@ from torch import Tensor
 from explorer.core.diagnostics import TIED
 from explorer.lab.large.batch import LargeBatch, Wanted
 from explorer.lab.large.blocks import Window
+from explorer.lab.large.duplicates import Looking
 from explorer.lab.large.hinge import Hinge
 from explorer.lab.large.smooth import MOST_SPREAD, Smooth
 from explorer.lab.large.split import Split
 from explorer.lab.large.streamed import Streamed
 from explorer.lab.large.strips import Tiles, tiles_of
 from explorer.lab.large.tiles import Survey
-from explorer.lab.large.twins import Looking
 from explorer.runtime.device import device, precision
 from explorer.runtime.limits import LARGE_IN_BATCH_PAIRS, LARGE_PAIRS, LARGE_STREAMED_PAIRS
 from explorer.runtime.numbers import display_number

@@ -10,11 +10,11 @@ import numpy as np
 
 from explorer.core.same_text import SameText
 from explorer.lab.large.batch import LargeBatch, must_fit, with_texts
+from explorer.lab.large.block_sums import Summed
 from explorer.lab.large.blocks import Blocks, Window
-from explorer.lab.large.heaviest import Heaviest
+from explorer.lab.large.heaviest_terms import Heaviest
 from explorer.lab.large.matrix import Matrix, OfSplit
 from explorer.lab.large.methods import method_of, offered, parameters_of, wanted_by
-from explorer.lab.large.summed import Summed
 from explorer.lab.large.tiles import Progress
 from explorer.runtime.device import all_cores
 from explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_DRAWN_PAIRS

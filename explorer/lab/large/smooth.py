@@ -19,11 +19,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import embedding_bag
 
+from explorer.lab.large.block_sums import Summable
 from explorer.lab.large.blocks import Blocks, Window, listed
-from explorer.lab.large.heaviest import Heaviest, heaviest_terms
+from explorer.lab.large.heaviest_terms import Heaviest, heaviest_terms
 from explorer.lab.large.nodes import NODES, Nodes, log_weights, of_differences_
 from explorer.lab.large.split import Split, largest_terms
-from explorer.lab.large.summed import Summable
 from explorer.lab.large.tiles import Progress
 from losses.kernels.cells import logistic_weights_
 

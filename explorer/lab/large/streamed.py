@@ -9,11 +9,11 @@ import numpy as np
 
 from explorer.core.same_text import SameText
 from explorer.lab.large.blocks import Blocks, Window
-from explorer.lab.large.heaviest import Heaviest
+from explorer.lab.large.duplicates import Looking, same_text_of
+from explorer.lab.large.heaviest_terms import Heaviest
 from explorer.lab.large.matrix import Matrix
 from explorer.lab.large.strips import Tiles
 from explorer.lab.large.tiles import Progress, Survey, survey, tile_blocks
-from explorer.lab.large.twins import Looking, same_text_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from explorer.lab.large.blocks import Window
-from explorer.lab.large.heaviest import MOST_TERMS
+from explorer.lab.large.heaviest_terms import MOST_TERMS
 from explorer.runtime.device import device
 from losses.kernels.cells import logistic_terms
 

@@ -14,7 +14,7 @@ import numpy as np
 from explorer.export.csv import write_csv
 from explorer.lab.large.batch import LargeBatch
 from explorer.lab.large.corrections import changes_of
-from explorer.lab.large.judged import Judged
+from explorer.lab.large.remarks import Judged
 from explorer.lab.large.session import LargeSession
 from explorer.lab.large.table import histogram
 from explorer.lab.large.tiles import Progress

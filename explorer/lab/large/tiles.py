@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 from explorer.lab.large.blocks import MOST_BLOCKS, Blocks, Window, halved, joined
-from explorer.lab.large.heaviest import MOST_TERMS, Heaviest
+from explorer.lab.large.heaviest_terms import MOST_TERMS, Heaviest
 from explorer.lab.large.strips import (
     Norms,
     Strip,

@@ -149,7 +149,7 @@ def _add_knobs(group: argparse._ArgumentGroup, knobs: dict[str, tuple[object, st
 
 
 def _plan(chosen: argparse.Namespace, loss: str | None, seed: int) -> TrainingPlan:
-    from explorer.core.named import loss_called, registered_loss
+    from explorer.core.loss_lookup import loss_called, registered_loss
     from explorer.core.own_loss import add_own_loss
     from explorer.lab.training.plan import TrainingData, TrainingPlan
     from losses.aliases import LIBRARY
@@ -195,7 +195,7 @@ def train(chosen: argparse.Namespace) -> int:
     from explorer.lab.training import takeaway
     from explorer.lab.training.origin import columns_read
     from explorer.lab.training.runs import Runs
-    from explorer.lab.training.terminated import ended_with_us
+    from explorer.lab.training.termination import ended_with_us
 
     try:
         if chosen.out and Path(chosen.out).exists():
@@ -224,14 +224,15 @@ def compare(chosen: argparse.Namespace) -> int:
     """Train with each loss under each seed, or take runs that have ended, and print what came
     out: on the held-out pairs, or on those of a file."""
     from explorer.lab.training import compare as comparing
-    from explorer.lab.training import unseen
+    from explorer.lab.training import unseen_pairs
     from explorer.lab.training.runs import Runs
 
     try:
         runs = Runs(chosen.runs, chosen.device)
         columns = {role: str(name) for role, name in _pairs(getattr(chosen, "columns", ()))}
         encoding = getattr(chosen, "encoding", "")
-        on = unseen.read(chosen.on, Path(chosen.on).name, columns, encoding) if chosen.on else None
+        file = chosen.on
+        on = unseen_pairs.read(file, Path(file).name, columns, encoding) if file else None
         _print_notes(on.notes if on else ())
         names = _ended(runs, chosen) or _trained(runs, chosen)
         with _asking() as told:
@@ -266,7 +267,7 @@ def _trained(runs: Runs, chosen: argparse.Namespace) -> list[str]:
     """Train with each loss under each seed."""
     from explorer.lab.training import compare as comparing
     from explorer.lab.training.origin import columns_read
-    from explorer.lab.training.terminated import ended_with_us
+    from explorer.lab.training.termination import ended_with_us
 
     if not chosen.loss or not any(map(vars(chosen).get, ("file", "hub", "example"))):
         raise ValueError(

@@ -12,13 +12,13 @@ import numpy as np
 
 from explorer.core.remarks import Remark, Value
 from explorer.lab.training import data, quota
-from explorer.lab.training import unseen as measuring
+from explorer.lab.training import unseen_pairs as measuring
 from explorer.lab.training.influence import ALL_FIGURES, LEADING, Measured, repeats
 from explorer.lab.training.outcome import HeldOutScores, has_ended, outcome
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.tuning import Tried, on_settings, tried
-from explorer.lab.training.unseen import Unseen
+from explorer.lab.training.unseen_pairs import Unseen
 from explorer.lab.training.verdict import (
     LEAST_SEEDS,
     LEVEL,

@@ -13,6 +13,7 @@ from explorer.core.batch import has_words, load_pairs
 from explorer.core.labels import beyond_scale
 from explorer.core.positives import over_positives, refused
 from explorer.core.scenario import Data
+from explorer.lab.training.data_augmentation import augmented
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.origin import DRAW, held_out_of, pairs_of, reworded, rows_of
 from explorer.lab.training.plan import TrainingData, TrainingPlan
@@ -29,7 +30,6 @@ from explorer.lab.training.rows import (
     form_of,
     sentences_of,
 )
-from explorer.lab.training.varied import augmented
 from explorer.locale import title_word
 from explorer.runtime.numbers import display_number, percent
 from explorer.runtime.problem import Problem

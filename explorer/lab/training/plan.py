@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from explorer.core.explore import longest_prefix, parameters_for, spec_for
-from explorer.core.named import name_as_registered
+from explorer.core.loss_lookup import name_as_registered
 from explorer.core.scenario import Scenario
 from explorer.runtime import validation
 from explorer.runtime.numbers import typed

@@ -29,10 +29,10 @@ from explorer.lab.training.folder import (
     default_root,
 )
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.queue_wait import seconds_before
 from explorer.lab.training.rows import examples
 from explorer.lab.training.run_files import ENDED, LIVE
-from explorer.lab.training.standing import died, loading, progress, told, without_rows
-from explorer.lab.training.waiting import seconds_before
+from explorer.lab.training.run_status import died, loading, progress, told, without_rows
 from explorer.locale import word
 from explorer.runtime import device, downloads
 from explorer.runtime.arrays import load_array

@@ -25,8 +25,8 @@ from explorer.lab.training.influence import ALL_FIGURES
 from explorer.lab.training.measure import GEOMETRY, MOST_PLACES, HeldOut
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.rows import LISTS, Material, columns_for, form_of
+from explorer.lab.training.run_status import NO_PLACES
 from explorer.lab.training.runs import Runs
-from explorer.lab.training.standing import NO_PLACES
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.files import atomic_write
 from explorer.runtime.local_path import local_path

@@ -22,7 +22,7 @@ from explorer.lab.doctor.reading import (
     read_table,
 )
 from explorer.lab.doctor.similarities import Similarities
-from explorer.lab.doctor.suited import suited, suited_to_classes
+from explorer.lab.doctor.suitable_losses import suited, suited_to_classes
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
 from explorer.runtime.limits import TRAINED_PAIRS

@@ -7,10 +7,10 @@ from typing import cast
 
 from explorer.core.explore import FEW_PAIRS
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.logs.beside import compare_runs
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import MOST_POINTS, Given, Log, log_of
 from explorer.lab.doctor.logs.read import read_content
+from explorer.lab.doctor.logs.run_comparison import compare_runs
 from explorer.lab.doctor.logs.run_report import finding, to_json
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs

@@ -11,7 +11,7 @@ from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Log
 from explorer.lab.doctor.logs.run_report import to_json as run_to_json
 from explorer.lab.doctor.number_report import to_json
-from explorer.lab.doctor.pasted import read_pasted
+from explorer.lab.doctor.pasted_input import read_pasted
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
 from explorer.web.api.doctoring import doctor_data

@@ -10,7 +10,7 @@ const MOST_NEAR = 6;
 
 /**
  * A name as people may write it: without case, signs, and what stands around it. As `plain` of
- * explorer/core/named.py.
+ * explorer/core/loss_lookup.py.
  * @param {string} name
  */
 export function plain(name) {

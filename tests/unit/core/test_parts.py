@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from explorer.core.explore import explore
-from explorer.core.named import losses_called
+from explorer.core.loss_lookup import losses_called
 from explorer.core.parts import parts_of
 from explorer.core.scenario import Data, Scenario
 from explorer.export.picture import picture

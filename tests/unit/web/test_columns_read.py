@@ -14,7 +14,7 @@ from explorer import notebook
 from explorer.lab.doctor import commands as doctor
 from explorer.lab.doctor import reading
 from explorer.lab.training import commands as training
-from explorer.lab.training import origin, unseen
+from explorer.lab.training import origin, unseen_pairs
 from explorer.lab.training.runs import Runs
 from explorer.locale import say
 from explorer.runtime import downloads
@@ -125,7 +125,7 @@ DOORS = {
         c, m, "compare", "--hub", "some/set", "--loss", "info_nce"
     ),
     "compare --on": lambda t, c, m: [
-        note.written() for note in unseen.read(file_of(t), "rows.jsonl").notes
+        note.written() for note in unseen_pairs.read(file_of(t), "rows.jsonl").notes
     ],
     "compute_loss": lambda t, c, m: endpoints.compute_loss(**COLLAPSED, table=LINES)["reading"],
     "compute_loss of objects": lambda t, c, m: endpoints.compute_loss(**COLLAPSED, table=ROWS)[

@@ -8,7 +8,7 @@ import pytest
 
 from explorer import notebook
 from explorer.core.explore import explore
-from explorer.core.named import as_registered, other_names
+from explorer.core.loss_lookup import as_registered, other_names
 from explorer.core.scenario import Scenario
 from explorer.lab.compare import syntax
 from explorer.lab.doctor.known import Known, side_for, sides_for

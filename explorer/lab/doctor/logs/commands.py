@@ -8,10 +8,10 @@ from pathlib import Path
 
 from explorer.lab.doctor import OF_OTHER
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
-from explorer.lab.doctor.logs.beside import compare_runs
 from explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
 from explorer.lab.doctor.logs.log import Log
 from explorer.lab.doctor.logs.read import read_run
+from explorer.lab.doctor.logs.run_comparison import compare_runs
 from explorer.lab.doctor.logs.run_report import finding, lines, of_fault, to_json
 from explorer.lab.doctor.refusal import refused
 from explorer.lab.saved_batches import files_in, open_saved_batches

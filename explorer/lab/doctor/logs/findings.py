@@ -17,7 +17,7 @@ from explorer.core.remarks import COLLAPSED
 from explorer.lab.doctor.data import is_softmax, margin_beyond
 from explorer.lab.doctor.faults import NOTE, SEVERE, SEVERITIES, WARNING, Fault
 from explorer.lab.doctor.known import Known, is_without_ends
-from explorer.lab.doctor.logs.below import BELOW, NEAR, below_minimum
+from explorer.lab.doctor.logs.below_minimum import BELOW, NEAR, below_minimum
 from explorer.lab.doctor.logs.filtered import on_filtered
 from explorer.lab.doctor.logs.held_out import (
     MIN_HELD_OUT_POINTS,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from explorer.core.named import AmbiguousLoss
+from explorer.core.loss_lookup import AmbiguousLoss
 from explorer.lab.doctor.axes import axes_of, family_of
 from explorer.lab.doctor.explain import assumed_labels
 from explorer.lab.doctor.known import Known, side_for

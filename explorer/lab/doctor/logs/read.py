@@ -21,7 +21,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.logs import card, console, events, ours, scalars, state, trackio
+from explorer.lab.doctor.logs import (
+    console,
+    events,
+    model_card,
+    run_folder,
+    scalars,
+    state,
+    trackio,
+)
 from explorer.lab.doctor.logs.log import Log
 from explorer.lab.doctor.similarities import read_similarities
 from explorer.runtime.limits import FILE_BYTES, MIB
@@ -104,14 +112,14 @@ _KINDS: tuple[tuple[Callable[[bytes], bool], Callable[[str, bytes], Log]], ...] 
     (_is_json, state.read),
     (trackio.is_database, trackio.read),
     (events.is_events, events.read),
-    (_is_card, card.read),
+    (_is_card, model_card.read),
 )
 
 
 def _folder(folder: Path) -> Log:
     """What a folder has of a run: its curves from the fullest log, its loss from the card."""
     if (folder / "config.json").is_file() and (folder / "log.jsonl").is_file():
-        return ours.read(folder)
+        return run_folder.read(folder)
     found: list[Log] = []
     states = [*folder.glob("trainer_state.json"), *folder.glob("checkpoint-*/trainer_state.json")]
     if states:
@@ -177,7 +185,7 @@ def _step_of(path: Path) -> int:
 
 def _card_in(path: Path) -> Log | None:
     content = path.read_bytes()
-    return card.read(path.name, content) if _is_card(content) else None
+    return model_card.read(path.name, content) if _is_card(content) else None
 
 
 def _filled(known: Known, other: Known) -> Known:

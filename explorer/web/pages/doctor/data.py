@@ -40,7 +40,7 @@ from explorer.lab.doctor.scenes import (
     scene_of,
 )
 from explorer.lab.doctor.similarities import Similarities
-from explorer.lab.doctor.suited import Suited, suited, suited_to_classes
+from explorer.lab.doctor.suitable_losses import Suited, suited, suited_to_classes
 from explorer.locale import language_of
 from explorer.runtime import jobs, uploads
 from explorer.runtime.downloads import new_download

@@ -7,7 +7,7 @@ from typing import Any
 from explorer.lab.doctor.explain import explain_values
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
 from explorer.lab.doctor.number_report import beside, to_json
-from explorer.lab.doctor.pasted import read_pasted, typed_numbers
+from explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
 from explorer.locale import language_of
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem

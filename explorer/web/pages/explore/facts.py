@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from explorer.core.named import losses_called
+from explorer.core.loss_lookup import losses_called
 from explorer.locale import title_word
 from explorer.runtime.wire import Json
 from explorer.web.serving import served

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.core import own_loss
-from explorer.core.named import other_names
+from explorer.core.loss_lookup import other_names
 from explorer.core.related_classes import RELATED_CLASSES
 from explorer.core.scenario import Scenario
 from explorer.export.layout import NAMED_BY_PAIR, PAIRED

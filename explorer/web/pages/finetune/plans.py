@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 
 from explorer.core.scenario import Scenario
-from explorer.lab.training import unseen
+from explorer.lab.training import unseen_pairs
 from explorer.lab.training.data import data_of_scene
 from explorer.lab.training.plan import (
     RANGES,
@@ -114,14 +114,14 @@ def _uploaded(token: str, where: str) -> str:
     return str(path)
 
 
-def uploaded_pairs(chosen: object) -> unseen.Unseen:
+def uploaded_pairs(chosen: object) -> unseen_pairs.Unseen:
     """The pairs of an upload, {file: token, name, columns, encoding}."""
     if not isinstance(chosen, dict) or not isinstance(chosen.get("columns") or {}, dict):
         raise misfit("on", chosen)
     columns = {str(role): str(name) for role, name in (chosen.get("columns") or {}).items()}
     path = _uploaded(str(chosen.get("file") or ""), "file")
     encoding = str(chosen.get("encoding") or "")
-    return unseen.read(path, uploads.name_in(chosen), columns, encoding)
+    return unseen_pairs.read(path, uploads.name_in(chosen), columns, encoding)
 
 
 def hand_in(request: object) -> dict[str, object]:

@@ -23,7 +23,7 @@ from explorer.lab.training import (
     source,
     takeaway,
     teaching,
-    unseen,
+    unseen_pairs,
 )
 from explorer.lab.training.outcome import has_ended, outcome
 from explorer.lab.training.plan import TrainingData, TrainingPlan
@@ -299,7 +299,7 @@ def _compare(request: dict) -> Json:
     if ended:
         answer["run"] = ended[0]
         run = runs().folder(ended[0])
-        found = unseen.outcomes({run.name: run}, on)[run.name] if on else outcome(run)
+        found = unseen_pairs.outcomes({run.name: run}, on)[run.name] if on else outcome(run)
         answer["moved"] = before_after.rank_changes(found)
         answer["neighbours"] = [] if on else before_after.neighbours(runs(), ended[0], most=3)[:20]
     return answer

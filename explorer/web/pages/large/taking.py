@@ -11,7 +11,7 @@ from explorer.export.figure.svg import clipped
 from explorer.lab.large import takeaway
 from explorer.lab.large.drawing import judgement
 from explorer.lab.large.figure import FACETS, histogram_figure, map_figure, told_of
-from explorer.lab.large.judged import Judged, judged, remarks_of
+from explorer.lab.large.remarks import Judged, judged, remarks_of
 from explorer.lab.large.session import LargeSession
 from explorer.locale import language_of, say
 from explorer.runtime.downloads import new_download

@@ -24,7 +24,7 @@ from explorer.lab.doctor.scenes import (
     class_scene_of,
     paired,
 )
-from explorer.lab.doctor.suited import suited_to_classes
+from explorer.lab.doctor.suitable_losses import suited_to_classes
 from explorer.lab.training.rows import classes_of
 from explorer.runtime.problem import Problem
 from losses import LOSSES

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from explorer.lab.doctor.data import POSITIVES_ALONE, examine, is_softmax
+from explorer.lab.doctor.duplicate_collisions import encounters, meetings, partners, touching
 from explorer.lab.doctor.encoded import WITH_GUIDE
 from explorer.lab.doctor.faults import SEVERE, WARNING
-from explorer.lab.doctor.meetings import encounters, meetings, partners, touching
 from explorer.lab.doctor.profile import profiled
 from explorer.lab.doctor.reading import read_content
 from explorer.lab.doctor.remedies import BY_CLASS, NO_DUPLICATES, masked_call
@@ -388,9 +388,9 @@ def test_twins_are_shown_beside_each_other():
 
 def test_a_margin_that_no_two_vectors_have():
     """Of data by what is told or the default; of a run by the card of its model, too."""
-    from explorer.lab.doctor.logs.card import read as read_card
     from explorer.lab.doctor.logs.findings import examine_run
     from explorer.lab.doctor.logs.log import log_of
+    from explorer.lab.doctor.logs.model_card import read as read_card
 
     for margin, beyond in ((None, False), (2.0, False), (5.0, True)):
         told = found(clean_pairs(), "triplet", margin=margin)

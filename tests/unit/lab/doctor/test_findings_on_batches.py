@@ -19,7 +19,7 @@ from tests.unit.lab.doctor.test_reasons_on_batches import (
     reads_degrees,
     unit,
 )
-from tests.unit.lab.doctor.test_suited import COUNT
+from tests.unit.lab.doctor.test_suitable_losses import COUNT
 
 
 def draws_nothing_together(case):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from explorer.core.named import losses_called, other_names
+from explorer.core.loss_lookup import losses_called, other_names
 from explorer.lab.doctor.data import examine
 from explorer.lab.doctor.faults import SEVERE
 from explorer.lab.doctor.known import Known, sides_for

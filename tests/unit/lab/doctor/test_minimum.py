@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from explorer.core.named import other_names
+from explorer.core.loss_lookup import other_names
 from explorer.lab.doctor.explain import explain
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.logs.findings import examine_run

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from explorer.lab.doctor.logs.read import read_content
-from explorer.lab.doctor.pasted import read_pasted, typed_numbers
+from explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
 from explorer.sources.drawn_tables import tabbed
 from explorer.sources.grids import read_grid
 from explorer.web.api.pasting import doctor_pasted

@@ -16,7 +16,7 @@ from explorer.lab.doctor.data import KINDS, examine
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.reading import read_content, read_given, read_path, read_table
 from explorer.lab.doctor.scenes import finding_places, sample_places, scene_of
-from explorer.lab.doctor.suited import suited
+from explorer.lab.doctor.suitable_losses import suited
 from explorer.runtime.jobs import Cancelled
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs

@@ -15,13 +15,13 @@ from explorer.core.scenario import Rules
 from explorer.core.specialise import accepted
 from explorer.lab.doctor import reading
 from explorer.lab.doctor.classes import ClassTable
-from explorer.lab.doctor.suited import suited, suited_to_classes
+from explorer.lab.doctor.suitable_losses import suited, suited_to_classes
 from explorer.locale import catalogue
 from explorer.runtime.problem import Problem
 from explorer.sources import tables
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
-from tests.unit.lab.doctor.test_suited import COUNT, ROWS
+from tests.unit.lab.doctor.test_suitable_losses import COUNT, ROWS
 
 WIDTH = 48
 STILL = 1e-9  # below this, nothing of a gradient has changed

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from explorer.lab.doctor.commands import doctor
-from explorer.lab.doctor.pasted import read_pasted
+from explorer.lab.doctor.pasted_input import read_pasted
 from explorer.lab.doctor.similarities import read_similarities
 from explorer.web.api.doctoring import doctor_data
 from explorer.web.api.pasting import doctor_pasted

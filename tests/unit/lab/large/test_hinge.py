@@ -10,10 +10,10 @@ import losses
 from explorer.lab.large import hinge as without_cells
 from explorer.lab.large import inversions
 from explorer.lab.large.batch import LargeBatch, in_order
+from explorer.lab.large.block_sums import Summed
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.hinge import Hinge
 from explorer.lab.large.session import checked, open_batch
-from explorer.lab.large.summed import Summed
 from explorer.runtime.limits import LARGE_CELLWISE_PAIRS
 from tests.unit.lab.large.made import LABELS, batch_of, rising
 

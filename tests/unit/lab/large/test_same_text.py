@@ -12,11 +12,11 @@ import losses
 from explorer.core.batch import batch_of_vectors
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
+from explorer.lab.large import duplicates as large_twins
 from explorer.lab.large import strips, tiles
-from explorer.lab.large import twins as large_twins
 from explorer.lab.large.blocks import Window
-from explorer.lab.large.judged import judged, remarks_of
 from explorer.lab.large.methods import offered
+from explorer.lab.large.remarks import judged, remarks_of
 from explorer.lab.large.session import checked, open_batch
 from explorer.sources.pairs import Pairs, text_numbers
 from tests.unit.lab.large.made import batch_of

@@ -10,12 +10,12 @@ import losses
 from explorer.lab.large import methods
 from explorer.lab.large import smooth as over_nodes
 from explorer.lab.large.batch import in_order
+from explorer.lab.large.block_sums import Summed
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.nodes import BIN, ERROR, chebyshev_points, interpolation, of_differences_
 from explorer.lab.large.session import checked, open_batch
 from explorer.lab.large.smooth import Smooth
 from explorer.lab.large.streamed import Swept
-from explorer.lab.large.summed import Summed
 from explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_STREAMED_PAIRS
 from explorer.runtime.problem import Problem
 from losses import LOSSES

@@ -15,7 +15,7 @@ from explorer.lab.large.blocks import Window
 from explorer.lab.large.corrections import corrected
 from explorer.lab.large.figure import FACETS, histogram_figure, map_figure, told_of
 from explorer.lab.large.files import read_pairs
-from explorer.lab.large.judged import judged
+from explorer.lab.large.remarks import judged
 from explorer.lab.large.session import checked, open_batch
 from explorer.lab.large.takeaway import (
     changes_csv,

@@ -16,7 +16,7 @@ from explorer.lab.training.data import Corpus
 from explorer.lab.training.outcome import outcome
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
-from explorer.lab.training.unseen import Unseen
+from explorer.lab.training.unseen_pairs import Unseen
 from explorer.lab.training.verdict import Difference
 from explorer.locale import say
 from explorer.runtime.problem import Problem

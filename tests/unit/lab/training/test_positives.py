@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from explorer.lab.training import before_after, card, compare, data, remarks, takeaway, unseen
+from explorer.lab.training import before_after, card, compare, data, remarks, takeaway, unseen_pairs
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.influence import LEADING, RETRIEVAL
 from explorer.lab.training.measure import HeldOut, own_places, retrieval
@@ -290,13 +290,13 @@ def test_runs_are_measured_on_a_file_of_positives(runs, trained, tmp_path):
     with path.open("w", newline="", encoding="utf-8") as out:
         held_out = [pair[:2] for pair in positives().held_out]
         csv.writer(out).writerows([("question", "answer"), *held_out])
-    on = unseen.read(path, "faq.csv")
+    on = unseen_pairs.read(path, "faq.csv")
     folder = {name: runs.folder(name)}
-    own, found = outcome(folder[name]), unseen.outcomes(folder, on)[name]
+    own, found = outcome(folder[name]), unseen_pairs.outcomes(folder, on)[name]
     assert found.leading == "accuracy_at_1"
     for when in ("before", "after"):
         np.testing.assert_array_equal(found.places[when], own.places[when])
-        kept = unseen.outcomes(folder, on)[name]
+        kept = unseen_pairs.outcomes(folder, on)[name]
         np.testing.assert_array_equal(kept.places[when], own.places[when])
     [group] = compare.table(runs, [name], on)["groups"]
     assert group["figures"]["accuracy_at_1"]["mean"] == own.figure("accuracy_at_1", "after").value
@@ -310,4 +310,4 @@ def test_a_cross_encoder_cannot_be_measured_on_positives(runs, trained, tmp_path
     with path.open("w", newline="", encoding="utf-8") as out:
         csv.writer(out).writerows([("question", "answer"), *questions()])
     with pytest.raises(Problem, match="cross-encoder"):
-        unseen.outcomes({name: runs.folder(name)}, unseen.read(path, "faq.csv"))
+        unseen_pairs.outcomes({name: runs.folder(name)}, unseen_pairs.read(path, "faq.csv"))

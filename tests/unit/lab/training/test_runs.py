@@ -17,8 +17,8 @@ from explorer.lab.training import runs as runs_module
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
+from explorer.lab.training.run_status import progress
 from explorer.lab.training.runs import Runs, one_gpu
-from explorer.lab.training.standing import progress
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key

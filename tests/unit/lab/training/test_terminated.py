@@ -10,7 +10,7 @@ import pytest
 
 from explorer.lab.training.compare import start_all
 from explorer.lab.training.plan import TrainingData, TrainingPlan
-from explorer.lab.training.terminated import ENDING, ended_with_us
+from explorer.lab.training.termination import ENDING, ended_with_us
 
 
 class Started:

@@ -11,7 +11,7 @@ import torch
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
-from explorer.lab.doctor.logs.shared import LINK_BYTES
+from explorer.lab.doctor.logs.log_link import LINK_BYTES
 from explorer.runtime import uploads
 from explorer.runtime.deployment_policy import DeploymentPolicy
 from explorer.web import large_files

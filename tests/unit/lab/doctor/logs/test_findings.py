@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.logs.beside import compare_runs
 from explorer.lab.doctor.logs.findings import examine_run, too_short_for
 from explorer.lab.doctor.logs.log import Log, curves_of
+from explorer.lab.doctor.logs.run_comparison import compare_runs
 from explorer.lab.doctor.logs.run_report import lines
 from explorer.runtime.problem import Problem
 

@@ -10,12 +10,12 @@ import os
 import numpy as np
 import pytest
 
-from explorer.lab.training import commands, compare, unseen
+from explorer.lab.training import commands, compare, unseen_pairs
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.outcome import HeldOutScores, outcome
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
-from explorer.lab.training.unseen import Unseen
+from explorer.lab.training.unseen_pairs import Unseen
 from explorer.locale import say, spelled
 from explorer.runtime import jobs
 from explorer.runtime.budgets import budget
@@ -37,7 +37,7 @@ def saved(path, pairs, heads=("sentence1", "sentence2", "score")):
 @pytest.fixture
 def held_out(tmp_path):
     """The very pairs that the runs hold out, as a file of the user's."""
-    return unseen.read(saved(tmp_path / "mine.csv", corpus().held_out), "mine.csv")
+    return unseen_pairs.read(saved(tmp_path / "mine.csv", corpus().held_out), "mine.csv")
 
 
 @pytest.mark.parametrize("kind", ["scratch", "bi", "cross"])
@@ -46,7 +46,7 @@ def test_models_score_a_file_as_the_run_scored_the_same_pairs(kind, runs, traine
     plan = PLAN if kind == "scratch" else dataclasses.replace(PLAN, encoder=bert, kind=kind)
     name = trained(dataclasses.replace(plan, seed=3))
     own = outcome(runs.folder(name))
-    found = unseen.outcomes({name: runs.folder(name)}, held_out)[name]
+    found = unseen_pairs.outcomes({name: runs.folder(name)}, held_out)[name]
     assert found.on_the_same_pairs(own)
     for when in ("before", "after"):
         np.testing.assert_allclose(found.scores[when], own.scores[when], atol=2e-5)
@@ -61,18 +61,18 @@ def test_what_was_scored_once_is_kept_until_the_run_goes_on(runs, trained, held_
     def told(what, *_given, **_values):
         asked.append(what)
 
-    first = unseen.outcomes(folder, held_out, told)[name]
+    first = unseen_pairs.outcomes(folder, held_out, told)[name]
     assert set(asked) == {"unseen"}
     asked.clear()
-    again = unseen.outcomes(folder, held_out, told)[name]
+    again = unseen_pairs.outcomes(folder, held_out, told)[name]
     assert not asked
     assert np.array_equal(again.scores["after"], first.scores["after"])
     relabelled = [(a, b, 5 - label) for a, b, label in held_out.pairs]
-    unseen.outcomes(folder, dataclasses.replace(held_out, pairs=tuple(relabelled)), told)
+    unseen_pairs.outcomes(folder, dataclasses.replace(held_out, pairs=tuple(relabelled)), told)
     assert asked  # other labels are other pairs
     asked.clear()
     os.utime(folder[name].path / "after.npz", ns=(1, 1))
-    unseen.outcomes(folder, held_out, told)
+    unseen_pairs.outcomes(folder, held_out, told)
     assert asked
 
 
@@ -80,7 +80,7 @@ def test_what_several_runs_began_with_is_asked_once(runs, trained, held_out, ber
     plan = dataclasses.replace(PLAN, encoder=bert, steps=2)
     names = [trained(dataclasses.replace(plan, seed=seed)) for seed in (0, 1)]
     models = set()
-    unseen.outcomes(
+    unseen_pairs.outcomes(
         {name: runs.folder(name) for name in names},
         held_out,
         lambda _what, *_given, **values: models.add(tuple(values.values())),
@@ -94,9 +94,9 @@ def test_it_can_be_cancelled_and_is_then_asked_anew(runs, trained, held_out):
     with jobs.job("mine") as job:
         job.cancel()
         with pytest.raises(jobs.Cancelled):
-            unseen.outcomes(folder, held_out)
+            unseen_pairs.outcomes(folder, held_out)
     assert not (folder[name].path / "unseen").exists()
-    assert unseen.outcomes(folder, held_out)[name].pairs  # the lock was given back
+    assert unseen_pairs.outcomes(folder, held_out)[name].pairs  # the lock was given back
 
 
 def test_the_table_is_of_the_file_and_says_so(runs, trained, tmp_path):
@@ -104,12 +104,12 @@ def test_the_table_is_of_the_file_and_says_so(runs, trained, tmp_path):
     other = corpus(count=60, seed=11)
     train = runs.folder(names[0]).read_pairs("train.jsonl")
     rows = [*other.train, *[(train[0][0], b, label) for _, b, label in other.held_out]]
-    on = unseen.read(saved(tmp_path / "mine.csv", rows), "mine.csv")
+    on = unseen_pairs.read(saved(tmp_path / "mine.csv", rows), "mine.csv")
     found = compare.table(runs, names, on)
     [group] = found["groups"]
     folders = {name: runs.folder(name) for name in names}
     values = [
-        one.figure("spearman", "after").value for one in unseen.outcomes(folders, on).values()
+        one.figure("spearman", "after").value for one in unseen_pairs.outcomes(folders, on).values()
     ]
     assert group["figures"]["spearman"]["values"] == values
     assert group["gain"]["pairs"] == 60
@@ -135,14 +135,14 @@ def test_columns_are_recognised_or_chosen(tmp_path):
     rows = [("a", "b", 1, "x"), ("c", "d", 0, "y"), ("e", "f", 1, "z"), ("g", "h", 0, "w")]
     file = saved(tmp_path / "a.csv", rows, ("sentence_A", "sentence_B", "relatedness", "entailed"))
     chosen = {"first": "entailed", "second": "sentence_B", "score": "relatedness"}
-    assert unseen.read(file, "a.csv", chosen).pairs[0] == ("x", "b", 1.0)
+    assert unseen_pairs.read(file, "a.csv", chosen).pairs[0] == ("x", "b", 1.0)
     few = saved(tmp_path / "few.csv", [("a", "b", 1), ("c", "d", 0)])
     with pytest.raises(Problem) as raised:
-        unseen.read(few, "few.csv")
+        unseen_pairs.read(few, "few.csv")
     assert raised.value.key == "problem.unseen_few"
     alike = saved(tmp_path / "alike.csv", [(f"a{i}", f"b{i}", 1) for i in range(9)])
     with pytest.raises(Problem) as raised:
-        unseen.read(alike, "alike.csv")
+        unseen_pairs.read(alike, "alike.csv")
     assert raised.value.key == "problem.unseen_one_label"
 
 
@@ -199,7 +199,7 @@ def judged(runs, models, monkeypatch):
             for name in found
         }
 
-    monkeypatch.setattr(unseen, "outcomes", asked)
+    monkeypatch.setattr(unseen_pairs, "outcomes", asked)
     return compare.table(runs, list(names), models.unseen)["verdict"]
 
 
@@ -228,11 +228,11 @@ def test_a_space_reads_so_many_pairs_for_one_comparison(runs, trained, held_out,
     fits = budget("training_seen") // 2
     many = tuple((f"{i}", f"{i}!", float(i % 2)) for i in range(fits + 1))
     with pytest.raises(Problem) as raised:
-        unseen.outcomes(folder, dataclasses.replace(held_out, pairs=many))
+        unseen_pairs.outcomes(folder, dataclasses.replace(held_out, pairs=many))
     assert raised.value.key == "problem.unseen_shared"
     assert raised.value.values["fits"] == fits
     with as_visitor(new_key()):
-        assert unseen.outcomes(folder, held_out)
+        assert unseen_pairs.outcomes(folder, held_out)
         assert not (folder[name].path / "unseen").exists()  # a run of somebody else is read only
 
 

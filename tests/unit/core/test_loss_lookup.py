@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from explorer.core.named import (
+from explorer.core.loss_lookup import (
     close_losses,
     close_names,
     loss_called,

@@ -6,7 +6,7 @@ import math
 
 from explorer.lab.doctor.faults import NOTE, WARNING, Fault
 from explorer.lab.doctor.known import COUNTS
-from explorer.lab.doctor.logs.below import BELOW, NEAR
+from explorer.lab.doctor.logs.below_minimum import BELOW, NEAR
 from explorer.lab.doctor.logs.findings import DONE, MIN_STANDARD_ERRORS, ExaminedRun
 from explorer.lab.doctor.logs.log import ROWS
 from explorer.lab.doctor.logs.marks import Marks, side_of

@@ -12,7 +12,7 @@ from explorer.lab.doctor.classes import ClassTable
 from explorer.lab.doctor.commands import add_to, doctor
 from explorer.lab.doctor.profile import profiled
 from explorer.lab.doctor.reading import read_content, read_table
-from explorer.lab.doctor.suited import suited, suited_to_classes
+from explorer.lab.doctor.suitable_losses import suited, suited_to_classes
 from explorer.locale import LANGUAGES, catalogue
 from explorer.sources.pairs import Pairs
 from losses import LOSSES

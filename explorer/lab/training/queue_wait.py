@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from explorer.lab.training.folder import RunFolder, all_runs
-from explorer.lab.training.standing import progress
+from explorer.lab.training.run_status import progress
 from explorer.runtime.problem import Problem
 
 # A step of two runs that are alike in these takes about as long.

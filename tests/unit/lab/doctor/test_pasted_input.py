@@ -8,7 +8,7 @@ import pytest
 
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.read import is_log, read_content
-from explorer.lab.doctor.pasted import MOST_NUMBERS, read_pasted
+from explorer.lab.doctor.pasted_input import MOST_NUMBERS, read_pasted
 from explorer.runtime.problem import Problem
 
 BAR = "|█▍  | {n}/100 [00:22<08:40,  4.53s/it]"

@@ -9,7 +9,7 @@ from typing import Generic, Protocol, TypeVar
 import numpy as np
 
 from explorer.lab.large.blocks import Blocks, Window
-from explorer.lab.large.heaviest import Heaviest
+from explorer.lab.large.heaviest_terms import Heaviest
 from explorer.lab.large.matrix import Matrix
 from explorer.lab.large.tiles import Progress
 
