@@ -28,8 +28,13 @@ def doctor(new_page: Callable[..., Page], server: Server) -> Page:
 
 
 def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
-    expect(doctor.locator(FINDINGS)).to_have_count(0)
+    # Before anything is typed an example is solved, and said to be one; the link does not name it.
+    example = doctor.get_by_text("An example: 5.545 under SigLIP")
+    expect(example).to_be_visible()
+    expect(doctor.locator(FINDINGS).first).to_contain_text("5.54518 is SigLIP")
+    assert "#" not in doctor.url
     doctor.fill("#lp-doctor-value", "5.545")
+    expect(example).to_be_hidden()
     doctor.fill("#lp-doctor-loss", "siglip")
     first = doctor.locator(FINDINGS).first
     expect(first).to_contain_text("5.54518 is SigLIP when all vectors are alike (batch 8, all of")

@@ -21,11 +21,12 @@ export default function findings(root, channel) {
   const problem = problemBox(channel, () => channel.found !== null);
   const standing = h("div.lp-doctor-standing", { hidden: true });
   const about = h("p.lp-about");
+  const example = h("p.lp-note", { hidden: true });
   const list = h("ol.lp-findings", { "aria-live": "polite" });
   const tries = h("div.lp-row.lp-wrap");
   // Until it is known whether the page was opened with a number, it offers none.
   const begin = h("section.lp-doctor-begin", { hidden: true }, worded("h2", "doctor.examples"), tries);
-  root.append(problem, h("div.lp-head", {}, h("div", {}, worded("h1", "doctor.title"), about)), standing, list, begin);
+  root.append(problem, h("div.lp-head", {}, h("div", {}, worded("h1", "doctor.title"), about)), example, standing, list, begin);
   reword(root);
 
   function draw() {
@@ -33,17 +34,19 @@ export default function findings(root, channel) {
     const told = found ? [...found.signs, ...(found.standing ? [found.standing.said] : [])] : [];
     standing.hidden = !told.length;
     standing.replaceChildren(...[...new Set(told)].map((one) => h("p", {}, one)));
-    begin.hidden = Boolean(found);
+    const { isExample, shown } = channel;
+    begin.hidden = Boolean(found) && !isExample;
+    example.hidden = !found || !isExample;
+    if (!begin.hidden) tries.replaceChildren(...exampleButtons(channel));
+    if (!found || isExample) about.textContent = say("doctor.about");
     if (!found) {
-      tries.replaceChildren(...exampleButtons(channel));
-      about.textContent = say("doctor.about");
       list.replaceChildren();
       return;
     }
-    const shown = channel.store.state.value.trim();
     const count = found.findings.length;
     const key = count === 1 ? "doctor.may_be_one" : "doctor.may_be";
-    about.textContent = found.fits ? say(key, { value: shown, count }) : found.none;
+    if (isExample) example.textContent = say("doctor.example_shown", { value: shown.value, loss: titleOf(shown.loss) });
+    else about.textContent = found.fits ? say(key, { value: shown.value.trim(), count }) : found.none;
     list.classList.toggle("lp-nearest", !found.fits);
     list.replaceChildren(...found.findings.map(cardOf));
   }

@@ -33,7 +33,7 @@ export class DoctorPage extends Bus {
     this.requests = new Requests({
       most: 1,
       debounce: TYPING_MS,
-      ask: async () => (await this.server?.explain({ ...this.store.state, language: language() })) ?? { error: GONE },
+      ask: async () => (await this.server?.explain({ ...this.shown, language: language() })) ?? { error: GONE },
       take: (answer) => this.take(answer),
       changed: () => this.setBusy(this.requests.flying > 0),
     });
@@ -49,6 +49,15 @@ export class DoctorPage extends Bus {
   /** @returns {"number" | "data" | "run"} */
   get door() {
     return this.store.state.door;
+  }
+  // Until something is typed, the first example stands solved on the right.
+  get isExample() {
+    const { counts, settings } = pageData.doctor;
+    return ["value", "loss", ...counts, ...settings].every((name) => !this.store.state[name].trim());
+  }
+  /** What the number shown is and what is known beside it. */
+  get shown() {
+    return this.isExample ? { ...this.store.state, ...pageData.doctor.examples[0] } : this.store.state;
   }
   // What the tests wait for.
   get flying() {
@@ -157,7 +166,7 @@ export class DoctorPage extends Bus {
   ask() {
     if (this.door === "data") this.data.ask();
     else if (this.door === "run") this.run.ask();
-    else if (this.store.state.value.trim()) this.requests.ask();
+    else if (this.shown.value.trim()) this.requests.ask();
     else this.take(null);
   }
 

@@ -17,9 +17,9 @@ DOORS = ("number", "data", "run")
 
 # Numbers that people are stuck with, each with what they know beside it.
 EXAMPLES = [
+    {"value": "5.545", "loss": "siglip"},  # solved where nothing is typed
     {"value": "0.693"},
     {"value": "1.3863", "loss": "FlagEmbedding", "negatives": "3"},
-    {"value": "5.545", "loss": "siglip"},
     {"value": "3.17", "loss": "MultipleNegativesRankingLoss", "scale": "1", "batch": "64"},
     {"value": "6.92", "loss": "SimCLR"},
     {"value": "5", "loss": "TripletLoss"},
