@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from explorer.core.related_classes import related_class_called
@@ -71,7 +71,7 @@ def name_as_registered(chosen: Any, library: str = "") -> None:
 
 
 def _with_off(
-    loss: str, parameters: Sequence[tuple[str, object]]
+    loss: str, parameters: Mapping[str, object] | Sequence[tuple[str, object]]
 ) -> tuple[tuple[str, object], ...]:
     """The parameters, None for each that is off: also where it is off as text, or has the number
     that stood for off in links, runs and calls of earlier versions."""
@@ -79,7 +79,7 @@ def _with_off(
     former = {one.name: one.former_off for one in known if one.on_value is not None}
     return tuple(
         (name, None if name in former and _is_off(value, former[name]) else value)
-        for name, value in parameters
+        for name, value in dict(parameters).items()
     )
 
 

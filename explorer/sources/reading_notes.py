@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from explorer.locale import say
 from explorer.runtime.numbers import display_number
-from explorer.runtime.wire import Json
 from explorer.sources.columns import (
     CLASS_ROLES,
     NO_SCORE,
@@ -20,6 +20,9 @@ from explorer.sources.columns import (
     names_class,
     names_instruction,
 )
+
+if TYPE_CHECKING:  # which loads torch
+    from explorer.runtime.wire import Json
 
 # Columns that sentence-transformers takes for labels; it takes all others as texts, in their order.
 LIBRARY_LABELS = ("label", "labels", "score", "scores")

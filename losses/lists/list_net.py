@@ -321,7 +321,7 @@ SOFTMAX_RANK = LossSpec(
                 "logits": Symbol(
                     "z_{l,j}",
                     ("list", "candidate"),
-                    r"\frac{1}{«temperature» (1 + e^{-«scores[r,c]»})}",
+                    r"\frac{1}{«temperature» \cdot (1 + e^{-«scores[r,c]»})}",
                     equals=r"\sigma(s_{l,j}) / \tau",
                 ),
             },

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from losses import LOSSES, LossSpec
-from losses.aliases import LIBRARY, classes_of, plain
+from losses.aliases import LIBRARY, classes_of, names_of, plain
 from losses.spec import ParameterValue
 
 # Under this name `PrismCallback` says which loss it was, among the callbacks of trainer_state.json.
@@ -63,8 +63,9 @@ def _named(wanted: str) -> tuple[tuple[LossSpec, str], ...]:
                 continue
             under = spec.under(convention.name)
             classes = {plain(word) for word in convention.name.split() if word.endswith("Loss")}
+            crossed = any(name.startswith("cross_encoder.") for name in names_of(convention))
             named = wanted in classes | classes_of(under)
-            if named or (wanted in names and not classes):
+            if named or (wanted in names and not classes and not crossed):
                 found.append((under, convention.name))
     return tuple(found)
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from explorer.core.explore import CELL_BYTES, FEW_PAIRS
-from explorer.lab.compare.parity import CUBED, MOST_PAIRS
+from explorer.lab.compare.parity_batches import CUBED, MOST_PAIRS
 from explorer.lab.large.batch import TAKEN, TAKEN_BESIDE_MIB, taken
 from explorer.lab.large.methods import offered, wanted_by
 from explorer.lab.one_pass import HELD_MIB, held_mib

@@ -9,6 +9,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "compare.parity.first",
         "compare.rows",
         "doctor.class.read",
+        "doctor.example_shown",
         "doctor.class.skipped",
         "doctor.class.clean*",
         "doctor.cleaned",

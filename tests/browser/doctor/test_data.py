@@ -38,7 +38,7 @@ def test_a_stranger_brings_data(
     page.get_by_role("tab", name="A data set").click()
     twins = finding(page, "twins")
     expect(twins).to_contain_text("This loss cannot fall below")
-    expect(twins.locator("tbody tr")).to_have_count(3)
+    expect(twins.locator("tbody tr")).to_have_count(5)
     expect(page.locator("#doctor-doctor_findings .lp-about")).to_be_hidden()
     # An encoder tells which answers would do for another question, too.
     page.click("#lp-doctor-encode")

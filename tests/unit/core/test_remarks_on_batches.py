@@ -24,7 +24,7 @@ from tests.unit.lab.doctor.test_reasons_on_batches import (
     twins_are_negatives,
     unit,
 )
-from tests.unit.lab.doctor.test_suited import COUNT
+from tests.unit.lab.doctor.test_suitable_losses import COUNT
 
 # Counts of a batch, and no claim about a loss that running it could refute.
 OF_THE_BATCH = {"alike", "few_terms", "language", "suspects"}

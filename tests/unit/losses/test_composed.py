@@ -252,7 +252,8 @@ def test_it_is_a_module():
 @pytest.mark.parametrize("name", [*PLAIN, *RECIPES, "queue(supcon)"])
 def test_a_number_is_a_float_wherever_it_is_moved(name):
     for parameter in LOSSES[name].parameters:
-        assert parameter.kind != "number" or type(parameter.default) is float, parameter.name
+        value = parameter.on_value if parameter.default is None else parameter.default
+        assert parameter.kind != "number" or type(value) is float, parameter.name
 
 
 @pytest.mark.parametrize(

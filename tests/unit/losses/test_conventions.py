@@ -1342,7 +1342,8 @@ def test_a_preset_is_whole(name, convention):
     preset = next(c for c in LOSSES[name].conventions if c.name == convention)
     assert set(preset.parameters) <= {p.name for p in LOSSES[name].parameters}
     for p in spec.parameters:
-        assert p.choices or p.kind != "number" or p.minimum <= p.default <= p.maximum
+        value = p.on_value if p.default is None else p.default  # a parameter may be off
+        assert p.choices or p.kind != "number" or p.minimum <= value <= p.maximum
     loss = spec.definition(**inputs_for(spec, seed=3), **spec.defaults)
     assert loss.shape == ()
     assert loss.isfinite()

@@ -60,7 +60,9 @@ def made(name, convention, count=PAIRS):
 @pytest.mark.parametrize(("name", "convention"), FORMS)
 def test_a_gradient_keeps_its_digits_however_large_the_inputs_are(name, convention, count):
     spec, given = LOSSES[name].under(convention), made(name, convention, count)
-    for size in SIZES:
+    # A sigmoid of a logit beyond 16 is 1 in float32, with slope 0, in the library too.
+    sizes = SIZES[:2] if "σ(s)" in convention else SIZES
+    for size in sizes:
         larger = {n: t * size if n in learned(spec, given) else t for n, t in given.items()}
         with case(size=size):
             compare(name, convention, larger)

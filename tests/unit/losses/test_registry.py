@@ -7,7 +7,6 @@ import importlib.metadata
 import inspect
 import pkgutil
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -427,9 +426,3 @@ def test_a_definition_fits_on_one_screen():
         assert tree.body[-1].end_lineno - first.lineno < 20, definition.__name__
         branches = sum(isinstance(node, ast.If | ast.IfExp) for node in ast.walk(tree))
         assert branches <= 2, definition.__name__
-
-
-def test_a_module_under_its_former_name_warns_once():
-    sys.modules.pop("losses.landmarks", None)
-    with pytest.warns(FutureWarning, match=r"losses.landmarks is losses.minimum now"):
-        assert importlib.import_module("losses.landmarks") is losses.minimum

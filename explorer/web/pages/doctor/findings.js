@@ -26,7 +26,14 @@ export default function findings(root, channel) {
   const tries = h("div.lp-row.lp-wrap");
   // Until it is known whether the page was opened with a number, it offers none.
   const begin = h("section.lp-doctor-begin", { hidden: true }, worded("h2", "doctor.examples"), tries);
-  root.append(problem, h("div.lp-head", {}, h("div", {}, worded("h1", "doctor.title"), about)), example, standing, list, begin);
+  root.append(
+    problem,
+    h("div.lp-head", {}, h("div", {}, worded("h1", "doctor.title"), about)),
+    example,
+    standing,
+    list,
+    begin,
+  );
   reword(root);
 
   function draw() {

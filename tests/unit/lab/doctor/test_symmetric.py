@@ -40,6 +40,7 @@ def test_swapped_pairs_repeat_and_contradict_where_both_sides_are_of_one_kind(na
 
 
 def test_only_sides_of_one_kind_are_symmetric():
-    alike = {names for names in POSITIVE_NAMES + ANCHOR_NAMES if name_same_kind(*names)}
+    pairs = [names for names in POSITIVE_NAMES + ANCHOR_NAMES if len(names) == 2]
+    alike = {names for names in pairs if name_same_kind(*names)}
     assert alike == {("sent0", "sent1")}
     assert all(name_same_kind(*names) == (names[0] not in ORDERED) for names in PAIR_NAMES)
