@@ -122,6 +122,7 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     page.click(".lp-pages a >> text=Doctor")
     page.wait_for_selector("#lp-doctor-value")
     page.click(".lp-pages a >> text=Fine-tune")
+    decline(page)
     page.wait_for_function(f"window.lossprism && {known}")
     assert page.evaluate(FORM) == chosen
     page.click("#lp-language")
