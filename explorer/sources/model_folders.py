@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 EMBEDDED = "all-MiniLM-L6-v2"
+_EMBEDDED_NAMES = (EMBEDDED, f"sentence-transformers/{EMBEDDED}")
 EMBEDDED_WIDTH = 384  # numbers in each of its vectors
 EMBEDDED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 # What a model consists of, without any program: no .py, no pickled weights, no ONNX copies.
@@ -69,7 +70,7 @@ def locate(name: str) -> ModelFolder:
     name = name.strip()
     if len(name) > limits.MODEL_NAME_LETTERS:
         raise Problem("encoder_id", about="encoder", encoder=shortened(name))
-    if name in (EMBEDDED, f"sentence-transformers/{EMBEDDED}"):
+    if name in _EMBEDDED_NAMES:
         return _embedded()
     if is_path(name):
         if not deployment_policy().reads_places:
@@ -142,10 +143,7 @@ def check_leave(name: str) -> None:
     """Raise Problem where a model would have to be fetched and nobody agreed to that; the hub is
     not asked."""
     name = name.strip()
-    here = (EMBEDDED, f"sentence-transformers/{EMBEDDED}")
-    if has_leave(name) or name in here or is_path(name):
-        return
-    if not any(_from_hub_cache(name, model_id) for model_id in _ids_of(name)):
+    if not has_leave(name) and _must_be_fetched(name):
         require_leave(name, "model_leave")
 
 
@@ -154,10 +152,14 @@ def check_download(name: str) -> None:
     size. The hub is asked for the size, once that was agreed to."""
     check_leave(name)
     agreed = leave_for(name := name.strip())
-    if agreed in (None, math.inf) or is_path(name):
-        return
-    if not any(_from_hub_cache(name, model_id) for model_id in _ids_of(name)):
+    if agreed not in (None, math.inf) and _must_be_fetched(name):
         _on_hub(_hub_client(), name, lambda _, about: _check_size(name, about.siblings or ()))
+
+
+def _must_be_fetched(name: str) -> bool:
+    if name in _EMBEDDED_NAMES or is_path(name):
+        return False
+    return not any(_from_hub_cache(name, model_id) for model_id in _ids_of(name))
 
 
 def _check_size(name: str, files: Iterable[RepoSibling]) -> int:

@@ -223,6 +223,15 @@ def test_resume_asks_before_its_process_fetches_a_model(place, hub, tmp_path, mo
     assert begun == [run.name]
 
 
+@pytest.mark.parametrize("name", ["all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2"])
+@pytest.mark.parametrize("typed", [False, True])
+def test_the_embedded_encoder_is_never_asked_of_the_hub(name, typed, hub, tmp_path):
+    with with_leave({name: 300} if typed else {}):
+        run = Runs(tmp_path / "runs", device="cpu").prepare(TrainingPlan(encoder=name), corpus())
+    assert run.read("config.json")["plan"]["encoder"] == name
+    assert hub == []
+
+
 @pytest.mark.parametrize("leave", [[], "x", {NAME: "much"}, {NAME: None}, {NAME: float("nan")}, 3])
 def test_leave_of_another_form_is_refused(leave, hub):
     request = {"scenario": scenes("encoder"), "leave": leave}
