@@ -20,12 +20,24 @@ const COLUMNS = [
   { key: "compare.order", cell: rightly },
 ];
 
-// What is drawn beside the value on the page stands in columns of the file.
-/** @type {typeof COLUMNS} */
-const LANDMARKS = [
-  { key: "figure.floor", cell: ({ floor, floor_is_bound }) => (floor_is_bound ? "≥ " : "") + show(floor) },
-  { key: "figure.collapse", cell: ({ collapse }) => show(collapse) },
-];
+/**
+ * The columns of the file: plain numbers at full precision, "" for what a loss does not have.
+ * @type {Record<string, (figures: Figures) => number | string | boolean | null | undefined>}
+ */
+const CSV_COLUMNS = {
+  value: ({ loss }) => loss,
+  minimum: ({ floor }) => floor,
+  minimum_is_lower_bound: ({ floor, floor_is_bound }) => (floor === null ? "" : Number(floor_is_bound)),
+  value_at_collapse: ({ collapse }) => collapse,
+  gradient_norm: ({ gradient_norm }) => gradient_norm,
+  effective_terms: ({ effective }) => effective,
+  moving_terms: ({ moving }) => moving,
+  terms: ({ terms }) => terms,
+  ranked_first: ({ places }) => places?.first,
+  anchors: ({ places }) => places?.anchors,
+  violated: ({ violated, ordered }) => (ordered ? violated : ""),
+  comparisons: ({ ordered }) => ordered || "",
+};
 
 /**
  * @param {number | null} part
@@ -215,14 +227,12 @@ export default function figures(root, channel) {
   const turned = ({ first, second, ...others }) => ({ ...others, first: second, second: first });
 
   function asCsv() {
-    const written = [...LANDMARKS, ...COLUMNS];
-    const head = ["loss", "convention", "parameters", "value", ...written.map(({ key }) => key.replace(/^\w+\./, ""))];
     const rows = (channel.compared?.sides ?? []).map(({ figures: found, parameters }, place) => {
       const { loss, convention } = channel.of[place];
-      const own = [loss, convention, JSON.stringify(parameters)];
-      return found ? [...own, String(found.loss), ...written.map(({ cell }) => cell(found))] : own;
+      const numbers = Object.values(CSV_COLUMNS).map((number) => String((found && number(found)) ?? ""));
+      return [loss, convention, JSON.stringify(parameters), ...numbers];
     });
-    return [head, ...rows];
+    return [["loss", "convention", "parameters", ...Object.keys(CSV_COLUMNS)], ...rows];
   }
 
   channel.on("compared", draw);

@@ -127,27 +127,13 @@ export default function parity(root, channel, server) {
   }
 
   function asCsv() {
+    const gaps = ["ours64", "ours32", "theirs64", "theirs32"].flatMap((name) => [`${name}_value`, `${name}_gradient`]);
     /** @type {(string | number)[][]} */
-    const lines = [
-      [
-        "loss",
-        "convention",
-        "library",
-        "version",
-        "status",
-        "value",
-        "ours64",
-        "ours32",
-        "theirs64",
-        "theirs32",
-        "because",
-        "odd",
-      ],
-    ];
+    const lines = [["loss", "convention", "library", "version", "status", "value", ...gaps, "because", "odd"]];
     for (const row of rows)
       lines.push([
         ...[row.loss, row.convention, row.library, row.version ?? "", row.status, row.value ?? ""],
-        ...[...row.ours, ...row.theirs].map(gapOf),
+        ...[...row.ours, ...row.theirs].flatMap((gap) => [gap?.value ?? "", gap?.gradient ?? ""]),
         saysOf(row),
         row.odd.map(({ name, status }) => `${say(`parity.odd.${name}`)}: ${say(`parity.status.${status}`)}`).join("; "),
       ]);

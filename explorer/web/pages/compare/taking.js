@@ -67,6 +67,7 @@ export const written = (rows) => `${rows.map((row) => row.map(cellOf).join(","))
 /** @param {string | number} value */
 function cellOf(value) {
   if (typeof value === "number") return String(value);
-  const plain = /^[=+\-@\t\r]/.test(value) && !/^-?[\d.]+(e-?\d+)?$/.test(value) ? `'${value}` : value;
+  const isNumber = value === "-inf" || Number.isFinite(Number(value));
+  const plain = /^[=+\-@\t\r]/.test(value) && !isNumber ? `'${value}` : value;
   return /[",\r\n]/.test(plain) ? `"${plain.replace(/"/g, '""')}"` : plain;
 }
