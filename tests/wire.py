@@ -1,6 +1,6 @@
-"""The wire format (`explorer.web.wire`), applied: answers held against it, and it as TypeScript.
+"""The types of answers, applied: answers checked against them, and they as TypeScript.
 
-``python -m tests.wire`` writes ``explorer/web/wire.d.ts`` again.
+``python -m tests.wire`` writes ``explorer/web/wire.d.ts`` for editors and `tsc`; git ignores it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import typing
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -31,9 +30,6 @@ from explorer.web.wire import (
     runs,
     shared,
 )
-
-if TYPE_CHECKING:
-    pass
 
 DECLARED = Path(inspect.getfile(shared)).parent.parent / "wire.d.ts"
 MODULES = (shared, explore, compare, doctored, doctor, program, large, runs, finetune, facts)
@@ -149,7 +145,7 @@ def fields_of(kind: object) -> tuple[dict[str, object], frozenset[str]] | None:
 # ---- The types as TypeScript ---------------------------------------------------------------------
 
 HEAD = """\
-// What the server answers: written by `python -m tests.wire` from explorer/web/wire.
+// What the server answers: written by `python -m tests.wire` from the types of the answers.
 
 /** One of several objects; what stands in the others alone is undefined in it. */
 export type OneOf<T, All = T> = T extends unknown
@@ -262,5 +258,9 @@ def _either(kinds: tuple) -> str:
     return " | ".join(sorted(parts, key=lambda part: part == "null"))
 
 
-if __name__ == "__main__":
+def write_declarations() -> None:
     DECLARED.write_text(declarations(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    write_declarations()

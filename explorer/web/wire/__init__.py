@@ -4,6 +4,5 @@
 `wire.runs` describe answers, `wire.facts` what a page is told when it opens, `wire.program` and
 `wire.doctored` what programs are answered: JSON by `TypedDict`s, and by the dataclasses sent as
 they stand. Each server function names the type of its answers where it is `served`. `tests/wire.py`
-holds real answers against it, and writes it as TypeScript into ``wire.d.ts`` beside the JavaScript
-that reads them: ``python -m tests.wire`` after a change.
+holds real answers against it, and writes it as TypeScript for the JavaScript that reads them.
 """
