@@ -64,6 +64,7 @@ from losses.contrastive.triplet import (
 from losses.distillation.distill_kl import DISTILL_KL, distill_kl
 from losses.distillation.embedding_mse import EMBEDDING_MSE, embedding_mse
 from losses.distillation.margin_mse import MARGIN_MSE, margin_mse
+from losses.function_spec import spec_of
 from losses.lists.adr_mse import ADR_MSE, adr_mse
 from losses.lists.approx_ndcg import APPROX_NDCG, approx_ndcg
 from losses.lists.lambda_loss import LAMBDA_LOSS, lambda_loss
@@ -93,7 +94,7 @@ from losses.ranking.ranknet import (
     pairwise_logistic,
     pairwise_logistic_judged,
 )
-from losses.spec import GROUPS, Convention, LossSpec, Parameter, Symbol, spec_of
+from losses.spec import GROUPS, Convention, LossSpec, Parameter, Symbol
 from losses.spread.alignment import ALIGNMENT, UNIFORMITY, alignment, uniformity
 from losses.spread.barlow_twins import BARLOW_TWINS, barlow_twins
 from losses.spread.orthogonal import ORTHOGONAL, orthogonal

@@ -110,6 +110,10 @@ def as_function(*_: Tensor, **__: object) -> Tensor:
 class LossSpec:
     """Everything a page, a test or a reader needs to know of one loss.
 
+    `about` says in a sentence what it does, and `steps` what each step is that no other loss of
+    its group has, by its name. These, `title`, `note` and a parameter's `label` are the English
+    words; translations stand in `explorer/locale`.
+
     `terms` names the step whose gradient is the weight of each single term. `collapse` is the
     value when all embeddings are equal and `floor` the least value that any embedding reaches;
     both are called with the loss's inputs and parameters, and may answer None; a floor that only
@@ -142,6 +146,8 @@ class LossSpec:
     function: Callable[..., Tensor]
     title: str
     formula: str
+    about: str = ""
+    steps: Mapping[str, str] = field(default_factory=dict)
     group: str = "own"
     definition: Callable[..., Tensor] = as_function
     symbols: Mapping[str, Symbol] = field(default_factory=dict)
@@ -420,29 +426,3 @@ def _reads_by_name(function: Callable[..., Tensor]) -> dict[str, str]:
         for name, argument in inspect.signature(function).parameters.items()
         if argument.kind in positional or name in READABLE
     }
-
-
-def spec_of(function: Callable[..., Tensor]) -> LossSpec:
-    """A `LossSpec` for a function that came without one.
-
-    Positional arguments must bear names a batch can fill (`READABLE`); keyword-only numbers
-    become parameters that run from 0 to four times their default.
-    """
-    parameters = []
-    for name, argument in inspect.signature(function).parameters.items():
-        default = argument.default
-        if argument.kind is not inspect.Parameter.KEYWORD_ONLY or name in READABLE:
-            continue
-        if isinstance(default, bool):
-            parameters.append(Parameter(name, default))
-        elif isinstance(default, int | float):
-            reach = 4 * abs(default) or 1.0
-            low = -reach if default < 0 else 0.0
-            parameters.append(Parameter(name, float(default), "", low, reach, reach / 200))
-    return LossSpec(
-        function=function,
-        title=function.__name__.replace("_", " "),
-        formula="",
-        parameters=tuple(parameters),
-        terms="terms",
-    )

@@ -21,7 +21,9 @@ class Parameter:
     that is compared. Of a `whole` one only whole numbers count. A number with an `on_value` may be
     off, which is None, and begins at that value when it is switched on; `former_off` is the number
     that stood for off in earlier versions. One that speaks of a query's own hard negatives
-    (`negative_owners`) says in `without_owners` at which value it does not.
+    (`negative_owners`) says in `without_owners` at which value it does not. `label` is what it is
+    called in English, the same in every loss that has one of this name; translations stand in
+    `explorer/locale`.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Parameter:
     former_off: float | None = None
     whole: bool = False
     without_owners: ParameterValue | None = None
+    label: str = ""
 
     def __post_init__(self) -> None:
         if self.role not in ROLES:

@@ -1,6 +1,7 @@
 """Every word that a user reads: a catalogue of sentences for each language.
 
-A sentence stands in `<language>/<topic>.json`, where the topic is the first part of its key.
+A sentence stands in `<language>/<topic>.json`, where the topic is the first part of its key. The
+English words of a loss stand beside it, in its `LossSpec`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 if TYPE_CHECKING:
     from losses.spec import LossSpec, Part
 
-LANGUAGES = ("en", "zh")
+_FOLDER = Path(__file__).parent
+# English first: what it lacks no language has.
+LANGUAGES = ("en", *sorted({path.parent.name for path in _FOLDER.glob("*/ui.json")} - {"en"}))
 # Values that count something are grouped: 1 048 576. A seed or the end of a range stays as typed.
 COUNTS = frozenset(
     {"count", "part", "all", "used", "total", "done", "terms", "sentences"}
@@ -56,13 +59,37 @@ class Word(_Word, total=False):
 
 @cache
 def catalogue(language: str) -> dict[str, str]:
-    """The sentences of one language, by key, of all topics in the order of their names."""
-    topics = sorted((Path(__file__).parent / language).glob("*.json"))
+    """The sentences of one language, by key."""
+    return {**(_english_of_losses() if language == "en" else {}), **_files_of(language)}
+
+
+@cache
+def _files_of(language: str) -> dict[str, str]:
+    topics = sorted((_FOLDER / language).glob("*.json"))
     return {
         key: sentence
         for topic in topics
         for key, sentence in json.loads(topic.read_text(encoding="utf-8")).items()
     }
+
+
+def _english_of_losses() -> dict[str, str]:
+    from losses import LOSSES  # with torch, which not every sentence needs
+
+    words: dict[str, str] = {}
+    for name, spec in LOSSES.items():
+        own = {"title": spec.title, "about": spec.about, "note": spec.note}
+        own |= {f"note.{convention.name}": convention.note for convention in spec.conventions}
+        words |= {f"loss.{name}.{key}": text for key, text in own.items() if text}
+        words |= {f"step.{name}.{step}": text for step, text in spec.steps.items()}
+        words |= {f"parameter.{one.name}": one.label for one in spec.parameters if one.label}
+    return words
+
+
+def sentence_of(language: str, key: str) -> str:
+    """The sentence `key` with its placeholders. Raises KeyError where the language lacks it."""
+    files = _files_of(language)
+    return files[key] if key in files else catalogue(language)[key]
 
 
 def say(language: str, key: str, **values: object) -> str:
@@ -72,7 +99,7 @@ def say(language: str, key: str, **values: object) -> str:
     """
     sentence = _PLURAL.sub(
         lambda found: found[2] if str(values.get(found[1])) == "1" else found[3],
-        catalogue(language)[key],
+        sentence_of(language, key),
     )
     return _VALUE.sub(
         lambda found: spelled(language, found[1], values.get(found[1], found[0])), sentence
@@ -168,7 +195,7 @@ def spelled(language: str, name: str, value: object) -> str:
             return known["otherwise"]
         return say(language, known["key"], **known.get("values", {}))
     if isinstance(value, list):
-        between = catalogue(language)["ui.between"]
+        between = sentence_of(language, "ui.between")
         return between.join(spelled(language, name, one) for one in value)
     return grouped(value) if name in COUNTS and type(value) is int else str(value)
 

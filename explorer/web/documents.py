@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import re
 from collections.abc import Collection
 from html import escape
@@ -13,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from explorer.locale import say
+from explorer.locale import LANGUAGES, say
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.web import assets
 from explorer.web.hosting import encodings_in
@@ -61,6 +62,7 @@ def document(folder: str, functions: tuple[str, ...], root: str) -> bytes:
         f'<link rel="modulepreload" href="{assets.BASE}/{name}">'
         for name in assets.imported(modules)
     ]
+    languages = {name: say(name, "ui.language") for name in LANGUAGES}
     html = TEMPLATE.substitute(
         base=f"{escape(root)}/" if root else "./",  # all addresses of the page are relative to it
         about=escape(say("en", "page.description")),
@@ -69,6 +71,7 @@ def document(folder: str, functions: tuple[str, ...], root: str) -> bytes:
         modules="\n".join(ahead),
         folder=folder,
         functions=" ".join(functions),
+        languages=escape(json.dumps(languages, ensure_ascii=False)),
         theme=assets.FILES["kit/first_theme.js"].decode(),
         body=body,
     )

@@ -286,13 +286,17 @@ CONTRASTIVE = LossSpec(
     function=contrastive,
     definition=contrastive_definition,
     title="Contrastive",
+    about="Pull positives to distance 0, push negatives beyond the margin.",
+    steps={
+        "terms": "What each pair costs by itself.",
+    },
     group="distances",
     formula=r"\frac1N \sum_i \bigl(y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2\bigr)",
     symbols=CONTRASTIVE_SYMBOLS,
     parameters=(
-        Parameter("margin", 2.0, "m", 0.0, 4.0, 0.01, role="margin"),
-        Parameter("distance", "euclidean", choices=("euclidean", "cosine")),
-        Parameter("half", False),
+        Parameter("margin", 2.0, "m", 0.0, 4.0, 0.01, role="margin", label="margin"),
+        Parameter("distance", "euclidean", choices=("euclidean", "cosine"), label="distance"),
+        Parameter("half", False, label="halved"),
     ),
     variants={
         "half=true": r"\frac1{2N} \sum_i \bigl(y_i d_i^2 + (1 - y_i)\,[m - d_i]_+^2\bigr)",

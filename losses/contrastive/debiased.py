@@ -233,7 +233,7 @@ _SYMBOLS = {
     "loss": NT_XENT.symbols["loss"],
 }
 
-_TAU_PLUS = Parameter("tau_plus", 0.1, r"\tau^+", 0.0, 0.9, 0.01)
+_TAU_PLUS = Parameter("tau_plus", 0.1, r"\tau^+", 0.0, 0.9, 0.01, label="share of positives")
 
 
 def _with_copies(
@@ -257,6 +257,11 @@ DEBIASED = LossSpec(
     function=debiased,
     definition=debiased_definition,
     title="Debiased contrastive",
+    about="NT-Xent that takes a share of the negatives for positives.",
+    steps={
+        "excess": "What is left of the negatives, over the own pair.",
+        "noise": "All negatives, summed in the exponential.",
+    },
     group="in_batch",
     formula=_FORMULA.format(r"\sum_k e^{s_{ik}}"),
     symbols=_SYMBOLS,
@@ -278,6 +283,11 @@ HARD_WEIGHTED = LossSpec(
     function=hard_weighted,
     definition=hard_weighted_definition,
     title="Hard-weighted contrastive (HCL)",
+    about="Debiased, and near negatives weigh more.",
+    steps={
+        "excess": "What is left of the negatives, over the own pair.",
+        "noise": "The same, near negatives weighing more.",
+    },
     group="in_batch",
     formula=_FORMULA.format(r"\frac{\sum_k e^{(1 + \beta) s_{ik}}}{\overline{e^{\beta s_{ik}}}}"),
     symbols={
@@ -289,7 +299,7 @@ HARD_WEIGHTED = LossSpec(
     parameters=(
         temperature_parameter(0.5),
         _TAU_PLUS,
-        Parameter("beta", 1.0, r"\beta", 0.0, 5.0, 0.05),
+        Parameter("beta", 1.0, r"\beta", 0.0, 5.0, 0.05, label="weight of near negatives"),
     ),
     reads={"first": "queries", "second": "keys"},
     terms="terms",

@@ -256,6 +256,11 @@ DECOUPLED = LossSpec(
     function=decoupled,
     definition=decoupled_definition,
     title="Decoupled contrastive (DCL)",
+    about="InfoNCE without the own pair in its denominator.",
+    steps={
+        "partition": "All negatives, summed in the exponential.",
+        "weights": "A pair that is near already is pulled less.",
+    },
     group="in_batch",
     formula=r"\frac1N \sum_i \Bigl(-\frac{\cos(q_i, k_i)}{\tau}"
     r" + \log \sum_{j \ne i} e^{\cos(q_i, k_j)/\tau}\Bigr)",
@@ -294,8 +299,10 @@ DECOUPLED = LossSpec(
     },
     parameters=(
         temperature_parameter(0.1),
-        Parameter("weighted", False),
-        Parameter("sigma", 0.5, r"\sigma", 0.05, 5.0, 0.05, logarithmic=True),
+        Parameter("weighted", False, label="weighted by similarity"),
+        Parameter(
+            "sigma", 0.5, r"\sigma", 0.05, 5.0, 0.05, logarithmic=True, label="width of the weights"
+        ),
     ),
     reads={"first": "queries", "second": "keys", "negatives": "negatives"},
     terms="terms",

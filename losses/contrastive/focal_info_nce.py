@@ -183,6 +183,11 @@ FOCAL_INFO_NCE = LossSpec(
     function=focal_info_nce,
     definition=focal_info_nce_definition,
     title="Focal InfoNCE",
+    about="InfoNCE in which a query that already finds its key weighs less.",
+    steps={
+        "sharpened": "The cosine times itself; of the others, times itself plus the margin.",
+        "weights": "A query that is nearly right weighs little.",
+    },
     group="in_batch",
     formula=r"-\frac1N \sum_i (1 - p_i)^\gamma \log p_i,\quad"
     r" p_i = \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}",
@@ -205,7 +210,10 @@ FOCAL_INFO_NCE = LossSpec(
             signed=False,
         ),
     },
-    parameters=(temperature_parameter(0.05), Parameter("gamma", 0.5, r"\gamma", 0.0, 5.0, 0.05)),
+    parameters=(
+        temperature_parameter(0.05),
+        Parameter("gamma", 0.5, r"\gamma", 0.0, 5.0, 0.05, label="focus"),
+    ),
     reads={"queries": "queries", "keys": "keys", "negatives": "negatives"},
     terms="terms",
     negatives=("terms",),

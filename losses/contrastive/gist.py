@@ -297,6 +297,23 @@ GIST = LossSpec(
     function=gist,
     definition=gist_by_options,
     title="GISTEmbed",
+    about="InfoNCE without the negatives that a guide finds nearer than the own pair.",
+    steps={
+        "bound": "What is nearer than this to the guide is left out.",
+        "guide_keys": "The guide's vectors of the keys.",
+        "guide_negatives": "The guide's vectors of the negatives.",
+        "guide_queries": (
+            "The guide's vectors of the queries: a second encoder's, or the batch's own, held "
+            "still."
+        ),
+        "guided": "What the guide thinks of every query and key.",
+        "guided_keys": "The guide on keys.",
+        "guided_queries": "The guide on queries.",
+        "guides": "Vectors of the guide for everything that a row may choose from.",
+        "key_terms": "Other keys that the guide lets stand.",
+        "others": "Wrong keys, but for those that the guide finds too near.",
+        "query_terms": "Other queries that the guide lets stand.",
+    },
     group="in_batch",
     formula=r"-\frac1N \sum_i \log \frac{e^{s_{ii}}}{e^{s_{ii}}"
     r" + \sum_{j \ne i} m_{ij}\, e^{s_{ij}} + \sum_{j \ne i} m_{ij}\, e^{s(q_i, q_j)}"
@@ -346,10 +363,10 @@ GIST = LossSpec(
     },
     parameters=(
         temperature_parameter(0.01),
-        Parameter("margin", 0.0, "m", -0.5, 1.0, 0.01, role="margin"),
-        Parameter("margin_kind", "absolute", choices=KINDS),
-        Parameter("contrast_anchors", True),
-        Parameter("contrast_positives", True),
+        Parameter("margin", 0.0, "m", -0.5, 1.0, 0.01, role="margin", label="margin"),
+        Parameter("margin_kind", "absolute", choices=KINDS, label="kind of margin"),
+        Parameter("contrast_anchors", True, label="queries against queries"),
+        Parameter("contrast_positives", True, label="keys against keys"),
     ),
     reads={
         "queries": "queries",

@@ -18,7 +18,15 @@ from losses.spec import Parameter, Symbol
 
 def temperature_parameter(default: float) -> Parameter:
     return Parameter(
-        "temperature", default, r"\tau", 0.005, 2.0, 0.005, logarithmic=True, role="temperature"
+        "temperature",
+        default,
+        r"\tau",
+        0.005,
+        2.0,
+        0.005,
+        logarithmic=True,
+        role="temperature",
+        label="temperature",
     )
 
 

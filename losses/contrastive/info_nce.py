@@ -377,6 +377,7 @@ INFO_NCE = LossSpec(
     function=info_nce,
     definition=info_nce_by_options,
     title="InfoNCE",
+    about="Pick each query's own key out of all keys of the batch.",
     group="in_batch",
     formula=r"-\frac1N \sum_i \log \frac{e^{\cos(q_i, k_i)/\tau}}{\sum_j e^{\cos(q_i, k_j)/\tau}}",
     symbols={
@@ -410,8 +411,8 @@ INFO_NCE = LossSpec(
     },
     parameters=(
         temperature_parameter(0.05),
-        Parameter("symmetric", False),
-        Parameter("similarity", "cosine", choices=SIMILARITIES),
+        Parameter("symmetric", False, label="both directions"),
+        Parameter("similarity", "cosine", choices=SIMILARITIES, label="similarity"),
         Parameter(
             "directions",
             "query_to_key",
@@ -422,9 +423,10 @@ INFO_NCE = LossSpec(
                 "query_to_key,query_to_query,key_to_key",
                 OF_ALL,
             ),
+            label="directions",
         ),
-        Parameter("partition", "joint", choices=PARTITIONS),
-        Parameter("in_batch", True),
+        Parameter("partition", "joint", choices=PARTITIONS, label="softmax"),
+        Parameter("in_batch", True, label="negatives of the batch"),
         # At most 999: earlier versions wrote 1000 for off.
         Parameter(
             "mask_above",
@@ -436,11 +438,27 @@ INFO_NCE = LossSpec(
             logarithmic=True,
             on_value=0.1,
             former_off=1000.0,
+            label="masked from own + m",
         ),
-        Parameter("hardness", 0.0, r"\alpha", 0.0, 20.0, 0.1),
-        Parameter("hardness_on", "in_batch", choices=HARDENED),
-        Parameter("log_weight", 0.0, r"\log w", -5.0, 5.0, 0.1, without_owners=0.0),
-        Parameter("negatives_seen", "by_all", choices=SEEN, without_owners="by_all"),
+        Parameter("hardness", 0.0, r"\alpha", 0.0, 20.0, 0.1, label="hardness"),
+        Parameter("hardness_on", "in_batch", choices=HARDENED, label="hardness on"),
+        Parameter(
+            "log_weight",
+            0.0,
+            r"\log w",
+            -5.0,
+            5.0,
+            0.1,
+            without_owners=0.0,
+            label="weight of own hard negatives (logarithm)",
+        ),
+        Parameter(
+            "negatives_seen",
+            "by_all",
+            choices=SEEN,
+            without_owners="by_all",
+            label="hard negatives seen",
+        ),
     ),
     variants={
         "symmetric=true": r"-\frac{1}{2N} \sum_i \Bigl("

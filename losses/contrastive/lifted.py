@@ -135,6 +135,14 @@ LIFTED = LossSpec(
     function=lifted,
     definition=lifted_definition,
     title="Lifted structure",
+    about="A positive pair should be nearer than all negatives of both its ends.",
+    steps={
+        "both_push": "The negatives of both ends of a pair together.",
+        "per_pair": "What is missed, squared.",
+        "push": "All negatives of a sentence, summed in the exponential.",
+        "terms": "How far each negative reaches inside the margin.",
+        "violations": "Above 0 where the negatives of a positive pair are not far enough.",
+    },
     group="distances",
     aliases=("LiftedStructureLoss", "lifted structured embedding"),
     formula=r"\frac{1}{2|P|} \sum_{(i,j) \in P} \Bigl[\log\Bigl(\sum_{c_k \ne c_i} e^{m - d_{ik}}"
@@ -188,7 +196,7 @@ LIFTED = LossSpec(
             live=r"\frac{«Σ per_pair»}{2 \cdot «partners.sum().clamp_min(1)»}",
         ),
     },
-    parameters=(Parameter("margin", 1.0, "m", 0.0, 6.0, 0.01, role="margin"),),
+    parameters=(Parameter("margin", 1.0, "m", 0.0, 6.0, 0.01, role="margin", label="margin"),),
     reads={"embeddings": "embeddings", "classes": "classes"},
     terms="terms",
     collapse=_lifted_collapse,

@@ -132,6 +132,10 @@ MEGA_BATCH_MARGIN = LossSpec(
     function=mega_batch_margin,
     definition=mega_batch_margin_definition,
     title="Mega-batch margin",
+    about="A margin for the own key, and one for the nearest wrong key.",
+    steps={
+        "own": "Cosine with the own key.",
+    },
     group="in_batch",
     formula=r"\frac1N \sum_i \Bigl([m^+ - \cos(q_i, k_i)]_+"
     r" + \bigl[\max_{j \ne i} \cos(q_i, k_j) - m^-\bigr]_+\Bigr)",
@@ -159,8 +163,12 @@ MEGA_BATCH_MARGIN = LossSpec(
         ),
     },
     parameters=(
-        Parameter("positive_margin", 0.8, "m^+", -1.0, 1.0, 0.01, role="margin"),
-        Parameter("negative_margin", 0.3, "m^-", -1.0, 1.0, 0.01, role="margin"),
+        Parameter(
+            "positive_margin", 0.8, "m^+", -1.0, 1.0, 0.01, role="margin", label="positive margin"
+        ),
+        Parameter(
+            "negative_margin", 0.3, "m^-", -1.0, 1.0, 0.01, role="margin", label="negative margin"
+        ),
     ),
     reads={"queries": "queries", "keys": "keys"},
     terms="terms",

@@ -156,6 +156,22 @@ MULTI_SIMILARITY = LossSpec(
     function=multi_similarity,
     definition=multi_similarity_definition,
     title="Multi-Similarity",
+    about=(
+        "Positives and negatives of an anchor weigh by how hard they are, each side in a "
+        "logarithm of its own."
+    ),
+    steps={
+        "alike": "The two sentences share a class.",
+        "chosen": "The pairs that count.",
+        "farthest_positive": "The positive that is least similar to the anchor.",
+        "hard_negative": "Negatives that come near the farthest positive, or pass it.",
+        "hard_positive": "Positives that hardly lead over the nearest negative, or not at all.",
+        "nearest_negative": "The negative that is most similar to the anchor.",
+        "negative_part": "What the anchor pays for its negatives.",
+        "positive_part": "What the anchor pays for its positives.",
+        "pull": "How strongly a pair is drawn together if it is a positive.",
+        "push": "How strongly a pair is sent apart if it is a negative.",
+    },
     group="in_batch",
     aliases=("MS loss", "MultiSimilarityLoss"),
     formula=r"\frac1N \sum_i \Bigl(\frac1\alpha \log\bigl(1 + \sum_{p \in P(i)}"
@@ -236,12 +252,29 @@ MULTI_SIMILARITY = LossSpec(
     },
     parameters=(
         Parameter(
-            "positive_scale", 2.0, r"\alpha", 0.1, 100.0, 0.1, logarithmic=True, role="sharpness"
+            "positive_scale",
+            2.0,
+            r"\alpha",
+            0.1,
+            100.0,
+            0.1,
+            logarithmic=True,
+            role="sharpness",
+            label="scale of positives",
         ),
-        Parameter("negative_scale", 50.0, r"\beta", 0.1, 200.0, 0.1, logarithmic=True),
-        Parameter("threshold", 1.0, r"\lambda", -1.0, 1.0, 0.01),
-        Parameter("mined", True),
-        Parameter("margin", 0.1, r"\varepsilon", 0.0, 2.0, 0.01, role="margin"),
+        Parameter(
+            "negative_scale",
+            50.0,
+            r"\beta",
+            0.1,
+            200.0,
+            0.1,
+            logarithmic=True,
+            label="scale of negatives",
+        ),
+        Parameter("threshold", 1.0, r"\lambda", -1.0, 1.0, 0.01, label="threshold"),
+        Parameter("mined", True, label="hard pairs only"),
+        Parameter("margin", 0.1, r"\varepsilon", 0.0, 2.0, 0.01, role="margin", label="margin"),
     ),
     reads={"embeddings": "embeddings", "classes": "classes"},
     terms="terms",

@@ -91,6 +91,13 @@ N_PAIR = LossSpec(
     function=n_pair,
     definition=n_pair_definition,
     title="N-pair",
+    about="Pick each anchor's own positive out of all positives of the batch, by dot product.",
+    steps={
+        "anchors": "First sentences of the positive pairs.",
+        "own": "What each row should choose.",
+        "positives": "Second sentences of the positive pairs.",
+        "similarities": "Dot product, or cosine, of every anchor with every positive.",
+    },
     group="in_batch",
     aliases=("N-pairs", "multi-class N-pair", "NPairsLoss"),
     formula=r"\frac1N \sum_i \log\Bigl(1 + \sum_{j \ne i} e^{a_i \cdot p_j - a_i \cdot p_i}\Bigr)",
@@ -121,7 +128,7 @@ N_PAIR = LossSpec(
             live=r"\frac{«Σ per_query»}{«len(per_query)»}",
         ),
     },
-    parameters=(Parameter("similarity", "dot", choices=SIMILARITIES),),
+    parameters=(Parameter("similarity", "dot", choices=SIMILARITIES, label="similarity"),),
     variants={
         "similarity=cosine": r"\frac1N \sum_i \log\Bigl(1 + \sum_{j \ne i}"
         r" e^{\cos(a_i, p_j) - \cos(a_i, p_i)}\Bigr)",

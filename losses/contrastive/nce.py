@@ -255,6 +255,7 @@ NCE = LossSpec(
     function=nce,
     definition=nce_by_options,
     title="NCE",
+    about="Tell each true pair from noise, one comparison at a time.",
     group="in_batch",
     formula=r"-\frac{1}{|\mathrm{noise}|} \sum_{i, k}"
     r" \log \frac{e^{s^+_i/\tau}}{e^{s^+_i/\tau} + m\, e^{s^-_{ik}/\tau}}",
@@ -301,9 +302,11 @@ NCE = LossSpec(
     },
     parameters=(
         temperature_parameter(0.05),
-        Parameter("noise_ratio", 1.0, "m", 0.01, 100.0, 0.01, logarithmic=True),
-        Parameter("full", False),
-        Parameter("log_noise", 0.0, r"\nu", -20.0, 20.0, 0.1),
+        Parameter(
+            "noise_ratio", 1.0, "m", 0.01, 100.0, 0.01, logarithmic=True, label="noise ratio"
+        ),
+        Parameter("full", False, label="full form"),
+        Parameter("log_noise", 0.0, r"\nu", -20.0, 20.0, 0.1, label="log noise"),
     ),
     variants={
         "full=true": r"\frac1N \sum_i \Bigl(\log\bigl(1 + e^{\nu - s^+_i/\tau}\bigr)"

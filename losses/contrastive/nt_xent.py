@@ -265,6 +265,7 @@ NT_XENT = LossSpec(
     function=nt_xent,
     definition=nt_xent_definition,
     title="NT-Xent",
+    about="Pick each view's partner out of all other views.",
     group="in_batch",
     formula=r"-\frac{1}{2N} \sum_i \log"
     r" \frac{e^{\cos(z_i, z_{p(i)})/\tau}}{\sum_{k \ne i} e^{\cos(z_i, z_k)/\tau}}",

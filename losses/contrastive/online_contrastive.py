@@ -117,6 +117,12 @@ ONLINE_CONTRASTIVE = LossSpec(
     function=online_contrastive,
     definition=online_contrastive_definition,
     title="Online contrastive",
+    about="Contrastive loss of far positives and near negatives only.",
+    steps={
+        "farthest": "The farthest positive: what is nearer among the negatives is hard.",
+        "similar": "Pairs that should lie together.",
+        "terms": "Only hard pairs cost anything.",
+    },
     group="distances",
     formula=r"\sum_{y_i = 1,\, d_i > \min d^-} d_i^2"
     r" + \sum_{y_i = 0,\, d_i < \max d^+} [m - d_i]_+^2",
@@ -147,8 +153,8 @@ ONLINE_CONTRASTIVE = LossSpec(
         "loss": Symbol(r"\mathcal L", equals=r"\sum_i t_i", live="«Σ terms»"),
     },
     parameters=(
-        Parameter("margin", 0.5, "m", 0.0, 4.0, 0.01, role="margin"),
-        Parameter("distance", "cosine", choices=METRICS),
+        Parameter("margin", 0.5, "m", 0.0, 4.0, 0.01, role="margin", label="margin"),
+        Parameter("distance", "cosine", choices=METRICS, label="distance"),
     ),
     reads={"first": "first", "second": "second", "labels": "binary_labels"},
     terms="distances",

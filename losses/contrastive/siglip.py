@@ -155,6 +155,11 @@ SIGLIP = LossSpec(
     function=siglip,
     definition=siglip_definition,
     title="SigLIP",
+    about="Every query and key decide on their own whether they belong together.",
+    steps={
+        "logits": "Scaled and shifted: above 0 means “they belong together”.",
+        "terms": "A yes-or-no decision for every cell.",
+    },
     group="in_batch",
     formula=r"\frac1N \sum_{i,j} \log\bigl(1 + e^{-z_{ij} (t \cos(q_i, k_j) + b)}\bigr)",
     symbols={
@@ -182,8 +187,10 @@ SIGLIP = LossSpec(
         ),
     },
     parameters=(
-        Parameter("scale", 10.0, "t", 0.1, 200.0, 0.1, logarithmic=True, role="sharpness"),
-        Parameter("bias", -10.0, "b", -30.0, 10.0, 0.1),
+        Parameter(
+            "scale", 10.0, "t", 0.1, 200.0, 0.1, logarithmic=True, role="sharpness", label="scale"
+        ),
+        Parameter("bias", -10.0, "b", -30.0, 10.0, 0.1, label="bias"),
     ),
     reads={"queries": "queries", "keys": "keys", **TEXTS},
     counted=COUNTED,

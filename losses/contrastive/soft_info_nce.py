@@ -110,6 +110,10 @@ SOFT_INFO_NCE = LossSpec(
     function=soft_info_nce,
     definition=soft_info_nce_definition,
     title="InfoNCE with soft targets",
+    about="A query's target is a distribution over the keys, not one key.",
+    steps={
+        "costs": "What each key costs, by its share of the target.",
+    },
     group="in_batch",
     formula=r"-\frac1N \sum_i \sum_j t_{ij}"
     r" \log \frac{e^{\cos(q_i, k_j)/\tau}}{\sum_l e^{\cos(q_i, k_l)/\tau}}",

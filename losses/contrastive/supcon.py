@@ -229,6 +229,10 @@ SUPCON = LossSpec(
     function=supcon,
     definition=supcon_by_options,
     title="Supervised contrastive (SupCon)",
+    about="All sentences of a class are positives of one another.",
+    steps={
+        "keys": "Every sentence of the batch, and the queue's, if there is one.",
+    },
     group="in_batch",
     formula=r"\frac1N \sum_i \frac{-1}{|P(i)|} \sum_{p \in P(i)}"
     r" \log \frac{e^{\cos(z_i, z_p)/\tau}}{\sum_k e^{\cos(z_i, z_k)/\tau}}",
@@ -280,7 +284,10 @@ SUPCON = LossSpec(
             r"{«(positive_count > 0).sum().clamp_min(1)»}",
         ),
     },
-    parameters=(temperature_parameter(0.1), Parameter("include_self", False)),
+    parameters=(
+        temperature_parameter(0.1),
+        Parameter("include_self", False, label="anchor is its own key"),
+    ),
     reads={"embeddings": "embeddings", "classes": "classes"},
     terms="terms",
     selectors=("positives", "alike"),

@@ -257,15 +257,23 @@ TRIPLET = LossSpec(
     function=triplet,
     definition=triplet_by_options,
     title="Triplet",
+    about="The positive should be nearer than the negative, by a margin.",
+    steps={
+        "anchors": "The anchor of each triplet, or every sentence that may be one.",
+        "negatives": "The negative of each triplet.",
+        "positives": "The positive of each triplet.",
+        "terms": "Only what is missed counts.",
+        "to_negative": "Distance from the anchor to its negative.",
+    },
     group="distances",
     formula=r"\frac{1}{|T|} \sum_{(a, p, n) \in T} [d(a, p) - d(a, n) + m]_+",
     symbols=TRIPLET_SYMBOLS,
     parameters=(
         # The function's default is "given"; a batch has classes, and mines.
-        Parameter("mining", "all", choices=("all", "semi_hard", "hard")),
-        Parameter("margin", 1.0, "m", 0.0, 6.0, 0.01, role="margin"),
-        Parameter("distance", "euclidean", choices=geometry.DISTANCES),
-        Parameter("soft_margin", False),
+        Parameter("mining", "all", choices=("all", "semi_hard", "hard"), label="mining"),
+        Parameter("margin", 1.0, "m", 0.0, 6.0, 0.01, role="margin", label="margin"),
+        Parameter("distance", "euclidean", choices=geometry.DISTANCES, label="distance"),
+        Parameter("soft_margin", False, label="soft margin"),
     ),
     variants={
         "soft_margin=true": r"\frac{1}{|T|} \sum_{(a, p, n) \in T}"

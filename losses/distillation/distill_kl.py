@@ -185,6 +185,7 @@ DISTILL_KL = LossSpec(
     function=distill_kl,
     definition=distill_kl_definition,
     title="Distillation (KL)",
+    about="The shares that the student gives a list's candidates should be the teacher's.",
     group="distillation",
     formula=r"\frac{T^2}{N} \sum_i \sum_k P_{ik} \log \frac{P_{ik}}{p_{ik}},\quad"
     r" P = \mathrm{softmax}(t / T_t),\ p = \mathrm{softmax}(s / T)",
@@ -228,9 +229,27 @@ DISTILL_KL = LossSpec(
         ),
     },
     parameters=(
-        Parameter("temperature", 1.0, "T", 0.01, 10.0, 0.01, logarithmic=True, role="sharpness"),
-        Parameter("teacher_temperature", 0.0, "T_t", 0.0, 10.0, 0.05),
-        Parameter("divergence", "kl", choices=DIVERGENCES),
+        Parameter(
+            "temperature",
+            1.0,
+            "T",
+            0.01,
+            10.0,
+            0.01,
+            logarithmic=True,
+            role="sharpness",
+            label="temperature",
+        ),
+        Parameter(
+            "teacher_temperature",
+            0.0,
+            "T_t",
+            0.0,
+            10.0,
+            0.05,
+            label="teacher's temperature (0: the same)",
+        ),
+        Parameter("divergence", "kl", choices=DIVERGENCES, label="divergence"),
     ),
     variants={
         "divergence=ce": r"-\frac{T^2}{N} \sum_i \sum_k P_{ik} \log p_{ik},\quad"

@@ -70,6 +70,14 @@ EMBEDDING_MSE = LossSpec(
     function=embedding_mse,
     definition=embedding_mse_definition,
     title="Embedding MSE",
+    about="The student's vectors should be the teacher's, number by number.",
+    steps={
+        "embeddings": "The student's vectors of the sentences, as they are: lengths count.",
+        "errors": "How far the student is off.",
+        "similarities": "The cosine of student and teacher.",
+        "teacher_embeddings": "The teacher's vectors of the same sentences; they stay as they are.",
+        "terms": "Its square.",
+    },
     group="distillation",
     formula=r"\frac{1}{S D} \sum_i \sum_d (z_{id} - t_{id})^2",
     symbols={

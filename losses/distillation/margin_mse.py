@@ -112,6 +112,16 @@ MARGIN_MSE = LossSpec(
     function=margin_mse,
     definition=margin_mse_definition,
     title="MarginMSE",
+    about="The positive should stand above each negative by as much as the teacher says.",
+    steps={
+        "errors": "What is missing; two cosines are never farther apart than 2.",
+        "margins": "How far the student has it above.",
+        "negative_scores": "A row for each of them: the similarities of its negatives.",
+        "positive_scores": "The similarity of each positive pair that has negatives.",
+        "targets": "What the margin should be.",
+        "teacher_margins": "How far the teacher has the positive above each negative.",
+        "terms": "Its square.",
+    },
     group="distillation",
     formula=r"\frac1{NK} \sum_{i,k} \bigl((s^+_i - s^-_{ik}) - (t^+_i - t^-_{ik})\bigr)^2",
     symbols={

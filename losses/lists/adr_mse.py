@@ -106,6 +106,14 @@ ADR_MSE = LossSpec(
     function=adr_mse,
     definition=adr_mse_definition,
     title="ADR-MSE",
+    about="Each candidate's soft rank should be the rank of its label, the top ones most of all.",
+    steps={
+        "discounts": "The first places count most.",
+        "errors": "How far each candidate is from its place.",
+        "ranks": "A rank that a gradient can follow: 1, and how far each other candidate is above.",
+        "terms": "The square of it, by the place's discount.",
+        "true_ranks": "The rank by label; equal labels share the mean of their places.",
+    },
     group="lists",
     formula=r"\frac1N \sum_{l,i} \frac{(r_{l,i} - \hat r_{l,i})^2}{\log_2(1 + r_{l,i})},\quad"
     r" \hat r_{l,i} = 1 + \sum_{j \ne i} \sigma\Bigl(\frac{s_{l,j} - s_{l,i}}{\tau}\Bigr)",

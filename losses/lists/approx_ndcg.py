@@ -113,6 +113,11 @@ APPROX_NDCG = LossSpec(
     function=approx_ndcg,
     definition=approx_ndcg_definition,
     title="ApproxNDCG",
+    about="The NDCG itself, of ranks made soft. Its values are negative: −1 is the best order.",
+    steps={
+        "ranks": "A rank that a gradient can follow: 1, and how far each other candidate is above.",
+        "terms": "The gain at that rank.",
+    },
     group="lists",
     formula=r"-\frac1L \sum_l \sum_i \frac{G_{l,i}}{\log_2(1 + \hat r_{l,i})},\quad"
     r" \hat r_{l,i} = 1 + \sum_{j \ne i} \sigma\Bigl(\frac{s_{l,j} - s_{l,i}}{\tau}\Bigr)",
@@ -133,7 +138,15 @@ APPROX_NDCG = LossSpec(
     },
     parameters=(
         Parameter(
-            "temperature", 0.1, r"\tau", 0.001, 10.0, 0.001, logarithmic=True, role="sharpness"
+            "temperature",
+            0.1,
+            r"\tau",
+            0.001,
+            10.0,
+            0.001,
+            logarithmic=True,
+            role="sharpness",
+            label="temperature",
         ),
     ),
     reads=READS,

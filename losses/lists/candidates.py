@@ -16,7 +16,15 @@ from losses.kernels import log_sum_exp
 from losses.spec import Parameter, Symbol
 
 TEMPERATURE = Parameter(
-    "temperature", 1.0, r"\tau", 0.01, 10.0, 0.01, logarithmic=True, role="sharpness"
+    "temperature",
+    1.0,
+    r"\tau",
+    0.01,
+    10.0,
+    0.01,
+    logarithmic=True,
+    role="sharpness",
+    label="temperature",
 )
 READS = {"scores": "list_scores", "labels": "list_labels", "mask": "list_mask"}
 READS_JUDGED = {**READS, "mask": "judged_mask"}  # a label of −1 is no candidate

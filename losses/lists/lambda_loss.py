@@ -171,6 +171,13 @@ LAMBDA_LOSS = LossSpec(
     function=lambda_loss,
     definition=lambda_loss_definition,
     title="LambdaLoss",
+    about="RankNet within each list; a pair counts by what its order is worth to the NDCG.",
+    steps={
+        "ordered": "The row's label is higher, so its score should be higher too.",
+        "reached": "Whether a candidate stands among the first k.",
+        "terms": "A logarithm for each pair, by its weight.",
+        "weights": "What it would cost the NDCG to swap the two.",
+    },
     group="lists",
     formula=r"\frac{1}{|P|} \sum_l \sum_{y_i > y_j} w_{l,ij}"
     r" \log_2\bigl(1 + e^{\sigma (s_{l,j} - s_{l,i})}\bigr)",
@@ -204,11 +211,21 @@ LAMBDA_LOSS = LossSpec(
         ),
     },
     parameters=(
-        Parameter("scheme", "ndcg2pp", choices=SCHEMES),
-        Parameter("k", 0.0, "k", 0, 50, 1, whole=True),
-        Parameter("sigma", 1.0, r"\sigma", 0.01, 100.0, 0.01, logarithmic=True, role="sharpness"),
-        Parameter("mu", 10.0, r"\mu", 0.0, 100.0, 0.5),
-        Parameter("reduction", "mean", choices=REDUCTIONS),
+        Parameter("scheme", "ndcg2pp", choices=SCHEMES, label="weights"),
+        Parameter("k", 0.0, "k", 0, 50, 1, whole=True, label="first k only"),
+        Parameter(
+            "sigma",
+            1.0,
+            r"\sigma",
+            0.01,
+            100.0,
+            0.01,
+            logarithmic=True,
+            role="sharpness",
+            label="width of the weights",
+        ),
+        Parameter("mu", 10.0, r"\mu", 0.0, 100.0, 0.5, label="share of NDCG-Loss2"),
+        Parameter("reduction", "mean", choices=REDUCTIONS, label="reduction"),
     ),
     variants={
         "scheme=ndcg1": r"\frac{1}{|P|} \sum_l \sum_{i, j} \frac{G_{l,i}}{D_{r_i}}"

@@ -140,6 +140,13 @@ LIST_MLE = LossSpec(
     function=list_mle,
     definition=list_mle_definition,
     title="ListMLE",
+    about="Choose a list's candidates one by one, the best label first.",
+    steps={
+        "choices": "What choosing each candidate at its turn costs.",
+        "later": "The column is still there when the row is chosen.",
+        "terms": "What still competes with the row's candidate when it is chosen.",
+        "weights": "The first places weigh most.",
+    },
     group="lists",
     formula=r"\frac1L \sum_l \sum_i \log\Bigl(1 + \sum_{j\ \text{after}\ i}"
     r" e^{(s_{l,j} - s_{l,i})/\tau}\Bigr)",
@@ -182,8 +189,8 @@ LIST_MLE = LossSpec(
         "loss": MEAN_OF_LISTS,
     },
     parameters=(
-        Parameter("weighted", False),
-        Parameter("order", "labels", choices=ORDERS),
+        Parameter("weighted", False, label="weighted by similarity"),
+        Parameter("order", "labels", choices=ORDERS, label="order"),
         TEMPERATURE,
     ),
     variants={

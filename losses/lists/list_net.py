@@ -233,10 +233,11 @@ LIST_NET = LossSpec(
     function=list_net,
     definition=list_net_definition,
     title="ListNet",
+    about="The shares of a list's scores should be those of its labels.",
     group="lists",
     formula=r"-\frac1L \sum_l \sum_j P_{l,j} \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}",
     symbols=SHARE_SYMBOLS,
-    parameters=(Parameter("target", "softmax", choices=TARGETS), TEMPERATURE),
+    parameters=(Parameter("target", "softmax", choices=TARGETS, label="target"), TEMPERATURE),
     reads=READS,
     terms="logits",  # the mean weighs every term alike; what pulls at a candidate is p − P
     collapse=_collapse,
@@ -271,6 +272,7 @@ SOFTMAX_RANK = LossSpec(
     function=softmax_rank,
     definition=softmax_rank_definition,
     title="Softmax loss of lists",
+    about="Each candidate's share of its list, weighted by its label.",
     group="lists",
     formula=r"-\frac1L \sum_l \sum_j y_{l,j} \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}",
     symbols={
@@ -281,7 +283,7 @@ SOFTMAX_RANK = LossSpec(
         "target=normalized": r"-\frac1L \sum_l \sum_j \frac{y_{l,j}}{\sum_k y_{l,k}}"
         r" \log \frac{e^{s_{l,j}/\tau}}{\sum_k e^{s_{l,k}/\tau}}",
     },
-    parameters=(Parameter("target", "raw", choices=RANK_TARGETS), TEMPERATURE),
+    parameters=(Parameter("target", "raw", choices=RANK_TARGETS, label="target"), TEMPERATURE),
     reads=READS,
     terms="logits",
     collapse=_collapse,

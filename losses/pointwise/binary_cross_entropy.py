@@ -77,6 +77,12 @@ BINARY_CROSS_ENTROPY = LossSpec(
     function=binary_cross_entropy,
     definition=binary_cross_entropy_definition,
     title="Binary cross-entropy",
+    about="Each score is read as the logit of “this pair is positive”.",
+    steps={
+        "labels": "1 for a pair whose label reaches the threshold, 0 for the others.",
+        "scores": "The similarity of each pair, as the model sees it now, read as a logit.",
+        "terms": "What each pair costs by itself.",
+    },
     group="pair_scores",
     formula=r"\frac1N \sum_i \bigl(\log(1 + e^{s_i}) - y_i s_i\bigr)",
     symbols={

@@ -47,6 +47,14 @@ COSINE_MSE = LossSpec(
     function=cosine_mse,
     definition=cosine_mse_definition,
     title="Cosine regression (MSE)",
+    about="Each cosine is drawn to its label, regardless of the others.",
+    steps={
+        "labels": (
+            "The labels as targets of a cosine: the ends of their scale are 0 and 1; labels "
+            "from −1 to 1 stay as they are."
+        ),
+        "terms": "Squared, so that large errors count most.",
+    },
     group="pair_scores",
     formula=r"\frac1N \sum_i (s_i - y_i)^2",
     symbols={

@@ -165,6 +165,7 @@ ARCFACE = LossSpec(
     function=arcface,
     definition=arcface_definition,
     title="ArcFace",
+    about="Classification with a margin added to the angle of the right class.",
     group="prototypes",
     formula=r"-\frac1N \sum_i \log \frac{e^{s \cos(\theta_{i c_i} + m)}}"
     r"{e^{s \cos(\theta_{i c_i} + m)} + \sum_{j \ne c_i} e^{s \cos\theta_{ij}}}",
@@ -187,8 +188,10 @@ ARCFACE = LossSpec(
         ),
     },
     parameters=(
-        Parameter("scale", 64.0, "s", 0.1, 256.0, 0.1, logarithmic=True, role="sharpness"),
-        Parameter("margin", 0.5, "m", 0.0, 1.5, 0.01, role="margin"),
+        Parameter(
+            "scale", 64.0, "s", 0.1, 256.0, 0.1, logarithmic=True, role="sharpness", label="scale"
+        ),
+        Parameter("margin", 0.5, "m", 0.0, 1.5, 0.01, role="margin", label="margin"),
     ),
     reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
     terms="terms",

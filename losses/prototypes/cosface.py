@@ -98,6 +98,10 @@ COSFACE = LossSpec(
     function=cosface,
     definition=cosface_definition,
     title="CosFace",
+    about="Classification in which the right class must lead by a margin of cosine.",
+    steps={
+        "moved": "The same with the margin taken off.",
+    },
     group="prototypes",
     aliases=(
         "AM-Softmax",
@@ -121,8 +125,10 @@ COSFACE = LossSpec(
         ),
     },
     parameters=(
-        Parameter("scale", 64.0, "s", 0.1, 256.0, 0.1, logarithmic=True, role="sharpness"),
-        Parameter("margin", 0.35, "m", 0.0, 1.0, 0.01, role="margin"),
+        Parameter(
+            "scale", 64.0, "s", 0.1, 256.0, 0.1, logarithmic=True, role="sharpness", label="scale"
+        ),
+        Parameter("margin", 0.35, "m", 0.0, 1.0, 0.01, role="margin", label="margin"),
     ),
     reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
     terms="terms",

@@ -128,6 +128,7 @@ PROXY_ANCHOR = LossSpec(
     function=proxy_anchor,
     definition=proxy_anchor_definition,
     title="Proxy-Anchor",
+    about="Each prototype draws its own sentences near and sends all others away.",
     group="prototypes",
     aliases=("ProxyAnchorLoss",),
     formula=r"\frac{1}{|P^+|} \sum_{j \in P^+} \log\Bigl(1 + \sum_{c_i = j}"
@@ -172,8 +173,18 @@ PROXY_ANCHOR = LossSpec(
         ),
     },
     parameters=(
-        Parameter("scale", 32.0, r"\alpha", 0.1, 256.0, 0.1, logarithmic=True, role="sharpness"),
-        Parameter("margin", 0.1, r"\delta", 0.0, 1.0, 0.01, role="margin"),
+        Parameter(
+            "scale",
+            32.0,
+            r"\alpha",
+            0.1,
+            256.0,
+            0.1,
+            logarithmic=True,
+            role="sharpness",
+            label="scale",
+        ),
+        Parameter("margin", 0.1, r"\delta", 0.0, 1.0, 0.01, role="margin", label="margin"),
     ),
     reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},
     terms="terms",

@@ -117,6 +117,10 @@ PROXY_NCA = LossSpec(
     function=proxy_nca,
     definition=proxy_nca_definition,
     title="Proxy-NCA",
+    about="Each sentence nearer to its own prototype than to all the others.",
+    steps={
+        "own": "Distance to the own prototype.",
+    },
     group="prototypes",
     aliases=("ProxyNCA", "ProxyNCA++", "ProxyNCALoss"),
     formula=r"-\frac1N \sum_i \log \frac{e^{-s\, d_{i c_i}}}{\sum_{j \ne c_i} e^{-s\, d_{ij}}},"
@@ -145,8 +149,10 @@ PROXY_NCA = LossSpec(
         ),
     },
     parameters=(
-        Parameter("scale", 1.0, "s", 0.1, 64.0, 0.1, logarithmic=True, role="sharpness"),
-        Parameter("include_own", False),
+        Parameter(
+            "scale", 1.0, "s", 0.1, 64.0, 0.1, logarithmic=True, role="sharpness", label="scale"
+        ),
+        Parameter("include_own", False, label="own prototype in the denominator"),
     ),
     variants={"include_own=true": OWN_TOO},
     reads={"embeddings": "embeddings", "classes": "classes", "prototypes": "prototypes"},

@@ -214,6 +214,7 @@ SOFTMAX = LossSpec(
     function=softmax,
     definition=softmax_definition,
     title="Softmax with prototypes",
+    about="Classify each sentence among the class prototypes.",
     group="prototypes",
     formula=r"-\frac1N \sum_i \log \frac{e^{q_i \cdot w_{c_i}}}{\sum_j e^{q_i \cdot w_j}}",
     symbols={

@@ -247,6 +247,10 @@ CIRCLE_SELF_PACED = LossSpec(
     function=circle_self_paced,
     definition=circle_self_paced_definition,
     title="Circle, self-paced",
+    about="Circle loss that slows down for pairs already in place.",
+    steps={
+        "labels": "1 for a pair whose label reaches the threshold, 0 for the others.",
+    },
     group="pair_scores",
     formula=r"\log\Bigl(1 + \sum_{j \in -} e^{\gamma \alpha_n (s_j - m)}"
     r" \sum_{i \in +} e^{-\gamma \alpha_p (s_i - 1 + m)}\Bigr)",
@@ -281,8 +285,18 @@ CIRCLE_SELF_PACED = LossSpec(
         ),
     },
     parameters=(
-        Parameter("scale", 64.0, r"\gamma", 0.1, 256.0, 0.1, logarithmic=True, role="sharpness"),
-        Parameter("margin", 0.25, "m", 0.0, 1.0, 0.01, role="margin"),
+        Parameter(
+            "scale",
+            64.0,
+            r"\gamma",
+            0.1,
+            256.0,
+            0.1,
+            logarithmic=True,
+            role="sharpness",
+            label="scale",
+        ),
+        Parameter("margin", 0.25, "m", 0.0, 1.0, 0.01, role="margin", label="margin"),
     ),
     reads={"scores": "scores", "labels": "binary_labels"},
     form=Separable(paced_parts),

@@ -93,6 +93,7 @@ HIERARCHICAL_COSENT = LossSpec(
     function=hierarchical_cosent,
     definition=hierarchical_cosent_definition,
     title="Hierarchical CoSENT",
+    about="CoSENT at several levels of similarity, added with weights.",
     group="pair_scores",
     formula=r"\sum_{l} \beta_l \log\Bigl(1 + \sum_{y_i > y_j}"
     r" e^{\lambda (s^{(l)}_j - s^{(l)}_i)}\Bigr)",
@@ -134,7 +135,10 @@ HIERARCHICAL_COSENT = LossSpec(
             live="«Σ level_losses * tensor(weights)»",
         ),
     },
-    parameters=(Parameter("weights", (1.0, 1.0, 1.0), r"\beta", 0.0, 10.0, 0.1), SCALE),
+    parameters=(
+        Parameter("weights", (1.0, 1.0, 1.0), r"\beta", 0.0, 10.0, 0.1, label="level weights"),
+        SCALE,
+    ),
     reads={"level_scores": "level_scores", "labels": "labels"},
     terms="terms",
     collapse=lambda given, weights=None, **_: (

@@ -119,6 +119,10 @@ PAIRWISE_HINGE = LossSpec(
     function=pairwise_hinge,
     definition=pairwise_hinge_definition,
     title="Pairwise hinge",
+    about="Only pairs closer than the margin count, as defined here weighted by their label gap.",
+    steps={
+        "terms": "What is missed, weighted as the formula says; the rest is 0.",
+    },
     group="pair_scores",
     formula=r"\frac{\sum_{y_i > y_j} (y_i - y_j)\,[s_j - s_i + m]_+}"
     r"{\sum_{y_i > y_j} (y_i - y_j) + \varepsilon}",
@@ -154,8 +158,8 @@ PAIRWISE_HINGE = LossSpec(
         ),
     },
     parameters=(
-        Parameter("margin", 0.3, "m", 0.0, 2.0, 0.01, role="margin"),
-        Parameter("eps", 1e-6, r"\varepsilon", 0.0, 1e-3, 1e-6),
+        Parameter("margin", 0.3, "m", 0.0, 2.0, 0.01, role="margin", label="margin"),
+        Parameter("eps", 1e-6, r"\varepsilon", 0.0, 1e-3, 1e-6, label="stabiliser"),
     ),
     reads={"scores": "scores", "labels": "labels"},
     form=HingeSum(margin=lambda margin, **_: margin, eps=lambda eps, **_: eps),

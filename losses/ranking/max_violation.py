@@ -39,6 +39,7 @@ MAX_VIOLATION = LossSpec(
     function=max_violation,
     definition=max_violation_definition,
     title="Largest violation",
+    about="The single worst violation: what CoSENT becomes as its scale grows.",
     group="pair_scores",
     formula=r"\max\bigl(0, \max_{y_i > y_j} (s_j - s_i)\bigr)",
     symbols={

@@ -73,6 +73,7 @@ MULTITASK_COSENT = LossSpec(
     function=multitask_cosent,
     definition=multitask_cosent_definition,
     title="Multi-task CoSENT",
+    about="CoSENT for the order and cross-entropy for the class, together.",
     group="pair_scores",
     formula=r"\log\Bigl(1 + \sum_{y_i > y_j} e^{\lambda (s_j - s_i)}\Bigr)"
     r" + \alpha\,\mathrm{CE}(z, c)",
@@ -102,7 +103,10 @@ MULTITASK_COSENT = LossSpec(
             live=r"«ranking» + «alpha» \cdot «classification»",
         ),
     },
-    parameters=(Parameter("alpha", 1.0, r"\alpha", 0.0, 10.0, 0.05), SCALE),
+    parameters=(
+        Parameter("alpha", 1.0, r"\alpha", 0.0, 10.0, 0.05, label="weight of cross-entropy"),
+        SCALE,
+    ),
     reads={
         "scores": "scores",
         "labels": "labels",

@@ -28,7 +28,9 @@ GRADED = {"graded": Symbol(r"y_i \ge 0", ("pair",), r"«labels[r]» \ge 0")}
 
 LOG1P_OF_TERMS = r"\log\bigl(1 + «Σ exp terms»\bigr)"
 
-SCALE = Parameter("scale", 20.0, r"\lambda", 0.1, 1000.0, 0.1, logarithmic=True, role="scale")
+SCALE = Parameter(
+    "scale", 20.0, r"\lambda", 0.1, 1000.0, 0.1, logarithmic=True, role="scale", label="scale"
+)
 
 PAIR_SYMBOLS = {
     "scores": Symbol("s_i", ("pair",), stem="s"),

@@ -223,6 +223,11 @@ PAIRWISE_LOGISTIC = LossSpec(
     function=pairwise_logistic,
     definition=pairwise_logistic_definition,
     title="Pairwise logistic (RankNet)",
+    about="Each ordered pair has a logarithm of its own, as in RankNet.",
+    steps={
+        "logistic": "What each cell would cost, ordered or not.",
+        "terms": "A logarithm for each comparison, where CoSENT has one for all.",
+    },
     group="pair_scores",
     formula=r"\sum_{y_i > y_j} \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",
     symbols={
@@ -248,7 +253,7 @@ PAIRWISE_LOGISTIC = LossSpec(
             live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1) if reduction == 'mean' else 1»}",
         ),
     },
-    parameters=(SCALE, Parameter("reduction", "sum", choices=("sum", "mean"))),
+    parameters=(SCALE, Parameter("reduction", "sum", choices=("sum", "mean"), label="reduction")),
     variants={
         "reduction=mean": r"\frac1{|P|} \sum_{y_i > y_j}"
         r" \log\bigl(1 + e^{\lambda (s_j - s_i)}\bigr)",

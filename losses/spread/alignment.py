@@ -113,6 +113,11 @@ ALIGNMENT = LossSpec(
     function=alignment,
     definition=alignment_definition,
     title="Alignment",
+    about="The two sentences of a positive pair lie near each other.",
+    steps={
+        "differences": "What the directions of a pair differ by.",
+        "terms": "What each pair costs by itself.",
+    },
     group="spread",
     without_others={},
     aliases=("align loss",),
@@ -151,6 +156,12 @@ UNIFORMITY = LossSpec(
     function=uniformity,
     definition=uniformity_definition,
     title="Uniformity",
+    about="All sentences spread evenly over the sphere.",
+    steps={
+        "distances": "Squared distance of the directions.",
+        "others": "Every pair of two sentences.",
+        "total": "All pairs, summed in the exponential.",
+    },
     group="spread",
     aliases=("uniform loss", "Gaussian potential"),
     formula=r"\log \frac{1}{N(N - 1)} \sum_{i \ne k} e^{-t \lVert z_i - z_k \rVert^2},"
@@ -181,7 +192,11 @@ UNIFORMITY = LossSpec(
             live=r"«total» - \ln «max(len(embeddings) * (len(embeddings) - 1), 1)»",
         ),
     },
-    parameters=(Parameter("t", 2.0, "t", 0.1, 20.0, 0.1, logarithmic=True, role="sharpness"),),
+    parameters=(
+        Parameter(
+            "t", 2.0, "t", 0.1, 20.0, 0.1, logarithmic=True, role="sharpness", label="sharpness"
+        ),
+    ),
     reads={"embeddings": "embeddings"},
     terms="terms",
     collapse=lambda given, t=2.0: 0.0,

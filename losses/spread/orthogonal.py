@@ -165,6 +165,18 @@ ORTHOGONAL = LossSpec(
     function=orthogonal,
     definition=orthogonal_definition,
     title="Global orthogonal regularisation",
+    about="Unrelated sentences are as dissimilar as random directions are.",
+    steps={
+        "cosines_first": "Cosines of the first sentences with each other.",
+        "cosines_second": "Cosines of the second sentences with each other.",
+        "cost_first": "What the first sentences cost.",
+        "cost_second": "What the second sentences cost.",
+        "excess_first": "What their mean square has beyond that of random directions.",
+        "excess_second": "What their mean square has beyond that of random directions.",
+        "itself": "A sentence compared with itself says nothing.",
+        "mean_first": "Their mean, which should be 0.",
+        "mean_second": "Their mean, which should be 0.",
+    },
     group="spread",
     aliases=("GOR", "GlobalOrthogonalRegularizationLoss", "spread-out"),
     formula=r"\frac12 \sum_{x, y} \Bigl(w_1\, \overline{s_{ik}}^2"
@@ -180,9 +192,11 @@ ORTHOGONAL = LossSpec(
         ),
     },
     parameters=(
-        Parameter("mean_weight", 1.0, "w_1", 0.0, 10.0, 0.1),
-        Parameter("second_moment_weight", 1.0, "w_2", 0.0, 10.0, 0.1),
-        Parameter("aggregation", "mean", choices=AGGREGATIONS),
+        Parameter("mean_weight", 1.0, "w_1", 0.0, 10.0, 0.1, label="weight of the mean"),
+        Parameter(
+            "second_moment_weight", 1.0, "w_2", 0.0, 10.0, 0.1, label="weight of the second moment"
+        ),
+        Parameter("aggregation", "mean", choices=AGGREGATIONS, label="both sides"),
     ),
     variants={
         "aggregation=sum": r"\sum_{x, y} \Bigl(w_1\, \overline{s_{ik}}^2"

@@ -229,6 +229,19 @@ VICREG = LossSpec(
     function=vicreg,
     definition=vicreg_definition,
     title="VICReg",
+    about="Pairs alike, every dimension in use, and no two dimensions saying the same.",
+    steps={
+        "covariance": "Dimensions that say the same.",
+        "covariance_first": "How any two dimensions of the first sentences vary together.",
+        "covariance_second": "The same of the second sentences.",
+        "invariance": "Pairs that are not alike.",
+        "missing_first": "What each dimension's deviation falls short of 1.",
+        "missing_second": "The same of the second sentences.",
+        "redundancy_first": "Squared covariances of different dimensions.",
+        "redundancy_second": "The same of the second sentences.",
+        "terms": "How far the two sentences of each pair are apart, squared.",
+        "variance": "Dimensions that are not used.",
+    },
     group="spread",
     without_others={},
     aliases=("variance-invariance-covariance", "VICRegLoss"),
@@ -265,10 +278,14 @@ VICREG = LossSpec(
         ),
     },
     parameters=(
-        Parameter("invariance_weight", 25.0, r"\lambda", 0.0, 100.0, 0.5),
-        Parameter("variance_weight", 25.0, r"\mu", 0.0, 100.0, 0.5),
-        Parameter("covariance_weight", 1.0, r"\nu", 0.0, 100.0, 0.1),
-        Parameter("eps", 1e-4, r"\varepsilon", 1e-8, 1e-2, 1e-5, logarithmic=True),
+        Parameter(
+            "invariance_weight", 25.0, r"\lambda", 0.0, 100.0, 0.5, label="weight of invariance"
+        ),
+        Parameter("variance_weight", 25.0, r"\mu", 0.0, 100.0, 0.5, label="weight of variance"),
+        Parameter("covariance_weight", 1.0, r"\nu", 0.0, 100.0, 0.1, label="weight of covariance"),
+        Parameter(
+            "eps", 1e-4, r"\varepsilon", 1e-8, 1e-2, 1e-5, logarithmic=True, label="stabiliser"
+        ),
     ),
     reads={"first": "queries", "second": "keys"},
     terms="covariance_first",

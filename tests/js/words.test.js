@@ -80,6 +80,7 @@ for (const [search, stored, browser, expected] of [
     Object.defineProperty(globalThis, "navigator", { value: { language: browser }, configurable: true });
     globalThis.location = { search };
     globalThis.localStorage = { getItem: () => stored };
+    globalThis.document = { body: { dataset: { languages: '{"en": "English", "zh": "中文"}' } } };
     assert.equal(preferred(), expected);
   });
 }

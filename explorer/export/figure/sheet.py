@@ -6,12 +6,12 @@ from xml.sax.saxutils import escape
 
 from explorer.export.caption import Legend
 from explorer.export.figure.svg import (
-    FONTS,
     MARGIN,
     MONO,
     Pen,
     attributes,
     clean,
+    fonts_of,
     formula_width,
     line,
     printable,
@@ -88,7 +88,7 @@ def document(told: Legend, pen: Pen, width: float, parts: list[str], y: float) -
         "width": px(width),
         "height": px(height),
         "role": "img",
-        "font-family": FONTS[pen.language],
+        "font-family": fonts_of(pen.language),
         "xml:lang": pen.language,
     }
     return "\n".join(

@@ -16,17 +16,14 @@ import numpy as np
 from explorer.export.figure.formula import Run, runs
 from explorer.locale import catalogue, say
 
-# A Chinese face draws quotation marks and dots as wide as a character, so it comes first only
-# in Chinese.
-_LATIN = "IBM Plex Sans, Segoe UI, Helvetica Neue, Arial"
-_CHINESE = "Noto Sans CJK SC, PingFang SC, Microsoft YaHei"
-FONTS = {
-    "en": f"{_LATIN}, {_CHINESE}, system-ui, sans-serif",
-    "zh": f"IBM Plex Sans, {_CHINESE}, system-ui, sans-serif",
-}
 MATH = "STIX Two Math, STIX Two Text, Cambria Math, Latin Modern Math, Times New Roman, serif"
 MARGIN = 30.0
 MONO = "IBM Plex Mono, Menlo, Consolas, monospace"
+
+
+def fonts_of(language: str) -> str:
+    """The fonts of a figure in this language, as CSS lists them."""
+    return say(language, "figure_text.fonts")
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import get_args
 
 from explorer.core.batch import Batch
-from explorer.export.figure.svg import DARK, FONTS, LIGHT, Palette, clean
+from explorer.export.figure.svg import DARK, LIGHT, Palette, clean, fonts_of
 from explorer.export.template import render
 from explorer.lab.compare.parity import PRECISIONS, Agreement, Gap, Odd, Row, Status
 from explorer.locale import say, spelled, title_word
@@ -39,7 +39,7 @@ def report(rows: Sequence[Row], batch: Batch, language: str = "en") -> str:
         "parity.html",
         language=language,
         say=lambda key: say(language, f"parity.{key}"),
-        font=FONTS[language],
+        font=fonts_of(language),
         light=_colours(LIGHT),
         dark=_colours(DARK),
         batch=say(

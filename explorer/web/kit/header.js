@@ -7,7 +7,7 @@ import { confirmed } from "./question.js";
 import { GONE } from "./server.js";
 import { store } from "./storage.js";
 import { isDark, setTheme } from "./theme.js";
-import { language, say, speak } from "./words.js";
+import { language, languages, say, speak } from "./words.js";
 
 /**
  * @param {HTMLElement} root
@@ -16,12 +16,15 @@ import { language, say, speak } from "./words.js";
  */
 export default function header(root, channel, server) {
   const { pages, hosted } = pageData;
+  const names = languages();
+  const codes = Object.keys(names);
+  const nextLanguage = () => codes[(codes.indexOf(language()) + 1) % codes.length];
 
   const languageButton = h("button.lp-quiet", {
     type: "button",
     id: "lp-language",
     onclick: async () => {
-      if (!(await speak(language() === "en" ? "zh" : "en"))) channel.warn(GONE);
+      if (!(await speak(nextLanguage()))) channel.warn(GONE);
     },
   });
   const themeButton = h(
@@ -119,7 +122,7 @@ export default function header(root, channel, server) {
   );
   reword(root);
   const words = () => {
-    languageButton.textContent = language() === "en" ? "中文" : "English";
+    languageButton.textContent = names[nextLanguage()];
     if (kept && hosted) find(kept, "span").textContent = say("ui.kept", { uploads: hosted.uploads, runs: hosted.runs });
   };
   channel.on("language", words);

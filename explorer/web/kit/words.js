@@ -89,11 +89,15 @@ export function parameterName(name) {
   return say("parameter.of", { name: parameterName(plain), loss: part });
 }
 
+/** @returns {Record<string, string>} the languages' own names by code, English first */
+export const languages = () => JSON.parse(document.body.dataset.languages ?? "{}");
+
 // The language that was chosen, or that the browser prefers.
 export function preferred() {
   const asked = new URLSearchParams(location.search).get("lang");
   const wanted = asked || stored("language") || navigator.language || "en";
-  return wanted.toLowerCase().startsWith("zh") ? "zh" : "en";
+  const code = wanted.toLowerCase().slice(0, 2);
+  return Object.hasOwn(languages(), code) ? code : "en";
 }
 
 /**

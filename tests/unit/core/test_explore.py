@@ -17,8 +17,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs
 from explorer.sources.random_batch import RandomBatch, mislabelled_pairs
 from explorer.sources.textbook import EXAMPLES
-from losses import LOSSES
-from losses.spec import spec_of
+from losses import LOSSES, spec_of
 from tests.scenes import data_for
 from tests.unit.losses.made import case
 

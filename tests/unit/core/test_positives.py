@@ -20,8 +20,7 @@ from explorer.lab.training.data import data_of_scene
 from explorer.locale import LANGUAGES, say
 from explorer.runtime.problem import Problem
 from explorer.sources.tables import read_table
-from losses import LOSSES
-from losses.spec import spec_of
+from losses import LOSSES, spec_of
 
 ROWS = (
     ("A man eats pasta.", "Someone has a meal.", ""),

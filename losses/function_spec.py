@@ -1,0 +1,38 @@
+"""The `LossSpec` of a function that came without one."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+from torch import Tensor
+
+from losses.readings import READABLE
+from losses.spec import LossSpec
+from losses.symbols import Parameter
+
+
+def spec_of(function: Callable[..., Tensor]) -> LossSpec:
+    """Return the `LossSpec` of a function that came without one.
+
+    Positional arguments must bear names a batch can fill (`READABLE`); keyword-only numbers
+    become parameters that run from 0 to four times their default.
+    """
+    parameters = []
+    for name, argument in inspect.signature(function).parameters.items():
+        default = argument.default
+        if argument.kind is not inspect.Parameter.KEYWORD_ONLY or name in READABLE:
+            continue
+        if isinstance(default, bool):
+            parameters.append(Parameter(name, default))
+        elif isinstance(default, int | float):
+            reach = 4 * abs(default) or 1.0
+            low = -reach if default < 0 else 0.0
+            parameters.append(Parameter(name, float(default), "", low, reach, reach / 200))
+    return LossSpec(
+        function=function,
+        title=function.__name__.replace("_", " "),
+        formula="",
+        parameters=tuple(parameters),
+        terms="terms",
+    )
