@@ -34,8 +34,9 @@ class Examples:
     and are None else. `guide` has a second encoder's vectors of each column; without one, the
     model's own are taken as constants. `joined` is whether the batches of all processes are one,
     `before` how many rows of it other processes have ahead of these. `lists` [L, K] are the pairs
-    of each anchor, for a loss on lists (`losses.groups`), and `teacher` [P] what a teacher gave the
-    pairs; `teacher_embeddings` are a second encoder's vectors of the columns laid below each other.
+    of each anchor, for a loss on lists (`losses.groups`); `rows_are_lists` is whether each row is a
+    list with a label for each candidate. `teacher` [P] is what a teacher gave the pairs, and
+    `teacher_embeddings` are a second encoder's vectors of the columns laid below each other.
     `similarity` is what the scores of a bi-encoder are, one of `SIMILARITIES`.
     """
 
@@ -53,6 +54,7 @@ class Examples:
     texts: Tensor | None = None
     guide: tuple[Tensor, ...] = ()
     lists: Tensor | None = None
+    rows_are_lists: bool = False
     teacher: Tensor | None = None
     teacher_embeddings: Tensor | None = None
     similarity: str = "cosine"
@@ -179,11 +181,6 @@ class Examples:
         if self.texts is None or self.negatives is None:
             return None
         return self.texts[self.second_rows[~self.positive]]
-
-    @property
-    def has_lists(self) -> bool:
-        """Whether the pairs stand in lists."""
-        return self.lists is not None and len(self.lists) > 0
 
     @property
     def needed_lists(self) -> Tensor:

@@ -8,7 +8,7 @@
                                      makes a batch of it
 
 A loss on pairs that reads labels takes those of a list for its pairs; where it compares pairs with
-each other, it does so within each list. One number beside three texts
+each other, it does so within each list, also as a part of a sum. One number beside three texts
 or more says nothing to it: there the columns are anchor, positive, negatives.
 
 For a loss that learns from a teacher the label is what the teacher gave; of an anchor, a positive
@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from losses.combined.composed import chosen, handed
 from losses.groups import lists_of
 from losses.readings import READABLE
 from losses.sentence_transformers.texts import text_numbers, tokens_apart
@@ -159,12 +160,11 @@ def lists_of_columns(
     sizes: Tensor | None,
     model: nn.Module,
     spec: LossSpec,
-    labelled: bool,
+    rows_are_lists: bool,
 ) -> Tensor | None:
     """The pairs of each list [L, K], for a loss on lists, and, where a row is a list with a label
     for each candidate, for one that compares pairs; None for any other."""
-    rows_are_lists = sizes is not None or (labelled and len(columns) > 2)
-    if "lists" not in spec.needs and not (spec.compares_pairs and rows_are_lists):
+    if "lists" not in spec.needs and not (compares_within_lists(spec) and rows_are_lists):
         return None
     if sizes is not None:
         starts = sizes.cumsum(0) - sizes
@@ -176,30 +176,63 @@ def lists_of_columns(
     return lists_of(_numbers(columns[0], model))
 
 
-def mean_over_lists(
+def compares_within_lists(spec: LossSpec) -> bool:
+    """Whether the loss, or a part of a sum, compares pairs: where rows are lists, within each."""
+    return spec.compares_pairs or any(part.spec.compares_pairs for part in spec.parts)
+
+
+# Of a loss, what its batch offers by argument name, and its parameters, such a value: the loss,
+# or a reference value, which is None where it is not known.
+ValueOf = Callable[[LossSpec, Mapping[str, Tensor], Mapping[str, Any]], Any]
+
+
+def value_within_lists(
     spec: LossSpec,
-    value_of: Callable[[Mapping[str, Tensor]], Any],
+    value_of: ValueOf,
     read: Mapping[str, Tensor],
+    settings: Mapping[str, Any],
     lists: Tensor,
 ) -> Any:
-    """The mean of what `value_of` gives for each list, weighted as the loss weighs lists.
+    """The value of a loss in which pairs of different lists are not compared.
+
+    A loss that compares pairs takes the mean of its values on each list, weighted as it weighs
+    lists; one that does not takes the whole batch. In a sum each part follows its own rule.
 
     Args:
         read: by argument name what all pairs offer.
         lists: [L, K], the places of their pairs, −1 for none.
-
-    A list of equal labels has no weight; 0, with a gradient, where all are such.
     """
-    apart = [_of_list(spec, read, row[row >= 0]) for row in lists]
-    weights = [spec.weight_of_list(one[spec.label_argument]) for one in apart]
-    chosen = [(one, weight) for one, weight in zip(apart, weights, strict=True) if weight > 0]
-    if not chosen:
-        return value_of(apart[0])
-    values = [value_of(one) for one, _ in chosen]
+    if spec.parts:
+        return _sum_of_parts(spec, value_of, read, settings, lists)
+    if not spec.compares_pairs:
+        return value_of(spec, read, settings)
+    each = [_of_list(spec, read, row[row >= 0]) for row in lists]
+    weights = [spec.weight_of_list(one[spec.label_argument]) for one in each]
+    if not any(weights):  # all of equal labels: 0, with a gradient
+        return value_of(spec, each[0], settings)
+    weighted = [(one, weight) for one, weight in zip(each, weights, strict=True) if weight > 0]
+    values = [value_of(spec, one, settings) for one, _ in weighted]
+    return _weighted_sum(values, [weight / sum(weights) for _, weight in weighted])
+
+
+def _sum_of_parts(
+    spec: LossSpec,
+    value_of: ValueOf,
+    read: Mapping[str, Tensor],
+    settings: Mapping[str, Any],
+    lists: Tensor,
+) -> Any:
+    values = []
+    for part in spec.parts:
+        own = {n: v for n, v in handed(part, read, settings).items() if v is not None}
+        values.append(value_within_lists(part.spec, value_of, own, chosen(part, settings), lists))
+    return _weighted_sum(values, [settings[p.weight] if p.weight else 1 for p in spec.parts])
+
+
+def _weighted_sum(values: Sequence[Any], weights: Sequence[Any]) -> Any:
     if any(value is None for value in values):
         return None
-    total = sum(weight for _, weight in chosen)
-    return sum(value * (w / total) for value, (_, w) in zip(values, chosen, strict=True))
+    return sum(value * weight for value, weight in zip(values, weights, strict=True))
 
 
 def _of_list(spec: LossSpec, read: Mapping[str, Tensor], places: Tensor) -> dict[str, Tensor]:

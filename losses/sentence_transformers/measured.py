@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from losses import LOSSES, LossSpec
 from losses.geometry import effective_count, unit
 from losses.sentence_transformers.examples import Examples
-from losses.sentence_transformers.lists import mean_over_lists, rows_in
+from losses.sentence_transformers.lists import rows_in, value_within_lists
 from losses.sentence_transformers.naming import recognised
 from losses.sentence_transformers.nested import inner_of, on_prefixes
 from losses.sentence_transformers.registry import TRAINING_LOSSES, training_loss
@@ -234,7 +234,7 @@ def _under(
             for name, value in replica.settings_for(examples).items()
         }
         read, settings = replica.called_with(read, settings)
-        lists = replica.lists_apart(examples)
+        lists = replica.lists_compared(examples)
         value, terms = _with_terms(replica.spec, read, settings, lists)
     except (ValueError, TypeError, IndexError):  # it reads no batch of this shape, or so set
         return None
@@ -247,10 +247,10 @@ def _under(
     plain = {name: _number(value) for name, value in settings.items()}
     with torch.no_grad():
         fixed = {name: tensor.detach() for name, tensor in read.items()}
-        collapse = _landmark(spec, spec.collapse, fixed, plain, lists)
+        collapse = _landmark(spec, "collapse", fixed, plain, lists)
         if spec.collapse is None:
             collapse = _alike(replica, model, caught, given, settings)
-        floor = _landmark(spec, spec.floor, fixed, plain, lists)
+        floor = _landmark(spec, "floor", fixed, plain, lists)
     examples = _detached(examples)
     of_batch = spec.of_positives
     positives, negatives = _similarities(examples, of_batch)
@@ -287,8 +287,7 @@ def _with_terms(
     prefixes those on each; none where it is a mean over lists, or where somebody profiles the
     training, whom this would disturb."""
     if lists is not None:
-        value = mean_over_lists(spec, lambda one: spec.definition(**one, **settings), read, lists)
-        return value, []
+        return value_within_lists(spec, _defined, read, settings, lists), []
     if sys.getprofile() is not None:
         return spec.definition(**read, **settings), []
     held: list[Tensor] = []
@@ -314,6 +313,10 @@ def _with_terms(
     return value, last if all(one.requires_grad for one in last) else []
 
 
+def _defined(spec: LossSpec, read: Mapping[str, Tensor], settings: Mapping[str, object]) -> Tensor:
+    return spec.definition(**read, **settings)
+
+
 def _from_gradients(
     value: Tensor, terms: Sequence[Tensor], given: Sequence[Tensor]
 ) -> tuple[float | None, float | None]:
@@ -332,15 +335,23 @@ def _from_gradients(
 
 def _landmark(
     spec: LossSpec,
-    formula: Callable[..., float | None] | None,
+    name: str,
     read: Mapping[str, Tensor],
     settings: Mapping[str, object],
     lists: Tensor | None,
 ) -> float | None:
-    if formula is None:
-        return None
-    value_of = partial(formula, **settings)
-    value = value_of(read) if lists is None else mean_over_lists(spec, value_of, read, lists)
+    """The reference value of this name, "collapse" or "floor"; None where it is not known."""
+
+    def value_of(
+        spec: LossSpec, read: Mapping[str, Tensor], settings: Mapping[str, object]
+    ) -> float | None:
+        formula = getattr(spec, name)
+        return formula and formula(read, **settings)
+
+    if lists is None:
+        value = value_of(spec, read, settings)
+    else:
+        value = value_within_lists(spec, value_of, read, settings, lists)
     return None if value is None or not math.isfinite(value) else float(value)
 
 
@@ -355,7 +366,7 @@ def _alike(
     same = [torch.ones_like(one) for one in given]
     other = _replayed(replica, model, caught, same)
     examples = _read(other, caught)
-    read, lists = other.arguments(examples), other.lists_apart(examples)
+    read, lists = other.arguments(examples), other.lists_compared(examples)
     value = float(_with_terms(other.spec, read, settings, lists)[0])
     return value if math.isfinite(value) else None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -42,5 +42,10 @@ class QueuedTrainingLoss(TrainingLoss):
     ) -> tuple[Mapping[str, Tensor], Mapping[str, object]]:
         return self.queues.met(read, settings)
 
-    def value(self, read: Mapping[str, Tensor], settings: Mapping[str, object]) -> Tensor:
-        return self.queues.value(self.function, read, settings)
+    def value(
+        self,
+        function: Callable[..., Tensor],
+        read: Mapping[str, Tensor],
+        settings: Mapping[str, object],
+    ) -> Tensor:
+        return self.queues.value(function, read, settings)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 import torch
 import torch.distributed as distributed
 from torch import Tensor, nn
 from torch.nn import functional
 
-from losses import LOSSES, inputs
+from losses import LOSSES, LossSpec, inputs
 from losses.gather import for_mean, gather_rows, processes
 from losses.labels import UNIT, LabelRules
 from losses.modules import Settled
@@ -26,12 +26,13 @@ from losses.sentence_transformers.examples import (
 from losses.sentence_transformers.guides import Guide
 from losses.sentence_transformers.lists import (
     by_pair,
+    compares_within_lists,
     is_ragged,
     lists_of_columns,
-    mean_over_lists,
     paired,
     sizes_of,
     told_of,
+    value_within_lists,
 )
 from losses.sentence_transformers.rules import BatchRules
 from losses.sentence_transformers.texts import text_numbers, tokens_apart
@@ -159,18 +160,23 @@ class TrainingLoss(Settled):
             return 0 * examples.embeddings.sum()  # nothing to learn from in this batch
         self._share_own_weights()
         read = self.arguments(examples)
-        lists = self.lists_apart(examples)
+        lists = self.lists_compared(examples)
         if self.gather:
             read = {name: self._joined(name, value) for name, value in read.items()}
             lists = None if lists is None else _gathered(_as_wide_everywhere(lists, -1))
-        settings = self.settings_for(examples)
-        if lists is None:
-            return self.value(read, settings)
-        return mean_over_lists(self.spec, partial(self.value, settings=settings), read, lists)
+        function = self.function if lists is None else partial(self._within_lists, lists)
+        return self.value(function, read, self.settings_for(examples))
 
-    def lists_apart(self, examples: Examples) -> Tensor | None:
-        """The lists [L, K] within which the loss compares pairs; None where it compares all."""
-        return examples.list_places if self.spec.compares_pairs and examples.has_lists else None
+    def lists_compared(self, examples: Examples) -> Tensor | None:
+        """The lists [L, K] within which the loss, or a part of it, compares pairs; None where it
+        compares all."""
+        within = compares_within_lists(self.spec) and examples.rows_are_lists
+        return examples.list_places if within else None
+
+    def _within_lists(self, lists: Tensor, /, **given: Any) -> Tensor:
+        """The loss, called as `function` is, of pairs that are compared within these lists."""
+        settings = {name: given.pop(name) for name in self.spec.defaults}
+        return value_within_lists(self.spec, _value_of, given, settings, lists)
 
     def called_with(
         self, read: Mapping[str, Tensor], settings: Mapping[str, object]
@@ -178,9 +184,14 @@ class TrainingLoss(Settled):
         """What the function was called with for the last batch, given what that offers."""
         return read, settings
 
-    def value(self, read: Mapping[str, Tensor], settings: Mapping[str, object]) -> Tensor:
-        """The loss of what a batch of all processes offers."""
-        return self.function(**read, **settings)
+    def value(
+        self,
+        function: Callable[..., Tensor],
+        read: Mapping[str, Tensor],
+        settings: Mapping[str, object],
+    ) -> Tensor:
+        """The loss `function` of what a batch of all processes offers."""
+        return function(**read, **settings)
 
     def _joined(self, name: str, value: Tensor) -> Tensor:
         axes = READABLE[self.spec.reads[name]].axes if name in self.spec.reads else ("",)
@@ -225,7 +236,8 @@ class TrainingLoss(Settled):
                 "each row suffice for losses that read classes only, with a bi-encoder"
             )
         sizes = sizes_of(labels, columns)
-        apart = lists_of_columns(columns, sizes, self.model, self.spec, told.labels is not None)
+        in_lists = sizes is not None or (told.labels is not None and len(columns) > 2)
+        lists = lists_of_columns(columns, sizes, self.model, self.spec, in_lists)
         if embedded:
             if self.twins == "leave_out":
                 texts = torch.cat(by_pair(self._texts(columns), sizes))
@@ -268,7 +280,8 @@ class TrainingLoss(Settled):
             before=gather_rows(labels)[1].start // others if self.gather else 0,
             texts=None if texts is None else texts.to(device),
             guide=guide,
-            lists=None if apart is None else apart.to(device),
+            lists=None if lists is None else lists.to(device),
+            rows_are_lists=in_lists,
             teacher=None if told.teacher is None else told.teacher.to(device),
             similarity=self.similarity,
         )
@@ -324,6 +337,10 @@ def _as_wide_everywhere(lists: Tensor, empty: float) -> Tensor:
         return lists
     widths, _ = gather_rows(torch.tensor([lists.shape[1]], device=lists.device))
     return functional.pad(lists, (0, int(widths.max()) - lists.shape[1]), value=empty)
+
+
+def _value_of(spec: LossSpec, read: Mapping[str, Tensor], settings: Mapping[str, object]) -> Tensor:
+    return spec.checked(**read, **settings)
 
 
 def _gathered(value: Tensor) -> Tensor:

@@ -12,7 +12,13 @@ from sentence_transformers.sentence_transformer import losses as bi
 
 import losses.sentence_transformers as adapter
 from losses import LOSSES
-from losses.sentence_transformers.registry import EXPORTED, NEAR_NAMES, library_convention
+from losses.sentence_transformers.measured import Caught, measured
+from losses.sentence_transformers.registry import (
+    EXPORTED,
+    NEAR_NAMES,
+    library_convention,
+    trains_as_one,
+)
 from tests.tiny import save_bert, static_model
 from tests.unit.losses.test_sentence_transformers import cross_encoder
 
@@ -187,6 +193,78 @@ def test_pairs_of_different_lists_do_not_meet(name):
     alone = torch.stack([value(row) for row in range(4)])
     torch.testing.assert_close(value(0, 1, 2, 3), alone.mean())
     assert float(alone.detach().std()) > 0
+
+
+# A sum of each pairwise loss with one on in-batch negatives; one of lists; one with a queue.
+SUMS_WITH_PAIRS = [
+    *(n for one in COMPARING if trains_as_one(LOSSES[n := f"info_nce+{one}"])),
+    "cosine_mse+cosent",
+    "list_net+cosent",
+    "queue(info_nce)+cosent",
+    "supcon+matryoshka(cosent,4)",
+]
+
+
+def batch_of_lists(model):
+    """Four lists of a positive and a negative, each with a label for both."""
+    labels = torch.tensor([[1.0, 0.0], [1.0, 0.4], [0.9, 0.1], [0.8, 0.0]])
+    return [model.preprocess(column) for column in (ANCHORS, OTHERS, NEGATIVES)], labels
+
+
+def in_lists(loss):
+    """The value and the gradient of a loss on them."""
+    value = loss(*batch_of_lists(loss.model))
+    return value, torch.autograd.grad(value, list(loss.model.parameters()), allow_unused=True)
+
+
+@pytest.mark.parametrize("name", SUMS_WITH_PAIRS)
+def test_each_part_of_a_sum_compares_as_it_does_alone(name):
+    """In lists, the part on pairs within each of them, and the part in the batch over all."""
+    torch.manual_seed(0)
+    model = static_model(width=6)
+    loss = adapter.training_loss(name)(model, label_range=(0, 1))
+    whole, slopes = in_lists(loss)
+    parts = [
+        in_lists(adapter.training_loss(part)(model, label_range=(0, 1))) for part in name.split("+")
+    ]
+    weights = [loss.settings.get(f"weight_of_{part}", 1) for part in name.split("+")]
+    torch.testing.assert_close(
+        whole, sum(w * one for w, (one, _) in zip(weights, parts, strict=True))
+    )
+    for slope, *of_parts in zip(slopes, *(one for _, one in parts), strict=True):
+        expected = sum(w * one for w, one in zip(weights, of_parts, strict=True))
+        torch.testing.assert_close(slope, expected)
+
+
+@pytest.mark.parametrize("landmark", ["collapse", "floor"])
+def test_reference_values_of_a_sum_in_lists_are_those_of_its_parts(landmark):
+    def known(name):
+        loss = adapter.training_loss(name)(static_model(width=6), label_range=(0, 1))
+        columns, labels = batch_of_lists(loss.model)
+        outputs = tuple(loss.model(column)["sentence_embedding"] for column in columns)
+        value = loss(columns, labels).detach()
+        return getattr(
+            measured(loss, loss.model, Caught(columns, labels, outputs, value, False)), landmark
+        )
+
+    torch.manual_seed(0)
+    both = known("info_nce+cosent")
+    torch.manual_seed(0)
+    first = known("info_nce")
+    torch.manual_seed(0)
+    assert both == pytest.approx(first + known("cosent"))
+
+
+def test_rows_that_share_a_first_text_are_compared_by_a_part_on_pairs_as_without_lists():
+    """They are lists to a loss on lists alone."""
+    texts, labels = [["cat", "cat", "dog", "dog"], OTHERS], torch.tensor([0.9, 0.1, 0.2, 0.8])
+    model = static_model(width=6)
+
+    def value(name):
+        loss = adapter.training_loss(name)(model, label_range=(0, 1))
+        return loss([model.preprocess(column) for column in texts], labels)
+
+    torch.testing.assert_close(value("list_net+cosent"), value("list_net") + value("cosent"))
 
 
 def test_the_name_of_the_loss_chooses_our_defaults():
