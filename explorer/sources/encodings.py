@@ -124,7 +124,7 @@ def named(encoding: str) -> str:
 def offered(content: Callable[[], bytes], found: str, said: str = "") -> list[tuple[str, str]]:
     """`previews` of a file that was read as `found`, where that was told by its letters alone or
     by who `said` it; nothing where the bytes themselves say it."""
-    return previews(content()) if said or found not in (*_UNICODE, "Parquet") else []
+    return previews(content()) if said or (found in ENCODINGS and found not in _UNICODE) else []
 
 
 def previews(data: bytes) -> list[tuple[str, str]]:

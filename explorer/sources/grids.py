@@ -15,6 +15,7 @@ from pathlib import PurePath
 from explorer.runtime import jobs
 from explorer.runtime.limits import BYTE_SECONDS, HEAVY_FILE_BYTES
 from explorer.runtime.problem import Problem
+from explorer.sources import arrow, parquet
 from explorer.sources.cells import ID, Cells, is_blank, is_reference, is_score
 from explorer.sources.columns import (
     is_name,
@@ -37,7 +38,7 @@ from explorer.sources.drawn_tables import tabbed
 from explorer.sources.encodings import decode
 from explorer.sources.json_rows import Object, filled, is_json, json_records, object_records
 from explorer.sources.nested_rows import flattened
-from explorer.sources.parquet import parquet_records, unpacked_bytes
+from explorer.sources.record_batches import batch_records
 from explorer.sources.written_cells import is_written, read_written
 
 KINDS = {
@@ -49,6 +50,10 @@ KINDS = {
     ".ndjson": "JSON",
     ".parquet": "Parquet",
     ".pq": "Parquet",
+    ".arrow": "Arrow",
+    ".arrows": "Arrow",
+    ".feather": "Arrow",
+    ".ipc": "Arrow",
     ".txt": "text",
     "": "text",
 }
@@ -60,9 +65,11 @@ LEAST_IDS = 2
 _JUDGEMENT = re.compile(r"\S+\s+(?:Q?0\s+)?\S*[0-9]\S*\s+-?[0-9.]+(?:\s+-?[0-9.]+\s+\S+)?")
 # A list of numbers, or of lists of such, as JSON writes them.
 _VECTOR = re.compile(r"\s*(\[\s*){1,2}[+-]?(\.?[0-9]|nan|inf|null)", re.IGNORECASE)
-PARQUET = b"PAR1"
 _SIGNATURES = {
-    PARQUET: "Parquet",
+    b"PAR1": "Parquet",
+    arrow.FILE: "Arrow",
+    arrow.STREAM: "Arrow",
+    b"FEA1": "Feather 1",
     b"PK\x03\x04": "zip",
     b"\xd0\xcf\x11\xe0": "Excel",
     b"\x1f\x8b": "gzip",
@@ -70,6 +77,9 @@ _SIGNATURES = {
     b"\x89PNG": "PNG",
     b"\xff\xd8\xff": "JPEG",
 }
+
+# The modules of kinds that are no text.
+PACKED = {"Parquet": parquet, "Arrow": arrow}
 
 
 @dataclass(frozen=True)
@@ -215,8 +225,8 @@ def step(done: int, total: int) -> None:
 def in_turn_to_read(data: bytes) -> AbstractContextManager[None]:
     """Reading what unpacks to much is heavy work; anything else is read after what others ask."""
     size = len(data)
-    if size <= HEAVY_FILE_BYTES and data.startswith(PARQUET):
-        size = unpacked_bytes(data)
+    if size <= HEAVY_FILE_BYTES and (kind := _signed(data)) in PACKED:
+        size = PACKED[kind].unpacked_bytes(data)
     return jobs.in_turn() if size > HEAVY_FILE_BYTES else jobs.in_order(BYTE_SECONDS * size)
 
 
@@ -250,9 +260,9 @@ def _grid_of(
     data: bytes, name: str, header: bool | None, tell: Tell, encoding: str, chosen: frozenset[str]
 ) -> Grid:
     kind = _kind(data, name)
-    if kind == "Parquet":
-        found = parquet_records(data, name, tell)
-        return Grid(*found, header=True, encoding="Parquet")
+    if kind in PACKED:
+        found = batch_records(PACKED[kind].batches(data, name), name, kind, tell)
+        return Grid(*found, header=True, encoding=kind)
     text, encoding = decode(data, name, encoding)
     if not text.strip():
         raise Problem("file_empty", name=name)
@@ -302,15 +312,20 @@ def _kind(data: bytes, name: str) -> str:
     expected = KINDS.get(extension)
     if not data.strip():
         raise Problem("file_empty", name=name)
-    found = next((kind for start, kind in _SIGNATURES.items() if data.startswith(start)), None)
+    found = _signed(data)
     if found == "zip" and extension in (".xlsx", ".xlsm", ".ods"):
         found = "Excel"
     if found == "Excel":
         raise Problem("file_is_spreadsheet", name=name)
-    if found == "Parquet" and expected in ("Parquet", "text", None):
-        return "Parquet"
-    if found is not None:
+    if found in PACKED and expected in (found, "text", None):
+        return found
+    if found:
         raise Problem("file_not_its_name", name=name, expected=expected or "text", found=found)
-    if expected == "Parquet":
-        raise Problem("file_not_parquet", name=name)
+    if expected in PACKED:
+        raise Problem("file_not_packed", name=name, kind=expected)
     return expected or "text"
+
+
+def _signed(data: bytes) -> str:
+    """The kind of file that the first bytes say; "" for none."""
+    return next((kind for start, kind in _SIGNATURES.items() if data.startswith(start)), "")

@@ -1,4 +1,4 @@
-"""Pairs from a typed table or a file: CSV, TSV, JSON lines, a JSON array, or Parquet.
+"""Pairs from a typed table or a file: CSV, TSV, JSON lines, a JSON array, Parquet or Arrow.
 
 Scores are taken as they stand; nothing is rescaled. Pairs without any score are positives. A row
 that cannot be used is never fatal and never dropped in silence: it is listed with its number and
@@ -51,9 +51,10 @@ class Table(ColumnsRead):
     `columns.GUIDES` have a guide's vectors of the texts. `brings_guide` says whether there are
     columns of such, read or not, `vectors` which of the `unread` may hold some.
     `total` counts the rows that are not empty, `limited` says that there were more pairs than
-    asked for, `encoding` how the bytes were read (one of `encodings.ENCODINGS`, "Parquet", or ""
-    for a typed table). `left_out` counts the rows that could not be used; the first of them, up to
-    SKIPPED_ROWS, are in `skipped`. `inference`: the labels are kinds of natural language inference.
+    asked for, `encoding` how the bytes were read (one of `encodings.ENCODINGS`, "Parquet", "Arrow",
+    or "" for a typed table). `left_out` counts the rows that could not be used; the first of them,
+    up to SKIPPED_ROWS, are in `skipped`. `inference`: the labels are kinds of natural language
+    inference.
     """
 
     pairs: Pairs

@@ -100,10 +100,10 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     about = (
-        "pairs as CSV, TSV, JSON lines, a JSON array or Parquet; or a run: trainer_state.json, a "
-        "model's folder or README.md, a run folder, a table of scalars, an event file of "
-        "TensorBoard, a trackio project's database or folder, console output; - reads any of "
-        "these, or numbers, from standard input"
+        "pairs as CSV, TSV, JSON lines, a JSON array, Parquet or Arrow; or a run: "
+        "trainer_state.json, a model's folder or README.md, a run folder, a table of scalars, an "
+        "event file of TensorBoard, a trackio project's database or folder, console output; - "
+        "reads any of these, or numbers, from standard input"
     )
     parser.add_argument("file", nargs="?", help=about)
     about = "in place of a file: the first rows of a data set of the hub, a subset behind a colon"

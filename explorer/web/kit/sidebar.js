@@ -7,7 +7,7 @@ import { parameterValue } from "./form.js";
 import { pageData } from "./page_data.js";
 import { language, say, titleOf } from "./words.js";
 
-const FILES = ".csv,.tsv,.txt,.jsonl,.json,.parquet";
+const FILES = ".csv,.tsv,.txt,.jsonl,.json,.parquet,.pq,.arrow,.feather,.ipc";
 const MOST_ROWS = 20;
 
 /** @typedef {import("../wire").StateEntry} Entry */

@@ -492,7 +492,7 @@ def test_triplets_give_two_pairs_a_row(tmp_path):
         ("x.csv", b"PK\x03\x04....", "file_not_its_name"),
         ("x.xlsx", b"PK\x03\x04....", "file_is_spreadsheet"),
         ("x.csv", b"PAR1....PAR1", "file_not_its_name"),
-        ("x.parquet", b"sentence1,sentence2,score\na,b,1\n", "file_not_parquet"),
+        ("x.parquet", b"sentence1,sentence2,score\na,b,1\n", "file_not_packed"),
         ("x.csv", b'{"s1": "a", "s2": "b", "score": 1}\n', "file_not_its_name"),
         ("x.jsonl", b"sentence1,sentence2,score\na,b,1\n", "file_not_json"),
         ("x.json", b'[{"s1": "a"', "file_broken"),

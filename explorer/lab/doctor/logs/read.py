@@ -3,7 +3,7 @@
     trainer_state.json           what transformers' Trainer saves in each checkpoint
     README.md of a model         loss, parameters, batch, and the curve of its training logs
     a run folder of ours         config.json, state.json, log.jsonl
-    CSV, TSV, JSON, Parquet      of scalars, wide or long: exports of wandb, trackio, TensorBoard
+    CSV, TSV, JSON, Parquet …    of scalars, wide or long: exports of wandb, trackio, TensorBoard
     events.out.tfevents.…        what TensorBoard writes
     a trackio project's .db      its SQLite file
     console output               lines of a Trainer, Lightning, Keras, ms-swift, or a loop
