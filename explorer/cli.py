@@ -35,9 +35,15 @@ The package {name} is not installed. All that the page and the trainings need co
 in LossPrism's repository, or with pip install -r requirements.txt there."""
 
 
-def arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=DESCRIPTION)
-    parser.add_argument("--host", default=os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1"))
+def argument_parser(program: str | None = None) -> argparse.ArgumentParser:
+    """Return the parser of all commands; `program` is its name in usage lines, that of the process
+    if left out."""
+    parser = argparse.ArgumentParser(prog=program, description=DESCRIPTION)
+    parser.add_argument(
+        "--host",
+        default=os.environ.get("GRADIO_SERVER_NAME", "127.0.0.1"),
+        help="address to listen on",
+    )
     parser.add_argument("--port", type=int, help="the first free one from 7860 if left out")
     parser.add_argument("--device", help="cpu, cuda, cuda:1, mps; the best present if left out")
     parser.add_argument(
@@ -70,12 +76,14 @@ def arguments() -> argparse.Namespace:
         "--out", required=True, help="the .svg or .png file to write, or an .html to point at"
     )
     figure.add_argument("--fetch", action="store_true", help=FETCH)
-    figure.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
-    figure.add_argument("--dark", action="store_true")
+    figure.add_argument(
+        "--language", choices=LANGUAGES, default=LANGUAGES[0], help="language of its words"
+    )
+    figure.add_argument("--dark", action="store_true", help="light on a dark background")
     comparing.add_to(commands)
     doctoring.add_to(commands)
     training.add_to(commands)
-    return parser.parse_args()
+    return parser
 
 
 def write_figure(chosen: argparse.Namespace) -> int:
@@ -135,7 +143,7 @@ def nobody_reads() -> bool:
 def answered() -> int:
     """The status of the command. A defect ends one of `EXAMINES` with another one than Python has,
     which would be that of a finding; its traceback is printed as Python does."""
-    chosen = arguments()
+    chosen = argument_parser().parse_args()
     try:
         return with_all_packages(chosen)
     except Exception as defect:

@@ -15,7 +15,7 @@ def test_its_command_is_one_that_the_app_knows(monkeypatch):
     python, script, *options = container.command()
     assert (python, (ROOT / script).is_file()) == ("python", True)
     monkeypatch.setattr(sys, "argv", [script, *options, "--address", "https://example.org/losses"])
-    chosen = cli.arguments()
+    chosen = cli.argument_parser().parse_args()
     assert (chosen.hosted, chosen.no_browser) == (True, True)
     assert (chosen.host, str(chosen.port)) == ("0.0.0.0", only("EXPOSE"))
     assert chosen.data == only("VOLUME") == container.environment()["HOME"]

@@ -16,7 +16,7 @@ DOCUMENTS = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
     ROOT / "CHANGELOG.md",
-    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
     *sorted(ROOT.glob("benchmarks/**/*.md")),
     *sorted(ROOT.glob("losses/**/*.md")),
 ]
@@ -28,8 +28,13 @@ def document(request):
     return request.param, request.param.read_text(encoding="utf-8")
 
 
-def test_its_links_lead_somewhere(document):
-    path, text = document
+# Those of the site are checked as it is built (`tests/process/test_documentation.py`).
+BESIDE_THE_SITE = [path for path in DOCUMENTS if not path.is_relative_to(ROOT / "docs")]
+
+
+@pytest.mark.parametrize("path", BESIDE_THE_SITE, ids=lambda path: path.name)
+def test_its_links_lead_somewhere(path):
+    text = path.read_text(encoding="utf-8")
     targets = re.findall(r"\]\(([^)\s]+)\)", text)
     broken = [
         target
@@ -62,13 +67,13 @@ def test_every_reference_of_a_loss_has_an_address():
     assert names <= listed
 
 
-def test_the_readme_lists_the_paper_of_every_loss_that_has_one():
-    """Under the losses that cite it, by the address that docs/sources.md gives."""
+def test_the_paper_of_every_loss_is_listed():
+    """By the losses that cite it, with the address of the table above."""
     sources = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
     papers = r"^\| (.+?) \| .+? \| \[.+?\]\((https://(?:arxiv|doi)\S+)\) \|"
     addresses = dict(re.findall(papers, sources, re.MULTILINE))
-    listed = (ROOT / "README.md").read_text(encoding="utf-8").partition("### Papers")[2]
-    rows = [line for line in listed.partition("###")[0].splitlines() if line.startswith("| `")]
+    listed = sources.partition("## Papers by loss")[2]
+    rows = [line for line in listed.splitlines() if line.startswith("| `")]
     for name, spec in LOSSES.items():
         for reference in spec.references:
             address = addresses.get(reference.partition(",")[0])

@@ -18,9 +18,9 @@ from tests.statements import statements
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-OURS = {"explorer", "losses", "tests", "benchmarks", "app"}
+OURS = {"explorer", "losses", "tests", "benchmarks", "scripts", "app"}
 # Imported by nobody: run as commands, or asked for by a package that does not require them itself.
-TOOLS = {"ruff", "pyright", "pytest-cov", "hatchling"}
+TOOLS = {"ruff", "pyright", "pytest-cov", "hatchling", "mkdocs-material", "mkdocstrings"}
 # Loaded where they are asked for: what a trainer's callback is, and what it writes.
 BESIDE_TRAINERS = (
     "losses/sentence_transformers/callback.py",
@@ -93,6 +93,7 @@ def modules_in(file: Path) -> set[str]:
         ("explorer", ("app", "train")),
         ("app.py", ()),
         ("benchmarks", ("dev",)),
+        ("scripts", ("dev",)),
         ("tests", ("dev",)),
     ],
 )

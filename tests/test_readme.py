@@ -1,9 +1,8 @@
-"""What the README shows is true."""
+"""What the README shows is true, and the loss that its documentation adds is complete."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
@@ -11,15 +10,17 @@ from explorer.core.explore import explore
 from explorer.core.own_loss import add_own_loss
 from explorer.core.scenario import Scenario
 from losses import LOSSES
+from tests.code_blocks import ROOT, python_blocks
 
-ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+(ADDED_LOSS,) = python_blocks("docs/how-to/add-a-loss.md")
+MAX_BYTES = 6000  # beside the front matter: what a reader takes in before they try it
 
 
 def test_the_library_example_gives_the_numbers_beside_it():
     space: dict = {}
-    lines = BLOCKS[0].splitlines()
+    (block,) = python_blocks("README.md")
+    lines = block.splitlines()
     exec("\n".join(lines[:-3]), space)
     loss, collapse, convention = (eval(line.split("#")[0], space) for line in lines[-3:])
     assert float(loss) == pytest.approx(7.9198e-06, rel=1e-4)
@@ -28,10 +29,9 @@ def test_the_library_example_gives_the_numbers_beside_it():
 
 
 def test_the_loss_it_adds_is_complete_in_twenty_lines_or_so(tmp_path):
-    text = BLOCKS[1]
-    assert len([line for line in text.splitlines() if line.strip()]) <= 21
+    assert len([line for line in ADDED_LOSS.splitlines() if line.strip()]) <= 21
     path = tmp_path / "soft_rank.py"
-    path.write_text(text, encoding="utf-8")
+    path.write_text(ADDED_LOSS, encoding="utf-8")
     before = dict(LOSSES)
     try:
         add_own_loss(f"{path}:soft_rank")
@@ -66,6 +66,12 @@ def test_the_front_matter_fits_the_requirements():
     assert len(entries["short_description"]) <= 60
 
 
-def test_its_picture_is_there():
-    for place in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", README):
+def test_its_pictures_are_there():
+    places = re.findall(r'!\[[^\]]*\]\(([^)]+)\)|<img src="([^"]+)"', README)
+    assert len(places) > 4
+    for place in map("".join, places):
         assert (ROOT / place).is_file(), place
+
+
+def test_it_is_short():
+    assert len(README.split("---", 2)[2].strip().encode()) <= MAX_BYTES

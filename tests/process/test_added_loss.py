@@ -1,4 +1,4 @@
-"""A loss is added by a file: the README's, and others, in copies of the packages."""
+"""A loss is added by a file: that of the documentation, and others, in copies of the packages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from explorer.core.scenario import Scenario
 from explorer.export.figure.matrix import matrix_figure
 from explorer.web.api.endpoints import list_losses
 from tests import warm
-from tests.test_readme import BLOCKS, ROOT
+from tests.test_readme import ADDED_LOSS, ROOT
 
 # Where there are tests that run over the registry, and those of them that do not name the loss.
 REGISTRY_TESTS = ("losses", "core", "locale", "export", "web", "lab")
@@ -44,8 +44,8 @@ def with_its_loss(folder):
     for package in ("losses", "explorer", "tests"):
         shutil.copytree(ROOT / package, folder / package)  # with what is compiled of it already
     shutil.copy(ROOT / "pyproject.toml", folder)
-    place = BLOCKS[1].splitlines()[0].removeprefix("# ")
-    (folder / place).write_text(BLOCKS[1], encoding="utf-8")
+    place = ADDED_LOSS.splitlines()[0].removeprefix("# ")
+    (folder / place).write_text(ADDED_LOSS, encoding="utf-8")
 
 
 def run(folder, *command):

@@ -47,11 +47,11 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     scene = "a link of the page, or a scene file; what the page opens with if left out"
     parser.add_argument("--scenario", help=f"{scene}. Its own loss plays no part")
     parser.add_argument("--fetch", action="store_true", help=FETCH)
-    parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
+    parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0], help="of the words")
     about = "write a page on how every loss agrees with its definition and the installed libraries"
     parity = commands.add_parser("parity", help=about)
     parity.add_argument("--out", required=True, metavar="FILE", help="the .html file to write")
-    parity.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
+    parity.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0], help="of the words")
 
 
 def write_parity(chosen: argparse.Namespace) -> int:

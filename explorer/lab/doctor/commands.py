@@ -77,7 +77,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--loss", default="", help="a loss, another name for it, a library's class")
     _add_known(parser)
     parser.add_argument("--json", action="store_true", help="the answer as JSON, with the scenes")
-    parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
+    parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0], help="of the words")
 
     _add_doctor(commands)
 
@@ -154,7 +154,7 @@ def _add_doctor(commands: argparse._SubParsersAction) -> None:
     about = "share of a pair's own cosine by which they stay below it (0.05)"
     parser.add_argument("--mine-margin", type=float, default=0.05, metavar="X", help=about)
     parser.add_argument("--json", action="store_true", help="the findings as JSON")
-    parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0])
+    parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0], help="of the words")
 
 
 def doctor(chosen: argparse.Namespace) -> int:

@@ -1,0 +1,1 @@
+"""What is made from the code for the documentation: its generated pages and its pictures."""
