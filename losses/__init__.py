@@ -92,7 +92,10 @@ from losses.ranking.multitask_cosent import MULTITASK_COSENT, multitask_cosent
 from losses.ranking.ranknet import (
     PAIRWISE_LOGISTIC,
     pairwise_logistic,
+    pairwise_logistic_binary,
+    pairwise_logistic_by_gap,
     pairwise_logistic_judged,
+    pairwise_logistic_per_item,
 )
 from losses.spec import GROUPS, Convention, LossSpec, Parameter, Symbol
 from losses.spread.alignment import ALIGNMENT, UNIFORMITY, alignment, uniformity
@@ -248,7 +251,10 @@ __all__ = [
     "orthogonal",
     "pairwise_hinge",
     "pairwise_logistic",
+    "pairwise_logistic_binary",
+    "pairwise_logistic_by_gap",
     "pairwise_logistic_judged",
+    "pairwise_logistic_per_item",
     "prefix_shares",
     "proxy_anchor",
     "proxy_nca",

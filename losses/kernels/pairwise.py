@@ -140,26 +140,42 @@ def _violations(
 
 
 def logistic_sum(
-    scores: Tensor, labels: Tensor, *, scale: float | Tensor, mean: bool = False
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    scale: float | Tensor,
+    mean: bool = False,
+    by_gap: bool = False,
 ) -> Tensor:
-    """Σ log(1 + exp(λ(s_j − s_i))) over y_i > y_j, or its mean over these."""
+    """Σ w_ji log(1 + exp(λ(s_j − s_i))) over y_i > y_j, or its mean over these; w_ji = y_i − y_j
+    if `by_gap`, else 1."""
     compute = _logistic_of_few if len(scores) <= most_rows(LOGISTIC_BELOW, scores) else _logistic
-    compute, dense = partial(compute, mean=mean), partial(_dense_logistic, mean=mean)
+    chosen = {"mean": mean, "by_gap": by_gap}
+    compute, dense = partial(compute, **chosen), partial(_dense_logistic, **chosen)
     return with_gradient(compute, dense, labels, scores, scale)
 
 
-def _dense_logistic(labels: Tensor, scores: Tensor, scale: float | Tensor, *, mean: bool) -> Tensor:
+def _dense_logistic(
+    labels: Tensor, scores: Tensor, scale: float | Tensor, *, mean: bool, by_gap: bool
+) -> Tensor:
     unordered = labels.unsqueeze(1) >= labels
-    terms = logistic_terms(scale * (scores.unsqueeze(1) - scores))
-    total = terms.masked_fill(unordered, 0).sum()
+    terms = logistic_terms(scale * (scores.unsqueeze(1) - scores)).masked_fill(unordered, 0)
+    total = (_gaps(labels, labels, scores) * terms if by_gap else terms).sum()
     return total / (~unordered).sum().clamp_min(1) if mean else total
 
 
 def _logistic_of_few(
-    wanted: list[bool], labels: Tensor, scores: Tensor, scale: float | Tensor, *, mean: bool
+    wanted: list[bool],
+    labels: Tensor,
+    scores: Tensor,
+    scale: float | Tensor,
+    *,
+    mean: bool,
+    by_gap: bool,
 ) -> Summed:
     unordered = labels.unsqueeze(1) >= labels
-    total, slopes = _tile(scores, scores, scale, unordered, any(wanted))
+    gaps = _gaps(labels, labels, scores) if by_gap else None
+    total, slopes = _tile(scores, scores, scale, unordered, gaps, any(wanted))
     pull = None if slopes is None else slopes[0].sub_(slopes[1])
     if mean:
         count = (len(labels) ** 2 - unordered.sum()).clamp_min_(1)
@@ -171,9 +187,15 @@ def _logistic_of_few(
 
 
 def _logistic(
-    wanted: list[bool], labels: Tensor, scores: Tensor, scale: float | Tensor, *, mean: bool
+    wanted: list[bool],
+    labels: Tensor,
+    scores: Tensor,
+    scale: float | Tensor,
+    *,
+    mean: bool,
+    by_gap: bool,
 ) -> Summed:
-    total, pull, count = _tiles(labels, scores, scale, any(wanted))
+    total, pull, count = _tiles(labels, scores, scale, by_gap, any(wanted))
     over = count.clamp_min(1) if mean else 1
     loss = (total / over).to(scores.dtype)
     if pull is None:
@@ -192,10 +214,15 @@ def _by_scores_and_scale(
     return (pull * scale).to(scores.dtype), by_scale
 
 
+def _gaps(lower: Tensor, higher: Tensor, like: Tensor) -> Tensor:
+    """max(0, y_i − y_j) of each label of the lower rows and of the higher columns."""
+    return (higher - lower.unsqueeze(1)).to(like.dtype).relu()
+
+
 def _tiles(
-    labels: Tensor, scores: Tensor, scale: float | Tensor, wanted: bool
+    labels: Tensor, scores: Tensor, scale: float | Tensor, by_gap: bool, wanted: bool
 ) -> tuple[Tensor, Tensor | None, Tensor]:
-    """Σ softplus(λ(s_j − s_i)), its gradient by λs, and the number of terms."""
+    """Σ w_ji softplus(λ(s_j − s_i)), its gradient by λs, and the number of terms."""
     labels, order = labels.sort()
     scores, size = scores[order], len(scores)
     above = torch.searchsorted(labels, labels, right=True)  # where the higher labels start
@@ -210,8 +237,12 @@ def _tiles(
             if low == high:
                 continue
             masked = low < every
-            unordered = labels[start:end, None] >= labels[low:high] if masked else None
-            part, slopes = _tile(scores[start:end], scores[low:high], scale, unordered, wanted)
+            lower, higher = labels[start:end], labels[low:high]
+            unordered = lower[:, None] >= higher if masked else None
+            gaps = _gaps(lower, higher, scores) if by_gap else None
+            part, slopes = _tile(
+                scores[start:end], scores[low:high], scale, unordered, gaps, wanted
+            )
             total += part
             if slopes is not None:
                 falling, rising = slopes
@@ -226,10 +257,11 @@ def _tile(
     higher: Tensor,
     scale: float | Tensor,
     unordered: Tensor | None,
+    gaps: Tensor | None,
     wanted: bool,
 ) -> tuple[Tensor, tuple[Tensor, Tensor] | None]:
-    """Σ softplus(λ(lower_j − higher_i)) where ordered, and the slopes summed by row and by column,
-    if `wanted`.
+    """Σ w_ji softplus(λ(lower_j − higher_i)) where ordered, w the `gaps` or 1, and the slopes
+    summed by row and by column, if `wanted`.
 
     The difference comes before λ: of two scores near each other it is exact.
     """
@@ -240,6 +272,10 @@ def _tile(
         terms.masked_fill_(unordered, 0)
         if slopes is not None:
             slopes.masked_fill_(unordered, 0)
+    if gaps is not None:
+        terms.mul_(gaps)
+        if slopes is not None:
+            slopes.mul_(gaps)
     return terms.sum(), None if slopes is None else (slopes.sum(1), slopes.sum(0))
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import math
-from collections.abc import Callable
-from typing import Any
 
 from torch import Tensor
 
@@ -13,11 +10,19 @@ from losses import inputs
 from losses.forms import LogisticSum
 from losses.gather import gathered
 from losses.kernels import logistic_sum, mean_of, softplus
-from losses.kernels.pairwise import sum_of_gaps
-from losses.labels import COSINES, UNJUDGED, Ends
-from losses.minimum import softplus_at
+from losses.labels import UNJUDGED
 from losses.peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from losses.ranking.ordered_pairs import GRADED, PAIR_SYMBOLS, SCALE, ordered_count
+from losses.ranking.ranknet_reference_values import (
+    binary_floor,
+    by_gap_collapse,
+    by_gap_floor,
+    judged_count,
+    logistic_collapse,
+    logistic_floor,
+    of_judged,
+    per_item_floor,
+)
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
 REDUCTIONS = ("sum", "mean", "none")
@@ -96,10 +101,16 @@ def pairwise_logistic_judged(
     chosen = {"scale": scale, "reduction": reduction}
     if not inputs.may_ask(labels):  # how many are left is not to be known
         return pairwise_logistic_judged_definition(scores, labels, **chosen)
-    judged = labels != UNJUDGED
-    if not judged.any():  # nothing is compared
+    return _of_some(labels != UNJUDGED, scores, labels, scale=scale, mean=reduction == "mean")
+
+
+def _of_some(
+    chosen: Tensor, scores: Tensor, labels: Tensor, *, scale: float, **how: bool
+) -> Tensor:
+    """The sum or mean over the ordered pairs of the pairs [N] that are chosen; 0 without any."""
+    if not chosen.any():
         return 0 * scores.sum()
-    return pairwise_logistic(scores[judged], labels[judged], **chosen)
+    return logistic_sum(scores[chosen], labels[chosen], scale=scale, **how)
 
 
 def pairwise_logistic_binary_definition(
@@ -113,6 +124,21 @@ def pairwise_logistic_binary_definition(
     return loss
 
 
+def pairwise_logistic_binary(
+    scores: Tensor, labels: Tensor, *, scale: float = 1.0, gather: bool = False
+) -> Tensor:
+    r"""`pairwise_logistic` as sentence-transformers' RankNetLoss has it: the mean, in bits.
+
+    >>> pairwise_logistic_binary(torch.tensor([0.0, 0.0]), torch.tensor([1, 0]))
+    tensor(1.)
+
+    Args:
+        scores, labels, scale, gather: as for `pairwise_logistic`.
+    """
+    mean = pairwise_logistic(scores, labels, scale=scale, reduction="mean", gather=gather)
+    return mean / math.log(2)
+
+
 def pairwise_logistic_per_item_definition(
     scores: Tensor, labels: Tensor, *, scale: float = 1.0
 ) -> Tensor:
@@ -124,6 +150,24 @@ def pairwise_logistic_per_item_definition(
     terms = softplus(differences).masked_fill(~ordered, 0)
     loss = terms.sum() / len(scores)
     return loss
+
+
+def pairwise_logistic_per_item(
+    scores: Tensor, labels: Tensor, *, scale: float = 1.0, gather: bool = False
+) -> Tensor:
+    r"""`pairwise_logistic` as TF-Ranking's Keras loss has it: the sum over ordered pairs by the
+    number of pairs N; a label below 0 is compared with none, and counted.
+
+    >>> pairwise_logistic_per_item(torch.tensor([0.0, 0.0]), torch.tensor([1, 0]))  # log 2 / 2
+    tensor(0.3466)
+
+    Args:
+        scores, labels, scale, gather: as for `pairwise_logistic`.
+    """
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    if not inputs.may_ask(labels):  # how many are left is not to be known
+        return pairwise_logistic_per_item_definition(scores, labels, scale=scale)
+    return _of_some(labels >= 0, scores, labels, scale=scale) / len(scores)
 
 
 def pairwise_logistic_still_at_ties_definition(
@@ -153,69 +197,22 @@ def pairwise_logistic_by_gap_definition(
     return loss
 
 
-def _of_judged(landmark: Callable[..., Any]) -> Callable[..., Any]:
-    """A reference value of the pairs whose label is not `UNJUDGED`."""
+def pairwise_logistic_by_gap(
+    scores: Tensor, labels: Tensor, *, scale: float = 1.0, gather: bool = False
+) -> Tensor:
+    r"""`pairwise_logistic` as allRank's rankNet_weightByGTDiff has it: each term times y_i − y_j,
+    and the mean over the ordered pairs; a label of −1 marks a pair that nobody judged.
 
-    @functools.wraps(landmark)
-    def of_judged(given: dict[str, Tensor], **parameters: Any) -> Any:
-        judged = given["labels"] != UNJUDGED
-        return landmark({name: value[judged] for name, value in given.items()}, **parameters)
+    >>> pairwise_logistic_by_gap(torch.tensor([0.0, 0.0, 5.0]), torch.tensor([3, 0, -1]))  # 3 log 2
+    tensor(2.0794)
 
-    return of_judged
-
-
-def _judged_count(labels: Tensor) -> int:
-    return ordered_count(labels[labels != UNJUDGED])
-
-
-def _by_gap_collapse(given: dict[str, Tensor], **_: object) -> float:
-    count = ordered_count(given["labels"])
-    return count and math.log(2) * float(sum_of_gaps(given["labels"].double())) / count
-
-
-def _two_levels(labels: Tensor) -> int | None:
-    """|P| if the labels have at most two values, else None."""
-    return ordered_count(labels) if len(labels.unique()) <= 2 else None
-
-
-def _logistic_at(difference: float, count: int, reduction: str) -> float:
-    """The loss when every one of `count` ordered pairs has this scaled difference."""
-    each = softplus_at(difference)
-    return each * (count if reduction == "sum" else min(count, 1))
-
-
-def _logistic_collapse(given: dict[str, Tensor], reduction: str = "sum", **_: object) -> float:
-    return _logistic_at(0.0, ordered_count(given["labels"]), reduction)
-
-
-def _logistic_floor(
-    given: dict[str, Tensor], scale: float, reduction: str = "sum", within: Ends = COSINES
-) -> float | None:
-    """Every ordered pair at the ends. Between ends, that of graded labels is not known."""
-    farthest = scale * (within[1] - within[0])
-    if math.isinf(farthest):
-        return 0.0
-    count = _two_levels(given["labels"])
-    return None if count is None else _logistic_at(-farthest, count, reduction)
-
-
-def _binary_floor(given: dict[str, Tensor], within: Ends = COSINES, **chosen: Any) -> float | None:
-    least = _logistic_floor(given, **chosen, reduction="mean", within=within)
-    return None if least is None else least / math.log(2)
-
-
-def _per_item_floor(
-    given: dict[str, Tensor], within: Ends = COSINES, **chosen: Any
-) -> float | None:
-    labels = given["labels"]
-    least = _logistic_floor({"labels": labels[labels >= 0]}, **chosen, within=within)
-    return None if least is None else least / len(labels)
-
-
-def _by_gap_floor(given: dict[str, Tensor], within: Ends = COSINES, **chosen: Any) -> float | None:
-    labels = given["labels"].double()
-    least = _logistic_floor(given, **chosen, reduction="mean", within=within)
-    return least and least * float(labels.max() - labels.min())
+    Args:
+        scores, labels, scale, gather: as for `pairwise_logistic`.
+    """
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    if not inputs.may_ask(labels):  # how many are left is not to be known
+        return pairwise_logistic_by_gap_definition(scores, labels, scale=scale)
+    return _of_some(labels != UNJUDGED, scores, labels, scale=scale, mean=True, by_gap=True)
 
 
 JUDGED = {"judged": Symbol(r"y_i \ne -1", ("pair",), r"«labels[r]» \ne -1")}
@@ -263,9 +260,9 @@ PAIRWISE_LOGISTIC = LossSpec(
         scale=lambda scale, **_: scale, mean=lambda reduction, **_: reduction == "mean"
     ),
     terms="differences",
-    collapse=_logistic_collapse,
+    collapse=logistic_collapse,
     collapse_formula=r"|P| \ln 2\ \text{or}\ \ln 2",
-    floor=_logistic_floor,
+    floor=logistic_floor,
     floor_formula=r"|P| \ln(1 + e^{-2\lambda})",
     formulas_unbounded={"floor": "0"},
     aliases=(
@@ -292,9 +289,9 @@ PAIRWISE_LOGISTIC = LossSpec(
             pairwise_logistic_judged_definition,
             symbols=JUDGED,
             function=pairwise_logistic_judged,
-            list_weight=_judged_count,
-            collapse=_of_judged(_logistic_collapse),
-            floor=_of_judged(_logistic_floor),
+            list_weight=judged_count,
+            collapse=of_judged(logistic_collapse),
+            floor=of_judged(logistic_floor),
             note="TF-Ranking here is its function make_loss_fn; its Keras loss divides by the "
             "number of items, and is a convention of its own. A pair of label −1 is left out.",
             former=("allRank, TF-Ranking",),
@@ -322,7 +319,8 @@ PAIRWISE_LOGISTIC = LossSpec(
                     live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)» \cdot \ln 2}",
                 )
             },
-            floor=_binary_floor,
+            function=pairwise_logistic_binary,
+            floor=binary_floor,
             floor_formula=r"\log_2(1 + e^{-2\lambda})",
             former=("sentence-transformers (mean / ln 2)",),
             list_weight=ordered_count,
@@ -361,12 +359,13 @@ PAIRWISE_LOGISTIC = LossSpec(
             },
             note="The mean is over pairs, and not over their weights: on another scale of labels "
             "it is another number. A pair of label −1 is left out.",
-            collapse=_of_judged(_by_gap_collapse),
+            function=pairwise_logistic_by_gap,
+            collapse=of_judged(by_gap_collapse),
             collapse_formula=r"\overline{y_i - y_j}\, \ln 2\ \text{over}\ P",
-            floor=_of_judged(_by_gap_floor),
+            floor=of_judged(by_gap_floor),
             floor_formula=r"(y_{\max} - y_{\min}) \ln(1 + e^{-2\lambda})",
             score="logit",
-            list_weight=_judged_count,
+            list_weight=judged_count,
             peers=(Peer("allRank", "rankNet_weightByGTDiff", SCORES),),
         ),
         *(
@@ -391,19 +390,21 @@ PAIRWISE_LOGISTIC = LossSpec(
                     ),
                 },
                 note=note,
-                floor=_per_item_floor,
+                floor=per_item_floor,
                 floor_formula=r"\tfrac{|P|}{N} \ln(1 + e^{-2\lambda})",
                 former=(former,),
                 score="logit",
                 list_weight=len,
+                function=function,
                 peers=(Peer(library, "PairwiseLogisticLoss", SCORES),),
             )
-            for library, name, former, definition, note in (
+            for library, name, former, definition, function, note in (
                 (
                     "keras-rs",
                     "keras-rs 0.4.0 PairwiseLogisticLoss (sum / N)",
                     "keras-rs (sum / N)",
                     pairwise_logistic_still_at_ties_definition,
+                    None,
                     "Written as [d]₊ + log(1 + e^−|d|), of which torch takes the slope to be 0 "
                     "where two scores are exactly equal: a pair that ties is not moved. So it is "
                     "in keras-rs 0.4.0 on torch. A label below 0 is compared with none.",
@@ -413,6 +414,7 @@ PAIRWISE_LOGISTIC = LossSpec(
                     "TF-Ranking 0.5.5, Keras PairwiseLogisticLoss (sum / N)",
                     "TF-Ranking, Keras (sum / N)",
                     pairwise_logistic_per_item_definition,
+                    pairwise_logistic_per_item,
                     "A label below 0 is compared with none.",
                 ),
             )

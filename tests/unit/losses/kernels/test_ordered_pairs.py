@@ -19,6 +19,11 @@ PAIRED = {
     "circle_self_paced": {"scale": 2.0},
     "pairwise_hinge": {"margin": 0.3},
     "pairwise_logistic": {"scale": 2.0},
+    # As libraries have it, by the names there.
+    "allrank.rankNet": {"scale": 2.0},
+    "allrank.rankNet_weightByGTDiff": {"scale": 2.0},
+    "sentence_transformers.RankNetLoss": {"scale": 2.0},
+    "tensorflow_ranking.keras.losses.PairwiseLogisticLoss": {"scale": 2.0},
 }
 CASES = [*PAIRED.items(), ("pairwise_logistic", {"scale": 2.0, "reduction": "mean"})]
 
@@ -44,7 +49,7 @@ def on_every_path(cases):
     listed = []
     for one in cases:
         name = one if isinstance(one, str) else one[0]
-        others = BY_PAIR if name.startswith("pairwise") else IN_LOGARITHM
+        others = BY_PAIR if LOSSES[name].name.startswith("pairwise") else IN_LOGARITHM
         for path, moved in {"as it comes": {}, **others}.items():
             given = (one,) if isinstance(one, str) else one
             listed.append(pytest.param(*given, moved, id=f"{name}, {path}"))
@@ -91,7 +96,7 @@ def labels_of(kind, count, seed=1):
 
 def both(spec, scores, labels, **settings):
     """Value and gradient of the public function and of the definition."""
-    forms = (spec.function, spec.definition)
+    forms = (spec.checked, spec.definition)
     return [value_and_gradient(form, scores, labels, **settings) for form in forms]
 
 
@@ -119,7 +124,7 @@ def test_a_fast_form_is_its_definition(name, settings, path):
     # Where the sizes at which a form is chosen are moved, small batches show what large ones do.
     for kind, count in itertools.product(LABELS, SIZES[:-2] if path else SIZES):
         labels = labels_of(kind, count).double()
-        found = value_and_gradient(LOSSES[name].function, scores_of(count), labels, **settings)
+        found = value_and_gradient(LOSSES[name].checked, scores_of(count), labels, **settings)
         with case(labels=kind, count=count):
             same(found, defined(name, tuple(settings.items()), kind, count))
 
@@ -205,7 +210,7 @@ def test_derivatives_to_the_second(name, settings, kind, path):
     labels = labels_of(kind, 9)
 
     def at(scores):
-        return LOSSES[name].function(scores, labels, **settings)
+        return LOSSES[name].checked(scores, labels, **settings)
 
     leaf = scores_of(9, seed=4).requires_grad_()
     if name == "circle_self_paced":  # its weights carry no gradient, so differences see another
@@ -319,7 +324,7 @@ def test_the_gradient_of_a_shift_is_zero(name, path):
 @pytest.mark.parametrize("name", PAIRED)
 def test_a_step_saves_no_matrix(name, count):
     scores, labels = scores_of(count).float().requires_grad_(), labels_of("tenths", count)
-    assert 0 < saved_bytes(LOSSES[name].function, scores, labels) <= 40 * count
+    assert 0 < saved_bytes(LOSSES[name].checked, scores, labels) <= 40 * count
 
 
 @each_loss
@@ -330,7 +335,7 @@ def test_expanded_and_strided_scores(name, path):
     same(*both(LOSSES[name], every_second, labels, **PAIRED[name]))
     same(*both(LOSSES[name], torch.tensor(0.3).double().expand(300), labels, **PAIRED[name]))
     same_label = torch.zeros(()).expand(300)
-    assert LOSSES[name].function(every_second, same_label, **PAIRED[name]) == 0
+    assert LOSSES[name].checked(every_second, same_label, **PAIRED[name]) == 0
 
 
 # Labels
