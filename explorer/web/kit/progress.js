@@ -1,36 +1,29 @@
 // What the page is waiting for: how far a long job has come, and a button that ends it.
-import { h, worded } from "./dom.js";
 import { grouped } from "./numbers.js";
+import { h, show } from "./view.js";
 import { say } from "./words.js";
+
+/** @param {{ channel: import("./bus.js").Bus }} properties */
+function Progress({ channel }) {
+  channel.observe("busy", "progress");
+  const { busy, progress } = channel;
+  if (!busy && !progress) return null;
+  const words = progress ? wordsOf(progress) : say("ui.working");
+  return h(
+    "div.lp-busy",
+    null,
+    h("span", null, words),
+    progress?.total ? h("progress", { max: progress.total, value: progress.done, "aria-label": words }) : null,
+    progress ? h("button.lp-button", { type: "button", onClick: () => channel.cancel() }, say("ui.cancel")) : null,
+  );
+}
+
+/** @param {import("../wire").Underway} progress */
+const wordsOf = ({ what, values, done, total }) =>
+  say(`progress.${what}`, { ...values, done: grouped(done), total: grouped(total) });
 
 /**
  * @param {HTMLElement} root
  * @param {import("./bus.js").Bus} channel
  */
-export default function progress(root, channel) {
-  const words = h("span");
-  const bar = h("progress");
-  const cancel = worded("button.lp-button", "ui.cancel", { type: "button", onclick: () => channel.cancel() });
-  const box = h("div.lp-busy", { hidden: true }, words, bar, cancel);
-  root.append(box);
-
-  function tell() {
-    const { progress } = channel;
-    box.hidden = !channel.busy && !progress;
-    cancel.hidden = !progress;
-    bar.hidden = !progress?.total;
-    if (progress?.total) Object.assign(bar, { max: progress.total, value: progress.done });
-    words.textContent = progress
-      ? say(`progress.${progress.what}`, {
-          ...progress.values,
-          done: grouped(progress.done),
-          total: grouped(progress.total),
-        })
-      : say("ui.working");
-    bar.setAttribute("aria-label", words.textContent);
-  }
-
-  channel.on("busy", tell);
-  channel.on("progress", tell);
-  channel.on("language", tell);
-}
+export default (root, channel) => show(root, Progress, { channel });

@@ -1,9 +1,31 @@
 // Types that JSDoc has no words for, and what the page finds in the window.
 
+import type { Attributes, ClassAttributes, ComponentChildren, FunctionComponent, JSX, VNode } from "preact";
+
 type Tag<Name> = Name extends keyof HTMLElementTagNameMap ? HTMLElementTagNameMap[Name] : HTMLElement;
 
 /** The element that `h("button.quiet")` makes. */
 export type ElementOf<Kind extends string> = Kind extends `${infer Name}.${string}` ? Tag<Name> : Tag<Kind>;
+
+/** What `h` of view.js takes: a component with its properties, or a tag with those of its element. */
+export interface Markup {
+  <Properties>(
+    component: FunctionComponent<Properties>,
+    properties: (Properties & Attributes) | null,
+    ...children: ComponentChildren[]
+  ): VNode<any>;
+  <Kind extends string>(
+    kind: Kind,
+    properties?: ElementProperties<Kind> | null,
+    ...children: ComponentChildren[]
+  ): VNode<any>;
+}
+
+type TagOf<Kind> = Kind extends `${infer Name}.${string}` ? (Name extends "" ? "div" : Name) : Kind;
+type ElementProperties<Kind> = (TagOf<Kind> extends keyof JSX.IntrinsicElements
+  ? JSX.IntrinsicElements[TagOf<Kind>]
+  : JSX.IntrinsicElements["div"]) &
+  ClassAttributes<any> & { [data: `data-${string}`]: unknown };
 
 type Part = string | number | Node | null | undefined;
 

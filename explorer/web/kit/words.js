@@ -4,22 +4,24 @@
 import { grouped } from "./numbers.js";
 import { pageData } from "./page_data.js";
 import { store, stored } from "./storage.js";
+import { signal } from "./vendor/preact/signals-core.js";
 
-let spoken = "en";
 /** @type {Record<string, string>} */
-let catalogue = {};
+const NO_WORDS = {};
+// A signal, so that a component that says something is drawn again in another language.
+const spoken = signal({ language: "en", catalogue: NO_WORDS });
 /** @type {Map<string, Record<string, string>>} */
 const known = new Map();
 let switches = 0;
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
-export const language = () => spoken;
+export const language = () => spoken.value.language;
 /** @param {() => void} listener */
 export const onLanguage = (listener) => listeners.add(listener);
 
 /** @param {string} key */
-export const has = (key) => Object.hasOwn(catalogue, key);
+export const has = (key) => Object.hasOwn(spoken.value.catalogue, key);
 
 const POINTS = "(hover: hover) and (pointer: fine)";
 /**
@@ -36,7 +38,7 @@ const forTheHand = (key) => (has(`${key}.touch`) && !matchMedia(POINTS).matches 
  */
 export function say(key, values = {}) {
   const said = forTheHand(key);
-  const sentence = (has(said) ? catalogue[said] : String(key)).replace(
+  const sentence = (has(said) ? spoken.value.catalogue[said] : String(key)).replace(
     /\{(\w+):([^|}]*)\|([^}]*)\}/g,
     (_all, name, one, many) => (String(values[name]) === "1" ? one : many),
   );
@@ -107,7 +109,7 @@ export function preferred() {
  */
 export function use(next, sentences) {
   known.set(next, sentences);
-  [spoken, catalogue] = [next, sentences];
+  spoken.value = { language: next, catalogue: sentences };
 }
 
 /**

@@ -1,0 +1,102 @@
+import "./page.js";
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Bus } from "../../explorer/web/kit/bus.js";
+import progress from "../../explorer/web/kit/progress.js";
+import { signal } from "../../explorer/web/kit/vendor/preact/signals.js";
+import { group, Hosted, h, show } from "../../explorer/web/kit/view.js";
+import { say, use } from "../../explorer/web/kit/words.js";
+import { happen } from "./page.js";
+
+const drawn = () => new Promise((done) => setTimeout(done, 20));
+const root = () => document.createElement("div");
+
+test("a tag with classes, properties and children; what is null is left out", () => {
+  const at = root();
+  show(at, () => h("a.lp-button.lp-quiet", { class: "lp-own", href: "x" }, "one", null, [h("b", null, "<i>")]), {});
+  assert.equal(at.innerHTML, '<a href="x" class="lp-button lp-quiet lp-own">one<b>&lt;i&gt;</b></a>');
+  show(at, () => group(h(".lp-row"), "text"), {});
+  assert.equal(at.innerHTML, '<div class="lp-row"></div>text');
+});
+
+test("a component is drawn again when a signal that it read changes, and only then", async () => {
+  const [shown, other] = [signal(1), signal(1)];
+  const at = root();
+  let drawings = 0;
+  const Counter = () => {
+    drawings += 1;
+    return h("b", null, shown.value);
+  };
+  show(at, Counter, {});
+  shown.value = 2;
+  await drawn();
+  assert.deepEqual([at.textContent, drawings], ["2", 2]);
+  other.value = 2;
+  await drawn();
+  assert.equal(drawings, 2);
+});
+
+test("a component that says a word is drawn again in another language", async () => {
+  const at = root();
+  use("en", { hello: "Hello" });
+  show(at, () => h("b", null, say("hello")), {});
+  use("zh", { hello: "你好" });
+  await drawn();
+  assert.equal(at.textContent, "你好");
+});
+
+test("a component that observes a topic of its page is drawn again whenever it is published", async () => {
+  const channel = new Bus();
+  const at = root();
+  const Problem = () => {
+    channel.observe("problem");
+    return h("b", null, channel.problem?.key ?? "none");
+  };
+  show(at, Problem, {});
+  assert.equal(at.textContent, "none");
+  channel.fail({ key: "wrong", values: {} });
+  await drawn();
+  assert.equal(at.textContent, "wrong");
+});
+
+test("an instrument is made once and updated with each drawing", async () => {
+  const [value, at] = [signal(1), root()];
+  let made = 0;
+  const make = (element) => {
+    made += 1;
+    return element;
+  };
+  const View = () => {
+    const now = value.value;
+    return h(Hosted, {
+      kind: "figure",
+      make,
+      update: (element) => {
+        element.textContent = now;
+      },
+    });
+  };
+  show(at, View, {});
+  assert.equal(at.innerHTML, "<figure>1</figure>");
+  value.value = 2;
+  await drawn();
+  assert.equal(at.innerHTML, "<figure>2</figure>");
+  assert.equal(made, 1);
+});
+
+test("the progress of a job has a button that cancels it", async () => {
+  use("en", { "ui.working": "Working…", "ui.cancel": "Cancel", "progress.encode": "{done} of {total}" });
+  const [channel, at] = [new Bus(), root()];
+  progress(at, channel);
+  assert.equal(at.innerHTML, "");
+  channel.setBusy(true);
+  await drawn();
+  assert.equal(at.textContent, "Working…");
+  channel.tell({ what: "encode", done: 1, total: 4, values: {} });
+  await drawn();
+  assert.equal(at.querySelector("progress").getAttribute("aria-label"), "1 of 4");
+  happen(at.querySelector("button"), "click");
+  channel.setBusy(false);
+  await drawn();
+  assert.equal(at.innerHTML, "");
+});
