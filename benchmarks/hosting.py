@@ -33,7 +33,7 @@ from benchmarks.machine import describe
 from benchmarks.report import Row
 from benchmarks.visitors import PAIRS, WAIT_S, Answers, Visitor, memory_mib, paths_of, row
 from explorer.lab.training.folder import RunFolder
-from explorer.sources.model_folders import EMBEDDED
+from explorer.sources.encoders import EMBEDDED
 from explorer.web.pages.finetune.state import first_plan
 
 STEPS_ALONE, COLD = 40, 10  # of which the first are slower: memory and caches are made then

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 
 from explorer.core.scenario import Data
-from explorer.sources.model_folders import EMBEDDED_WIDTH
+from explorer.sources.encoders.embedded import EMBEDDED_WIDTH
 from losses import LOSSES, Convention, LossSpec
 
 CANDIDATES = 4  # of each query of a random batch, for a loss on lists

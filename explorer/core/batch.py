@@ -24,6 +24,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.validation import quoted
 from explorer.sources import encoders, random_batch, tables, textbook
 from explorer.sources.cells import shortened
+from explorer.sources.encoders.embedded import is_embedded
 from explorer.sources.guides import guide_of
 from explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from losses.geometry import cosine
@@ -527,7 +528,7 @@ def batch_of(pairs: Pairs, data: Data, rules: Rules) -> Batch:
     scores = pairs.scores
     if data.cross_encoder and data.source != "random":
         with all_cores():
-            scores = encoders.cross_scores(pairs.first, pairs.second, data.cross_encoder)
+            scores = encoders.locate(data.cross_encoder).score(pairs.first, pairs.second)
     return _under_rules(second_models(pairs, data), scores, vectors, orthogonal, rules)
 
 
@@ -540,16 +541,16 @@ def second_models(pairs: Pairs, data: Data) -> Pairs:
     """
     if data.teacher_model and has_words(data):
         with asked_for("teacher"), all_cores():
-            asked = (pairs.first, pairs.second, data.teacher_model)
-            said = encoders.pair_scores(*asked, device=str(device()))
+            teacher = encoders.locate(data.teacher_model)
+            said = teacher.pair_scores(pairs.first, pairs.second, str(device()))
             vectors = None
-            if not encoders.gives_scores(data.teacher_model):
-                vectors = encoders.encode(pairs.sentences, data.teacher_model, device=str(device()))
+            if not teacher.scores_pairs:
+                vectors = teacher.encode(pairs.sentences, str(device()))
         taught_by = tuple(said.tolist())
         pairs = dataclasses.replace(pairs, teacher=taught_by, teacher_vectors=vectors)
     if data.guide and has_words(data):
         guide = pairs.vectors  # what ships with words is by the embedded encoder
-        if guide is None or data.guide != encoders.EMBEDDED:
+        if guide is None or not is_embedded(data.guide):
             with asked_for("guide"), all_cores():
                 guide = encoders.encode(pairs.sentences, data.guide, device=str(device()))
         pairs = dataclasses.replace(pairs, guide=guide)
@@ -636,7 +637,7 @@ def _finite_teacher(pairs: Pairs, dtype: torch.dtype, where: torch.device) -> Te
 
 def _vectors_for(pairs: Pairs, data: Data) -> tuple[np.ndarray | None, bool]:
     """Vectors as given, as encoded, or built so that each pair's cosine is its given score."""
-    shipped = data.encoder == encoders.EMBEDDED or data.source == "random"
+    shipped = is_embedded(data.encoder) or data.source == "random"
     if pairs.vectors is not None and (shipped or not has_words(data)):
         return pairs.vectors, False
     if pairs.scores is not None:

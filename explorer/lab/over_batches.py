@@ -59,7 +59,7 @@ def _encode(every: Sequence[Pairs], data: Data) -> None:
             itertools.chain.from_iterable(zip(one.first, one.second, strict=True) for one in every)
         )
         first, second = zip(*both, strict=True) if both else ((), ())
-        encoders.cross_scores(first, second, data.cross_encoder)
+        encoders.locate(data.cross_encoder).score(first, second)
     sentences = dict.fromkeys(itertools.chain.from_iterable(one.sentences for one in every))
     for name in filter(None, (data.encoder, data.guide)):
         encoders.encode(list(sentences), name)

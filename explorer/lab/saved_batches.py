@@ -17,7 +17,7 @@ from explorer.runtime.local_path import local_path
 from explorer.runtime.numbers import display_number, typed
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
-from explorer.sources.saved_batch_encoder import cells_of_pairs, load_saved_batch, named
+from explorer.sources.encoders.saved_batch import cells_of_pairs, find_saved_batch, named
 from losses import LOSSES, Parameter
 from losses.sentence_transformers.saved_batch import SavedBatch, saved_batch_paths
 
@@ -83,7 +83,7 @@ def _opened(paths: list[Path], report: Report) -> Iterator[SavedBatchScenario]:
     for place, path in enumerate(paths):
         report("opening", place, len(paths))
         name = str(path.resolve())
-        batch = load_saved_batch(name)
+        batch = find_saved_batch(name).batch
         scenario = scene_of(batch, name)
         try:
             yield SavedBatchScenario(path, batch, scenario, explore(scenario).loss)

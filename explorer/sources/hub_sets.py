@@ -20,7 +20,7 @@ from explorer.runtime.jobs import Cancelled, Report
 from explorer.runtime.leave import require_leave, require_leave_for_size
 from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem, logged
-from explorer.sources.model_folders import within
+from explorer.sources.encoders.hub import within
 
 if TYPE_CHECKING:
     from huggingface_hub import DatasetInfo

@@ -35,7 +35,7 @@ from explorer.runtime.limits import FILE_BYTES, MIB
 from explorer.runtime.problem import Problem
 from explorer.runtime.redaction import log_without_words
 from explorer.runtime.visitors import as_visitor, new_key
-from explorer.sources import encoders
+from explorer.sources.encoders.cached import limit_cache
 from explorer.web import assets, documents, page_requests
 from explorer.web.api.endpoints import ENDPOINTS
 from explorer.web.defects import TellsDefects
@@ -215,7 +215,7 @@ def _keep_apart() -> None:
     answer_soon()
     log_without_words()
     keep_tidy()
-    encoders.keep_at_most(int(budget("vectors_mib") * MIB))
+    limit_cache(int(budget("vectors_mib") * MIB))
     if device.device().type == "cpu":  # a GPU computes in few processes, and beside Python
         for worker in worker_process.WORKERS:
             worker.is_allowed = True

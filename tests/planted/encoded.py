@@ -17,9 +17,10 @@ from explorer.lab.doctor import encoded
 from explorer.lab.doctor.encoded import Seen, examine_encoded, look
 from explorer.lab.doctor.profile import profiled
 from explorer.lab.large.encoding import Encoded
-from explorer.sources.encoders import token_lengths
+from explorer.sources.encoders import EMBEDDED, locate
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
+from tests.added_encoder import MadeEncoder, added
 
 DRAWS, COUNT, DIMENSION, BATCH = 20, 200, 256, 32
 
@@ -126,13 +127,10 @@ def seen_of(meant: Meant, loss: str) -> tuple[Seen, set[str]]:
     cosines = (meant.queries * meant.keys).sum(axis=1)
     made = Encoded(cosines, cosines, vectors)
     profile = profiled(meant.pairs)
+    lengths = locate(EMBEDDED).token_lengths if meant.tokenized else lambda texts: None
     with (
         patch.object(encoded, "encoded", lambda *_, **__: made),
-        patch.object(
-            encoded,
-            "token_lengths",
-            lambda texts, *_: token_lengths(texts) if meant.tokenized else None,
-        ),
+        added(MadeEncoder("made up", "made up", vectors=np.asarray, lengths=lengths)),
     ):
         seen = look(profile, "made up", COUNT, lambda *far: None)
     faults, _ = examine_encoded(profile, seen, LOSSES[loss], BATCH)

@@ -22,6 +22,7 @@ ENCODE = """
 import sys
 import numpy as np
 from explorer.lab.large import encoding
+from explorer.sources.encoders import locate
 
 encoding.PART = int(sys.argv[4])
 lines = open(sys.argv[1], encoding="utf-8").read().splitlines()
@@ -31,7 +32,7 @@ def heard(done, total):
     print(done, flush=True)
     sys.stdin.readline()  # it goes on when it is told to
 
-found = encoding.encoded(lines[:half], lines[half:], sys.argv[2], heard, with_vectors=False)
+found = encoding.encoded(lines[:half], lines[half:], locate(sys.argv[2]), heard, with_vectors=False)
 np.save(sys.argv[3], np.stack([found.cosines, found.angles]))
 """
 

@@ -39,7 +39,8 @@ from explorer.lab.doctor.profile import Profile
 from explorer.lab.large.encoding import encoded
 from explorer.runtime.jobs import Report
 from explorer.runtime.numbers import display_number, percent, whole_percent
-from explorer.sources.encoders import EMBEDDED, token_lengths
+from explorer.sources.encoders import locate
+from explorer.sources.encoders.embedded import EMBEDDED, is_embedded
 from losses import LossSpec
 
 NEAR = 0.95  # cosine from which on two texts that differ are named as near-duplicates
@@ -123,14 +124,15 @@ def look(profile: Profile, encoder: str, most: int, report: Report) -> Seen:
     Raises Problem where there is no such encoder.
     """
     name, places = called(encoder), picked(profile, most)
+    model = locate(name)
     first, second = (
         [side[int(place)] for place in places]
         for side in (profile.columns.first, profile.columns.second)
     )
-    found = encoded(first, second, name, lambda *far: report("encoding", *far), with_vectors=True)
+    found = encoded(first, second, model, lambda *far: report("encoding", *far), with_vectors=True)
     assert found.vectors is not None, "they were asked for"
     queries, keys = (directions(side) for side in found.vectors)
-    read = token_lengths([*first, *second], name, lambda *far: report("tokenizing", *far))
+    read = model.token_lengths([*first, *second], lambda *far: report("tokenizing", *far))
     near = _Near(profile, places)
     above = _Above(profile, places, found.cosines)
     for start in range(0, len(places), ROWS):
@@ -140,7 +142,7 @@ def look(profile: Profile, encoder: str, most: int, report: Report) -> Seen:
         above.look(rows, queries[rows] @ keys.T)
     labels = profile.labels[places]
     judges = profile.labelled and labels.min() < labels.max() and not profile.of_inference
-    judges = judges and not (name == EMBEDDED and mostly_foreign(first, second))
+    judges = judges and not (is_embedded(name) and mostly_foreign(first, second))
     contradicted = contradictions(labels, found.cosines) if judges else None
     usual = None
     if contradicted is not None and len(contradicted.suspects):

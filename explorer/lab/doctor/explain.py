@@ -43,7 +43,7 @@ from explorer.lab.doctor.reference_values import (
 from explorer.lab.doctor.relatives import relative_called
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
-from explorer.sources.plain_encoders import ALIKE, APART
+from explorer.sources.encoders.plain import ALIKE, APART
 from losses import LOSSES, LossSpec
 from losses.scores import SCORE_KINDS
 

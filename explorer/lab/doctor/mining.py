@@ -24,6 +24,7 @@ from explorer.lab.doctor.profile import Profile
 from explorer.lab.large.encoding import encoded
 from explorer.runtime.jobs import Report
 from explorer.runtime.problem import Problem
+from explorer.sources.encoders import locate
 
 EACH, USUAL_EACH = (1, 10), 1  # negatives of a query
 MARGIN, USUAL_MARGIN = (0.0, 0.9), 0.05  # of a positive's own cosine, by which one stays below it
@@ -65,7 +66,7 @@ def mine(
     found = encoded(
         first,
         second,
-        called(encoder),
+        locate(called(encoder)),
         lambda *far: report("encoding", *far),
         with_vectors=True,
     )

@@ -15,8 +15,7 @@ from explorer.lab.large.tiles import Progress
 from explorer.runtime.arrays import load_array, save_array
 from explorer.runtime.cache import cache_folder, digest, prune
 from explorer.runtime.device import all_cores
-from explorer.sources import encoders
-from explorer.sources.model_folders import locate
+from explorer.sources.encoders import Encoder
 
 # Pairs of one part: a few seconds of work at most are lost.
 PART = 256
@@ -35,7 +34,7 @@ class Encoded:
 def encoded(
     first: Sequence[str],
     second: Sequence[str],
-    encoder: str,
+    encoder: Encoder,
     progress: Progress,
     *,
     with_vectors: bool,
@@ -44,15 +43,15 @@ def encoded(
 
     `progress` hears of pairs done after each part and may raise to stop; what is done stays.
     """
-    identity = locate(encoder).identity
-    key = digest([identity, "vectors" if with_vectors else "scores", *first, *second])
+    step = max(len(first), 1) if encoder.reads_whole_batch else PART
+    key = digest([encoder.identity, "vectors" if with_vectors else "scores", *first, *second])
     parts = []
-    for start in range(0, len(first), PART):
+    for start in range(0, len(first), step):
         progress(start, len(first))
         path = cache_folder("scores") / f"{key}-{start:08d}.npy"
         scores = load_array(path)
         if scores is None:
-            part = slice(start, start + PART)
+            part = slice(start, start + step)
             scores = _part(first[part], second[part], encoder, with_vectors)
             save_array(path, scores)
         parts.append(scores)
@@ -66,12 +65,12 @@ def encoded(
 
 
 def _part(
-    first: Sequence[str], second: Sequence[str], encoder: str, with_vectors: bool
+    first: Sequence[str], second: Sequence[str], encoder: Encoder, with_vectors: bool
 ) -> np.ndarray:
     """Cosine and angle [n, 2], or vectors [n, 2, D]."""
     distinct = list(dict.fromkeys([*first, *second]))
     with all_cores():
-        rows = encoders.encode(distinct, encoder)
+        rows = encoder.encode(distinct)
     place = {sentence: at for at, sentence in enumerate(distinct)}
     sides = [rows[[place[s] for s in side]] for side in (first, second)]
     return np.stack(sides if with_vectors else [cosines(*sides), angles(*sides)], axis=1)

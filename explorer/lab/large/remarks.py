@@ -19,7 +19,7 @@ from explorer.lab.large.batch import LargeBatch
 from explorer.lab.large.methods import method_of
 from explorer.lab.large.session import LargeSession
 from explorer.lab.large.tiles import Progress
-from explorer.sources.encoders import EMBEDDED
+from explorer.sources.encoders.embedded import is_embedded
 from losses import LOSSES, LossSpec
 
 # What a row of the map looks for, by what it is.
@@ -41,7 +41,7 @@ class Judged:
 def judged(batch: LargeBatch, progress: Progress) -> Judged:
     """Judge the whole batch. `progress` hears of draws done and may raise to stop."""
     correlation = spearman(batch.labels, batch.scores)
-    foreign = batch.encoder == EMBEDDED and mostly_foreign(batch.first, batch.second)
+    foreign = is_embedded(batch.encoder) and mostly_foreign(batch.first, batch.second)
     listed = len(batch.contradictions.suspects) > 0
     usual = disagreement(batch.labels, correlation, progress) if listed else None
     return Judged(correlation, usual, foreign)

@@ -13,8 +13,10 @@ from explorer.core.batch import asked_for
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.rows import Pair, sentences_of
 from explorer.runtime.problem import Problem
-from explorer.sources.encoders import CALLED, EMBEDDED
-from explorer.sources.model_folders import ModelFolder, check_leave, is_path, locate
+from explorer.sources.encoders import check_leave, is_here, locate
+from explorer.sources.encoders.cross_encoder import CROSS_ENCODER
+from explorer.sources.encoders.model_folder import ModelFolder, open_model
+from explorer.sources.encoders.sentence_encoder import SENTENCE_ENCODER
 from losses.sentence_transformers import layer_stack, move_only
 
 if TYPE_CHECKING:
@@ -76,7 +78,7 @@ def guide_of(plan: TrainingPlan, device: str | None) -> SentenceTransformer | No
     if not plan.asks_guide:
         return None
     with asked_for("guide"):
-        folder = _bi_encoder(plan.guide)
+        folder = _folder(plan.guide, encodes=True)
         return cast("SentenceTransformer", _opened("bi", folder.path, folder.name, device))
 
 
@@ -101,15 +103,19 @@ def from_scratch(
 
 
 def _loaded(plan: TrainingPlan, device: str | None) -> Encoder:
-    folder = _bi_encoder(plan.encoder) if plan.kind == "bi" else locate(plan.encoder)
+    folder = _folder(plan.encoder, plan.kind == "bi")
     return _opened(plan.kind, folder.path, folder.name, device)
 
 
-def _bi_encoder(name: str) -> ModelFolder:
-    folder = locate(name)
-    if folder.is_cross_encoder:
+def _folder(name: str, encodes: bool) -> ModelFolder:
+    """Return the folder of a model that a trainer loads. Raises Problem where it is none, or gives
+    no vectors and `encodes` asks for them."""
+    found = locate(name)
+    if not isinstance(found, ModelFolder):
+        raise Problem("encoder_id", about="encoder", encoder=name)
+    if encodes and found.scores_pairs:
         raise Problem("encoder_is_cross", about="encoder", encoder=name)
-    return folder
+    return found
 
 
 def check(plan: TrainingPlan) -> None:
@@ -117,14 +123,16 @@ def check(plan: TrainingPlan) -> None:
     nobody agreed to that; the hub answers later."""
     for name in models_of(plan):
         check_leave(name)
-    if plan.encoder != SCRATCH and _is_here(plan.encoder):
-        (_bi_encoder if plan.kind == "bi" else locate)(plan.encoder)
-    if plan.asks_guide and _is_here(plan.guide):
+    if plan.encoder != SCRATCH and is_here(plan.encoder):
+        _folder(plan.encoder, plan.kind == "bi")
+    if plan.asks_guide and is_here(plan.guide):
         with asked_for("guide"):
-            _bi_encoder(plan.guide)
-    if plan.asks_teacher and _is_here(plan.teacher_model):
+            _folder(plan.guide, encodes=True)
+    if plan.asks_teacher and is_here(plan.teacher_model):
         with asked_for("teacher"):
-            (_bi_encoder if plan.learns_vectors else locate)(plan.teacher_model)
+            teacher = locate(plan.teacher_model)
+            if plan.learns_vectors and teacher.scores_pairs:
+                raise Problem("encoder_is_cross", about="encoder", encoder=plan.teacher_model)
 
 
 def models_of(plan: TrainingPlan) -> list[str]:
@@ -133,28 +141,14 @@ def models_of(plan: TrainingPlan) -> list[str]:
     return [*named, *[plan.guide] * plan.asks_guide, *[plan.teacher_model] * plan.asks_teacher]
 
 
-def _is_here(name: str) -> bool:
-    return name.strip() == EMBEDDED or is_path(name.strip())
-
-
 def _opened(kind: str, path: Path, name: str, device: str | None) -> Encoder:
     from sentence_transformers import CrossEncoder, SentenceTransformer
 
-    safe: dict[str, Any] = {
-        "device": device,
-        "trust_remote_code": False,
-        "local_files_only": True,
-        "model_kwargs": {"use_safetensors": True},
-    }
-    try:
-        if kind == "bi":
-            return SentenceTransformer(str(path), **safe)
-        # A cross-encoder is trained without the activation that it may have been saved with.
-        return CrossEncoder(str(path), num_labels=1, activation_fn=nn.Identity(), **safe)
-    except Exception as error:  # whatever a broken file can cause in three libraries
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
-        said = {"encoder": name, "kind": CALLED[kind], "reason": reason}
-        raise Problem("encoder_unreadable", about="encoder", **said) from error
+    if kind == "bi":
+        return open_model(SentenceTransformer, SENTENCE_ENCODER, path, name, device)
+    # A cross-encoder is trained without the activation that it may have been saved with.
+    options = {"num_labels": 1, "activation_fn": nn.Identity()}
+    return open_model(CrossEncoder, CROSS_ENCODER, path, name, device, **options)
 
 
 def add_adapters(model: Encoder, rank: int) -> None:

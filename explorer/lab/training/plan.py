@@ -17,8 +17,7 @@ from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import Json
 from explorer.sources.batches import SAMPLERS
-from explorer.sources.encoders import EMBEDDED
-from explorer.sources.model_folders import EMBEDDED_WIDTH
+from explorer.sources.encoders.embedded import EMBEDDED, EMBEDDED_WIDTH, is_embedded
 from losses import LOSSES, LossSpec
 from losses.aliases import LIBRARY
 from losses.spec import ParameterValue
@@ -316,7 +315,9 @@ def _check(plan: TrainingPlan) -> None:
 
 def _check_prefixes(plan: TrainingPlan) -> None:
     """Of encoders whose width is known before they are loaded; of others the loss asks itself."""
-    width = {SCRATCH: plan.dimension, EMBEDDED: EMBEDDED_WIDTH}.get(plan.encoder)
+    width = plan.dimension if plan.encoder == SCRATCH else 0
+    if is_embedded(plan.encoder):
+        width = EMBEDDED_WIDTH
     longest = longest_prefix(plan.spec)
     if width and longest > width and plan.kind == "bi":
         raise Problem("training_prefix_too_long", about="loss", longest=longest, dimension=width)

@@ -41,7 +41,7 @@ from explorer.runtime.files import age_of
 from explorer.runtime.problem import Problem, logged
 from explorer.runtime.sendable import sendable
 from explorer.runtime.visitors import visitor
-from explorer.sources import model_folders
+from explorer.sources.encoders import check_download
 
 HOME = Path(__file__).resolve().parents[3]
 # Between the name of a shared run and the token of its link.
@@ -103,7 +103,7 @@ class Runs:
         """The folder of a run with all that its process needs."""
         encoders.check(plan)
         for name in encoders.models_of(plan):
-            model_folders.check_download(name)
+            check_download(name)
         corpus = data.under_teacher(plan, corpus)
         run = RunFolder(self._new_folder(plan))
         try:
@@ -180,7 +180,7 @@ class Runs:
         check_leave(plan.get("own_loss", ""), own_loss)
         for name in ("encoder", "guide", "teacher_model"):
             if plan.get(name) not in (None, "", SCRATCH):
-                model_folders.check_download(plan[name])
+                check_download(plan[name])
 
     def stop(self, name: str) -> None:
         """End a run after its current step and keep its model so far."""

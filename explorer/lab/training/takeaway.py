@@ -17,6 +17,7 @@ import losses
 from explorer.core.disagreement import TIED
 from explorer.core.own_loss import check_leave
 from explorer.export.template import render
+from explorer.export.trained import python_name
 from explorer.lab.training import teaching
 from explorer.lab.training.data import Pair, material_of, rules_of
 from explorer.lab.training.folder import RunFolder
@@ -31,7 +32,7 @@ from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.files import atomic_write
 from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
-from explorer.sources.encoders import EMBEDDED
+from explorer.sources.encoders.embedded import is_embedded
 from losses.labels import LabelRules
 
 _OF_STEPS = ("loss", "gradient_norm", "learning_rate", "seconds")
@@ -128,12 +129,7 @@ def _requirements(plan: TrainingPlan) -> str:
 
 def _needs_embedded(plan: TrainingPlan) -> bool:
     asked = [plan.guide] * plan.asks_guide + [plan.teacher_model] * plan.asks_teacher
-    return EMBEDDED in (plan.encoder, *(name.strip() for name in asked))
-
-
-def _opened(model: str) -> str:
-    """Python that names a model to sentence-transformers."""
-    return "str(get_model_path())" if model.strip() == EMBEDDED else repr(model.strip())
+    return any(is_embedded(name) for name in (plan.encoder, *asked))
 
 
 def _files(folder: Path, under: str, kind: str = "*") -> Iterable[tuple[str, bytes]]:
@@ -215,12 +211,12 @@ def script(runs: Runs, name: str) -> str:
         in_lists=in_lists,
         follows=follows,
         taught="teacher" in plan.spec.needs,
-        teacher=_opened(plan.teacher_model) if plan.asks_teacher else "",
+        teacher=python_name(plan.teacher_model) if plan.asks_teacher else "",
         teacher_scores=teacher_scores,
         vectors=plan.learns_vectors,
-        guide=_opened(plan.guide) if plan.asks_guide else "",
+        guide=python_name(plan.guide) if plan.asks_guide else "",
         trainer_arguments=told,
-        encoder=_opened(plan.encoder),
+        encoder=python_name(plan.encoder),
         from_scratch=plan.encoder == SCRATCH,
         is_embedded=_needs_embedded(plan),
         lora=plan.lora,

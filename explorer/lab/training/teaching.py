@@ -27,8 +27,8 @@ from explorer.runtime.arrays import load_array, save_array
 from explorer.runtime.cache import digest
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
-from explorer.sources import encoders
-from explorer.sources.model_folders import locate
+from explorer.sources.encoders import Encoder, locate
+from explorer.sources.encoders.model_folder import forget
 from explorer.sources.pairs import distinct
 
 # Says that the pairs beside it have what a teacher gave them, which one, and how long it took.
@@ -53,24 +53,23 @@ def teach(run: RunFolder, plan: TrainingPlan, device: str, trial: bool = False) 
     run.say("loading", part="teacher", done=0, total=0)
     wanted = _wanted(run, plan)
     with asked_for("teacher"):
-        identity = locate(plan.teacher_model).identity
+        teacher = locate(plan.teacher_model)
     kinds = sorted(plan.spec.needs & {"teacher", "teacher_vectors"})
-    key = digest([identity, *kinds, *(text for pair in wanted for text in pair[:2])])
+    key = digest([teacher.identity, *kinds, *(text for pair in wanted for text in pair[:2])])
     if "teacher_vectors" in kinds:
-        _must_fit(plan, device)
+        _must_fit(plan, teacher, device)
     if not _copied(run, key):
         began = time.monotonic()
         count = min(len(wanted), TRIAL_PAIRS) if trial else len(wanted)
         try:
             if "teacher_vectors" in kinds:
-                _keep_vectors(run, plan, wanted, count, device)
+                _keep_vectors(run, teacher, wanted, count, device)
             if "teacher" in kinds:
-                _keep_scores(run, plan, wanted, count, device)
+                _keep_scores(run, teacher, wanted, count, device)
         finally:
-            encoders.forget()  # the training has the memory to itself
+            forget()  # the training has the memory to itself
         took = {"seconds": time.monotonic() - began, "pairs": count, "of": len(wanted)}
-        scores = encoders.gives_scores(plan.teacher_model)
-        run.write(TAUGHT, {"key": key, "scores": scores, **took})
+        run.write(TAUGHT, {"key": key, "scores": teacher.scores_pairs, **took})
 
 
 def _wanted(run: RunFolder, plan: TrainingPlan) -> list[Pair]:
@@ -112,7 +111,7 @@ def gives_scores(run: RunFolder, plan: TrainingPlan) -> bool:
     """Whether the teacher of a plan is a cross-encoder: as the run found it, or as it is."""
     if (run.path / TAUGHT).exists():
         return run.read(TAUGHT)["scores"]
-    return encoders.gives_scores(plan.teacher_model)
+    return locate(plan.teacher_model).scores_pairs
 
 
 def pairs_asked(plan: TrainingPlan, material: Material) -> int:
@@ -152,12 +151,11 @@ def _copied(run: RunFolder, key: str) -> bool:
 
 
 def _keep_scores(
-    run: RunFolder, plan: TrainingPlan, wanted: Sequence[Pair], count: int, device: str
+    run: RunFolder, teacher: Encoder, wanted: Sequence[Pair], count: int, device: str
 ) -> None:
     """Write the teacher's score beside each of the first `count` pairs, and 0 beside the others."""
     first, second = [a for a, _, _ in wanted[:count]], [b for _, b, _ in wanted[:count]]
-    model = plan.teacher_model
-    found = _asked(run, plan, lambda: encoders.pair_scores(first, second, model, device=device))
+    found = _asked(run, teacher, lambda: teacher.pair_scores(first, second, device))
     scores = found.astype(float).tolist() + [0.0] * (len(wanted) - count)
     given = {pair[:2]: score for pair, score in zip(wanted, scores, strict=True)}
     for name in ("train.jsonl", "held_out.jsonl"):
@@ -166,29 +164,29 @@ def _keep_scores(
 
 
 def _keep_vectors(
-    run: RunFolder, plan: TrainingPlan, wanted: Sequence[Pair], count: int, device: str
+    run: RunFolder, teacher: Encoder, wanted: Sequence[Pair], count: int, device: str
 ) -> None:
     """Write the teacher's vectors of the sentences of the first `count` pairs, 0 for the others."""
-    sentences, model = _sentences(wanted[:count]), plan.teacher_model
-    found = _asked(run, plan, lambda: encoders.encode(sentences, model, device=device))
+    sentences = _sentences(wanted[:count])
+    found = _asked(run, teacher, lambda: teacher.encode(sentences, device))
     held = np.zeros((len(_sentences(wanted)), found.shape[1]), dtype=np.float32)
     held[: len(found)] = found
     save_array(run.path / VECTORS, held)
 
 
-def _must_fit(plan: TrainingPlan, device: str) -> None:
+def _must_fit(plan: TrainingPlan, teacher: Encoder, device: str) -> None:
     """Raise Problem where the teacher's vectors and those of the model that is trained are not of
     one dimension."""
     with asked_for("teacher"):
-        taught = encoders.encode([], plan.teacher_model, device=device).shape[1]
+        taught = teacher.encode([], device).shape[1]
     width = plan.dimension
     if plan.encoder != SCRATCH:
-        width = encoders.encode([], plan.encoder, device=device).shape[1]
+        width = locate(plan.encoder).encode([], device).shape[1]
     if taught != width:
         raise Problem("teacher_width", about="teacher", teacher=taught, width=width)
 
 
-def _asked(run: RunFolder, plan: TrainingPlan, ask: Callable[[], np.ndarray]) -> np.ndarray:
+def _asked(run: RunFolder, teacher: Encoder, ask: Callable[[], np.ndarray]) -> np.ndarray:
     """What the teacher answers, told as it goes."""
     began, most = time.monotonic(), quota.most_seconds()
     told = -math.inf
@@ -207,5 +205,5 @@ def _asked(run: RunFolder, plan: TrainingPlan, ask: Callable[[], np.ndarray]) ->
     with asked_for("teacher"), jobs.heard_by(hear):
         found = ask()
     if not np.isfinite(found).all():
-        raise Problem("training_teacher_numbers", about="teacher", teacher=plan.teacher_model)
+        raise Problem("training_teacher_numbers", about="teacher", teacher=teacher.name)
     return found

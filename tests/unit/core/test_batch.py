@@ -17,6 +17,7 @@ from explorer.sources.pairs import Pairs, corrected
 from explorer.sources.random_batch import RandomBatch
 from losses.geometry import cosine
 from losses.readings import READABLE
+from tests.added_encoder import MadeEncoder, added
 from tests.scenes import data_for
 
 ENGLISH = Data(example="graded_english")
@@ -115,19 +116,13 @@ def test_classes_are_the_connected_components_of_the_positive_pairs():
 
 def make_batch_of(rows, rules=None):
     """A batch of typed rows with vectors made up on the spot, so that no encoder is loaded."""
-    import explorer.core.batch as module
 
-    def encode(sentences, encoder, device=None):
+    def vectors(sentences):
         rng = np.random.RandomState(0)
         return rng.standard_normal((len(sentences), 8)).astype(np.float32)
 
-    before, module.encoders.encode = module.encoders.encode, encode
-    try:
-        make_batch.cache_clear()
-        return make_batch(Data(source="table", rows=rows), rules or Rules())
-    finally:
-        module.encoders.encode = before
-        make_batch.cache_clear()
+    with added(MadeEncoder("made", "made", vectors=vectors)):
+        return make_batch(Data(source="table", rows=rows, encoder="made"), rules or Rules())
 
 
 def test_prototypes_are_class_means_without_gradient():

@@ -21,6 +21,7 @@ from explorer.locale import LANGUAGES, say
 from explorer.runtime.problem import Problem
 from explorer.sources.tables import read_table
 from losses import LOSSES, spec_of
+from tests.added_encoder import MadeEncoder, added
 
 ROWS = (
     ("A man eats pasta.", "Someone has a meal.", ""),
@@ -117,11 +118,12 @@ def test_a_corrected_label_makes_the_others_labels_too():
     assert found.order.ordered == 3
 
 
-def test_a_loss_that_needs_scores_is_refused_before_anything_is_encoded(monkeypatch):
+def test_a_loss_that_needs_scores_is_refused_before_anything_is_encoded():
     asked = []
-    monkeypatch.setattr("explorer.sources.encoders.encode", lambda *given, **_: asked.append(given))
+    unasked = MadeEncoder("made", "made", vectors=asked.append)
     rows = tuple((f"nobody encodes {i}", f"this {i}", "") for i in range(4))
-    with pytest.raises(Problem) as refusal:
-        explore(Scenario(loss="cosent", data=Data(source="table", rows=rows)))
+    data = Data(source="table", rows=rows, encoder="made")
+    with added(unasked), pytest.raises(Problem) as refusal:
+        explore(Scenario(loss="cosent", data=data))
     assert refusal.value.about == "scores"
     assert not asked

@@ -12,8 +12,8 @@ from explorer.core.scenario import Data, Scenario
 from explorer.lab.doctor.label_faults import only_compares
 from explorer.locale import catalogue
 from explorer.runtime.problem import Problem
+from explorer.sources.encoders.plain import ALIKE, APART
 from explorer.sources.pairs import Pairs
-from explorer.sources.plain_encoders import ALIKE, APART
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
 from losses.scores import SCORE_KINDS

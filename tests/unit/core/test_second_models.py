@@ -17,14 +17,13 @@ from explorer.export.picture import describe_batch
 from explorer.lab.compare.sides import Side, compare
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
-from explorer.sources import encoders
 from explorer.sources.cells import shortened
+from explorer.sources.encoders import EMBEDDED, encode, model_folder
 from explorer.sources.random_batch import RandomBatch, draw
 from explorer.sources.textbook import load_example
 from losses.geometry import cosine_matrix
 from tests.unit.export.explored import run_code
 
-EMBEDDED = encoders.EMBEDDED
 TWINS = Data(example="twins", encoder="all apart")
 LISTS = Data(example="graded_lists")
 
@@ -40,7 +39,7 @@ def no_model(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("a model was loaded")
 
-    monkeypatch.setattr(encoders, "_load", refuse)
+    monkeypatch.setattr(model_folder, "open_model", refuse)
 
 
 # The guide
@@ -77,7 +76,7 @@ def test_typed_pairs_have_a_guide():
     rows = tuple((f"cat {k}", f"a cat, {k}", "") for k in range(6))
     data = Data(source="table", rows=rows, encoder="all apart", guide=EMBEDDED)
     batch = make_batch(data, Rules())
-    np.testing.assert_allclose(batch.guide, encoders.encode(batch.pairs.sentences), atol=1e-6)
+    np.testing.assert_allclose(batch.guide, encode(batch.pairs.sentences), atol=1e-6)
 
 
 @pytest.mark.parametrize("example", ["cosent_batch", "worked_example"])

@@ -15,7 +15,7 @@ from explorer.core.scenario import Scenario
 from explorer.lab.saved_batches import open_saved_batches
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
-from explorer.sources.encoders import cross_scores, encode
+from explorer.sources.encoders import encode, locate
 from losses.sentence_transformers import PrismCallback
 from losses.sentence_transformers.saved_batch import SavedBatch, write
 from tests.tiny import save_bert, static_model
@@ -132,7 +132,7 @@ def test_what_is_not_there_gets_a_sentence(tmp_path, monkeypatch):
     with pytest.raises(Problem, match="“dog” is not in the kept batch"):
         encode(["dog"], str(path))
     with pytest.raises(Problem, match="cross-encoder"):
-        cross_scores(["a1"], ["b1"], str(path))
+        locate(str(path)).score(["a1"], ["b1"])
     with pytest.raises(Problem, match="There is no kept batch"):
         encode(["dog"], str(tmp_path / "other.safetensors"))
     (tmp_path / "broken.safetensors").write_bytes(b"12345678")

@@ -17,7 +17,7 @@ from explorer.lab.training.origin import held_out_of, pairs_of
 from explorer.lab.training.plan import TrainingData
 from explorer.runtime.local_path import is_inside, is_network_path, local_path
 from explorer.runtime.problem import Problem
-from explorer.sources.encoders import cross_scores, encode, gives_scores, token_lengths
+from explorer.sources.encoders import encode, locate
 from explorer.sources.hub_sets import named
 from explorer.sources.tables import read_file
 
@@ -50,10 +50,7 @@ LOCAL = [
 DOORS = {
     "encoder": lambda name: encode(["a"], name),
     "kept batch": lambda name: encode(["a"], f"{name}.safetensors"),
-    "kept scores": lambda name: cross_scores(["a"], ["b"], f"{name}.safetensors"),
-    "cross-encoder": lambda name: cross_scores(["a"], ["b"], name),
-    "kind": gives_scores,
-    "tokens": lambda name: token_lengths(["a"], name),
+    "model": locate,
     "own loss": lambda name: add_own_loss(f"{name}/loss.py:mine"),
     "log": read_run,
     "is a log": is_run,

@@ -18,10 +18,11 @@ from explorer.runtime import jobs, limits
 from explorer.runtime.cache import Cache
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.problem import Problem
-from explorer.sources import encoders, model_folders
-from explorer.sources.encoders import EMBEDDED, cross_scores, encode, gives_scores, pair_scores
+from explorer.sources.encoders import EMBEDDED, cached, encode, locate
+from explorer.sources.encoders.model_folder import letters_read
+from explorer.sources.encoders.sentence_encoder import SentenceEncoder
 from explorer.sources.hub_cache import MARK
-from explorer.sources.model_folders import ModelFolder, locate
+from tests.added_encoder import added
 
 PATIENCE = 900  # seconds, on a machine that has other things to do
 
@@ -35,7 +36,7 @@ def problem_key(call, *arguments, **options):
 
 @pytest.fixture(autouse=True)
 def _fresh_caches(monkeypatch):
-    monkeypatch.setattr(encoders, "_cache", Cache(limits.VECTOR_CACHE_BYTES, encoders._kept_bytes))
+    monkeypatch.setattr(cached, "_cache", Cache(limits.VECTOR_CACHE_BYTES, cached._row_bytes))
     monkeypatch.delenv("SPACE_ID", raising=False)
 
 
@@ -84,10 +85,9 @@ class CountingModel:
 @pytest.fixture
 def counting(monkeypatch):
     model = CountingModel()
-    folder = ModelFolder("counting", model_folders.Path("nowhere"), "counting")
-    monkeypatch.setattr(encoders, "locate", lambda name: folder)
-    monkeypatch.setattr(encoders, "_load_encoder", lambda folder, device: model)
-    return model
+    monkeypatch.setattr(SentenceEncoder, "model", lambda self, device: model)
+    with added(SentenceEncoder(EMBEDDED, "counting", Path("nowhere"))):
+        yield model
 
 
 # The cache
@@ -124,7 +124,7 @@ def test_threads_share_the_work(counting):
 
 
 def test_a_cancelled_job_stops_between_two_batches_and_keeps_what_it_has(counting, monkeypatch):
-    sentences = [f"{'a' * place}" for place in range(1, 4 * encoders.BATCH + 1)]
+    sentences = [f"{'a' * place}" for place in range(1, 4 * cached.BATCH + 1)]
     told = []
 
     def cancel_in_the_second(self, batch, **options):
@@ -143,7 +143,7 @@ def test_a_cancelled_job_stops_between_two_batches_and_keeps_what_it_has(countin
     finished = [sentence for batch in counting.calls[:2] for sentence in batch]
     later = [sentence for batch in counting.calls[2:] for sentence in batch]
     assert sorted(finished + later) == sorted(sentences)
-    assert {len(batch) for batch in counting.calls} == {encoders.BATCH}
+    assert {len(batch) for batch in counting.calls} == {cached.BATCH}
 
 
 def test_who_waits_for_another_says_so_and_can_be_cancelled(counting):
@@ -165,7 +165,7 @@ def test_who_waits_for_another_says_so_and_can_be_cancelled(counting):
     second.start()
     while not (job := jobs.look("waiting")) or job.what != "waiting":
         time.sleep(0.01)
-    assert job.values == {"name": "counting"}
+    assert job.values == {"name": EMBEDDED}
     jobs.cancel("waiting")
     second.join(PATIENCE)
     assert ended == ["cancelled"]
@@ -175,8 +175,8 @@ def test_who_waits_for_another_says_so_and_can_be_cancelled(counting):
 
 
 def test_pairs_that_join_to_the_same_text_are_told_apart():
-    assert encoders._digest(("ab", "c")) != encoders._digest(("a", "bc"))
-    assert encoders._digest("ab") != encoders._digest(("a", "b"))
+    assert cached._digest(("ab", "c")) != cached._digest(("a", "bc"))
+    assert cached._digest("ab") != cached._digest(("a", "b"))
 
 
 # The embedded encoder
@@ -214,12 +214,10 @@ def test_a_model_is_given_no_more_of_a_text_than_it_reads(tiny, monkeypatch):
             lambda m, batch, whole=whole, **k: given.extend(batch) or whole(m, batch, **k),
         )
     np.testing.assert_allclose(encode([long], bi), expected, atol=1e-6)
-    np.testing.assert_allclose(cross_scores([long, "b"], ["b", long], cross), alike, atol=1e-6)
+    np.testing.assert_allclose(locate(cross).score([long, "b"], ["b", long]), alike, atol=1e-6)
     assert sorted(map(len, given)) == [2, 2, 3200]
     assert {len(text) for pair in given if type(pair) is tuple for text in pair} == {1, 3200}
-    assert [encoders._letters_read(some) for some in (512, None, 0, 10**30)] == [51_200] + 3 * [
-        None
-    ]
+    assert [letters_read(some) for some in (512, None, 0, 10**30)] == [51_200] + 3 * [None]
 
 
 def test_changed_weights_are_not_loaded(tmp_path, monkeypatch):
@@ -316,11 +314,10 @@ def test_a_hosted_page_encodes_no_sentence_that_is_too_long(tiny, monkeypatch):
     tiny_one = locate(str(tiny["encoder"]))
     assert encode(["a" * 6], str(tiny["encoder"])).shape == (1, 16)  # at home as long as one likes
     monkeypatch.setenv(HOSTED, "1")
-    monkeypatch.setattr(encoders, "locate", lambda *_: tiny_one)
     with pytest.raises(Problem, match="at most 5 characters; the longest here has 6") as refused:
-        encode(["a", "b" * 6])
+        tiny_one.encode(["a", "b" * 6])
     assert refused.value.key == "problem.sentence_too_long"
-    assert len(encode(["a" * 5])) == 1
+    assert len(tiny_one.encode(["a" * 5])) == 1
 
 
 # Cross-encoders
@@ -337,33 +334,33 @@ def test_cross_scores_equal_the_library_and_are_computed_once(tiny, monkeypatch)
     monkeypatch.setattr(
         CrossEncoder, "predict", lambda self, x, **k: calls.append(len(x)) or predict(self, x, **k)
     )
-    scores = cross_scores(first, second, str(tiny["cross"]))
+    scores = locate(str(tiny["cross"])).score(first, second)
     assert (scores.shape, scores.dtype) == ((3,), np.float32)
     np.testing.assert_allclose(scores, expected, atol=1e-6)
-    cross_scores(first, second, str(tiny["cross"]))
+    locate(str(tiny["cross"])).score(first, second)
     assert calls == [2]
-    assert cross_scores([], [], str(tiny["cross"])).shape == (0,)
+    assert locate(str(tiny["cross"])).score([], []).shape == (0,)
 
 
 def test_each_kind_of_encoder_is_refused_in_the_place_of_the_other(tiny):
     assert problem_key(encode, ["a"], str(tiny["cross"])) == "encoder_is_cross"
-    assert problem_key(cross_scores, ["a"], ["b"], str(tiny["encoder"])) == "cross_not_cross"
-    assert problem_key(cross_scores, ["a"], ["b"], str(tiny["inference"])) == "cross_many_outputs"
+    assert problem_key(locate(str(tiny["encoder"])).score, ["a"], ["b"]) == "cross_not_cross"
+    assert problem_key(locate(str(tiny["inference"])).score, ["a"], ["b"]) == "cross_many_outputs"
 
 
 def test_either_kind_of_model_gives_pairs_a_score(tiny):
     bi, cross = str(tiny["encoder"]), str(tiny["cross"])
     first, second = ["a b", "c", "a b"], ["a", "c", "d e"]
-    assert (gives_scores(bi), gives_scores(cross)) == (False, True)
+    assert (locate(bi).scores_pairs, locate(cross).scores_pairs) == (False, True)
     np.testing.assert_array_equal(
-        pair_scores(first, second, cross), cross_scores(first, second, cross)
+        locate(cross).pair_scores(first, second), locate(cross).score(first, second)
     )
-    cosines = pair_scores(first, second, bi)
+    cosines = locate(bi).pair_scores(first, second)
     one, other = encode(first, bi), encode(second, bi)
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(other, axis=1)
     np.testing.assert_allclose(cosines, (one * other).sum(axis=1) / lengths, atol=1e-6)
     assert cosines[1] == pytest.approx(1)
-    assert pair_scores(first, second, "all apart").tolist() == [0, 1, 0]
+    assert locate("all apart").pair_scores(first, second).tolist() == [0, 1, 0]
 
 
 def test_a_saved_cross_encoder_is_recognised(tiny, tmp_path):
@@ -371,9 +368,9 @@ def test_a_saved_cross_encoder_is_recognised(tiny, tmp_path):
 
     CrossEncoder(str(tiny["cross"])).save_pretrained(str(tmp_path / "cross"))
     SentenceTransformer(str(tiny["encoder"])).save_pretrained(str(tmp_path / "encoder"))
-    assert locate(str(tmp_path / "cross")).is_cross_encoder
-    assert not locate(str(tmp_path / "encoder")).is_cross_encoder
-    assert cross_scores(["a"], ["b"], str(tmp_path / "cross")).shape == (1,)
+    assert locate(str(tmp_path / "cross")).scores_pairs
+    assert not locate(str(tmp_path / "encoder")).scores_pairs
+    assert locate(str(tmp_path / "cross")).score(["a"], ["b"]).shape == (1,)
     assert encode(["a"], str(tmp_path / "encoder")).shape == (1, 16)
 
 
@@ -476,8 +473,8 @@ def test_a_model_that_does_not_exist_is_told_from_a_missing_hub(monkeypatch, tin
 
 
 def test_no_more_vectors_are_kept_than_may_be(monkeypatch):
-    monkeypatch.setattr(encoders, "_cache", Cache(limits.VECTOR_CACHE_BYTES, encoders._kept_bytes))
-    encoders.keep_at_most(limits.MIB)
-    assert encoders._cache.most == limits.MIB
-    encoders.keep_at_most(2 * limits.VECTOR_CACHE_BYTES)
-    assert encoders._cache.most == limits.VECTOR_CACHE_BYTES
+    monkeypatch.setattr(cached, "_cache", Cache(limits.VECTOR_CACHE_BYTES, cached._row_bytes))
+    cached.limit_cache(limits.MIB)
+    assert cached._cache.most == limits.MIB
+    cached.limit_cache(2 * limits.VECTOR_CACHE_BYTES)
+    assert cached._cache.most == limits.VECTOR_CACHE_BYTES

@@ -15,7 +15,7 @@ from explorer.lab.training import folder
 from explorer.runtime import worker_process
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.limits import VECTOR_CACHE_BYTES
-from explorer.sources import encoders
+from explorer.sources.encoders.cached import limit_cache
 from explorer.web import gradio_private, site
 from tests.browser.serving import free_port
 
@@ -49,7 +49,7 @@ def hosted(tmp_path_factory):
         worker.end()
     logging.setLogRecordFactory(factory)
     sys.setswitchinterval(interval)
-    encoders.keep_at_most(VECTOR_CACHE_BYTES)
+    limit_cache(VECTOR_CACHE_BYTES)
 
 
 @pytest.fixture(scope="module")

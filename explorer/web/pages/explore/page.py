@@ -13,7 +13,7 @@ from explorer.locale import COUNTS
 from explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS
 from explorer.sources import batches, random_batch, textbook
 from explorer.sources.encoders import EMBEDDED
-from explorer.sources.plain_encoders import ALIKE, APART
+from explorer.sources.encoders.plain import ALIKE, APART
 from explorer.web.pages.explore import requests
 from explorer.web.pages.explore.facts import describe_losses
 from explorer.web.pages.explore.state import scenario_table

@@ -40,7 +40,7 @@ from explorer.runtime.numbers import json_numbers
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit, one_of
 from explorer.runtime.wire import Json
-from explorer.sources.encoders import gives_scores
+from explorer.sources.encoders import locate
 from explorer.web.pages.explore.facts import SERVED_LOSS, describe_loss
 from explorer.web.pages.explore.files import read_file, spread, whole_file
 from explorer.web.scenes import batch_key, held_rows, scene_in, scene_link, skipped_rows
@@ -165,7 +165,7 @@ def _trials(request: Json) -> Json:
 def _second_opinion(request: Json) -> Json:
     """{scenario, model} → the label that would fit each pair's place by another model's scores."""
     scenario, name = Scenario.from_json(request.get("scenario")), str(request.get("model")).strip()
-    crosses = gives_scores(name)
+    crosses = locate(name).scores_pairs
     asked = {"cross_encoder": name} if crosses else {"encoder": name, "cross_encoder": ""}
     batch = make_batch(dataclasses.replace(scenario.data, **asked), scenario.rules)
     found = contradictions(batch.plain_labels, batch.plain_scores)

@@ -44,7 +44,7 @@ from explorer.runtime.validation import finite, label_range, misfit, one_of, opt
 from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
 from explorer.sources.columns import CHOOSE_COLUMNS
-from explorer.sources.encoders import EMBEDDED
+from explorer.sources.encoders import EMBEDDED, locate
 from explorer.sources.pairs import Correction
 from explorer.sources.random_batch import RandomBatch
 from explorer.web.large_files import answer_when_done, described, hand_in, undecided
@@ -257,7 +257,7 @@ def _make(asked: Asked, report: Report) -> LargeBatch:
     found = encoded(
         read.first,
         read.second,
-        source.encoder,
+        locate(source.encoder),
         lambda done, total: report("encoding", done, total),
         with_vectors=asked.wanted == "vectors",
     )

@@ -21,9 +21,11 @@ from explorer.lab.large.encoding import Encoded
 from explorer.runtime.jobs import Cancelled
 from explorer.runtime.numbers import percent
 from explorer.runtime.problem import Problem
-from explorer.sources.encoders import TokenLengths, token_lengths
+from explorer.sources.encoders import EMBEDDED, locate
+from explorer.sources.encoders.backend import TokenLengths
 from explorer.sources.pairs import Pairs
 from losses import LOSSES
+from tests.added_encoder import MadeEncoder, added
 
 COUNT, DIMENSION = 60, 256
 
@@ -59,11 +61,11 @@ def encoder(monkeypatch):
     monkeypatch.setattr(under_test, "encoded", encode)
     monkeypatch.setattr(mining, "encoded", encode)
 
-    def words(texts, name, tell):
-        tell(0, len(texts))
+    def words(texts):
         return TokenLengths(np.array([len(text.split()) + 2 for text in texts]), 11)
 
-    monkeypatch.setattr(under_test, "token_lengths", words)
+    with added(MadeEncoder(EMBEDDED, "made", vectors=vectors_of, lengths=words)):
+        yield
 
 
 def clean(count=COUNT, labels=None):
@@ -213,7 +215,7 @@ def test_texts_beyond_the_encoders_limit_are_counted_in_its_own_tokens(encoder):
 
 
 def test_the_embedded_encoder_counts_as_its_tokenizer_does():
-    found = token_lengths(["a dog", "word " * 300, ""])
+    found = locate(EMBEDDED).token_lengths(["a dog", "word " * 300, ""])
     assert (found.most, found.counts.tolist()) == (256, [4, 302, 2])
 
 

@@ -15,6 +15,7 @@ from explorer.runtime import cache
 from explorer.runtime.jobs import Cancelled
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch, draw
+from tests.added_encoder import MadeEncoder
 
 PATIENCE = 900  # seconds, on a machine that has other things to do
 
@@ -142,15 +143,14 @@ def test_a_file_can_be_stopped_while_it_is_read(name, passes):
 # ---- Encoding ------------------------------------------------------------------------------------
 
 
-class Encoder:
+class Vectors:
     """Vectors made of the sentences' letters, and a note of what was asked."""
 
     def __init__(self, monkeypatch):
         self.asked = []
-        monkeypatch.setattr(encoding.encoders, "encode", self)
         monkeypatch.setattr(encoding, "PART", 4)
 
-    def __call__(self, sentences, encoder):
+    def __call__(self, sentences):
         self.asked += sentences
         rows = [
             np.random.RandomState(sum(map(ord, s)) % 2**31).standard_normal(8) for s in sentences
@@ -162,51 +162,52 @@ FIRST = tuple(f"first {k}" for k in range(10))
 SECOND = tuple(f"second {k % 7}" for k in range(10))
 
 
-def encode(progress=quiet, **options):
-    return encoding.encoded(FIRST, SECOND, encoding.encoders.EMBEDDED, progress, **options)
+def encode(vectors, progress=quiet, **options):
+    encoder = MadeEncoder("made", "made", vectors=vectors)
+    return encoding.encoded(FIRST, SECOND, encoder, progress, **options)
 
 
 def test_an_interrupted_run_goes_on_where_it_was(monkeypatch):
-    encoder = Encoder(monkeypatch)
+    vectors = Vectors(monkeypatch)
 
     def stop(done, total):
         if done >= 4:
             raise Cancelled
 
     with pytest.raises(Cancelled):
-        encode(stop, with_vectors=False)
-    before = set(encoder.asked)
-    encoder.asked.clear()
+        encode(vectors, stop, with_vectors=False)
+    before = set(vectors.asked)
+    vectors.asked.clear()
     heard = []
-    found = encode(lambda done, total: heard.append(done), with_vectors=False)
-    assert not {s for s in before if s.startswith("first")} & set(encoder.asked)
+    found = encode(vectors, lambda done, total: heard.append(done), with_vectors=False)
+    assert not {s for s in before if s.startswith("first")} & set(vectors.asked)
     assert heard == [0, 4, 8, 10]
-    encoder.asked.clear()
-    again = encode(with_vectors=False)
-    assert encoder.asked == []
+    vectors.asked.clear()
+    again = encode(vectors, with_vectors=False)
+    assert vectors.asked == []
     assert np.array_equal(found.cosines, again.cosines)
     assert np.array_equal(found.angles, again.angles)
 
 
 def test_parts_that_leave_meanwhile_are_encoded_again(monkeypatch):
-    Encoder(monkeypatch)
-    whole = encode(with_vectors=False)
+    vectors = Vectors(monkeypatch)
+    whole = encode(vectors, with_vectors=False)
 
     def clear(done, total):
         cache.prune(most=0)
 
-    again = encode(clear, with_vectors=False)
+    again = encode(vectors, clear, with_vectors=False)
     assert np.array_equal(whole.cosines, again.cosines)
     assert np.array_equal(whole.angles, again.angles)
 
 
 def test_scores_are_the_cosines_of_the_vectors(monkeypatch):
-    encoder = Encoder(monkeypatch)
-    found = encode(with_vectors=True)
-    plain = encode(with_vectors=False)
+    vectors = Vectors(monkeypatch)
+    found = encode(vectors, with_vectors=True)
+    plain = encode(vectors, with_vectors=False)
     np.testing.assert_allclose(found.cosines, plain.cosines, atol=1e-6)
     np.testing.assert_allclose(found.angles, plain.angles, atol=1e-6)
-    first, second = encoder(FIRST, ""), encoder(SECOND, "")
+    first, second = vectors(FIRST), vectors(SECOND)
     lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
     np.testing.assert_allclose(plain.cosines, (first * second).sum(axis=1) / lengths, atol=1e-6)
 

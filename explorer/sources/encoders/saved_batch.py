@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
+from explorer.sources.encoders.backend import Backend, Encoder
 from losses.sentence_transformers.saved_batch import SavedBatch, read
 
 ENDING = ".safetensors"
@@ -23,13 +25,58 @@ ENDING = ".safetensors"
 Cell = tuple[int, int]
 
 
-def is_saved_batch(encoder: str) -> bool:
-    """Whether this names the file of a batch that was kept."""
-    return encoder.strip().endswith(ENDING)
+@dataclass(frozen=True)
+class SavedBatchEncoder(Encoder):
+    """The vectors of the sentences in a saved batch, or the scores that its pairs had."""
+
+    batch: SavedBatch = field(compare=False)
+
+    @property
+    def scores_pairs(self) -> bool:
+        return self.batch.scores is not None
+
+    def encode(self, sentences: Sequence[str], device: str | None = None) -> np.ndarray:
+        """Return the vectors of sentences of the batch, float32 (S, D).
+
+        Raises Problem for any other sentence, and for a cross-encoder's batch.
+        """
+        batch = self.batch
+        if not batch.columns:
+            return super().encode(sentences, device)
+        where = {text: cell for cell, text in named(batch).items()}
+        found = [where.get(sentence) for sentence in sentences]
+        vectors = np.zeros((len(sentences), batch.columns[0].shape[1]), dtype=np.float32)
+        for place, (sentence, cell) in enumerate(zip(sentences, found, strict=True)):
+            if cell is None:
+                raise Problem("kept_sentence", about="encoder", sentence=shortened(sentence))
+            column, row = cell
+            vectors[place] = batch.columns[column][row].numpy()
+        return vectors
+
+    def score(
+        self, first: Sequence[str], second: Sequence[str], device: str | None = None
+    ) -> np.ndarray:
+        """Return the scores that pairs of the batch had, float32 (N,). Raises Problem for any other
+        pair."""
+        batch = self.batch
+        if batch.scores is None:
+            return super().score(first, second, device)
+        texts = named(batch)
+        known = {
+            (texts[one], texts[other]): float(score)
+            for (one, other), score in zip(
+                cells_of_pairs(batch), batch.scores.tolist(), strict=True
+            )
+        }
+        found = [known.get(pair) for pair in zip(first, second, strict=True)]
+        for sentence, score in zip(second, found, strict=True):
+            if score is None:
+                raise Problem("kept_sentence", about="encoder", sentence=shortened(sentence))
+        return np.array(found, dtype=np.float32)
 
 
-def load_saved_batch(name: str) -> SavedBatch:
-    """The batch in this file.
+def find_saved_batch(name: str) -> SavedBatchEncoder:
+    """Return the batch in this file.
 
     Raises Problem where there is none, and on a hosted page, which reads no file of its computer.
     """
@@ -38,7 +85,8 @@ def load_saved_batch(name: str) -> SavedBatch:
     path = local_path(name)
     try:
         about = path.stat()
-        return _read(path, about.st_mtime_ns, about.st_size)
+        state = about.st_mtime_ns, about.st_size
+        return SavedBatchEncoder(name, f"{path} {state}", _read(path, *state))
     except OSError:
         raise Problem("kept_missing", about="encoder", name=shortened(name)) from None
     except ValueError as error:
@@ -48,47 +96,6 @@ def load_saved_batch(name: str) -> SavedBatch:
 @functools.lru_cache(maxsize=8)
 def _read(path: Path, _written: int, _size: int) -> SavedBatch:
     return read(path)
-
-
-def saved_vectors(sentences: Sequence[str], name: str) -> np.ndarray:
-    """The vectors of the sentences in the batch, float32 (S, D).
-
-    Raises Problem for a sentence that it has not, and for a cross-encoder's batch.
-    """
-    batch = load_saved_batch(name)
-    if not batch.columns:
-        raise Problem("encoder_is_cross", about="encoder", encoder=shortened(name))
-    where = {text: cell for cell, text in named(batch).items()}
-    found = [where.get(sentence) for sentence in sentences]
-    vectors = np.zeros((len(sentences), batch.columns[0].shape[1]), dtype=np.float32)
-    for place, (sentence, cell) in enumerate(zip(sentences, found, strict=True)):
-        if cell is None:
-            raise Problem("kept_sentence", about="encoder", sentence=shortened(sentence))
-        column, row = cell
-        vectors[place] = batch.columns[column][row].numpy()
-    return vectors
-
-
-def has_saved_scores(name: str) -> bool:
-    """Whether a cross-encoder scored this batch. Raises Problem as `load_saved_batch` does."""
-    return load_saved_batch(name).scores is not None
-
-
-def saved_scores(first: Sequence[str], second: Sequence[str], name: str) -> np.ndarray:
-    """The scores that pairs of the batch had, float32 (N,). Raises Problem for any other pair."""
-    batch = load_saved_batch(name)
-    if batch.scores is None:
-        raise Problem("cross_not_cross", about="encoder", encoder=shortened(name))
-    texts = named(batch)
-    known = {
-        (texts[one], texts[other]): float(score)
-        for (one, other), score in zip(cells_of_pairs(batch), batch.scores.tolist(), strict=True)
-    }
-    found = [known.get(pair) for pair in zip(first, second, strict=True)]
-    for sentence, score in zip(second, found, strict=True):
-        if score is None:
-            raise Problem("kept_sentence", about="encoder", sentence=shortened(sentence))
-    return np.array(found, dtype=np.float32)
 
 
 def named(batch: SavedBatch) -> dict[Cell, str]:
@@ -122,3 +129,6 @@ def cells_of_pairs(batch: SavedBatch) -> list[tuple[Cell, Cell]]:
     """The two cells of each pair: the first column's with each other one's, column by column."""
     others = max(len(batch.columns) or len(batch.texts or ()), 2) - 1
     return [((0, row), (other + 1, row)) for other in range(others) for row in range(batch.count)]
+
+
+BACKEND = Backend(takes=lambda name: name.endswith(ENDING), find=find_saved_batch)

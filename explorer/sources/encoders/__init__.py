@@ -1,0 +1,77 @@
+"""Encoders: models that turn sentences into vectors, or score pairs of sentences.
+
+A module of this package that has a `BACKEND` is one kind of encoder (`backend.py` says what it
+answers). `locate` finds the encoder of a name, and nothing else looks at the form of a name.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Sequence
+
+import numpy as np
+
+from explorer.runtime.limits import MODEL_NAME_LETTERS
+from explorer.runtime.problem import Problem
+from explorer.sources.cells import shortened
+from explorer.sources.encoders.backend import Backend, Encoder
+from explorer.sources.encoders.embedded import EMBEDDED
+
+
+def encode(
+    sentences: Sequence[str], encoder: str = EMBEDDED, *, device: str | None = None
+) -> np.ndarray:
+    """Return the vectors of S sentences under the encoder of this name: float32 (S, D).
+
+    Raises Problem as `locate` and `Encoder.encode` do.
+    """
+    return locate(encoder).encode(sentences, device)
+
+
+def locate(name: str) -> Encoder:
+    """Return the encoder of this name.
+
+    Raises Problem if there is none, the hub cannot be reached, the model could run code when
+    loaded, or the owner of the machine has to agree first.
+    """
+    return _backend_of(name).find(name.strip())
+
+
+def is_here(name: str) -> bool:
+    """Return whether `locate` needs no network for this name."""
+    return _backend_of(name).is_here(name.strip())
+
+
+def is_trainable(name: str) -> bool:
+    """Return whether sentence-transformers loads the model under this name, and trains it."""
+    return _backend_of(name).is_trainable
+
+
+def check_leave(name: str) -> None:
+    """Raise Problem where the owner of the machine has to agree to this model first. The hub is not
+    asked."""
+    _backend_of(name).check_leave(name.strip())
+
+
+def check_download(name: str) -> None:
+    """Raise Problem where the owner has to agree to a model first, or to its size. The hub is asked
+    for the size, once the owner agreed to that."""
+    check_leave(name)
+    _backend_of(name).check_size(name.strip())
+
+
+def _backend_of(name: str) -> Backend:
+    if len(name.strip()) > MODEL_NAME_LETTERS:
+        raise Problem("encoder_id", about="encoder", encoder=shortened(name))
+    return next(one for one in BACKENDS if one.takes(name.strip()))
+
+
+def discovered() -> tuple[Backend, ...]:
+    """Return every backend of the package, in the order in which they are asked."""
+    files = pkgutil.iter_modules(__path__, f"{__name__}.")
+    found = (vars(importlib.import_module(file.name)).get("BACKEND") for file in files)
+    return tuple(sorted((one for one in found if one is not None), key=lambda one: one.rank))
+
+
+BACKENDS = discovered()

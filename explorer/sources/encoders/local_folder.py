@@ -1,0 +1,43 @@
+"""Models in folders of this computer."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from explorer.runtime.deployment_policy import deployment_policy
+from explorer.runtime.local_path import is_network_path, local_path
+from explorer.runtime.problem import Problem
+from explorer.sources.encoders.backend import Backend
+from explorer.sources.encoders.cross_encoder import PairScorer, is_cross_encoder
+from explorer.sources.encoders.model_folder import ModelFolder, identity_of
+from explorer.sources.encoders.sentence_encoder import SentenceEncoder
+
+
+def is_path(name: str) -> bool:
+    """Return whether the name can only be a path, or is one: owner/name may be both, and a hosted
+    page never looks."""
+    if name.startswith(("/", "~", ".")) or "\\" in name or re.match(r"[A-Za-z]:", name):
+        return True
+    return is_network_path(name) or (deployment_policy().reads_places and os.path.isdir(name))
+
+
+def model_in(name: str, path: Path) -> ModelFolder:
+    """Return the model in a folder, by the `name` that the user knows.
+
+    Raises Problem where there is no folder, or no model in it that is safe to load.
+    """
+    if not os.path.isdir(path):  # False too for what no file system could hold
+        raise Problem("encoder_folder_missing", about="encoder", encoder=name)
+    kind = PairScorer if is_cross_encoder(path) else SentenceEncoder
+    return kind(name, identity_of(name, path), path)
+
+
+def _find(name: str) -> ModelFolder:
+    if not deployment_policy().reads_places:
+        raise Problem("encoder_local_refused", about="encoder", encoder=name)
+    return model_in(name, local_path(name))
+
+
+BACKEND = Backend(takes=is_path, find=_find, rank=1, is_trainable=True)

@@ -1,0 +1,63 @@
+"""Encoders that know nothing: one that gives all sentences the same vector, and one that gives
+every two of them vectors at right angles. With them any batch shows a loss at collapse, and at a
+start where nothing is alike."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from explorer.runtime.problem import Problem
+from explorer.sources.encoders.backend import Backend, Encoder
+
+ALIKE, APART = "all alike", "all apart"
+# A vector for each of more sentences than these would be a matrix beyond any batch that is shown.
+MOST_APART = 2048
+DIMENSIONS = (2, 4096)
+_NAMED = re.compile(rf"({ALIKE}|{APART})(?: (\d{{1,4}}))?")
+
+
+class PlainEncoder(Encoder):
+    """Unit vectors of distinct sentences, float32 (S, D).
+
+    "all alike" has 2 dimensions, or as many as are named behind it, from 2 to 4096; "all apart" one
+    for each sentence.
+
+    >>> _find("all apart").encode(["a", "b"]).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+
+    @property
+    def reads_whole_batch(self) -> bool:
+        return self.name.startswith(APART)
+
+    def encode(self, sentences: Sequence[str], device: str | None = None) -> np.ndarray:
+        """Raises Problem for other dimensions, and for more sentences at right angles than 2048."""
+        found = _NAMED.fullmatch(self.name)
+        assert found is not None  # by `is_plain`
+        count, (name, named) = len(sentences), found.groups()
+        low, high = DIMENSIONS
+        dimensions = max(count, low) if name == APART else int(named or low)
+        if (name == APART and named) or not low <= dimensions <= max(high, MOST_APART):
+            said = {"encoder": self.name, "low": low, "high": high}
+            raise Problem("encoder_dimensions", about="encoder", **said)
+        if name == APART and count > MOST_APART:
+            said = {"encoder": APART, "count": count, "most": MOST_APART}
+            raise Problem("encoder_apart", about="encoder", **said)
+        vectors = np.zeros((count, dimensions), dtype=np.float32)
+        vectors[range(count), range(count) if name == APART else 0] = 1
+        return vectors
+
+
+def is_plain(name: str) -> bool:
+    """Return whether this names one of both, perhaps with its number of dimensions behind it."""
+    return _NAMED.fullmatch(name.strip()) is not None
+
+
+def _find(name: str) -> PlainEncoder:
+    return PlainEncoder(name, identity=name)
+
+
+BACKEND = Backend(takes=is_plain, find=_find)
