@@ -13,6 +13,7 @@ import json
 import mimetypes
 import re
 from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 
 from fastapi import Response
@@ -58,7 +59,16 @@ def _files() -> dict[str, bytes]:
         for path in sorted(HERE.rglob("*"))
         if path.suffix in _KINDS and path.is_file()
     }
+    files["kit/vendor/plotly.min.js"] = _plotly()
     return files | {f"words/{name}.json": _json(catalogue(name)) for name in LANGUAGES}
+
+
+def _plotly() -> bytes:
+    """The script that the package plotly brings; the package itself takes its time to import."""
+    package = find_spec("plotly")
+    assert package is not None
+    assert package.origin is not None
+    return (Path(package.origin).parent / "package_data" / "plotly.min.js").read_bytes()
 
 
 def _json(value: object) -> bytes:

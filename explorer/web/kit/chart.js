@@ -1,14 +1,19 @@
-// A line chart as an SVG: sharp at any pixel ratio, in the page's colours, read with the pointer,
-// with the arrow keys, or as a table.
+// A line chart, drawn by Plotly: read with the pointer, with the arrow keys, or as a table; a drag zooms in and a
+// double click out again.
 import { asTable, h, worded } from "./dom.js";
 import { s, standalone } from "./drawing.js";
 import { show } from "./numbers.js";
-import { plotArea, ticksOf } from "./plot.js";
+import { plotlyChart, themeColour } from "./plotly.js";
 import { sortableTable } from "./table.js";
 import { say } from "./words.js";
 
 /** @type {Record<string, number>} */
 const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
+const MARGINS = { l: 46, r: 10, t: 8, b: 34 };
+const EXPORTED = /** @type {const} */ ([720, 320]); // pixels of a file
+const FAINT = 0.32; // opacity
+const DASHES = ["solid", "dash", "dot", "dashdot"];
+const SVG_DASHES = ["", "5 3", "1.5 3", "9 3 2 3"]; // the same in the legend
 
 /**
  * Where `x` rises; `colour` is a variable of the style sheet, and a quiet one is drawn but not read.
@@ -25,6 +30,57 @@ const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -
  */
 
 /**
+ * The last point of a series at or before a step; −1 before its first.
+ * @param {Series} one
+ * @param {number} step
+ */
+function placeOf({ x }, step) {
+  let [from, to] = [0, x.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (x[middle] <= step) from = middle + 1;
+    else to = middle;
+  }
+  return from - 1;
+}
+
+/**
+ * The range of the upright axis, over all values, the band, and the ends that are set.
+ * @param {Series[]} series
+ * @param {{ logarithmic: boolean, band: Span | null, low: number | null, high: number | null }} options
+ * @returns {Span} of a logarithmic axis powers of ten, as Plotly has it
+ */
+function rangeOf(series, { logarithmic, band, low, high }) {
+  let [least, largest] = [Infinity, -Infinity];
+  for (const v of series.flatMap(({ y }) => Array.from(y))) {
+    if (!Number.isFinite(v) || (logarithmic && v <= 0)) continue;
+    least = Math.min(least, v);
+    largest = Math.max(largest, v);
+  }
+  if (least > largest) [least, largest] = [low ?? (logarithmic ? 0.1 : 0), high ?? (logarithmic ? 10 : 1)];
+  if (band) [least, largest] = [Math.min(least, band[0]), Math.max(largest, band[1])];
+  const ends = [low === null ? least : Math.min(low, least), high === null ? largest : Math.max(high, largest)];
+  let [bottom, top] = logarithmic ? ends.map((v) => Math.log10(Math.max(v, 1e-12))) : ends;
+  if (top - bottom < 1e-9) [bottom, top] = [bottom - 0.5 * (Math.abs(bottom) || 1), top + 0.5 * (Math.abs(top) || 1)];
+  const air = 0.05 * (top - bottom);
+  return [low !== null && low <= least ? bottom : bottom - air, high !== null && high >= largest ? top : top + air];
+}
+
+/** @param {Series} one */
+const traceOf = ({ name, x, y, colour, dash, faint, quiet }) => ({
+  type: "scatter",
+  mode: x.length === 1 ? "markers" : "lines",
+  name,
+  x: Array.from(x),
+  y: Array.from(y),
+  opacity: faint ? FAINT : 1,
+  line: { color: themeColour(colour), width: faint ? 1 : 2, dash: DASHES[dash ?? 0] },
+  marker: { color: themeColour(colour), size: 6 },
+  hoverinfo: quiet ? "skip" : "all",
+  hovertemplate: quiet ? undefined : "%{y:.4~g}",
+});
+
+/**
  * `emit` hears which step is pointed at and which is clicked, null for none. The state is the step at
  * which the values are read, null for the last ones.
  * @param {HTMLElement} root a figure
@@ -33,140 +89,88 @@ const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -
  * @param {(what: "point" | "choose", step: number | null) => void} [emit]
  */
 export function lineChart(root, options, emit = () => undefined) {
-  const { key, logarithmic = false, band = null, low = null, high = null, height: usual = 190 } = options;
-  const MARGINS = { left: 46, right: 10, top: 8, bottom: 22 },
-    WIDE = 460;
-  const EXPORTED = [720, 320],
-    FAINT = 0.32;
-  const dashes = ["", "5 3", "1.5 3", "9 3 2 3"];
-
+  const { key, logarithmic = false, band = null, low = null, high = null, height = 190 } = options;
   const legend = h("div.lp-chart-legend");
   const spoken = h("div.lp-spoken", { "aria-live": "polite" });
   const note = h("figcaption.lp-note", { hidden: true });
   const tableBox = h("div.lp-chart-table", { hidden: true });
   const unfolded = asTable("button.lp-quiet", tableBox, fillTable);
   const title = worded("h3", key, { id: `lp-chart-${key.replace(/\W/g, "-")}` });
+  const marker = h("div.lp-plot-step", { hidden: true });
+  const plot = h("div.lp-plot", { style: `height: ${height}px` });
+  const box = h("div.lp-plot-box", { role: "group", tabIndex: 0 }, plot, marker);
   root.classList.add("lp-chart");
-  root.append(h("div.lp-chart-head", {}, title, unfolded.button));
-  const area = plotArea(
-    root,
-    { margins: MARGINS, attributes: { tabindex: 0, style: "font-family: inherit" } },
-    (what, value) => {
-      if (what === "reach") emit("point", value === null ? null : nearest(value));
-      else if (what === "click") emit("choose", nearest(value));
-    },
-  );
-  const svg = area.element;
-  root.append(legend, tableBox, note, spoken);
+  root.append(h("div.lp-chart-head", {}, title, unfolded.button), box, legend, tableBox, note, spoken);
 
   /** @type {Series[]} */
   let series = [];
   /** @type {Span} */
   let span = [0, 1];
-  /** @type {Span} */
-  let reach = [0, 1];
   /** @type {number | null} */
   let at = null; // the step that is read
-  let [width, height] = [WIDE, usual];
+  /** @type {import("./types").PlotlyElement | null} */
+  let drawn = null;
 
-  /** @param {number} v */
-  const warp = (v) => (logarithmic ? Math.log10(Math.max(v, 1e-12)) : v);
-  /** @param {number} v */
-  const unwarp = (v) => (logarithmic ? 10 ** v : v);
+  const chart = plotlyChart(
+    plot,
+    () => (series.length ? { data: series.map(traceOf), layout: layout() } : null),
+    (element) => {
+      drawn = element;
+      element.on("plotly_hover", ({ points }) => emit("point", points[0].x));
+      element.on("plotly_unhover", () => emit("point", null));
+      element.on("plotly_click", ({ points }) => emit("choose", points[0].x));
+      element.on("plotly_relayout", mark);
+      mark();
+    },
+  );
 
-  /**
-   * One number alone gives no scale.
-   * @param {Span} ends
-   * @param {number} count
-   */
-  function scaled(ends, count) {
-    const found = ticksOf(ends, count);
-    return found.length > 1 ? found : ticksOf(ends, 2 * count);
-  }
-
-  function scale() {
-    const all = series.filter((one) => one.x.length);
-    let [least, largest] = [Infinity, -Infinity];
-    for (const { y } of all) {
-      for (const v of Array.from(y)) {
-        if (!Number.isFinite(v) || (logarithmic && v <= 0)) continue;
-        if (v < least) least = v;
-        if (v > largest) largest = v;
-      }
-    }
-    if (least > largest) [least, largest] = [low ?? (logarithmic ? 0.1 : 0), high ?? (logarithmic ? 10 : 1)];
-    if (band) [least, largest] = [Math.min(least, band[0]), Math.max(largest, band[1])];
-    let [bottom, top] = [
-      warp(low === null ? least : Math.min(low, least)),
-      warp(high === null ? largest : Math.max(high, largest)),
-    ];
-    if (top - bottom < 1e-9) [bottom, top] = [bottom - 0.5 * (Math.abs(bottom) || 1), top + 0.5 * (Math.abs(top) || 1)];
-    const air = 0.05 * (top - bottom);
-    reach = [low !== null && low <= least ? bottom : bottom - air, high !== null && high >= largest ? top : top + air];
+  function layout() {
+    const fillcolor = themeColour("floor");
+    const shape = { type: "rect", xref: "paper", x0: 0, x1: 1, fillcolor, opacity: 0.13, line: { width: 0 } };
+    return {
+      height,
+      margin: MARGINS,
+      hovermode: "x unified",
+      hoverdistance: -1,
+      dragmode: "zoom",
+      xaxis: {
+        range: span,
+        title: { text: say("finetune.axis.step"), standoff: 4 },
+        nticks: 6,
+      },
+      yaxis: {
+        type: logarithmic ? "log" : "linear",
+        range: rangeOf(series, { logarithmic, band, low, high }),
+        nticks: height > 120 ? 6 : 4,
+      },
+      shapes: band ? [{ ...shape, y0: band[0], y1: band[1], layer: "below" }] : [],
+    };
   }
 
   function draw() {
-    scale();
-    /** @type {Span} */
-    const ends = [unwarp(reach[0]), unwarp(reach[1])];
-    const up = logarithmic ? ticksOf(ends, 4, true) : scaled(ends, height > 120 ? 4 : 3);
-    area.update({
-      data: {
-        width,
-        height,
-        x: {
-          span,
-          ticks: ticksOf(span, Math.max(2, Math.floor(width / 90))),
-          write: (v) => show(v, 6),
-          name: say("finetune.axis.step"),
-        },
-        y: { span: ends, logarithmic, ticks: up, write: (v) => show(v, 3) },
-        bands: band ? [{ y: band, look: { fill: "var(--lp-floor)", opacity: 0.13 } }] : [],
-        curves: series.map((one) => ({ x: one.x, y: one.y, look: lookOf(one) })),
-      },
-    });
+    chart.draw();
     read();
     summarise();
     unfolded.refill();
   }
 
-  /** @param {Series} one */
-  const lookOf = ({ x, colour, faint, dash }) => ({
-    stroke: `var(--lp-${colour})`,
-    "stroke-width": x.length === 1 ? 6 : faint ? 1 : 2,
-    opacity: faint ? FAINT : 1,
-    "stroke-dasharray": dashes[dash ?? 0],
-  });
-
   const told = () => series.filter((one) => !one.quiet);
 
-  /**
-   * The last point of a series at or before a step; −1 before its first.
-   * @param {Series} one
-   * @param {number} step
-   */
-  function place({ x }, step) {
-    let [from, to] = [0, x.length];
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if (x[middle] <= step) from = middle + 1;
-      else to = middle;
-    }
-    return from - 1;
+  // A line at the step that is read, over the chart: it follows the pointer on every chart of the page.
+  function mark() {
+    marker.hidden = at === null || !drawn;
+    if (at === null || !drawn) return;
+    const [from, to] = drawn.layout.xaxis.range;
+    const share = (at - from) / (to - from);
+    const room = box.clientWidth - MARGINS.l - MARGINS.r;
+    marker.hidden = share < 0 || share > 1;
+    marker.style.left = `${MARGINS.l + share * room}px`;
+    marker.style.height = `${height - MARGINS.b}px`;
   }
 
   // The values at the step that is read, or the last ones.
   function read() {
-    const step = at;
-    area.update({
-      state: {
-        lines: step === null ? [] : [{ x: step, look: { stroke: "var(--lp-faint)", "stroke-dasharray": "2 2" } }],
-        dots: told().flatMap((one) => {
-          const i = step === null ? -1 : place(one, step);
-          return i < 0 ? [] : [{ x: one.x[i], y: one.y[i], look: { r: 3, fill: `var(--lp-${one.colour})` } }];
-        }),
-      },
-    });
+    mark();
     legend.replaceChildren(
       ...(at === null ? [] : [h("span.lp-chart-step", {}, say("finetune.at_step", { step: at }))]),
       ...entries().map(({ name, value, colour, opacity, dashes: dashed }) =>
@@ -204,11 +208,11 @@ export function lineChart(root, options, emit = () => undefined) {
     const look = ({ name, colour, dash, faint }) => ({
       name,
       colour: `var(--lp-${colour})`,
-      dashes: dashes[dash ?? 0],
+      dashes: SVG_DASHES[dash ?? 0],
       opacity: faint ? FAINT : 1,
     });
     const read = told().map((one) => {
-      const i = at === null ? one.x.length - 1 : place(one, at);
+      const i = at === null ? one.x.length - 1 : placeOf(one, at);
       return { ...look(one), value: i >= 0 ? show(one.y[i], 4) : "—" };
     });
     const names = new Set(read.map(({ name }) => name));
@@ -227,26 +231,18 @@ export function lineChart(root, options, emit = () => undefined) {
           to: x[x.length - 1],
         }),
       );
-    svg.setAttribute("aria-label", `${say(key)}. ${parts.join(" ")}`);
+    box.setAttribute("aria-label", `${say(key)}. ${parts.join(" ")}`);
   }
 
   // ---- Reading it --------------------------------------------------------------------------
 
-  /** @param {number} wanted */
-  function nearest(wanted) {
-    const [one] = told().filter(({ x }) => x.length);
-    if (!one) return null;
-    const i = Math.max(0, place(one, wanted));
-    const next = one.x[i + 1];
-    return next !== undefined && next - wanted < wanted - one.x[i] ? next : one.x[i];
-  }
-  svg.addEventListener("blur", () => emit("point", null));
-  svg.addEventListener("keydown", (event) => {
+  box.addEventListener("blur", () => emit("point", null));
+  box.addEventListener("keydown", (event) => {
     const [one] = told().filter(({ x }) => x.length);
     const by = STEPS[event.key];
     if (!by || !one) return;
     event.preventDefault();
-    const from = at === null ? one.x.length - 1 : place(one, at);
+    const from = at === null ? one.x.length - 1 : placeOf(one, at);
     const i = Math.max(0, Math.min(one.x.length - 1, from + by));
     emit("point", one.x[i]);
     spoken.textContent = Array.from(legend.children, (entry) => entry.textContent).join(", ");
@@ -266,7 +262,7 @@ export function lineChart(root, options, emit = () => undefined) {
         /** @param {number} step */
         const value = (step) => {
           const one = told()[i];
-          const found = one ? place(one, step) : -1;
+          const found = one ? placeOf(one, step) : -1;
           return found >= 0 ? one.y[found] : NaN;
         };
         columns.push({ key: name, cell: (step) => show(value(step), 4), by: value });
@@ -286,31 +282,12 @@ export function lineChart(root, options, emit = () => undefined) {
    * The drawing as a file, larger than on the page, the values last read beside the names.
    * @param {{ losses: string[], origin: string }} caption
    */
-  function file({ losses, origin }) {
-    const here = [width, height];
-    [width, height] = EXPORTED;
-    draw();
-    const legend = entries().map(({ name, value = "", ...look }) => ({ ...look, name: `${name} ${value}`.trim() }));
-    const text = standalone({
-      drawn: svg,
-      wide: width,
-      tall: height,
-      title: say(key),
-      legend,
-      caption: [...losses, origin, ...(note.hidden ? [] : [String(note.textContent)])],
-    });
-    [width, height] = here;
-    draw();
-    return text;
+  async function file({ losses, origin }) {
+    const [wide, tall] = EXPORTED;
+    const names = entries().map(({ name, value = "", ...look }) => ({ ...look, name: `${name} ${value}`.trim() }));
+    const caption = [...losses, origin, ...(note.hidden ? [] : [String(note.textContent)])];
+    return standalone({ drawn: await chart.svg(wide, tall), wide, tall, title: say(key), legend: names, caption });
   }
-
-  new ResizeObserver(([{ contentRect }]) => {
-    const next = Math.round(contentRect.width);
-    if (next > 0 && next !== width) {
-      width = next;
-      draw();
-    }
-  }).observe(root);
 
   /** @param {{ data?: ChartData, state?: { at: number | null } }} next */
   function update({ data, state }) {

@@ -66,12 +66,19 @@ export type Pointed = { pairs: number[]; cell: [number, number] | null; part: Po
 export type Row = [string, string, string];
 
 /** The element that Plotly draws into, with events of its own. */
-type PlotlyElement = HTMLElement & { on(event: string, listener: (event: any) => void): void };
+export type PlotlyElement = HTMLElement & {
+  layout: Record<string, any>;
+  on(event: string, listener: (event: any) => void): void;
+};
 
 declare global {
   interface Window {
     lossprism: object;
-    Plotly: { newPlot(element: HTMLElement, ...given: unknown[]): Promise<PlotlyElement> };
+    Plotly: {
+      newPlot(element: HTMLElement, ...given: unknown[]): Promise<PlotlyElement>;
+      react(element: HTMLElement, data: object[], layout: object, config: object): Promise<PlotlyElement>;
+      toImage(figure: object, options: object): Promise<string>;
+    };
   }
   interface Uint8ArrayConstructor {
     fromBase64?(text: string): Uint8Array<ArrayBuffer>;

@@ -90,11 +90,10 @@ def test_two_losses_under_two_seeds_are_compared(finetune: Page, four: list[str]
     legend = page.locator(".lp-chart-legend").first
     for said in ("CoSENT · mean of 2 seeds", "Cosine regression (MSE) · mean of 2 seeds"):
         expect(legend).to_contain_text(said)
-    lines = page.locator("figure").first.locator("path")
-    drawn = lines.evaluate_all(
-        "all => all.map((one) => [one.getAttribute('stroke'), one.getAttribute('stroke-width')])"
+    drawn = page.locator(".lp-plot").first.evaluate(
+        "plot => plot.data.map(({ line }) => [line.color, line.width])"
     )
-    bold = [stroke for stroke, width in drawn if width == "2"]
+    bold = [colour for colour, width in drawn if width == 2]
     assert len(bold) == len(set(bold)) == 2
     assert len(drawn) == 6
     losses = [read_of(page, name, "about.summary.after.spearman") for name in names]

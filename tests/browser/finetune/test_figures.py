@@ -47,10 +47,11 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_as_a_table_and_presented(
     page = led(finetune, finished)
     title = page.get_by_role("heading", name="Training loss", exact=True)
     chart = page.locator("figure", has=title)
-    svg = chart.locator("svg[role=img]")
+    plot = chart.locator(".lp-plot-box")
     says = re.compile(r"Training loss\. smoothed: .* at step 12\.")
-    expect(svg).to_have_attribute("aria-label", says)
-    svg.hover(position={"x": 60, "y": 60})
+    expect(plot).to_have_attribute("aria-label", says)
+    expect(chart.locator(".main-svg").first).to_be_visible()
+    plot.hover(position={"x": 60, "y": 60})
     expect(chart.locator(".lp-chart-step")).to_be_visible()
     expect(chart.locator(".lp-chart-legend")).to_contain_text("each batch")
     # Its words stand on one line, whatever is beside them.
@@ -66,7 +67,7 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_as_a_table_and_presented(
     # The other charts are read at the same step.
     expect(page.locator(".lp-chart-step:visible").nth(3)).to_be_visible()
     page.mouse.move(5, 5)
-    svg.focus()
+    plot.focus()
     page.keyboard.press("Home")
     expect(chart.locator(".lp-chart-step")).to_have_text("Step 1")
     first = read(page, "smooth[0]")
@@ -81,7 +82,7 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_as_a_table_and_presented(
     expect(page.locator("#lp-side")).to_be_hidden()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     # The charts are still read where the pointer is, though everything is enlarged.
-    box = svg.bounding_box()
+    box = plot.bounding_box()
     page.mouse.move(box["x"] + box["width"] - 18, box["y"] + 60)
     expect(chart.locator(".lp-chart-step")).to_have_text(f"Step {TINY['steps']}")
 

@@ -136,10 +136,11 @@ def test_a_run_grows_outlives_its_page_and_is_found_again_steered_and_deleted(
     name = read(page, "about.id")
     assert page.url.endswith(f"#{name}")
     page.wait_for_function(f"{TRACE}.evaluations.length > 2")
-    path = page.locator(".lp-chart path[stroke-width='2']").first
-    short, early = len(path.get_attribute("d")), read(page, "steps.length")
+    points = "document.querySelector('.lp-chart .lp-plot').data?.at(-1).x.length"
+    page.wait_for_function(points)
+    short, early = page.evaluate(points), read(page, "steps.length")
     page.wait_for_function(f"{TRACE}.steps.length > {early} + 20")
-    assert len(path.get_attribute("d")) > short
+    page.wait_for_function(f"{points} > {short}")
     expect(page.locator(".lp-progress")).to_contain_text("left")
     early = read(page, "steps.length")
     page.close()

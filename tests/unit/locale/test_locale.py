@@ -90,8 +90,8 @@ def test_what_is_said_of_a_pointer_is_said_of_a_finger_too():
     assert not any(BY_FINGER.search(text) for key, text in known.items() if key in of_two)
 
 
-# Not for a reader: what the language, the keyboard, CSS and LaTeX are called; and the two
-# languages, each named in itself.
+# Not for a reader: what the language, the keyboard, CSS and LaTeX are called, and the words of
+# Plotly in whose place ours are put.
 NO_WORDS = {
     r"\\mathcal L = ",
     "tbody tr",
@@ -99,8 +99,11 @@ NO_WORDS = {
     "Backspace",
     "Escape",
     "Tab",
-    "中文",
-    "English",
+    "Plotly",
+    "Zoom",
+    "Pan",
+    "Reset axes",
+    "Double-click to zoom back out",
 }
 READABLE = re.compile(r"[A-Za-z]{2,} [A-Za-z]|^[A-Z][a-z]+[.!?…]?$|[一-鿿]")
 

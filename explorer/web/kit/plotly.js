@@ -1,0 +1,146 @@
+// Plotly, as the Python package brings it: fetched when the first chart of a page is drawn, in our fonts and
+// colours.
+import { h, magnified } from "./dom.js";
+import { onTheme } from "./theme.js";
+import { language, onLanguage, say } from "./words.js";
+
+/** @typedef {import("./types").Span} Span */
+/** @typedef {import("./types").PlotlyElement} PlotlyElement */
+
+/** @type {Promise<Window["Plotly"]> | undefined} */
+let library;
+
+/** Plotly, fetched once. Rejects where it cannot be fetched. */
+export function loadPlotly() {
+  library ??= new Promise((resolve, reject) => {
+    const src = new URL("./vendor/plotly.min.js", import.meta.url).href;
+    const script = h("script", { src, onload: () => resolve(window.Plotly), onerror: reject });
+    document.head.append(script);
+  });
+  return library;
+}
+
+/**
+ * The value of a colour of the theme: `ink` of `--lp-ink`.
+ * @param {string} name
+ */
+export const themeColour = (name) =>
+  getComputedStyle(document.querySelector(".lp") ?? document.body)
+    .getPropertyValue(`--lp-${name}`)
+    .trim();
+
+/** What every layout begins with. */
+export function template() {
+  const [ink, faint, line, card] = ["ink", "faint", "line", "card"].map(themeColour);
+  const axis = { gridcolor: line, linecolor: line, zeroline: false, ticks: "", automargin: true, fixedrange: false };
+  return {
+    font: { family: getComputedStyle(document.body).fontFamily, size: 11, color: faint },
+    paper_bgcolor: "rgba(0,0,0,0)",
+    plot_bgcolor: "rgba(0,0,0,0)",
+    separators: ".\u202f",
+    hoverlabel: { bgcolor: card, bordercolor: line, font: { color: ink } },
+    modebar: { bgcolor: "rgba(0,0,0,0)", color: faint, activecolor: ink },
+    showlegend: false,
+    uirevision: "kept", // a reader's zoom stays while the data grow
+    xaxis: { ...axis, showgrid: false, spikecolor: faint, spikethickness: 1, spikedash: "dot" },
+    yaxis: axis,
+  };
+}
+
+/** Of Plotly's buttons those that a chart of ours has, in the language of the page. */
+function config() {
+  const dictionary = {
+    Zoom: say("chart.zoom"),
+    Pan: say("chart.pan"),
+    "Reset axes": say("chart.reset"),
+    "Double-click to zoom back out": say("chart.zoom_out"),
+  };
+  const locale = language();
+  return {
+    displaylogo: false,
+    modeBarButtons: [["zoom2d", "pan2d", "resetScale2d"]],
+    locale,
+    locales: { [locale]: { dictionary } },
+  };
+}
+
+/**
+ * A chart that follows the width of its element, the theme and the language. `figure()` gives its traces and its
+ * layout, whose axes are added to those of `template`; null where there is nothing to draw. `begin` is called once,
+ * with the element, when it has been drawn for the first time.
+ * @param {HTMLElement} element
+ * @param {() => { data: object[], layout: Record<string, any> } | null} figure
+ * @param {(element: PlotlyElement) => void} [begin]
+ */
+export function plotlyChart(element, figure, begin = () => undefined) {
+  let begun = false;
+  let failed = false;
+
+  /**
+   * @param {Record<string, any>} own
+   * @param {number} times how much larger all of it is
+   */
+  function wholeLayout(own, times = 1) {
+    const common = template();
+    /** @param {Record<string, number>} lengths */
+    const larger = (lengths) => Object.fromEntries(Object.entries(lengths).map(([name, one]) => [name, one * times]));
+    return {
+      ...common,
+      ...own,
+      font: { ...common.font, size: common.font.size * times },
+      margin: larger(own.margin),
+      height: own.height * times,
+      xaxis: { ...common.xaxis, ...own.xaxis },
+      yaxis: { ...common.yaxis, ...own.yaxis },
+    };
+  }
+
+  async function draw() {
+    if (!element.clientWidth || failed) return;
+    try {
+      const Plotly = await loadPlotly();
+      const found = figure();
+      if (!found) return;
+      // Plotly takes the pointer wrongly on a page that is magnified, so it draws larger on one that is not.
+      const times = magnified(element.parentElement ?? element);
+      Object.assign(element.style, { zoom: String(1 / times), height: `${found.layout.height * times}px` });
+      const layout = { ...wholeLayout(found.layout, times), width: element.clientWidth };
+      const drawn = await Plotly.react(element, found.data, layout, config());
+      // The arrow keys read a chart; three buttons of each would stand between it and the next.
+      for (const button of element.querySelectorAll("button")) button.tabIndex = -1;
+      if (!begun) begin(drawn);
+      begun = true;
+    } catch (error) {
+      failed = true;
+      element.textContent = say("chart.failed");
+      throw error;
+    }
+  }
+
+  /**
+   * The chart as an SVG of so many pixels.
+   * @param {number} width
+   * @param {number} height
+   * @returns {Promise<Element>}
+   */
+  async function svg(width, height) {
+    const found = figure() ?? { data: [], layout: { margin: {} } };
+    const layout = { ...wholeLayout(found.layout), width, height };
+    const Plotly = await loadPlotly();
+    const text = await Plotly.toImage(
+      { data: found.data, layout },
+      { format: "svg", width, height, imageDataOnly: true },
+    );
+    return new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+  }
+
+  let width = 0;
+  new ResizeObserver(() => {
+    if (element.clientWidth === width) return;
+    width = element.clientWidth;
+    draw();
+  }).observe(element);
+  onTheme(draw);
+  onLanguage(draw);
+  return { draw, svg };
+}
