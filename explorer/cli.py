@@ -200,11 +200,14 @@ def run(chosen: argparse.Namespace) -> int:
     gc.disable()  # what an import makes stays: looking through it again and again finds nothing
     from explorer.lab.saved_batches import open_saved_batches
     from explorer.runtime import jobs  # after the arguments: --help should not wait for these
+    from explorer.runtime.leave import allow_folder
     from explorer.web import site
 
     try:
         first = site.first_scenario(chosen.device, chosen.loss)
         opened = open_saved_batches(chosen.open) if chosen.open else []
+        if chosen.open:
+            allow_folder(chosen.open)
         running, address = site.open_page(first, chosen.host, chosen.port, chosen.address)
     except (ValueError, RuntimeError, OSError) as problem:
         return could_not_start(problem)

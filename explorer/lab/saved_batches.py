@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,7 +83,7 @@ def files_in(folder: str) -> list[Path]:
 def _opened(paths: list[Path], report: Report) -> Iterator[SavedBatchScenario]:
     for place, path in enumerate(paths):
         report("opening", place, len(paths))
-        name = str(path.resolve())
+        name = os.path.abspath(path)
         batch = find_saved_batch(name).batch
         scenario = scene_of(batch, name)
         try:

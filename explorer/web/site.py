@@ -28,9 +28,11 @@ from explorer.front.address import KnowsAddress, read_address
 from explorer.front.hosts import KnowsHost
 from explorer.front.process import Front, allow_connections
 from explorer.front.proxy import HERE
+from explorer.lab.training.folder import default_root
 from explorer.runtime import device, downloads, worker_process
 from explorer.runtime.budgets import BUDGETS, budget
 from explorer.runtime.deployment_policy import deployment_policy
+from explorer.runtime.leave import allow_folder
 from explorer.runtime.limits import FILE_BYTES, MIB
 from explorer.runtime.problem import Problem
 from explorer.runtime.redaction import log_without_words
@@ -190,6 +192,7 @@ def open_page(
     """
     address = read_address(os.environ.get("GRADIO_ROOT_PATH", "") if address is None else address)
     serve_on(host)
+    allow_folder(default_root())  # also to links: the models in it were trained here
     if not deployment_policy().keeps_apart:
         return _launched(first, host, port, address)
     _keep_apart()

@@ -7,7 +7,8 @@ import re
 from pathlib import Path
 
 from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.local_path import is_network_path, local_path
+from explorer.runtime.leave import agreed_path, has_leave
+from explorer.runtime.local_path import is_network_path
 from explorer.runtime.problem import Problem
 from explorer.sources.encoders.backend import Backend
 from explorer.sources.encoders.cross_encoder import PairScorer, is_cross_encoder
@@ -16,11 +17,13 @@ from explorer.sources.encoders.sentence_encoder import SentenceEncoder
 
 
 def is_path(name: str) -> bool:
-    """Return whether the name can only be a path, or is one: owner/name may be both, and a hosted
-    page never looks."""
+    """Return whether the name can only be a path, or is one: owner/name may be both. A hosted page
+    never looks, nor does a request whose owner did not agree to the name."""
     if name.startswith(("/", "~", ".")) or "\\" in name or re.match(r"[A-Za-z]:", name):
         return True
-    return is_network_path(name) or (deployment_policy().reads_places and os.path.isdir(name))
+    if is_network_path(name):
+        return True
+    return deployment_policy().reads_places and has_leave(name) and os.path.isdir(name)
 
 
 def model_in(name: str, path: Path) -> ModelFolder:
@@ -37,7 +40,12 @@ def model_in(name: str, path: Path) -> ModelFolder:
 def _find(name: str) -> ModelFolder:
     if not deployment_policy().reads_places:
         raise Problem("encoder_local_refused", about="encoder", encoder=name)
-    return model_in(name, local_path(name))
+    return model_in(name, agreed_path(name))
 
 
-BACKEND = Backend(takes=is_path, find=_find, rank=1, is_trainable=True)
+def _check_leave(name: str) -> None:
+    if deployment_policy().reads_places:  # else `_find` refuses it, and says so of the right model
+        agreed_path(name)
+
+
+BACKEND = Backend(takes=is_path, find=_find, rank=1, check_leave=_check_leave, is_trainable=True)

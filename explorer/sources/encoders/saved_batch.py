@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from explorer.runtime.deployment_policy import deployment_policy
-from explorer.runtime.local_path import local_path
+from explorer.runtime.leave import agreed_path
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
 from explorer.sources.encoders.backend import Backend, Encoder
@@ -78,11 +78,12 @@ class SavedBatchEncoder(Encoder):
 def find_saved_batch(name: str) -> SavedBatchEncoder:
     """Return the batch in this file.
 
-    Raises Problem where there is none, and on a hosted page, which reads no file of its computer.
+    Raises Problem where there is none, where nobody agreed to read it, and on a hosted page, which
+    reads no file of its computer.
     """
     if not deployment_policy().reads_places:
         raise Problem("encoder_local_refused", about="encoder", encoder=shortened(name))
-    path = local_path(name)
+    path = agreed_path(name)
     try:
         about = path.stat()
         state = about.st_mtime_ns, about.st_size

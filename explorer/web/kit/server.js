@@ -1,6 +1,7 @@
 // The functions that an instrument calls on the server.
 import { confirmed } from "./question.js";
 import { answerTo } from "./request.js";
+import { store, stored } from "./storage.js";
 
 /**
  * What is said when no answer comes.
@@ -42,12 +43,13 @@ export const pause = (ms) =>
     setTimeout(done, ms);
   });
 
+const LEAVE = "leave";
 /**
- * What the reader agreed to on this page, by name: how many MiB of a model or data set may be fetched; any number
- * for a folder that may be read or a Python file that may be run. What was refused is not asked again.
+ * What the reader agreed to in this tab, by name: how many MiB of a model or data set may be fetched; any number
+ * for a folder that may be read or a Python file that may be run. What was refused is not asked again on this page.
  * @type {Map<string, number>}
  */
-const leave = new Map();
+const leave = new Map(JSON.parse(stored(LEAVE, "sessionStorage") ?? "[]"));
 /** @type {Set<string>} */
 const refused = new Set();
 const TYPED_MIB = 2048;
@@ -59,7 +61,16 @@ let questions = Promise.resolve(); // one stands on the page at a time
  * @param {string} name
  */
 export function agree(name) {
-  if (name.trim()) leave.set(name.trim(), Math.max(leave.get(name.trim()) ?? 0, TYPED_MIB));
+  if (name.trim()) allow(name.trim(), Math.max(leave.get(name.trim()) ?? 0, TYPED_MIB));
+}
+
+/**
+ * @param {string} name
+ * @param {number} mib
+ */
+function allow(name, mib) {
+  leave.set(name, mib);
+  store(LEAVE, JSON.stringify([...leave]), "sessionStorage");
 }
 
 /**
@@ -80,7 +91,7 @@ function agreesTo(error, sent) {
     if (refused.has(question)) return false;
     if ((leave.get(name) ?? 0) > sent) return true; // agreed to meanwhile
     const agreed = await confirmed(error.key, error.values, "ui.allow");
-    if (agreed) leave.set(name, mib ?? 0.01);
+    if (agreed) allow(name, mib ?? 0.01);
     else refused.add(question);
     return agreed;
   };

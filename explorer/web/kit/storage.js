@@ -1,9 +1,15 @@
-// What this browser remembers between visits; in a private window it may remember nothing.
+// What this browser remembers between visits, or this tab from page to page; in a private window or a frame of
+// another site it may remember nothing.
 
-/** @param {string} name */
-export function stored(name) {
+/** @typedef {"localStorage" | "sessionStorage"} Memory */
+
+/**
+ * @param {string} name
+ * @param {Memory} memory
+ */
+export function stored(name, memory = "localStorage") {
   try {
-    return localStorage.getItem(`lossprism.${name}`);
+    return globalThis[memory].getItem(`lossprism.${name}`);
   } catch {
     return null;
   }
@@ -12,10 +18,11 @@ export function stored(name) {
 /**
  * @param {string} name
  * @param {string} value
+ * @param {Memory} memory
  */
-export function store(name, value) {
+export function store(name, value, memory = "localStorage") {
   try {
-    localStorage.setItem(`lossprism.${name}`, value);
+    globalThis[memory].setItem(`lossprism.${name}`, value);
   } catch {
     /* private window */
   }

@@ -85,8 +85,12 @@ def visitor(browser: Browser, training_server: Server, place: str = "") -> Itera
 
 
 def plan(page: Page, **chosen: object) -> None:
-    """Choose what the sidebar offers, all at once; wait for what the server says of it."""
+    """Choose what the sidebar offers, all at once; wait for what the server says of it. A folder
+    of this computer, which nobody typed, is agreed to."""
     page.evaluate(f"{CHANNEL}.checked = null; {CHANNEL}.setPlan({json.dumps(chosen)})")
+    page.wait_for_function(f"{CHANNEL}.checked || document.querySelector('.lp-question')")
+    if page.locator(".lp-question").count():
+        page.click(".lp-question [value=yes]")
     page.wait_for_function(f"{CHANNEL}.checked")
 
 

@@ -87,11 +87,6 @@ def fill_in(page: Page) -> None:
     page.locator("#lp-finetune-encoder-name").press_sequentially("someone/model")
 
 
-def decline(page: Page) -> None:
-    """Answer the question whether a model of the hub may be asked for."""
-    page.get_by_role("dialog").get_by_role("button").first.click()
-
-
 def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     open_page: Callable[..., Page],
 ) -> None:
@@ -114,7 +109,6 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     assert same == {f"lp-finetune-{name}" for name in (*hidden, *shown)} | of_part
     known = f"{CHANNEL}.checked && document.querySelector('input[name=other]')"
     page.reload()
-    decline(page)
     page.wait_for_function(f"window.lossprism && {known}")
     assert page.evaluate(FORM) == chosen
     expect(page.locator(".lp-finetune_controls")).to_contain_text("40.csv: 40 pairs from 40 rows")
@@ -122,7 +116,6 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     page.click(".lp-pages a >> text=Doctor")
     page.wait_for_selector("#lp-doctor-value")
     page.click(".lp-pages a >> text=Fine-tune")
-    decline(page)
     page.wait_for_function(f"window.lossprism && {known}")
     assert page.evaluate(FORM) == chosen
     page.click("#lp-language")

@@ -17,7 +17,7 @@ from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.runtime.leave import has_leave, leave_for, with_leave
 from explorer.runtime.problem import Problem
-from explorer.sources.encoders import encode
+from explorer.sources.encoders import encode, local_folder
 from explorer.web.api.endpoints import figure
 from explorer.web.pages.doctor import data as doctoring
 from explorer.web.pages.doctor import run as doctoring_run
@@ -172,6 +172,20 @@ def test_the_folder_of_a_link_is_not_read_before_its_owner_agrees(tmp_path, monk
     for name, request in requests.items():
         error = served(doctoring_run.SERVED, name)(request)["error"]
         assert (error["about"], error["values"]["name"]) == ("leave", folder)
+    assert read == []
+
+
+@pytest.mark.parametrize("place", LOSS_OF)
+@pytest.mark.parametrize("name", REQUESTS)
+def test_the_model_folder_of_a_link_is_not_read_before_its_owner_agrees(
+    name, place, monkeypatch, tmp_path
+):
+    functions, request = REQUESTS[name]
+    text = json.dumps(request(place)).replace(NAME, str(tmp_path / "model"))
+    read = []
+    monkeypatch.setattr(local_folder, "model_in", lambda *found: read.append(found))
+    error = served(functions, name)(json.loads(text))["error"]
+    assert (error["about"], error["key"]) == ("leave", "problem.folder_leave")
     assert read == []
 
 

@@ -17,7 +17,7 @@ from explorer.locale import language_of
 from explorer.runtime import jobs, uploads
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.jobs import Jobs
-from explorer.runtime.leave import require_leave
+from explorer.runtime.leave import agreed_path
 from explorer.runtime.numbers import json_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit, of_type, one_of
@@ -141,7 +141,7 @@ def _folder_in(request: Json) -> str:
         raise Problem("kept_hosted")
     if not folder:
         raise Problem("kept_no_folder")
-    require_leave(folder, "folder_leave")  # the link that names it may be somebody else's
+    agreed_path(folder)
     return folder
 
 

@@ -153,8 +153,10 @@ def test_an_encoder_is_asked_once_for_all_losses(monkeypatch):
     assert cells[0]["second"] in {second for _, second, _ in shown}
     assert named(ASK["encode"]({**asked, "loss": "cosent", "language": "zh"})) == {}
     assert looked == [1]
-    refused = ASK["encode"]({**asked, "encoder": "/no/such/folder"})
-    assert refused["error"]["about"] == "encoder"
+    elsewhere = {**asked, "encoder": "/no/such/folder"}
+    assert ASK["encode"](elsewhere)["error"]["about"] == "leave"
+    agreed = {"leave": {"/no/such/folder": 1}}
+    assert ASK["encode"]({**elsewhere, **agreed})["error"]["about"] == "encoder"
 
 
 def test_what_cannot_be_told_is_to_be_chosen():
