@@ -20,7 +20,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OURS = {"explorer", "losses", "tests", "benchmarks", "scripts", "app"}
 # Imported by nobody: run as commands, or asked for by a package that does not require them itself.
-TOOLS = {"ruff", "pyright", "pytest-cov", "hatchling", "mkdocs-material", "mkdocstrings"}
+TOOLS = {"ruff", "pyright", "pytest-cov", "hatchling"}
+TOOLS |= {"mkdocs-material", "mkdocstrings", "ipykernel"}
 # Loaded where they are asked for: what a trainer's callback is, and what it writes.
 BESIDE_TRAINERS = (
     "losses/sentence_transformers/callback.py",
