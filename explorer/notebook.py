@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from explorer.core.explore import parameters_for, spec_for
 from explorer.web.api.reading import rules_of, scenario_of
 
 if TYPE_CHECKING:
@@ -94,10 +93,9 @@ def show(
     asked["table"] = table if isinstance(table, str) else [dict(row) for row in table]
     asked["columns"] = None if columns is None else dict(columns)
     asked["teacher_scores"] = None if teacher_scores is None else _plain(teacher_scores)
-    scenario, reading = scenario_of(loss, first, second, labels, parameters, **asked)
-    parameters_for(spec_for(scenario), dict(scenario.parameters))
+    resolved, reading = scenario_of(loss, first, second, labels, parameters, **asked)
     _, address = _server()
-    return EmbeddedPage(f"{address}/#{scenario.to_link()}", reading)
+    return EmbeddedPage(f"{address}/#{resolved.scenario.to_link()}", reading)
 
 
 def _plain(column: Any) -> list[Any]:

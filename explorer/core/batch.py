@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,16 +14,23 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from explorer.core.labels import beyond_scale
+from explorer.core.models import (
+    Models,
+    cross_scores,
+    find_models,
+    has_words,
+    vectors_of,
+    with_second_models,
+)
 from explorer.core.scenario import Data, Rules
 from explorer.locale import grouped
-from explorer.runtime.device import all_cores, device, precision
+from explorer.runtime.device import device, precision
 from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import quoted
-from explorer.sources import encoders, random_batch, tables, textbook
+from explorer.sources import random_batch, tables, textbook
 from explorer.sources.cells import shortened
-from explorer.sources.encoders.embedded import is_embedded
 from explorer.sources.guides import guide_of
 from explorer.sources.pairs import Pairs, corrected, taught, text_numbers
 from losses.geometry import cosine
@@ -516,57 +522,25 @@ def source_pairs(data: Data) -> Pairs:
     return dataclasses.replace(pairs, label_range=data.reading.label_range)
 
 
+def make_batch(data: Data, rules: Rules, models: Models | None = None) -> Batch:
+    """The batch of this data under these rules; the same choice is never computed twice. Its models
+    are found here where they were not before."""
+    return _made(data, rules, find_models(data) if models is None else models)
+
+
 @functools.lru_cache(maxsize=KEPT_BATCHES)
-def make_batch(data: Data, rules: Rules) -> Batch:
-    """The batch of this data under these rules; the same choice is never computed twice."""
-    return batch_of(load_pairs(data), data, rules)
+def _made(data: Data, rules: Rules, models: Models) -> Batch:
+    return batch_of(load_pairs(data), data, rules, models)
 
 
-def batch_of(pairs: Pairs, data: Data, rules: Rules) -> Batch:
+def batch_of(pairs: Pairs, data: Data, rules: Rules, models: Models) -> Batch:
     """The batch of these pairs, with what gives the data its similarities."""
-    vectors, orthogonal = _vectors_for(pairs, data)
+    vectors, orthogonal = _vectors_for(pairs, models)
     scores = pairs.scores
-    if data.cross_encoder and data.source != "random":
-        with all_cores():
-            scores = encoders.locate(data.cross_encoder).score(pairs.first, pairs.second)
-    return _under_rules(second_models(pairs, data), scores, vectors, orthogonal, rules)
-
-
-def second_models(pairs: Pairs, data: Data) -> Pairs:
-    """The pairs with what the chosen guide and teacher say of them; of sentences that only name
-    numbers, these say nothing.
-
-    Raises:
-        Problem: where such a model cannot be used.
-    """
-    if data.teacher_model and has_words(data):
-        with asked_for("teacher"), all_cores():
-            teacher = encoders.locate(data.teacher_model)
-            said = teacher.pair_scores(pairs.first, pairs.second, str(device()))
-            vectors = None
-            if not teacher.scores_pairs:
-                vectors = teacher.encode(pairs.sentences, str(device()))
-        taught_by = tuple(said.tolist())
-        pairs = dataclasses.replace(pairs, teacher=taught_by, teacher_vectors=vectors)
-    if data.guide and has_words(data):
-        guide = pairs.vectors  # what ships with words is by the embedded encoder
-        if guide is None or not is_embedded(data.guide):
-            with asked_for("guide"), all_cores():
-                guide = encoders.encode(pairs.sentences, data.guide, device=str(device()))
-        pairs = dataclasses.replace(pairs, guide=guide)
-    return pairs
-
-
-@contextlib.contextmanager
-def asked_for(about: str) -> Iterator[None]:
-    """A model that cannot be used is told as this one, and not as the scene's encoder; what its
-    owner has to agree to stays that."""
-    try:
-        yield
-    except Problem as problem:
-        if problem.about == "leave":
-            raise
-        raise problem.concerning(about) from problem
+    if models.cross_encoder is not None:
+        scores = cross_scores(pairs, models.cross_encoder)
+    pairs = with_second_models(pairs, data, models)
+    return _under_rules(pairs, scores, vectors, orthogonal, rules)
 
 
 def batch_of_scores(pairs: Pairs, rules: Rules) -> Batch:
@@ -635,22 +609,13 @@ def _finite_teacher(pairs: Pairs, dtype: torch.dtype, where: torch.device) -> Te
     return torch.tensor(pairs.teacher, dtype=dtype, device=where)
 
 
-def _vectors_for(pairs: Pairs, data: Data) -> tuple[np.ndarray | None, bool]:
-    """Vectors as given, as encoded, or built so that each pair's cosine is its given score."""
-    shipped = is_embedded(data.encoder) or data.source == "random"
-    if pairs.vectors is not None and (shipped or not has_words(data)):
+def _vectors_for(pairs: Pairs, models: Models) -> tuple[np.ndarray | None, bool]:
+    """Vectors as encoded, as given, or built so that each pair's cosine is its given score."""
+    if models.encoder is not None:
+        return vectors_of(pairs.sentences, models.encoder), False
+    if pairs.vectors is not None:
         return pairs.vectors, False
-    if pairs.scores is not None:
-        return _a_plane_each(pairs), True
-    with all_cores():
-        return encoders.encode(pairs.sentences, data.encoder, device=str(device())), False
-
-
-def has_words(data: Data) -> bool:
-    """Whether the sentences mean something to an encoder, or only name given numbers."""
-    if data.source == "example":
-        return textbook.EXAMPLES[data.example].encodable
-    return data.source == "table"
+    return _a_plane_each(pairs), True
 
 
 def _a_plane_each(pairs: Pairs) -> np.ndarray | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,24 +12,20 @@ import torch
 from torch import Tensor
 
 from explorer.core import diagnostics
-from explorer.core.batch import Batch, load_pairs, make_batch
+from explorer.core.batch import Batch
 from explorer.core.diagnostics import Order, Places, Suspect, Term, Weights
 from explorer.core.disagreement import Disagreement, disagreement
-from explorer.core.loss_lookup import not_registered
-from explorer.core.own_loss import own_faults, own_loss, renew
-from explorer.core.parameters import checked
-from explorer.core.positives import refused
+from explorer.core.own_loss import own_faults
+from explorer.core.resolve import Resolved, check_labels, resolve
 from explorer.core.same_text import SameText, held_by_copies, same_text_in
 from explorer.core.scenario import Scenario
 from explorer.core.specialise import accepted, definition_at
 from explorer.core.trace import Trace, trace
-from explorer.locale import title_word
 from explorer.runtime import jobs, resource_checks
 from explorer.runtime.device import device_name
 from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.problem import Problem
-from explorer.sources.pairs import Pairs
-from losses import LOSSES, LossSpec
+from losses import LossSpec
 from losses.combined.composed import chosen as of_part
 from losses.combined.composed import handed
 from losses.minimum import Bound
@@ -177,23 +173,23 @@ class Exploration:
         return self.spec.reads_vectors
 
 
-def explore(scenario: Scenario, batch: Batch | None = None) -> Exploration:
+def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Exploration:
     """Compute the chosen loss on the chosen batch, with every intermediate and gradient.
 
-    A `batch` of one's own takes the place of the scenario's data and rules.
+    A `batch` of one's own takes the place of the scenario's data and rules. A scenario that was
+    resolved before is not resolved again.
 
     Raises:
         Problem: whatever the user can put right, from a bad parameter to an empty table.
     """
     jobs.check()
-    if batch is None:
-        batch = batch_for(scenario)
+    found = resolve(scenario) if isinstance(scenario, Scenario) else scenario
+    batch = found.batch if batch is None else batch
     if len(batch) > FEW_PAIRS:  # fewer take little of anything
         resource_checks.check_matrices(len(batch), CELL_BYTES)
-    spec = spec_for(scenario)
-    spec = spec.scored_as(_score_kind(batch, scenario, spec))
-    parameters = parameters_for(spec, dict(scenario.parameters))
-    _check_labels(batch.pairs, spec)
+    scenario, parameters = found.scenario, found.parameters
+    spec = found.spec.scored_as(_score_kind(batch, scenario, found.spec))
+    check_labels(batch.pairs, spec)
     _check_prefixes(spec, batch)
     started = time.perf_counter()
     # Everything is differentiated down to two tensors: the vectors of the distinct sentences,
@@ -255,25 +251,6 @@ def seconds_for(pairs: int) -> float:
     return SECONDS + CELL_SECONDS * pairs**2
 
 
-def batch_for(scenario: Scenario) -> Batch:
-    """The scenario's batch. What the loss cannot take is refused before any sentence is encoded.
-
-    Raises:
-        Problem: as `explore`.
-    """
-    check(scenario)
-    return make_batch(scenario.data, scenario.rules)
-
-
-def check(scenario: Scenario) -> None:
-    """Refuse what the loss cannot take, from a bad parameter to pairs without the labels that it
-    needs, before anything is computed. Raises Problem as `explore`."""
-    spec = spec_for(scenario)
-    parameters_for(spec, dict(scenario.parameters))
-    if scenario.data.source == "table":
-        _check_labels(load_pairs(scenario.data), spec)
-
-
 def _check_prefixes(spec: LossSpec, batch: Batch) -> None:
     longest = longest_prefix(spec)
     if not longest:
@@ -288,17 +265,6 @@ def longest_prefix(spec: LossSpec) -> int:
     return int(max((part.prefix or 0 for part in spec.parts), default=0))
 
 
-def _check_labels(pairs: Pairs, spec: LossSpec) -> None:
-    if not pairs.labelled and (reason := refused(spec)):
-        raise reason
-
-
-def spec_for(scenario: Scenario) -> LossSpec:
-    """The chosen loss in the chosen convention; one's own is read again if its file changed."""
-    renew(scenario.loss)
-    return registered(scenario)
-
-
 def _score_kind(batch: Batch, scenario: Scenario, spec: LossSpec) -> str:
     """What the pair scores of the batch are, by `losses.scores`: of vectors cosines, or the dot
     products that a convention compares; of a cross-encoder, or beyond −1 and 1, logits."""
@@ -307,54 +273,6 @@ def _score_kind(batch: Batch, scenario: Scenario, spec: LossSpec) -> str:
         return spec.score if spec.score == "dot" else "cosine"
     beyond = len(scores) > 0 and bool(scores.abs().max() > 1)
     return "logit" if scenario.data.cross_encoder or beyond else spec.score
-
-
-def registered(scenario: Scenario) -> LossSpec:
-    """The same, one's own as it was read last. Raises Problem where there is no such one."""
-    if scenario.loss not in LOSSES:
-        raise not_registered(scenario.loss)
-    spec = LOSSES[scenario.loss]
-    known = [convention.name for convention in spec.conventions]
-    if scenario.convention and scenario.convention not in known:
-        raise Problem(
-            "unknown_convention",
-            about="loss",
-            name=scenario.convention[:60],
-            loss=title_word(spec),
-            known=", ".join(known) or "—",
-        )
-    return spec.under(scenario.convention)
-
-
-def parameters_for(spec: LossSpec, chosen: dict[str, object]) -> dict[str, ParameterValue]:
-    """The defaults with what was chosen put over them, each checked against its range.
-
-    What only another convention of the loss takes is passed over: a link or a run folder may be of
-    a time when this one took it too.
-    """
-    known = {parameter.name: parameter for parameter in spec.parameters}
-    check_names(spec, [name for name in chosen if not _is_of(spec.name, name)])
-    return {
-        name: checked(parameter, chosen[name]) if name in chosen else parameter.default
-        for name, parameter in known.items()
-    }
-
-
-def check_names(spec: LossSpec, names: Iterable[str]) -> None:
-    """Refuse a parameter that the loss in this convention does not have."""
-    known = [parameter.name for parameter in spec.parameters]
-    for name in names:
-        if name not in known:
-            said = {"loss": title_word(spec), "known": ", ".join(known) or "—"}
-            raise Problem("unknown_parameter", about="loss", name=name[:60], **said)
-
-
-def _is_of(loss: str, name: str) -> bool:
-    """Whether the loss takes this parameter, if perhaps not in every convention; one's own may
-    have taken it before its file changed."""
-    if own_loss(loss) is not None:
-        return True
-    return loss in LOSSES and any(one.name == name for one in LOSSES[loss].parameters)
 
 
 def scores_on(batch: Batch, vectors: Tensor | None) -> Tensor:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.batch import Batch, has_words, source_pairs
+from explorer.core.batch import Batch, source_pairs
+from explorer.core.models import has_words
 from explorer.core.scenario import Data
 from explorer.sources.pairs import Pairs
 from explorer.sources.textbook import EXAMPLES

@@ -11,10 +11,11 @@ import numpy as np
 import torch
 
 from explorer.core import collapse
-from explorer.core.batch import Batch, has_words
+from explorer.core.batch import Batch
 from explorer.core.collapse import Edge
 from explorer.core.disagreement import STRONG_RATE, Disagreement, disagrees
 from explorer.core.explore import Exploration
+from explorer.core.models import has_words
 from explorer.core.same_text import SameText
 from explorer.locale import Word, parameter_word, title_word, titles_in, word
 from explorer.runtime.limits import KEPT_BATCHES

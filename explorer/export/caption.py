@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from explorer.core.batch import Batch, has_words, load_table
+from explorer.core.batch import Batch, load_table
 from explorer.core.explore import Exploration
+from explorer.core.models import has_words
 from explorer.core.scenario import Data
 from explorer.export.figure.svg import clipped
 from explorer.locale import catalogue, parameter_word, say, spelled, title_word

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 
-from explorer.core.batch import Batch, has_words, make_batch
-from explorer.core.explore import check, explore
+from explorer.core.batch import Batch
+from explorer.core.explore import explore
 from explorer.core.marks import planted, said_by_teacher, same_texts
+from explorer.core.models import has_words
 from explorer.core.remarks import remarks, speaks_another_language, suggested_scale
-from explorer.core.scenario import Scenario
+from explorer.core.resolve import Resolved
 from explorer.export.picture import describe_batch, picture
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import KEPT_BATCHES
@@ -18,14 +19,14 @@ from explorer.runtime.wire import Json
 _batches: Cache[Batch] = Cache(KEPT_BATCHES)
 
 
-def explored(scenario: Scenario, batch: Batch, key: str = "") -> Json:
+def explored(resolved: Resolved, batch: Batch, key: str = "") -> Json:
     """{picture, batch?}: what does not change while a slider moves is told under the `key` of the
     batch, if that is given."""
-    found = explore(scenario, batch)
+    found = explore(resolved, batch)
     answer: Json = {"picture": picture(found)}
     answer["picture"]["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
     if key:
-        data, seen = scenario.data, found.batch
+        data, seen = found.scenario.data, found.batch
         answer["batch"] = {
             "key": key,
             "scale": suggested_scale(seen),
@@ -41,7 +42,7 @@ def explored(scenario: Scenario, batch: Batch, key: str = "") -> Json:
 
 
 def told(
-    scenario: Scenario, key: str = "", name: str = "", batch: Batch | None = None
+    resolved: Resolved, key: str = "", name: str = "", batch: Batch | None = None
 ) -> Json | None:
     """What `explored` tells. A random batch is drawn here; another is sent once, and then goes by
     its `name`: None where there is none of that name."""
@@ -50,6 +51,5 @@ def told(
     elif name:
         batch = _batches.get(name)
     else:
-        check(scenario)
-        batch = make_batch(scenario.data, scenario.rules)
-    return None if batch is None else explored(scenario, batch, key)
+        batch = resolved.batch
+    return None if batch is None else explored(resolved, batch, key)

@@ -11,8 +11,8 @@ import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from explorer.core.batch import has_words
 from explorer.core.explore import Exploration
+from explorer.core.models import has_words
 from explorer.export.equivalents import inside_prefixes, is_ours, stated
 from explorer.export.template import render
 from explorer.sources.encoders import is_trainable

@@ -25,7 +25,7 @@ from torch import Tensor
 from explorer.core import diagnostics
 from explorer.core.batch import Batch
 from explorer.core.explore import Exploration, explore
-from explorer.core.scenario import Scenario
+from explorer.core.resolve import Resolved
 from explorer.core.specialise import accepted, definition_at
 from explorer.core.trace import function_of
 from explorer.runtime import jobs
@@ -61,28 +61,28 @@ class Point:
 
 
 def points_of(
-    scenario: Scenario, batch: Batch, name: str, values: Sequence[float]
+    resolved: Resolved, batch: Batch, name: str, values: Sequence[float]
 ) -> tuple[list[Point], bool]:
     """The loss at each of the values of its parameter, and whether one pass was enough.
 
     Raises:
         Problem: as `explore`.
     """
-    passed = passed_points(scenario, batch, name, values)
+    passed = passed_points(resolved, batch, name, values)
     if passed is not None:
         return passed, True
-    return single_points(scenario, batch, name, values), False
+    return single_points(resolved, batch, name, values), False
 
 
 def single_points(
-    scenario: Scenario, batch: Batch, name: str, values: Sequence[float]
+    resolved: Resolved, batch: Batch, name: str, values: Sequence[float]
 ) -> list[Point]:
     """The loss at each of the values, run value by value. Raises Problem as `explore`."""
-    return [point_of(explore(with_parameter(scenario, name, value), batch)) for value in values]
+    return [point_of(explore(resolved.at(**{name: value}), batch)) for value in values]
 
 
 def passed_points(
-    scenario: Scenario, batch: Batch, name: str, values: Sequence[float]
+    resolved: Resolved, batch: Batch, name: str, values: Sequence[float]
 ) -> list[Point] | None:
     """The loss at each of the values in one pass; None where that cannot be.
 
@@ -92,9 +92,7 @@ def passed_points(
     Raises:
         Problem: as `explore`.
     """
-    at = functools.cache(
-        lambda place: explore(with_parameter(scenario, name, values[place]), batch)
-    )
+    at = functools.cache(lambda place: explore(resolved.at(**{name: values[place]}), batch))
     probes = sorted({0, len(values) // 2, len(values) - 1})
     if len(values) <= len(probes):
         return None
@@ -127,12 +125,6 @@ def _shares(gradient: Tensor, suspects: Sequence[int]) -> dict[str, float | None
         "hardest": float(most.sum()) / total,
         "suspects": float(felt[list(suspects)].sum()) / total,
     }
-
-
-def with_parameter(scenario: Scenario, name: str, value: float) -> Scenario:
-    """The scenario with this parameter at this value."""
-    parameters = {**dict(scenario.parameters), name: value}
-    return dataclasses.replace(scenario, parameters=tuple(parameters.items()))
 
 
 def _agree(one: Point, other: Point) -> bool:

@@ -7,11 +7,14 @@ import itertools
 from collections.abc import Callable, Iterable, Sequence
 
 from explorer.core.batch import batch_of
-from explorer.core.explore import Exploration, explore, spec_for
+from explorer.core.explore import Exploration, explore
+from explorer.core.models import Models, vectors_of
+from explorer.core.resolve import resolve
 from explorer.core.scenario import Data, Scenario
 from explorer.runtime import jobs
+from explorer.runtime.device import device
 from explorer.runtime.problem import Problem
-from explorer.sources import batches, encoders, random_batch
+from explorer.sources import batches, random_batch
 from explorer.sources.batches import Draw
 from explorer.sources.pairs import Pairs, corrected
 
@@ -27,42 +30,41 @@ def over_batches(scenario: Scenario, pairs: Iterable[Pairs]) -> Figures:
     positives, a batch without one has no figure at all. Raises Problem as `explore` does, also
     where that goes for all of them.
     """
-    data = scenario.data
+    data, resolved = scenario.data, resolve(scenario)
     every = [corrected(one, data.corrections) if data.corrections else one for one in pairs]
-    _encode(every, data)
-    reads = spec_for(scenario).reads.values()
+    _encode(every, resolved.models)
+    reads = resolved.spec.reads.values()
     found: Figures = {name: [] for name in FIGURES}
     lacking = None
     for done, one in enumerate(every):
         jobs.step("batches", done, len(every))
         if not len(one):
             continue
-        batch = batch_of(one, data, scenario.rules)
+        batch = batch_of(one, data, scenario.rules, resolved.models)
         explored = None
         if batch.lacks_positives(reads) or batch.lacking(reads):
             lacking = batch
         else:
-            explored = explore(scenario, batch)
+            explored = explore(resolved, batch)
         for name, read in FIGURES.items():
             found[name].append(None if explored is None else read(explored))
     if lacking is not None and all(value is None for value in found["loss"]):
-        explore(scenario, lacking)  # which says what is lacking
+        explore(resolved, lacking)  # which says what is lacking
     return found
 
 
-def _encode(every: Sequence[Pairs], data: Data) -> None:
+def _encode(every: Sequence[Pairs], models: Models) -> None:
     """All that is not encoded yet in one go, so that the job tells how much of it is done."""
-    if data.source == "random":
-        return
-    if data.cross_encoder:
+    if models.cross_encoder is not None:
         both = dict.fromkeys(
             itertools.chain.from_iterable(zip(one.first, one.second, strict=True) for one in every)
         )
         first, second = zip(*both, strict=True) if both else ((), ())
-        encoders.locate(data.cross_encoder).score(first, second)
+        models.cross_encoder.score(first, second, str(device()))
     sentences = dict.fromkeys(itertools.chain.from_iterable(one.sentences for one in every))
-    for name in filter(None, (data.encoder, data.guide)):
-        encoders.encode(list(sentences), name)
+    for encoder in filter(None, (models.encoder, models.guide)):
+        if not encoder.reads_whole_batch:
+            vectors_of(list(sentences), encoder)
 
 
 def batches_of_file(pairs: Pairs, draw: Draw, count: int = COUNT) -> list[Pairs]:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 import torch
 
-from explorer.core.batch import Batch, make_batch
-from explorer.core.explore import Exploration, explore, spec_for
+from explorer.core.batch import Batch
+from explorer.core.explore import Exploration, explore
 from explorer.core.parameters import chosen_numeric, numeric_parameters, spread
 from explorer.core.remarks import GRADIENT_BAND, band_applies, suggested_scale
+from explorer.core.resolve import Resolved, resolve
 from explorer.core.scenario import Scenario
-from explorer.lab.one_pass import Point, passed_points, single_points, with_parameter
+from explorer.lab.one_pass import Point, passed_points, single_points
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
 from losses import LOSSES, LossSpec, Parameter
@@ -79,7 +80,7 @@ def sweep(
 
 
 def curves(
-    scenario: Scenario,
+    scenario: Scenario | Resolved,
     parameter: str = "",
     *,
     batch: Batch | None = None,
@@ -100,16 +101,16 @@ def curves(
         Problem: if the loss has no such parameter, the values cannot be so, or the scenario cannot
             be explored.
     """
-    spec = spec_for(scenario)
-    chosen = _along(chosen_numeric(spec, parameter), logarithmic, ends, points)
-    batch = make_batch(scenario.data, scenario.rules) if batch is None else batch
+    resolved = resolve(scenario) if isinstance(scenario, Scenario) else scenario
+    chosen = _along(chosen_numeric(resolved.spec, parameter), logarithmic, ends, points)
+    batch = resolved.batch if batch is None else batch
     values = _typed(chosen, points, also)
-    found = passed_points(scenario, batch, chosen.name, values)
+    found = passed_points(resolved, batch, chosen.name, values)
     together = found is not None
     if found is None:
         values = _typed(chosen, min(points, singly), also)
-        found = single_points(scenario, batch, chosen.name, values)
-    here = explore(with_parameter(scenario, chosen.name, values[0]), batch)
+        found = single_points(resolved, batch, chosen.name, values)
+    here = explore(resolved.at(**{chosen.name: values[0]}), batch)
     gradient = tuple(one.gradient for one in found)
     limit, band = _limit(here, chosen, values)
     return Curves(
@@ -144,10 +145,11 @@ def curves_of(
     """`curves` of several losses on one batch: along the parameter of this name, or else of this
     role ("scale", "temperature", "margin"), or else their first one; None for a loss without a
     number to move."""
-    names = [_of_name_or_role(spec_for(scenario), parameter) for scenario in scenarios]
+    found = [resolve(scenario) for scenario in scenarios]
+    names = [_of_name_or_role(one.spec, parameter) for one in found]
     return [
         curves(one, name, batch=batch, points=points, logarithmic=logarithmic) if name else None
-        for one, name in zip(scenarios, names, strict=True)
+        for one, name in zip(found, names, strict=True)
     ]
 
 

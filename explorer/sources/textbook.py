@@ -53,13 +53,15 @@ class Example:
 
 
 def load_example(name: str) -> Pairs:
-    """The pairs of the example, with scores or vectors.
+    """The pairs of the example, with scores or vectors. Raises Problem as `example_called`."""
+    return example_called(name).load()
 
-    Raises Problem, naming the known ones, if there is no such example.
-    """
+
+def example_called(name: str) -> Example:
+    """Return the example. Raises Problem, naming the known ones, if there is no such example."""
     if name not in EXAMPLES:
         raise Problem("example_unknown", name=name, known=", ".join(EXAMPLES))
-    return EXAMPLES[name].load()
+    return EXAMPLES[name]
 
 
 def _cosent_batch() -> Pairs:

@@ -18,6 +18,7 @@ from torch import Tensor
 from explorer.core.batch import Batch
 from explorer.core.explore import Exploration, explore
 from explorer.core.own_loss import own_faults
+from explorer.core.resolve import resolve
 from explorer.core.scenario import Scenario
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
@@ -125,7 +126,8 @@ def way_along(path: Path, scenario: Scenario) -> Way:
     """One loss on its way: explored at both ends, and its definition run without gradients
     between them. Raises Problem as `explore`."""
     shares, (first, *between, last) = path.shares, path.shares
-    start, end = explore(scenario, path.at(first)), explore(scenario, path.at(last))
+    resolved = resolve(scenario)
+    start, end = explore(resolved, path.at(first)), explore(resolved, path.at(last))
     with torch.no_grad(), own_faults(start.spec):
         values = (start.loss, *(_value(start, path.at(one)) for one in between), end.loss)
     size = max(abs(start.loss), abs(end.loss), 1e-12)

@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 
 from explorer.core.batch import Batch, load_table, make_batch
-from explorer.core.explore import Exploration, check, explore, seconds_for
+from explorer.core.explore import Exploration, explore, seconds_for
+from explorer.core.resolve import Resolved, resolve
 from explorer.core.scenario import Scenario
 from explorer.export.caption import numbers_of
 from explorer.export.layout import Layout
@@ -109,15 +110,15 @@ def compare(
     """
     if not LEAST <= len(sides) <= MOST:
         raise Problem("compare_sides", count=len(sides), least=LEAST, most=MOST)
-    scenes = [side.scene(scenario) for side in sides]
+    resolved = [_resolved(side.scene(scenario)) for side in sides]
     if batch is None:
-        batch = _batch_for(scenario, scenes)
+        batch = _batch_for(scenario, resolved)
     kept = Kept() if kept is None else kept
     found = []
-    for place, (side, scene) in enumerate(zip(sides, scenes, strict=True)):
+    for place, (side, one) in enumerate(zip(sides, resolved, strict=True)):
         known = kept.outcomes.get(repr(side))
         if known is None:
-            known = _outcome(side, scene, batch, place, see)
+            known = _outcome(side, one, batch, place, see)
             if not _may_change(known):
                 kept.outcomes.put(repr(side), known)
         found.append(known)
@@ -131,19 +132,33 @@ def compare(
     return Comparison(scenario, batch, tuple(found), tuple(between), numbers)
 
 
-def _batch_for(scenario: Scenario, scenes: Sequence[Scenario]) -> Batch:
+def _resolved(scene: Scenario) -> Resolved | Problem:
+    """The scene with its loss, or why that cannot be computed."""
+    try:
+        return resolve(scene)
+    except Problem as problem:
+        return problem
+
+
+def _batch_for(scenario: Scenario, resolved: Sequence[Resolved | Problem]) -> Batch:
     """The one batch; nothing is encoded for sides of which none could be computed."""
     if scenario.data.source == "table" and len(load_table(scenario.data.rows).pairs) == 0:
         raise Problem("no_pairs")
-    refused = []
-    for scene in scenes:
-        try:
-            check(scene)
-        except Problem as problem:
-            refused.append(problem)
-    if len(refused) == len(scenes):
+    refused = [problem for one in resolved if (problem := _reason_against(one)) is not None]
+    if len(refused) == len(resolved):
         raise refused[0]
     return make_batch(scenario.data, scenario.rules)
+
+
+def _reason_against(side: Resolved | Problem) -> Problem | None:
+    """Why nothing is to be encoded for a side, if there is such a reason."""
+    if isinstance(side, Problem):
+        return side
+    try:
+        side.check_pairs()
+    except Problem as problem:
+        return problem
+    return None
 
 
 def _may_change(outcome: Outcome) -> bool:
@@ -174,14 +189,16 @@ def _kept_between(
 
 def _outcome(
     side: Side,
-    scene: Scenario,
+    resolved: Resolved | Problem,
     batch: Batch,
     place: int,
     see: Callable[[int, Exploration], object] | None,
 ) -> Outcome:
+    if isinstance(resolved, Problem):
+        return Outcome(side, LOSSES.get(side.loss), problem=resolved)
     try:
         with jobs.in_order(seconds_for(len(batch))):
-            found = explore(scene, batch)
+            found = explore(resolved, batch)
             if see is not None:
                 see(place, found)
             return _read(side, found)

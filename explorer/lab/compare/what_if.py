@@ -16,6 +16,7 @@ from torch import Tensor
 
 from explorer.core.batch import Batch, batch_of_scores, batch_of_vectors
 from explorer.core.explore import Exploration, explore
+from explorer.core.resolve import resolve
 from explorer.core.scenario import Scenario
 from explorer.lab.one_pass import Point, point_of
 from explorer.runtime.problem import Problem
@@ -89,13 +90,14 @@ def what_if(scenarios: Sequence[Scenario], batch: Batch, change: Change) -> list
 def effect_of(scenario: Scenario, batch: Batch, changed: Batch, kind: Kind) -> Effect:
     """One loss on the batch as it is and on that which a change of this kind made of it. Raises
     Problem where it cannot be run on the batch as it is."""
-    before = explore(scenario, batch)
+    resolved = resolve(scenario)
+    before = explore(resolved, batch)
     refused, after = None, None
     if kind not in OF_PAIRS and not reads_only_scores(before.spec):
         refused = Problem("no_scores_to_move", about="loss")
     else:
         try:
-            after = explore(scenario, changed)
+            after = explore(resolved, changed)
         except Problem as problem:
             refused = problem
     start = point_of(before)

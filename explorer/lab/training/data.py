@@ -9,8 +9,9 @@ from functools import cached_property
 
 import torch
 
-from explorer.core.batch import has_words, load_pairs
+from explorer.core.batch import load_pairs
 from explorer.core.labels import beyond_scale
+from explorer.core.models import has_words
 from explorer.core.positives import over_positives, refused
 from explorer.core.scenario import Data
 from explorer.lab.training.data_augmentation import augmented

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from explorer.core.batch import asked_for
+from explorer.core.models import about_model
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.rows import Pair, sentences_of
 from explorer.runtime.problem import Problem
@@ -77,7 +77,7 @@ def guide_of(plan: TrainingPlan, device: str | None) -> SentenceTransformer | No
     """
     if not plan.asks_guide:
         return None
-    with asked_for("guide"):
+    with about_model("guide"):
         folder = _folder(plan.guide, encodes=True)
         return cast("SentenceTransformer", _opened("bi", folder.path, folder.name, device))
 
@@ -126,10 +126,10 @@ def check(plan: TrainingPlan) -> None:
     if plan.encoder != SCRATCH and is_here(plan.encoder):
         _folder(plan.encoder, plan.kind == "bi")
     if plan.asks_guide and is_here(plan.guide):
-        with asked_for("guide"):
+        with about_model("guide"):
             _folder(plan.guide, encodes=True)
     if plan.asks_teacher and is_here(plan.teacher_model):
-        with asked_for("teacher"):
+        with about_model("teacher"):
             teacher = locate(plan.teacher_model)
             if plan.learns_vectors and teacher.scores_pairs:
                 raise Problem("encoder_is_cross", about="encoder", encoder=plan.teacher_model)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from explorer.core.explore import longest_prefix, parameters_for, spec_for
+from explorer.core.explore import longest_prefix
 from explorer.core.loss_lookup import name_as_registered
+from explorer.core.resolve import parameters_for, spec_for
 from explorer.core.scenario import Scenario
 from explorer.runtime import validation
 from explorer.runtime.numbers import typed
@@ -147,11 +149,11 @@ class TrainingPlan:
         named = "similarity" in self.spec.defaults  # it is a parameter, and stored as one
         return "" if own == "cosine" or named else self.similarity or own
 
-    @property
+    @functools.cached_property
     def spec(self) -> LossSpec:
         return spec_for(Scenario(loss=self.loss, convention=self.convention))
 
-    @property
+    @functools.cached_property
     def settings(self) -> dict[str, ParameterValue]:
         """The parameters of the loss, checked, the defaults included."""
         return parameters_for(self.spec, dict(self.parameters))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import torch
 
-from explorer.core.batch import asked_for
+from explorer.core.models import about_model
 from explorer.lab.training import quota
 from explorer.lab.training.data import Pair, material_of
 from explorer.lab.training.folder import RunFolder, all_runs
@@ -52,7 +52,7 @@ def teach(run: RunFolder, plan: TrainingPlan, device: str, trial: bool = False) 
         return
     run.say("loading", part="teacher", done=0, total=0)
     wanted = _wanted(run, plan)
-    with asked_for("teacher"):
+    with about_model("teacher"):
         teacher = locate(plan.teacher_model)
     kinds = sorted(plan.spec.needs & {"teacher", "teacher_vectors"})
     key = digest([teacher.identity, *kinds, *(text for pair in wanted for text in pair[:2])])
@@ -177,7 +177,7 @@ def _keep_vectors(
 def _must_fit(plan: TrainingPlan, teacher: Encoder, device: str) -> None:
     """Raise Problem where the teacher's vectors and those of the model that is trained are not of
     one dimension."""
-    with asked_for("teacher"):
+    with about_model("teacher"):
         taught = teacher.encode([], device).shape[1]
     width = plan.dimension
     if plan.encoder != SCRATCH:
@@ -202,7 +202,7 @@ def _asked(run: RunFolder, teacher: Encoder, ask: Callable[[], np.ndarray]) -> n
             run.say("loading", part="teacher", done=done, total=total)
             told = time.monotonic()
 
-    with asked_for("teacher"), jobs.heard_by(hear):
+    with about_model("teacher"), jobs.heard_by(hear):
         found = ask()
     if not np.isfinite(found).all():
         raise Problem("training_teacher_numbers", about="teacher", teacher=teacher.name)

@@ -7,8 +7,8 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from explorer.core.explore import parameters_for, spec_for
 from explorer.core.parameters import chosen_numeric, numeric_parameters, spread
+from explorer.core.resolve import resolve
 from explorer.core.scenario import Rules, Scenario
 from explorer.lab.training.data import data_of_scene
 from explorer.lab.training.origin import DRAW
@@ -103,9 +103,8 @@ def tried(plan: TrainingPlan, parameter: str = "", room: int | None = None) -> l
 
 def offer_of(scenario: Scenario, parameter: str = "", room: int | None = None) -> Offer:
     """What `trials` tries of a parameter. Raises Problem if there is no such one."""
-    spec = spec_for(scenario)
-    settings = parameters_for(spec, dict(scenario.parameters))
-    return _offer(spec, settings, STEPS, BATCH, parameter, room)
+    found = resolve(scenario)
+    return _offer(found.spec, found.parameters, STEPS, BATCH, parameter, room)
 
 
 def offers(plan: TrainingPlan, room: int | None = None) -> list[Offer]:

@@ -12,9 +12,11 @@ import dataclasses
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, cast
 
-from explorer.core.batch import Batch, batch_of_scores, load_pairs, second_models
-from explorer.core.explore import FEW_PAIRS, Exploration, batch_for, explore, seconds_for
-from explorer.core.scenario import FACETS, Scenario
+from explorer.core.batch import Batch, batch_of_scores, load_pairs
+from explorer.core.explore import FEW_PAIRS, Exploration, explore, seconds_for
+from explorer.core.models import find_models, with_second_models
+from explorer.core.resolve import Resolved, resolve
+from explorer.core.scenario import FACETS, Data, Scenario
 from explorer.export.figure.files import FIGURES
 from explorer.export.figure.pixels import rasterised
 from explorer.export.picture import looking_at
@@ -160,8 +162,8 @@ def compute_loss(
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
     asked: dict[str, Any] = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
     asked |= {"table": table, "columns": columns}
-    scenario, reading = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked)
-    return answer_of(_explored(scenario), reading)
+    resolved, reading = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked)
+    return answer_of(_explored(resolved), reading)
 
 
 def loss_from_scores(
@@ -290,18 +292,17 @@ def trace_loss(
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
     asked: dict[str, Any] = {"guide": guide, "teacher": teacher, "teacher_scores": teacher_scores}
     asked |= {"table": table, "columns": columns}
-    scenario, reading = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked)
-    count = len(scenario.data.rows)
+    resolved, reading = scenario_of(loss, *pairs, parameters, encoder, convention, rules, **asked)
+    count = len(resolved.scenario.data.rows)
     if count > TRACED_PAIRS:
         raise Problem("api_too_many", count=count, name="trace_loss", most=TRACED_PAIRS)
     if similarities is None:
-        found = _explored(scenario)
+        found = _explored(resolved)
     else:
-        given = read_numbers("similarities", similarities)
-        others = {"sentences1": scenario.data.rows} if scores is None else {"scores": scores}
+        given, data = read_numbers("similarities", similarities), resolved.scenario.data
+        others = {"sentences1": data.rows} if scores is None else {"scores": scores}
         check_lengths("trace_loss", TRACED_PAIRS, {**others, "similarities": given})
-        pairs = dataclasses.replace(load_pairs(scenario.data), scores=given)
-        found = _explore_given(scenario, second_models(pairs, scenario.data))
+        found = _explore_given(resolved, _scored(data, given))
     return {**answer_of(found, reading), "steps": steps_of(found)}
 
 
@@ -391,8 +392,7 @@ def compare_losses(
     if similarities is not None:
         given = read_numbers("similarities", similarities)
         check_lengths("compare_losses", EXPLORED_PAIRS, {"sentences1": rows, "similarities": given})
-        scored = dataclasses.replace(load_pairs(data), scores=given)
-        batch = batch_of_scores(second_models(scored, data), rules)
+        batch = batch_of_scores(_scored(data, given), rules)
     with _turn(len(sides) * len(rows)):
         return comparison_of(compare(scenario, sides, batch), sent.reading)
 
@@ -551,18 +551,18 @@ def figure(
     if not isinstance(dark, bool):
         raise Problem("parameter_switch", name="dark", value=shortened(dark, write=repr))
     if read_text("scene", scene):
-        scenario, reading = Scenario.from_link(scene.strip().rpartition("#")[2]), ()
+        resolved, reading = resolve(Scenario.from_link(scene.strip().rpartition("#")[2])), ()
     else:
         sent = (sentences1, sentences2, scores)
         rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
         asked: dict[str, Any] = {"guide": guide, "teacher": teacher}
         asked |= {"teacher_scores": teacher_scores, "table": table, "columns": columns}
-        scenario, reading = scenario_of(
+        resolved, reading = scenario_of(
             loss, *sent, parameters, encoder, convention, rules, **asked
         )
     # A link may be somebody else's; a call that names a model itself agrees to fetch it.
     with with_leave({}) if scene.strip() else nullcontext():
-        shown, in_view = looking_at(_explored(scenario), read_text("step", step), facet)
+        shown, in_view = looking_at(_explored(resolved), read_text("step", step), facet)
     drawn = draw(shown, language=language, dark=dark)
     raster = None
     if format == "png":
@@ -787,12 +787,18 @@ ENDPOINTS = (
 )
 
 
-def _explore_given(scenario: Scenario, pairs: Pairs) -> Exploration:
-    return _explored(scenario, batch_of_scores(pairs, scenario.rules))
+def _scored(data: Data, scores: tuple[float, ...]) -> Pairs:
+    """The pairs of the data with these scores, and what a guide and a teacher say of them."""
+    pairs = dataclasses.replace(load_pairs(data), scores=scores)
+    return with_second_models(pairs, data, find_models(data, with_scores=True))
 
 
-def _explored(scenario: Scenario, batch: Batch | None = None) -> Exploration:
+def _explore_given(resolved: Resolved, pairs: Pairs) -> Exploration:
+    return _explored(resolved, batch_of_scores(pairs, resolved.scenario.rules))
+
+
+def _explored(resolved: Resolved, batch: Batch | None = None) -> Exploration:
     """The exploration, on a hosted page after those of others."""
-    batch = batch_for(scenario) if batch is None else batch
+    batch = resolved.batch if batch is None else batch
     with jobs.in_order(seconds_for(len(batch))):
-        return explore(scenario, batch)
+        return explore(resolved, batch)

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from numbers import Real
 from typing import Any, NamedTuple
 
-from explorer.core.explore import check_names, spec_for
+from explorer.core.resolve import Resolved, resolve
 from explorer.core.scenario import TWINS, Data, Rules, Scenario
 from explorer.lab.compare.outcome import Side
 from explorer.lab.compare.sides import LEAST, MOST
@@ -54,13 +54,12 @@ def scenario_of(
     teacher_scores: Sequence[float] | None = None,
     table: object = "",
     columns: object = None,
-) -> tuple[Scenario, tuple[str, ...]]:
+) -> tuple[Resolved, tuple[str, ...]]:
     """The scene of these pairs, as if they had been typed into the page's table; without scores
     all are positives. In place of the lists, those of a `table`, as `rows_of` reads it, with
     sentences that say which of its columns were taken as what.
 
-    Raises Problem, naming the first entry that does not fit; the loss itself and its parameters
-    are checked by `explore`.
+    Raises Problem, naming the first entry that does not fit.
     """
     sent = (sentences1, sentences2, scores, table, columns)
     given = rows_of("compute_loss", EXPLORED_PAIRS, *sent)
@@ -212,7 +211,7 @@ def scenario_under(
     convention: object,
     rules: Rules | None = None,
     data: Data | None = None,
-) -> Scenario:
+) -> Resolved:
     scenario = Scenario(
         data=data or Data(),
         rules=rules or Rules(),
@@ -220,8 +219,7 @@ def scenario_under(
         convention=read_text("convention", convention),
         parameters=_parameters("parameters", parameters),
     )
-    check_names(spec_for(scenario), (name for name, _ in scenario.parameters))
-    return scenario
+    return resolve(scenario, strict=True)
 
 
 def _parameters(name: str, chosen: object) -> tuple[tuple[str, object], ...]:

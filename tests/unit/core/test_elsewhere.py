@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from explorer.core.batch import make_batch
-from explorer.core.explore import parameters_for, spec_for
 from explorer.core.parameters import heard
+from explorer.core.resolve import parameters_for, spec_for
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES

@@ -7,7 +7,7 @@ import math
 import pytest
 import torch
 
-from explorer.core.batch import make_batch
+from explorer.core.batch import _made
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.runtime import device
@@ -30,7 +30,7 @@ def test_a_gpu_shows_what_the_processor_shows(data, twins, monkeypatch):
         shown = []
         for where in ("cpu", "cuda"):
             monkeypatch.setattr(device, "_chosen", where)
-            make_batch.cache_clear()
+            _made.cache_clear()
             found = explore(scene)
             assert found.pair_gradient.device.type == where
             marks = (found.loss, found.gradient_norm, found.floor, found.collapse)
@@ -40,4 +40,4 @@ def test_a_gpu_shows_what_the_processor_shows(data, twins, monkeypatch):
             )
         with case(loss=loss):
             torch.testing.assert_close(*shown, rtol=1e-9, atol=1e-12, equal_nan=True)
-    make_batch.cache_clear()
+    _made.cache_clear()

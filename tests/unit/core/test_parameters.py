@@ -6,8 +6,9 @@ import dataclasses
 
 import pytest
 
-from explorer.core.explore import explore, parameters_for, spec_for
+from explorer.core.explore import explore
 from explorer.core.parameters import checked
+from explorer.core.resolve import parameters_for, spec_for
 from explorer.core.scenario import Scenario
 from explorer.export.caption import caption, parameter_words
 from explorer.export.code import alone, as_module, with_package

@@ -12,9 +12,10 @@ from explorer.core.batch import make_batch
 from explorer.core.explore import explore
 from explorer.core.parameters import numeric_parameters, spread
 from explorer.core.remarks import suggested_scale
+from explorer.core.resolve import resolve
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab import one_pass
-from explorer.lab.one_pass import point_of, points_of, with_parameter
+from explorer.lab.one_pass import point_of, points_of
 from explorer.lab.sweep import curves, curves_of, ranges_within, sweep
 from explorer.runtime.problem import Problem
 from explorer.sources.random_batch import RandomBatch
@@ -153,9 +154,9 @@ def test_one_pass_is_the_single_runs(loss, convention, parameter):
     spec = LOSSES[loss].under(convention)
     facts = next(p for p in numeric_parameters(spec) if p.name == parameter)
     values = spread(facts, 6)
-    found, _ = points_of(scenario, batch, parameter, values)
+    found, _ = points_of(resolve(scenario), batch, parameter, values)
     for place in (1, 4):  # not those that the pass was checked at
-        single = point_of(explore(with_parameter(scenario, parameter, values[place]), batch))
+        single = point_of(explore(resolve(scenario).at(**{parameter: values[place]}), batch))
         for mine, theirs in zip(
             dataclasses.astuple(found[place]), dataclasses.astuple(single), strict=True
         ):

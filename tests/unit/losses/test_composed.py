@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from explorer.core.batch import make_batch
-from explorer.core.explore import parameters_for
 from explorer.core.loss_lookup import loss_called
+from explorer.core.resolve import parameters_for
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab.sweep import sweep
 from explorer.lab.training.plan import TrainingPlan

@@ -9,10 +9,12 @@ import json
 from collections.abc import Callable
 
 from explorer.core import own_loss
-from explorer.core.batch import has_words, load_table, make_batch, source_pairs
+from explorer.core.batch import load_table, make_batch, source_pairs
 from explorer.core.disagreement import contradictions
-from explorer.core.explore import Exploration, batch_for, explore, registered, seconds_for
+from explorer.core.explore import Exploration, explore, seconds_for
+from explorer.core.models import has_words
 from explorer.core.remarks import statistics
+from explorer.core.resolve import registered, resolve
 from explorer.core.scenario import Scenario
 from explorer.export.code import KINDS, Code, packed
 from explorer.export.csv import (
@@ -75,13 +77,14 @@ def _explore(request: Json) -> Json:
 def _explored(scenario: Scenario, name: str, is_new: bool) -> Json:
     """The picture of a scene, and what is told of its batch if that `is_new`; made by a worker
     where there are any."""
-    data, key = scenario.data, name if is_new else ""
-    batch = None if data.source == "random" else batch_for(scenario)
+    resolved, key = resolve(scenario), name if is_new else ""
+    data = scenario.data
+    batch = None if data.source == "random" else resolved.batch
     seconds = seconds_for(data.random.pairs if batch is None else len(batch))
     worker = worker_process.LIGHT if is_light(seconds) else worker_process.MIDDLING
     with jobs.in_order(seconds):
-        found = worker.call(told, scenario, key, "" if batch is None else name)
-        found = found or worker.call(told, scenario, key, name, batch)
+        found = worker.call(told, resolved, key, "" if batch is None else name)
+        found = found or worker.call(told, resolved, key, name, batch)
     assert found is not None  # of a batch that was sent
     return found
 
@@ -192,9 +195,9 @@ def _take(request: Json) -> Json:
         return {"name": f"lossprism{ending}", "type": "text/csv", "text": text}
     language = language_of(request.get("language"))
     ending, kind, make = TAKEAWAYS[what]
-    batch = batch_for(scenario)
-    with jobs.in_order(2 * seconds_for(len(batch))):  # to explore it, and to draw it
-        text = make(explore(scenario, batch), language, bool(request.get("dark")))
+    resolved = resolve(scenario)
+    with jobs.in_order(2 * seconds_for(len(resolved.batch))):  # to explore it, and to draw it
+        text = make(explore(resolved), language, bool(request.get("dark")))
     return {"name": f"lossprism-{scenario.loss}{ending}", "type": kind, "text": text}
 
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from explorer.core.batch import Batch, has_words, load_pairs, make_batch
+from explorer.core.batch import Batch, load_pairs, make_batch
+from explorer.core.models import has_words
 from explorer.core.positives import refused
 from explorer.core.scenario import TWINS, Data, Scenario
 from explorer.lab.large.batch import (

@@ -1,0 +1,105 @@
+"""The models that give a scenario's data their vectors and scores, each found once."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from explorer.core.scenario import Data
+from explorer.runtime.device import all_cores, device
+from explorer.runtime.problem import Problem
+from explorer.sources import textbook
+from explorer.sources.encoders import locate
+from explorer.sources.encoders.backend import Encoder
+from explorer.sources.encoders.embedded import is_embedded
+from explorer.sources.pairs import Pairs
+
+
+@dataclass(frozen=True)
+class Models:
+    """The models that have to be asked: None for one that is not chosen, for sentences that only
+    name numbers, and where the textbook brings its vectors."""
+
+    encoder: Encoder | None = None
+    cross_encoder: Encoder | None = None
+    guide: Encoder | None = None
+    teacher: Encoder | None = None
+
+
+def find_models(data: Data, with_scores: bool = False) -> Models:
+    """Return the models of this data; of pairs that come `with_scores` only the second ones.
+
+    Raises Problem where one of them cannot be used, or its owner has to agree first.
+    """
+    words, crosses = has_words(data), data.cross_encoder and data.source != "random"
+    is_encoded = with_scores or not words or _has_vectors(data, data.encoder)
+    encoder = None if is_encoded else locate(data.encoder)
+    cross_encoder = locate(data.cross_encoder) if crosses and not with_scores else None
+    with about_model("teacher"):
+        teacher = locate(data.teacher_model) if words and data.teacher_model else None
+    with about_model("guide"):
+        asks_guide = words and data.guide and not _has_vectors(data, data.guide)
+        guide = locate(data.guide) if asks_guide else None
+    return Models(encoder, cross_encoder, guide, teacher)
+
+
+def has_words(data: Data) -> bool:
+    """Return whether the sentences mean something to an encoder, or only name given numbers."""
+    if data.source == "example":
+        return textbook.example_called(data.example).encodable
+    return data.source == "table"
+
+
+def _has_vectors(data: Data, encoder: str) -> bool:
+    """Return whether the textbook brings this encoder's vectors."""
+    return data.source == "example" and is_embedded(encoder)
+
+
+def vectors_of(sentences: Sequence[str], encoder: Encoder) -> np.ndarray:
+    """Return the vectors of S sentences on the app's device, by all cores: float32 (S, D)."""
+    with all_cores():
+        return encoder.encode(sentences, str(device()))
+
+
+def cross_scores(pairs: Pairs, cross_encoder: Encoder) -> np.ndarray:
+    """Return the scores of N pairs on the app's device, by all cores: float32 (N,)."""
+    with all_cores():
+        return cross_encoder.score(pairs.first, pairs.second, str(device()))
+
+
+def with_second_models(pairs: Pairs, data: Data, models: Models) -> Pairs:
+    """Return the pairs with what the chosen guide and teacher say of them; of sentences that only
+    name numbers, these say nothing.
+
+    Raises Problem where such a model cannot be used.
+    """
+    if models.teacher is not None:
+        with about_model("teacher"), all_cores():
+            scores = models.teacher.pair_scores(pairs.first, pairs.second, str(device()))
+            crosses = models.teacher.scores_pairs
+            vectors = None if crosses else vectors_of(pairs.sentences, models.teacher)
+        taught = tuple(scores.tolist())
+        pairs = dataclasses.replace(pairs, teacher=taught, teacher_vectors=vectors)
+    if models.guide is not None:
+        with about_model("guide"):
+            guide = vectors_of(pairs.sentences, models.guide)
+        pairs = dataclasses.replace(pairs, guide=guide)
+    elif data.guide and has_words(data):
+        pairs = dataclasses.replace(pairs, guide=pairs.vectors)
+    return pairs
+
+
+@contextlib.contextmanager
+def about_model(role: str) -> Iterator[None]:
+    """Say of a model that cannot be used that it is this one, and not the scenario's encoder; what
+    its owner has to agree to stays that."""
+    try:
+        yield
+    except Problem as problem:
+        if problem.about == "leave":
+            raise
+        raise problem.concerning(role) from problem
