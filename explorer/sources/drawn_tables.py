@@ -1,42 +1,83 @@
-"""Tables that are drawn with bars or blanks, as in Markdown, a terminal or a notebook."""
+"""Tables within pasted text: drawn with bars or blanks, or between fences of Markdown.
+
+What stands before and after the table is left out, by the numbers of its lines.
+"""
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from explorer.sources.cells import NOTHING, is_score
 
-CHECKED_LINES = 200  # by which a table is recognised
+CHECKED_LINES = 200  # in which a table begins, and by whose rows it is recognised
 MIN_SHARE = 0.8  # of the cells of a column of numbers
+MAX_LINES_AROUND = 20  # or as many as the table has
 
 _BARS = str.maketrans(dict.fromkeys("│┃║", "|"))
 _RULE = re.compile(r"[\s|+:=\-─-╿]*[-=─━═][\s|+:=\-─-╿]*")
 _BAR = re.compile(r"(?<!\\)\|")
-_WIDE_BLANK, _BLANK = re.compile(r"\s{2,}"), re.compile(r"\s+")
+_FENCE = re.compile(r"\s*(```|~~~)")
+_WORD = re.compile(r"\w")
+_TAB, _WIDE_BLANK, _BLANK = re.compile(r"\t"), re.compile(r"\s{2,}"), re.compile(r"\s+")
+_MARKS = re.compile(r"\s*;\s*"), re.compile(r"\s*,\s*")
+_BETWEEN_NUMBERS = (*_MARKS, _BLANK)  # which may also stand within a text
+_SENTENCE_ENDS = tuple(":.,;?!：。，；？！")
 
-Rows = list[list[str]]
+Row = list[str]
+Lines = Sequence[tuple[int, str]]  # with their numbers, counted from 1
 
 
-def tabbed(text: str) -> str:
-    """Return a drawn table with tabs between its cells, and "" for any other text.
+@dataclass(frozen=True)
+class PastedTable:
+    """The `text` of a table, with tabs between its cells where it `is_drawn`; whether its first row
+    has names (`has_header`), and the numbers of the lines around it (`left_lines`)."""
 
-    >>> tabbed("| step | loss |\\n|---|---|\\n| 10 | 0.69 |")
+    text: str
+    is_drawn: bool = False
+    has_header: bool = False
+    left_lines: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Found:
+    """The rows of a table, and the numbers of its first and last line."""
+
+    rows: list[Row]
+    first: int
+    last: int
+    has_header: bool = True
+
+
+def table_in(text: str) -> PastedTable:
+    """Return the drawn table of a text, or what stands between its fences, or else all of it.
+
+    >>> table_in("My log:\\n| step | loss |\\n|---|---|\\n| 10 | 0.69 |").text
     'step\\tloss\\n10\\t0.69'
-    >>> tabbed("step  loss\\n  10  0.69")
+    >>> table_in("step  loss\\n  10  0.69").text
     'step\\tloss\\n10\\t0.69'
-    >>> tabbed("a,b\\n1,2")
-    ''
+    >>> table_in("```\\na,b\\n1,2\\n```").text
+    'a,b\\n1,2'
     """
-    lines = [line for line in text.translate(_BARS).split("\n") if line.strip()]
-    for read in (_barred, _aligned):
-        if read(lines[:CHECKED_LINES]):
-            return "\n".join("\t".join(row) for row in read(lines))
-    return ""
+    whole = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    fenced = _fenced(whole)
+    lines = fenced or whole
+    for find in (_framed, _ruled, *map(_aligned, (_TAB, _WIDE_BLANK, *_BETWEEN_NUMBERS))):
+        found = find(lines) if find(lines[:CHECKED_LINES]) else None
+        if found and len(lines) - len(found.rows) <= max(MAX_LINES_AROUND, len(found.rows)):
+            drawn = "\n".join("\t".join(row) for row in found.rows)
+            left = _left(whole, found.first, found.last)
+            return PastedTable(drawn, True, found.has_header, left)
+    if not fenced:
+        return PastedTable(text)
+    left = _left(whole, fenced[0][0], fenced[-1][0])
+    return PastedTable("\n".join(line for _, line in fenced), left_lines=left)
 
 
-def bar_cells(line: str) -> list[str]:
+def bar_cells(line: str) -> Row:
     """Return the cells of a line with bars between them, without marks of bold type or code."""
     inside = line.strip().removeprefix("|")
     inside = inside[:-1] if inside.endswith("|") and not inside.endswith("\\|") else inside
@@ -49,46 +90,133 @@ def is_delimited(lines: Sequence[str]) -> bool:
     return any(len(found) == 1 and found != {0} for found in counts)
 
 
-def _barred(lines: Sequence[str]) -> Rows:
-    """Return the rows of a table with a bar in each line, below a rule or between outer bars."""
-    rows = [line for line in lines if not _RULE.fullmatch(line)]
-    ruled = len(rows) < len(lines) and any(map(_RULE.fullmatch, lines[:2]))
-    framed = all(line.strip().startswith("|") and line.strip().endswith("|") for line in rows)
-    if not rows or not (ruled or framed) or not all(map(_BAR.search, rows)):
-        return []
-    return [[cell.replace("\t", " ") for cell in bar_cells(line)] for line in rows]
+def are_steps(rows: Sequence[Sequence[str]]) -> bool:
+    """Return whether rows of numbers are points of a curve: at least two of one width, whose first
+    numbers are whole and rise, and of whose second numbers some are not whole.
+
+    >>> are_steps([["10", "0.69"], ["20", "0.68"]]), are_steps([["1", "2"], ["3", "4"]])
+    (True, False)
+    """
+    if len(rows) < 2 or len({len(row) for row in rows}) > 1 or len(rows[0]) < 2:
+        return False
+    if not all(row[0].isdecimal() for row in rows) or not all(map(_are_values, rows)):
+        return False
+    rise = all(int(one[0]) < int(other[0]) for one, other in itertools.pairwise(rows))
+    return rise and any("." in row[1] or "," in row[1] for row in rows)
 
 
-def _aligned(lines: Sequence[str]) -> Rows:
-    """Return the rows of a table with blanks between its columns, one of which has numbers."""
-    rows = [line for line in lines if not _RULE.fullmatch(line)]
-    if len(rows) < 2 or any("\t" in line for line in rows) or is_delimited(rows):
+def _fenced(lines: Lines) -> Lines:
+    """Return the lines of the first block between fences; none where there is no such block."""
+    marks = [place for place, (_, line) in enumerate(lines) if _FENCE.match(line)]
+    if not marks:
+        return ()
+    return lines[marks[0] + 1 : marks[1] if len(marks) > 1 else len(lines)]
+
+
+def _left(lines: Lines, first: int, last: int) -> tuple[int, ...]:
+    """Return the numbers of the lines of words before `first` and after `last`."""
+    around = ((number, line) for number, line in lines if not first <= number <= last)
+    return tuple(at for at, line in around if _WORD.search(line) and not _FENCE.match(line))
+
+
+def _framed(lines: Lines) -> _Found | None:
+    """Find the most lines with a bar at both ends."""
+    return _most_barred(lines, lambda line: line.startswith("|") and line.endswith("|"))
+
+
+def _ruled(lines: Lines) -> _Found | None:
+    """Find the most lines with a bar in each, below a rule."""
+    return _most_barred(lines, lambda line: bool(_BAR.search(line)), needs_rule=True)
+
+
+def _most_barred(
+    lines: Lines, has_bars: Callable[[str], bool], needs_rule: bool = False
+) -> _Found | None:
+    plain = [(number, line.translate(_BARS).strip()) for number, line in lines]
+    tables = []
+    for fits, block in itertools.groupby(
+        plain, lambda one: has_bars(one[1]) or bool(_RULE.fullmatch(one[1]))
+    ):
+        rows = list(block) if fits else []
+        cells = [_plain_cells(line) for _, line in rows if not _RULE.fullmatch(line)]
+        is_ruled = any(_RULE.fullmatch(line) for _, line in rows[:2])
+        if cells and (is_ruled or not needs_rule):
+            tables.append(_Found(cells, rows[0][0], rows[-1][0]))
+    return max(tables, key=lambda table: len(table.rows), default=None)
+
+
+def _plain_cells(line: str) -> Row:
+    return [cell.replace("\t", " ") for cell in bar_cells(line)]
+
+
+def _aligned(cut: re.Pattern[str]) -> Callable[[Lines], _Found | None]:
+    """Return what finds the most rows of one width with `cut` between their cells."""
+    return functools.partial(_find_aligned, cut)
+
+
+def _find_aligned(cut: re.Pattern[str], lines: Lines) -> _Found | None:
+    rows = [(number, line) for number, line in lines if not _RULE.fullmatch(line)]
+    cells = [cut.split(line.strip()) for _, line in rows]
+    some = [line for _, line in rows[:CHECKED_LINES]]
+    is_table = is_delimited(some) or all("\t" in line for line in some)
+    if is_table and not (cut is _BLANK and are_steps(cells[:CHECKED_LINES])):
+        return None
+    fits = _are_values if cut in _BETWEEN_NUMBERS else _has_value
+    for start, stop in _runs([len(row) if fits(row) else 0 for row in cells]):
+        body, first, last = cells[start:stop], rows[start][0], rows[stop - 1][0]
+        number, above = rows[start - 1] if start else (0, "")
+        head = _head(above, cut, len(body[0]))
+        if head and _has_numbers(body[:CHECKED_LINES]):
+            return _Found([head, *body], number, last)
+        if are_steps(body[:CHECKED_LINES]):
+            return _Found(body, first, last, has_header=False)
+    return None
+
+
+def _runs(widths: Sequence[int]) -> list[tuple[int, int]]:
+    """Return where runs of one width of at least 2 begin and end, the longest first."""
+    found, start = [], 0
+    for width, run in itertools.groupby(widths):
+        stop = start + sum(1 for _ in run)
+        found += [(start, stop)] if width > 1 else []
+        start = stop
+    return sorted(found, key=lambda run: run[0] - run[1])
+
+
+def _head(line: str, cut: re.Pattern[str], width: int) -> Row:
+    """Return the names of the columns; pandas writes none above the index, and begins with blanks.
+    Empty for a sentence."""
+    plain = line.strip()
+    if not plain or plain.endswith(_SENTENCE_ENDS) or any(map(is_score, _BLANK.split(plain))):
         return []
-    for cut in (_WIDE_BLANK, _BLANK):
-        body = [cut.split(line.strip()) for line in rows[1:]]
-        width = len(body[0])
-        if width < 2 or any(len(row) != width for row in body):
-            continue
-        columns = [[_is_value(cell) for cell in column] for column in zip(*body, strict=True)]
-        numbers = [sum(column) >= MIN_SHARE * len(column) for column in columns]
-        head = _head(rows[0], width)
-        # A single blank may stand within a text.
-        if head and (any(numbers) if cut is _WIDE_BLANK else all(numbers)):
-            return [head, *body]
+    readings = (cut,) if cut in _BETWEEN_NUMBERS else (cut, _WIDE_BLANK, _BLANK)
+    for by in readings:
+        if len(names := by.split(plain)) == width:
+            return names
+    for by in () if cut in _MARKS else readings:
+        names = by.split(plain)
+        if len(names) == width - 1 and (line[:1].isspace() or not any(map(_BLANK.search, names))):
+            return ["", *names]
     return []
 
 
-def _head(line: str, width: int) -> list[str]:
-    """Return the names of the columns; pandas writes none above the index. Empty for no names."""
-    readings = [cut.split(line.strip()) for cut in (_WIDE_BLANK, _BLANK)]
-    if any(map(is_score, readings[-1])):
-        return []
-    for missing in (0, 1):
-        for names in readings:
-            if len(names) == width - missing:
-                return [*itertools.repeat("", missing), *names]
-    return []
+def _has_numbers(rows: Sequence[Row]) -> bool:
+    """Return whether some column has numbers."""
+    shares = (sum(map(_is_value, column)) / len(column) for column in zip(*rows, strict=True))
+    return any(share >= MIN_SHARE for share in shares)
+
+
+def _has_value(row: Sequence[str]) -> bool:
+    return len(row) > 1 and any(map(_is_value, row))
+
+
+def _are_values(row: Sequence[str]) -> bool:
+    return len(row) > 1 and all(map(_is_value, row))
 
 
 def _is_value(cell: str) -> bool:
-    return is_score(cell) or cell.lower() in (*NOTHING, "nan", "inf", "-inf")
+    try:
+        float(cell)
+    except ValueError:
+        return is_score(cell) or cell.lower() in NOTHING
+    return True

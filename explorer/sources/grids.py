@@ -34,7 +34,7 @@ from explorer.sources.delimited import (
     delimited,
     to_nobody,
 )
-from explorer.sources.drawn_tables import tabbed
+from explorer.sources.drawn_tables import PastedTable, table_in
 from explorer.sources.encodings import decode
 from explorer.sources.json_rows import Object, filled, is_json, json_records, object_records
 from explorer.sources.nested_rows import flattened
@@ -89,13 +89,15 @@ class Grid:
     `records(tell)` gives (row, cells or the Problem that made the row unreadable). Rows are counted
     as the user sees them: 1 is the first row below the header. Empty rows are left out but
     counted, so that the numbers agree with an editor's. `tell` hears how far it is, and of how
-    much, and may raise to stop.
+    much, and may raise to stop. `left_lines` are the numbers of the lines of pasted text that stand
+    around the table.
     """
 
     columns: tuple[str, ...]
     records: Callable[[Tell], Iterator[Record]]
     header: bool
     encoding: str
+    left_lines: tuple[int, ...] = ()
 
     @cached_property
     def _sample(self) -> dict[int, list[object]]:
@@ -261,11 +263,13 @@ def _grid_of(
 ) -> Grid:
     kind = _kind(data, name)
     if kind in PACKED:
-        found = batch_records(PACKED[kind].batches(data, name), name, kind, tell)
-        return Grid(*found, header=True, encoding=kind)
+        columns, records = batch_records(PACKED[kind].batches(data, name), name, kind, tell)
+        return Grid(columns, records, header=True, encoding=kind)
     text, encoding = decode(data, name, encoding)
     if not text.strip():
         raise Problem("file_empty", name=name)
+    found = table_in(text) if kind == "text" and not is_json(text) else PastedTable(text)
+    text = found.text
     looks_like_json = is_json(text)
     if kind in ("CSV", "TSV") and looks_like_json:
         raise Problem("file_not_its_name", name=name, expected=kind, found="JSON")
@@ -273,13 +277,13 @@ def _grid_of(
         raise Problem("file_not_json", name=name)
     if looks_like_json:
         columns, records = json_records(text, name, tell)
-        return Grid(columns, records, True, encoding)
-    if kind == "text" and (drawn := tabbed(text)):
-        text, kind, header = drawn, "TSV", header is not False
+        return Grid(columns, records, True, encoding, found.left_lines)
+    if found.is_drawn:
+        kind, header = "TSV", found.has_header and header is not False
     columns, records, header = delimited(text, kind, header, tell, chosen)
     if not columns:
         raise Problem("file_empty", name=name)
-    return Grid(columns, records, header, encoding)
+    return Grid(columns, records, header, encoding, found.left_lines)
 
 
 def _unfolded(grid: Grid, name: str, tell: Tell) -> Grid:
@@ -304,7 +308,7 @@ def _unfolded(grid: Grid, name: str, tell: Tell) -> Grid:
         except Problem as problem:
             return problem
 
-    return Grid(*object_records(entries, name, tell), grid.header, grid.encoding)
+    return Grid(*object_records(entries, name, tell), grid.header, grid.encoding, grid.left_lines)
 
 
 def _kind(data: bytes, name: str) -> str:

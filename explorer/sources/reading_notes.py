@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # which loads torch
 LIBRARY_LABELS = ("label", "labels", "score", "scores")
 # Gains of 2^label are infinite in float32 from here on.
 STEEPEST_LABEL = 128
+SHOWN_LINES = 10  # of those that are left out
 _SHOWN = (*POSITIVE_ROLES, "score", *TRIPLET_ROLES, TEACHER, *CLASS_ROLES)
 
 
@@ -38,7 +39,8 @@ class ColumnsRead:
     `chosen` maps each role to the name of its column. `positives`, `negatives` and `taught` are all
     columns of triplets that have these (of pairs without labels `positives` are all second texts),
     `unread` those of which nothing is read, and `references` those of texts that hold paths,
-    addresses or ids. `several_positives` says that some row has more than one.
+    addresses or ids. `several_positives` says that some row has more than one, and `left_lines` are
+    the numbers of the lines of pasted text around the table.
     """
 
     columns: tuple[str, ...]
@@ -49,6 +51,7 @@ class ColumnsRead:
     unread: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     several_positives: bool = False
+    left_lines: tuple[int, ...] = ()
 
     @property
     def highest_label(self) -> float:
@@ -100,6 +103,10 @@ def reading_notes(table: ColumnsRead) -> tuple[ReadingNote, ...]:
     if len(theirs) > 1 and theirs[: len(ours)] != ours:
         values = {"first": theirs[0], "second": theirs[1], "columns": listed(ours)}
         notes.append(ReadingNote("reading.by_position", values))
+    if table.left_lines:
+        shown = ", ".join(map(str, table.left_lines[:SHOWN_LINES]))
+        more = ", …" if len(table.left_lines) > SHOWN_LINES else ""
+        notes.append(ReadingNote("reading.left_lines", {"lines": shown + more}))
     if table.highest_label >= STEEPEST_LABEL:
         highest = display_number(table.highest_label)
         notes.append(ReadingNote("reading.steep_gains", {"highest": highest}))

@@ -99,6 +99,7 @@ class RowReader:
             unread=unread,
             references=references,
             several_positives=self.several_positives,
+            left_lines=self.grid.left_lines,
         )
 
     def __call__(self, cells: Cells | Problem) -> tuple[Pair, ...]:

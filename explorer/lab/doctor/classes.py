@@ -51,7 +51,7 @@ SPELLINGS_SHOWN, LETTERS_OF_NAME = 3, 40  # classes whose spellings a finding qu
 class ClassTable:
     """Texts [N], the number of each one's class [N] and the row that it stood in [N], the names of
     the classes and their sizes; how many rows could not be read, the columns that were, and how the
-    table was read: all its columns, whether it has a header, its encoding."""
+    table was read: all its columns, whether it has a header, its encoding, the lines around it."""
 
     texts: Texts
     of: np.ndarray
@@ -64,6 +64,7 @@ class ClassTable:
     named: tuple[str, ...]
     header: bool
     encoding: str
+    left_lines: tuple[int, ...]
 
     def __len__(self) -> int:
         return len(self.of)
@@ -72,7 +73,8 @@ class ClassTable:
     def used(self) -> ColumnsRead:
         """Which columns were read as what."""
         unread = tuple(name for name in self.named if name not in self.columns.values())
-        return ColumnsRead(columns=self.named, chosen=self.columns, unread=unread)
+        left = self.left_lines
+        return ColumnsRead(columns=self.named, chosen=self.columns, unread=unread, left_lines=left)
 
     @property
     def by_size(self) -> list[tuple[str, int]]:
@@ -208,7 +210,7 @@ def read_classes(
     found = looked_at(texts, lambda done: report("numbering", done, len(of)))
     (numbers,) = numbered(found.hashes)
     used = {"text": grid.columns[text], "class": grid.columns[kind]}
-    how = (grid.columns, grid.header, grid.encoding)
+    how = (grid.columns, grid.header, grid.encoding, grid.left_lines)
     return ClassTable(
         texts,
         places,

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from explorer.lab.doctor.logs.log import Log, number_in
-from explorer.lab.doctor.logs.read import is_log, read_content
+from explorer.lab.doctor.logs.read import log_reader
 from explorer.lab.doctor.logs.sentences import statements_of, without_doubts
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
+from explorer.sources.drawn_tables import are_steps
 
 Kind = Literal["numbers", "run", "table"]
 PASTED = "pasted.txt"  # the name of a text that has none
@@ -19,6 +20,7 @@ MOST_NUMBERS, MOST_LETTERS = 20, 1000  # of values of one loss; more are its cur
 LEAST_VALUES = 3  # of a log whose end is looked at; fewer are numbers
 
 _DECIMAL_COMMA = re.compile(r"[-+−]?\d+,\d+")
+_BETWEEN = re.compile(r"[\s;]+|,\s+")
 _AROUND = " \t\r\n[]()`'\"*"
 
 
@@ -42,8 +44,8 @@ def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
         raise Problem("pasted_nothing")
     if numbers := numbers_in(text):
         return Pasted("numbers", numbers)
-    if is_log(name, content):
-        log = read_content(name, content, step)
+    if read := log_reader(name, content):
+        log = read(step)
         few = _few_values(log)
         return Pasted("numbers" if few else "run", few, log)
     if numbers := _metrics(text):
@@ -55,14 +57,14 @@ def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
 
 def numbers_in(text: str) -> tuple[str, ...]:
     """The numbers of a text that has nothing else, up to 20, with points for commas before
-    decimals and shares for percentages; none of any other text.
+    decimals and shares for percentages; none of any other text, nor of points of a curve.
 
     >>> numbers_in("2.09, 2.08"), numbers_in("2,09"), numbers_in("[1,2]"), numbers_in("2.09 s")
     (('2.09', '2.08'), ('2.09',), ('1', '2'), ())
-    >>> numbers_in("~0.693"), numbers_in("93.75%")
-    (('0.693',), ('0.9375',))
+    >>> numbers_in("~0.693"), numbers_in("93.75%"), numbers_in("10 0.69\\n20 0.68")
+    (('0.693',), ('0.9375',), ())
     """
-    if len(text) > MOST_LETTERS:
+    if len(text) > MOST_LETTERS or are_steps(_cells(text.strip(_AROUND))):
         return ()
     plain = without_doubts(text).strip(_AROUND)
     words = [one.strip(",") for one in re.split(r"[\s;]+", plain) if one.strip(",")]
@@ -74,13 +76,19 @@ def numbers_in(text: str) -> tuple[str, ...]:
     return tuple(words) if is_numbers else ()
 
 
+def _cells(text: str) -> list[list[str]]:
+    """What stands between blanks and semicolons, or else commas, in each line."""
+    lines = (_BETWEEN.split(line.strip()) for line in text.split("\n") if line.strip())
+    return [cells if len(cells) > 1 else cells[0].split(",") for cells in lines]
+
+
 def typed_numbers(text: str) -> tuple[str, ...]:
     """The numbers of a text that is typed for one, also those in a sentence about a loss or a
     metric; none where it has neither."""
     if numbers := numbers_in(text):
         return numbers
-    content = text.encode("utf-8", "replace")
-    return read_pasted(content).numbers if is_log(PASTED, content) else _metrics(text)
+    read = log_reader(PASTED, text.encode("utf-8", "replace"))
+    return _few_values(read("")) if read else _metrics(text)
 
 
 def _metrics(text: str) -> tuple[str, ...]:

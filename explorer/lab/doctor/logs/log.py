@@ -233,7 +233,7 @@ def number_in(value: object) -> float | None:
         except OverflowError:  # a whole number of more than 308 digits, as text of one is read
             return math.inf if value > 0 else -math.inf
     try:
-        return float(str(value).strip().replace("−", "-"))
+        return float(str(value).replace("−", "-"))
     except ValueError:
         return None
 
@@ -246,8 +246,9 @@ def _half_unit(value: object, read: float) -> float:
     """
     if not math.isfinite(read):
         return 0.0
-    text = str(value).strip().lower().replace("−", "-")
-    mantissa, _, power = text.partition("e")
+    mantissa, _, power = str(value).strip().lower().partition("e")
     digits = len(mantissa.partition(".")[2])
+    if not power:
+        return 0.5 * 10.0**-digits
     # A power may have any number of digits, and that of 0 be any.
-    return 0.5 * 10.0 ** min(float(power or 0) - digits, LARGEST_POWER)
+    return 0.5 * 10.0 ** min(float(power.replace("−", "-")) - digits, LARGEST_POWER)

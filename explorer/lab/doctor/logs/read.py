@@ -69,13 +69,26 @@ def must_fit(name: str, size: int) -> None:
 
 
 def read_content(name: str, content: bytes, step: str = "") -> Log:
-    """The log in the content of a file; of a table the column of its steps may be chosen."""
+    """The log in the content of a file; of a table the column of its steps may be chosen.
+
+    Raises Problem where it holds none, saying what a table must have."""
+    read = log_reader(name, content)
+    return read(step) if read else scalars.read(name, scalars.grid_of(name, content), step)
+
+
+def log_reader(name: str, content: bytes) -> Callable[[str], Log] | None:
+    """What reads the log in the content of a file, or in what was pasted, given the column of steps
+    ("" finds it); None where it holds none."""
     for fits, read in _KINDS:
         if fits(content):
-            return read(name, content)
-    if not _is_table(name, content) and console.is_console(content):
-        return console.read(name, content)
-    return scalars.read(name, content, step)
+            return lambda step: read(name, content)
+    if read_similarities(content):
+        return None
+    if (grid := scalars.grid_if_scalars(name, content)) and not console.prints_objects(content):
+        return lambda step: scalars.read(name, grid, step)
+    if console.is_console(content):
+        return lambda step: console.read(name, content)
+    return None
 
 
 def is_run(place: str) -> bool:
@@ -85,19 +98,9 @@ def is_run(place: str) -> bool:
         return path.is_dir()
     if path.suffix == OFFLINE_RUN:  # which `read_run` refuses with the command that exports it
         return True
-    return path.stat().st_size <= FILE_BYTES and is_log(path.name, path.read_bytes())
-
-
-def is_log(name: str, content: bytes) -> bool:
-    """The same of the content of a file, or of what was pasted."""
-    if read_similarities(content):
+    if path.stat().st_size > FILE_BYTES:
         return False
-    known = any(fits(content) for fits, _ in _KINDS)
-    return known or _is_table(name, content) or console.is_console(content)
-
-
-def _is_table(name: str, content: bytes) -> bool:
-    return scalars.is_scalars(name, content) and not console.prints_objects(content)
+    return log_reader(path.name, path.read_bytes()) is not None
 
 
 def _is_json(content: bytes) -> bool:

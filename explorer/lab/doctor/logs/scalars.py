@@ -11,6 +11,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
 from explorer.lab.doctor.logs.log import (
@@ -28,15 +29,18 @@ from explorer.lab.doctor.logs.log import (
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import NOTHING, Cells, decimal_mark, is_blank, is_score, read_score
 from explorer.sources.delimited import SAMPLE, to_nobody
+from explorer.sources.drawn_tables import are_steps
 from explorer.sources.grids import Grid, read_grid
 from explorer.sources.json_rows import written
 
 NAMES = ("tag", "metric", "name", "metric_name", "metricname", "key", "variable", "series")
 VALUES = ("value", "metric_value", "scalar", "val")
 RUNS = ("run", "run_name", "run name", "experiment", "run_id")
+POINT = ("step", "loss")  # names of the first columns of a table without names
 TAGGED = "-tag-"  # before the curve's name, in the name of a file that TensorBoard gives
 # Of these wandb's table of runs has some three, whichever columns are shown.
 OF_RUNS, SHOWN = {"name", "state", "created", "runtime"}, 3
+_REPEATED = re.compile(r" \(\d+\)$")  # after a name that another column has
 _SHARE = re.compile(r"(\d+)/\d+")
 MOST_KINDS = 100  # of rows, by which curves have a number in them
 # What is no curve: clocks, trackio's number of a row, and wandb's ends of a smoothed one.
@@ -47,14 +51,16 @@ APART = re.compile(
 )
 
 
-def read(name: str, content: bytes, step: str = "") -> Log:
-    """The curves of a table, over the column of steps that is chosen (`ROWS` counts the rows), or
-    else the first that goes by such a name; of losses without one, the rows are counted.
+def read(name: str, grid: Grid, step: str = "") -> Log:
+    """The curves of a table as `grid_of` gives it, over the column of steps that is chosen (`ROWS`
+    counts the rows), or else the first that goes by such a name; of losses without one, the rows
+    are counted.
 
     Raises Problem where no column has steps or none has values, naming the columns; for a table of
     runs, and for one without a row.
     """
-    grid = _grid(name, content)
+    if not _has_rows(grid):
+        raise Problem("run_only_header", name=name, columns=", ".join(grid.columns)[:400])
     heads = {head.strip().lower(): place for place, head in enumerate(grid.columns)}
     columns = ", ".join(grid.columns)[:400]
     if _is_of_runs(heads):
@@ -93,7 +99,7 @@ def read(name: str, content: bytes, step: str = "") -> Log:
     found = curves_of(points)
     if not found:
         raise Problem("run_no_values", name=name, columns=columns)
-    blank = () if rows.several else tuple(_blank(rows, curves, at))
+    blank = () if rows.several or not curves else tuple(_steps_without_values(rows, at))
     return Log(
         "scalars",
         found,
@@ -102,6 +108,7 @@ def read(name: str, content: bytes, step: str = "") -> Log:
         blank=blank,
         epochs=_epochs(grid, rows),
         left_columns=tuple(_left_columns(grid, curves)),
+        left_lines=grid.left_lines,
     )
 
 
@@ -122,17 +129,21 @@ def _left_columns(grid: Grid, curves: Mapping[int, tuple[str, int | None]]) -> I
             yield head
 
 
-def _grid(name: str, content: bytes) -> Grid:
-    """The table by the names in its first row; numbers one below the other have none.
+def grid_of(name: str, content: bytes) -> Grid:
+    """The table by the names in its first row; where that has numbers, their first column is taken
+    for steps and the next for the loss if they can be.
 
-    Raises Problem for one without a row."""
+    Raises Problem for one without anything."""
     if not content.strip(b"\xef\xbb\xbf \t\r\n"):
         raise Problem("run_empty", name=name)
     grid = read_grid(content, name, True, rows=False)
-    if not _has_rows(grid):
-        raise Problem("run_only_header", name=name, columns=", ".join(grid.columns)[:400])
-    alone = len(grid.columns) == 1 and _reads(grid.columns[0])
-    return read_grid(content, name, False) if alone else grid
+    if grid.header and not all(_reads(_REPEATED.sub("", head)) for head in grid.columns):
+        return grid
+    grid = read_grid(content, name, False)
+    if grid.header:  # as that of a kind of file whose columns always have names
+        return grid
+    rows = [[str(cell) for _, cell in written(cells)] for cells in _first(grid)]
+    return replace(grid, columns=(*POINT, *grid.columns[2:])) if are_steps(rows) else grid
 
 
 def _has_rows(grid: Grid) -> bool:
@@ -187,18 +198,22 @@ def _is_apart(head: str, place: int) -> bool:
     return head == str(place + 1) or bool(APART.match(head))
 
 
-def is_scalars(name: str, content: bytes) -> bool:
-    """Whether a table has steps and numbers beside them, and no two columns of text; or numbers
+def grid_if_scalars(name: str, content: bytes) -> Grid | None:
+    """The table, where it has steps and numbers beside them, and no two columns of text; or numbers
     alone, of which `read` counts the rows, or says that steps are missing; or is to have losses, of
-    which it has no row yet."""
+    which it has no row yet. Else None."""
     try:
-        grid = read_grid(content, name, True, rows=False)
+        grid = grid_of(name, content)
     except Problem:
-        return False
+        return None
+    return grid if _has_scalars(grid) else None
+
+
+def _has_scalars(grid: Grid) -> bool:
     heads = [head.strip().lower() for head in grid.columns]
     if not _has_rows(grid):
         return any(map(is_loss, heads))
-    if len(heads) == 1 and (is_loss(heads[0]) or _reads(grid.columns[0])):
+    if len(heads) == 1 and (is_loss(heads[0]) or not grid.header):
         return _is_numeric(grid, 0)
     if _is_of_runs(heads):  # `read` says what it is
         return True
@@ -232,15 +247,19 @@ def _reads(cell: object) -> bool:
 
 def _is_nothing(cell: object) -> bool:
     """Whether nothing was written; NaN is the value of a loss."""
-    return cell is None or (isinstance(cell, str) and cell.strip().lower() in NOTHING)
+    if not isinstance(cell, str):
+        return cell is None
+    # Most cells are numbers, which are seen at their first letter.
+    return not cell[:1].isdecimal() and cell.strip().lower() in NOTHING
 
 
 class _Rows:
     """The rows of a table, gone through as often as anybody asks; each of the run that is named in
-    this column, where it names several."""
+    this column, where it names several. `without_values` are those in which `_wide` found none."""
 
     def __init__(self, grid: Grid, run: int | None) -> None:
         self.grid, self.run = grid, run
+        self.without_values: list[Mapping[int, object]] = []
         # Text with a comma before a fraction, where a cell can be read in no other way.
         cells = (cell for place in range(len(grid.columns)) for cell in grid.column(place))
         self.by_comma = any(decimal_mark(cell) == "," for cell in cells)
@@ -254,9 +273,11 @@ class _Rows:
 
     def number(self, cell: object) -> object:
         """A cell whose number is still to be read; "5/120" is 5, as ms-swift writes its steps."""
-        if isinstance(cell, str) and (shared := _SHARE.fullmatch(cell.strip())):
+        if not isinstance(cell, str):
+            return cell
+        if "/" in cell and (shared := _SHARE.fullmatch(cell.strip())):
             return shared[1]
-        return cell.replace(",", ".") if self.by_comma and isinstance(cell, str) else cell
+        return cell.replace(",", ".") if self.by_comma else cell
 
     def called(self, name: str, cells: Mapping[int, object]) -> str:
         if not self.several or self.run is None:
@@ -271,13 +292,15 @@ def _wide(
     none has, the number of the row is the step."""
     apart = _never_together(rows, curves)
     for row, cells in rows:
+        if curves.keys().isdisjoint(cells):
+            rows.without_values.append(cells)
         there = {place for place in curves if _is_finite(cells.get(place))} if apart else set()
         for place, (name, step) in curves.items():
             at = cells.get(step) if step is not None else row if counted else None
             value = cells.get(place)
             if at is None or value is None:
                 continue
-            if _is_nan(value) and apart.get(place, set()) & there:
+            if there and _is_nan(value) and apart.get(place, set()) & there:
                 continue  # it was not logged in this row: another curve was
             yield rows.called(name, cells), rows.number(at), rows.number(value)
 
@@ -308,17 +331,12 @@ def _is_finite(cell: object) -> bool:
     return not is_blank(cell) and is_score(cell)
 
 
-def _blank(
-    rows: _Rows, curves: Mapping[int, tuple[str, int | None]], step: int | None
-) -> Iterator[float]:
+def _steps_without_values(rows: _Rows, step: int | None) -> Iterator[float]:
     """The steps of the rows in which none of the curves has a value."""
-    if step is None or not curves:
-        return
-    for _, cells in rows:
-        if step in cells and not any(place in cells for place in curves):
-            at = number_in(rows.number(cells[step]))
-            if at is not None and math.isfinite(at):
-                yield at
+    for cells in rows.without_values:
+        at = None if step is None else number_in(rows.number(cells.get(step)))
+        if at is not None and math.isfinite(at):
+            yield at
 
 
 def _long(rows: _Rows, step: int, named: int, value: int) -> Iterator[tuple[str, object, object]]:

@@ -8,7 +8,7 @@ import pytest
 
 from explorer.lab.doctor.logs.read import read_content
 from explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
-from explorer.sources.drawn_tables import tabbed
+from explorer.sources.drawn_tables import table_in
 from explorer.sources.grids import read_grid
 from explorer.web.api.pasting import doctor_pasted
 from explorer.web.pages.doctor import requests
@@ -78,7 +78,7 @@ def test_a_drawn_table_of_pairs_stays_one():
     ],
 )
 def test_texts_with_blanks_or_bars_are_no_drawn_tables(text):
-    assert tabbed(text) == ""
+    assert not table_in(text).is_drawn
 
 
 SENTENCES = {

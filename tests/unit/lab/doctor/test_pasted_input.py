@@ -7,7 +7,7 @@ import math
 import pytest
 
 from explorer.lab.doctor.logs.findings import examine_run
-from explorer.lab.doctor.logs.read import is_log, read_content
+from explorer.lab.doctor.logs.read import log_reader, read_content
 from explorer.lab.doctor.pasted_input import MOST_NUMBERS, read_pasted
 from explorer.runtime.problem import Problem
 
@@ -189,5 +189,5 @@ def test_a_loss_and_gradient_of_zero_beside_wrong_answers_are_filtered(accuracy,
 
 
 def test_a_long_text_without_a_loss_is_looked_at_in_no_time():
-    assert not is_log("odd.txt", b"{ loss " * 100_000)
-    assert not is_log("odd.txt", b"loss: " * 100_000)
+    assert not log_reader("odd.txt", b"{ loss " * 100_000)
+    assert not log_reader("odd.txt", b"loss: " * 100_000)
