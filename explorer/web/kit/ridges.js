@@ -1,81 +1,100 @@
 // Histograms above each other, a row for each group, on one axis: how something is spread in each.
-import { show } from "./numbers.js";
-import { plotArea } from "./plot.js";
+import { h } from "./dom.js";
+import { plotlyChart, themeColour } from "./plotly.js";
 
-/** @typedef {import("./types").Look} Look */
 /** @typedef {import("./types").Span} Span */
 
 /**
- * `before` are counts that are outlined.
- * @typedef {{ name: string, counts: number[], look: Look, before?: number[], beforeLook?: Look }} Row
+ * A group with its counts, one for each bin; `before` are earlier counts, which are outlined.
+ * @typedef {{ name: string, counts: number[], colour: string, before?: number[] }} Row
  */
 
 /**
- * Rows, the first at the bottom; `edges` of the bins, `span` of the axis, `left` pixels for the names of the
- * rows, `names` of the two axes; `label` says all of it.
- * @typedef {{ width: number, left: number, edges: number[], rows: Row[], span: Span, label: string,
- *   names?: { x?: string, y?: string } }} Ridges
+ * Rows, the first at the bottom; `edges` of the bins, `span` of the axis, `names` of the two axes; `label` says
+ * all of it.
+ * @typedef {{ edges: number[], rows: Row[], span: Span, label: string, names?: { x?: string, y?: string } }} Ridges
  */
 
+const MARGINS = { l: 10, r: 8, t: 8, b: 40 }; // Plotly adds the room for the rows' names
+const FILE_WIDTH = 640; // pixels of a file
+
 /**
- * `row` pixels from one row to the next, `top` above them all, `tall` the highest of them; `gap` pixels
- * between two bars, null for an outline without any. With `together` all rows are on one scale, else each is
- * as high as any. `emit` hears which bin is under the pointer.
+ * `row` pixels from one row to the next, of which the highest bar takes the share `reach`. With `together` all
+ * rows are on one scale, else each is as high as any. `emit` hears which bin is under the pointer.
  * @param {Element} root
- * @param {{ row: number, tall: number, right?: number, top?: number, foot?: number, gap?: number | null,
- *   together?: boolean, attributes?: Look }} options
+ * @param {{ row: number, reach?: number, together?: boolean }} options
  * @param {(what: "reach", bin: number | null) => void} [emit]
  */
-export function ridges(root, options, emit = () => undefined) {
-  const { row, tall, right = 8, top = 0, foot = 24, gap = null, together = false, attributes = {} } = options;
-  /** @type {number[]} */
-  let bins = [];
-  const area = plotArea(root, { margins: { left: 0, right, top, bottom: foot }, attributes }, (what, value) => {
-    if (what !== "reach") return;
-    const bin = value === null ? -1 : bins.findIndex((edge, i) => edge <= value && value < bins[i + 1]);
-    emit("reach", bin < 0 ? null : bin);
+export function ridges(root, { row, reach = 0.8, together = false }, emit = () => undefined) {
+  const plot = h("div.lp-plot");
+  const box = h("div.lp-plot-box", { role: "group", tabIndex: 0 }, plot);
+  root.append(box);
+  /** @type {Ridges | null} */
+  let shown = null;
+  const chart = plotlyChart(plot, figure, (element) => {
+    element.on("plotly_hover", ({ points }) => emit("reach", points[0].customdata[0]));
+    element.on("plotly_unhover", () => emit("reach", null));
   });
+  const height = () => (shown?.rows.length ?? 0) * row + MARGINS.t + MARGINS.b;
 
-  /** @param {{ data: Ridges }} next */
-  function update({ data: { width, left, edges, rows, span, label, names = {} } }) {
-    bins = edges;
+  function figure() {
+    if (!shown) return null;
+    const { edges, rows, span, names = {} } = shown;
     const whole = Math.max(1, ...rows.flatMap(({ counts }) => counts));
-    const inside = edges
-      .slice(0, -1)
-      .flatMap((edge, i) => (edge < span[0] || edges[i + 1] > span[1] + 1e-9 ? [] : [i]));
-    /** @type {(counts: number[], place: number, look: Look, gap: number | null) => import("./plot.js").Bars} */
-    const barsOf = (counts, place, look, gap) => {
-      const unit = tall / row / (together ? whole : Math.max(1, ...counts));
-      return {
-        look,
-        gap,
+    const bins = edges.slice(1).flatMap((end, i) => (edges[i] < span[0] || end > span[1] + 1e-9 ? [] : [i]));
+    const data = rows.flatMap(({ name, counts, colour, before }, place) => {
+      /** @type {(of: number[], bin: number) => number} */
+      const heightOf = (of, bin) => (reach * of[bin]) / (together ? whole : Math.max(1, ...of));
+      const bars = {
+        type: "bar",
+        name,
+        x: bins.map((bin) => (edges[bin] + edges[bin + 1]) / 2),
+        width: bins.map((bin) => edges[bin + 1] - edges[bin]),
         base: place,
-        from: inside.map((i) => edges[i]),
-        to: inside.map((i) => Math.min(edges[i + 1], span[1])),
-        heights: inside.map((i) => place + unit * counts[i]),
+        y: bins.map((bin) => heightOf(counts, bin)),
+        customdata: bins.map((bin) => [bin, counts[bin]]),
+        marker: { color: colour, line: { width: 0 } },
+        hovertemplate: "%{customdata[1]:,}",
       };
-    };
-    area.update({
-      data: {
-        width,
-        height: top + rows.length * row + foot,
-        left,
-        x: {
-          span,
-          ticks: [span[0], (span[0] + span[1]) / 2, span[1]],
-          write: (v) => show(Number(v.toFixed(6)), 2),
-          name: names.x,
-          inside: true,
-        },
-        y: { span: [0, rows.length], ticks: rows.map((_, i) => i), write: (i) => rows[i].name, name: names.y, lift: 8 },
-        bars: rows.flatMap(({ counts, look, before, beforeLook }, place) => [
-          barsOf(counts, place, look, gap),
-          ...(before ? [barsOf(before, place, { fill: "none", ...beforeLook }, gap)] : []),
-        ]),
-      },
+      const outline = before && {
+        type: "scatter",
+        mode: "lines",
+        x: bins.flatMap((bin) => [edges[bin], edges[bin + 1]]),
+        y: bins.flatMap((bin) => Array(2).fill(place + heightOf(before, bin))),
+        line: { color: themeColour("faint"), width: 1, dash: "dot" },
+        hoverinfo: "skip",
+      };
+      return outline ? [bars, outline] : [bars];
     });
-    area.element.setAttribute("aria-label", label);
+    const layout = {
+      height: height(),
+      margin: MARGINS,
+      barmode: "overlay",
+      hovermode: "x unified",
+      xaxis: { range: span, title: { text: names.x ?? "", standoff: 4 }, nticks: 8 },
+      yaxis: {
+        range: [0, rows.length],
+        tickvals: rows.map((_row, place) => place),
+        ticktext: rows.map(({ name }) => name),
+        title: { text: names.y ?? "" },
+        fixedrange: true,
+      },
+    };
+    return { data, layout };
   }
 
-  return { update, taken: area.taken };
+  /** @param {{ data: Ridges }} next */
+  function update({ data }) {
+    shown = data;
+    box.setAttribute("aria-label", data.label);
+    chart.draw();
+  }
+
+  // As it is taken away, see `standalone`.
+  async function taken() {
+    const [wide, tall] = [FILE_WIDTH, height()];
+    return { drawn: await chart.svg(wide, tall), wide, tall };
+  }
+
+  return { update, taken };
 }

@@ -1,7 +1,7 @@
 // The probe batch at any recorded step: a scrubber, how its cosines are spread in each band of
 // labels, and beside it the matrix, drawn by probe_matrix.js.
 import { cssOf, rampTable } from "../../kit/colours.js";
-import { find, h, reword, roomOf, worded } from "../../kit/dom.js";
+import { find, h, reword, worded } from "../../kit/dom.js";
 import { standalone } from "../../kit/drawing.js";
 import { show } from "../../kit/numbers.js";
 import { ridges } from "../../kit/ridges.js";
@@ -15,11 +15,8 @@ import { language, say } from "../../kit/words.js";
  * @param {import("./state.js").FinetunePage} channel
  */
 export default function probe(root, channel) {
-  const WIDEST = 520,
-    ROW = 46,
-    LEFT = 64,
+  const ROW = 46,
     PLAY_MS = 450;
-  let wide = WIDEST; // as much as there is room for, so that its words are as large as any
   const scene = channel.probe;
   const whole = find(document, "#lp-probe");
 
@@ -32,7 +29,7 @@ export default function probe(root, channel) {
   const live = worded("button.lp-button", "finetune.follow", { type: "button", onclick: () => channel.look(null) });
   const where = h("output.lp-note");
   const bandsBox = h("div.lp-finetune-ridges");
-  const bands = ridges(bandsBox, { row: ROW, tall: ROW - 10 });
+  const bands = ridges(bandsBox, { row: ROW });
   const which = h("select", {
     id: "lp-finetune-facet",
     onchange: () => scene.choose({ step: which.value === "" ? null : Number(which.value) }),
@@ -50,10 +47,6 @@ export default function probe(root, channel) {
     wrong,
   );
   reword(root);
-  const room = roomOf(root, () => {
-    looked = "";
-    draw();
-  });
 
   const steps = () => channel.trace()?.evaluations ?? [];
   // Which recorded evaluation is looked at: the chosen one, else the last.
@@ -118,30 +111,25 @@ export default function probe(root, channel) {
   function drawBands(record, first) {
     const ranges = scene.batch?.bands;
     const { edges, counts } = record.histogram ?? { edges: [0, 1], counts: [] };
-    wide = Math.min(room.width || WIDEST, WIDEST);
     const table = rampTable("sequential");
     /** @param {Span} band */
     const name = ([low, high]) => (low === high ? show(low, 3) : `${show(low, 2)}–${show(high, 2)}`);
     const rows = counts.map((row, band) => ({
       name: ranges?.[band] ? name(ranges[band]) : String(band + 1),
       counts: row,
-      look: { fill: cssOf(table, 90 + (130 * band) / Math.max(1, counts.length - 1)), opacity: 0.85 },
+      colour: cssOf(table, 90 + (130 * band) / Math.max(1, counts.length - 1)),
       before: first.histogram?.counts[band],
-      beforeLook: { stroke: "var(--lp-faint)", "stroke-dasharray": "2 2" },
     }));
     const kind = channel.trace()?.about?.kind ?? "bi";
     const names = { y: say("finetune.axis.label"), x: say(`finetune.axis.${kind}`) };
     const label = say("finetune.bands_says", { step: record.step, count: counts.length });
-    bands.update({ data: { width: wide, left: LEFT, edges, rows, span: reach(), names, label } });
+    bands.update({ data: { edges, rows, span: reach(), names, label } });
   }
 
   /** @param {import("./state.js").Caption} caption */
-  const bandsFile = ({ losses, origin }) => {
-    return standalone({
-      ...bands.taken(),
-      title: say("finetune.bands"),
-      caption: [...losses, origin, say("finetune.bands_about")],
-    });
+  const bandsFile = async ({ losses, origin }) => {
+    const caption = [...losses, origin, say("finetune.bands_about")];
+    return standalone({ ...(await bands.taken()), title: say("finetune.bands"), caption });
   };
 
   // ---- The matrix ------------------------------------------------------------------------------

@@ -1,12 +1,9 @@
 // How the similarities of each label are spread.
 import { cssOf, rampTable } from "../../kit/colours.js";
-import { h, roomOf, worded } from "../../kit/dom.js";
-import { widthOf } from "../../kit/drawing.js";
+import { h, worded } from "../../kit/dom.js";
 import { grouped, show } from "../../kit/numbers.js";
 import { ridges } from "../../kit/ridges.js";
 import { say } from "../../kit/words.js";
-
-const FACE = "'IBM Plex Sans', system-ui, sans-serif";
 
 /**
  * @param {HTMLElement} root
@@ -14,23 +11,9 @@ const FACE = "'IBM Plex Sans', system-ui, sans-serif";
  */
 export default function histogram(root, channel) {
   root.append(worded("h2", "large.histogram"));
-  const chart = ridges(
-    root,
-    {
-      row: 34,
-      tall: 46,
-      right: 6,
-      top: 20,
-      foot: 20,
-      gap: 0.5,
-      together: true,
-      attributes: { class: "lp-histogram", "font-size": 11, fill: "var(--lp-faint)" },
-    },
-    (_what, bin) => tell(bin),
-  );
+  const chart = ridges(root, { row: 34, reach: 0.95, together: true }, (_what, bin) => tell(bin));
   const card = h("p.lp-note");
   root.append(card);
-  const room = roomOf(root, draw);
 
   /** @type {import("../../wire").ScoreHistogram | null} */
   let seen = null;
@@ -49,20 +32,19 @@ export default function histogram(root, channel) {
 
   // One ridge for each label, the lowest at the bottom, all on one scale.
   function draw() {
-    if (!seen || !room.width) return;
+    if (!seen) return;
     const { groups, counts, edges } = seen;
     const names = groups.map(named);
-    const left = 10 + Math.max(...names.map((name) => widthOf(name, 11, FACE)));
     const rows = groups.map((_, i) => ({
       name: names[i],
       counts: counts[i],
-      look: { fill: colour(i, groups.length) },
+      colour: colour(i, groups.length),
     }));
     /** @type {import("../../kit/types").Span} */
     const span = [edges[0], edges[edges.length - 1]];
     const sums = names.map((name, i) => `${name}: ${grouped(counts[i].reduce((a, b) => a + b, 0))}`);
     const label = `${say("large.histogram")}: ${sums.join("; ")}`;
-    chart.update({ data: { width: room.width, left, edges, rows, span, label } });
+    chart.update({ data: { edges, rows, span, label } });
     tell(null);
   }
 
