@@ -8,7 +8,6 @@ import {
   heightsOf,
   nearest,
   onAxis,
-  spaced,
 } from "../../explorer/web/pages/compare/vary/along.js";
 
 const number = (name, more = {}) => ({ kind: "number", name, role: "", minimum: 0.1, maximum: 100, ...more });
@@ -76,12 +75,4 @@ test("heights that lie far apart are drawn by ratios, shares from 0 to 1", () =>
   assert.deepEqual(heightsOf([[0, 0]]).span, [0, 1]);
   assert.deepEqual(heightsOf([[NaN]], { logarithmic: true, also: [0.1, 10] }).span, [0.1, 10]);
   assert.deepEqual(heightsOf([[1, 1]], { logarithmic: true }).span, [1, 10]);
-});
-
-test("names at an edge do not touch, and keep their order", () => {
-  const found = spaced([50, 52, 10], 13, [10, 100]);
-  assert.ok(found[1] - found[0] >= 13);
-  assert.equal(found[2], 10);
-  const low = spaced([99, 100], 13, [10, 100]);
-  assert.deepEqual(low, [87, 100]);
 });

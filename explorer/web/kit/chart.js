@@ -96,33 +96,23 @@ export function lineChart(root, options, emit = () => undefined) {
   const tableBox = h("div.lp-chart-table", { hidden: true });
   const unfolded = asTable("button.lp-quiet", tableBox, fillTable);
   const title = worded("h3", key, { id: `lp-chart-${key.replace(/\W/g, "-")}` });
-  const marker = h("div.lp-plot-step", { hidden: true });
-  const plot = h("div.lp-plot", { style: `height: ${height}px` });
-  const box = h("div.lp-plot-box", { role: "group", tabIndex: 0 }, plot, marker);
   root.classList.add("lp-chart");
-  root.append(h("div.lp-chart-head", {}, title, unfolded.button), box, legend, tableBox, note, spoken);
-
   /** @type {Series[]} */
   let series = [];
   /** @type {Span} */
   let span = [0, 1];
   /** @type {number | null} */
   let at = null; // the step that is read
-  /** @type {import("./types").PlotlyElement | null} */
-  let drawn = null;
-
   const chart = plotlyChart(
-    plot,
     () => (series.length ? { data: series.map(traceOf), layout: layout() } : null),
     (element) => {
-      drawn = element;
       element.on("plotly_hover", ({ points }) => emit("point", points[0].x));
       element.on("plotly_unhover", () => emit("point", null));
       element.on("plotly_click", ({ points }) => emit("choose", points[0].x));
-      element.on("plotly_relayout", mark);
-      mark();
     },
   );
+  const { box } = chart;
+  root.append(h("div.lp-chart-head", {}, title, unfolded.button), box, legend, tableBox, note, spoken);
 
   function layout() {
     const fillcolor = themeColour("floor");
@@ -156,21 +146,9 @@ export function lineChart(root, options, emit = () => undefined) {
 
   const told = () => series.filter((one) => !one.quiet);
 
-  // A line at the step that is read, over the chart: it follows the pointer on every chart of the page.
-  function mark() {
-    marker.hidden = at === null || !drawn;
-    if (at === null || !drawn) return;
-    const [from, to] = drawn.layout.xaxis.range;
-    const share = (at - from) / (to - from);
-    const room = box.clientWidth - MARGINS.l - MARGINS.r;
-    marker.hidden = share < 0 || share > 1;
-    marker.style.left = `${MARGINS.l + share * room}px`;
-    marker.style.height = `${height - MARGINS.b}px`;
-  }
-
   // The values at the step that is read, or the last ones.
   function read() {
-    mark();
+    chart.mark(at);
     legend.replaceChildren(
       ...(at === null ? [] : [h("span.lp-chart-step", {}, say("finetune.at_step", { step: at }))]),
       ...entries().map(({ name, value, colour, opacity, dashes: dashed }) =>

@@ -32,7 +32,7 @@ export const themeColour = (name) =>
 /** What every layout begins with. */
 export function template() {
   const [ink, faint, line, card] = ["ink", "faint", "line", "card"].map(themeColour);
-  const axis = { gridcolor: line, linecolor: line, zeroline: false, ticks: "", automargin: true, fixedrange: false };
+  const axis = { gridcolor: line, linecolor: line, zeroline: false, ticks: "" };
   return {
     font: { family: getComputedStyle(document.body).fontFamily, size: 11, color: faint },
     paper_bgcolor: "rgba(0,0,0,0)",
@@ -65,15 +65,20 @@ function config() {
 }
 
 /**
- * A chart that follows the width of its element, the theme and the language. `figure()` gives its traces and its
+ * A chart that follows the width of its place, the theme and the language. `figure()` gives its traces and its
  * layout, whose axes are added to those of `template`; null where there is nothing to draw. `begin` is called once,
  * with the element, when it has been drawn for the first time.
- * @param {HTMLElement} element
  * @param {() => { data: object[], layout: Record<string, any> } | null} figure
  * @param {(element: PlotlyElement) => void} [begin]
  */
-export function plotlyChart(element, figure, begin = () => undefined) {
-  let begun = false;
+export function plotlyChart(figure, begin = () => undefined) {
+  const element = h("div.lp-plot");
+  const marker = h("div.lp-plot-step", { hidden: true });
+  const box = h("div.lp-plot-box", { role: "group", tabIndex: 0 }, element, marker);
+  /** @type {PlotlyElement | null} */
+  let drawn = null;
+  /** @type {number | null} */
+  let marked = null;
   let failed = false;
 
   /**
@@ -102,19 +107,44 @@ export function plotlyChart(element, figure, begin = () => undefined) {
       const found = figure();
       if (!found) return;
       // Plotly takes the pointer wrongly on a page that is magnified, so it draws larger on one that is not.
-      const times = magnified(element.parentElement ?? element);
+      const times = magnified(box);
       Object.assign(element.style, { zoom: String(1 / times), height: `${found.layout.height * times}px` });
       const layout = { ...wholeLayout(found.layout, times), width: element.clientWidth };
-      const drawn = await Plotly.react(element, found.data, layout, config());
+      const plot = await Plotly.react(element, found.data, layout, config());
       // The arrow keys read a chart; three buttons of each would stand between it and the next.
       for (const button of element.querySelectorAll("button")) button.tabIndex = -1;
-      if (!begun) begin(drawn);
-      begun = true;
+      if (!drawn) {
+        begin(plot);
+        plot.on("plotly_relayout", placeMarker);
+      }
+      drawn = plot;
+      placeMarker();
     } catch (error) {
       failed = true;
       element.textContent = say("chart.failed");
       throw error;
     }
+  }
+
+  function placeMarker() {
+    marker.hidden = true;
+    const layout = figure()?.layout;
+    if (marked === null || !drawn || !layout) return;
+    const { range, type } = drawn.layout.xaxis;
+    const share = ((type === "log" ? Math.log10(marked) : marked) - range[0]) / (range[1] - range[0]);
+    const { l, r, t, b } = layout.margin;
+    marker.hidden = share < 0 || share > 1;
+    marker.style.left = `${l + share * (box.clientWidth - l - r)}px`;
+    Object.assign(marker.style, { top: `${t}px`, height: `${layout.height - t - b}px` });
+  }
+
+  /**
+   * Draw a line over the chart at a value of its lower axis, null for none.
+   * @param {number | null} value
+   */
+  function mark(value) {
+    marked = value;
+    placeMarker();
   }
 
   /**
@@ -142,5 +172,5 @@ export function plotlyChart(element, figure, begin = () => undefined) {
   }).observe(element);
   onTheme(draw);
   onLanguage(draw);
-  return { draw, svg };
+  return { box, draw, mark, svg };
 }

@@ -1,5 +1,4 @@
 // Histograms above each other, a row for each group, on one axis: how something is spread in each.
-import { h } from "./dom.js";
 import { plotlyChart, themeColour } from "./plotly.js";
 
 /** @typedef {import("./types").Span} Span */
@@ -26,15 +25,13 @@ const FILE_WIDTH = 640; // pixels of a file
  * @param {(what: "reach", bin: number | null) => void} [emit]
  */
 export function ridges(root, { row, reach = 0.8, together = false }, emit = () => undefined) {
-  const plot = h("div.lp-plot");
-  const box = h("div.lp-plot-box", { role: "group", tabIndex: 0 }, plot);
-  root.append(box);
   /** @type {Ridges | null} */
   let shown = null;
-  const chart = plotlyChart(plot, figure, (element) => {
+  const chart = plotlyChart(figure, (element) => {
     element.on("plotly_hover", ({ points }) => emit("reach", points[0].customdata[0]));
     element.on("plotly_unhover", () => emit("reach", null));
   });
+  root.append(chart.box);
   const height = () => (shown?.rows.length ?? 0) * row + MARGINS.t + MARGINS.b;
 
   function figure() {
@@ -78,6 +75,7 @@ export function ridges(root, { row, reach = 0.8, together = false }, emit = () =
         ticktext: rows.map(({ name }) => name),
         title: { text: names.y ?? "" },
         fixedrange: true,
+        automargin: true,
       },
     };
     return { data, layout };
@@ -86,7 +84,7 @@ export function ridges(root, { row, reach = 0.8, together = false }, emit = () =
   /** @param {{ data: Ridges }} next */
   function update({ data }) {
     shown = data;
-    box.setAttribute("aria-label", data.label);
+    chart.box.setAttribute("aria-label", data.label);
     chart.draw();
   }
 

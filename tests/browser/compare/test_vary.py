@@ -62,7 +62,7 @@ def test_a_sweep_is_read_without_the_server_and_a_press_sets_it(compare: Page) -
     # At rest every loss is read where it stands.
     read = [number(cells(page, row).nth(LOSS).inner_text()) for row in (0, 1)]
     assert read == pytest.approx(values(page), rel=1e-3)
-    chart = page.locator(f"{PANEL} .lp-curves-panel svg").first
+    chart = page.locator(f"{PANEL} .lp-curves-panel .lp-plot-box").first
     chart.scroll_into_view_if_needed()
     box = chart.bounding_box()
     with asking(page) as asked:

@@ -100,6 +100,7 @@ NO_WORDS = {
     "Escape",
     "Tab",
     "Plotly",
+    "middle right",
     "Zoom",
     "Pan",
     "Reset axes",

@@ -11,14 +11,14 @@ import { colourOf, labelOf } from "./legend.js";
  * Buttons for a part of the page called `name` in file names. `figure()` is its drawing as it is now, null
  * for none; `csv()` its numbers row by row.
  * @param {import("./state.js").ComparePage} channel
- * @param {{ name: string, figure?: () => Figure | null, csv?: () => (string | number)[][] }} options
+ * @param {{ name: string, figure?: () => Figure | null | Promise<Figure | null>, csv?: () => (string | number)[][] }} options
  */
 export function downloads(channel, { name, figure, csv }) {
   /** @param {string} ending */
   const fileName = (ending) => `lossprism-${name}${ending}`;
 
   async function picture(ratio = 1) {
-    const found = figure?.();
+    const found = await figure?.();
     if (!found) return;
     const { drawn, wide, tall, title, note = "", places = channel.of.map((_side, place) => place) } = found;
     const legend = places.map((place) => ({ name: labelOf(channel.of, place), colour: colourOf(place) }));

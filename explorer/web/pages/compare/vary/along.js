@@ -117,25 +117,3 @@ export function heightsOf(all, { logarithmic = false, range, also = [] } = {}) {
     logarithmic,
   };
 }
-
-/**
- * Names along one edge, moved apart until they do not touch, in the order of where they belong.
- * @param {number[]} wanted
- * @param {number} gap
- * @param {[number, number]} within
- */
-export function spaced(wanted, gap, [from, to]) {
-  const order = wanted.map((_v, place) => place).sort((a, b) => wanted[a] - wanted[b]);
-  const found = [...wanted];
-  let last = from - gap;
-  for (const place of order) {
-    found[place] = Math.max(wanted[place], last + gap);
-    last = found[place];
-  }
-  let next = to + gap;
-  for (const place of order.reverse()) {
-    found[place] = Math.min(found[place], next - gap);
-    next = found[place];
-  }
-  return found;
-}

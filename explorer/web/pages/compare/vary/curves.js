@@ -1,12 +1,12 @@
-// Curves of several losses over one axis, each with its letter at its end; what is read at a value is told
+// Curves of several losses over one axis, each with its letter at its end; what is read at a value stands
 // elsewhere. It gets numbers, and tells the value under the pointer.
-import { h, roomOf, worded } from "../../../kit/dom.js";
+import { h, worded } from "../../../kit/dom.js";
 import { s } from "../../../kit/drawing.js";
 import { show } from "../../../kit/numbers.js";
-import { plotArea, scaleOf, ticksOf } from "../../../kit/plot.js";
+import { plotlyChart, themeColour } from "../../../kit/plotly.js";
 import { say } from "../../../kit/words.js";
-import { colourOf, letterOf } from "../legend.js";
-import { heightsOf, spaced } from "./along.js";
+import { letterOf } from "../legend.js";
+import { heightsOf } from "./along.js";
 
 /** @typedef {import("../../../kit/types").Span} Span */
 
@@ -17,150 +17,105 @@ import { heightsOf, spaced } from "./along.js";
  */
 
 /**
- * What a panel shows: `bands` over ranges of either axis.
+ * What a panel shows: `bands` over ranges of either axis, `colour` of the theme.
  * @typedef {{ curves: Curve[], axis: { span: Span, logarithmic: boolean }, logarithmic?: boolean, range?: Span,
- *   bands?: import("../../../kit/plot.js").Band[], also?: number[] }} Shown
+ *   bands?: { colour: string, x?: Span, y?: Span }[], also?: number[] }} Shown
  */
 
-const TALL = 178;
-const MARGINS = { left: 46, right: 26, top: 10, bottom: 22 };
-export const DASHES = ["", "7 3", "2 3", "10 3 2 3", "4 2", "1 3"];
+const MARGINS = { l: 46, r: 26, t: 10, b: 26 };
+const HEIGHT = 178;
+const FILE_WIDTH = 420; // pixels of a panel in a file
+const DASHES = ["solid", "dash", "dot", "longdashdot", "6px,3px", "2px,4px"];
 
 /** @typedef {ReturnType<typeof curvePanel>} Panel */
 
 /**
- * `key` names what is drawn, "" where a title is told with the curves. `hear` is told the value under the
- * pointer ("reach", or null) and the one that is pressed or dragged to ("press").
+ * The traces of a curve: the band it lies in, the line it runs to, itself with its letter at its end.
+ * @param {Curve} curve
+ */
+function tracesOf({ place, x, y, limit = null, between }) {
+  const colour = themeColour(`side-${place + 1}`);
+  const quiet = { type: "scatter", mode: "lines", hoverinfo: "skip" };
+  const heights = Array.from(y);
+  const last = heights.findLastIndex(Number.isFinite);
+  const edges = (between ?? []).map((edge, i) => ({
+    ...quiet,
+    x,
+    y: Array.from(edge),
+    line: { width: 0 },
+    ...(i ? { fill: "tonexty", fillcolor: `${colour}24` } : {}),
+  }));
+  const runsTo =
+    limit === null
+      ? []
+      : [{ ...quiet, x: [x[0], x[x.length - 1]], y: [limit, limit], line: { color: colour, width: 1, dash: "dot" } }];
+  const curve = {
+    type: "scatter",
+    mode: "lines+text",
+    name: letterOf(place),
+    x,
+    y: heights,
+    line: { color: colour, width: 2.2, dash: DASHES[place] },
+    text: heights.map((_y, i) => (i === last ? letterOf(place) : "")),
+    textposition: "middle right",
+    textfont: { color: colour, size: 12 },
+    cliponaxis: false,
+    hovertemplate: "%{y:.3~g}",
+  };
+  return [...edges, ...runsTo, curve];
+}
+
+/**
+ * `key` names what is drawn, "" where a title comes with the curves. `hear` is given the value under the
+ * pointer ("reach", or null) and the one that is clicked ("press").
  * @param {{ key: string, write?: (value: number) => string, hear?: (what: "reach" | "press", value: number | null) =>
  *   void }} options
  */
 export function curvePanel({ key, write = (v) => show(v, 3), hear = () => {} }) {
   const head = key ? worded("div.lp-curves-head", key) : h("div.lp-curves-head");
-  const element = h("div.lp-curves-panel", {}, head);
-  const area = plotArea(element, { margins: MARGINS, attributes: { height: TALL } }, (what, value) => {
-    if (what === "reach") hear("reach", value);
-    else if (what !== "click") hear("press", value);
-  });
-  const over = s("g");
-  const names = s("g", { "font-size": 12, "font-weight": 700 });
-  area.element.append(over, names);
-  const room = roomOf(element, () => draw());
   /** @type {Shown | null} */
   let shown = null;
-  /** @type {(number | null)[]} */
-  let marked = [];
+  const chart = plotlyChart(figure, (plot) => {
+    plot.on("plotly_hover", ({ points }) => hear("reach", points[0].x));
+    plot.on("plotly_unhover", () => hear("reach", null));
+    plot.on("plotly_click", ({ points }) => hear("press", points[0].x));
+  });
+  const element = h("div.lp-curves-panel", {}, head, chart.box);
 
-  const wide = () => Math.max(room.width, 200);
-
-  function scales() {
-    const { curves = [], axis = { span: [0, 1], logarithmic: false }, logarithmic, range, also } = shown ?? {};
-    const limits = curves.flatMap(({ limit }) => (limit === null || limit === undefined ? [] : [limit]));
+  function figure() {
+    if (!shown) return null;
+    const { curves, axis, bands = [], logarithmic, range, also = [] } = shown;
+    const limits = curves.flatMap(({ limit }) => (typeof limit === "number" ? [limit] : []));
     const up = heightsOf(
       curves.map(({ y }) => y),
-      { logarithmic, range, also: [...(also ?? []), ...limits] },
+      { logarithmic, range, also: [...also, ...limits] },
     );
-    const [across, along] = [
-      scaleOf(/** @type {Span} */ (axis.span), axis.logarithmic),
-      scaleOf(up.span, up.logarithmic),
-    ];
-    const { left, right, top, bottom } = MARGINS;
-    return {
-      up,
-      axis,
-      /** @param {number} v */
-      toX: (v) => left + across.to(v) * (wide() - left - right),
-      /** @param {number} v */
-      toY: (v) => Math.max(top, Math.min(TALL - bottom, top + (1 - along.to(v)) * (TALL - top - bottom))),
+    /** @param {{ span: Span, logarithmic: boolean }} one */
+    const axisOf = ({ span, logarithmic: byRatios }) => ({
+      type: byRatios ? "log" : "linear",
+      range: byRatios ? span.map(Math.log10) : span,
+      ...(byRatios ? { dtick: 1 } : { nticks: 5 }),
+    });
+    const layout = {
+      height: HEIGHT,
+      margin: MARGINS,
+      hovermode: "x unified",
+      hoverdistance: -1,
+      dragmode: false,
+      xaxis: axisOf(axis),
+      yaxis: axisOf(up),
+      shapes: bands.map(({ colour, x, y }) => ({
+        type: "rect",
+        xref: x ? "x" : "paper",
+        yref: y ? "y" : "paper",
+        ...{ x0: x?.[0] ?? 0, x1: x?.[1] ?? 1, y0: y?.[0] ?? 0, y1: y?.[1] ?? 1 },
+        fillcolor: themeColour(colour),
+        opacity: 0.2,
+        line: { width: 0 },
+        layer: "below",
+      })),
     };
-  }
-
-  function draw() {
-    if (!shown || !room.width) return;
-    const { curves, bands = [] } = shown;
-    const { up, axis, toX, toY } = scales();
-    const span = /** @type {Span} */ (axis.span);
-    area.update({
-      data: {
-        width: wide(),
-        height: TALL,
-        x: {
-          span,
-          logarithmic: axis.logarithmic,
-          ticks: ticksOf(span, Math.max(2, Math.floor(wide() / 80)), axis.logarithmic),
-          write: (v) => show(v, 3),
-          stems: true,
-        },
-        y: { ...up, ticks: ticksOf(up.span, 4, up.logarithmic), write },
-        bands,
-        curves: curves.map(({ place, x, y }) => ({ x, y, look: lookOf(place) })),
-      },
-    });
-    over.replaceChildren(...curves.flatMap((one) => aroundOf(one, toX, toY, up.logarithmic)));
-    nameEnds(curves, toX, toY);
-    area.element.setAttribute("aria-label", spoken(curves));
-    mark();
-  }
-
-  /** @param {number} place */
-  const lookOf = (place) => ({
-    stroke: colourOf(place),
-    "stroke-width": 2.2,
-    "stroke-dasharray": DASHES[place],
-  });
-
-  /**
-   * The edges it lies between, and the line it runs to.
-   * @param {Curve} curve
-   * @param {(value: number) => number} toX
-   * @param {(value: number) => number} toY
-   * @param {boolean} logarithmic
-   */
-  function aroundOf({ place, x, limit, between }, toX, toY, logarithmic) {
-    const parts = [];
-    if (between) {
-      const [low, high] = between.map((edge) => x.map((v, i) => `${toX(v).toFixed(1)} ${toY(edge[i]).toFixed(1)}`));
-      parts.push(
-        s("path", { d: `M${low.join("L")}L${high.reverse().join("L")}z`, fill: colourOf(place), opacity: 0.14 }),
-      );
-    }
-    if (limit !== null && limit !== undefined && (!logarithmic || limit > 0)) {
-      const [from, to] = [toX(x[0]), toX(x[x.length - 1])];
-      const y = toY(limit);
-      parts.push(
-        s("line", {
-          x1: from,
-          x2: to,
-          y1: y,
-          y2: y,
-          stroke: colourOf(place),
-          "stroke-width": 1,
-          "stroke-dasharray": "1 4",
-        }),
-      );
-    }
-    return parts;
-  }
-
-  /**
-   * @param {Curve[]} curves
-   * @param {(value: number) => number} toX
-   * @param {(value: number) => number} toY
-   */
-  function nameEnds(curves, toX, toY) {
-    const told = curves.flatMap(({ place, x, y }) => {
-      const last = Array.from(y).findLastIndex(Number.isFinite);
-      return last < 0 ? [] : [{ place, x: toX(x[last]), y: toY(y[last]) }];
-    });
-    const rows = spaced(
-      told.map(({ y }) => y),
-      13,
-      [MARGINS.top + 6, TALL - MARGINS.bottom],
-    );
-    names.replaceChildren(
-      ...told.map(({ place }, i) =>
-        s("text", { x: told[i].x + 7, y: rows[i] + 4, fill: colourOf(place) }, letterOf(place)),
-      ),
-    );
+    return { data: curves.flatMap(tracesOf), layout };
   }
 
   /** @param {Curve[]} curves */
@@ -169,22 +124,6 @@ export function curvePanel({ key, write = (v) => show(v, 3), hear = () => {} }) 
       say("compare.vary.curve", { letter: letterOf(place), first: write(y[0]), last: write(y[y.length - 1]) }),
     );
     return [head.textContent, ...parts].join(" ");
-  }
-
-  // The value that is read, as a line and a dot on every curve: `at` is the place in each of them.
-  function mark() {
-    if (!shown) return;
-    const { curves } = shown;
-    const lines = curves.flatMap(({ x }, i) => (marked[i] === null || marked[i] === undefined ? [] : [x[marked[i]]]));
-    area.update({
-      state: {
-        lines: [...new Set(lines)].map((x) => ({ x, look: { stroke: "var(--lp-faint)", "stroke-dasharray": "3 3" } })),
-        dots: curves.flatMap(({ place, x, y }, i) => {
-          const at = marked[i];
-          return at === null || at === undefined ? [] : [{ x: x[at], y: y[at], look: { r: 4, fill: colourOf(place) } }];
-        }),
-      },
-    });
   }
 
   return {
@@ -197,14 +136,16 @@ export function curvePanel({ key, write = (v) => show(v, 3), hear = () => {} }) 
       shown = next;
       element.hidden = !next.curves.length;
       if (title) head.textContent = title;
-      draw();
+      chart.box.setAttribute("aria-label", spoken(next.curves));
+      chart.draw();
     },
-    /** @param {(number | null)[]} places in each curve */
+    /** @param {(number | null)[]} places where each curve is read */
     mark(places) {
-      marked = places;
-      mark();
+      const at = places.findIndex((place) => place !== null);
+      const place = places[at];
+      chart.mark(shown && typeof place === "number" ? shown.curves[at].x[place] : null);
     },
-    drawn: () => ({ element: area.element, title: head.textContent ?? "", wide: wide(), tall: TALL }),
+    drawn: async () => ({ drawn: await chart.svg(FILE_WIDTH, HEIGHT), title: head.textContent ?? "" }),
   };
 }
 
@@ -212,19 +153,18 @@ export function curvePanel({ key, write = (v) => show(v, 3), hear = () => {} }) 
  * Several panels as one drawing, each under its title, so many beside each other.
  * @param {Panel[]} panels
  */
-export function sheet(panels, across = 2) {
-  const shown = panels.filter(({ element }) => !element.hidden).map((panel) => panel.drawn());
-  const wide = Math.max(...shown.map((one) => one.wide));
-  const [step, row] = [wide + 18, TALL + 28];
+export async function sheet(panels, across = 2) {
+  const shown = await Promise.all(panels.filter(({ element }) => !element.hidden).map((panel) => panel.drawn()));
+  const [step, row] = [FILE_WIDTH + 18, HEIGHT + 28];
   const drawn = s(
     "svg",
     {},
-    ...shown.map(({ element, title }, i) =>
+    ...shown.map(({ drawn: panel, title }, i) =>
       s(
         "g",
         { transform: `translate(${(i % across) * step} ${Math.floor(i / across) * row})` },
         s("text", { x: 0, y: 14, "font-size": 12.5, fill: "var(--lp-ink)" }, title),
-        s("g", { transform: "translate(0 20)" }, ...[...element.childNodes].map((node) => node.cloneNode(true))),
+        s("g", { transform: "translate(0 20)" }, ...panel.childNodes),
       ),
     ),
   );

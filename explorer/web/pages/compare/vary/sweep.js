@@ -221,10 +221,10 @@ export function sweepTool(channel, server) {
           ...(name === "loss" || name === "gradient"
             ? advised.map(({ along, swept }) => ({
                 x: rangeOf(along, /** @type {[number, number]} */ (swept.advised)),
-                look: { fill: "var(--lp-collapse)", opacity: 0.2 },
+                colour: "collapse",
               }))
             : []),
-          ...(banded ? [{ y: BAND, look: { fill: "var(--lp-floor)", opacity: 0.2 } }] : []),
+          ...(banded ? [{ y: BAND, colour: "floor" }] : []),
         ],
         curves: having.map(({ place, x, heights, swept, between }) => ({
           place,
@@ -358,11 +358,11 @@ export function sweepTool(channel, server) {
 
   // ---- Taking it away ------------------------------------------------------------------------
 
-  function picture() {
+  async function picture() {
     if (!lines.length) return null;
     const title = say("compare.vary.sweep.title", { name: axisName() });
     const note = Array.from(verdicts.children, ({ textContent }) => textContent).join(" ");
-    return { ...sheet(panels.map(({ panel }) => panel)), title, note, places: lines.map(({ place }) => place) };
+    return { ...(await sheet(panels.map(({ panel }) => panel))), title, note, places: lines.map(({ place }) => place) };
   }
 
   function asCsv() {
