@@ -8,7 +8,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -233,7 +233,7 @@ def compare(chosen: argparse.Namespace) -> int:
         encoding = getattr(chosen, "encoding", "")
         file = chosen.on
         on = unseen_pairs.read(file, Path(file).name, columns, encoding) if file else None
-        _print_notes(on.notes if on else ())
+        _print_notes({on.name: on.notes} if on else {})
         names = _ended(runs, chosen) or _trained(runs, chosen)
         with _asking() as told:
             found = comparing.table(runs, names, on, told)
@@ -246,10 +246,11 @@ def compare(chosen: argparse.Namespace) -> int:
     return 0 if sum(len(group["runs"]) for group in found["groups"]) == len(names) else 1
 
 
-def _print_notes(notes: Iterable[ReadingNote]) -> None:
-    """Print which columns were taken as what, beside the progress."""
-    for note in notes:
-        print(note.written(), file=sys.stderr)
+def _print_notes(notes: Mapping[str, Iterable[ReadingNote]]) -> None:
+    """Print which columns of each file were taken as what, beside the progress."""
+    for name, of_file in notes.items():
+        said = [f"{name}:"] if len(notes) > 1 else []
+        print(*said, *(note.written() for note in of_file), sep="\n", file=sys.stderr)
 
 
 def _ended(runs: Runs, chosen: argparse.Namespace) -> list[str]:

@@ -65,9 +65,15 @@ def pairs_of(data: TrainingData) -> Origin:
     return origin
 
 
-def columns_read(data: TrainingData) -> tuple[ReadingNote, ...]:
-    """Which columns of a plan's file or data set are taken as what; nothing of other sources."""
-    return pairs_of(data).notes if data.source in ("file", "hub") else ()
+def columns_read(data: TrainingData) -> dict[str, tuple[ReadingNote, ...]]:
+    """Which columns of a plan's file or data set, and of its held-out file, are taken as what, by
+    the name of each; nothing of other sources."""
+    found = {}
+    if data.source in ("file", "hub"):
+        found[data.name or data.hub] = pairs_of(data).notes
+    if data.held_out_file:
+        found[data.held_out_name] = reading_notes(held_out_of(data))
+    return found
 
 
 def _origin_of(table: tables.Table) -> Origin:

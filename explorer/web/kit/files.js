@@ -142,18 +142,21 @@ const IN_FIELDS = ["first", "second", "score", "anchor", "teacher", "text", "cla
  * Which columns were read besides those in the fields, which were not, and in which order a library
  * would read them.
  * @param {ReadingNote[] | undefined} notes
+ * @param {boolean} hasFields whether fields say which columns are the texts and the score
  */
-export function readingNotes(notes) {
-  return (notes ?? []).filter(({ key }) => !IN_FIELDS.includes(key)).map(({ key, values }) => say(key, values));
+export function readingNotes(notes, hasFields = true) {
+  const said = (notes ?? []).filter(({ key }) => !hasFields || !IN_FIELDS.includes(key));
+  return said.map(({ key, values }) => say(key, values));
 }
 
 /**
  * What was read of a file, and of what kind its labels are, where they are no plain scores.
  * @param {string} read
  * @param {{ labelled?: boolean, inference?: boolean, notes?: ReadingNote[] } | null | undefined} file
+ * @param {boolean} hasFields as of `readingNotes`
  */
-export function withLabels(read, file) {
-  const said = [read, ...readingNotes(file?.notes)];
+export function withLabels(read, file, hasFields = true) {
+  const said = [read, ...readingNotes(file?.notes, hasFields)];
   if (file?.labelled === false) said.push(say("ui.all_positives"));
   else if (file?.inference) said.push(say("ui.inference"));
   return said.join(" ");

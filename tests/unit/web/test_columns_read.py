@@ -172,6 +172,49 @@ def test_every_door_says_how_the_columns_were_read(door, tmp_path, capsys, monke
     assert [sentence for sentence in SAID if sentence not in said] == []
 
 
+HELD_OUT = "query,passage,label,source\nhow,so,1,a\nwhy,because,0,b\n" * 3
+HELD_OUT_DOORS = {
+    "train": lambda t, c, m: of_training(
+        c, m, "train", "--data", file_of(t), "--held-out", file_of(t, HELD_OUT, "held.csv")
+    ),
+    "compare": lambda t, c, m: of_training(
+        c,
+        m,
+        *("compare", "--data", file_of(t), "--loss", "info_nce"),
+        *("--held-out", file_of(t, HELD_OUT, "held.csv")),
+    ),
+    "Fine-tune": lambda t, c, m: "\n".join(
+        notes(
+            plans.describe_file(
+                {
+                    **plans.hand_in(
+                        {
+                            "name": "held.csv",
+                            "content": base64.b64encode(HELD_OUT.encode()).decode(),
+                        }
+                    ),
+                    "columns": {},
+                    "held_out": True,
+                }
+            )
+        )
+    ),
+}
+
+
+@pytest.mark.parametrize("door", HELD_OUT_DOORS)
+def test_the_columns_of_a_held_out_file_are_named_as_well(door, tmp_path, capsys, monkeypatch):
+    said = HELD_OUT_DOORS[door](tmp_path, capsys, monkeypatch)
+    named = {"first": "query", "second": "passage", "score": "label", "unread": "source"}
+    expected = [say("en", f"reading.{role}", columns=f"“{name}”") for role, name in named.items()]
+    assert [sentence for sentence in expected if sentence not in said] == []
+    if door != "Fine-tune":
+        trained, held_out = said.split("held.csv:")
+        assert "rows.jsonl:" in trained
+        assert [sentence for sentence in SAID if sentence not in trained] == []
+        assert [sentence for sentence in expected if sentence not in held_out] == []
+
+
 def test_what_is_piped_is_read_the_same(tmp_path, capsys, monkeypatch):
     stdin = io.TextIOWrapper(io.BytesIO(LINES.encode()))
     monkeypatch.setattr(sys, "stdin", stdin)

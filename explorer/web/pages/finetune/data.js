@@ -147,6 +147,7 @@ export function dataFields(channel, server, { line, complain }) {
         : { held_out_file: answer.file, held_out_name: answer.name },
     );
     tellFile(entry);
+    describe("held_out_file"); // it is read by the columns of the other
   }
 
   /**
@@ -166,9 +167,12 @@ export function dataFields(channel, server, { line, complain }) {
   /** @param {Entry} entry */
   function describe(entry) {
     const { [entry]: file, name, held_out_name: held, columns, encoding } = channel.plan.data;
-    const asked = entry === "file" ? { file, name, columns, encoding } : { file, name: held };
+    const isHeld = entry === "held_out_file";
+    const asked = { file, name: isHeld ? held : name, columns, encoding, held_out: isHeld };
     return file ? hear(entry, () => server.describe(asked)) : null;
   }
+
+  const describeAll = () => entries.forEach(describe);
 
   function leaveFile() {
     files.held_out_file.answer = null;
@@ -180,7 +184,7 @@ export function dataFields(channel, server, { line, complain }) {
   function tellFile(entry) {
     const { told, leave, answer } = files[entry];
     const read = answer && !answer.problem ? say("ui.file_read", answer) : (answer?.name ?? "");
-    told.textContent = withLabels(read, answer);
+    told.textContent = withLabels(read, answer, entry === "file");
     leave.hidden = !answer;
     if (entry === "file") offerColumns(answer);
   }
@@ -199,7 +203,7 @@ export function dataFields(channel, server, { line, complain }) {
     const take = (role, column) => {
       const now = Object.entries({ ...chosen, ...channel.plan.data.columns, [role]: column });
       set({ columns: Object.fromEntries(now.filter(([, one]) => one)), alternatives: [] });
-      describe("file");
+      describeAll();
     };
     /** @param {string} column */
     const tick = (column) => {
@@ -217,7 +221,7 @@ export function dataFields(channel, server, { line, complain }) {
     /** @param {string} encoding */
     const reread = (encoding) => {
       set({ encoding, columns: [], alternatives: [] });
-      describe("file");
+      describeAll();
     };
     box.append(
       ...encodingField(answer, reread),
@@ -292,7 +296,7 @@ export function dataFields(channel, server, { line, complain }) {
     /** @param {import("../../kit/types").Notice} problem */
     isTold: (problem) =>
       channel.plan.data.source === "file" && files.file.failed.textContent === say(problem.key, problem.values),
-    describe: () => entries.forEach(describe),
+    describe: describeAll,
     reword: () => entries.forEach(tellFile),
     // Lead whoever has pairs to where they are asked for.
     lead() {

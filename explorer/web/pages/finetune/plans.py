@@ -8,6 +8,7 @@ import inspect
 from explorer.core.scenario import Scenario
 from explorer.lab.training import unseen_pairs
 from explorer.lab.training.data import data_of_scene
+from explorer.lab.training.origin import held_out_of
 from explorer.lab.training.plan import (
     RANGES,
     TrainingData,
@@ -131,17 +132,21 @@ def hand_in(request: object) -> dict[str, object]:
 
 
 def describe_file(request: dict) -> Json:
-    """{file: token, name, columns?, encoding?} → its columns, which of them serve, how many pairs
-    it has."""
+    """{file: token, name, columns?, encoding?, held_out?} → its columns, which of them serve, how
+    many pairs it has. One that is `held_out` is read as a training on the columns reads it."""
     token, name = str(request.get("file")), uploads.name_in(request)
-    _uploaded(token, "file")
+    path = _uploaded(token, "file")
     chosen = of_type(dict)(request.get("columns") or {}, "columns")
     columns = {str(role): str(column) for role, column in chosen.items()}
     known = {"file": token, "name": name}
     said, content = str(request.get("encoding") or ""), uploads.read(token, name)
     most = int(RANGES["most"][1])
+    how = {"columns": tuple(columns.items()), "encoding": said, "most": most}
     try:
-        table = tables.read_table(content, name, columns=columns or None, most=most, encoding=said)
+        if request.get("held_out"):
+            table = held_out_of(TrainingData(held_out_file=path, held_out_name=name, **how))
+        else:
+            table = tables.read_table(content, name, **{**how, "columns": columns or None})
     except Problem as problem:
         if problem.about not in (*CHOOSE_COLUMNS, "encoding"):
             raise

@@ -183,7 +183,10 @@ def test_a_held_out_file_is_read_by_the_columns_of_the_other_where_it_has_them(u
         ("a,b,c,d,e\n" + "".join(rows[20:]), 20),
         (f"sentence1,sentence2,score\n{recognised}", 9),
     ):
-        held = {"held_out_file": hand_in(text)["file"], "held_out_name": "held.csv"}
+        file = hand_in(text)["file"]
+        held = {"held_out_file": file, "held_out_name": "held.csv"}
+        told = {"file": file, "name": "held.csv", "columns": chosen, "held_out": True}
+        assert plans.describe_file(told)["used"] == count
         found = requests._check({"plan": {**plan, "data": {**plan["data"], **held}}})
         assert (found["train"], found["held_out"]) == (20, count)
         assert 0 < found["by_chance"] < 1
