@@ -120,7 +120,7 @@ def unfold_all(page: Page) -> None:
     """Open every fold of the Explore page, and wait for what is only asked for then."""
     page.evaluate("for (const fold of document.querySelectorAll('.lp details')) fold.open = true")
     page.wait_for_selector("#main-pairs tbody tr")
-    page.wait_for_selector("#main-sweep path.lp-curve", state="attached")
+    page.wait_for_selector("#main-sweep .main-svg", state="attached")
     expect(page.locator("#main-figures .lp-statistics")).not_to_be_empty()
     settle(page)
 

@@ -8,7 +8,7 @@ import { Store } from "../../explorer/web/kit/store.js";
 import { equalised, orderOf, reachOf } from "../../explorer/web/pages/compare/bars.js";
 import { coloured, latexOf, plain } from "../../explorer/web/pages/compare/latex.js";
 
-const { barsPath } = await import("../../explorer/web/kit/plot.js");
+const { barsPath } = await import("../../explorer/web/pages/compare/strips.js");
 
 /** @type {any} */
 const LOSSES = {
@@ -101,12 +101,9 @@ test("bars stand in one order for all strips", () => {
   assert.deepEqual(orderOf("base", { count: 3, labels: [], base: null }), [0, 1, 2]);
 });
 
-test("a bar stands by itself, none where there is no height, or all are one outline", () => {
-  const bars = { look: {}, from: [0, 1, 2, 3], to: [1, 2, 3, 4], heights: [0, 1, -2, Number.NaN], base: 0 };
-  const [toX, toY] = [(v) => 10 + 10 * v, (v) => 20 - 5 * v];
-  assert.equal(barsPath({ ...bars, gap: 2 }, toX, toY), "M20.00 20.00h8.00V15.00H20.00zM30.00 20.00h8.00V30.00H30.00z");
-  const outline = barsPath({ ...bars, heights: [0, 1, 2, 0] }, toX, toY);
-  assert.equal(outline, "M10.00 20.00L10.00 20.00H20.00L20.00 15.00H30.00L30.00 10.00H40.00L40.00 20.00H50.00V20.00");
+test("a bar stands above or below the middle, and none where there is no height or no number", () => {
+  const path = barsPath([0, 1, -0.5, Number.NaN], 31, 10);
+  assert.equal(path, "M37.20 31h7.60v-29.00h-7.60zM47.20 31h7.60v14.50h-7.60z");
 });
 
 test("a formula is taken away in its inks, its braces in order", () => {

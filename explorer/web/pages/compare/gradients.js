@@ -4,17 +4,13 @@ import { floats } from "../../kit/arrays.js";
 import { clip, h, reword, roomOf, worded } from "../../kit/dom.js";
 import { show } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
-import { plotArea } from "../../kit/plot.js";
 import { check } from "../../kit/sidebar.js";
 import { say } from "../../kit/words.js";
 import { agreementTable } from "./agreement.js";
 import { equalised, orderOf, reachOf } from "./bars.js";
 import { chip, colourOf, letterOf } from "./legend.js";
+import { stripChart } from "./strips.js";
 import { downloads } from "./taking.js";
-
-const STRIP = 58;
-const GAP = 6;
-const LEFT = 26;
 
 /**
  * @param {HTMLElement} root
@@ -35,13 +31,8 @@ export default function gradients(root, channel) {
   const agreement = agreementTable(channel);
   const taking = downloads(channel, { name: "gradients", figure: picture, csv: asCsv });
   const chart = h("div.lp-strips");
-  const margins = { left: LEFT, right: 0, top: 0, bottom: 0 };
-  const area = plotArea(chart, { margins, attributes: { tabindex: 0 } }, (what, value) => {
-    if (what !== "reach") return;
-    const pair = value === null ? undefined : places[Math.min(Math.floor(value), places.length - 1)];
-    channel.point(pair === undefined ? [] : [pair]);
-  });
-  const svg = area.element;
+  const strips = stripChart(chart, (place) => channel.point(place === null ? [] : [places[place]]));
+  const svg = strips.element;
   root.append(
     h("div.lp-bar", {}, worded("h2", "compare.gradients"), taking.element),
     h("div.lp-row.lp-wrap", {}, h("label.lp-inline", {}, worded("span", "ui.sorted_by"), order), equal),
@@ -82,55 +73,26 @@ export default function gradients(root, channel) {
     draw();
   }
 
-  const tall = () => values.length * (STRIP + GAP) + 4;
-
   function draw() {
     if (!room.width || !values.length) return;
     const reach = reachOf(values);
-    const bins = places.map((_pair, place) => place);
-    /** @param {number} y */
-    const stripAt = (y) => values.findIndex((_one, place) => middle(place) === y);
-    area.update({
-      data: {
-        width: Math.max(room.width, 160),
-        height: tall(),
-        x: { span: [0, Math.max(places.length, 1)], ticks: [], write: String },
-        // The strips by their pixels, from the bottom up.
-        y: {
-          span: [tall(), 0],
-          ticks: values.map((_one, place) => middle(place)),
-          write: (y) => letterOf(stripAt(y)),
-          look: (y) => ({
-            x: 2,
-            "text-anchor": "start",
-            "font-size": 13,
-            "font-weight": 700,
-            fill: colourOf(stripAt(y)),
-          }),
-        },
-        bars: values.map((one, place) => ({
-          look: { fill: colourOf(place) },
-          from: bins.map((bin) => bin + 0.12),
-          to: bins.map((bin) => bin + 0.88),
-          heights: one ? places.map((pair) => middle(place) - (one[pair] / reach) * (STRIP / 2)) : [],
-          base: middle(place),
-          gap: 0,
-        })),
-      },
+    strips.draw({
+      width: Math.max(room.width, 160),
+      count: places.length,
+      label: say("compare.bars_label", { count: places.length, sides: values.length }),
+      strips: values.map((one, place) => ({
+        name: letterOf(place),
+        colour: colourOf(place),
+        heights: one ? places.map((pair) => one[pair] / reach) : [],
+      })),
     });
-    const count = places.length;
-    svg.setAttribute("aria-label", say("compare.bars_label", { count, sides: values.length }));
     light();
   }
-
-  /** @param {number} place */
-  const middle = (place) => 2 + place * (STRIP + GAP) + STRIP / 2;
 
   function light() {
     const { pairs } = channel.pointed;
     const at = pairs.length ? places.indexOf(pairs[pairs.length - 1]) : -1;
-    const lit = { x: /** @type {[number, number]} */ ([at, at + 1]), look: { fill: "var(--lp-pointed)" } };
-    area.update({ state: { bands: at < 0 ? [] : [lit] } });
+    strips.light(at);
     told.textContent = at < 0 ? say("compare.bars_hint") : saidOf(places[at]);
   }
 
@@ -193,7 +155,7 @@ export default function gradients(root, channel) {
   /** @returns {import("./taking.js").Figure} */
   function picture() {
     const note = channel.store.state.equalised ? say("compare.equalised.about") : "";
-    return { ...area.taken(), title: say("compare.gradients"), note };
+    return { ...strips.taken(), title: say("compare.gradients"), note };
   }
 
   function asCsv() {

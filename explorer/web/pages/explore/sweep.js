@@ -1,11 +1,11 @@
 // What if a parameter were different: the loss, its gradient and its active terms along the range,
 // with the two rules of thumb drawn in; and short trainings, which settle what rules cannot. Worked
 // out when asked for.
-import { h, roomOf, setText, worded } from "../../kit/dom.js";
+import { h, setText, worded } from "../../kit/dom.js";
 import { parameterValue } from "../../kit/form.js";
 import { counted, percent, read, show } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
-import { plotArea, ticksOf } from "../../kit/plot.js";
+import { plotlyChart, themeColour } from "../../kit/plotly.js";
 import { GONE } from "../../kit/server.js";
 import { aboutTrials, valuesOf } from "../../kit/trials.js";
 import { parameterName, say } from "../../kit/words.js";
@@ -23,8 +23,8 @@ const PANELS = [
   { name: "gradient", write: (v) => show(v, 3), logarithmic: true },
   { name: "active", write: percent, range: [0, 1] },
 ];
-const TALL = 168;
-const MARGINS = { left: 46, right: 18, top: 10, bottom: 22 };
+const HEIGHT = 172;
+const MARGINS = { l: 46, r: 18, t: 10, b: 26 };
 /** @type {Span} */
 const BAND = [0.1, 10];
 
@@ -48,8 +48,16 @@ export default function sweep(root, channel, server) {
     const said = h("span.lp-value");
     const head = h("div.lp-sweep-head", {}, worded("span", `sweep.${panel.name}`), said);
     const box = h("div.lp-sweep-panel", {}, head);
-    const area = plotArea(box, { margins: MARGINS, attributes: { height: TALL } }, hear);
-    return { ...panel, said, area, box, room: roomOf(box, () => draw()) };
+    const chart = plotlyChart(
+      () => figureOf(panel),
+      (plot) => {
+        plot.on("plotly_hover", ({ points }) => point(points[0].x));
+        plot.on("plotly_unhover", () => point(null));
+        plot.on("plotly_click", ({ points }) => choose(points[0].x));
+      },
+    );
+    box.append(chart.box);
+    return { ...panel, said, chart, box };
   });
   const charts = h(
     "div.lp-sweep-panels",
@@ -163,7 +171,7 @@ export default function sweep(root, channel, server) {
 
   /**
    * Least and largest height that is drawn, and whether by ratios.
-   * @param {Panel} panel
+   * @param {(typeof PANELS)[number]} panel
    * @param {number[]} heights
    * @returns {[number, number, boolean]}
    */
@@ -223,62 +231,63 @@ export default function sweep(root, channel, server) {
   }
 
   /**
+   * The curve, with the bands of the rules and a dot where the scene stands.
+   * @param {(typeof PANELS)[number]} panel
+   */
+  function figureOf(panel) {
+    const heights = found?.heights[panel.name];
+    if (!found || !heights) return null;
+    const { values, advised, within, parameter } = found;
+    const [low, high, logarithmic] = reachOf(panel, heights);
+    const ends = [values[0], values[values.length - 1]];
+    /** @param {number} v */
+    const inside = (v) => Math.max(ends[0], Math.min(ends[1], v));
+    const [accent, rule, floor] = ["accent", "collapse", "floor"].map(themeColour);
+    /** @type {(fillcolor: string, opacity: number, at: object) => object} */
+    const band = (fillcolor, opacity, at) => ({
+      ...{ type: "rect", xref: "paper", x0: 0, x1: 1, yref: "paper", y0: 0, y1: 1, layer: "below" },
+      ...{ fillcolor, opacity, line: { width: 0 } },
+      ...at,
+    });
+    const shapes = [
+      ...(advised
+        ? [band(rule, 0.2, { name: "advised", xref: "x", x0: inside(advised[0]), x1: inside(advised[1]) })]
+        : []),
+      ...(within ?? []).map(([x0, x1]) => band(floor, 1, { name: "within", xref: "x", x0, x1, y1: 0.03 })),
+      ...(panel.name === "gradient" && within
+        ? [band(floor, 0.2, { name: "norm-band", yref: "y", y0: BAND[0], y1: BAND[1] })]
+        : []),
+    ];
+    /** @type {(span: number[], byRatios: boolean) => object} */
+    const axis = (span, byRatios) =>
+      byRatios ? { type: "log", range: span.map(Math.log10), dtick: 1 } : { type: "linear", range: span, nticks: 6 };
+    const layout = {
+      ...{ height: HEIGHT, margin: MARGINS, hovermode: "x", hoverdistance: -1, dragmode: false, shapes },
+      xaxis: axis(ends, found.logarithmic),
+      yaxis: { ...axis([low, high], logarithmic), ...(panel.range ? { tickformat: ".0%" } : {}) },
+    };
+    const curve = {
+      type: "scatter",
+      mode: "lines",
+      x: values,
+      y: heights,
+      line: { color: themeColour("ink"), width: 2 },
+    };
+    const here = { x: [settingOf(parameter)], y: [heightNow(panel.name)], marker: { color: accent, size: 9 } };
+    const dot = { type: "scatter", mode: "markers", hoverinfo: "skip", cliponaxis: false, ...here };
+    return { data: [{ ...curve, hoverinfo: "none" }, dot], layout };
+  }
+
+  /**
    * @param {Panel} panel
    * @param {Found} of
    */
-  function drawPanel(panel, of) {
-    const heights = of.heights[panel.name];
+  function drawPanel(panel, { heights: all, parameter }) {
+    const heights = all[panel.name];
     panel.box.hidden = !heights;
     if (!heights) return;
-    const [low, high, logarithmic] = reachOf(panel, heights);
-    const { values, advised, within, parameter } = of;
-    /** @type {Span} */
-    const span = [values[0], values[values.length - 1]];
-    /** @param {number} v */
-    const inside = (v) => Math.max(span[0], Math.min(span[1], v));
-    /** @param {string} name */
-    const looks = (name) => ({ class: `lp-${name}` });
-    /** @type {(x: Span) => import("../../kit/plot.js").Band} */
-    const rule = ([from, to]) => ({ x: [inside(from), inside(to)], look: looks("advised") });
-    const bands = [
-      ...(advised ? [rule(advised)] : []),
-      ...(within ?? []).map((range) => ({ x: range, foot: 3, look: looks("within") })),
-      ...(panel.name === "gradient" && within ? [{ y: BAND, look: looks("norm-band") }] : []),
-    ];
-    const now = settingOf(parameter);
-    const here = heightNow(panel.name);
-    const at = reached ?? now;
-    const height = reached === null ? here : heights[values.indexOf(reached)];
-    const dots = [
-      { x: now, y: here, look: { ...looks("here"), r: 4.5 } },
-      ...(reached === null ? [] : [{ x: reached, y: height, look: { ...looks("reached"), r: 3.5 } }]),
-    ];
-    panel.area.update({
-      data: {
-        width: Math.max(panel.room.width, 200),
-        height: TALL,
-        x: {
-          span,
-          logarithmic: of.logarithmic,
-          ticks: ticksOf(span, 6, of.logarithmic),
-          write: (v) => show(v, 3),
-          stems: true,
-        },
-        y: { span: [low, high], logarithmic, ticks: ticksOf([low, high], 4, logarithmic), write: panel.write },
-        bands,
-        curves: [{ x: values, y: heights, look: looks("curve") }],
-      },
-      state: {
-        lines: [{ x: now, look: looks("here") }, ...(reached === null ? [] : [{ x: reached, look: looks("reached") }])],
-        dots,
-      },
-    });
-    panel.said.textContent = say("sweep.at", {
-      value: panel.write(height),
-      name: nameOf(parameter),
-      at: show(at, 6), // a value in force may have more digits than those of the curve
-    });
-    panel.area.element.setAttribute(
+    panel.chart.draw();
+    panel.chart.box.setAttribute(
       "aria-label",
       say("sweep.label", {
         what: say(`sweep.${panel.name}`),
@@ -287,6 +296,23 @@ export default function sweep(root, channel, server) {
         to: panel.write(heights[heights.length - 1]),
       }),
     );
+    readPanel(panel);
+  }
+
+  /**
+   * The value at the setting in force, or where the pointer is.
+   * @param {Panel} panel
+   */
+  function readPanel({ name, write, chart, said }) {
+    const heights = found?.heights[name];
+    if (!found || !heights) return;
+    const { values, parameter } = found;
+    chart.mark(reached ?? settingOf(parameter));
+    said.textContent = say("sweep.at", {
+      value: write(reached === null ? heightNow(name) : heights[values.indexOf(reached)]),
+      name: nameOf(parameter),
+      at: show(reached ?? settingOf(parameter), 6), // a value in force may have more digits than those of the curve
+    });
   }
 
   /**
@@ -303,34 +329,19 @@ export default function sweep(root, channel, server) {
     if (within) verdict.textContent = verdictOf(nameOf(parameter), advised, within);
   }
 
-  // ---- Pointing: the value under the pointer is told, a press takes it ----------------------
+  // ---- Pointing: the value under the pointer is read, a click takes it ----------------------
 
-  /**
-   * Of the values that were worked out the one that is drawn nearest: what is read there is its own.
-   * @param {Found} of
-   * @param {number} value
-   */
-  function nearest({ values, logarithmic }, value) {
-    /** @param {number} v */
-    const apart = (v) => (logarithmic ? Math.abs(Math.log(v / value)) : Math.abs(v - value));
-    return values.reduce((best, one) => (apart(one) < apart(best) ? one : best));
+  /** @param {number | null} value */
+  function point(value) {
+    reached = value;
+    for (const panel of panels) readPanel(panel);
   }
 
-  /**
-   * @param {string} what
-   * @param {number | null} value
-   */
-  function hear(what, value) {
-    if (!found || what === "click") return;
-    const told = value === null ? null : nearest(found, value);
-    if (what === "reach") {
-      if (told === reached) return;
-      reached = told;
-      draw();
-    } else if (told !== null) {
-      const rounded = Number(told.toPrecision(6));
-      channel.set({ parameters: { ...channel.scenario.parameters, [found.parameter]: rounded } });
-    }
+  /** @param {number} value */
+  function choose(value) {
+    if (!found) return;
+    const rounded = Number(value.toPrecision(6));
+    channel.set({ parameters: { ...channel.scenario.parameters, [found.parameter]: rounded } });
   }
 
   channel.on("scenario", () => {
