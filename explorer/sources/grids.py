@@ -276,8 +276,8 @@ def _grid_of(
     if kind == "JSON" and not looks_like_json:
         raise Problem("file_not_json", name=name)
     if looks_like_json:
-        columns, records = json_records(text, name, tell)
-        return Grid(columns, records, True, encoding, found.left_lines)
+        columns, records, named = json_records(text, name, tell)
+        return Grid(columns, records, named, encoding, found.left_lines)
     if found.is_drawn:
         kind, header = "TSV", found.has_header and header is not False
     columns, records, header = delimited(text, kind, header, tell, chosen)

@@ -1,17 +1,21 @@
-"""JSON lines, or one JSON array, as rows: an object each, its keys the columns."""
+"""JSON lines, or one JSON array, as rows: an object each, whose keys are the columns, or an array
+each, whose cells are those of a table."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from explorer.runtime.limits import COLUMNS, ROW_LETTERS
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import Cells, is_blank, shortened
+from explorer.sources.columns import recognised
 from explorer.sources.delimited import Record, Tell, distinct, lines_of
 from explorer.sources.nested_rows import flattened, joined
 
+_OF_LISTS = re.compile(r"\s*\[\s*(?=\[)")
 _BLANK = re.compile(r"[ \t\n\r]*")
 # A string, also one that nothing closes, or a bracket. Possessive repeats keep it linear.
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
@@ -24,29 +28,61 @@ Object = dict[str, object]
 
 
 def is_json(text: str) -> bool:
-    """A JSON object on the first line, or an array that holds one."""
+    """A JSON object, or an array with a text, on the first line; or an array that holds one."""
     start = text[:4096].lstrip() or text.lstrip()[:4096]
-    return re.match(r'\{\s*("|\})|\[\s*[\{\]]', start) is not None
+    return re.match(r'\{\s*("|\})|\[\s*[\{\]]', start) is not None or bool(_first_list(text))
+
+
+def _first_list(text: str) -> list[object]:
+    """The first row, where rows are arrays and this one holds a text; else an empty list."""
+    outer = _OF_LISTS.match(text)
+    begin = outer.end() if outer else _after_blanks(text, 0)
+    if text[begin : begin + 1] != "[" or _is_long(text, begin):
+        return []
+    try:
+        row, end = _DECODER.raw_decode(text, begin)
+    except (ValueError, RecursionError):
+        return []
+    rest = text[end : _after_blanks(text, end) + 1]
+    is_whole = rest.strip() in (",", "]") if outer else not rest.strip() or "\n" in rest
+    return row if is_whole and any(isinstance(cell, str) for cell in row) else []
 
 
 def json_records(
     text: str, name: str, tell: Tell
-) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]]]:
-    """Columns, and what goes through the records.
+) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]], bool]:
+    """Columns, what goes through the records, and whether the columns have names: those of arrays
+    are numbered, unless the first array has names as a header would.
 
-    Raises Problem if no object has a key, there are too many keys, or an array is damaged.
+    Raises Problem if no row has a cell, there are too many columns, or an array is damaged.
     """
-    is_array = text[_after_blanks(text, 0)] == "["
+    first = _first_list(text)
+    in_array = text[_after_blanks(text, 0)] == "[" and (not first or bool(_OF_LISTS.match(text)))
+    head = [cell for cell in first if isinstance(cell, str)]
+    names = head if len(head) == len(first) and recognised(head) > 1 else []
+
+    def rows(tell: Tell) -> Iterator[tuple[int, object]]:
+        return _array(text, name, tell) if in_array else _lines(text, tell)
 
     def entries(tell: Tell) -> Iterator[tuple[int, Object | Problem]]:
-        if (rows := None if is_array else joined(text)) is not None:
-            return enumerate(rows, start=1)
-        return _array(text, name, tell) if is_array else _lines(text, tell)
+        if (found := None if in_array else joined(text)) is not None:
+            yield from enumerate(found, start=1)
+            return
+        for number, row in itertools.islice(rows(tell), bool(names), None):
+            if first and isinstance(row, list):
+                row = _named(row, names)
+            yield number - bool(names), _checked(row)
 
     columns, records = object_records(entries, name, tell)
     if not columns:
         raise Problem("file_not_json", name=name)
-    return columns, records
+    return columns, records, bool(names) or not first
+
+
+def _named(row: list[object], names: Sequence[str]) -> Object:
+    """The cells of an array by the names of their columns, or by their numbers."""
+    numbers = map(str, range(len(names) + 1, len(row) + 1))
+    return dict(zip(itertools.chain(names, numbers), row, strict=False))
 
 
 def object_records(
@@ -111,16 +147,16 @@ def _whole(digits: str) -> float:
 _DECODER = json.JSONDecoder(parse_int=_whole)
 
 
-def _lines(text: str, tell: Tell) -> Iterator[tuple[int, Object | Problem]]:
+def _lines(text: str, tell: Tell) -> Iterator[tuple[int, object]]:
     for number, line in lines_of(text, tell):
-        yield number + 1, _object_in(line)
+        yield number + 1, _in_line(line)
 
 
-def _object_in(line: str) -> Object | Problem:
+def _in_line(line: str) -> object:
     if len(line) > ROW_LETTERS:
         return Problem("row_too_long", most=ROW_LETTERS)
     try:
-        return _checked(_DECODER.decode(line))
+        return _DECODER.decode(line)
     except (ValueError, RecursionError):
         return Problem("row_not_json", text=shortened(line[:200].strip()))
 
@@ -128,10 +164,12 @@ def _object_in(line: str) -> Object | Problem:
 def _checked(value: object) -> Object | Problem:
     if isinstance(value, dict):
         return flattened(value)
+    if isinstance(value, Problem):
+        return value
     return Problem("row_not_object", text=shortened(value))
 
 
-def _array(text: str, name: str, tell: Tell) -> Iterator[tuple[int, Object | Problem]]:
+def _array(text: str, name: str, tell: Tell) -> Iterator[tuple[int, object]]:
     """The entries one at a time: all at once would take many times the room of the text."""
     broken = Problem("file_broken", name=name, kind="JSON")
     position, mark = _after_blanks(text, text.index("[") + 1), ","
@@ -148,7 +186,7 @@ def _array(text: str, name: str, tell: Tell) -> Iterator[tuple[int, Object | Pro
         except (ValueError, RecursionError):
             raise broken from None
         row += 1
-        yield row, _checked(value)
+        yield row, value
         position = _after_blanks(text, position)
         mark = text[position : position + 1]
         position = _after_blanks(text, position + 1)
