@@ -119,6 +119,5 @@ def _fits(value: object, parameter: Parameter) -> TypeGuard[float]:
 
 def _range_problem(parameter: Parameter) -> str:
     """The sentence for a number that does not fit."""
-    if parameter.on_value is not None:
-        return "parameter_range_or_off"
-    return "parameter_whole" if parameter.whole else "parameter_range"
+    kind = "parameter_whole" if parameter.whole else "parameter_range"
+    return kind if parameter.on_value is None else f"{kind}_or_off"

@@ -18,7 +18,7 @@ import itertools
 import linecache
 from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeGuard
 
 from torch import Tensor
 
@@ -48,6 +48,8 @@ def definition_at(
     """Return what a definition runs for these inputs and parameters: of a composed one
     (`losses.rules`) the one that they choose, specialised. `accepted` says what it takes."""
     found, called = chosen(definition, arguments)
+    if _is_ours(found):  # around it stands at most what makes the mask, which the batch has made
+        found = inspect.unwrap(found)
     return specialised(found, {**arguments, **called})
 
 
@@ -106,8 +108,7 @@ def is_specialised(function: Callable[..., object]) -> bool:
 @functools.cache
 def _source_of(function: Callable[..., Tensor]) -> Source | None:
     """Read a function; None where it is no plain function of a file, or has nothing to decide."""
-    ours = isinstance(function, FunctionType) and function.__module__.startswith("losses.")
-    if not ours or function.__closure__:
+    if not _is_ours(function) or function.__closure__:
         return None
     try:
         text = inspect.getsource(function)
@@ -116,7 +117,6 @@ def _source_of(function: Callable[..., Tensor]) -> Source | None:
     tree = parsed(text).body[0]
     if not isinstance(tree, ast.FunctionDef) or tree.decorator_list:
         return None
-    assert isinstance(function, FunctionType)
     nodes = list(ast.walk(tree))
     assigned = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     fixed = {one.arg for one in arguments_of(tree)} - assigned
@@ -140,6 +140,10 @@ def _source_of(function: Callable[..., Tensor]) -> Source | None:
     named = {one.id for one in {*called, *picking, *looked_up} if isinstance(one, ast.Name)}
     folded = tuple(sorted(named & arguments))
     return Source(text, tree, defaults, tests, folded) if tests or folded else None
+
+
+def _is_ours(function: object) -> TypeGuard[FunctionType]:
+    return isinstance(function, FunctionType) and function.__module__.startswith("losses.")
 
 
 def _picks(function: FunctionType, call: ast.Call) -> bool:

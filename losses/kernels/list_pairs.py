@@ -28,7 +28,7 @@ def lambda_loss(
     mask: Tensor | None,
     *,
     scheme: str,
-    k: int,
+    k: int | None,
     sigma: float,
     mu: float,
     mean: bool,
@@ -84,7 +84,7 @@ def _lowered(scaled: Tensor, mask: Tensor | None, temperature: float = 1.0) -> T
     return torch.where(mask, scaled, low - FAR * max(1.0, temperature) * (1 + low.abs()))
 
 
-def _gains(heights: Tensor, present: Tensor | None, k: int) -> Tensor:
+def _gains(heights: Tensor, present: Tensor | None, k: int | None) -> Tensor:
     """As `losses.lists.candidates.gains_of`."""
     if present is not None:
         heights = heights.masked_fill(~present, 0)
@@ -92,7 +92,7 @@ def _gains(heights: Tensor, present: Tensor | None, k: int) -> Tensor:
     largest = heights.amax(dim=1, keepdim=True)
     gains = torch.exp2(heights - largest) * torch.expm1(-math.log(2) * heights).neg_()
     inverse = _inverse_discounts(gains)
-    if k:
+    if k is not None:
         inverse[k:] = 0
     ideal = gains.sort(dim=1, descending=True).values.mv(inverse)[:, None]
     return gains / ideal.clamp_min(torch.finfo(gains.dtype).tiny)
@@ -104,7 +104,7 @@ def _inverse_discounts(like: Tensor) -> Tensor:
     return 1 / places.log2()
 
 
-def _among_places(like: Tensor, scheme: str, k: int, mu: float) -> Tensor:
+def _among_places(like: Tensor, scheme: str, k: int | None, mu: float) -> Tensor:
     """What a pair weighs by its two places, [K, K]; with the gains it is the whole weight."""
     inverse, width = _inverse_discounts(like), like.shape[1]
     if scheme == "ndcg1":
@@ -117,7 +117,7 @@ def _among_places(like: Tensor, scheme: str, k: int, mu: float) -> Tensor:
             among += (inverse[:, None] - inverse[None, :]).abs_()
         if scheme in ("ndcg2", "ndcg2pp"):
             among += (mu if scheme == "ndcg2pp" else 1) * _by_distance(inverse)
-    if k:
+    if k is not None:
         among[k:, k:] = 0
     return among
 
@@ -131,10 +131,10 @@ def _by_distance(inverse: Tensor) -> Tensor:
     return steps[(places[:, None] - places[None, :]).abs()]
 
 
-def _pairs_counted(heights: Tensor, present: Tensor | None, scheme: str, k: int) -> Tensor:
+def _pairs_counted(heights: Tensor, present: Tensor | None, scheme: str, k: int | None) -> Tensor:
     """How many pairs the mean is over: those in the labels' order, or for "ndcg1" all."""
     count = _pairs_of(heights, present, scheme)
-    if k and k < heights.shape[1]:
+    if k is not None and k < heights.shape[1]:
         behind = None if present is None else present[:, k:]
         count = count - _pairs_of(heights[:, k:], behind, scheme)
     return count
@@ -167,7 +167,7 @@ def approx_ndcg(
 ) -> Summed:
     """−mean over lists of Σ G / log₂(1 + r̂), r̂ by soft comparisons."""
     count = len(scores) if mask is None else number_of(mask.any(dim=1), scores)
-    gains = _gains(labels.to(scores.dtype), mask, 0)
+    gains = _gains(labels.to(scores.dtype), mask, None)
 
     def value_and_slopes(part: slice, ranks: Tensor) -> tuple[Tensor, Tensor]:
         over = (1 + ranks).log2()

@@ -56,7 +56,7 @@ def log_shares_of(logits: Tensor) -> Tensor:
     return from_best - log_sum_exp(from_best, dim=1)[:, None].clamp_min(least)
 
 
-def gains_of(labels: Tensor, present: Tensor, k: int = 0) -> Tensor:
+def gains_of(labels: Tensor, present: Tensor, k: int | None = None) -> Tensor:
     """(2^y − 1) over the best DCG of the list, of its first `k` places if `k` is given: [L, K].
 
     A label below 0 gains as much as 0; of a list without any gain all are 0. Both sides are
@@ -67,7 +67,7 @@ def gains_of(labels: Tensor, present: Tensor, k: int = 0) -> Tensor:
     gains = torch.exp2(heights - largest) * -torch.expm1(-math.log(2) * heights)
     places = torch.arange(gains.shape[1], device=gains.device)
     inverse = 1 / torch.log2(places.to(gains.dtype) + 2)
-    if k:
+    if k is not None:
         inverse = inverse.masked_fill(places >= k, 0)
     ideal = (gains.sort(dim=1, descending=True).values * inverse).sum(dim=1, keepdim=True)
     return gains / ideal.clamp_min(torch.finfo(gains.dtype).tiny)

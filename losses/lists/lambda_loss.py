@@ -70,9 +70,9 @@ def lambda_loss_definition(
     present = present_in(scores, mask)
     pairs = both_present(present)
     ranks = ranks_of(scores, pairs)
-    gains = gains_of(labels.to(scores.dtype), present, int(k or 0))
+    gains = gains_of(labels.to(scores.dtype), present, k)
     ordered = pairs if scheme == "ndcg1" else pairs & (labels[:, :, None] > labels[:, None, :])
-    if k:
+    if k is not None:
         reached = ranks <= k
         ordered = ordered & (reached[:, :, None] | reached[:, None, :])
     weights = weights_by(scheme, gains, ranks, mu).masked_fill(~ordered, 0)
@@ -128,7 +128,7 @@ def lambda_loss(
     scores, labels, mask = scored_lists(scores, labels, mask)
     if isinstance(sigma, Tensor):  # it may want a gradient too
         scores, sigma = scores * sigma, 1.0
-    k, mu, mean = int(k or 0), float(mu), reduction == "mean"
+    k, mu, mean = int(k) if k else None, float(mu), reduction == "mean"
     chosen = {"scheme": scheme, "k": k, "sigma": sigma, "mu": mu}
 
     def densely(scores, labels, mask):
@@ -147,7 +147,7 @@ def _collapse(given: dict[str, Tensor], **parameters: Any) -> float:
 def _floor(
     given: dict[str, Tensor],
     scheme: str,
-    k: float,
+    k: float | None,
     sigma: float,
     reduction: str,
     within: Ends = COSINES,
@@ -159,7 +159,7 @@ def _floor(
     labels = given["labels"]
     ordered = both_present(present) & (labels[:, :, None] > labels[:, None, :])
     count = int(ordered.sum())
-    if scheme != "none" or not count or (k and reduction == "sum"):
+    if scheme != "none" or not count or (k is not None and reduction == "sum"):
         return Bound(0.0)
     each = softplus_at(sigma * (within[0] - within[1])) / math.log(2)
     return Bound(each * (count if reduction == "sum" else 1))
@@ -212,7 +212,18 @@ LAMBDA_LOSS = LossSpec(
     },
     parameters=(
         Parameter("scheme", "ndcg2pp", choices=SCHEMES, label="weights"),
-        Parameter("k", 0.0, "k", 0, 50, 1, whole=True, label="first k only"),
+        Parameter(
+            "k",
+            None,
+            "k",
+            1,
+            50,
+            1,
+            whole=True,
+            on_value=10.0,
+            former_off=0.0,
+            label="first k only",
+        ),
         Parameter(
             "sigma",
             1.0,

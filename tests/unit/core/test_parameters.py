@@ -9,7 +9,7 @@ import pytest
 from explorer.core.explore import explore
 from explorer.core.parameters import checked
 from explorer.core.resolve import parameters_for, spec_for
-from explorer.core.scenario import Scenario
+from explorer.core.scenario import Data, Scenario
 from explorer.export.caption import caption, parameter_words
 from explorer.export.code import alone, as_module, with_package
 from explorer.lab.compare import syntax
@@ -19,6 +19,7 @@ from explorer.locale import LANGUAGES
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 
+LISTS = tuple((f"query {n}", f"key {n} {k}", str(k / 2)) for n in range(2) for k in range(3))
 SUM = "info_nce+cosent"
 SWIFT = "ms-swift 3.12.6 (Qwen3-Embedding)"
 EVERY = [
@@ -45,6 +46,17 @@ DOORS = [
 def test_there_are_such_parameters_in_losses_conventions_and_sums():
     found = {(loss, convention) for loss, convention, _ in OPTIONAL}
     assert {("info_nce", ""), ("info_nce", SWIFT), (SUM, "")} <= found
+    assert {("lambda_loss", ""), ("distill_kl", "")} <= found
+
+
+def test_no_number_in_a_range_means_off():
+    """A reader takes the former number for off, so that it can be none of the values."""
+    for _, _, parameter in OPTIONAL:
+        assert parameter.former_off is not None
+        assert not parameter.minimum <= parameter.former_off <= parameter.maximum
+        assert parameter.minimum <= parameter.on_value <= parameter.maximum
+    for _, _, parameter in EVERY:
+        assert "0:" not in parameter.label
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -83,7 +95,8 @@ def test_what_is_neither_a_number_in_range_nor_off_is_refused_with_both():
         ):
             with pytest.raises(Problem) as refused:
                 checked(parameter, value)
-            assert refused.value.key == "problem.parameter_range_or_off"
+            kind = "whole" if parameter.whole else "range"
+            assert refused.value.key == f"problem.parameter_{kind}_or_off"
 
 
 # Scenes of an earlier version, of InfoNCE and of a sum with it, with "mask_above" at 1000.
@@ -131,3 +144,19 @@ def test_what_a_convention_masks_by_default_is_switched_off_in_its_code():
     assert off.loss != on.loss
     assert "mask_above=None" in with_package(off).text
     assert "mask_above" not in off.trace.listing
+
+
+@pytest.mark.parametrize(
+    ("loss", "name", "same"),
+    [("lambda_loss", "k", 3), ("distill_kl", "teacher_temperature", 1.0)],
+)
+def test_off_is_what_zero_was_before(loss, name, same):
+    """Of three candidates the first three are all; the student's temperature is 1."""
+    data = Data(source="table", rows=LISTS, teacher=LISTS, encoder="all apart")
+    off, before, on = (
+        explore(Scenario(data=data, loss=loss, parameters=chosen))
+        for chosen in ((), ((name, 0),), ((name, same),))
+    )
+    assert off.loss == before.loss == pytest.approx(on.loss, abs=1e-12)
+    assert before.parameters[name] is off.parameters[name] is None
+    assert f" {name}=" not in with_package(off).text

@@ -108,8 +108,6 @@ def test_parameters_are_the_keywords_of_both_and_have_their_defaults(spec):
         if (spec.name, parameter.name) in {
             ("triplet", "mining"),  # a batch has classes to mine from, not given triplets
             ("hierarchical_cosent", "weights"),  # 1 for each level, however many
-            ("lambda_loss", "k"),  # 0 on the page and None are all
-            ("distill_kl", "teacher_temperature"),  # likewise the student's
         }:
             continue
         assert parameter.default == argument.default
