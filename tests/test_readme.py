@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from PIL import Image
 
 from explorer.core.explore import explore
 from explorer.core.own_loss import add_own_loss
@@ -71,6 +72,14 @@ def test_its_pictures_are_there():
     assert len(places) > 4
     for place in map("".join, places):
         assert (ROOT / place).is_file(), place
+
+
+def test_its_first_picture_moves_and_is_small():
+    place = re.search(r"!\[[^\]]*\]\(([^)]+)\)", README)[1]
+    with Image.open(ROOT / place) as picture:
+        assert picture.format == "WEBP"
+        assert picture.n_frames > 5
+    assert (ROOT / place).stat().st_size < 1_000_000
 
 
 def test_it_is_short():
