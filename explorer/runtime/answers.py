@@ -20,13 +20,18 @@ NUMBER_BYTES = 8  # of a number, null or truth value in JSON, about
 WIDE_LETTER_BYTES = 3  # of a letter beyond ASCII in UTF-8, about
 
 
-def check_answer(answer: object) -> None:
-    """Raise Problem where the answer, as JSON, is larger than a hosted page sends."""
+def check_answer(answer: object) -> int:
+    """Return about how many bytes the answer takes as JSON, 0 at home, where nobody counts.
+
+    Raises Problem where that is more than a hosted page sends.
+    """
     if not deployment_policy().bounded:
-        return
+        return 0
     most = budget("answer_mib")
-    if json_bytes(answer, most * MIB) > most * MIB:
+    size = json_bytes(answer, most * MIB)
+    if size > most * MIB:
         raise logged(Problem("answer_too_large", about="size", most=most))
+    return size
 
 
 def json_bytes(value: object, most: float) -> int:
@@ -49,25 +54,29 @@ def json_bytes(value: object, most: float) -> int:
 
 
 class Unsent:
-    """The bytes of answers that are written out and not sent yet."""
+    """The bytes of answers from the moment they are about to be written out until they are sent."""
 
     def __init__(self) -> None:
         self.held = 0
         self._lock = threading.Lock()
 
-    def take(self, size: int) -> bool:
-        """Whether so many bytes more fit beside the others; they are then counted."""
+    def take(self, size: int, in_place_of: int = 0) -> None:
+        """Count so many bytes in place of others that were counted.
+
+        Raises Problem, and counts neither, where they do not fit beside the rest.
+        """
         with self._lock:
+            self.held -= in_place_of
             if self.held + size > budget("answers_mib") * MIB:
-                return False
+                raise logged(Problem("low_memory", about="again"))
             self.held += size
-            return True
 
     def let_go_with(self, response: object, size: int) -> None:
         """Count these bytes no longer once nothing sends the response any more."""
-        weakref.finalize(response, self._let_go, size)
+        weakref.finalize(response, self.let_go, size)
 
-    def _let_go(self, size: int) -> None:
+    def let_go(self, size: int) -> None:
+        """Count these bytes no longer."""
         with self._lock:
             self.held -= size
 

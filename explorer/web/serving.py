@@ -15,8 +15,8 @@ from explorer.runtime import jobs
 from explorer.runtime.answers import UNSENT, check_answer
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.leave import read_leave, with_leave
-from explorer.runtime.problem import Problem, logged
-from explorer.runtime.sendable import encoded, sendable
+from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import encoded
 from explorer.runtime.validation import misfit
 from explorer.runtime.visitors import has_key
 from explorer.runtime.wire import Json
@@ -36,7 +36,7 @@ def served(
     """A server function that turns a `Problem` into an answer the page can show.
 
     `answers` is the type of its answers (`explorer.web.wire`); `Refused` is one everywhere. What
-    is not of the type that it `takes` is refused, and every answer can be sent (`sendable`).
+    is not of the type that it `takes` is refused.
     What it `keeps` belongs to somebody, so on a hosted page it asks for their key: a browser that
     takes no cookies would find nothing of it again.
     What its owner agreed to stands in "leave" (`explorer.runtime.leave`).
@@ -53,9 +53,7 @@ def served(
                 jobs.check()  # who has left while they waited for a thread is answered nothing
                 if keeps and not has_key():
                     raise Problem("no_cookie")
-                found = function(_without_leave(request))
-                check_answer(found)
-                return sendable(found)
+                return function(_without_leave(request))
         except Problem as problem:
             return {"error": problem.to_json()}
         except jobs.Cancelled:
@@ -70,23 +68,40 @@ def served(
 
 def sent(function: Callable[[object], Json]) -> Callable[[object], Response]:
     """The server function with its answer made ready to be sent: in the fifth of the time that it
-    takes FastAPI to look through it, and on a hosted page compressed, as it goes a long way."""
+    takes FastAPI to look through it, and on a hosted page compressed, as it goes a long way. Its
+    bytes are counted there until they are sent (`UNSENT`)."""
 
     @functools.wraps(function)
     def answer(request: object) -> Response:
-        body = encoded(function(request))
-        headers = {}
-        worth_it = deployment_policy().packs_answers and len(body) > WORTH_COMPRESSING
-        if worth_it and "br" in accepted_encodings():
-            body, headers["content-encoding"] = brotli.compress(body, quality=1), "br"
-        if not UNSENT.take(len(body)):
-            problem = logged(Problem("low_memory", about="again"))
+        found = function(request)
+        try:
+            UNSENT.take(size := check_answer(found))
+            return _counted(found, size)
+        except Problem as problem:
             return Response(encoded({"error": problem.to_json()}), media_type="application/json")
-        response = Response(body, media_type="application/json", headers=headers)
-        UNSENT.let_go_with(response, len(body))
-        return response
 
     return answer
+
+
+def _counted(found: Json, estimated: int) -> Response:
+    """The answer as a response, whose bytes are counted in place of those that were estimated."""
+    try:
+        body, headers = _written(found)
+    except BaseException:
+        UNSENT.let_go(estimated)
+        raise
+    UNSENT.take(len(body), in_place_of=estimated)
+    response = Response(body, media_type="application/json", headers=headers)
+    UNSENT.let_go_with(response, len(body))
+    return response
+
+
+def _written(found: Json) -> tuple[bytes, dict[str, str]]:
+    body = encoded(found)
+    worth_it = deployment_policy().packs_answers and len(body) > WORTH_COMPRESSING
+    if worth_it and "br" in accepted_encodings():
+        return brotli.compress(body, quality=1), {"content-encoding": "br"}
+    return body, {}
 
 
 def _leave_in(request: object) -> contextlib.AbstractContextManager:

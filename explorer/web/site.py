@@ -64,6 +64,7 @@ from explorer.web.pages.large import page as large_page
 from explorer.web.pages.missing import page as missing
 from explorer.web.pool import EndsWork
 from explorer.web.programs import endpoint
+from explorer.web.sending import SendsInPieces
 from explorer.web.serving import FORGET
 
 HEALTH = APIRoute("/healthz", watched, include_in_schema=False)
@@ -153,6 +154,7 @@ def build(first: Scenario, address: str = "") -> gr.Server:
             DOWNLOAD,
         ],
         middleware=[
+            Middleware(SendsInPieces),
             Middleware(TellsDefects),
             Middleware(KnowsAddress, address),
             Middleware(KnowsHost),

@@ -69,9 +69,13 @@ def test_what_waits_to_be_sent_is_counted_until_nobody_sends_it(monkeypatch):
     monkeypatch.setenv(HOSTED, "1")
     monkeypatch.setenv("LOSSPRISM_ANSWERS_MIB", "2")
     unsent, sending = Unsent(), Row("an answer")
-    assert unsent.take(2 * MIB)
+    unsent.take(2 * MIB)
     unsent.let_go_with(sending, 2 * MIB)
-    assert not unsent.take(1)
+    with pytest.raises(Problem):
+        unsent.take(1)
     del sending
     assert unsent.held == 0
-    assert unsent.take(2 * MIB)
+    unsent.take(2 * MIB)
+    with pytest.raises(Problem):  # an answer that came out larger than was estimated
+        unsent.take(2 * MIB + 1, in_place_of=MIB)
+    assert unsent.held == MIB

@@ -20,6 +20,7 @@ from explorer.lab import over_batches
 from explorer.lab.training.runs import Runs
 from explorer.runtime import downloads
 from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import encoded
 from explorer.sources.practice import practice_pairs
 from explorer.web import hosting, site
 from explorer.web.api import endpoints
@@ -42,14 +43,17 @@ TURNS = 5
 
 
 def wrong(
-    answer: Callable[[], object], capsys: pytest.CaptureFixture, before: float
+    answer: Callable[[], object],
+    capsys: pytest.CaptureFixture,
+    before: float,
+    written: Callable[[object], bytes],
 ) -> Iterator[str]:
     """What is wrong with what comes, how long it takes and how much memory since there was as much
     as `before`."""
     began = time.process_time()
     try:
         answer_ = answer()
-        ORJSONResponse._render(answer_)
+        written(answer_)
         if "problem.internal" in str(answer_):
             lines = capsys.readouterr().err.strip().splitlines()
             places = [line for line in lines if "explorer/" in line or "losses/" in line]
@@ -128,7 +132,7 @@ def test_what_a_page_may_be_sent(page, here, functions, capsys):
             for what, odd in varied(request, whole, (max(len(requests), 2), TURNS), begin):
                 found += [
                     f"{name}, {what}: {fault}"
-                    for fault in wrong(lambda f=function, odd=odd: f(odd), capsys, before)
+                    for fault in wrong(lambda f=function, odd=odd: f(odd), capsys, before, encoded)
                 ]
     assert not found, "\n".join(found)
 
@@ -152,6 +156,7 @@ def test_what_a_program_may_send(function, here, capsys):
     for what, odd in varied(expected, turns=(2, TURNS)):
         if isinstance(odd, dict) and odd.keys() == expected.keys():
             found += [
-                f"{what}: {fault}" for fault in wrong(lambda odd=odd: ask(odd), capsys, before)
+                f"{what}: {fault}"
+                for fault in wrong(lambda odd=odd: ask(odd), capsys, before, ORJSONResponse._render)
             ]
     assert not found, "\n".join(found)

@@ -99,11 +99,12 @@ def test_every_answer_can_be_sent():
     def refuse(request):
         raise Problem("encoder_id", encoder=request["text"], count=10**400, flag=True)
 
-    told = served("echo", lambda request: {name: [{"text": (request["text"],)}]}, dict)
-    assert told({"text": half}) == {"\ufffdname": [{"text": ("half \ufffd",)}]}
+    tell = sent(served("echo", lambda request: {name: [{"text": (request["text"],)}]}, dict))
+    told = json.loads(tell({"text": half}).body)
+    assert told == {"\ufffdname": [{"text": ["half \ufffd"]}]}
     values = served("refuse", refuse, dict)({"text": half})["error"]["values"]
     assert values == {"encoder": "half \ufffd", "count": str(10**400), "flag": "True"}
-    json.dumps([told({"text": half}), values]).encode()
+    json.dumps([told, values]).encode()
 
 
 @pytest.mark.parametrize("whole", [7, 2**80])
