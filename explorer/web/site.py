@@ -28,6 +28,7 @@ from explorer.front.address import KnowsAddress, read_address
 from explorer.front.hosts import KnowsHost
 from explorer.front.process import Front, allow_connections
 from explorer.front.proxy import HERE
+from explorer.lab.doctor.explain import prepare_explanations
 from explorer.lab.training.folder import default_root
 from explorer.runtime import device, downloads, worker_process
 from explorer.runtime.budgets import BUDGETS, budget
@@ -266,7 +267,8 @@ def _launched(first: Scenario, host: str, port: int | None, address: str) -> tup
 
 
 def _warm(first: Scenario) -> None:
-    """The first picture is computed while the browser is still loading the page."""
+    """Compute the first picture while the browser loads the page, then the tables of Doctor."""
     # The page asks for the same, and says what is wrong.
     with as_visitor(new_key()), contextlib.suppress(Problem):
         picture(explore(first))
+    prepare_explanations()

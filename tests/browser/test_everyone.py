@@ -53,13 +53,13 @@ COMPLETE = {
     " && document.querySelector('#large-large_pairs tbody tr')",
     "finetune": "window.lossprism?.page('finetune').checked",
 }
-# Where each door of Doctor shows what it has found; the rest is looked at with the first.
-DOORS = {
-    "value=0.693": "#doctor-doctor_findings",
-    "door=data": "#doctor-doctor_data",
-    "door=run": "#doctor-doctor_run",
+# Where each check of Doctor shows what it has found; the rest is looked at with the first.
+CHECKS = {
+    "value=0.693": "#doctor-number",
+    "door=data": "#doctor-data",
+    "door=run": "#doctor-run",
 }
-CONTROLS_OF_DOCTOR = "#doctor-doctor_controls"
+CONTROLS_OF_DOCTOR = "#doctor-controls"
 
 
 @pytest.fixture(scope="session")
@@ -166,8 +166,8 @@ def test_axe_finds_nothing_serious_on_the_other_pages(
             page.wait_for_function(COMPLETE[path])
             within = ()
             if path == "doctor":
-                expect(page.locator(f"{DOORS[scene]} .lp-finding").first).to_be_visible()
-                within = () if scene == next(iter(DOORS)) else (CONTROLS_OF_DOCTOR, DOORS[scene])
+                expect(page.locator(f"{CHECKS[scene]} .lp-finding").first).to_be_visible()
+                within = () if scene == next(iter(CHECKS)) else (CONTROLS_OF_DOCTOR, CHECKS[scene])
             page.evaluate(UNFOLD)
             signs_have_names(page)
             for theme in ("light", "dark"):

@@ -203,7 +203,7 @@ def test_the_other_pages_work_below_the_path_with_files_of_ones_own(
     expect(page.locator(compare.TABLE)).to_have_count(2)
 
     opened(page, public)
-    page.get_by_role("tab", name="A data set").click()
+    page.get_by_role("tab", name="Check a dataset").click()
     page.get_by_role("tab", name="File").click()
     file = {"name": "own.tsv", "mimeType": "text/plain", "buffer": PASTED.encode()}
     page.set_input_files("#lp-doctor-file", file)

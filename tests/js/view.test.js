@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { Bus } from "../../explorer/web/kit/bus.js";
 import progress from "../../explorer/web/kit/progress.js";
 import { signal } from "../../explorer/web/kit/vendor/preact/signals.js";
-import { group, Hosted, h, show } from "../../explorer/web/kit/view.js";
+import { group, h, hosted, show } from "../../explorer/web/kit/view.js";
 import { say, use } from "../../explorer/web/kit/words.js";
 import { happen } from "./page.js";
 
@@ -59,6 +59,18 @@ test("a component that observes a topic of its page is drawn again whenever it i
   assert.equal(at.textContent, "wrong");
 });
 
+test("a component that says a word is drawn again with the one that it stands in", async () => {
+  use("en", { count: "Count: {count}" });
+  const [at, page, turns] = [root(), { count: 1 }, signal(0)];
+  const Inner = ({ state }) => h("b", null, say("count", { count: state.count }));
+  const Outer = () => h("div", { "data-turn": turns.value }, h(Inner, { state: page }));
+  show(at, Outer, {});
+  page.count = 2;
+  turns.value += 1;
+  await drawn();
+  assert.equal(at.textContent, "Count: 2");
+});
+
 test("an instrument is made once and updated with each drawing", async () => {
   const [value, at] = [signal(1), root()];
   let made = 0;
@@ -68,7 +80,7 @@ test("an instrument is made once and updated with each drawing", async () => {
   };
   const View = () => {
     const now = value.value;
-    return h(Hosted, {
+    return hosted({
       kind: "figure",
       make,
       update: (element) => {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
 import statistics
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -415,8 +417,23 @@ class _Curve:
         return landmark(self.side, self.kind, self.axis.layout_of(count))
 
 
-@functools.lru_cache(maxsize=16)
+def prepare_explanations() -> None:
+    """Compute the reference values of all losses, so that the first number is explained at once."""
+    _curves(tuple(sides_for(Known())), Known())
+
+
+_computing_all = threading.Lock()
+
+
 def _curves(sides: tuple[Side, ...], known: Known) -> tuple[_Curve, ...]:
+    """Return the curves of these sides; those of all losses, which take seconds, are computed once
+    for all who ask at the same time."""
+    with contextlib.nullcontext() if known.loss else _computing_all:
+        return _computed_curves(sides, known)
+
+
+@functools.lru_cache(maxsize=16)
+def _computed_curves(sides: tuple[Side, ...], known: Known) -> tuple[_Curve, ...]:
     """The landmarks of all sides along their axes, each that is the same for several just once."""
     found: dict[tuple, list[tuple[Side, Axis]]] = {}
     along: dict[tuple, tuple[float | None, Points]] = {}

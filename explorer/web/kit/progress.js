@@ -3,8 +3,8 @@ import { grouped } from "./numbers.js";
 import { h, show } from "./view.js";
 import { say } from "./words.js";
 
-/** @param {{ channel: import("./bus.js").Bus }} properties */
-function Progress({ channel }) {
+/** @param {{ channel: Pick<import("./bus.js").Bus, "busy" | "progress" | "observe" | "cancel"> }} properties */
+export function Progress({ channel }) {
   channel.observe("busy", "progress");
   const { busy, progress } = channel;
   if (!busy && !progress) return null;

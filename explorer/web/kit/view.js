@@ -1,8 +1,12 @@
 // Components: functions from state to markup, drawn by preact. `h` has the notation of dom.js.
 import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
-import { createElement, Fragment, render } from "./vendor/preact/preact.js";
+import { Component, createElement, Fragment, render } from "./vendor/preact/preact.js";
 // This one draws a component again whenever a signal that it read changes.
 import "./vendor/preact/signals.js";
+
+// A page's state is no signal, so a component is also drawn again with the one that it stands in, which signals.js
+// would leave out for one that read a signal, as each does that says a word.
+Component.prototype.shouldComponentUpdate = undefined;
 
 /**
  * Return an element ("button.quiet": a tag, and after each dot a class) or a component with its
@@ -32,19 +36,21 @@ export const group = (...children) => createElement(Fragment, null, ...children)
 export const show = (root, component, properties) => render(createElement(component, properties), root);
 
 /**
- * An element that is filled by an instrument of the kit: `make` fills it once, and `update` gives the
+ * Return an element that is filled by an instrument of the kit: `make` fills it once, and `update` gives the
  * instrument its data with each drawing.
  * @template Instrument
- * @param {{ kind?: string, make: (root: HTMLElement) => Instrument, update?: (instrument: Instrument) => void }} properties
+ * @param {{ kind?: string, make: (root: HTMLElement) => Instrument, update?: (instrument: Instrument) => void }} host
  */
-export function Hosted({ kind = "div", make, update }) {
-  /** @type {import("preact").RefObject<any>} */
+export const hosted = (host) => createElement(Host, /** @type {any} */ (host));
+
+/** @param {{ kind?: string, make: (root: any) => unknown, update?: (instrument: unknown) => void }} properties */
+function Host({ kind = "div", make, update }) {
   const root = useRef(null);
-  /** @type {import("preact").RefObject<any>} */
-  const instrument = useRef(null);
+  /** @type {import("preact").RefObject<{ instrument: unknown } | null>} */
+  const made = useRef(null);
   useLayoutEffect(() => {
-    instrument.current ??= { made: make(root.current) };
-    update?.(instrument.current.made);
+    made.current ??= { instrument: make(root.current) };
+    update?.(made.current.instrument);
   });
   return h(kind, { ref: root });
 }

@@ -48,6 +48,15 @@ export function say(key, values = {}) {
 }
 
 /**
+ * The sentences of a text, by the rules of its language.
+ * @param {string} text
+ */
+export function sentences(text) {
+  const parts = new Intl.Segmenter(language(), { granularity: "sentence" }).segment(text);
+  return Array.from(parts, ({ segment }) => segment.trim()).filter(Boolean);
+}
+
+/**
  * As `spelled` of explorer/locale: counts are grouped, and a value may have words of its own.
  * @param {string} name
  * @param {any} value

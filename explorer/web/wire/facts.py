@@ -240,10 +240,10 @@ class Mining(TypedDict):
 
 
 class DoctorOwn(TypedDict):
-    """What Doctor alone is told: its doors; what may be known beside a number, and numbers to begin
-    with; data sets and logs of runs to begin with, and how large a file of either may be."""
+    """What Doctor alone is told: its checks; what may be known beside a number, and numbers to
+    begin with; datasets and logs of runs to begin with, and how large a file of either may be."""
 
-    doors: list[str]
+    checks: list[str]
     table: list[StateEntry]
     counts: list[str]
     settings: list[str]

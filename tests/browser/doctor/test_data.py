@@ -1,4 +1,4 @@
-"""Doctor's second door, as a stranger walks it: on one page, from a set that is here to a file."""
+"""The check of a dataset, as a stranger walks it: from a set that is here to a file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
-MAIN = "#doctor-doctor_data"
+MAIN = "#doctor-data"
 ABOUT = f"{MAIN} .lp-about >> nth=0"
 PASTED = (
     "how tall\t8848 m\t5\nhow tall\t8848 m\t0\nhow old\tten\t4\nHOW old\tten\t4\n<b>x</b>\tso\t3\n"
@@ -34,13 +34,14 @@ def test_a_stranger_brings_data(
     new_page: Callable[..., Page], server: Server, tmp_path: Path
 ) -> None:
     page = opened(new_page(), server.address)
-    # The door opens on a set that is here, with something the matter with it.
-    page.get_by_role("tab", name="A data set").click()
+    # It opens on a set that is here, with something the matter with it.
+    page.get_by_role("tab", name="Check a dataset").click()
     twins = finding(page, "twins")
     expect(twins).to_contain_text("This loss cannot fall below")
     expect(twins.locator("tbody tr")).to_have_count(5)
-    expect(page.locator("#doctor-doctor_findings .lp-about")).to_be_hidden()
+    expect(page.locator("#doctor-number")).to_be_hidden()
     # An encoder tells which answers would do for another question, too.
+    page.get_by_text("With an encoder").click()
     page.click("#lp-doctor-encode")
     expect(finding(page, "false_negatives")).to_contain_text("It is closed on Mondays")
     expect(page.locator(f"{MAIN} .lp-encoded")).to_contain_text("negatives of a batch count")
@@ -96,6 +97,7 @@ def test_a_stranger_brings_data(
     link = page.locator(f"{MAIN} .lp-suited").get_by_role("link", name="Some rows in Explore").first
     scene = Scenario.from_link(href(link).removeprefix("./#"))
     assert (scene.loss, scene.data.rows[0]) == ("softmax", ("one", "two", "1"))
+    page.get_by_text("With an encoder").click()
     page.click("#lp-doctor-encode")
     refused = page.locator(f"{MAIN} .lp-problem")
     expect(refused).to_contain_text("This is a table of texts with classes.")

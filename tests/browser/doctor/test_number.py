@@ -13,7 +13,8 @@ from tests.browser.serving import Server
 pytestmark = pytest.mark.browser
 
 CHANNEL = "window.lossprism.page('doctor')"
-FINDINGS = "#doctor-doctor_findings .lp-finding"
+MAIN = "#doctor-number"
+FINDINGS = f"{MAIN} .lp-finding"
 
 
 def opened(page: Page, address: str, scene: str = "") -> Page:
@@ -29,7 +30,7 @@ def doctor(new_page: Callable[..., Page], server: Server) -> Page:
 
 def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
     # Before anything is typed an example is solved, and said to be one; the link does not name it.
-    example = doctor.get_by_text("An example: 5.545 under SigLIP")
+    example = doctor.get_by_text("Example: 5.545 under SigLIP")
     expect(example).to_be_visible()
     expect(doctor.locator(FINDINGS).first).to_contain_text("5.54518 is SigLIP")
     assert "#" not in doctor.url
@@ -48,7 +49,7 @@ def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
     expect(first).to_contain_text("when all vectors are alike")
     assert doctor.locator("#lp-doctor-loss").input_value() == "siglip"
     # The scene shows the number.
-    first.get_by_role("link", name="Open the scene").click()
+    first.get_by_role("link", name="Show it in Explore").click()
     doctor.wait_for_function("window.lossprism?.page()?.drawn > 0")
     assert loss_shown(doctor) == pytest.approx(5.545, abs=5e-4)
 
@@ -56,12 +57,14 @@ def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
 def test_what_nothing_produces_is_said_and_examples_are_one_press_away(doctor: Page) -> None:
     doctor.fill("#lp-doctor-value", "123.456789")
     doctor.fill("#lp-doctor-loss", "cosine_mse")
-    about = doctor.locator("#doctor-doctor_findings .lp-about")
+    about = doctor.locator(f"{MAIN} .lp-about")
     expect(about).to_contain_text("Nothing fits 123.456789")
     doctor.fill("#lp-doctor-batch", "many")
-    expect(doctor.locator("#doctor-doctor_findings .lp-problem")).to_contain_text("batch is “many”")
+    expect(doctor.locator(f"{MAIN} .lp-problem")).to_contain_text("batch is “many”")
     doctor.fill("#lp-doctor-batch", "")
-    expect(doctor.locator("#doctor-doctor_findings .lp-problem")).to_be_hidden()
+    expect(doctor.locator(f"{MAIN} .lp-problem")).to_be_hidden()
+    heading = doctor.locator(f"{MAIN} h1")
+    doctor.get_by_text("Try another number").click()
     buttons = doctor.locator(".lp-doctor-tries button")
     count = buttons.count()
     assert count > 4
@@ -69,7 +72,7 @@ def test_what_nothing_produces_is_said_and_examples_are_one_press_away(doctor: P
         buttons.nth(place).click()
         value = buttons.nth(place).inner_text().split(" ")[0]
         expect(doctor.locator("#lp-doctor-value")).to_have_value(value)
-        expect(about).to_contain_text(value)
+        expect(heading).to_contain_text(value)
         doctor.wait_for_function("v => location.hash.includes(`value=${v}`)", arg=value)
     # Back leads back.
     doctor.go_back()
@@ -77,7 +80,7 @@ def test_what_nothing_produces_is_said_and_examples_are_one_press_away(doctor: P
     expect(doctor.locator("#lp-doctor-value")).to_have_value(previous)
     # Losses with one number are compared there.
     doctor.evaluate("location.hash = 'value=2.0794'")
-    expect(about).to_contain_text("2.0794")
+    expect(heading).to_contain_text("2.0794")
     doctor.locator(FINDINGS).first.get_by_role("link", name="Compare these losses").click()
     doctor.wait_for_function("window.lossprism?.page('compare')?.drawn > 0")
     rows = doctor.locator(".lp-compared tbody tr")

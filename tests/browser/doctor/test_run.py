@@ -1,4 +1,4 @@
-"""Doctor's third door, as a stranger walks it: on one page, from a made-up log to one's own."""
+"""The check of a run, as a stranger walks it: on one page, from a made-up log to one's own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
-MAIN = "#doctor-doctor_run"
+MAIN = "#doctor-run"
 # As transformers' Trainer keeps it: a loss that stays at ln 16.
 HISTORY = [{"step": step, "loss": round(math.log(16), 4)} for step in range(10, 500, 10)]
 STATE = {"global_step": 490, "log_history": HISTORY, "train_batch_size": 16}
@@ -27,13 +27,13 @@ def finding(page: Page, name: str):
 
 def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) -> None:
     page = opened(new_page(), server.address)
-    # The door opens on a log that is here, with something the matter with it.
-    page.get_by_role("tab", name="A run").click()
+    # It opens on a log that is here, with something the matter with it.
+    page.get_by_role("tab", name="Check a run").click()
     expect(finding(page, "at_collapse")).to_contain_text("every text the same vector")
     legend = page.locator(f"{MAIN} .lp-chart-legend").first
     expect(legend).to_contain_text("collapse")
     expect(legend).to_contain_text("3.466")
-    expect(page.locator("#doctor-doctor_data .lp-about >> nth=0")).to_be_hidden()
+    expect(page.locator("#doctor-data")).to_be_hidden()
     page.select_option("#lp-doctor-log", "learned_by_heart")
     expect(finding(page, "overfits").locator("code").first).to_have_text(
         "load_best_model_at_end=True"
@@ -49,7 +49,7 @@ def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) 
         {"name": "trainer_state.json", "mimeType": "application/json",
          "buffer": json.dumps(STATE).encode()},
     )  # fmt: skip
-    known = page.locator(f"{MAIN} .lp-remarks").first
+    known = page.locator(f"{MAIN} .lp-known")
     expect(known).to_contain_text("name the loss and the batch size")
     page.fill("#lp-run-loss", "MNRL")
     page.fill("#lp-run-batch", "16")
@@ -61,9 +61,9 @@ def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) 
     expect(page).to_have_url(re.compile("beside=jumped.*beside_scale=20"))
     page.select_option("#lp-run-other", "none")
     expect(page).not_to_have_url(re.compile("beside"))
-    # Its last value leads to the first door.
-    page.click(f"{MAIN} a.lp-button")
-    expect(page.locator("#doctor-doctor_findings .lp-finding").first).to_contain_text("2.77")
+    # Its last value leads to the check of a number.
+    page.get_by_role("link", name="What its last value is").click()
+    expect(page.locator("#doctor-number .lp-finding").first).to_contain_text("2.77")
 
     # What is no log is said, and nothing typed is lost.
     page.go_back()
@@ -73,25 +73,25 @@ def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) 
     expect(page.locator("#lp-run-loss")).to_have_value("MNRL")
 
 
-def test_what_is_pasted_finds_its_door_and_its_link_opens_it(
+def test_what_is_pasted_finds_its_check_and_its_link_opens_it(
     new_page: Callable[..., Page], server: Server
 ) -> None:
     page = opened(new_page(), server.address)
-    page.fill("#lp-doctor-paste", "2.09 2.081")
-    expect(page.locator("#doctor-doctor_findings .lp-finding").first).to_be_visible()
+    page.fill("#lp-doctor-value", "2.09 2.081")
+    expect(page.locator("#doctor-number .lp-finding").first).to_be_visible()
     expect(page.locator("#lp-doctor-value")).to_have_value("2.09 2.081")
 
     lines = "".join(
         f"/home/alice/run\n{{'loss': {2.7726 + n % 2 / 1000:.4f}, 'step': {n}}}\n"
         for n in range(1, 60)
     )
-    page.fill("#lp-doctor-paste", lines)
-    about = page.locator(f"{MAIN} .lp-about")
+    page.fill("#lp-doctor-value", lines)
+    about = page.locator(f"{MAIN} .lp-about").first
     expect(about).to_contain_text("59 values of “loss” from step 1 to 59")
     page.wait_for_function("location.hash.includes('by=typed') && location.hash.includes('&t=')")
     other = new_page()
     other.goto(page.url)
-    expect(other.locator(f"{MAIN} .lp-about")).to_contain_text("59 values of “loss”")
+    expect(other.locator(f"{MAIN} .lp-about").first).to_contain_text("59 values of “loss”")
 
     # What cannot be read leaves nothing of what was read before.
     page.click("#lp-doctor-by-file")
@@ -104,7 +104,7 @@ def test_what_is_pasted_finds_its_door_and_its_link_opens_it(
     page.wait_for_function("location.hash.includes('logfile=') && location.hash.includes('&t=')")
     other = new_page()  # elsewhere, where the file is not
     other.goto(re.sub(r"logfile=\w+", f"logfile={'0' * 64}", page.url))
-    expect(other.locator(f"{MAIN} .lp-about")).to_contain_text("49 values")
+    expect(other.locator(f"{MAIN} .lp-about").first).to_contain_text("49 values")
     page.set_input_files(
         "#lp-doctor-log-file",
         {"name": "trainer_state.json", "mimeType": "application/json",

@@ -1,4 +1,4 @@
-"""The second door of the Doctor page: what is the matter with a data set."""
+"""The check of a dataset on the Doctor page: what is the matter with it."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from explorer.runtime.limits import FILE_BYTES, LARGE_FILE_BYTES
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import EMBEDDED
 from explorer.web.pages.doctor import data, requests, run
-from explorer.web.pages.doctor.state import DOORS, EXAMPLES, doctor_table
+from explorer.web.pages.doctor.state import CHECKS, EXAMPLES, doctor_table
 from losses import LOSSES
 
 SERVED = [*requests.SERVED, *data.SERVED, *run.SERVED]
@@ -17,7 +17,7 @@ SERVED = [*requests.SERVED, *data.SERVED, *run.SERVED]
 def page_data() -> Json:
     """What the instruments of this page know from the start."""
     return {
-        "doors": list(DOORS),
+        "checks": list(CHECKS),
         "table": doctor_table(),
         "counts": list(COUNTS),
         "settings": list(SETTINGS),

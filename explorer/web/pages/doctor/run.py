@@ -1,4 +1,4 @@
-"""The third door of the Doctor page: what is the matter with a training run."""
+"""The check of a training run on the Doctor page: what is the matter with it."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-// The state of the Doctor page: which door is open; a number with what is known beside it, and what it may
-// be; a data set or a run, and what is the matter with it.
+// The state of the Doctor page: which check is open; a number with what is known beside it, and what it may
+// be; a dataset or a run, and what is the matter with it.
 import { Bus } from "../../kit/bus.js";
 import { History } from "../../kit/history.js";
 import * as link from "../../kit/link.js";
@@ -8,13 +8,15 @@ import { Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
 import { Store } from "../../kit/store.js";
 import { language } from "../../kit/words.js";
-import { RunDoor } from "./run/door.js";
-import { DataDoor } from "./set/door.js";
+import { DataCheck } from "./data/check.js";
+import { RunCheck } from "./run/check.js";
 
 /** @typedef {import("../../wire").DoctorServer} DoctorServer */
 /** @typedef {import("../../kit/types").Answer<DoctorServer, "explain">} Answer */
 
 const TYPING_MS = 250;
+const PASTE_MS = 400;
+const NUMBERS = /^[\d\s.,eE+−-]*$/;
 
 export class DoctorPage extends Bus {
   constructor() {
@@ -22,6 +24,8 @@ export class DoctorPage extends Bus {
     this.store = new Store(pageData.doctor.table);
     /** @type {import("../../wire").Explained | null} */
     this.found = null;
+    /** @type {Record<string, string> | null} */
+    this.explained = null; // what `found` explains: the number, and what was known beside it
     this.drawn = 0;
     /** @type {import("../../kit/types").Asking<DoctorServer> | null} */
     this.server = null;
@@ -33,12 +37,21 @@ export class DoctorPage extends Bus {
     this.requests = new Requests({
       most: 1,
       debounce: TYPING_MS,
-      ask: async () => (await this.server?.explain({ ...this.shown, language: language() })) ?? { error: GONE },
+      ask: () => this.explain(),
       take: (answer) => this.take(answer),
       changed: () => this.setBusy(this.requests.flying > 0),
     });
-    this.data = new DataDoor(this);
-    this.run = new RunDoor(this);
+    this.asked = this.shown;
+    this.pasted = ""; // what is read where there is no number
+    /** @type {Requests<import("../../kit/types").Answer<DoctorServer, "read_pasted">>} */
+    this.pasting = new Requests({
+      debounce: PASTE_MS,
+      ask: async () => (await this.server?.read_pasted({ text: this.pasted })) ?? { error: GONE },
+      take: (answer) => this.takePasted(answer),
+      changed: () => this.setBusy(this.pasting.flying > 0),
+    });
+    this.data = new DataCheck(this);
+    this.run = new RunCheck(this);
     this.remedies.push({
       fits: ({ about }) => this.problem !== null && about === "cancelled",
       key: "ui.go_on",
@@ -47,8 +60,8 @@ export class DoctorPage extends Bus {
   }
 
   /** @returns {"number" | "data" | "run"} */
-  get door() {
-    return this.store.state.door;
+  get check() {
+    return this.store.state.check;
   }
   // Until something is typed, the first example stands solved on the right.
   get isExample() {
@@ -59,12 +72,19 @@ export class DoctorPage extends Bus {
   get shown() {
     return this.isExample ? { ...this.store.state, ...pageData.doctor.examples[0] } : this.store.state;
   }
+  /** Whether there is a report, which a refused change leaves a true one. */
+  get isShown() {
+    const { data, run } = this;
+    if (this.check === "number") return this.found !== null;
+    return this.check === "run"
+      ? Boolean(run.found || run.batches)
+      : Boolean(data.found || data.classes || data.similarities);
+  }
   // What the tests wait for.
   get flying() {
     const { data, run } = this;
-    return (
-      this.requests.flying + data.requests.flying + data.encoding.flying + run.requests.flying + run.listing.flying
-    );
+    const all = [this.requests, this.pasting, data.requests, data.encoding, run.requests, run.listing];
+    return all.reduce((sum, { flying }) => sum + flying, 0);
   }
   get waiting() {
     return this.requests.waiting || this.data.requests.waiting || this.run.requests.waiting;
@@ -75,7 +95,7 @@ export class DoctorPage extends Bus {
     this.server = server;
     this.history = new History({
       store: this.store,
-      write: () => (this.door === "run" ? this.run : this.data).written(link.written(this.store)),
+      write: () => (this.check === "run" ? this.run : this.data).written(link.written(this.store)),
       open: (text, kept, isCurrent) => this.open(text, kept, isCurrent),
     });
     this.history.revisit();
@@ -90,7 +110,7 @@ export class DoctorPage extends Bus {
     const pasted = await this.data.pastedIn(text, kept);
     if (!isCurrent()) return false;
     this.store.reset(link.read(this.store.table, text));
-    this.store.update(this.door === "run" ? { run: { pasted } } : { data: { pasted } });
+    this.store.update(this.check === "run" ? { run: { pasted } } : { data: { pasted } });
     this.warn(null);
     this.publish("state");
     this.ask();
@@ -99,19 +119,19 @@ export class DoctorPage extends Bus {
 
   // A table that is too long for an address does not travel with it.
   async readableScene() {
-    const isShort = this.door !== "data" || !this.data.tooLong;
+    const isShort = this.check !== "data" || !this.data.tooLong;
     if (isShort) return super.readableScene();
     this.warn({ key: "doctor.table_too_long", values: {} });
     return null;
   }
 
-  /** @param {string} door */
-  enter(door) {
+  /** @param {string} check */
+  enter(check) {
     this.data.stop();
     this.requests.drop();
     this.run.requests.drop();
     this.run.listing.drop();
-    this.store.update({ door });
+    this.store.update({ check });
     this.history?.remember();
     this.warn(null);
     this.publish("state");
@@ -119,20 +139,26 @@ export class DoctorPage extends Bus {
   }
 
   /**
-   * What was pasted goes where it is read: numbers, the log of a run, or a table of pairs.
+   * What was typed or pasted in place of the number: a number, or something that goes where it is read.
    * @param {string} text
    */
-  async paste(text) {
-    const answer = (await this.server?.read_pasted({ text })) ?? { error: GONE };
-    if (answer.error) {
-      this.fail(answer.error);
-      return;
+  bring(text) {
+    this.pasting.drop();
+    const isNumber = NUMBERS.test(text) && !text.trim().includes("\n");
+    if (isNumber) return this.set({ value: text });
+    this.pasted = text;
+    this.pasting.ask();
+  }
+
+  /** @param {import("../../kit/types").Answer<DoctorServer, "read_pasted">} answer what kind of text was pasted */
+  takePasted(answer) {
+    if (answer.error) return this.fail(answer.error);
+    if (answer.kind === "numbers") {
+      this.set({ value: answer.value });
+      return this.publish("state");
     }
-    const door = /** @type {const} */ ({ numbers: "number", run: "run", table: "data" })[answer.kind];
-    if (door !== this.door) this.enter(door);
-    if (door === "number") this.begin({ value: answer.value });
-    else if (door === "run") this.run.begin({ kind: "typed", pasted: text });
-    else this.data.begin({ kind: "typed", pasted: text });
+    this.enter(answer.kind === "run" ? "run" : "data");
+    (answer.kind === "run" ? this.run : this.data).begin({ kind: "typed", pasted: this.pasted });
   }
 
   /**
@@ -159,22 +185,28 @@ export class DoctorPage extends Bus {
 
   cancel() {
     super.cancel();
-    if (this.door === "data") this.data.cancel();
-    if (this.door === "run") this.run.cancel();
+    if (this.check === "data") this.data.cancel();
+    if (this.check === "run") this.run.cancel();
   }
 
   ask() {
-    if (this.door === "data") this.data.ask();
-    else if (this.door === "run") this.run.ask();
+    if (this.check === "data") this.data.ask();
+    else if (this.check === "run") this.run.ask();
     else if (this.shown.value.trim()) this.requests.ask();
     else this.take(null);
+  }
+
+  /** @returns {Promise<Answer>} */
+  async explain() {
+    this.asked = this.shown;
+    return (await this.server?.explain({ ...this.asked, language: language() })) ?? { error: GONE };
   }
 
   /** @param {Answer | null} answer null where nothing was asked */
   take(answer) {
     this.fail(answer?.error ?? null);
-    if (!answer) this.found = null;
-    else if (!answer.error) this.found = answer;
+    if (!answer) this.found = this.explained = null;
+    else if (!answer.error) [this.found, this.explained] = [answer, this.asked];
     this.drawn += 1;
     this.publish("found");
   }

@@ -12,8 +12,8 @@ from explorer.lab.doctor.reading import HUB_ROWS
 from explorer.web.pages.doctor import data, run
 from explorer.web.state import Entry, table
 
-# What a visitor brings; each door has a part of the sidebar and an instrument of its own.
-DOORS = ("number", "data", "run")
+# What a visitor can have checked; each has a sidebar and a report of its own.
+CHECKS = ("number", "data", "run")
 
 # Numbers that people are stuck with, each with what they know beside it.
 EXAMPLES = [
@@ -27,10 +27,10 @@ EXAMPLES = [
 
 
 def doctor_table() -> list[dict[str, object]]:
-    """Another door, number or data set is a step of the browser's history."""
-    number: dict[str, Any] = {"when": ("door", "number")}
+    """Another check, number or dataset is a step of the browser's history."""
+    number: dict[str, Any] = {"when": ("check", "number")}
     found = [
-        Entry("door", DOORS[0], "choice", choices=DOORS, link="door", history=True),
+        Entry("check", CHECKS[0], "choice", choices=CHECKS, link="door", history=True),
         Entry("value", "", "text", link="value", history=True, **number),
         Entry("loss", "", "text", link="loss", history=True, **number),
         *(Entry(name, "", "text", link=name, **number) for name in (*COUNTS, *SETTINGS)),
@@ -42,7 +42,7 @@ def doctor_table() -> list[dict[str, object]]:
 
 def _run_entries() -> list[Entry]:
     """What is known of a run beside its log stands under names of its own."""
-    here: dict[str, Any] = {"when": ("door", "run")}
+    here: dict[str, Any] = {"when": ("check", "run")}
     of_file: dict[str, Any] = {"when": ("run.kind", "file")}
     known = ("loss", *COUNTS, *SETTINGS)
     return [
@@ -67,8 +67,8 @@ def _run_entries() -> list[Entry]:
 
 
 def _data_entries() -> list[Entry]:
-    """A pasted table stands in the address by what is in it (`pages/doctor/set/door.js`)."""
-    here: dict[str, Any] = {"when": ("door", "data")}
+    """A pasted table stands in the address by what is in it (`pages/doctor/data/check.js`)."""
+    here: dict[str, Any] = {"when": ("check", "data")}
     step: dict[str, Any] = {"history": True}
     of_example: dict[str, Any] = {"when": ("data.kind", "example")}
     of_file: dict[str, Any] = {"when": ("data.kind", "file")}

@@ -1,195 +1,212 @@
-// The sidebar of the third door: the log of a run, its curves, and what is known beside it.
-import { fileArrival } from "../../../kit/arrival.js";
-import { clip, h, worded } from "../../../kit/dom.js";
-import { foldable, labelled, section } from "../../../kit/fields.js";
+// The sidebar of the check of a run: its log, its curves, and what is known beside it.
+import { FileArrival, Fold, Section, Select, TabPanel, Tabs, TextField, useDraft } from "../../../kit/components.js";
+import { clip } from "../../../kit/dom.js";
 import { pageData } from "../../../kit/page_data.js";
 import { agree, GONE } from "../../../kit/server.js";
-import { tabbed } from "../../../kit/sidebar.js";
+import { group, h } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
+import { exampleOf, LOSSES } from "../number/controls.js";
+import { PastedRows } from "../pasted.js";
+
+/** @typedef {{ channel: import("../state.js").DoctorPage }} Page */
+
+const SOURCES = /** @type {const} */ (["example", "file", "typed", "kept"]);
+
+/** @param {Page} properties */
+export function RunControls({ channel }) {
+  channel.observe("examined_run");
+  const { run } = channel;
+  const { kind } = /** @type {{ kind: keyof typeof PANELS }} */ (run.state);
+  const { counts, settings } = pageData.doctor;
+  const [batch, ...others] = counts;
+  const more = [...others, ...settings];
+  return group(
+    h(Tabs, {
+      id: "lp-doctor-by",
+      label: say("doctor.by"),
+      names: [...SOURCES],
+      chosen: kind,
+      title: (name) => say(`doctor.by.${name}`),
+      choose: (name) => run.begin({ kind: name }),
+    }),
+    h(TabPanel, { id: "lp-doctor-by", chosen: kind }, h(PANELS[kind], { channel })),
+    h(Curves, { channel }),
+    kind === "kept" && !run.found
+      ? null
+      : group(
+          h(KnownField, { channel, name: "loss" }),
+          h(KnownField, { channel, name: batch }),
+          h(
+            Fold,
+            { title: say("doctor.more_known", { count: more.length }), open: more.some((name) => run.state[name]) },
+            h(
+              "div.lp-doctor-counts",
+              null,
+              more.map((name) => h(KnownField, { channel, name })),
+            ),
+          ),
+          h(OtherRun, { channel }),
+        ),
+  );
+}
 
 /**
- * @param {import("../state.js").DoctorPage} channel
- * @param {string} names id of the list of the names of losses
+ * Something that is known of the run, or with the prefix "other_" of the run beside it. What the log says
+ * stands in it while it is empty.
+ * @param {Page & { name: string, prefix?: "" | "other_" }} properties
  */
-export default function runControls(channel, names) {
-  const door = channel.run;
-  const { logs, log_bytes: bytes, counts, settings, of_other } = pageData.doctor;
+function KnownField({ channel: { run }, name, prefix = "" }) {
+  const logged = prefix ? run.found?.beside?.known[name] : run.found?.known[name];
+  const isLoss = name === "loss";
+  return h(TextField, {
+    name: say(isLoss ? "doctor.loss" : `doctor.field.${name}`),
+    id: `lp-run-${prefix}${name}`,
+    value: run.state[prefix + name],
+    example: logged === undefined || logged === "" ? (isLoss ? "" : exampleOf(name)) : String(logged),
+    list: isLoss ? LOSSES : undefined,
+    decimal: !isLoss,
+    change: (value) => run.set({ [prefix + name]: value }),
+  });
+}
 
-  const examples = h(
-    "select",
-    { id: "lp-doctor-log", onchange: () => door.begin({ kind: "example", example: examples.value }) },
-    logs.map((name) => worded("option", `doctor.log.${name}`, { value: name })),
+const logOptions = () => pageData.doctor.logs.map((name) => [name, say(`doctor.log.${name}`)]);
+
+/** @param {Page} properties */
+const Ready = ({ channel: { run } }) =>
+  group(
+    h(Select, {
+      id: "lp-doctor-log",
+      label: say("doctor.log"),
+      value: run.state.example,
+      options: logOptions(),
+      change: (example) => run.begin({ kind: "example", example }),
+    }),
+    h("p.lp-note", null, say("doctor.log_note")),
   );
-  const fileNote = h("p.lp-note");
-  const arrival = fileArrival(channel, {
-    id: "lp-doctor-log-file",
+
+/**
+ * @param {Page & { id: string, note: string, take: (file: string, name: string) => void }} properties
+ */
+const LogArrival = ({ channel, ...options }) =>
+  h(FileArrival, {
+    channel,
     kinds: "doctor.log_kinds",
-    most: bytes,
-    note: fileNote,
+    most: pageData.doctor.log_bytes,
     put: async (piece) => (await channel.server?.hand_in(piece)) ?? { error: GONE },
-    take: (file, name) => door.begin({ kind: "file", file, name }),
+    ...options,
   });
-  const folder = h("input", {
-    type: "text",
-    id: "lp-doctor-folder",
-    spellcheck: false,
-    onkeydown: (/** @type {KeyboardEvent} */ event) => event.key === "Enter" && listKept(),
+
+/** @param {Page} properties */
+const OwnFile = ({ channel }) =>
+  h(LogArrival, {
+    channel,
+    id: "lp-doctor-log-file",
+    note: channel.run.state.name ? `${clip(channel.run.state.name)} ${say("doctor.file_again")}` : "",
+    take: (file, name) => channel.run.begin({ kind: "file", file, name }),
   });
-  function listKept() {
-    if (!folder.value.trim()) return folder.focus();
-    agree(folder.value);
-    door.begin({ kind: "kept", folder: folder.value.trim() });
-  }
-  const panels = {
-    example: h("div.lp-panel", {}, labelled("doctor.log", examples), worded("p.lp-note", "doctor.log_note")),
-    file: h("div.lp-panel", {}, arrival, fileNote),
-    typed: h("div.lp-panel", {}, worded("p.lp-note", "doctor.typed_note")),
-    kept: h(
-      "div.lp-panel",
-      {},
-      labelled("doctor.kept_folder", folder),
-      worded("button.lp-button", "doctor.kept_list", { type: "button", id: "lp-doctor-kept", onclick: listKept }),
-      worded("p.lp-note", "doctor.kept_note"),
-    ),
-  };
-  const sources = tabbed(
-    {
-      called: (name) => `doctor.by.${name}`,
-      names: /** @type {(keyof typeof panels)[]} */ (Object.keys(panels)),
-      tabId: "lp-doctor-by",
-      label: "doctor.by",
-      panels,
-      panelId: "lp-doctor-by-panel",
-    },
-    (kind) => door.begin({ kind }),
+
+/** @param {Page} properties */
+const Pasted = ({ channel: { run } }) =>
+  group(
+    h(PastedRows, {
+      id: "lp-doctor-pasted-log",
+      name: say("doctor.pasted_log"),
+      value: run.state.pasted,
+      example: "{'loss': 0.6925, 'grad_norm': 1.2, 'epoch': 0.1}",
+      change: (pasted) => run.begin({ kind: "typed", pasted }),
+    }),
+    h("p.lp-note", null, say("doctor.typed_note")),
   );
 
-  /** @type {Record<string, HTMLInputElement>} */
-  const boxes = {};
-  /**
-   * @param {string} name
-   * @param {Record<string, string>} more
-   */
-  function box(name, more) {
-    boxes[name] = h("input", {
-      type: "text",
+/** @param {Page} properties */
+function Folder({ channel: { run } }) {
+  const draft = useDraft(run.state.folder);
+  function list() {
+    const folder = draft.now.trim();
+    if (!folder) return document.getElementById("lp-doctor-folder")?.focus();
+    agree(folder);
+    run.begin({ kind: "kept", folder });
+  }
+  return group(
+    h(TextField, {
+      name: say("doctor.kept_folder"),
+      id: "lp-doctor-folder",
+      value: draft.now,
+      example: "runs/my-model",
+      enter: list,
+      change: (value) => {
+        draft.now = value;
+      },
+    }),
+    h("button.lp-button", { type: "button", id: "lp-doctor-kept", onClick: list }, say("doctor.kept_list")),
+    h("p.lp-note", null, say("doctor.kept_note")),
+  );
+}
+
+/**
+ * Which columns of the log are its curves and its steps, where there is a choice.
+ * @param {Page} properties
+ */
+function Curves({ channel: { run } }) {
+  const { found } = run;
+  if (!found) return null;
+  const names = Object.keys(found.curves);
+  /** @type {(name: "curve" | "held_out" | "step", title: string, options: string[], value: string) => import("preact").VNode} */
+  const select = (name, title, options, value) =>
+    h(Select, {
       id: `lp-run-${name}`,
-      spellcheck: false,
-      autocomplete: "off",
-      oninput: () => door.set({ [name]: boxes[name].value }),
-      ...more,
+      name: say(title),
+      value,
+      options: [
+        ...(value ? [] : [["", "–"]]),
+        ...options.map((one) => [one, one === "#" ? say("doctor.step_rows") : one]),
+      ],
+      change: (one) => run.set({ [name]: one }),
     });
-    return boxes[name];
-  }
-  const loss = box("loss", { list: names });
-  const numbers = [...counts, ...settings].map((name) =>
-    labelled(`doctor.known.${name}`, box(name, { inputMode: "decimal" })),
+  return group(
+    run.state.kind === "file" && found.steps.length > 1
+      ? select("step", "doctor.step_column", found.steps, found.step)
+      : null,
+    names.length > 1 ? select("curve", "doctor.curve", names, found.curve) : null,
+    names.length > 1 ? select("held_out", "doctor.held_out", names, found.held_out) : null,
   );
+}
 
-  /** @param {"curve" | "held_out" | "step"} name */
-  function curveSelect(name) {
-    const select = h("select", { id: `lp-run-${name}`, onchange: () => door.set({ [name]: select.value }) });
-    return select;
-  }
-  const trained = curveSelect("curve");
-  const held = curveSelect("held_out");
-  const step = curveSelect("step");
-  const stepBox = labelled("doctor.step_column", step);
-  const curves = h("div", {}, labelled("doctor.curve", trained), labelled("doctor.held_out", held));
-
-  // Another run beside it, with what is known of that one.
+/**
+ * Another run to compare with, and what is known of that one.
+ * @param {Page} properties
+ */
+function OtherRun({ channel }) {
+  const { run } = channel;
+  const { other, other_name: name } = run.state;
+  const { of_other } = pageData.doctor;
   /** @param {Record<string, string>} change */
   function choose(change) {
-    door.set(change);
+    run.set(change);
     channel.publish("state");
   }
   // What was known of a run leaves with it, and so does its file.
-  const forgotten = Object.fromEntries(["file", "name", ...of_other].map((name) => [`other_${name}`, ""]));
-  const chosen = () => choose({ ...(other.value === "none" ? forgotten : {}), other: other.value });
-  const other = h("select", { id: "lp-run-other", onchange: chosen }, [
-    worded("option", "doctor.beside_none", { value: "none" }),
-    ...logs.map((name) => worded("option", `doctor.log.${name}`, { value: name })),
-    worded("option", "doctor.by.file", { value: "file" }),
-  ]);
-  const otherNote = h("p.lp-note");
-  const otherArrival = fileArrival(channel, {
-    id: "lp-doctor-other-file",
-    kinds: "doctor.log_kinds",
-    most: bytes,
-    note: otherNote,
-    put: async (piece) => (await channel.server?.hand_in(piece)) ?? { error: GONE },
-    take: (file, name) => choose({ other: "file", other_file: file, other_name: name }),
-  });
-  const otherFile = h("div.lp-panel", { hidden: true }, otherArrival, otherNote);
-  const otherKnown = h(
-    "div",
-    { hidden: true },
-    worded("p.lp-note", "doctor.beside_known"),
-    of_other.map((name) =>
-      labelled(
-        name === "loss" ? "doctor.loss" : `doctor.known.${name}`,
-        box(`other_${name}`, name === "loss" ? { list: names } : { inputMode: "decimal" }),
-      ),
-    ),
-  );
-  const beside = section("doctor.beside_it", labelled("doctor.beside_log", other), otherFile, otherKnown);
-
-  /**
-   * @param {HTMLSelectElement} select
-   * @param {string[]} named
-   * @param {string} chosen "" for none
-   */
-  function list(select, named, chosen) {
-    const none = chosen ? [] : [h("option", { value: "" }, "–")];
-    select.replaceChildren(...none, ...named.map((one) => h("option", { value: one }, one)));
-    select.value = chosen;
-  }
-
-  function tell() {
-    const { kind, name, example } = door.state;
-    sources.set(kind);
-    examples.value = example;
-    fileNote.textContent = kind === "file" && name ? `${clip(name)} ${say("doctor.file_again")}` : "";
-    for (const [one, input] of Object.entries(boxes))
-      if (document.activeElement !== input) input.value = door.state[one];
-    if (document.activeElement !== folder) folder.value = door.state.folder;
-    for (const one of [beside, knownPart, countsPart]) one.hidden = kind === "kept" && !door.found;
-    other.value = door.state.other;
-    otherFile.hidden = door.state.other !== "file";
-    otherKnown.hidden = door.state.other === "none";
-    otherNote.textContent = door.state.other_name ? clip(door.state.other_name) : "";
-    const { found } = door;
-    const named = Object.keys(found?.curves ?? {});
-    curves.hidden = named.length < 2;
-    stepBox.hidden = kind !== "file" || (found?.steps.length ?? 0) < 2;
-    if (!found) return;
-    list(step, found.steps, found.step);
-    for (const one of step.options) if (one.value === "#") one.textContent = say("doctor.step_rows");
-    list(trained, named, found.curve);
-    list(held, named, found.held_out);
-    // What the log says stands where nothing was typed.
-    for (const [one, input] of Object.entries(boxes)) {
-      const ofOther = one.startsWith("other_");
-      const told = ofOther ? found.beside?.known[one.slice("other_".length)] : found.known[one];
-      input.placeholder = String(told ?? "");
-    }
-  }
-
-  const knownPart = section(
-    "doctor.known_of_it",
-    labelled("doctor.loss", loss),
-    worded("p.lp-note", "doctor.known_note"),
-  );
-  const countsPart = foldable("doctor.batch", h("div.lp-doctor-counts", {}, numbers));
-  channel.on("state", tell);
-  channel.on("examined_run", tell);
-  channel.on("language", tell);
+  const forgotten = Object.fromEntries(["file", "name", ...of_other].map((one) => [`other_${one}`, ""]));
   return h(
-    "div",
-    {},
-    section("doctor.a_log", sources.element, Object.values(panels), stepBox, curves),
-    knownPart,
-    countsPart,
-    beside,
+    Section,
+    { title: say("doctor.beside_it") },
+    h(Select, {
+      id: "lp-run-other",
+      label: say("doctor.beside_log"),
+      value: other,
+      options: [["none", say("doctor.beside_none")], ...logOptions(), ["file", say("doctor.by.file")]],
+      change: (one) => choose({ ...(one === "none" ? forgotten : {}), other: one }),
+    }),
+    other === "file"
+      ? h(LogArrival, {
+          channel,
+          id: "lp-doctor-other-file",
+          note: name ? clip(name) : "",
+          take: (file, called) => choose({ other: "file", other_file: file, other_name: called }),
+        })
+      : null,
+    other === "none" ? null : of_other.map((one) => h(KnownField, { channel, name: one, prefix: "other_" })),
   );
 }
+
+const PANELS = { example: Ready, file: OwnFile, typed: Pasted, kept: Folder };

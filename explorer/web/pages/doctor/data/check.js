@@ -1,4 +1,4 @@
-// The second door: a data set, the loss and the batch size that it is examined for, and what was found.
+// The check of a dataset: its rows, the loss and the batch size that it is examined for, and what was found.
 
 import { h } from "../../../kit/dom.js";
 import { packed, unpacked } from "../../../kit/link.js";
@@ -26,7 +26,7 @@ const PASTED_KEPT = 2 ** 19; // letters of a pasted table that the browser's his
 const NO_PAIRS = problem("classes_no_pairs", {}, "");
 const CANCELLED = problem("large_cancelled", {}, "cancelled");
 
-export class DataDoor {
+export class DataCheck {
   /** @param {import("../state.js").DoctorPage} channel */
   constructor(channel) {
     this.channel = channel;
@@ -294,7 +294,7 @@ export class DataDoor {
   async written(text) {
     const { kind, pasted } = this.state;
     this.tooLong = false;
-    if (this.channel.door !== "data" || kind !== "typed" || !pasted) return { text };
+    if (this.channel.check !== "data" || kind !== "typed" || !pasted) return { text };
     const shared = withoutSecrets(pasted);
     const short = await packed(shared);
     this.tooLong = short.length > pageData.limits.link;

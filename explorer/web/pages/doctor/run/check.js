@@ -1,4 +1,4 @@
-// The third door: the log of a run, what is known beside it, and what was found.
+// The check of a run: its log, what is known beside it, and what was found.
 import { pageData } from "../../../kit/page_data.js";
 import { Requests } from "../../../kit/request.js";
 import { GONE, problem } from "../../../kit/server.js";
@@ -11,7 +11,7 @@ const TYPING_MS = 250;
 const POLL_MS = 200;
 const PASTED_KEPT = 2 ** 19; // letters of pasted lines that the browser's history keeps
 
-export class RunDoor {
+export class RunCheck {
   /** @param {import("../state.js").DoctorPage} channel */
   constructor(channel) {
     this.channel = channel;

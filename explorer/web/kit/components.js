@@ -1,0 +1,242 @@
+// Components that pages share: fields, folds, tabs, tables, and what went wrong.
+import { fileArrival } from "./arrival.js";
+import { numberField } from "./fields.js";
+import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
+import { h, hosted } from "./view.js";
+import { say } from "./words.js";
+
+/** @typedef {import("preact").ComponentChildren} Children */
+
+/**
+ * A control below its name.
+ * @param {{ name: string, children?: Children }} properties
+ */
+export const Field = ({ name, children }) => h("label.lp-field", null, h("span", null, name), children);
+
+/**
+ * What is being typed or chosen, until it is taken; another value from outside takes its place.
+ * @template Value
+ * @param {Value} value
+ */
+export function useDraft(value) {
+  const key = JSON.stringify(value);
+  const draft = useRef({ key, now: value });
+  if (draft.current.key !== key) draft.current = { key, now: value };
+  return draft.current;
+}
+
+/**
+ * A field of one line. `example` stands in it while it is empty.
+ * @param {{ name: string, id: string, value: string, example?: string, list?: string, decimal?: boolean,
+ *   enter?: () => void, change?: (value: string) => void }} properties
+ */
+export const TextField = ({ name, id, value, example, list, decimal, enter, change }) =>
+  h(
+    Field,
+    { name },
+    h("input", {
+      type: "text",
+      id,
+      value,
+      list,
+      placeholder: example,
+      inputMode: decimal ? "decimal" : undefined,
+      spellcheck: false,
+      autocomplete: "off",
+      onInput: (event) => change?.(event.currentTarget.value),
+      onKeyDown: (event) => event.key === "Enter" && enter?.(),
+    }),
+  );
+
+/**
+ * A list to choose one from, by value and title.
+ * @param {{ id: string, value: string, options: string[][], name?: string, label?: string,
+ *   change: (value: string) => void }} properties
+ */
+export const Select = ({ id, value, options, name, label, change }) => {
+  const select = h(
+    "select",
+    { id, value, "aria-label": label, onChange: (event) => change(event.currentTarget.value) },
+    options.map(([one, title]) => h("option", { key: one, value: one }, title)),
+  );
+  return name === undefined ? select : h(Field, { name }, select);
+};
+
+/** @param {{ title: string, children?: Children }} properties */
+export const Section = ({ title, children }) => h("section", null, h("h2", null, title), children);
+
+/**
+ * Children that a click on the title shows; `kind` is a class of its looks.
+ * @param {{ title: Children, open?: boolean, kind?: string, children?: Children }} properties
+ */
+export const Fold = ({ title, open = false, kind = "lp-more", children }) =>
+  h("details", { class: kind, open }, h("summary", null, title), children);
+
+/**
+ * What there is to know beside a verdict, behind ⓘ; nothing where there is nothing.
+ * @param {{ notes: string[] }} properties
+ */
+export const Notes = ({ notes }) =>
+  notes.length
+    ? h(
+        Fold,
+        { title: `ⓘ ${say("ui.details")}`, kind: "lp-notes" },
+        h(
+          "ul.lp-remarks",
+          null,
+          notes.map((one) => h("li", null, one)),
+        ),
+      )
+    : null;
+
+/**
+ * A row of tabs: one stop of the tab key, walked by arrow keys (mount.js).
+ * @template {string} Name
+ * @param {{ id: string, label: string, names: Name[], chosen: Name, title: (name: Name) => string,
+ *   choose: (name: Name) => void }} properties
+ */
+export const Tabs = ({ id, label, names, chosen, title, choose }) =>
+  h(
+    "div.lp-tabs",
+    { role: "tablist", "aria-label": label },
+    names.map((name) =>
+      h(
+        "button.lp-tab",
+        {
+          key: name,
+          type: "button",
+          role: "tab",
+          id: `${id}-${name}`,
+          tabIndex: name === chosen ? 0 : -1,
+          "aria-selected": name === chosen ? "true" : "false",
+          "aria-controls": name === chosen ? `${id}-panel` : undefined,
+          onClick: () => choose(name),
+        },
+        title(name),
+      ),
+    ),
+  );
+
+/**
+ * What the chosen one of some tabs shows.
+ * @param {{ id: string, chosen: string, children?: Children }} properties
+ */
+export const TabPanel = ({ id, chosen, children }) =>
+  h(
+    "div.lp-panel",
+    { key: chosen, role: "tabpanel", id: `${id}-panel`, "aria-labelledby": `${id}-${chosen}` },
+    children,
+  );
+
+/**
+ * @typedef {object} Column
+ * @property {string} title
+ * @property {boolean} [text] whether it holds sentences
+ */
+
+/**
+ * A table of which the first cell of a row names it. Where the page is narrow each row is a stack, and each
+ * cell says its column; what is shown as a block is no table to a screen reader unless its role is named.
+ * @param {{ label: string, columns: Column[], rows: string[][] }} properties
+ */
+export const StackedTable = ({ label, columns, rows }) =>
+  h(
+    "div.lp-scroll",
+    { role: "region", tabIndex: 0, "aria-label": label },
+    h(
+      "table.lp-stacked",
+      { role: "table" },
+      h(
+        "thead",
+        { role: "rowgroup" },
+        h(
+          "tr",
+          { role: "row" },
+          columns.map(({ title }) => h("th", { scope: "col", role: "columnheader" }, title)),
+        ),
+      ),
+      h(
+        "tbody",
+        { role: "rowgroup" },
+        rows.map(([first, ...cells]) =>
+          h(
+            "tr",
+            { role: "row" },
+            h("th", { scope: "row", role: "rowheader", "data-head": columns[0].title }, first),
+            cells.map((cell, i) => {
+              const { title, text } = columns[i + 1];
+              return h("td", { class: text ? "lp-text" : undefined, role: "cell", "data-head": title }, cell);
+            }),
+          ),
+        ),
+      ),
+    ),
+  );
+
+/**
+ * Text to paste elsewhere, with a button that copies it.
+ * @param {{ text: string }} properties
+ */
+export const Paste = ({ text }) =>
+  h(
+    "div.lp-row.lp-paste",
+    null,
+    h("code", null, text),
+    h("button.lp-button", { type: "button", onClick: () => navigator.clipboard.writeText(text) }, say("ui.copy")),
+  );
+
+/**
+ * What went wrong, with a button for each remedy. `isShown`: whether there is a result, which a refused change
+ * leaves a true one.
+ * @param {{ channel: Pick<import("./bus.js").Bus, "problem" | "notice" | "observe">
+ *   & { remedies: import("./problem.js").Remedy[] }, isShown: boolean }} properties
+ */
+export function ProblemBox({ channel, isShown }) {
+  channel.observe("problem");
+  const { problem, notice } = channel;
+  const message = problem ?? notice;
+  useLayoutEffect(() => {
+    document.body.classList.toggle("lp-stale", Boolean(problem));
+  });
+  const remedies = message ? channel.remedies.filter(({ fits }) => fits(message)) : [];
+  return h(
+    "div.lp-problem",
+    { role: "alert", hidden: !message },
+    message && say(message.key, message.values),
+    message && !problem && "about" in message && isShown ? h("p", null, say("ui.still_shown")) : null,
+    remedies.map(({ key, act }) => h("button.lp-button", { type: "button", onClick: act }, say(key))),
+  );
+}
+
+/**
+ * The slider of a number of a page's state, with a box for the exact value.
+ * `title` is the key of its name.
+ * @param {{ entry: Parameters<typeof numberField>[0], value: number, title: string }
+ *   & Parameters<typeof numberField>[1]} properties
+ */
+export const Slider = ({ entry, value, title, ...options }) =>
+  hosted({
+    make: (root) => {
+      const field = numberField(entry, { key: title, ...options });
+      root.append(field.element);
+      return field;
+    },
+    update: ({ set }) => set(value),
+  });
+
+/**
+ * A large file on its way to the server (arrival.js), with a line below it.
+ * @param {{ channel: Parameters<typeof fileArrival>[0], note: string } & Omit<Parameters<typeof fileArrival>[1], "note">} properties
+ */
+export const FileArrival = ({ channel, note, ...options }) =>
+  hosted({
+    make: (root) => {
+      const line = document.createElement("p");
+      line.className = "lp-note";
+      root.append(...fileArrival(channel, { ...options, note: line }), line);
+      return line;
+    },
+    update: (line) => {
+      line.textContent = note;
+    },
+  });

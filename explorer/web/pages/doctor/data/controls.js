@@ -1,0 +1,295 @@
+// The sidebar of the check of a dataset: its rows, the loss and the batch size that it is checked for.
+import {
+  Field,
+  FileArrival,
+  Fold,
+  Section,
+  Select,
+  Slider,
+  TabPanel,
+  Tabs,
+  TextField,
+  useDraft,
+} from "../../../kit/components.js";
+import { clip } from "../../../kit/dom.js";
+import { withLabels } from "../../../kit/files.js";
+import { grouped } from "../../../kit/numbers.js";
+import { pageData } from "../../../kit/page_data.js";
+import { agree, agreeToSet, GONE } from "../../../kit/server.js";
+import { groupsOf } from "../../../kit/sidebar.js";
+import { group, h } from "../../../kit/view.js";
+import { say } from "../../../kit/words.js";
+import { PastedRows } from "../pasted.js";
+import { Columns } from "./columns.js";
+
+/** @typedef {{ channel: import("../state.js").DoctorPage }} Page */
+
+const LARGEST_SLID = 4096; // batch that the slider reaches
+const SOURCES = /** @type {const} */ (["example", "file", "hub", "typed"]);
+
+/** @param {Page} properties */
+export function DataControls({ channel }) {
+  channel.observe("examined");
+  const { kind } = /** @type {{ kind: keyof typeof PANELS }} */ (channel.data.state);
+  const file = fileOf(channel);
+  return group(
+    h(Tabs, {
+      id: "lp-doctor-from",
+      label: say("doctor.from"),
+      names: [...SOURCES],
+      chosen: kind,
+      title: (name) => say(`doctor.from.${name}`),
+      choose: (name) => channel.data.begin({ kind: name }),
+    }),
+    h(TabPanel, { id: "lp-doctor-from", chosen: kind }, h(PANELS[kind], { channel })),
+    file && kind !== "example" ? h(Columns, { file, check: channel.data }) : null,
+    h(Purpose, { channel }),
+    h(EncoderFields, { channel }),
+  );
+}
+
+/** How the file that is checked was read, or what there is to choose from; null where there is no file. */
+function fileOf(/** @type {import("../state.js").DoctorPage} */ { data: { read } }) {
+  if (read?.findings) return read.file ?? null;
+  return read?.undecided ? read : null;
+}
+
+/**
+ * How a file was read, by this name of it.
+ * @param {import("../../../wire").LargeFile | import("../../../wire").UndecidedData | null} file
+ * @param {string} name
+ */
+function readNote(file, name) {
+  if (!file) return "";
+  if ("undecided" in file) return say(file.columns.length ? "ui.file_undecided" : "ui.encoding_undecided", { name });
+  const counts = { name: clip(name), used: grouped(file.used), total: grouped(file.total) };
+  const ofClasses = "class" in file.chosen;
+  const read = say(ofClasses ? "doctor.class.read" : file.limited ? "large.file_limited" : "large.file_read", counts);
+  return withLabels(read, file);
+}
+
+/**
+ * @param {import("../state.js").DoctorPage} channel
+ * @param {string} name
+ */
+function entryOf({ store }, name) {
+  const entry = store.table.get(`data.${name}`);
+  if (!entry) throw new RangeError(name);
+  return entry;
+}
+
+/** @param {Page} properties */
+function Ready({ channel }) {
+  const { example } = channel.data.state;
+  return group(
+    h(Select, {
+      id: "lp-doctor-set",
+      label: say("doctor.set"),
+      value: example,
+      options: pageData.doctor.sets.map((name) => [name, say(`example.${name}.title`)]),
+      change: (one) => channel.data.begin({ kind: "example", example: one }),
+    }),
+    h("p.lp-note", null, say(`example.${example}.about`)),
+  );
+}
+
+/** @param {Page} properties */
+function OwnFile({ channel }) {
+  const { name } = channel.data.state;
+  const file = fileOf(channel);
+  const note = file ? `${readNote(file, name)} ${say("doctor.file_again")}` : clip(name);
+  return h(FileArrival, {
+    channel,
+    id: "lp-doctor-file",
+    kinds: "doctor.file_kinds",
+    most: pageData.doctor.bytes,
+    note,
+    put: async (piece) => (await channel.server?.hand_in(piece)) ?? { error: GONE },
+    take: (one, called) => channel.data.begin({ kind: "file", file: one, name: called }),
+  });
+}
+
+/** @param {Page} properties */
+function FromHub({ channel }) {
+  const { hub, split, rows } = channel.data.state;
+  const draft = useDraft({ hub, split: split === "train" ? "" : split, rows });
+  function fetchRows() {
+    const { hub: id, split: part, rows: count } = draft.now;
+    if (!id.trim()) return document.getElementById("lp-doctor-hub")?.focus();
+    agreeToSet(id);
+    channel.data.begin({ kind: "hub", hub: id.trim(), split: part.trim() || "train", rows: count });
+  }
+  /** @type {(name: "hub" | "split", example: string, title: string) => import("preact").VNode} */
+  const box = (name, example, title) =>
+    h(TextField, {
+      name: title,
+      id: `lp-doctor-${name}`,
+      value: draft.now[name],
+      example,
+      enter: fetchRows,
+      change: (value) => {
+        draft.now[name] = value;
+      },
+    });
+  return group(
+    box("hub", say("doctor.for_example", { value: "sentence-transformers/stsb" }), say("doctor.hub")),
+    box("split", "train", say("doctor.hub_split")),
+    h(Slider, {
+      entry: entryOf(channel, "rows"),
+      value: draft.now.rows,
+      title: "doctor.hub_rows",
+      name: "rows",
+      logarithmic: true,
+      change: (value) => {
+        draft.now.rows = value;
+      },
+    }),
+    h("button.lp-button", { type: "button", id: "lp-doctor-fetch", onClick: fetchRows }, say("doctor.hub_fetch")),
+    h("p.lp-note", null, readNote(fileOf(channel), hub)),
+    h("p.lp-note", null, say("doctor.hub_about")),
+  );
+}
+
+/** @param {Page} properties */
+const Pasted = ({ channel }) =>
+  group(
+    h(PastedRows, {
+      id: "lp-doctor-pasted",
+      name: say("doctor.pasted"),
+      value: channel.data.state.pasted,
+      example: "sentence1\tsentence2\tscore",
+      change: (pasted) => channel.data.begin({ kind: "typed", pasted }),
+    }),
+    h("p.lp-note", null, readNote(fileOf(channel), say("doctor.pasted_table"))),
+  );
+
+/**
+ * What the dataset is checked for: a loss in batches of a size.
+ * @param {Page} properties
+ */
+function Purpose({ channel }) {
+  const { loss, batch, tokens, margin } = channel.data.state;
+  const most = entryOf(channel, "tokens").high ?? 0;
+  const ours = Object.fromEntries(Object.entries(pageData.losses).filter(([, { group: one }]) => one !== "own"));
+  const hasMargin = pageData.doctor.with_margin.includes(loss);
+  return h(
+    Section,
+    { title: say("doctor.examined_for") },
+    h(
+      "select",
+      {
+        id: "lp-doctor-for",
+        "aria-label": say("ui.loss"),
+        value: loss,
+        onChange: (event) => channel.data.set({ loss: event.currentTarget.value }),
+      },
+      groupsOf(ours).map(({ label, losses }) =>
+        h(
+          "optgroup",
+          { label },
+          losses.map(([value, title]) => h("option", { key: value, value }, title)),
+        ),
+      ),
+    ),
+    h(Slider, {
+      entry: entryOf(channel, "batch"),
+      value: batch,
+      title: "doctor.batch_size",
+      name: "batch",
+      high: LARGEST_SLID,
+      logarithmic: true,
+      change: (value) => channel.data.set({ batch: value }),
+    }),
+    hasMargin
+      ? h(NumberBox, {
+          id: "lp-doctor-margin",
+          title: say("doctor.for_margin"),
+          value: margin === null ? "" : String(margin),
+          step: "any",
+          fits: () => true,
+          change: (value) => channel.data.set({ margin: value === "" ? null : Number(value) }),
+        })
+      : null,
+    h(NumberBox, {
+      id: "lp-doctor-tokens",
+      title: say("doctor.tokens"),
+      value: String(tokens),
+      step: 1,
+      fits: (value) => value !== "" && Number.isInteger(Number(value)) && Number(value) >= 0 && Number(value) <= most,
+      change: (value) => channel.data.set({ tokens: Number(value) }),
+    }),
+  );
+}
+
+/**
+ * A box for a number; one that does not fit is marked and not taken.
+ * @param {{ id: string, title: string, value: string, step: number | "any", fits: (value: string) => boolean,
+ *   change: (value: string) => void }} properties
+ */
+function NumberBox({ id, title, value, step, fits, change }) {
+  const draft = useDraft(value);
+  return h(
+    Field,
+    { name: title },
+    h("input", {
+      type: "number",
+      id,
+      value: draft.now,
+      step,
+      onInput: ({ currentTarget: box }) => {
+        draft.now = box.value;
+        const isGood = !box.validity.badInput && fits(box.value);
+        box.classList.toggle("lp-bad", !isGood);
+        if (isGood) change(box.value);
+      },
+    }),
+  );
+}
+
+/** @param {Page} properties */
+function EncoderFields({ channel }) {
+  const { encoder, most } = channel.data.state;
+  const draft = useDraft({ encoder, most });
+  function encode() {
+    agree(draft.now.encoder);
+    channel.data.set({ ...draft.now, encoder: draft.now.encoder.trim() || pageData.doctor.encoder });
+  }
+  return h(
+    Fold,
+    { title: say("doctor.encoder"), kind: "lp-fold", open: Boolean(encoder) },
+    h(TextField, {
+      name: say("ui.encoder"),
+      id: "lp-doctor-encoder",
+      value: draft.now.encoder,
+      example: pageData.doctor.encoder,
+      change: (value) => {
+        draft.now.encoder = value;
+      },
+    }),
+    h(Slider, {
+      entry: entryOf(channel, "most"),
+      value: draft.now.most,
+      title: "doctor.encoded_pairs",
+      name: "most",
+      logarithmic: true,
+      change: (value) => {
+        draft.now.most = value;
+      },
+    }),
+    h(
+      "div.lp-row.lp-wrap",
+      null,
+      h("button.lp-button", { type: "button", id: "lp-doctor-encode", onClick: encode }, say("doctor.encode")),
+      encoder
+        ? h(
+            "button.lp-button",
+            { type: "button", onClick: () => channel.data.set({ encoder: "" }) },
+            say("doctor.without"),
+          )
+        : null,
+    ),
+    h("p.lp-note", null, say("doctor.encoder_note")),
+  );
+}
+
+const PANELS = { example: Ready, file: OwnFile, hub: FromHub, typed: Pasted };

@@ -1,0 +1,100 @@
+// What only an encoder can tell of a dataset, and hard negatives that it finds.
+import { Field, Fold, Paste, useDraft } from "../../../kit/components.js";
+import { pageData } from "../../../kit/page_data.js";
+import { useState } from "../../../kit/vendor/preact/hooks.js";
+import { h } from "../../../kit/view.js";
+import { say } from "../../../kit/words.js";
+import { Lines } from "../finding.js";
+import { DataFault, RowTable, Searched } from "./faults.js";
+
+/** @typedef {import("./check.js").DataCheck} DataCheck */
+
+/**
+ * @param {{ data: DataCheck, found: import("../../../wire").ExaminedData,
+ *   seen: import("../../../wire").EncodedData }} properties
+ */
+export function EncoderReport({ data, found, seen }) {
+  const about = { encoder: seen.encoder, count: seen.pairs, total: found.pairs };
+  const { bands, sharpness, findings, ranked } = seen;
+  return h(
+    "section.lp-encoded",
+    null,
+    h("h2", null, say("doctor.encoder")),
+    h("p.lp-about", null, say("doctor.with_encoder", about)),
+    h(
+      "ol.lp-findings.lp-faults",
+      null,
+      findings.map((finding) => h(DataFault, { finding })),
+    ),
+    findings.length ? null : h("p", null, say("doctor.none_found_encoded")),
+    ranked.length
+      ? h(
+          Fold,
+          { title: say("ui.suspects") },
+          h("p.lp-note", null, say("ui.suspects_note")),
+          h(RowTable, { rows: ranked }),
+        )
+      : null,
+    h("p", null, say("doctor.bands")),
+    h(Lines, { lines: bands.map(({ said }) => said) }),
+    sharpness.length ? h("p", null, say("doctor.sharpnesses", { others: data.state.batch - 1 })) : null,
+    h(Lines, { lines: sharpness.map(({ said }) => said) }),
+    h(Searched, { looked: seen.looked, unlooked: seen.not_looked, open: !findings.length }),
+    h(Mining, { data }),
+  );
+}
+
+/**
+ * Hard negatives by the encoder, as a file or as a call of sentence-transformers to paste.
+ * @param {{ data: DataCheck }} properties
+ */
+function Mining({ data }) {
+  const [settings, choose] = useState(data.mining);
+  const { negatives, margin } = pageData.doctor.mining;
+  /** @param {Partial<DataCheck["mining"]>} change */
+  function set(change) {
+    data.mining = { ...data.mining, ...change };
+    choose(data.mining);
+  }
+  const share = settings.margin ? `, relative_margin=${settings.margin}` : "";
+  return h(
+    "div.lp-mining",
+    null,
+    h("h2", null, say("doctor.mine")),
+    h("p.lp-about", null, say("doctor.mine_about")),
+    h(
+      "div.lp-row.lp-wrap",
+      null,
+      h(MiningBox, { name: "negatives", title: "doctor.mine_each", ends: negatives, step: 1, settings, set }),
+      h(MiningBox, { name: "margin", title: "doctor.mine_margin", ends: margin, step: 0.01, settings, set }),
+      h("button.lp-button", { type: "button", onClick: () => data.mine() }, say("doctor.take_mined")),
+    ),
+    h(Paste, { text: `mine_hard_negatives(dataset, model, num_negatives=${settings.negatives}${share})` }),
+  );
+}
+
+/**
+ * @param {{ name: keyof DataCheck["mining"], title: string, ends: readonly number[], step: number,
+ *   settings: DataCheck["mining"], set: (change: Partial<DataCheck["mining"]>) => void }} properties
+ */
+function MiningBox({ name, title, ends: [low, high], step, settings, set }) {
+  const draft = useDraft(String(settings[name]));
+  return h(
+    Field,
+    { name: say(title) },
+    h("input", {
+      type: "number",
+      id: `lp-doctor-mine-${name}`,
+      min: low,
+      max: high,
+      step,
+      value: draft.now,
+      onInput: ({ currentTarget: box }) => {
+        draft.now = box.value;
+        const isGood = box.validity.valid && box.value !== "";
+        box.classList.toggle("lp-bad", !isGood);
+        if (isGood) set({ [name]: Number(box.value) });
+      },
+    }),
+  );
+}

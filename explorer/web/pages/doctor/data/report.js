@@ -1,0 +1,104 @@
+// What is the matter with a dataset, the worst first; then which losses can learn from it, and a cleaned table.
+import { grouped } from "../../../kit/numbers.js";
+import { group, h } from "../../../kit/view.js";
+import { say, titleOf } from "../../../kit/words.js";
+import { Lines } from "../finding.js";
+import { EncoderReport } from "./encoder_report.js";
+import { DataFault, Searched } from "./faults.js";
+import { SuitableLosses } from "./suitable_losses.js";
+
+/** @typedef {import("./check.js").DataCheck} DataCheck */
+
+/** @param {{ channel: import("../state.js").DoctorPage }} properties */
+export function DataReport({ channel: { data } }) {
+  const { found, classes, similarities } = data;
+  if (classes) return h(ClassReport, { data, found: classes });
+  if (similarities) return h(Similarities, { similarities });
+  if (!found) return h(About, { text: say("doctor.about_data") });
+  const { loss, batch } = data.state;
+  const count = { count: found.pairs, loss: titleOf(loss), batch };
+  const rows = found.rows < found.pairs ? say("doctor.in_rows", { rows: found.rows, batch }) : "";
+  const about = say(found.findings.length ? "doctor.examined" : "doctor.examined_none", count);
+  return group(
+    h(Findings, { about: `${about} ${rows}`, findings: found.findings }),
+    h(Searched, { looked: found.looked, unlooked: found.not_looked, open: !found.findings.length }),
+    data.seen ? h(EncoderReport, { data, found, seen: data.seen }) : null,
+    h(SuitableLosses, { data }),
+    h(Cleaning, { data }),
+  );
+}
+
+/** @param {{ text: string }} properties */
+const About = ({ text }) => h("p.lp-about", { "aria-live": "polite" }, text);
+
+/** @typedef {import("./faults.js").Finding} Finding */
+
+/** @param {{ about: string, findings: Finding[] }} properties */
+const Findings = ({ about, findings }) =>
+  group(
+    h(About, { text: about }),
+    h(
+      "ol.lp-findings.lp-faults",
+      null,
+      findings.map((finding) => h(DataFault, { finding })),
+    ),
+  );
+
+/**
+ * Similarities without texts: the rows of a finding are numbers alone.
+ * @param {{ similarities: import("../../../wire").DoctoredSimilarities }} properties
+ */
+const Similarities = ({ similarities: { about, findings } }) =>
+  h(Findings, {
+    about: about.join(" "),
+    findings: findings.map(({ name, severity, said, advice }) => ({ name, severity, said, advice })),
+  });
+
+/**
+ * A table of texts with their classes, for losses on classes.
+ * @param {{ data: DataCheck, found: import("../../../wire").ExaminedClasses }} properties
+ */
+function ClassReport({ data, found }) {
+  const count = { count: found.rows, classes: found.classes, batch: data.state.batch };
+  const about = [
+    say(found.findings.length ? "doctor.class.examined" : "doctor.class.examined_none", count),
+    say("doctor.about_classes"),
+    found.skipped ? say("doctor.class.skipped", { count: found.skipped }) : "",
+  ];
+  /** @param {"largest" | "smallest"} name */
+  const sizes = (name) =>
+    say(`doctor.class.${name}`, {
+      classes: found[name].map((one) => `${one.name} (${grouped(one.count)})`).join(say("ui.between")),
+    });
+  const ends = /** @type {const} */ (["largest", "smallest"]).filter((name) => found[name].length);
+  return group(
+    h(Findings, { about: about.join(" "), findings: found.findings }),
+    h(Searched, { looked: found.looked, open: !found.findings.length }, h(Lines, { lines: ends.map(sizes) })),
+    h(SuitableLosses, { data }),
+    h(Cleaning, { data }),
+  );
+}
+
+/**
+ * The rows that stay, and those that were left out, to take away.
+ * @param {{ data: DataCheck }} properties
+ */
+function Cleaning({ data }) {
+  const { classes, found } = data;
+  const { kept = 0 } = found ?? classes ?? {};
+  const total = found?.pairs ?? classes?.rows ?? 0;
+  const { rows = 0, kept_rows: keptRows = 0 } = found ?? {};
+  const changes = total > kept || (classes?.respelled ?? 0) > 0;
+  const cleaned = rows < total && !classes ? "cleaned_rows" : "cleaned";
+  const key = `doctor${classes ? ".class" : ""}.${changes ? cleaned : "clean_all"}`;
+  /** @type {(what: "kept" | "left_out") => import("preact").VNode} */
+  const take = (what) =>
+    h("button.lp-button", { type: "button", onClick: () => data.takeAway(what) }, say(`doctor.take_${what}`));
+  return h(
+    "section.lp-clean",
+    null,
+    h("h2", null, say("doctor.clean")),
+    h("p.lp-about", null, say(key, { kept, total, rows: keptRows, all: rows })),
+    changes ? h("div.lp-row.lp-wrap", null, take("kept"), take("left_out")) : null,
+  );
+}

@@ -1,0 +1,103 @@
+// Which losses can learn from a dataset: each with its reasons, and where to go on with it.
+import { Fold } from "../../../kit/components.js";
+import { numbered } from "../../../kit/link.js";
+import { h } from "../../../kit/view.js";
+import { say, titleOf } from "../../../kit/words.js";
+import { Lines } from "../finding.js";
+
+/** @typedef {import("./check.js").DataCheck} DataCheck */
+/** @typedef {import("../../../wire").FittingLoss} Fitting */
+
+const COMPARED = 4;
+
+/** @param {{ data: DataCheck }} properties */
+export function SuitableLosses({ data }) {
+  const { suited = [], more = 0 } = data.found ?? data.classes ?? {};
+  const shown = suited.length - more;
+  const none = data.classes ? "doctor.suited.none_classes" : "doctor.suited.none";
+  const comparable = suited.filter(({ scene }) => scene !== null).slice(0, COMPARED);
+  /** @param {Fitting} fit */
+  const item = (fit) => h(SuitableLoss, { data, fit });
+  return h(
+    "section.lp-fitting",
+    null,
+    h("h2", null, say("doctor.which_loss")),
+    h("p.lp-about", null, say(suited.length ? "doctor.suited.title" : none)),
+    h("ol.lp-findings.lp-suited", null, suited.slice(0, shown).map(item)),
+    more
+      ? h(
+          Fold,
+          { title: say("doctor.more_losses", { count: more }) },
+          h("ol.lp-findings.lp-suited", { start: shown + 1 }, suited.slice(shown).map(item)),
+        )
+      : null,
+    comparable.length > 1
+      ? h("div.lp-row.lp-wrap", null, h(CompareLink, { data, fits: comparable, text: say("doctor.compare_first") }))
+      : null,
+  );
+}
+
+/** @param {{ data: DataCheck, fit: Fitting }} properties */
+function SuitableLoss({ data, fit }) {
+  const { loss, reasons } = fit;
+  const scene = sceneOf(data, fit);
+  const best = (data.found ?? data.classes)?.suited.find((one) => one.loss !== loss);
+  const isChecked = loss === data.state.loss || Boolean(data.classes);
+  return h(
+    "li.lp-finding",
+    null,
+    h("div.lp-finding-head", null, h("strong", null, titleOf(loss)), h("small", null, loss)),
+    h(Lines, { lines: reasons }),
+    h(
+      "div.lp-row.lp-wrap",
+      null,
+      scene ? h("a.lp-button", { href: `./#${scene}` }, say("doctor.open.explore")) : null,
+      scene && best
+        ? h(CompareLink, { data, fits: [fit, best], text: say("doctor.open.compare", { loss: titleOf(best.loss) }) })
+        : null,
+      h("a.lp-button", { href: `finetune#${trainingOf(data, fit)}` }, say("doctor.open.finetune")),
+      isChecked
+        ? null
+        : h("button.lp-button", { type: "button", onClick: () => data.set({ loss }) }, say("doctor.examine_for")),
+    ),
+  );
+}
+
+/** @param {{ data: DataCheck, fits: Fitting[], text: string }} properties */
+function CompareLink({ data, fits, text }) {
+  const losses = fits.map(({ loss }) => ({ loss, convention: "", parameters: {} }));
+  const query = new URLSearchParams([...numbered(losses), ["scene", sceneOf(data, fits[0])]]);
+  return h("a.lp-button", { href: `compare#${query}` }, text);
+}
+
+/**
+ * The link of some of the rows under a loss; "" where no two fit into one.
+ * @param {DataCheck} data
+ * @param {Fitting} fit
+ */
+function sceneOf(data, { loss, scene }) {
+  const { scenes = [] } = data.found ?? data.classes ?? {};
+  return scene === null ? "" : `${scenes[scene]}.${loss}`;
+}
+
+/**
+ * The dataset as Fine-tune takes it: by its name, as a file that the server has, or some of its rows.
+ * @param {DataCheck} data
+ * @param {Fitting} fit
+ */
+function trainingOf(data, fit) {
+  const { kind, example } = data.state;
+  const { file = "", name = "", columns = {}, encoding = "" } = data.of ?? {};
+  const read = data.read?.findings ? data.read.file : null;
+  const query = new URLSearchParams({ loss: fit.loss });
+  const pairs = data.classes?.pairs_file;
+  if (pairs) {
+    query.set("file", pairs.file);
+    query.set("name", pairs.name);
+  } else if (kind === "example") query.set("example", example);
+  else if (["file", "hub"].includes(kind) && read && data.of?.header === null) {
+    for (const [key, value] of Object.entries({ file, name, encoding })) if (value) query.set(key, value);
+    for (const [role, column] of Object.entries(columns)) query.set(`c.${role}`, column);
+  } else query.set("link", sceneOf(data, fit));
+  return query;
+}

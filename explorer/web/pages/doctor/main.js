@@ -1,0 +1,32 @@
+// What was checked, and what was found: one heading, then the report on the number, the dataset or the run.
+import { ProblemBox } from "../../kit/components.js";
+import { Progress } from "../../kit/progress.js";
+import { h, show } from "../../kit/view.js";
+import { say } from "../../kit/words.js";
+import { DataReport } from "./data/report.js";
+import { Answer } from "./number/answer.js";
+import { RunReport } from "./run/report.js";
+
+const REPORTS = { number: Answer, data: DataReport, run: RunReport };
+const TOPICS = ["state", "found", "examined", "examined_run"];
+
+/** @param {{ channel: import("./state.js").DoctorPage }} properties */
+function Main({ channel }) {
+  channel.observe(...TOPICS);
+  const { check, explained } = channel;
+  const value = check === "number" && explained ? explained.value.trim() : "";
+  return h(
+    "div",
+    { id: `doctor-${check}` },
+    h(ProblemBox, { channel, isShown: channel.isShown }),
+    h("h1", null, value ? say("doctor.why", { value }) : say(`doctor.check.${check}`)),
+    h(Progress, { channel }),
+    h(REPORTS[check], { channel }),
+  );
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").DoctorPage} channel
+ */
+export default (root, channel) => show(root, Main, { channel });

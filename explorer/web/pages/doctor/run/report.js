@@ -1,0 +1,121 @@
+// What is the matter with a run, the worst first, beside its curves between minimum and collapse.
+import { floats } from "../../../kit/arrays.js";
+import { lineChart } from "../../../kit/chart.js";
+import { clip } from "../../../kit/dom.js";
+import { grouped } from "../../../kit/numbers.js";
+import { group, h, hosted } from "../../../kit/view.js";
+import { say } from "../../../kit/words.js";
+import { Card, Fault, Lines } from "../finding.js";
+
+/** @typedef {import("../../../wire").ExaminedRunLog} Found */
+/** @typedef {Pick<Found, "drawn" | "collapse" | "floor">} Curves */
+
+const COLOURS = ["accent", "up"];
+
+/** @param {{ channel: import("../state.js").DoctorPage }} properties */
+export function RunReport({ channel: { run } }) {
+  if (run.batches) return h(SavedBatches, { batches: run.batches, folder: run.state.folder });
+  if (run.found) return h(Report, { found: run.found, run });
+  const about = run.state.kind === "kept" ? "doctor.about_kept" : "doctor.about_run";
+  return h("p.lp-about", { "aria-live": "polite" }, say(about));
+}
+
+/** @param {{ found: Found, run: import("./check.js").RunCheck }} properties */
+function Report({ found, run }) {
+  const [read, ...known] = found.about;
+  const { findings, link, scene } = found;
+  return group(
+    h("p.lp-about", { "aria-live": "polite" }, read),
+    h(
+      "ol.lp-findings.lp-faults",
+      null,
+      findings.map((finding) => h(Fault, { finding })),
+      findings.length ? null : h(Card, { text: say("doctor.run.none_found") }),
+    ),
+    h(Plot, { title: "doctor.run_curves", found }),
+    h("div.lp-known", null, h(Lines, { lines: known })),
+    h(
+      "div.lp-row.lp-wrap",
+      null,
+      link ? h("a.lp-button", { href: link }, say("doctor.what_is_its_value")) : null,
+      scene ? h("a.lp-button", { href: `./#${scene}` }, say("doctor.run.open")) : null,
+    ),
+    found.beside ? h(Comparison, { other: found.beside, run }) : null,
+  );
+}
+
+/** @param {{ other: NonNullable<Found["beside"]>, run: import("./check.js").RunCheck }} properties */
+function Comparison({ other, run: { state } }) {
+  const name = state.other === "file" ? clip(state.other_name) : `“${say(`doctor.log.${state.other}`)}”`;
+  return h(
+    "section.lp-beside",
+    null,
+    h("h2", null, say("doctor.beside_title", { name })),
+    h(
+      "ol.lp-findings.lp-faults",
+      null,
+      other.findings.map((finding) => h(Fault, { finding })),
+    ),
+    h(Lines, { lines: other.about }),
+    h(Plot, { title: "doctor.beside_curves", found: other }),
+  );
+}
+
+/**
+ * The batches that a training saved, each with the scene that it opens in.
+ * @param {{ batches: import("../../../wire").ListedBatch[], folder: string }} properties
+ */
+function SavedBatches({ batches, folder }) {
+  const name = folder.split(/[\\/]/).at(-1) || folder;
+  return group(
+    h("p.lp-about", { "aria-live": "polite" }, say("doctor.kept_count", { count: batches.length, name })),
+    h(
+      "ol.lp-findings.lp-faults.lp-kept",
+      null,
+      batches.map(({ step, said, scene }) =>
+        h(
+          "li.lp-finding",
+          { "data-step": step },
+          h("div.lp-finding-head", null, h("strong", null, say("doctor.kept_step", { step: grouped(step) }))),
+          h("p", null, said),
+          h("a.lp-button", { href: `./#${scene}` }, say("doctor.kept_open")),
+        ),
+      ),
+    ),
+  );
+}
+
+/** @param {{ title: string, found: Curves }} properties */
+const Plot = ({ title, found }) =>
+  h(
+    "div.lp-run-plot",
+    null,
+    hosted({
+      kind: "figure",
+      make: (root) => lineChart(root, { key: title, height: 260 }),
+      update: (chart) => chart.update({ data: seriesOf(found) }),
+    }),
+  );
+
+/**
+ * The curves, and lines at the value at collapse and at the minimum.
+ * @param {Curves} found
+ */
+function seriesOf(found) {
+  /** @type {import("../../../kit/chart.js").Series[]} */
+  const series = found.drawn.map(({ name, steps, values }, i) => ({
+    name,
+    colour: COLOURS[i],
+    dash: i,
+    x: floats(steps),
+    y: floats(values),
+  }));
+  const every = series.flatMap(({ x }) => (x.length ? [x[0], x[x.length - 1]] : []));
+  /** @type {import("../../../kit/types").Span} */
+  const span = [Math.min(...every), Math.max(...every)];
+  for (const name of /** @type {const} */ (["collapse", "floor"])) {
+    const value = found[name];
+    if (value !== null) series.push({ name: say(`figure.${name}`), colour: name, dash: 2, x: span, y: [value, value] });
+  }
+  return { series, span };
+}
