@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from explorer.locale import LANGUAGES
+from explorer.web.api.endpoints import ENDPOINTS
 from losses import LOSSES
 from tests import warm
 from tests.code_blocks import ROOT
@@ -55,6 +56,13 @@ def test_every_loss_has_a_page_in_each_language(site):
 def test_the_arguments_of_a_loss_come_from_its_docstring(site):
     assert "hard negatives of each" in site["losses/info_nce.html"]
     assert "LossSpec" in site["reference/losses.html"]
+
+
+def test_every_call_of_programs_is_explained(site):
+    guide = (ROOT / "docs" / "how-to" / "programs.md").read_text(encoding="utf-8")
+    for call in ENDPOINTS:
+        assert f"`{call.__name__}`" in guide
+        assert f'id="{call.__module__}.{call.__name__}"' in site["reference/calls.html"]
 
 
 def test_formulas_are_set_with_the_copy_of_the_app(site):
