@@ -26,11 +26,9 @@ from explorer.runtime.device import device_name
 from explorer.runtime.limits import KEPT_BATCHES
 from explorer.runtime.problem import Problem
 from losses import LossSpec
-from losses.combined.composed import chosen as of_part
-from losses.combined.composed import handed
+from losses.combined.composed import parts_of
 from losses.minimum import Bound
-from losses.rules import chosen
-from losses.spec import ParameterValue, Part
+from losses.spec import ParameterValue
 
 # What exploring takes at most for each cell of the N×N matrix of its pairs: measured at the most
 # pairs, 880 to 1230 for the loss that holds most, as the allocator finds room, 660 of which are
@@ -205,7 +203,7 @@ def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Explor
             definition,
             wrt=wanted,
             through=spec.terms,
-            parts=[(part.label, _definition_of(part, given, parameters)) for part in spec.parts],
+            parts=[(part.label, part.spec.definition) for part in parts_of(definition)],
             **called,
         )
     traced.selectors = spec.selectors
@@ -236,14 +234,6 @@ def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Explor
         device=device_name(),
         milliseconds=1000 * (time.perf_counter() - started),
     )
-
-
-def _definition_of(
-    part: Part, given: Mapping[str, Tensor | None], parameters: Mapping[str, Any]
-) -> Callable[..., Tensor]:
-    """The definition that a part of a sum runs."""
-    options = {**handed(part, given, parameters), **of_part(part, parameters)}
-    return chosen(part.spec.definition, options)[0]
 
 
 def seconds_for(pairs: int) -> float:

@@ -33,7 +33,10 @@ from explorer.core.shortened_source import (
     shortened,
 )
 from explorer.runtime.parsing import parsed
+from losses.combined.composed import chosen as options_of
+from losses.combined.composed import handed, parts_of, with_definitions
 from losses.rules import Rules, chosen
+from losses.spec import Part
 
 # Sets of answers, of which a definition has a few.
 CACHED_FUNCTIONS = 1024
@@ -47,10 +50,27 @@ def definition_at(
 ) -> Callable[..., Tensor]:
     """Return what a definition runs for these inputs and parameters: of a composed one
     (`losses.rules`) the one that they choose, specialised. `accepted` says what it takes."""
+    if parts := parts_of(definition):
+        off = frozenset(name for name, value in arguments.items() if value is None)
+        return _sum_of(definition, tuple(_part_at(part, arguments) for part in parts), off)
     found, called = chosen(definition, arguments)
     if _is_ours(found):  # around it stands at most what makes the mask, which the batch has made
         found = inspect.unwrap(found)
     return specialised(found, {**arguments, **called})
+
+
+def _part_at(part: Part, arguments: Mapping[str, Any]) -> Callable[..., Tensor]:
+    options = {**handed(part, arguments, {}), **options_of(part, arguments)}
+    return definition_at(part.spec.definition, options)
+
+
+@functools.lru_cache(maxsize=CACHED_FUNCTIONS)
+def _sum_of(
+    definition: Callable[..., Tensor],
+    definitions: tuple[Callable[..., Tensor], ...],
+    off: frozenset[str],
+) -> Callable[..., Tensor]:
+    return with_definitions(definition, definitions, off)
 
 
 def specialised(

@@ -27,7 +27,7 @@ from explorer.export.trained import Rows, trained_step, written
 from explorer.export.written_out import written_out
 from explorer.runtime.limits import WRITTEN_NUMBERS, WRITTEN_PAIRS
 from explorer.runtime.problem import Problem
-from losses.combined.composed import helpers_of, identifier_of, source_of
+from losses.combined.composed import helpers_of, identifier_of, parts_of, source_of
 from losses.combined.queued import KEPT, present
 from losses.readings import READABLE
 from losses.sentence_transformers.registry import trains_as_one
@@ -75,14 +75,15 @@ def alone(exploration: Exploration, *, from_files: bool | None = None) -> Code:
 
 def _sum_alone(exploration: Exploration, from_files: bool | None) -> Code:
     """The parts' definitions, and the sum below them."""
-    parts = exploration.spec.parts
-    helpers = helpers_of(parts)
+    definition = exploration.definition
+    parts, helpers = parts_of(definition), helpers_of(parts_of(definition))
     out = written_out(*(part.spec.definition for part in parts), *helpers.values())
     names = [*(part.label for part in parts), *helpers]
     called = dict(zip(names, out.called, strict=True))
-    whole = source_of(parts, exploration.spec.parameters, called).rstrip()
+    taken = accepted(definition, {one.name: one for one in exploration.spec.parameters})
+    whole = source_of(parts, taken.values(), called).rstrip()
     source = "\n\n\n".join([out.source, whole])
-    return _program(exploration, from_files, out.imports, source, identifier_of(parts))
+    return _program(exploration, from_files, out.imports, source, identifier_of(parts), definition)
 
 
 def with_package(exploration: Exploration, *, from_files: bool | None = None) -> Code:

@@ -14,7 +14,7 @@ import keyword
 import linecache
 import re
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -219,12 +219,12 @@ def _parameters(parts: Iterable[Part], weights: Mapping[str, float]) -> Iterable
 
 def _made(
     parts: Sequence[Part],
-    parameters: Iterable[Parameter],
+    parameters: Sequence[Parameter],
     of: Callable[[LossSpec], Callable[..., Tensor]],
-) -> Callable[..., Tensor]:
+) -> Any:
     """The sum of such functions of the parts, read as Python. All names in it are ours."""
     functions = {part.label: of(part.spec) for part in parts}
-    called = {label: function.__name__ for label, function in functions.items()}
+    called = _names_of(functions)
     scope: dict[str, Any] = {"__name__": __name__, "Tensor": Tensor, **HELPERS}
     scope |= {called[label]: function for label, function in functions.items()}
     source, identifier = source_of(parts, parameters, called), identifier_of(parts)
@@ -234,7 +234,52 @@ def _made(
     linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
     function = scope[identifier]
     weakref.finalize(function, linecache.cache.pop, file, None)
+    function.parts, function.parameters = tuple(parts), tuple(parameters)
     return function
+
+
+def _names_of(functions: Mapping[str, Callable]) -> dict[str, str]:
+    """The functions' own names, by the labels of the parts; another one where two share a name."""
+    found: dict[str, str] = {}
+    first: dict[str, Callable] = {}
+    for label, function in functions.items():
+        name = function.__name__
+        same = first.setdefault(name, function) is function
+        found[label] = name if same else f"{name}_of_{label}"
+    return found
+
+
+def parts_of(definition: Callable[..., Tensor]) -> tuple[Part, ...]:
+    """Return the parts of a sum's definition; none of any other."""
+    return getattr(definition, "parts", ())
+
+
+def with_definitions(
+    whole: Any, definitions: Sequence[Callable[..., Tensor]], off: Container[str] = ()
+) -> Callable[..., Tensor]:
+    """Return a sum with these definitions of its parts, each called with what it takes but the
+    parameters that are `off`."""
+    run = [
+        replace(
+            part,
+            spec=replace(part.spec, definition=definition),
+            given=_taken_of(part.given, definition),
+            parameters={
+                name: known
+                for name, known in _taken_of(part.parameters, definition).items()
+                if known not in off
+            },
+        )
+        for part, definition in zip(whole.parts, definitions, strict=True)
+    ]
+    read = {name for part in run for name in (part.weight, part.length, *part.parameters.values())}
+    parameters = [one for one in whole.parameters if one.name in read]
+    return _made(run, parameters, lambda spec: spec.definition)
+
+
+def _taken_of(known: Mapping[str, str], definition: Callable[..., Tensor]) -> dict[str, str]:
+    taken = inspect.signature(definition).parameters
+    return {name: value for name, value in known.items() if name in taken}
 
 
 def _value(part: Part) -> str:

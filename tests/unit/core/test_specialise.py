@@ -8,10 +8,15 @@ import inspect
 import pytest
 import torch
 
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario
 from explorer.core.specialise import accepted, definition_at, is_specialised, specialised
+from explorer.export.code import alone
 from losses import LOSSES
+from losses.combined.composed import parts_of
+from losses.combined.names import RECIPES
 from losses.contrastive.triplet import triplet_by_options
-from tests.unit.export.explored import ENGLISH, SMALL, seen
+from tests.unit.export.explored import ENGLISH, SMALL, run_code, seen
 
 CLASSES = torch.tensor([0, 0, 1, 1, 2])
 VECTORS = torch.eye(5, dtype=torch.float64)
@@ -111,3 +116,45 @@ def test_functions_from_elsewhere_are_returned_as_they_are():
 
     assert specialised(own, {"scores": VECTORS[0]}) is own
     assert specialised(torch.nn.functional.relu, {}) is torch.nn.functional.relu
+
+
+LISTS = Data(example="graded_lists")
+SUMS = [
+    *((f"{name}+cosent", {}) for name, spec in LOSSES.items() if spec.negatives_of_batch),
+    *((f"matryoshka({name})", {}) for name in ("info_nce", "gist", "angle", "cosent")),
+    *((f"queue({name})", {}) for name in ("info_nce", "supcon")),
+    *((name, {}) for name in RECIPES),
+    ("info_nce+gist", {"mask_above_of_info_nce": 0.1, "hardness_of_info_nce": 2.0}),
+    ("info_nce+focal_info_nce", {"symmetric_of_info_nce": True}),
+    ("lambda_loss+list_net", {"k_of_lambda_loss": 2.0, "scheme_of_lambda_loss": "ndcg1"}),
+    ("lambda_loss+cosent", {}),
+]
+
+
+@pytest.mark.parametrize(("loss", "parameters"), SUMS)
+def test_a_sum_is_written_with_its_parts_specialised(loss, parameters, tmp_path, capsys):
+    data = LISTS if "list" in loss or "lambda" in loss else ENGLISH
+    found = explore(Scenario(data=data, loss=loss, parameters=tuple(parameters.items())))
+    whole = found.spec.definition(**found.given, **found.parameters)
+    assert found.loss == pytest.approx(float(whole), rel=1e-12)
+    for part in parts_of(found.definition):
+        assert not list(presence_tests(part.spec.definition))
+        assert part.spec.definition.__name__ in found.trace.listing
+    off = {name for name, value in found.parameters.items() if value is None}
+    assert not off & set(inspect.signature(found.definition).parameters)
+    assert not [name for name in off if name in found.trace.listing]
+    code = alone(found)
+    assert not [name for name in off if name in code.text]
+    run_code(code, tmp_path)
+    assert float(capsys.readouterr().out) == pytest.approx(found.loss, rel=1e-9)
+
+
+@pytest.mark.parametrize("loss", ["info_nce+cosent", "gist+angle", "queue(info_nce)"])
+def test_the_code_of_a_sum_is_that_of_its_parts_and_their_sum(loss):
+    found = explore(Scenario(data=ENGLISH, loss=loss))
+    parts = [explore(Scenario(data=ENGLISH, loss=part.spec.name)) for part in found.spec.parts]
+    assert lines_of(found) <= sum(map(lines_of, parts)) + 50
+
+
+def lines_of(found):
+    return len(alone(found).text.splitlines())
