@@ -13,11 +13,16 @@ import inspect
 import types
 import typing
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 
+from explorer.runtime import jobs
+from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import plain
+from explorer.runtime.wire import Packed, Sparse
+from explorer.web.serving import Refused
 from explorer.web.wire import (
     compare,
     doctor,
@@ -25,14 +30,13 @@ from explorer.web.wire import (
     explore,
     facts,
     finetune,
-    large,
     program,
     runs,
     shared,
 )
 
 DECLARED = Path(inspect.getfile(shared)).parent.parent / "wire.d.ts"
-MODULES = (shared, explore, compare, doctored, doctor, program, large, runs, finetune, facts)
+MODULES = (shared, explore, compare, doctored, doctor, program, runs, finetune, facts)
 MAPPINGS = (dict, Mapping)
 PLAIN = {
     object: "unknown",
@@ -46,17 +50,25 @@ PLAIN = {
 
 @functools.cache
 def served_functions() -> dict[str, dict[str, Callable]]:
-    """Every function that the browser can call, by the folder of its page and its name; what it
-    answers before it is written as JSON."""
+    """Every function that the browser can call, by the folder of its page and its name, answering
+    what the browser gets."""
     from explorer.web import site
 
-    pages = site.served_functions().items()
-    return {page: {one.__name__: one for one in functions} for page, functions in pages}
+    return {page: by_name(functions) for page, functions in site.served_functions().items()}
+
+
+def by_name(functions: Iterable[Callable]) -> dict[str, Callable]:
+    """Functions of a page by their names, answering what the browser gets."""
+    return {one.__name__: _answering_json(one) for one in functions}
+
+
+def _answering_json(function: Callable) -> Callable:
+    return functools.wraps(function)(lambda request: plain(function(request)))
 
 
 def answers_of(function: Callable) -> object:
     """The type of a server function's answers, refusals included."""
-    return function.__annotations__["return"] | shared.Refused
+    return function.__annotations__["return"] | Refused
 
 
 # ---- Answers held against their types ------------------------------------------------------------
@@ -86,7 +98,7 @@ def _said(value: object, kind: object, where: str) -> str:
     return f"{where}: {str(value)[:60]!r} is not {getattr(kind, '__name__', kind)}"
 
 
-def _unpacked(value: object, packed: shared.Packed, where: str) -> list[str]:
+def _unpacked(value: object, packed: Packed, where: str) -> list[str]:
     try:
         np.frombuffer(base64.b64decode(value, validate=True), dtype=packed.dtype)
     except (TypeError, ValueError, binascii.Error):
@@ -135,14 +147,34 @@ def fields_of(kind: object) -> tuple[dict[str, object], frozenset[str]] | None:
     """The entries of an object by name, and those it cannot be without; None for anything else."""
     if typing.is_typeddict(kind):
         return typing.get_type_hints(kind, include_extras=True), kind.__required_keys__
-    if dataclasses.is_dataclass(kind):
-        hints = typing.get_type_hints(kind, include_extras=True)
-        known = {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+    if kind is Problem:
+        known = typing.get_type_hints(kind)
         return known, frozenset(known)
+    if dataclasses.is_dataclass(kind):
+        return _fields(kind)
     return None
 
 
+def _fields(kind: type) -> tuple[dict[str, object], frozenset[str]]:
+    hints = typing.get_type_hints(kind, include_extras=True)
+    known = {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+    if not issubclass(kind, Sparse):
+        return known, frozenset(known)
+    left_out = {f.name for f in dataclasses.fields(kind) if f.default is not dataclasses.MISSING}
+    for field in dataclasses.fields(kind):
+        if field.default is None:  # None says that the entry is not there
+            known[field.name] = _without_none(known[field.name])
+    return known, frozenset(known.keys() - left_out)
+
+
+def _without_none(kind: object) -> object:
+    return typing.Union[tuple(one for one in typing.get_args(kind) if one is not type(None))]  # noqa: UP007
+
+
 # ---- The types as TypeScript ---------------------------------------------------------------------
+
+# What TypeScript calls a type whose name another answer has.
+CALLED = {jobs.Progress: "Underway"}
 
 HEAD = """\
 // What the server answers: written by `python -m tests.wire` from the types of the answers.
@@ -160,14 +192,12 @@ def declarations() -> str:
     asked = [answers_of(function) for page in pages.values() for function in page.values()]
     sent = [*asked, *facts.PAGES.values()]
     objects = {kind: None for one in sent for kind in _objects(one)}
-    twice = [
-        name for name, count in Counter(kind.__name__ for kind in objects).items() if count > 1
-    ]
+    twice = [name for name, count in Counter(map(_called, objects)).items() if count > 1]
     if twice:  # TypeScript would take them for one
         raise ValueError(f"two types are called {', '.join(twice)}")
     parts = [HEAD]
     parts += [f"export type {name} = {_written(kind, '')};\n" for kind, name in NAMED.items()]
-    parts += [_interface(kind) for kind in sorted(objects, key=lambda kind: kind.__name__)]
+    parts += [_interface(kind) for kind in sorted(objects, key=_called)]
     for page, functions in sorted(pages.items()):
         called = "".join(
             f"  {name}(request: unknown): Promise<{_written(answers_of(function))}>;\n"
@@ -216,7 +246,11 @@ def _interface(kind: type) -> str:
         for name, one in fields.items()
     )
     body = f"{{\n{lines}}}" if lines else "{}"
-    return f"/** {about} */\nexport interface {kind.__name__} {body}\n"
+    return f"/** {about} */\nexport interface {_called(kind)} {body}\n"
+
+
+def _called(kind: type) -> str:
+    return CALLED.get(kind, kind.__name__)
 
 
 def _written(kind: object, named: object = None) -> str:
@@ -226,7 +260,7 @@ def _written(kind: object, named: object = None) -> str:
     if kind in PLAIN:
         return PLAIN[kind]
     if fields_of(kind):
-        return kind.__name__
+        return _called(kind)
     of = typing.get_args(kind)
     if typing.get_origin(kind) is typing.Annotated:
         return "string"
@@ -252,7 +286,7 @@ def _either(kinds: tuple) -> str:
             rest = [one for one in rest if one not in inside]
     objects = [one for one in rest if fields_of(one)]
     if len(objects) > 1:
-        parts.append(f"OneOf<{' | '.join(one.__name__ for one in objects)}>")
+        parts.append(f"OneOf<{' | '.join(map(_called, objects))}>")
         rest = [one for one in rest if one not in objects]
     parts = [*map(_written, rest), *parts]
     return " | ".join(sorted(parts, key=lambda part: part == "null"))

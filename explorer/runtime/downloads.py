@@ -13,6 +13,7 @@ import secrets
 import shutil
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
@@ -31,6 +32,23 @@ TAKEN = FOLDER / "taken"
 ADDRESS = "downloads"
 _PLACE = re.compile(r"[0-9a-f]+(-[0-9a-f]+)?")
 _SECRET = secrets.token_bytes(32)
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A file to be taken away, served from this path."""
+
+    name: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Text:
+    """A file to be taken away, as text; a ZIP as base64."""
+
+    name: str
+    type: str
+    text: str
 
 
 def place_of(run: str) -> Path:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from pathlib import PurePath
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
-from explorer.locale import say
+from explorer.locale import Word, say
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.redaction import without_places
 from explorer.runtime.sendable import MOST_WHOLE, whole_letters
@@ -40,6 +40,8 @@ About = Literal[
     "leave",
 ]
 ABOUT = get_args(About)
+# What a sentence of the catalogues holds.
+Value = int | str | Word | list[int | str | Word]
 SEPARATORS = frozenset("/\\")  # of the parts of a path
 
 
@@ -52,10 +54,14 @@ class Problem(ValueError):
     whoever has to decide something by it: nothing is read off the key.
     """
 
+    key: str
+    about: About
+    values: dict[str, Value]
+
     def __init__(self, key: str, *, about: str = "", **values: object) -> None:
         if about not in ABOUT:
             raise ValueError(f"about is {about!r}; it must be one of {', '.join(ABOUT)}")
-        self.about = about
+        self.about = cast("About", about)
         self.key = f"problem.{key}"
         self.values = {name: _carried(value) for name, value in values.items()}
         super().__init__(self.key)
@@ -89,7 +95,7 @@ def logged(problem: Problem) -> Problem:
     return problem
 
 
-def _carried(value: object) -> object:
+def _carried(value: Any) -> Any:
     """A value as a sentence may hold it; on a hosted page without places of the machine."""
     text = str(value) if isinstance(value, PurePath | Exception) else value
     if not isinstance(text, str):

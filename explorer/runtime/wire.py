@@ -1,15 +1,58 @@
-"""Arrays as an answer to the browser carries them."""
+"""What answers are made of: arrays as they carry them, and objects with entries left out."""
 
 from __future__ import annotations
 
 import binascii
-from typing import Any, TypeGuard
+import dataclasses
+from typing import Annotated, Any, TypeGuard, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from explorer.runtime.numbers import json_number
+
 Json = dict[str, Any]  # an object on its way to the browser or from it, before it is checked
+
+# What a parameter of a loss can be: a number, a switch, a choice, a list of numbers, null for off.
+Setting = float | bool | str | list[float] | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Packed:
+    """Little-endian numbers of this numpy type, as base64."""
+
+    dtype: str
+
+
+Floats = Annotated[str, Packed("<f4")]
+Integers = Annotated[str, Packed("<i4")]
+Bytes = Annotated[str, Packed("u1")]
+
+
+class Sparse:
+    """Base of a dataclass whose JSON leaves out each entry that equals its default.
+
+    The entry is then no attribute of the instance, which is what orjson writes, and reads as the
+    default, which is one of the class.
+    """
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):  # type: ignore[arg-type]
+            if getattr(self, field.name) == field.default:
+                del self.__dict__[field.name]
+
+
+Answer = TypeVar("Answer")
+
+
+def as_answer(kind: type[Answer], found: object, **others: object) -> Answer:
+    """Return the dataclass `kind` with the attributes that `found` has under the names of its
+    fields, numbers as JSON can carry them, and with `others`."""
+    names = [field.name for field in dataclasses.fields(kind)]  # type: ignore[arg-type]
+    read = {name: getattr(found, name) for name in names if name not in others}
+    numbers = {name: json_number(one) for name, one in read.items() if isinstance(one, float)}
+    return kind(**{**read, **numbers, **others})
 
 
 def is_number(value: object) -> TypeGuard[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -76,7 +76,7 @@ class ReadingNote:
     """A sentence of the catalogues by its key, with its values."""
 
     key: str
-    values: Mapping[str, str]
+    values: dict[str, str]
 
     def written(self, language: str = "en") -> str:
         return say(language, self.key, **self.values)

@@ -17,7 +17,7 @@ import numpy as np
 
 from explorer.runtime.limits import BAD_ROWS, EXPLORED_PAIRS, FILE_BYTES, MIB, SKIPPED_ROWS
 from explorer.runtime.local_path import local_path
-from explorer.runtime.problem import Problem
+from explorer.runtime.problem import About, Problem, Value
 from explorer.runtime.sendable import whole_letters
 from explorer.sources.cells import is_blank
 from explorer.sources.columns import choose_columns
@@ -36,7 +36,17 @@ class SkippedRow:
     """A row that could not be used. `row` counts as the user sees it: 1 is the first data row."""
 
     row: int
-    problem: Problem
+    key: str
+    about: About
+    values: dict[str, Value]
+
+    @classmethod
+    def of(cls, row: int, problem: Problem) -> SkippedRow:
+        return cls(row, **problem.to_json())
+
+    @property
+    def problem(self) -> Problem:
+        return Problem.from_json(vars(self))
 
 
 @dataclass(frozen=True)
@@ -172,7 +182,7 @@ def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -
         except Problem as problem:
             if len(skipped) < SKIPPED_ROWS:
                 # The traceback would keep what was read so far alive.
-                skipped.append(SkippedRow(row, problem.with_traceback(None)))
+                skipped.append(SkippedRow.of(row, problem))
             check_share(total - usable, usable, skipped[0].row)
             continue
         usable += 1

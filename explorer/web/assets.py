@@ -9,7 +9,6 @@ program was started, are asked for anew each time.
 from __future__ import annotations
 
 import hashlib
-import json
 import mimetypes
 import re
 from collections.abc import Iterable, Mapping
@@ -20,6 +19,7 @@ from fastapi import Response
 from fastapi.routing import APIRoute
 
 from explorer.locale import LANGUAGES, catalogue
+from explorer.runtime.sendable import encoded
 
 HERE = Path(__file__).resolve().parent
 ICON = HERE / "kit" / "icon.svg"  # of the browser's tab, and of the page installed as an app
@@ -60,7 +60,7 @@ def _files() -> dict[str, bytes]:
         if path.suffix in _KINDS and path.is_file()
     }
     files["kit/vendor/plotly.min.js"] = _plotly()
-    return files | {f"words/{name}.json": _json(catalogue(name)) for name in LANGUAGES}
+    return files | {f"words/{name}.json": encoded(catalogue(name)) for name in LANGUAGES}
 
 
 def _plotly() -> bytes:
@@ -69,10 +69,6 @@ def _plotly() -> bytes:
     assert package is not None
     assert package.origin is not None
     return (Path(package.origin).parent / "package_data" / "plotly.min.js").read_bytes()
-
-
-def _json(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def version(files: Mapping[str, bytes]) -> str:
@@ -127,7 +123,7 @@ def manifest() -> dict[str, object]:
 def routes(facts: Mapping[str, object]) -> list[APIRoute]:
     """What serves the files of this version, and `facts`: by the folder of a page, its own."""
     known = {name: (content, FOREVER) for name, content in FILES.items()}
-    known |= {f"data/{page}.json": (_json(one), ANEW) for page, one in facts.items()}
+    known |= {f"data/{page}.json": (encoded(one), ANEW) for page, one in facts.items()}
 
     async def answer(name: str) -> Response:
         content, keep = known.get(name, (None, ANEW))
@@ -138,7 +134,7 @@ def routes(facts: Mapping[str, object]) -> list[APIRoute]:
         return Response(content, media_type=kind, headers={"Cache-Control": keep})
 
     def described() -> Response:
-        return Response(_json(manifest()), media_type="application/manifest+json")
+        return Response(encoded(manifest()), media_type="application/manifest+json")
 
     async def icon(size: str) -> Response:
         """In place of Gradio's, which would draw any size, and from an SVG cannot."""

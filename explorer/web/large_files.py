@@ -5,44 +5,104 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from explorer.lab.large.files import FilePairs
 from explorer.runtime import uploads
-from explorer.runtime.downloads import address_of
-from explorer.runtime.jobs import Cancelled, Job, Jobs, Progress, Report
+from explorer.runtime.downloads import Parcel, address_of
+from explorer.runtime.jobs import Cancelled, Job, Jobs, Report
 from explorer.runtime.limits import ANSWER_S
 from explorer.runtime.problem import Problem
-from explorer.runtime.wire import Json
+from explorer.runtime.wire import Json, Sparse
 from explorer.sources.columns import CLASS_ROLES, PAIR_ROLES, TRIPLET_ROLES
 from explorer.sources.encodings import offered, previews
 from explorer.sources.grids import read_grid
-from explorer.sources.reading_notes import reading_notes
+from explorer.sources.reading_notes import ReadingNote, reading_notes
+from explorer.sources.tables import SkippedRow
 
 # What reads the bytes of a file.
 Content = Callable[[], bytes]
+Made = TypeVar("Made")
 
 
-def answer_when_done(job: Job, make: Callable[[Any], Json]) -> Json:
+@dataclass(frozen=True)
+class Progress:
+    """How far the work is that must end first."""
+
+    what: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Working:
+    """No answer yet: it is to be asked for again."""
+
+    working: Progress
+
+
+@dataclass(frozen=True)
+class HandedIn(Sparse):
+    """The file's name by content, once it is all there."""
+
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class LargeFile:
+    """How a file was read: its columns, which of them are read, and what was left out; the encoding
+    ("" where that cannot be told), and those it could be read in, the likeliest first, each with
+    how its first words would read."""
+
+    encoding: str
+    encodings: list[tuple[str, str]]
+    columns: tuple[str, ...]
+    chosen: dict[str, str]
+    header: bool
+    total: int
+    used: int
+    limited: bool
+    labelled: bool
+    inference: bool
+    notes: tuple[ReadingNote, ...]
+    skipped: int
+    told: list[SkippedRow]
+
+
+@dataclass(frozen=True)
+class LargeFileUndecided:
+    """A file whose columns, or whose encoding, are to be chosen from."""
+
+    undecided: Literal[True]
+    skipped: int
+    told: list[SkippedRow]
+    encoding: str
+    encodings: list[tuple[str, str]]
+    columns: tuple[str, ...]
+    chosen: dict[str, str]
+    header: bool
+
+
+def answer_when_done(job: Job, make: Callable[[Any], Made]) -> Made | Working:
     """What `make` makes of the result of a job, or how far it is."""
     if not job.wait(ANSWER_S):
-        return {"working": how_far(job.progress)}
+        at = job.progress
+        return Working(Progress(at.what, at.done, at.total))
     try:
         return make(job.result())
     except Cancelled:
         raise Problem("large_cancelled", about="cancelled") from None
 
 
-def how_far(progress: Progress) -> dict[str, object]:
-    return {"what": progress.what, "done": progress.done, "total": progress.total}
-
-
-def parcel_when_packed(packed: Jobs, key: Hashable, work: Callable[[Report], Path]) -> Json:
+def parcel_when_packed(
+    packed: Jobs, key: Hashable, work: Callable[[Report], Path]
+) -> Parcel | Working:
     """The file that `work` writes, to be taken away: written once, and again where it has left
     meanwhile; or how far it is."""
     job = started_for_good(packed, key, work, lambda path: path.exists())
-    return answer_when_done(job, lambda path: {"name": path.name, "path": address_of(path)})
+    return answer_when_done(job, lambda path: Parcel(path.name, address_of(path)))
 
 
 def started_for_good(
@@ -63,55 +123,55 @@ def _still(job: Job, is_there: Callable[[Any], bool]) -> bool:
         return True
 
 
-def hand_in(request: Json) -> Json:
+def hand_in(request: Json) -> HandedIn:
     """{token, start, content: base64, name, last} → the file's name by content, once it is all
     there. {token, forget} drops what has arrived."""
     digest, _ = uploads.hand_in(request)
-    return {"file": digest} if digest else {}
+    return HandedIn(digest)
 
 
-def described(read: FilePairs, content: Content, encoding: str) -> Json:
+def described(read: FilePairs, content: Content, encoding: str) -> LargeFile:
     """A file's columns, which of them are read, and what was left out; `encoding` is the one that
     was chosen, "" for none."""
     count, told = read.skipped
-    return {
-        "encoding": read.encoding,
-        "encodings": offered(content, read.encoding, encoding),
-        "columns": read.columns,
-        "chosen": read.chosen,
-        "header": read.header,
-        "total": read.total,
-        "used": len(read.labels),
-        "limited": read.limited,
-        "labelled": read.labelled,
-        "inference": read.inference,
-        "notes": [note.to_json() for note in reading_notes(read)],
-        "skipped": count,
-        "told": [{"row": row, **problem.to_json()} for row, problem in told],
-    }
+    return LargeFile(
+        encoding=read.encoding,
+        encodings=offered(content, read.encoding, encoding),
+        columns=read.columns,
+        chosen=read.chosen,
+        header=read.header,
+        total=read.total,
+        used=len(read.labels),
+        limited=read.limited,
+        labelled=read.labelled,
+        inference=read.inference,
+        notes=reading_notes(read),
+        skipped=count,
+        told=[SkippedRow.of(row, problem) for row, problem in told],
+    )
 
 
 def undecided(
     content: Content, name: str, chosen: Mapping[str, str], header: bool | None, encoding: str
-) -> Json:
+) -> LargeFileUndecided:
     """What there is to choose from where it is not clear which columns are to be read, with those
     chosen so far; or else the encodings."""
     content = functools.cache(content)
-    nothing = {"undecided": True, "skipped": 0, "told": []}
     try:
         grid = read_grid(content(), name, header, encoding=encoding, chosen=chosen.values())
     except Problem as problem:
         if problem.about != "encoding":
             raise
-        found = {"encoding": "", "encodings": previews(content())}
-        return {**nothing, **found, "columns": (), "chosen": {}, "header": False}
+        return LargeFileUndecided(True, 0, [], "", previews(content()), (), {}, header=False)
     others = (one for one in (TRIPLET_ROLES, CLASS_ROLES) if set(chosen) & set(one))
     roles = next(others, PAIR_ROLES)
-    return {
-        **nothing,
-        "encoding": grid.encoding,
-        "encodings": offered(content, grid.encoding, encoding),
-        "columns": grid.columns,
-        "chosen": {**dict.fromkeys(roles, ""), **chosen},
-        "header": grid.header,
-    }
+    return LargeFileUndecided(
+        True,
+        0,
+        [],
+        grid.encoding,
+        offered(content, grid.encoding, encoding),
+        grid.columns,
+        {**dict.fromkeys(roles, ""), **chosen},
+        grid.header,
+    )

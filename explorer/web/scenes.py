@@ -14,8 +14,8 @@ from explorer.runtime.cache import Cache, digest
 from explorer.runtime.limits import KEPT_BATCHES, TABLES
 from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
-from explorer.sources import tables
 from explorer.sources.guides import Guided
+from explorer.sources.tables import SkippedRow
 
 # The rows, and a guide's vectors of their sentences.
 Rows = tuple[tuple[tuple[str, str, str], ...], tuple[Guided, ...]]
@@ -63,12 +63,8 @@ def batch_key(data: Data, rules: Rules) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
-def skipped_rows(scenario: Scenario) -> list[dict[str, object]]:
+def skipped_rows(scenario: Scenario) -> tuple[SkippedRow, ...]:
     """The rows that were typed and cannot be used, each with why."""
     if scenario.data.source != "table":
-        return []
-    return _told(load_table(scenario.data.rows))
-
-
-def _told(table: tables.Table) -> list[dict[str, object]]:
-    return [{"row": skip.row, **skip.problem.to_json()} for skip in table.skipped]
+        return ()
+    return load_table(scenario.data.rows).skipped

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
+import typing
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import brotli
@@ -19,24 +20,48 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import encoded
 from explorer.runtime.validation import misfit
 from explorer.runtime.visitors import has_key
-from explorer.runtime.wire import Json
 from explorer.web.hosting import accepted_encodings, as_asked, forget_mine, problem_of
-from explorer.web.wire import shared as wire
 
 WORTH_COMPRESSING = 1024  # bytes
 
 
+@dataclass(frozen=True)
+class Refused:
+    """The answer to what cannot be done."""
+
+    error: Problem
+
+
+@dataclass(frozen=True)
+class Nothing:
+    """Done; there is nothing to tell."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """The job that was asked about, null where none runs."""
+
+    job: jobs.Progress | None
+
+
+@dataclass(frozen=True)
+class Cancelled:
+    """Whether there was a job to cancel."""
+
+    cancelled: bool
+
+
 def served(
     name: str,
-    function: Callable[[Any], dict],
-    answers: object,
+    function: Callable[[Any], object],
+    answers: object = None,
     takes: type = dict,
     keeps: bool = False,
-) -> Callable[[object], dict]:
+) -> Callable[[object], object]:
     """A server function that turns a `Problem` into an answer the page can show.
 
-    `answers` is the type of its answers (`explorer.web.wire`); `Refused` is one everywhere. What
-    is not of the type that it `takes` is refused.
+    What it returns, by its annotation, is the type of its answers; `Refused` is one everywhere.
+    What is not of the type that it `takes` is refused.
     What it `keeps` belongs to somebody, so on a hosted page it asks for their key: a browser that
     takes no cookies would find nothing of it again.
     What its owner agreed to stands in "leave" (`explorer.runtime.leave`).
@@ -45,7 +70,7 @@ def served(
     instead of falling silent.
     """
 
-    def answer(request: object) -> Json:
+    def answer(request: object) -> object:
         try:
             if not isinstance(request, takes):
                 raise misfit("request", request)
@@ -55,18 +80,20 @@ def served(
                     raise Problem("no_cookie")
                 return function(_without_leave(request))
         except Problem as problem:
-            return {"error": problem.to_json()}
+            return Refused(problem)
         except jobs.Cancelled:
-            return {"error": Problem("cancelled", about="cancelled").to_json()}
+            return Refused(Problem("cancelled", about="cancelled"))
         except Exception as error:
-            return {"error": problem_of(error).to_json()}
+            return Refused(problem_of(error))
 
     answer.__name__ = name  # what the page calls it by
+    if answers is None:
+        answers = typing.get_type_hints(function, include_extras=True).get("return", object)
     answer.__annotations__ = {"request": object, "return": answers}
     return answer
 
 
-def sent(function: Callable[[object], Json]) -> Callable[[object], Response]:
+def sent(function: Callable[[object], object]) -> Callable[[object], Response]:
     """The server function with its answer made ready to be sent: in the fifth of the time that it
     takes FastAPI to look through it, and on a hosted page compressed, as it goes a long way. Its
     bytes are counted there until they are sent (`UNSENT`)."""
@@ -78,12 +105,12 @@ def sent(function: Callable[[object], Json]) -> Callable[[object], Response]:
             UNSENT.take(size := check_answer(found))
             return _counted(found, size)
         except Problem as problem:
-            return Response(encoded({"error": problem.to_json()}), media_type="application/json")
+            return Response(encoded(Refused(problem)), media_type="application/json")
 
     return answer
 
 
-def _counted(found: Json, estimated: int) -> Response:
+def _counted(found: object, estimated: int) -> Response:
     """The answer as a response, whose bytes are counted in place of those that were estimated."""
     try:
         body, headers = _written(found)
@@ -96,7 +123,7 @@ def _counted(found: Json, estimated: int) -> Response:
     return response
 
 
-def _written(found: Json) -> tuple[bytes, dict[str, str]]:
+def _written(found: object) -> tuple[bytes, dict[str, str]]:
     body = encoded(found)
     worth_it = deployment_policy().packs_answers and len(body) > WORTH_COMPRESSING
     if worth_it and "br" in accepted_encodings():
@@ -122,26 +149,22 @@ def _job_of(request: object) -> contextlib.AbstractContextManager:
     return jobs.job(name if isinstance(name, str) else None)
 
 
-def _look(name: object) -> Json:
-    """The name of a job → {job: how far it is, or null where none runs}."""
-    found = jobs.look(str(name))
-    return {"job": found and dataclasses.asdict(found)}
+def _look(name: object) -> Look:
+    """The name of a job → how far it is."""
+    return Look(jobs.look(str(name)))
 
 
-def _cancel(name: object) -> Json:
-    return {"cancelled": jobs.cancel(str(name))}
+def _cancel(name: object) -> Cancelled:
+    return Cancelled(jobs.cancel(str(name)))
 
 
-def _forget(_request: object) -> Json:
-    """Nothing → nothing: what a hosted page keeps of this visitor is removed."""
+def _forget(_request: object) -> Nothing:
+    """Remove what a hosted page keeps of this visitor."""
     forget_mine()
-    return {}
+    return Nothing()
 
 
 # For every page.
-FORGET = served("forget", _forget, wire.Nothing)
+FORGET = served("forget", _forget)
 # For every page that asks for long work (`Bus.work` of kit/bus.js).
-JOBS = [
-    served("look", _look, wire.Look, takes=object),
-    served("cancel", _cancel, wire.Cancelled, takes=object),
-]
+JOBS = [served("look", _look, takes=object), served("cancel", _cancel, takes=object)]

@@ -39,7 +39,7 @@ from explorer.runtime.arrays import load_array
 from explorer.runtime.budgets import budget
 from explorer.runtime.files import age_of
 from explorer.runtime.problem import Problem, logged
-from explorer.runtime.sendable import sendable
+from explorer.runtime.sendable import plain
 from explorer.runtime.visitors import visitor
 from explorer.sources.encoders import check_download
 
@@ -113,7 +113,7 @@ class Runs:
             about = {"skipped": corpus.skipped, "shared": corpus.shared, "rules": rules}
             about |= {"labelled": corpus.labelled, "triplets": corpus.triplets}
             config = {"plan": plan.to_json(), "device": self.device, "created": time.time()}
-            run.write("config.json", sendable({**config, **about}))
+            run.write("config.json", plain({**config, **about}))
             run.write("owner.json", {"visitor": visitor()})
         except OSError as error:
             shutil.rmtree(run.path, ignore_errors=True)

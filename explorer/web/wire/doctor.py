@@ -14,7 +14,7 @@ from explorer.web.wire.doctored import (
     SeenBand,
     SeenSharpness,
 )
-from explorer.web.wire.shared import LargeFile, LargeFileUndecided, Problem, Real, Setting
+from explorer.web.wire.shared import LargeFile, Real, Setting
 
 
 class ToldFinding(ExplainedFinding):
@@ -150,12 +150,6 @@ class ExaminedClasses(TypedDict):
     respelled: int
     pairs_file: FetchedRows | None
     file: LargeFile
-
-
-class UndecidedData(LargeFileUndecided):
-    """A file whose columns, or whose encoding, are to be chosen from, and why."""
-
-    problem: Problem
 
 
 class DrawnCurve(TypedDict):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+from explorer.web.pages.explore.facts import Loss as Loss
+from explorer.web.pages.explore.facts import NamedLoss as NamedLoss
+from explorer.web.pages.explore.facts import Parameter as Parameter
 from explorer.web.wire.shared import Scenario, Setting, Word
 
 Range = tuple[float, float]
@@ -14,78 +17,6 @@ class PageLink(TypedDict):
 
     path: str
     key: str
-
-
-class Parameter(TypedDict):
-    """A keyword of a loss as a person moves it; at `without_owners`, if there is that, it does not
-    speak of a query's own hard negatives. One with an `on_value` may be off, which is null, and
-    begins there; `former_off` was off in links of earlier versions."""
-
-    name: str
-    default: Setting
-    symbol: str
-    role: str
-    on_value: float | None
-    former_off: float | None
-    minimum: float
-    maximum: float
-    step: float
-    logarithmic: bool
-    whole: bool
-    choices: list[str]
-    without_owners: Setting | None
-    kind: Literal["number", "switch", "choice", "list"]
-
-
-class Form(TypedDict):
-    """A loss in one convention, with a `note` where there is one; `variants`: the formula at a
-    parameter's value, "name=value"; `counted`: which candidates count where texts are known, as a
-    formula, "" for a loss that reads no texts."""
-
-    formula: str
-    note: str
-    variants: dict[str, str]
-    collapse: str
-    floor: str
-    counted: str
-    knows_owners: bool
-    asks_guide: bool
-    asks_teacher: bool
-    negatives_of_batch: bool
-    parameters: list[Parameter]
-
-
-class Summand(TypedDict):
-    """A loss of a sum, on each of these prefixes of the vectors if there are any: lengths, or
-    shares where they are at most 1; or `queued`, with vectors of earlier batches."""
-
-    loss: str
-    prefixes: list[float]
-    queued: bool
-
-
-class Loss(TypedDict):
-    """A loss in its own convention, named "", and in each of the others. `word` is what a sum of
-    losses, its `summands`, is called; `former` has today's names of conventions by former ones."""
-
-    title: str
-    word: Word | None
-    takes_prefixes: bool
-    takes_queue: bool
-    summands: list[Summand]
-    group: str
-    terms: str
-    about: str
-    references: list[str]
-    learns_from_positives: bool
-    former: dict[str, str]
-    conventions: dict[str, Form]
-
-
-class NamedLoss(TypedDict):
-    """A loss that was asked for by name."""
-
-    loss: Loss
 
 
 class Limits(TypedDict):

@@ -2,44 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal, TypedDict
+from typing import Literal, TypedDict
 
 from explorer.core.disagreement import Disagreement
 from explorer.core.remarks import Remark
 from explorer.core.scenario import Data, Rules, View
+from explorer.lab.large.drawing import LabelRules as LabelRules
 from explorer.locale import Word as Word
+from explorer.runtime.downloads import Parcel as Parcel
+from explorer.runtime.downloads import Text as Text
 from explorer.runtime.numbers import Real as Real
 from explorer.runtime.problem import About as About
-
-
-@dataclass(frozen=True)
-class Packed:
-    """Little-endian numbers of this numpy type, as base64."""
-
-    dtype: str
-
-
-Floats = Annotated[str, Packed("<f4")]
-Integers = Annotated[str, Packed("<i4")]
-Bytes = Annotated[str, Packed("u1")]
-
-# What a parameter of a loss can be: a number, a switch, a choice, a list of numbers, null for off.
-Setting = float | bool | str | list[float] | None
-
-
-class Problem(TypedDict):
-    """A sentence of the catalogues, with its values; `about` what the page can put right there."""
-
-    key: str
-    about: About
-    values: dict[str, int | str | Word | list[int | str | Word]]
-
-
-class Refused(TypedDict):
-    """The answer to what cannot be done."""
-
-    error: Problem
+from explorer.runtime.problem import Problem as Problem
+from explorer.runtime.wire import Bytes as Bytes
+from explorer.runtime.wire import Floats as Floats
+from explorer.runtime.wire import Integers as Integers
+from explorer.runtime.wire import Packed as Packed
+from explorer.runtime.wire import Setting as Setting
+from explorer.sources.reading_notes import ReadingNote as ReadingNote
+from explorer.sources.tables import SkippedRow as SkippedRow
+from explorer.web.large_files import HandedIn as HandedIn
+from explorer.web.large_files import LargeFile as LargeFile
+from explorer.web.large_files import LargeFileUndecided as LargeFileUndecided
+from explorer.web.large_files import Working as Working
+from explorer.web.serving import Nothing as Nothing
+from explorer.web.serving import Refused as Refused
 
 
 class Encoded(TypedDict):
@@ -48,73 +35,6 @@ class Encoded(TypedDict):
 
     encoding: str
     encodings: list[tuple[str, str]]
-
-
-class Nothing(TypedDict):
-    """Done; there is nothing to tell."""
-
-
-class SkippedRow(TypedDict):
-    """A row of a table that cannot be used: its number, and why."""
-
-    row: int
-    key: str
-    about: About
-    values: dict[str, int | str | Word | list[int | str | Word]]
-
-
-class Progress(TypedDict):
-    """How far the work is that must end first."""
-
-    what: str
-    done: int
-    total: int
-
-
-class Working(TypedDict):
-    """No answer yet: it is to be asked for again."""
-
-    working: Progress
-
-
-class HandedIn(TypedDict, total=False):
-    """The file's name by content, once it is all there."""
-
-    file: str
-
-
-class ReadingNote(TypedDict):
-    """A sentence on how a table was read, by its key in the catalogues."""
-
-    key: str
-    values: dict[str, str]
-
-
-class LargeFile(Encoded):
-    """A file's columns, which of them are read, and what was left out."""
-
-    columns: list[str]
-    chosen: dict[str, str]
-    header: bool
-    total: int
-    used: int
-    limited: bool
-    labelled: bool
-    inference: bool
-    notes: list[ReadingNote]
-    skipped: int
-    told: list[SkippedRow]
-
-
-class LargeFileUndecided(Encoded):
-    """A file whose columns, or whose encoding, are to be chosen from."""
-
-    undecided: Literal[True]
-    columns: list[str]
-    chosen: dict[str, str]
-    header: bool
-    skipped: int
-    told: list[SkippedRow]
 
 
 class Scenario(TypedDict):
@@ -126,27 +46,6 @@ class Scenario(TypedDict):
     convention: str
     parameters: dict[str, Setting]
     view: View
-
-
-class Underway(TypedDict):
-    """How far long work has come; `what` names a sentence under ``progress.``."""
-
-    what: str
-    done: int
-    total: int
-    values: dict[str, str]
-
-
-class Look(TypedDict):
-    """The job that was asked about, null where none runs."""
-
-    job: Underway | None
-
-
-class Cancelled(TypedDict):
-    """Whether there was a job to cancel."""
-
-    cancelled: bool
 
 
 class Places(TypedDict):
@@ -401,26 +300,3 @@ class Batch(TypedDict):
     given: bool
     guided: bool
     taught: bool
-
-
-class LabelRules(TypedDict):
-    """How labels are read: the ends of their scale, positive from where, how many pairs are."""
-
-    threshold: float
-    label_range: tuple[float, float]
-    positives: int
-
-
-class Text(TypedDict):
-    """A file to be taken away, as text; a ZIP as base64."""
-
-    name: str
-    type: str
-    text: str
-
-
-class Parcel(TypedDict):
-    """A file to be taken away, served from this path."""
-
-    name: str
-    path: str

@@ -102,7 +102,7 @@ def test_a_link_with_the_former_name_of_a_convention_opens_it(loss, former, toda
     assert explore(opened).spec == under.scored_as("dot" if under.score == "dot" else "cosine")
     assert Side(loss, former) == Side(loss, today)
     assert TrainingPlan(loss=loss, convention=former).convention == today
-    assert describe_loss(LOSSES[loss])["former"][former] == today
+    assert describe_loss(LOSSES[loss]).former[former] == today
 
 
 def test_a_convention_that_never_was_stays_unknown():

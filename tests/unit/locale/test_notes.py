@@ -41,7 +41,7 @@ def test_a_note_is_said_in_both_languages():
     ],
 )
 def test_the_page_gets_the_note_of_the_loss_or_of_its_convention(loss, convention, said):
-    note = describe_loss(LOSSES[loss])["conventions"][convention]["note"]
+    note = describe_loss(LOSSES[loss]).conventions[convention].note
     assert said in note
     assert bool(said) == bool(note)
 

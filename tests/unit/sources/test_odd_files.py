@@ -65,7 +65,7 @@ def of_table(data, name):
 
 def of_large(data, name):
     found = large.read_pairs(data, name, None, None, lambda what, done, total: None)
-    told = [tables.SkippedRow(row, problem) for row, problem in found.skipped[1]]
+    told = [tables.SkippedRow.of(row, problem) for row, problem in found.skipped[1]]
     return [*found.first, *found.second], found.columns, told
 
 

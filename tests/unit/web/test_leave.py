@@ -24,6 +24,7 @@ from explorer.web.pages.doctor import run as doctoring_run
 from explorer.web.pages.explore import requests as exploring
 from explorer.web.pages.finetune import requests as training
 from tests.unit.lab.training.conftest import corpus
+from tests.wire import by_name
 
 NAME, MIB = "stranger/model", 7
 DATA_SET = f"datasets/{NAME}"  # a data set and a model may have the same id
@@ -71,7 +72,7 @@ def hub(monkeypatch, tmp_path):
 
 
 def served(functions, name):
-    return next(function for function in functions if function.__name__ == name)
+    return by_name(functions)[name]
 
 
 def scenes(place):

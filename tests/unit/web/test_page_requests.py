@@ -40,8 +40,8 @@ def application_with(*functions, middleware=()) -> FastAPI:
 @pytest.fixture
 def application():
     return application_with(
-        served("echo", lambda request: {"got": request}, dict),
-        served("whose", lambda request: {"key": own_key()}, dict),
+        served("echo", lambda request: {"got": request}),
+        served("whose", lambda request: {"key": own_key()}),
         middleware=[Middleware(KnowsAddress, "/below"), Middleware(KnowsVisitor)],
     )
 
@@ -103,7 +103,7 @@ def until_cancelled(ended: threading.Event, work) -> dict:
 
 
 def application_of(work) -> FastAPI:
-    return application_with(served("work", work, dict))
+    return application_with(served("work", work))
 
 
 async def leaves_while(application, begun: threading.Event, asked: dict) -> None:

@@ -16,6 +16,7 @@ from explorer.web.serving import served
 from tests.downloads import file_of
 from tests.expected import arguments_of, known_requests, requests_of
 from tests.unit.web.test_visitors import MINE, ask, handed_in, pages, runs, trained
+from tests.wire import by_name
 
 __all__ = ["pages", "runs"]  # fixtures
 ROOT = Path(__file__).parents[3]
@@ -79,7 +80,7 @@ def test_what_goes_wrong(kind, runs):
     def fail(request: object) -> dict:
         raise ERRORS[kind]()
 
-    answer = ask(MINE, served("fail", fail, dict), {})
+    answer = ask(MINE, by_name([served("fail", fail)])["fail"], {})
     assert "error" in answer
     with pytest.raises(Refusal) as refused:
         ask(MINE, endpoint(fail), {})

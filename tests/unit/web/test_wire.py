@@ -16,6 +16,7 @@ import torch
 
 from explorer.core import own_loss
 from explorer.core.scenario import Scenario
+from explorer.lab.large import drawing
 from explorer.lab.large.methods import offered
 from explorer.lab.saved_batches import SavedBatchScenario
 from explorer.lab.training.data import Corpus
@@ -26,8 +27,9 @@ from explorer.runtime import downloads, jobs
 from explorer.runtime.cache import Cache
 from explorer.runtime.jobs import Job
 from explorer.runtime.limits import PACES
+from explorer.runtime.sendable import plain
 from explorer.sources.encoders import EMBEDDED
-from explorer.web import large_files
+from explorer.web import large_files, serving
 from explorer.web.api import endpoints
 from explorer.web.pages.doctor import data as doctor_data
 from explorer.web.pages.doctor import run as doctor_run
@@ -46,7 +48,6 @@ from explorer.web.wire import (
     explore,
     facts,
     finetune,
-    large,
     program,
     shared,
 )
@@ -81,7 +82,6 @@ class Server:
 
     def ask(self, name: str, request: object, kind: type) -> dict:
         answer = self.functions[name](request)
-        answer = json.loads(json.dumps(answer, allow_nan=False))
         assert wire.misfits(answer, kind) == []
         self.given.add((name, kind))
         return answer
@@ -148,7 +148,7 @@ def test_the_misfit_is_named_by_its_place():
 def test_what_makes_no_sense_is_answered_in_form(pages, request_):
     for functions in pages.values():
         for name, function in functions.items():
-            answer = json.loads(json.dumps(function(request_)))
+            answer = function(request_)
             assert wire.misfits(answer, wire.answers_of(function)) == [], name
 
 
@@ -228,16 +228,16 @@ def test_explore(pages, tmp_path, monkeypatch):
 
 def test_what_a_page_is_told_when_it_opens():
     for page, told in page_data(Scenario()).items():
-        told = json.loads(json.dumps(told, allow_nan=False))
+        told = plain(told)
         assert wire.misfits(told, facts.PAGES[page], page) == []
 
 
 def follow_jobs(server: Server) -> None:
-    assert server.ask("look", "mine", shared.Look)["job"] is None
+    assert server.ask("look", "mine", serving.Look)["job"] is None
     with jobs.job("mine"):
         jobs.step("reading", 1, 2, name="a.csv")
-        assert server.ask("look", "mine", shared.Look)["job"]["done"] == 1
-        assert server.ask("cancel", "mine", shared.Cancelled)["cancelled"]
+        assert server.ask("look", "mine", serving.Look)["job"]["done"] == 1
+        assert server.ask("cancel", "mine", serving.Cancelled)["cancelled"]
 
 
 def test_compare(pages):
@@ -316,7 +316,7 @@ def test_doctor(pages, tmp_path, monkeypatch):
     of_classes = b"text,class\none,a\ntwo,a\ntwo,b\n"
     for content, kind in (
         (TABLE, doctor.ExaminedData),
-        (UNCLEAR, doctor.UndecidedData),
+        (UNCLEAR, doctor_data.UndecidedData),
         (of_classes, doctor.ExaminedClasses),
         (b"pos,neg\n0.5,0.25\n", doctored.DoctoredSimilarities),
     ):
@@ -364,7 +364,7 @@ def test_doctor(pages, tmp_path, monkeypatch):
     monkeypatch.setattr(doctor_run, "files_in", lambda _folder: [])
     monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: told([opened_batch()]))
     server.ask("kept", {"folder": str(tmp_path), "leave": {str(tmp_path): 1}}, doctor.KeptBatches)
-    how_far = {"working": {"what": "opening", "done": 1, "total": 2}}
+    how_far = shared.Working(large_files.Progress("opening", 1, 2))
     monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: how_far)
     server.ask("kept", {"folder": str(tmp_path), "leave": {str(tmp_path): 1}}, shared.Working)
     server.answered("explain", "examine", "encode", "mine", "fetch", "hand_in", "take", "stop")
@@ -382,12 +382,12 @@ def test_large(pages, tmp_path, monkeypatch):
     drawn = {"source": {"random": {"pairs": 40}}}
     for loss in offered():
         for more in ({}, {"window": [0, 3, 2, 8]}):
-            server.ask("blocks", {**drawn, "loss": loss, **more}, large.Blocks)
-        server.ask("details", {**drawn, "loss": loss}, large.Details)
+            server.ask("blocks", {**drawn, "loss": loss, **more}, drawing.DrawnBlocks)
+        server.ask("details", {**drawn, "loss": loss}, drawing.Details)
     for search in ("", "label > 0", "nowhere"):
-        server.ask("pairs", {**drawn, "search": search}, large.PairsPage)
+        server.ask("pairs", {**drawn, "search": search}, drawing.PairsPage)
     monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
-    server.ask("judge", drawn, large.Judged)
+    server.ask("judge", drawn, drawing.Judgement)
     texts = (*large_taking.TABLES, *large_taking.FIGURES, "figures_csv", "figures_json")
     for what in (*texts, "changes_csv"):
         server.ask("take", {**drawn, "what": what, "language": "zh"}, shared.Text)

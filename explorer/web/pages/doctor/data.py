@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +44,7 @@ from explorer.lab.doctor.similarities import Similarities
 from explorer.lab.doctor.suitable_losses import Suited, suited, suited_to_classes
 from explorer.locale import language_of
 from explorer.runtime import jobs, uploads
-from explorer.runtime.downloads import new_download
+from explorer.runtime.downloads import Parcel, new_download
 from explorer.runtime.jobs import Job, Jobs, Report, within
 from explorer.runtime.numbers import json_number
 from explorer.runtime.problem import Problem
@@ -57,6 +58,9 @@ from explorer.sources.practice import PRACTICE, practice_pairs
 from explorer.sources.reading_notes import reading_notes
 from explorer.sources.textbook import EXAMPLES, load_example
 from explorer.web.large_files import (
+    LargeFile,
+    LargeFileUndecided,
+    Working,
     answer_when_done,
     described,
     hand_in,
@@ -64,9 +68,9 @@ from explorer.web.large_files import (
     started_for_good,
     undecided,
 )
-from explorer.web.serving import served
+from explorer.web.serving import Nothing, served
 from explorer.web.wire import doctor as wire
-from explorer.web.wire import doctored, shared
+from explorer.web.wire import doctored
 from losses import LOSSES
 
 KINDS = ("example", "file", "hub", "typed")
@@ -152,7 +156,14 @@ def _pairs_of(name: str) -> Pairs:
 # ---- Answers -------------------------------------------------------------------------------------
 
 
-def _examine(request: Json) -> Json:
+@dataclass(frozen=True)
+class UndecidedData(LargeFileUndecided):
+    """A file whose columns, or whose encoding, are to be chosen from, and why."""
+
+    problem: Problem
+
+
+def _examine(request: Json) -> Json | UndecidedData | Working:
     """{source, loss, batch, tokens: 0 where not known, margin: null for the default, language} →
     what is the matter, which losses can learn from it, and how the file was read; of texts with
     classes what is the matter with these; or what there is to choose from."""
@@ -174,7 +185,7 @@ def _examine(request: Json) -> Json:
         if source.kind == "example" or problem.about not in (*CHOOSE_COLUMNS, "encoding"):
             raise
         how = (dict(source.columns), source.header, source.encoding)
-        return {"problem": problem.to_json(), **undecided(source.content, source.name, *how)}
+        return UndecidedData(**vars(undecided(source.content, source.name, *how)), problem=problem)
 
 
 def _asked_in(request: Json) -> tuple[Source, Side, int, str]:
@@ -185,7 +196,7 @@ def _asked_in(request: Json) -> tuple[Source, Side, int, str]:
     return source, side, batch, language_of(request.get("language"))
 
 
-def _encode(request: Json) -> Json:
+def _encode(request: Json) -> Json | Working:
     """{source, loss, batch, encoder, most: pairs that it reads, language} → what only an encoder
     can tell of the data set."""
     source, side, batch, language = _asked_in(request)
@@ -309,23 +320,23 @@ def _paired_file(table: ClassTable, source: Source) -> Json:
     return {"file": job.result(), "name": name}
 
 
-def _class_file(table: ClassTable, source: Source) -> Json:
+def _class_file(table: ClassTable, source: Source) -> LargeFile:
     """How the table was read, as of a file of pairs."""
-    return {
-        "encoding": table.encoding,
-        "encodings": offered(source.content, table.encoding, source.encoding),
-        "columns": table.named,
-        "chosen": table.columns,
-        "header": table.header,
-        "total": len(table) + table.skipped,
-        "used": len(table),
-        "limited": False,
-        "labelled": True,
-        "inference": False,
-        "notes": [note.to_json() for note in reading_notes(table.used)],
-        "skipped": 0,
-        "told": [],
-    }
+    return LargeFile(
+        encoding=table.encoding,
+        encodings=offered(source.content, table.encoding, source.encoding),
+        columns=table.named,
+        chosen=table.columns,
+        header=table.header,
+        total=len(table) + table.skipped,
+        used=len(table),
+        limited=False,
+        labelled=True,
+        inference=False,
+        notes=reading_notes(table.used),
+        skipped=0,
+        told=[],
+    )
 
 
 def _class_row(table: ClassTable, row: int) -> Json:
@@ -333,13 +344,13 @@ def _class_row(table: ClassTable, row: int) -> Json:
     return {"row": table.row(row), "text": _begun(table.texts[row - 1]), "called": _begun(called)}
 
 
-def _file(read: Read, source: Source) -> Json | None:
+def _file(read: Read, source: Source) -> LargeFile | None:
     if read.file is None:
         return None
     told = described(read.file, source.content, source.encoding)
     # A column of a teacher may be chosen, too.
-    told["chosen"] = {**told["chosen"], TEACHER: told["chosen"].get(TEACHER, NO_SCORE)}
-    return told
+    chosen = {**told.chosen, TEACHER: told.chosen.get(TEACHER, NO_SCORE)}
+    return dataclasses.replace(told, chosen=chosen)
 
 
 def _fault(read: Read, fault: Fault, loss: str, language: str) -> Json:
@@ -408,7 +419,7 @@ FILES = {
 }
 
 
-def _take(request: Json) -> Json:
+def _take(request: Json) -> Parcel | Working:
     """{source, what: kept or left_out, loss: for which labels conflict; without it any that differ}
     → the name of a file, and where it is served from."""
     source = read_source(request.get("source", {}))
@@ -430,7 +441,7 @@ def _take(request: Json) -> Json:
 _mined = Jobs(most=4)
 
 
-def _mine(request: Json) -> Json:
+def _mine(request: Json) -> Parcel | Working:
     """{source, encoder, most, negatives: of each pair, margin: a share of its own cosine} → a file
     of triplets, and where it is served from; or how far that is."""
     source = read_source(request.get("source", {}))
@@ -447,7 +458,7 @@ def _mine(request: Json) -> Json:
     return parcel_when_packed(_mined, (source, visitor(), encoder, most, each, margin), work)
 
 
-def _stop(request: Json) -> Json:
+def _stop(request: Json) -> Nothing:
     """{source, encoder?, most?, negatives?, margin?, hub?, split?, rows?} → nothing: fetching,
     reading, encoding or mining it is no longer waited for."""
     if request.get("hub"):
@@ -459,7 +470,7 @@ def _stop(request: Json) -> Json:
         _seen.cancel((source, visitor(), *map(_plain, key)))
         mined = (request.get("negatives", USUAL_EACH), request.get("margin", USUAL_MARGIN))
         _mined.cancel((source, visitor(), *map(_plain, (*key, *mined))))
-    return {}
+    return Nothing()
 
 
 def _plain(value: object) -> object:
@@ -472,7 +483,7 @@ def _plain(value: object) -> object:
 _fetched = Jobs(most=4)
 
 
-def _fetch(request: Json) -> Json:
+def _fetch(request: Json) -> Json | Working:
     """{hub: its id, split, rows: how many of the first} → the file that these rows are from then
     on, as if somebody had handed it in; or how far that is."""
     key = _hub_in(request)
@@ -502,15 +513,15 @@ ANSWERS: Any = (
     wire.ExaminedData
     | wire.ExaminedClasses
     | doctored.DoctoredSimilarities
-    | wire.UndecidedData
-    | shared.Working
+    | UndecidedData
+    | Working
 )
 SERVED = [
     served("examine", _examine, ANSWERS),
-    served("fetch", _fetch, wire.FetchedRows | shared.Working, keeps=True),
-    served("encode", _encode, wire.EncodedData | shared.Working),
-    served("mine", _mine, shared.Parcel | shared.Working),
-    served("hand_in", hand_in, shared.HandedIn, keeps=True),
-    served("take", _take, shared.Parcel | shared.Working),
-    served("stop", _stop, shared.Nothing),
+    served("fetch", _fetch, wire.FetchedRows | Working, keeps=True),
+    served("encode", _encode, wire.EncodedData | Working),
+    served("mine", _mine),
+    served("hand_in", hand_in, keeps=True),
+    served("take", _take),
+    served("stop", _stop),
 ]

@@ -22,11 +22,10 @@ from explorer.runtime.numbers import json_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit, of_type, one_of
 from explorer.runtime.wire import Json, packed
-from explorer.web.large_files import answer_when_done
+from explorer.web.large_files import Working, answer_when_done
 from explorer.web.pages.doctor.requests import known_in
 from explorer.web.serving import served
 from explorer.web.wire import doctor as wire
-from explorer.web.wire import shared
 
 KINDS = ("example", "file", "typed", "folder")
 LINKED = ("file", "typed")  # logs whose curves a link carries
@@ -120,7 +119,7 @@ def _drawn(curve: Curve) -> Json:
 _listed = Jobs()
 
 
-def _kept(request: Json) -> Json:
+def _kept(request: Json) -> Json | Working:
     """{folder, language} → the batches that PrismCallback kept there, each with its scene; or how
     far reading them is."""
     language = language_of(request.get("language"))
@@ -158,5 +157,5 @@ def _batch(one: SavedBatchScenario, language: str) -> Json:
 
 SERVED = [
     served("examine_run", _examine_run, wire.ExaminedRunLog),
-    served("kept", _kept, wire.KeptBatches | shared.Working),
+    served("kept", _kept, wire.KeptBatches | Working),
 ]

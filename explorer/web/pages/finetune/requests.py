@@ -342,7 +342,7 @@ def _share(request: dict) -> Json:
 
 def _of_runs(
     name: str, answer: Callable[[dict], dict], answers: object
-) -> Callable[[object], dict]:
+) -> Callable[[object], object]:
     """Served; a run that is deleted while it is read is a run that is not there."""
 
     def asked(request: dict) -> Json:

@@ -5,7 +5,7 @@ import { say } from "../../kit/words.js";
 
 /**
  * An answer with its arrays unpacked; `single`: each block is one cell.
- * @typedef {Omit<import("../../wire").Blocks, Facet> & Record<Facet, Float32Array>
+ * @typedef {Omit<import("../../wire").DrawnBlocks, Facet> & Record<Facet, Float32Array>
  *   & { height: number, width: number, single: boolean }} Shown
  */
 /** @typedef {"total" | "share" | "largest" | "masked"} Facet */

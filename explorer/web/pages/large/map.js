@@ -20,7 +20,7 @@ const FACETS = ["total", "share", "largest", "masked"];
 const LONGEST = 560; // of a side, in pixels
 const MOST_IN_TABLE = 200; // the heaviest: the rest weighs less than any of them
 
-/** @param {import("../../wire").Blocks} answer */
+/** @param {import("../../wire").DrawnBlocks} answer */
 function unpacked(answer) {
   const arrays = { total: floats(answer.total), share: floats(answer.share), largest: floats(answer.largest) };
   return {

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 from explorer.lab.large.methods import method_of, offered, parameters_of, wanted_by
 from explorer.lab.large.session import most_pairs
 from explorer.locale import LANGUAGES, Word, catalogue, title_word
 from explorer.runtime.limits import LARGE_FILE_BYTES
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import EMBEDDED
+from explorer.web.pages.explore.facts import described_parameters
 from explorer.web.pages.large import requests, taking
 from explorer.web.pages.large.state import large_table
 from losses import LOSSES
@@ -27,10 +26,7 @@ def page_data() -> Json:
                 "wanted": wanted_by(name),
                 "family": method_of(name).family,
                 "reads_texts": LOSSES[name].reads_texts,
-                "parameters": [
-                    {**dataclasses.asdict(parameter), "kind": parameter.kind}
-                    for parameter in parameters_of(name)
-                ],
+                "parameters": described_parameters(parameters_of(name)),
             }
             for name in offered()
         },

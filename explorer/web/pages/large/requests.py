@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -25,7 +24,14 @@ from explorer.lab.large.batch import (
 )
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.corrections import corrected
-from explorer.lab.large.drawing import details, figures, look, pairs_page, told_rules
+from explorer.lab.large.drawing import (
+    Details,
+    DrawnBlocks,
+    PairsPage,
+    details,
+    look,
+    pairs_page,
+)
 from explorer.lab.large.encoding import encoded
 from explorer.lab.large.files import FilePairs, read_pairs
 from explorer.lab.large.methods import wanted_by
@@ -37,7 +43,7 @@ from explorer.lab.large.session import (
 )
 from explorer.lab.large.texts import Texts
 from explorer.locale import grouped
-from explorer.runtime import device, uploads
+from explorer.runtime import uploads
 from explorer.runtime.jobs import Job, Jobs, Report, within
 from explorer.runtime.limits import LARGE_CORRECTIONS
 from explorer.runtime.problem import Problem
@@ -48,10 +54,17 @@ from explorer.sources.columns import CHOOSE_COLUMNS
 from explorer.sources.encoders import EMBEDDED, locate
 from explorer.sources.pairs import Correction
 from explorer.sources.random_batch import RandomBatch
-from explorer.web.large_files import answer_when_done, described, hand_in, undecided
-from explorer.web.serving import served
-from explorer.web.wire import large as wire
-from explorer.web.wire import shared
+from explorer.web.large_files import (
+    LargeFile,
+    LargeFileUndecided,
+    Made,
+    Working,
+    answer_when_done,
+    described,
+    hand_in,
+    undecided,
+)
+from explorer.web.serving import Nothing, served
 from losses import LOSSES
 from losses.labels import Ends
 
@@ -310,31 +323,22 @@ def _of_explore(data: Data, batch: Batch, wanted: Wanted) -> LargeBatch:
 # ---- Answers -------------------------------------------------------------------------------------
 
 
-def answer_of(request: Json, make: Callable[[LargeSession], Json]) -> Json:
+def answer_of(request: Json, make: Callable[[LargeSession], Made]) -> Made | Working:
     """What `make` makes of the opened batch, or how far the work on it is."""
     return answer_when_done(start_opening(read_asked(request)), make)
 
 
-def _look(request: Json) -> dict[str, object]:
+def _look(request: Json) -> DrawnBlocks | Working:
     """{source, loss, parameters, window} → the blocks of the window, and the figures."""
-
-    def make(opened: LargeSession) -> Json:
-        started = time.perf_counter()
-        found = look(opened, read_window(request.get("window"), opened.shape))
-        found["figures"] = figures(opened)
-        found["rules"] = told_rules(opened)
-        found["milliseconds"] = 1000 * (time.perf_counter() - started)
-        found["device"] = device.device_name()
-        return found
-
-    return answer_of(request, make)
+    window = request.get("window")
+    return answer_of(request, lambda opened: look(opened, read_window(window, opened.shape)))
 
 
-def _details(request: Json) -> Json:
+def _details(request: Json) -> Details | Working:
     return answer_of(request, details)
 
 
-def _pairs(request: Json) -> Json:
+def _pairs(request: Json) -> PairsPage | Working:
     """{…, search, column, falling, page} → a page of the table of all pairs."""
     search, column = str(request.get("search", ""))[:200], str(request.get("column", "gradient"))
     number, falling = request.get("page", 0), bool(request.get("falling", True))
@@ -343,13 +347,12 @@ def _pairs(request: Json) -> Json:
     return answer_of(request, lambda found: pairs_page(found, search, column, falling, number))
 
 
-def _cancel(request: Json) -> Json:
-    asked = read_asked(request)
-    _opened.cancel(asked)
-    return {}
+def _cancel(request: Json) -> Nothing:
+    _opened.cancel(read_asked(request))
+    return Nothing()
 
 
-def _describe_file(request: Json) -> Json:
+def _describe_file(request: Json) -> LargeFile | LargeFileUndecided | Working:
     """{source} → the file's columns, which of them are read, and what was left out.
 
     Where it is not clear which are to be read: `undecided`, with those chosen so far.
@@ -357,7 +360,7 @@ def _describe_file(request: Json) -> Json:
     source = _source(request.get("source", {}))
     content = functools.partial(uploads.read, source.file, source.name)
 
-    def make(read: FilePairs) -> Json:
+    def make(read: FilePairs) -> LargeFile:
         return described(read, content, source.encoding)
 
     try:
@@ -370,14 +373,10 @@ def _describe_file(request: Json) -> Json:
 
 
 SERVED = [
-    served("blocks", _look, wire.Blocks | shared.Working),
-    served("details", _details, wire.Details | shared.Working),
-    served("pairs", _pairs, wire.PairsPage | shared.Working),
-    served("stop", _cancel, shared.Nothing),
-    served("hand_in", hand_in, shared.HandedIn, keeps=True),
-    served(
-        "describe_file",
-        _describe_file,
-        shared.LargeFile | shared.LargeFileUndecided | shared.Working,
-    ),
+    served("blocks", _look),
+    served("details", _details),
+    served("pairs", _pairs),
+    served("stop", _cancel),
+    served("hand_in", hand_in, keeps=True),
+    served("describe_file", _describe_file),
 ]

@@ -47,7 +47,7 @@ export class LargePage extends Bus {
     this.future = [];
     /** @type {import("../../kit/types").Asking<LargeServer> | null} */
     this.server = null;
-    /** @type {import("../../wire").Blocks | null} */
+    /** @type {import("../../wire").DrawnBlocks | null} */
     this.answer = null; // the latest picture
     /** @type {Asked | null} */
     this.of = null; // what it is about, while something else is asked for
@@ -57,7 +57,7 @@ export class LargePage extends Bus {
     this.working = null; // how far the server is
     /** @type {{ asked: Asked, what: string } | null} */
     this.under = null; // what it was last heard to be at work on
-    /** @type {import("../../wire").Judged | null} */
+    /** @type {import("../../wire").Judgement | null} */
     this.judged = null; // what is said of all pairs together, after everything else
     this.facet = "total"; // of the map, as it is coloured
     this.drawn = 0;
@@ -327,7 +327,7 @@ export class LargePage extends Bus {
   /**
    * @param {Asked} asked
    * @param {Part | null} window
-   * @param {import("../../wire").Blocks} answer
+   * @param {import("../../wire").DrawnBlocks} answer
    */
   draw(asked, window, answer) {
     if (this.problem) this.fail(null);

@@ -9,17 +9,17 @@ from pathlib import Path
 from explorer.export.caption import random_words
 from explorer.export.figure.svg import clipped
 from explorer.lab.large import takeaway
-from explorer.lab.large.drawing import judgement
+from explorer.lab.large.drawing import Judgement, judgement
 from explorer.lab.large.figure import FACETS, histogram_figure, map_figure, told_of
 from explorer.lab.large.remarks import Judged, judged, remarks_of
 from explorer.lab.large.session import LargeSession
 from explorer.locale import language_of, say
-from explorer.runtime.downloads import new_download
+from explorer.runtime.downloads import Parcel, Text, new_download
 from explorer.runtime.jobs import Job, Jobs, Report, within
 from explorer.runtime.numbers import json_number
 from explorer.runtime.validation import one_of
 from explorer.runtime.wire import Json
-from explorer.web.large_files import answer_when_done, parcel_when_packed
+from explorer.web.large_files import Working, answer_when_done, parcel_when_packed
 from explorer.web.pages.large.requests import (
     Asked,
     answer_of,
@@ -29,8 +29,6 @@ from explorer.web.pages.large.requests import (
     start_opening,
 )
 from explorer.web.serving import served
-from explorer.web.wire import large as wire
-from explorer.web.wire import shared
 
 _judged = Jobs(most=2)
 _remarked = Jobs(most=2)
@@ -60,11 +58,11 @@ def _start_remarks(asked: Asked) -> Job:
     return _remarked.start(asked, work)
 
 
-def _judge(request: Json) -> Json:
+def _judge(request: Json) -> Judgement | Working:
     """{source, loss, parameters} → where labels and encoder disagree, and what is striking."""
     asked = read_asked(request)
 
-    def make(found: tuple[Judged, list]) -> Json:
+    def make(found: tuple[Judged, list]) -> Judgement:
         by, remarks = found
         opened = start_opening(asked).result()
         editable = asked.source.kind == "file" and asked.source.has_words(opened.batch)
@@ -76,7 +74,7 @@ def _judge(request: Json) -> Json:
 # ---- What can be taken away ----------------------------------------------------------------------
 
 
-def _take(request: Json) -> Json:
+def _take(request: Json) -> Text | Parcel | Working:
     """{…, what, language, dark, window, facet} → a file's name with its type and text, or with the
     path that it is served from."""
     asked = read_asked(request)
@@ -90,15 +88,15 @@ def _take(request: Json) -> Json:
     if what in TABLES:
         ending, table = TABLES[what]
 
-        def made(opened: LargeSession) -> Json:
-            return _text(f"{name}{ending}", "text/csv", table(opened))
+        def made(opened: LargeSession) -> Text:
+            return Text(f"{name}{ending}", "text/csv", table(opened))
 
         return answer_of(request, made)
     if what == "changes_csv":
         plain = asked.uncorrected
         return answer_when_done(
             start_batch(plain),
-            lambda batch: _text(
+            lambda batch: Text(
                 f"{name}-changes.csv",
                 "text/csv",
                 takeaway.changes_csv(batch, asked.source.corrections),
@@ -109,24 +107,24 @@ def _take(request: Json) -> Json:
     )
 
 
-def _numbers(asked: Asked, request: Json, what: str, by: Judged, name: str) -> Json:
-    def make(opened: LargeSession) -> Json:
+def _numbers(asked: Asked, request: Json, what: str, by: Judged, name: str) -> Text | Working:
+    def make(opened: LargeSession) -> Text:
         found = {"loss_name": asked.loss, **dict(asked.parameters)}
         found["data"] = _origin(asked, opened, "en")
         found |= takeaway.figures_of(opened, by)
         if what == "figures_csv":
-            return _text(f"{name}-figures.csv", "text/csv", takeaway.figures_csv(found))
+            return Text(f"{name}-figures.csv", "text/csv", takeaway.figures_csv(found))
         plain = {
             key: json_number(value) if isinstance(value, float) else value
             for key, value in found.items()
         }
         text = json.dumps(plain, ensure_ascii=False, indent=1)
-        return _text(f"{name}-figures.json", "application/json", text)
+        return Text(f"{name}-figures.json", "application/json", text)
 
     return answer_of(request, make)
 
 
-def _figure(asked: Asked, opened: LargeSession, what: str, request: Json, name: str) -> Json:
+def _figure(asked: Asked, opened: LargeSession, what: str, request: Json, name: str) -> Text:
     language = language_of(request.get("language"))
     look = {"language": language, "dark": request.get("dark") is True}
     parameters = dict(asked.parameters)
@@ -137,7 +135,7 @@ def _figure(asked: Asked, opened: LargeSession, what: str, request: Json, name: 
         facet = one_of(tuple(FACETS))(request.get("facet", "total"), "facet")
         window = read_window(request.get("window"), opened.shape)
         drawn = map_figure(opened, about, window, facet, **look)
-    return _text(f"{name}{FIGURES[what]}", "image/svg+xml", drawn)
+    return Text(f"{name}{FIGURES[what]}", "image/svg+xml", drawn)
 
 
 def _origin(asked: Asked, opened: LargeSession, language: str) -> str:
@@ -159,14 +157,10 @@ def _origin(asked: Asked, opened: LargeSession, language: str) -> str:
     return " · ".join(filter(None, (whence, by or given, more)))
 
 
-def _text(name: str, kind: str, text: str) -> Json:
-    return {"name": name, "type": kind, "text": text}
-
-
 Write = Callable[[LargeSession, Path, Callable[[int, int], None]], Path]
 
 
-def _parcel(asked: Asked, what: str, name: str, write: Write) -> Json:
+def _parcel(asked: Asked, what: str, name: str, write: Write) -> Parcel | Working:
     """A table of all pairs: written once, and again where it has left meanwhile."""
 
     def work(report: Report) -> Path:
@@ -191,7 +185,4 @@ TABLES: dict[str, tuple[str, Callable[[LargeSession], str]]] = {
 OTHERS = ("changes_csv", "figures_csv", "figures_json")
 FIGURES = {"map_svg": "-map.svg", "histogram_svg": "-histogram.svg"}
 
-SERVED = [
-    served("judge", _judge, wire.Judged | shared.Working),
-    served("take", _take, shared.Text | shared.Parcel | shared.Working),
-]
+SERVED = [served("judge", _judge), served("take", _take)]

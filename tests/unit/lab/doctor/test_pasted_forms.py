@@ -13,6 +13,7 @@ from explorer.sources.grids import read_grid
 from explorer.web.api.pasting import doctor_pasted
 from explorer.web.pages.doctor import requests
 from tests.unit.lab.doctor.test_standard_input import piped  # noqa: F401
+from tests.wire import by_name
 
 HEAD, ROWS = ("step", "loss"), [(10, 0.693), (20, 0.691), (30, 0.69), (40, 0.689)]
 
@@ -173,7 +174,8 @@ def answers(text, known, piped, capsys):  # noqa: F811
     assert piped(text, *words, "--json") == 0
     yield json.loads(capsys.readouterr().out)
     yield doctor_pasted(text, **known)["explained"]
-    explain, paste = requests.SERVED[:2]
+    page = by_name(requests.SERVED)
+    explain, paste = page["explain"], page["read_pasted"]
     typed = {name: str(value) for name, value in known.items()}
     yield explain({"value": paste({"text": text})["value"], **typed})
     yield explain({"value": text, **typed})

@@ -16,17 +16,17 @@ from tests.unit.lab.large.made import batch_of
 def test_so_many_blocks_hold_nine_tenths_of_the_weight_in_view(scale, part):
     opened = open_batch(batch_of(300), "cosent", checked("cosent", {"scale": scale}), print)
     blocks = opened.blocks(Window(*part))
-    found = look(opened, Window(*part))["concentrated"]
+    found = look(opened, Window(*part)).concentrated
     falling = np.sort(blocks.share.ravel())[::-1]
     there = int((blocks.present > 0).sum())
-    count = round(found["share"] * there)
+    count = round(found.share * there)
     whole = falling.sum()
     assert falling[:count].sum() >= 0.9 * whole * (1 - 1e-9)
     assert falling[: count - 1].sum() < 0.9 * whole
-    assert found["part"] == pytest.approx(whole, rel=1e-9)
+    assert found.part == pytest.approx(whole, rel=1e-9)
 
 
 def test_of_few_blocks_nothing_is_said():
     opened = open_batch(batch_of(4), "cosent", checked("cosent", {}), print)
     assert opened.shape[0] ** 2 < FEWEST_BLOCKS
-    assert look(opened, Window(0, 4, 0, 4))["concentrated"] is None
+    assert look(opened, Window(0, 4, 0, 4)).concentrated is None

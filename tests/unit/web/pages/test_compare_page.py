@@ -22,8 +22,9 @@ from explorer.web.pages.compare.questions import QUESTIONS
 from explorer.web.pages.compare.requests import SERVED
 from explorer.web.pages.compare.state import compare_table
 from losses import LOSSES
+from tests.wire import by_name
 
-ASK = {function.__name__: function for function in SERVED}
+ASK = by_name(SERVED)
 
 
 def scenes_of(name: str) -> tuple[Scenario, list[Side]]:

@@ -20,8 +20,9 @@ from explorer.web.pages.doctor.data import SERVED, SETS
 from explorer.web.pages.doctor.state import doctor_table
 from losses import LOSSES
 from tests.downloads import file_of
+from tests.wire import by_name
 
-ASK = {function.__name__: function for function in SERVED}
+ASK = by_name(SERVED)
 ROWS = "how tall,8848 m,5\nhow tall,8848 m,0\nhow old,ten,4\nHOW old,ten,4\nwhy,so,3\n,nothing,1\n"
 
 

@@ -8,8 +8,9 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.web.pages.doctor.requests import SERVED
 from explorer.web.pages.doctor.state import EXAMPLES, doctor_table
+from tests.wire import by_name
 
-ASK = {function.__name__: function for function in SERVED}["explain"]
+ASK = by_name(SERVED)["explain"]
 
 
 @pytest.mark.parametrize("known", EXAMPLES, ids=lambda known: known["value"])

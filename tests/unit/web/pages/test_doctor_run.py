@@ -18,8 +18,9 @@ from explorer.web import large_files
 from explorer.web.pages.doctor import requests, run
 from explorer.web.pages.doctor.run import SERVED
 from losses.sentence_transformers.saved_batch import SavedBatch, write
+from tests.wire import by_name
 
-ASK = {function.__name__: function for function in SERVED}
+ASK = by_name(SERVED)
 COLLAPSED = {"source": {"kind": "example", "example": "collapsed"}}
 
 
@@ -154,6 +155,6 @@ def test_the_link_of_an_uploaded_log_opens_where_the_file_is_not():
     ],
 )
 def test_what_is_pasted_goes_where_it_is_read(text, kind, value):
-    pasted = {one.__name__: one for one in requests.SERVED}["read_pasted"]
+    pasted = by_name(requests.SERVED)["read_pasted"]
     assert pasted({"text": text}) == {"kind": kind, "value": value}
     assert pasted({"text": "hello"})["error"]["key"] == "problem.pasted_unknown"

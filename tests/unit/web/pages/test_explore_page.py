@@ -15,8 +15,9 @@ from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS
 from explorer.web import scenes
 from explorer.web.pages.explore import requests
 from explorer.web.pages.explore.requests import SERVED
+from tests.wire import by_name
 
-SERVER = {function.__name__: function for function in SERVED}
+SERVER = by_name(SERVED)
 
 
 def read(name: str, content: bytes, **options: object) -> dict:

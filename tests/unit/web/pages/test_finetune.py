@@ -30,6 +30,7 @@ from explorer.web.pages.finetune import page, plans, requests, state
 from losses import LOSSES
 from losses.combined.names import RECIPES
 from tests.downloads import file_of
+from tests.wire import by_name
 
 FIRST = state.first_plan()
 
@@ -403,7 +404,7 @@ def test_a_run_deleted_while_it_is_read_is_a_run_that_is_not_there(tmp_path, mon
         return (run.path / "after.npz").read_bytes()
 
     monkeypatch.setattr(requests.remarks, "gain_of", read)
-    remark = next(served for served in requests.SERVED if served.__name__ == "remark")
+    remark = by_name(requests.SERVED)["remark"]
     expected = "problem.training_no_run" if deleted else "problem.internal"
     assert remark({"run": run.name})["error"]["key"] == expected
 
@@ -417,7 +418,7 @@ def test_parcels_that_are_made_at_once_are_all_there(tmp_path, monkeypatch):
     run.take_ticket(os.getpid())
     run.model.mkdir()
     (run.model / "modules.json").write_text("[]")
-    take = next(served for served in requests.SERVED if served.__name__ == "take")
+    take = by_name(requests.SERVED)["take"]
     with ThreadPoolExecutor(8) as pool:
         asked = [{"run": run.name, "what": what} for what in ("model", "kit")] * 8
         answers = list(pool.map(take, asked))

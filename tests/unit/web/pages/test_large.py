@@ -12,6 +12,7 @@ from explorer.runtime.jobs import Jobs
 from explorer.web import large_files
 from explorer.web.pages.large import requests as large
 from tests.unit.lab.large.made import batch_of
+from tests.wire import by_name
 
 PATIENCE = 900  # seconds, on a machine that has other things to do
 LOSSES = "cosent", "circle"
@@ -25,10 +26,10 @@ def test_the_encoding_of_a_file_is_said_and_can_be_chosen(tmp_path, monkeypatch)
 
     def describe(content, **how):
         sent = base64.b64encode(content).decode()
-        file = large_files.hand_in({"name": "tea.csv", "content": sent})["file"]
+        file = large_files.hand_in({"name": "tea.csv", "content": sent}).file
         source = {"kind": "file", "file": file, "name": "tea.csv", **how}
         large._reading(large._source(source)).wait(PATIENCE)
-        return large._describe_file({"source": source})
+        return by_name(large.SERVED)["describe_file"]({"source": source})
 
     assert describe(content)["encoding"] == "KOI8-R"
     assert dict(describe(content)["encodings"])["KOI8-R"].startswith("Чай ещё")
@@ -97,7 +98,7 @@ def test_a_loss_that_positives_teach_nothing_is_refused_before_any_is_encoded(
     if refused:
         monkeypatch.setattr(large, "make_batch", None)
     request = {"source": {"kind": "explore", "link": link}, "loss": loss}
-    blocks = next(one for one in large.SERVED if one.__name__ == "blocks")
+    blocks = by_name(large.SERVED)["blocks"]
     answer = {"working": True}
     while "working" in answer:
         answer = blocks(request)

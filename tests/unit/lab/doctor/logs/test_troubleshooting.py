@@ -15,6 +15,7 @@ from explorer.web.pages.doctor import data, run
 from explorer.web.pages.doctor.state import doctor_table
 from tests.judgements.troubleshooting import DOCUMENT, RATES, ROOMS, document, findings, link
 from tests.planted import HEAD
+from tests.wire import by_name
 
 
 def test_the_document_is_what_is_written():
@@ -51,7 +52,7 @@ def test_its_links_lead_to_the_judgements():
             assert f"### `doctor.{room}.{name}`\n" in judgements
 
 
-RUNS, SETS = ({one.__name__: one for one in served} for served in (run.SERVED, data.SERVED))
+RUNS, SETS = by_name(run.SERVED), by_name(data.SERVED)
 
 
 def asked(address):
