@@ -18,16 +18,16 @@ from pathlib import Path
 
 import numpy as np
 
+from explorer.core.scenario import SentScenario
+from explorer.lab.compare import parity
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import plain
 from explorer.runtime.wire import Packed, Sparse
 from explorer.web.serving import Refused
 from explorer.web.wire import (
-    compare,
     doctor,
     doctored,
-    explore,
     facts,
     finetune,
     program,
@@ -36,7 +36,7 @@ from explorer.web.wire import (
 )
 
 DECLARED = Path(inspect.getfile(shared)).parent.parent / "wire.d.ts"
-MODULES = (shared, explore, compare, doctored, doctor, program, runs, finetune, facts)
+MODULES = (shared, doctored, doctor, program, runs, finetune, facts, parity)
 MAPPINGS = (dict, Mapping)
 PLAIN = {
     object: "unknown",
@@ -174,7 +174,7 @@ def _without_none(kind: object) -> object:
 # ---- The types as TypeScript ---------------------------------------------------------------------
 
 # What TypeScript calls a type whose name another answer has.
-CALLED = {jobs.Progress: "Underway"}
+CALLED = {jobs.Progress: "Underway", SentScenario: "Scenario"}
 
 HEAD = """\
 // What the server answers: written by `python -m tests.wire` from the types of the answers.

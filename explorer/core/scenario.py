@@ -19,7 +19,8 @@ from explorer.core.loss_lookup import name_as_registered
 from explorer.runtime import validation
 from explorer.runtime.budgets import budget
 from explorer.runtime.limits import MIB, SCENARIO_BYTES
-from explorer.runtime.problem import Problem, logged
+from explorer.runtime.problem import Problem, Value, logged
+from explorer.runtime.wire import Setting, as_answer
 from explorer.sources.batches import RANGES, SAMPLERS, Draw
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.guides import Guided, unpacked
@@ -58,7 +59,7 @@ class Reading:
     batch_rows: int = 0
     label_range: tuple[float, float] | None = None
     left_out: int = 0
-    reasons: tuple[tuple[int, str, tuple[tuple[str, str], ...]], ...] = ()
+    reasons: tuple[tuple[int, str, tuple[tuple[str, Value], ...]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,6 +123,18 @@ class View:
 
 
 @dataclass(frozen=True)
+class SentScenario:
+    """The whole scene as a page has it, with its parameters by name."""
+
+    data: Data
+    rules: Rules
+    loss: str
+    convention: str
+    parameters: dict[str, Setting]
+    view: View
+
+
+@dataclass(frozen=True)
 class Scenario:
     """The whole scene."""
 
@@ -136,9 +149,10 @@ class Scenario:
         name_as_registered(self)
 
     def to_json(self) -> dict[str, object]:
-        chosen = dataclasses.asdict(self)
-        chosen["parameters"] = dict(self.parameters)
-        return chosen
+        return dataclasses.asdict(self.sent())
+
+    def sent(self) -> SentScenario:
+        return as_answer(SentScenario, self, parameters=dict(self.parameters))
 
     @classmethod
     def from_json(cls, chosen: object) -> Scenario:

@@ -17,6 +17,7 @@ from explorer.core.explore import Exploration
 from explorer.export.caption import pair_numbers
 from explorer.export.layout import NAMED_BY_PAIR, PAIRED
 from explorer.export.picture import picture
+from explorer.export.picture_data import Axis
 from explorer.locale import say
 from explorer.runtime.numbers import csv_number
 from explorer.sources.pairs import Correction, Pairs, corrected
@@ -36,8 +37,8 @@ def matrix_csv(exploration: Exploration, step: int | None = None) -> str:
     """
     if step is not None:
         exploration = exploration.seen(step=step)
-    shown = picture(exploration)["shown"]
-    found = exploration.trace.tensors[shown["step"]]
+    shown = picture(exploration).shown
+    found = exploration.trace.tensors[shown.step]
     facets = {
         "gradient": found.gradient,
         "weight": exploration.weights and exploration.weights.shares,
@@ -45,38 +46,38 @@ def matrix_csv(exploration: Exploration, step: int | None = None) -> str:
     }
     facet = exploration.scenario.view.facet
     whole = facets.get(facet)
-    if whole is None or shown[facet] is None:
+    if whole is None or getattr(shown, facet) is None:
         facet, whole = "value", found.value
-    rows, columns = shown["row_axis"], shown["column_axis"]
-    matrix = whole.reshape(shown["all_rows"], shown["all_columns"]).cpu()
-    matrix = matrix[rows["items"]][:, columns["items"]]
+    rows, columns = shown.row_axis, shown.column_axis
+    matrix = whole.reshape(shown.all_rows, shown.all_columns).cpu()
+    matrix = matrix[rows.items][:, columns.items]
     names = _Names(exploration)
     body = [
         [names.of_place(rows, place), *(csv_number(value) for value in line)]
         for place, line in enumerate(matrix.tolist())
     ]
-    heads = [names.of_place(columns, place) for place in range(len(columns["items"]))]
+    heads = [names.of_place(columns, place) for place in range(len(columns.items))]
     return _csv([f"{found.name} ({facet})", *heads], body)
 
 
 def terms_csv(exploration: Exploration) -> str:
     """The heaviest terms: which items, value, weight, and the weight up to and with them."""
-    terms = picture(exploration)["heaviest"]
+    terms = picture(exploration).heaviest
     names = _Names(exploration)
-    most = max((len(term["items"]) for term in terms), default=2)
+    most = max((len(term.items) for term in terms), default=2)
     sides = ("row", "column") if most == 2 else ("item", "row", "column")[:most]
     heads = [head for side in sides for head in (side, f"{side}_text")]
     body = []
     for rank, term in enumerate(terms, 1):
         items = [
             text
-            for item in term["items"]
+            for item in term.items
             for text in (
-                names.number(item["axis"], item["item"], item["pair"]),
-                names.words(item["axis"], item["pair"], item["sentence"]),
+                names.number(item.axis, item.item, item.pair),
+                names.words(item.axis, item.pair, item.sentence),
             )
         ]
-        numbers = (exploration.heaviest[rank - 1].value, term["share"], term["so_far"])
+        numbers = (exploration.heaviest[rank - 1].value, term.share, term.so_far)
         body.append([rank, *items, *map(csv_number, numbers)])
     return _csv(["rank", *heads, "value", "weight", "cumulative_weight"], body)
 
@@ -162,12 +163,12 @@ class _Names:
         self.pairs = exploration.batch.pairs
         self.numbers = pair_numbers(exploration)
 
-    def of_place(self, axis: dict, place: int) -> str:
+    def of_place(self, axis: Axis, place: int) -> str:
         pair, sentence = (
-            axis[kind][place] if place < len(axis[kind]) else -1 for kind in ("pairs", "sentences")
+            behind[place] if place < len(behind) else -1 for behind in (axis.pairs, axis.sentences)
         )
-        number = self.number(axis["name"], axis["items"][place], pair)
-        return ": ".join(filter(None, (number, self.words(axis["name"], pair, sentence))))
+        number = self.number(axis.name, axis.items[place], pair)
+        return ": ".join(filter(None, (number, self.words(axis.name, pair, sentence))))
 
     def number(self, axis: str, item: int, pair: int) -> str:
         by_pair = axis in NAMED_BY_PAIR and pair >= 0

@@ -2,48 +2,76 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import dataclass
 
 from explorer.core.batch import Batch
-from explorer.core.explore import explore
-from explorer.core.marks import planted, said_by_teacher, same_texts
+from explorer.core.explore import Exploration, explore
+from explorer.core.marks import Planted, SharedText, planted, said_by_teacher, same_texts
 from explorer.core.models import has_words
 from explorer.core.remarks import remarks, speaks_another_language, suggested_scale
 from explorer.core.resolve import Resolved
 from explorer.export.picture import describe_batch, picture
+from explorer.export.picture_data import BatchData, Picture
 from explorer.runtime.cache import Cache
 from explorer.runtime.limits import KEPT_BATCHES
-from explorer.runtime.wire import Json
+from explorer.runtime.wire import Sparse
+from explorer.sources.tables import SkippedRow
 
 # By their names: whoever asks again need not send them.
 _batches: Cache[Batch] = Cache(KEPT_BATCHES)
 
 
-def explored(resolved: Resolved, batch: Batch, key: str = "") -> Json:
-    """{picture, batch?}: what does not change while a slider moves is told under the `key` of the
-    batch, if that is given."""
+@dataclass(frozen=True)
+class SceneBatch(BatchData):
+    """The batch of a scene: `scale` is the λ advised for it, `sigma` the spread of its scores;
+    `same_texts`, `planted` and what a teacher gave, if it did, are marked at its pairs."""
+
+    scale: tuple[float, float] | None
+    sigma: float
+    foreign: bool
+    editable: bool
+    same_texts: list[SharedText]
+    planted: list[Planted]
+    teacher: list[float | None] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explored(Sparse):
+    """`batch`, `skipped`, `limited` where the page has another batch; `rows` names those sent."""
+
+    rows: str | None = None
+    picture: Picture
+    batch: SceneBatch | None = None
+    skipped: tuple[SkippedRow, ...] | None = None
+    limited: bool | None = None
+
+
+def explored(resolved: Resolved, batch: Batch, key: str = "") -> Explored:
+    """The picture; and the batch, which does not change while a slider moves, if its `key` is
+    given."""
     found = explore(resolved, batch)
-    answer: Json = {"picture": picture(found)}
-    answer["picture"]["remarks"] = [dataclasses.asdict(remark) for remark in remarks(found)]
-    if key:
-        data, seen = found.scenario.data, found.batch
-        answer["batch"] = {
-            "key": key,
-            "scale": suggested_scale(seen),
-            "sigma": float(seen.scores.std(correction=0)),
-            "foreign": speaks_another_language(found),
-            "editable": has_words(data),
-            "same_texts": [dataclasses.asdict(one) for one in same_texts(seen, data)],
-            "planted": [dataclasses.asdict(one) for one in planted(seen.pairs, data)],
-            "teacher": said_by_teacher(seen.pairs),
-            **describe_batch(seen),
-        }
-    return answer
+    of_batch = _described(found, key) if key else None
+    return Explored(picture=picture(found, remarks(found)), batch=of_batch)
+
+
+def _described(found: Exploration, key: str) -> SceneBatch:
+    data, seen = found.scenario.data, found.batch
+    return SceneBatch(
+        key=key,
+        **describe_batch(seen),
+        scale=suggested_scale(seen),
+        sigma=float(seen.scores.std(correction=0)),
+        foreign=speaks_another_language(found),
+        editable=has_words(data),
+        same_texts=same_texts(seen, data),
+        planted=planted(seen.pairs, data),
+        teacher=said_by_teacher(seen.pairs),
+    )
 
 
 def told(
     resolved: Resolved, key: str = "", name: str = "", batch: Batch | None = None
-) -> Json | None:
+) -> Explored | None:
     """What `explored` tells. A random batch is drawn here; another is sent once, and then goes by
     its `name`: None where there is none of that name."""
     if batch is not None:

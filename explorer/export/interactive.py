@@ -40,20 +40,20 @@ def interactive_figure(
 ) -> str:
     """The step and facet that `scenario.view` chooses, as an HTML document."""
     made = picture(exploration)
-    shown, step = made["shown"], made["steps"][made["chosen"]]
+    shown, step = made.shown, made.steps[made.chosen]
     pen = Pen(language, DARK if dark else LIGHT)
-    if shown["rows"] * shown["columns"] == 0 or "value" in step:  # nothing to point at
+    if shown.rows * shown.columns == 0 or step.value is not None:  # nothing to point at
         drawn = matrix_figure(exploration, language=language, dark=dark)
         return _document(exploration, pen, f"<main>{drawn}</main>")
     cells = cells_of(exploration, shown, pen.palette)
-    rows = Axis(exploration, shown["row_axis"], shown["all_rows"], language)
-    columns = Axis(exploration, shown["column_axis"], shown["all_columns"], language)
+    rows = Axis(exploration, shown.row_axis, shown.all_rows, language)
+    columns = Axis(exploration, shown.column_axis, shown.all_columns, language)
     formula = exploration.spec.formula_at(**exploration.parameters)
     head = [f"<h1>{escape(clean(title_of(exploration, language)))}</h1>"]
     if formula:
         whole = _html(pen.formula(r"\mathcal L = " + formula))
         head.append(f"<p class='formula'>{whole}</p>")
-    named = _html(pen.formula(shown["latex"])) if shown["latex"] else escape(shown["name"])
+    named = _html(pen.formula(shown.latex)) if shown.latex else escape(shown.name)
     head.append(f"<p class='formula'>{named} · {escape(pen.say(cells.called))}</p>")
     told = [f"<p>{escape(clean(sentence))}</p>" for sentence in caption(exploration, language)]
     data = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,66 +13,63 @@ from explorer.core.batch import Batch
 from explorer.core.explore import Exploration
 from explorer.core.live import Numbers, live_formula, numbers_of, references
 from explorer.core.parts import PartSeen, parts_of
-from explorer.core.remarks import band_applies
+from explorer.core.remarks import Remark, band_applies
 from explorer.core.trace import Step
+from explorer.export import picture_data as data
 from explorer.export.layout import Layout
 from explorer.export.thumbnails import thumbnails
 from explorer.locale import part_word
 from explorer.runtime.limits import SHOWN_ROWS
-from explorer.runtime.numbers import json_number
+from explorer.runtime.numbers import json_number, json_numbers
 from explorer.runtime.problem import Problem
-from explorer.runtime.wire import Json, packed
+from explorer.runtime.wire import Setting, as_answer, packed
 from explorer.sources.cells import shortened
 from losses import Symbol
 from losses.combined.composed import chosen
 from losses.readings import READABLE
+from losses.symbols import ParameterValue
 
 
-def picture(exploration: Exploration) -> Json:
-    """Everything the Explore page draws, as JSON: numbers, text, and packed arrays."""
-    view = exploration.scenario.view
+def picture(exploration: Exploration, remarks: Sequence[Remark] = ()) -> data.Picture:
+    """Everything the Explore page draws: numbers, text, and packed arrays."""
     steps = exploration.trace.tensors
-    chosen = _chosen_step(exploration, steps, view.step)
+    chosen = _chosen_step(exploration, steps, exploration.scenario.view.step)
     layout = Layout(exploration)
-    return {
-        "figures": _figures(exploration),
-        "steps": _steps(exploration, layout, steps),
-        "inputs": len(exploration.trace.inputs),
-        "chosen": chosen,
-        "shown": _shown(exploration, layout, steps, chosen),
-        "listing": exploration.trace.listing,
-        "first_line": exploration.trace.first_line,
-        "pairs": _pairs(exploration),
-        "parts": _parts(exploration),
-        "heaviest": _terms(exploration, layout),
-        "suspects": [
-            {"pair": s.pair, "rate": s.rate, "fitting": s.fitting} for s in exploration.suspects
-        ],
-        "disagreement": exploration.disagreement and asdict(exploration.disagreement),
-        "parameters": exploration.parameters,
-    }
+    return data.Picture(
+        figures=_figures(exploration),
+        steps=_steps(exploration, layout, steps),
+        inputs=len(exploration.trace.inputs),
+        chosen=chosen,
+        shown=_shown(exploration, layout, steps, chosen),
+        listing=exploration.trace.listing,
+        first_line=exploration.trace.first_line,
+        pairs=_pairs(exploration),
+        parts=_parts(exploration),
+        heaviest=_terms(exploration, layout),
+        suspects=exploration.suspects,
+        disagreement=exploration.disagreement,
+        parameters=sent_parameters(exploration.parameters),
+        remarks=list(remarks),
+    )
 
 
-def one_step(exploration: Exploration, step: int | None) -> Json:
+def sent_parameters(parameters: Mapping[str, ParameterValue]) -> dict[str, Setting]:
+    return {n: list(one) if isinstance(one, tuple) else one for n, one in parameters.items()}
+
+
+def one_step(exploration: Exploration, step: int | None) -> data.Looked:
     """What is drawn of one step alone, the terms where none is named: a part of `picture` that is
     small enough to be sent of several losses at a time."""
     steps = exploration.trace.tensors
     chosen = _chosen_step(exploration, steps, step)
-    return {
-        "figures": _figures(exploration),
-        "steps": [_described(exploration, one) for one in steps],
-        "inputs": len(exploration.trace.inputs),
-        "chosen": chosen,
-        "shown": _shown(exploration, Layout(exploration), steps, chosen),
-        "pairs": _pairs(exploration),
-    }
-
-
-def shown(exploration: Exploration) -> Json:
-    """The step in view in full: a part of `picture`."""
-    steps = exploration.trace.tensors
-    chosen = _chosen_step(exploration, steps, exploration.scenario.view.step)
-    return _shown(exploration, Layout(exploration), steps, chosen)
+    return data.Looked(
+        figures=_figures(exploration),
+        steps=[_described(exploration, one) for one in steps],
+        inputs=len(exploration.trace.inputs),
+        chosen=chosen,
+        shown=_shown(exploration, Layout(exploration), steps, chosen),
+        pairs=_pairs(exploration),
+    )
 
 
 def looking_at(
@@ -92,57 +91,43 @@ def looking_at(
     return exploration.seen(step=chosen, facet=facet or view.facet), steps[chosen].name
 
 
-def _pairs(e: Exploration) -> Json:
-    return {
-        "score": packed(e.batch.scores),
-        "gradient": packed(e.pair_gradient),
-        "score_gradient": _beside(e),
-        "positive": packed(e.batch.positive, torch.uint8),
-    }
+def _pairs(e: Exploration) -> data.PairArrays:
+    return data.PairArrays(
+        score=packed(e.batch.scores),
+        gradient=packed(e.pair_gradient),
+        score_gradient=_beside(e),
+        positive=packed(e.batch.positive, torch.uint8),
+    )
 
 
-def _parts(e: Exploration) -> Json | None:
+def _parts(e: Exploration) -> data.Parts | None:
     found = parts_of(e)
     if found is None:
         return None
-    return {
-        "parts": [_part(e, one, k) for k, one in enumerate(found.parts, 1)],
-        "cosines": [[json_number(x) for x in row] for row in found.cosines.tolist()],
-        "opposed": [
-            {"pair": one.pair, "pulls": [json_number(pull) for pull in one.pulls]}
-            for one in found.opposed
-        ],
-        "opposed_count": found.opposed_count,
-        "undone": found.undone,
-        "energies": [
-            {
-                "dimensions": one.dimensions,
-                "share": json_number(one.share),
-                "alone": json_number(one.alone),
-            }
-            for one in found.energies
-        ],
-    }
+    return as_answer(
+        data.Parts,
+        found,
+        parts=[_part(e, one, k) for k, one in enumerate(found.parts, 1)],
+        cosines=json_numbers(found.cosines.tolist()),
+        opposed=[data.Opposed(one.pair, json_numbers(list(one.pulls))) for one in found.opposed],
+        energies=[as_answer(data.Energy, one) for one in found.energies],
+    )
 
 
-def _part(e: Exploration, seen: PartSeen, number: int) -> Json:
+def _part(e: Exploration, seen: PartSeen, number: int) -> data.PartSeen:
     part, weights = seen.part, seen.weights
     formula = part.spec.formula_at(**chosen(part, e.parameters))
-    return {
-        "label": part.label,
-        "name": part_word(part),
-        "weight": part.weight,
-        "formula": rf"\mathcal L_{{{number}}} = {formula}",
-        "value": json_number(seen.value),
-        "collapse": json_number(seen.collapse),
-        "floor": json_number(seen.floor),
-        "norm": json_number(seen.norm),
-        "share": seen.share,
-        "equal": seen.equal,
-        "terms": weights.terms if weights else None,
-        "active": weights.active if weights else None,
-        "effective": json_number(weights.effective) if weights else None,
-    }
+    return as_answer(
+        data.PartSeen,
+        seen,
+        label=part.label,
+        name=part_word(part),
+        weight=part.weight,
+        formula=rf"\mathcal L_{{{number}}} = {formula}",
+        terms=weights.terms if weights else None,
+        active=weights.active if weights else None,
+        effective=json_number(weights.effective) if weights else None,
+    )
 
 
 def _beside(e: Exploration) -> str | None:
@@ -150,13 +135,13 @@ def _beside(e: Exploration) -> str | None:
     return None if not e.is_projected or e.score_gradient is None else packed(e.score_gradient)
 
 
-def describe_batch(batch: Batch) -> Json:
-    """What does not change while a slider moves: the sentences, the labels, the rules."""
+def describe_batch(batch: Batch) -> dict[str, Any]:
+    """The fields of `BatchData`, beside its key."""
     return {
-        "first": list(batch.pairs.first),
-        "second": list(batch.pairs.second),
-        "sentences": list(batch.pairs.sentences),
-        "labels": [float(label) for label in batch.pairs.labels],
+        "first": batch.pairs.first,
+        "second": batch.pairs.second,
+        "sentences": batch.pairs.sentences,
+        "labels": tuple(map(float, batch.pairs.labels)),
         "labelled": batch.pairs.labelled,
         "inference": batch.pairs.inference,
         "places": batch.pairs.places,
@@ -174,30 +159,23 @@ def describe_batch(batch: Batch) -> Json:
     }
 
 
-def _figures(e: Exploration) -> Json:
-    weights, places = e.weights, e.places
-    return {
-        "loss": json_number(e.loss),
-        "collapse": json_number(e.collapse),
-        "floor": json_number(e.floor),
-        "floor_is_bound": e.floor_is_bound,
-        "ordered": e.order.ordered,
-        "violated": e.order.violated,
-        "spearman": json_number(e.order.spearman),
-        "places": places and {**asdict(places), "reciprocal": json_number(places.reciprocal)},
-        "terms": weights.terms if weights else None,
-        "active": weights.active if weights else None,
-        "carried": weights.carried if weights else None,
-        "beside": e.trace.beside,
-        "by_threshold": e.spec.by_threshold,
-        "effective": json_number(weights.effective) if weights else None,
-        "gradient_norm": json_number(e.gradient_norm),
-        "gradient_of": e.gradient_of,
-        "projected": e.is_projected,
-        "banded": band_applies(e),
-        "device": e.device,
-        "milliseconds": e.milliseconds,
-    }
+def _figures(e: Exploration) -> data.Figures:
+    weights = e.weights
+    return as_answer(
+        data.Figures,
+        e,
+        ordered=e.order.ordered,
+        violated=e.order.violated,
+        spearman=json_number(e.order.spearman),
+        terms=weights.terms if weights else None,
+        active=weights.active if weights else None,
+        carried=weights.carried if weights else None,
+        beside=e.trace.beside,
+        by_threshold=e.spec.by_threshold,
+        effective=json_number(weights.effective) if weights else None,
+        projected=e.is_projected,
+        banded=band_applies(e),
+    )
 
 
 def _chosen_step(e: Exploration, steps: list[Step], place: int | None) -> int:
@@ -212,7 +190,7 @@ def _chosen_step(e: Exploration, steps: list[Step], place: int | None) -> int:
     return max(range(len(steps)), key=lambda index: steps[index].value.numel())
 
 
-def _steps(e: Exploration, layout: Layout, steps: list[Step]) -> list[Json]:
+def _steps(e: Exploration, layout: Layout, steps: list[Step]) -> list[data.Step]:
     """What the page says of each step, with a thumbnail of all that is more than a number."""
     said = [_described(e, step) for step in steps]
     sheets = {}
@@ -221,26 +199,23 @@ def _steps(e: Exploration, layout: Layout, steps: list[Step]) -> list[Json]:
             grid = layout.grid(step)
             sheets[place] = layout.arranged(grid, grid.value), is_signed(e, step)
     for place, drawn in zip(sheets, thumbnails(list(sheets.values())), strict=True):
-        said[place]["thumbnail"] = drawn
+        said[place] = replace(said[place], thumbnail=drawn)
     return said
 
 
-def _described(e: Exploration, step: Step) -> Json:
+def _described(e: Exploration, step: Step) -> data.Step:
     symbol = e.spec.symbols.get(step.name, Symbol(""))
-    said: Json = {
-        "name": step.name,
-        "line": step.line,
-        "source": step.source,
-        "latex": symbol.written,
-        "shape": list(step.value.shape),
-        "gradient": step.gradient is not None,
-    }
-    for part in e.spec.parts:
-        if step.part == part.label:
-            said["of"] = {"label": part.label, "loss": part.spec.name, "name": part_word(part)}
-    if step.value.ndim == 0:
-        said["value"] = json_number(float(step.value))
-    return said
+    of = next((part for part in e.spec.parts if step.part == part.label), None)
+    return data.Step(
+        name=step.name,
+        line=step.line,
+        source=step.source,
+        latex=symbol.written,
+        shape=list(step.value.shape),
+        gradient=step.gradient is not None,
+        of=of and data.StepOf(of.label, of.spec.name, part_word(of)),
+        value=json_number(float(step.value)) if step.value.ndim == 0 else None,
+    )
 
 
 def is_signed(e: Exploration, step: Step) -> bool:
@@ -257,7 +232,7 @@ def is_signed(e: Exploration, step: Step) -> bool:
     return e.spec.symbols.get(step.name, Symbol("")).signed
 
 
-def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> Json:
+def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> data.Shown:
     """The chosen step in full: value, gradient, weight and mask, as laid out."""
     step = steps[place]
     grid = layout.grid(step)
@@ -272,42 +247,44 @@ def _shown(e: Exploration, layout: Layout, steps: list[Step], place: int) -> Jso
         weights = None
     symbol = e.spec.symbols.get(step.name, Symbol(""))
     live = live_formula(symbol.live, e.parameters)
-    return {
-        "step": place,
-        "name": step.name,
-        "latex": symbol.written,
-        "live": live,
-        "boolean": step.value.dtype == torch.bool,
-        "signed": is_signed(e, step),
-        "rows": rows,
-        "columns": columns,
-        "all_rows": grid.shape[0],
-        "all_columns": grid.shape[1],
-        "row_axis": _axis(layout, grid.rows, grid.shape[0], rows),
-        "column_axis": _axis(layout, grid.columns, grid.shape[1], columns),
-        "value": packed(laid_out(step.value)),
-        "gradient": None if step.gradient is None else packed(laid_out(step.gradient)),
-        "beside": e.trace.beside and step.name == e.spec.terms,
-        "weight": None if weights is None else packed(laid_out(weights)),
-        "mask": None if mask is None else packed(laid_out(mask), torch.uint8),
-        "hatched": e.trace.mask_of(step, earlier=True) is not None,
-        "numbers": _numbers(e, layout, steps, place, live),
-    }
+    return data.Shown(
+        step=place,
+        name=step.name,
+        latex=symbol.written,
+        live=live,
+        boolean=step.value.dtype == torch.bool,
+        signed=is_signed(e, step),
+        rows=rows,
+        columns=columns,
+        all_rows=grid.shape[0],
+        all_columns=grid.shape[1],
+        row_axis=_axis(layout, grid.rows, grid.shape[0], rows),
+        column_axis=_axis(layout, grid.columns, grid.shape[1], columns),
+        value=packed(laid_out(step.value)),
+        gradient=None if step.gradient is None else packed(laid_out(step.gradient)),
+        beside=e.trace.beside and step.name == e.spec.terms,
+        weight=None if weights is None else packed(laid_out(weights)),
+        mask=None if mask is None else packed(laid_out(mask), torch.uint8),
+        hatched=e.trace.mask_of(step, earlier=True) is not None,
+        numbers=_numbers(e, layout, steps, place, live),
+    )
 
 
-def _axis(layout: Layout, name: str, length: int, shown: int) -> Json:
+def _axis(layout: Layout, name: str, length: int, shown: int) -> data.Axis:
     pairs, sentences = layout.items(name, length)
     order = layout.permutation(name, length)
     places = torch.arange(length) if order is None else order.cpu()
-    return {
-        "name": name,
-        "items": places[:shown].tolist(),
-        "pairs": pairs[places][:shown].tolist() if len(pairs) == length else [],
-        "sentences": sentences[places][:shown].tolist() if len(sentences) == length else [],
-    }
+    return data.Axis(
+        name,
+        items=places[:shown].tolist(),
+        pairs=pairs[places][:shown].tolist() if len(pairs) == length else [],
+        sentences=sentences[places][:shown].tolist() if len(sentences) == length else [],
+    )
 
 
-def _numbers(e: Exploration, layout: Layout, steps: list[Step], place: int, live: str) -> Json:
+def _numbers(
+    e: Exploration, layout: Layout, steps: list[Step], place: int, live: str
+) -> dict[str, data.Numbers]:
     """What stands for each reference of the step's live formula, in the cells that are shown."""
     known = {**e.parameters, **{before.name: before.value for before in steps[:place]}}
     index = _places(layout, steps[place])
@@ -335,19 +312,20 @@ def _places(layout: Layout, step: Step) -> dict[str, Tensor]:
     return {"l": rows // height, "r": rows % height, "c": columns}
 
 
-def _packed_numbers(e: Exploration, layout: Layout, found: Numbers) -> Json:
+def _packed_numbers(e: Exploration, layout: Layout, found: Numbers) -> data.Numbers:
     rows, columns, parts = found.values.shape
-    said: Json = {"of": found.of, "at": found.at, "rows": rows, "columns": columns, "parts": parts}
-    said["values"] = packed(found.values)
-    if over := found.over:
-        said |= {
-            "kind": over.kind,
-            "pairs": packed(_pairs_behind(e, layout, found.of, over.places), torch.int32),
-            "present": packed(over.places >= 0, torch.uint8),
-            "left": packed(over.left, torch.int32),
-            "rest": packed(over.rest),
-        }
-    return said
+    said = data.Numbers(found.of, found.at, rows, columns, parts, packed(found.values))
+    over = found.over
+    if over is None:
+        return said
+    return replace(
+        said,
+        kind=over.kind,
+        pairs=packed(_pairs_behind(e, layout, found.of, over.places), torch.int32),
+        present=packed(over.places >= 0, torch.uint8),
+        left=packed(over.left, torch.int32),
+        rest=packed(over.rest),
+    )
 
 
 def _pairs_behind(e: Exploration, layout: Layout, name: str, places: Tensor) -> Tensor:
@@ -362,24 +340,15 @@ def _pairs_behind(e: Exploration, layout: Layout, name: str, places: Tensor) -> 
     return pairs[places % width].masked_fill(places < 0, -1)
 
 
-def _terms(e: Exploration, layout: Layout) -> list[Json]:
+def _terms(e: Exploration, layout: Layout) -> list[data.Term]:
     """The heavy terms with the items that their cells stand for."""
     if not e.heaviest:
         return []
     step = e.trace.named(e.spec.terms)
     axes = layout.axes(step)
-    return [
-        {
-            "items": [
-                dict(zip(("axis", "item", "pair", "sentence"), told, strict=True))
-                for told in (
-                    (axis, place, *layout.behind(step, term.cell, dimension))
-                    for dimension, (axis, place) in enumerate(zip(axes, term.cell, strict=True))
-                )
-            ],
-            "value": json_number(term.value),
-            "share": term.share,
-            "so_far": term.so_far,
-        }
-        for term in e.heaviest
-    ]
+
+    def items(cell: tuple[int, ...]) -> list[data.Item]:
+        of = enumerate(zip(axes, cell, strict=True))
+        return [data.Item(axis, n, *layout.behind(step, cell, place)) for place, (axis, n) in of]
+
+    return [as_answer(data.Term, term, items=items(term.cell)) for term in e.heaviest]

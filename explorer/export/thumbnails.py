@@ -9,35 +9,36 @@ import torch
 from torch import Tensor
 from torch.nn.functional import adaptive_avg_pool2d
 
-from explorer.runtime.wire import Json, packed
+from explorer.export.picture_data import Thumbnail
+from explorer.runtime.wire import packed
 
 THUMBNAIL = 56
 STACKED = 256 * 256  # cells of a matrix that is drawn together with others
 MASKED, NOT_A_NUMBER = 255, 254
 
 
-def thumbnails(matrices: Sequence[tuple[Tensor, bool]]) -> list[Json]:
+def thumbnails(matrices: Sequence[tuple[Tensor, bool]]) -> list[Thumbnail]:
     """Each matrix, signed or not, as at most 56×56 bytes: 0..253 from `low` to `high`, 254 NaN,
     255 masked. Small ones of one shape are drawn in one go."""
     alike: dict[object, list[int]] = {}
     for place, (matrix, _) in enumerate(matrices):
         small = matrix.numel() <= STACKED
         alike.setdefault(matrix.shape if small else place, []).append(place)
-    drawn: dict[int, Json] = {}
+    drawn: dict[int, Thumbnail] = {}
     for places in alike.values():
         stack = torch.stack([matrices[place][0].float() for place in places])
         for place, (shades, low, high) in zip(
             places, _shaded(stack, [matrices[place][1] for place in places]), strict=True
         ):
-            drawn[place] = {
-                "rows": shades.shape[0],
-                "columns": shades.shape[1],
-                "low": low,
-                "high": high,
-                "signed": matrices[place][1],
-                "boolean": matrices[place][0].dtype == torch.bool,
-                "data": packed(shades, torch.uint8),
-            }
+            drawn[place] = Thumbnail(
+                rows=shades.shape[0],
+                columns=shades.shape[1],
+                low=low,
+                high=high,
+                signed=matrices[place][1],
+                boolean=matrices[place][0].dtype == torch.bool,
+                data=packed(shades, torch.uint8),
+            )
     return [drawn[place] for place in range(len(matrices))]
 
 

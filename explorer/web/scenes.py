@@ -7,13 +7,16 @@ import dataclasses
 import functools
 import hashlib
 import json
+from dataclasses import dataclass
+from typing import Literal
 
 from explorer.core.batch import load_table
-from explorer.core.scenario import Data, Rules, Scenario
+from explorer.core.scenario import Data, Rules, Scenario, SentScenario
 from explorer.runtime.cache import Cache, digest
 from explorer.runtime.limits import KEPT_BATCHES, TABLES
+from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import visitor
-from explorer.runtime.wire import Json
+from explorer.runtime.wire import Json, Sparse
 from explorer.sources.guides import Guided
 from explorer.sources.tables import SkippedRow
 
@@ -24,6 +27,36 @@ Rows = tuple[tuple[tuple[str, str, str], ...], tuple[Guided, ...]]
 # then names them, so that a moving slider does not carry ten thousand rows with every question.
 # What is no longer held is asked for again.
 _tables: Cache[Rows] = Cache(TABLES)
+
+
+@dataclass(frozen=True)
+class SendRows:
+    """The rows of that name are not held: they are to be sent again."""
+
+    send_rows: Literal[True] = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unexplored(Sparse):
+    """A scene that cannot be explored or compared, and which of its rows cannot be used."""
+
+    rows: str | None = None
+    error: Problem
+    skipped: tuple[SkippedRow, ...]
+
+
+@dataclass(frozen=True)
+class Link:
+    """The scene as the end of an address."""
+
+    link: str
+
+
+@dataclass(frozen=True)
+class OpenedScene:
+    """The scene of a link or of a scene file."""
+
+    scenario: SentScenario
 
 
 def scene_in(request: Json) -> Scenario | None:
@@ -40,20 +73,20 @@ def scene_in(request: Json) -> Scenario | None:
     return dataclasses.replace(scenario, data=data)
 
 
-def held_rows(request: Json, scenario: Scenario) -> Json:
-    """{rows: the name} by which rows that came with the request are known from now on, with the
-    vectors that a guide gave their sentences."""
+def held_rows(request: Json, scenario: Scenario) -> str | None:
+    """The name by which rows that came with the request are known from now on, with the vectors
+    that a guide gave their sentences; None where none came."""
     rows, guided = scenario.data.rows, scenario.data.guided
     if not rows or "rows" in request:
-        return {}
+        return None
     name = digest(cell for row in (*rows, *guided) for cell in row)
     _tables.put((visitor(), name), (rows, guided))
-    return {"rows": name}
+    return name
 
 
-def scene_link(request: Json) -> Json:
+def scene_link(request: Json) -> Link:
     """The scene → the text of its link, by which Explore opens it."""
-    return {"link": Scenario.from_json(request).shown().to_link()}
+    return Link(Scenario.from_json(request).shown().to_link())
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)

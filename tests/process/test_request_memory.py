@@ -24,7 +24,7 @@ from explorer.lab.sweep import POINTS
 from explorer.runtime.budgets import BUDGETS
 from explorer.runtime.limits import EXPLORED_PAIRS, MIB
 from explorer.web.pages.compare.experiments import CELL_BYTES as VARIED_BYTES
-from explorer.web.pages.compare.experiments import SINGLY
+from explorer.web.pages.compare.sweep import SINGLY
 from tests import warm
 
 pytestmark = pytest.mark.skipif(

@@ -6,6 +6,7 @@ import itertools
 from functools import cached_property
 
 from explorer.core.explore import Exploration
+from explorer.export import picture_data as data
 from explorer.export.caption import pair_numbers
 from explorer.export.figure.svg import MARGIN, Pen, Style, clean, clipped, line, width_of
 from explorer.export.layout import NAMED_BY_PAIR, PAIRED
@@ -21,10 +22,12 @@ NAME_ROOM = 256.0  # for the sentences beside a row
 class Axis:
     """What stands beside the rows or below the columns: `said` as the picture has it."""
 
-    def __init__(self, exploration: Exploration, said: dict, count: int, language: str) -> None:
+    def __init__(
+        self, exploration: Exploration, said: data.Axis, count: int, language: str
+    ) -> None:
         self.exploration, self.said, self.count, self.language = exploration, said, count, language
-        self.name, self.items = said["name"], said["items"]
-        self.pairs, self.sentences = said["pairs"], said["sentences"]
+        self.name, self.items = said.name, said.items
+        self.pairs, self.sentences = said.pairs, said.sentences
         self.numbers = pair_numbers(exploration)
         self.labels = exploration.batch.labels.tolist()
         self.scores = exploration.batch.scores.detach().tolist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from explorer.core.explore import Exploration
+from explorer.export import picture_data as data
 from explorer.export.caption import pair_numbers, told_of
 from explorer.export.figure.axes import Axis, column_names
 from explorer.export.figure.sheet import document, head
@@ -72,7 +73,7 @@ def _bars(
         top = zero - size if g > 0 else zero
         fill = palette.up if g > 0 else palette.down
         out.append(rectangle(left, top, width * 0.76, size, class_="bar", fill=fill))
-    said = {"name": "pair", "items": order, "pairs": order, "sentences": []}
+    said = data.Axis("pair", order, order, sentences=[])
     axis = Axis(e, said, len(order), pen.language)
     below, bottom = column_names(pen, axis, x, y + tall, wide, words=False)
     felt, bottom = _felt_most(e, pen, gradient, numbers, bottom + 28, x + wide)

@@ -23,6 +23,7 @@ from explorer.export.figure.svg import (
     rectangle,
     width_of,
 )
+from explorer.export.picture_data import Shown
 from explorer.export.thumbnails import value_range
 from explorer.runtime.numbers import display_number, percent
 
@@ -87,25 +88,25 @@ class Cells:
         return percent(value) if self.of_shares else display_number(value, 3)
 
 
-def cells_of(exploration: Exploration, shown: dict, palette: Palette) -> Cells:
+def cells_of(exploration: Exploration, shown: Shown, palette: Palette) -> Cells:
     """The chosen facet of the chosen step, as the picture has it in `shown`."""
 
     def unpacked(text: str, kind: type) -> np.ndarray:
         flat = np.frombuffer(base64.b64decode(text), dtype=kind)
-        return flat.reshape(shown["rows"], shown["columns"])
+        return flat.reshape(shown.rows, shown.columns)
 
     wanted = exploration.scenario.view.facet
-    facet = wanted if wanted == "value" or shown[wanted] is not None else "value"
-    mask = None if shown["mask"] is None else unpacked(shown["mask"], np.uint8)
-    two_tone = facet == "mask" or shown["boolean"]
+    facet = wanted if wanted == "value" or getattr(shown, wanted) is not None else "value"
+    mask = None if shown.mask is None else unpacked(shown.mask, np.uint8)
+    two_tone = facet == "mask" or shown.boolean
     if facet == "mask" and mask is not None:
         values = mask.astype(np.float32)
     else:
-        values = unpacked(shown[facet], np.float32)
-    hatched = mask is not None and shown["hatched"] and not two_tone
+        values = unpacked(getattr(shown, facet), np.float32)
+    hatched = mask is not None and shown.hatched and not two_tone
     masked = mask == 0 if hatched else np.zeros(values.shape, dtype=bool)
     # As on the page: the meaning of a quantity chooses its colours, not its values.
-    signed = facet == "gradient" or (facet == "value" and shown["signed"])
+    signed = facet == "gradient" or (facet == "value" and shown.signed)
     least, largest = 0.0, 1.0
     if not two_tone:
         least, largest = value_range(torch.from_numpy(values[np.isfinite(values)]), signed)

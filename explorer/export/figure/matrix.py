@@ -28,6 +28,7 @@ from explorer.export.figure.svg import (
     width_of,
 )
 from explorer.export.picture import picture
+from explorer.export.picture_data import Step
 from explorer.runtime.numbers import display_number
 
 WIDEST, TALLEST, LARGEST_CELL, STRIP = 560.0, 560.0, 64.0, 44.0
@@ -41,22 +42,22 @@ def matrix_figure(
     `origin` is the last line of the caption, in place of what the scenario says of the data.
     """
     made = picture(exploration)
-    shown, step = made["shown"], made["steps"][made["chosen"]]
+    shown, step = made.shown, made.steps[made.chosen]
     pen = Pen(language, DARK if dark else LIGHT)
     told = told_of(exploration, language, clean(origin))
-    if "value" in step:
-        is_loss = made["chosen"] == len(made["steps"]) - 1
+    if step.value is not None:
+        is_loss = made.chosen == len(made.steps) - 1
         return _number_figure(exploration, told, pen, step, is_loss)
     cells = cells_of(exploration, shown, pen.palette)
-    rows = Axis(exploration, shown["row_axis"], shown["all_rows"], language)
-    columns = Axis(exploration, shown["column_axis"], shown["all_columns"], language)
+    rows = Axis(exploration, shown.row_axis, shown.all_rows, language)
+    columns = Axis(exploration, shown.column_axis, shown.all_columns, language)
     wide, tall = _size(cells.rows, cells.columns)
     gutter = gutter_of(rows)
     width = max(2 * MARGIN + gutter + wide + 20 + LEGEND_WIDTH, 720.0)
-    name = shown["name"]
+    name = shown.name
     if cells.facet != "value":
         name = f"{name} · {pen.say(cells.called)}"
-    parts, y = head(told, pen, width, shown["latex"], name)
+    parts, y = head(told, pen, width, shown.latex, name)
     x = MARGIN + gutter
     if cells.values.size == 0:
         parts.append(pen.text(x, y + 24, pen.say("figure_text.no_cells"), size=14))
@@ -79,13 +80,13 @@ def matrix_figure(
     return document(told, pen, width, parts, bottom + 12)
 
 
-def _number_figure(e: Exploration, told: Legend, pen: Pen, step: dict, is_loss: bool) -> str:
+def _number_figure(e: Exploration, told: Legend, pen: Pen, step: Step, is_loss: bool) -> str:
     """A step that is one number: large, and the loss with its landmarks."""
     width = 720.0
-    parts, y = head(told, pen, width, step["latex"], step["name"])
+    parts, y = head(told, pen, width, step.latex, step.name)
     y += 66
     said = {"size": 64, "weight": 650, "anchor": "middle", "kind": "number"}
-    parts.append(pen.text(width / 2, y, display_number(step["value"], 6), **said))
+    parts.append(pen.text(width / 2, y, display_number(float(step.value or 0), 6), **said))
     y += 20
     if is_loss and (drawn := _landmarks(e, pen, width / 2 - 210, y + 26, 420)):
         parts += drawn

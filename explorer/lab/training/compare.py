@@ -37,6 +37,13 @@ from explorer.runtime.wire import Json
 LEAST_PLACES, MOST_PLACES = 3, 6
 
 
+@dataclass(frozen=True)
+class Started:
+    """The names of the queued runs."""
+
+    started: list[str]
+
+
 def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
     """Queue several runs; those that differ in loss, parameters or seed share their data.
 

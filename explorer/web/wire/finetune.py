@@ -9,10 +9,8 @@ from explorer.lab.training.trials import Offer
 from explorer.lab.training.verdict import Difference, Gain
 from explorer.web.wire.runs import FollowedRun, RunStatus
 from explorer.web.wire.shared import (
-    Batch,
     Encoded,
     LabelRules,
-    Picture,
     Problem,
     ReadingNote,
     Setting,
@@ -106,22 +104,6 @@ class Watched(_Watched, total=False):
     """The runs that are followed, and, asked for, how all are doing."""
 
     listed: list[RunStatus]
-
-
-class ProbeBatch(Batch):
-    """The probe batch; `bands` are ranges of labels."""
-
-    bands: list[tuple[float, float]]
-
-
-class _Probed(TypedDict):
-    picture: Picture
-
-
-class Probed(_Probed, total=False):
-    """The picture of the probe batch at a step; the `batch` where the page has another."""
-
-    batch: ProbeBatch
 
 
 class Drawing(TypedDict):

@@ -256,9 +256,3 @@ class Shared(TypedDict):
     """The names under which runs can be read by whoever is told them."""
 
     runs: list[str]
-
-
-class Started(TypedDict):
-    """The names of the queued runs."""
-
-    started: list[str]

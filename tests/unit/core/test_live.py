@@ -17,7 +17,8 @@ from explorer.core.batch import make_batch
 from explorer.core.explore import explore
 from explorer.core.live import MOST_PARTS, NAMES, REFERENCE
 from explorer.core.scenario import Data, Scenario, View
-from explorer.export.picture import shown
+from explorer.export.picture import picture
+from explorer.runtime.sendable import plain as as_sent
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES, SHIPPED
 from tests.scenes import data_for
@@ -267,7 +268,9 @@ def numbers_give_the_values_of_their_cells(scenario):
     for place, step in enumerate(found.trace.steps, first):
         if excepted(scenario.loss, step.name):
             continue
-        drawn = shown(replace(found, scenario=replace(scenario, view=View(step=place))))
+        drawn = as_sent(
+            picture(replace(found, scenario=replace(scenario, view=View(step=place)))).shown
+        )
         if not drawn["live"] and scenario.loss not in WITH_FORMULAS:
             continue
         assert drawn["live"], f"{step.name} has no live formula"
@@ -309,7 +312,7 @@ def test_a_sum_names_its_largest_terms_and_the_rest_as_one_number():
     found = explore(Scenario(RANDOM, loss="info_nce"))
     names = [s.name for s in (*found.trace.inputs, *found.trace.steps)]
     view = View(step=names.index("per_query"), order="entry")
-    drawn = shown(replace(found, scenario=replace(found.scenario, view=view)))
+    drawn = as_sent(picture(replace(found, scenario=replace(found.scenario, view=view))).shown)
     (said,) = drawn["numbers"].values()
     terms = found.trace.last("terms").value
     assert (said["of"], said["at"], said["parts"]) == ("terms", "column", MOST_PARTS)

@@ -14,6 +14,7 @@ from explorer.core.remarks import remarks
 from explorer.core.scenario import Scenario
 from explorer.export.picture import picture
 from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import plain as as_sent
 from losses import LOSSES
 
 PLAIN = """
@@ -50,7 +51,7 @@ def test_a_plain_function_gets_sliders_and_a_derivation(own):
     found = explore(Scenario(loss="soft_order"))
     assert [s.name for s in found.trace.steps] == ["gaps", "wrong", "terms", "return"]
     assert "torch.sigmoid" in found.trace.listing
-    made = picture(found)
+    made = as_sent(picture(found))
     assert made["steps"][made["chosen"]]["name"] == "terms"
     assert made["shown"]["row_axis"]["name"] == "pair"
     assert len(found.heaviest) > 0
@@ -182,7 +183,7 @@ def test_a_loss_that_is_no_number_and_one_that_moves_nothing_are_said(own):
     plain = explore(Scenario(loss="unnamed"))
     assert plain.weights is None  # the page says what to name, not that nothing carries weight
     assert {"not_finite", "no_gradient"}.isdisjoint(one.key for one in remarks(plain, most=10))
-    assert picture(plain)["figures"]["terms"] is None
+    assert picture(plain).figures.terms is None
 
 
 # ---- Read again, and written

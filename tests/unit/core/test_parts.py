@@ -12,6 +12,7 @@ from explorer.core.scenario import Data, Scenario
 from explorer.export.picture import picture
 from explorer.locale import LANGUAGES, parameter_word, part_word, spelled, title_word
 from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import plain
 from losses import LOSSES
 
 SUMS = ("info_nce+angle", "cosent+supcon+vicreg", "matryoshka(info_nce)+cosine_mse")
@@ -107,7 +108,7 @@ def test_prefixes_draw_energy_into_the_first_dimensions():
 def test_a_sum_has_a_bound_and_no_band():
     found = seen("cosent+info_nce")
     assert found.floor_is_bound
-    drawn = picture(found)
+    drawn = plain(picture(found))
     assert not drawn["figures"]["banded"]
     assert drawn["figures"]["terms"] is None
     assert drawn["steps"][drawn["chosen"]]["name"] == "cosent_terms"

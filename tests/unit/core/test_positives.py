@@ -87,7 +87,7 @@ def test_it_follows_from_what_a_loss_reads():
 @pytest.mark.parametrize("loss", OVER_POSITIVES)
 def test_pictures_remarks_and_code_of_positives(loss):
     found = explore(of(loss))
-    json.dumps(picture(found), allow_nan=False)
+    json.dumps(dataclasses.asdict(picture(found)), allow_nan=False)
     assert not {"labels_equal", "labels_equal_felt"} & {one.key for one in remarks(found)}
     assert str(found.loss)[:6] in with_package(found).text
     told = describe_batch(found.batch)

@@ -25,6 +25,7 @@ from explorer.export.picture import picture
 from explorer.locale import LANGUAGES, say, spelled, title_word
 from explorer.runtime.numbers import display_number
 from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import plain
 from explorer.sources.random_batch import RandomBatch
 from explorer.sources.textbook import EXAMPLES
 from explorer.web import assets
@@ -86,7 +87,7 @@ TWO_OF_EACH = [
 def test_every_loss_and_every_example_is_drawn(loss, example):
     found = seen(Data(example=example), loss)
     tree = drawn(found)
-    shown = picture(found)["shown"]
+    shown = plain(picture(found).shown)
     if max(shown["rows"], shown["columns"]) <= 64:
         assert len(of_class(tree, "cell")) == shown["rows"] * shown["columns"]
     example = found.scenario.data.example  # of a loss on lists that of lists
@@ -124,7 +125,7 @@ def names_of(found):
 
 def test_a_large_matrix_is_an_image_with_the_same_mask():
     found = seen(LARGE)
-    shown = picture(found)["shown"]
+    shown = plain(picture(found).shown)
     tree = drawn(found)
     assert not of_class(tree, "cell")
     (cells,), (masked,) = of_class(tree, "cells"), of_class(tree, "masked")
@@ -239,7 +240,7 @@ def test_one_number_is_written_large_with_its_landmarks():
     assert f"bound {display_number(shared.floor)}" in " ".join(caption(shared))
     # A number on the way has none.
     found = seen(loss="multitask_cosent")
-    names = [step["name"] for step in picture(found)["steps"]]
+    names = [step["name"] for step in plain(picture(found).steps)]
     tree = drawn(seen(loss="multitask_cosent", step=names.index("ranking")))
     assert texts(tree, "number")
     assert not of_class(tree, "now")
@@ -247,11 +248,11 @@ def test_one_number_is_written_large_with_its_landmarks():
 
 @pytest.mark.parametrize("loss", ["cosent", "info_nce", "siglip", "triplet"])
 def test_a_figure_has_the_colours_of_its_quantity(loss):
-    for place, step in enumerate(picture(seen(loss=loss))["steps"]):
+    for place, step in enumerate(plain(picture(seen(loss=loss)).steps)):
         if len(step["shape"]) != 2 or max(step["shape"]) > 64:
             continue
         found = seen(loss=loss, step=place)
-        shown = picture(found)["shown"]
+        shown = plain(picture(found).shown)
         legend = [number_of(text) for text in texts(drawn(found), "legend")]
         if shown["signed"]:
             assert legend[1] == 0

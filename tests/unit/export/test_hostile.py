@@ -116,7 +116,7 @@ def test_figures_of_a_large_batch(what):
     for name in ("pairs.csv", *NAMES[1::3]):
         named = dataclasses.replace(opened, batch=dataclasses.replace(batch, encoder=name))
         asked = Asked(Source("file", name=name), "cosent", (("scale", 20.0),), None, None)
-        drawn = taking._figure(asked, named, what, {}, "figure")["text"]
+        drawn = taking._figure(asked, named, what, {}, "figure").text
         found[name] = kinds(drawn)
         assert found[name] == found["pairs.csv"]
         assert ("pwned" in drawn) == (name != "pairs.csv")

@@ -15,6 +15,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario, View
 from explorer.export.picture import describe_batch, picture
 from explorer.export.thumbnails import thumbnails
+from explorer.runtime.sendable import plain
 from explorer.runtime.wire import packed
 from explorer.sources.random_batch import RandomBatch
 from losses import LOSSES
@@ -25,7 +26,7 @@ RANDOM = Data(source="random", random=RandomBatch(pairs=20, dimension=8, seed=1)
 
 def drawn(loss="cosent", data=RANDOM, **view):
     found = explore(Scenario(data=data_for(loss, data), loss=loss, view=View(**view)))
-    return found, picture(found)
+    return found, plain(picture(found))
 
 
 def unpacked(text, kind=np.float32):
@@ -38,8 +39,8 @@ def matrix(shown, what="value", kind=np.float32):
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_it_is_strict_json(loss):
-    _, made = drawn(loss)
-    text = json.dumps(made, allow_nan=False)
+    found, made = drawn(loss)
+    text = json.dumps(dataclasses.asdict(picture(found)), allow_nan=False)
     assert json.loads(text)["steps"][made["chosen"]]["name"] == made["shown"]["name"]
 
 
@@ -118,11 +119,11 @@ def test_thumbnails_drawn_together_are_those_drawn_alone(side):
 def test_a_thumbnail_tells_values_masks_and_what_is_no_number_apart():
     rows = [[-2.0, 0.0, 1.0], [-math.inf, math.nan, math.inf]]
     (signed,) = thumbnails([(torch.tensor(rows), True)])
-    assert (signed["low"], signed["high"]) == (-2, 2)
-    shades = unpacked(signed["data"], np.uint8).reshape(2, 3)
+    assert (signed.low, signed.high) == (-2, 2)
+    shades = unpacked(signed.data, np.uint8).reshape(2, 3)
     np.testing.assert_array_equal(shades, [[0, 126, 190], [255, 254, 254]])
     (plain,) = thumbnails([(torch.tensor(rows), False)])
-    shades = unpacked(plain["data"], np.uint8).reshape(2, 3)
+    shades = unpacked(plain.data, np.uint8).reshape(2, 3)
     np.testing.assert_array_equal(shades, [[0, 169, 253], [255, 254, 254]])
 
 
@@ -149,7 +150,7 @@ def test_zero_stays_the_middle_of_what_has_a_sign_whatever_the_values():
 def test_no_parameter_turns_the_colours_of_a_step_into_others(loss):
     def scales(parameters):
         data = data_for(loss, RANDOM)
-        made = picture(explore(Scenario(data=data, loss=loss, parameters=parameters)))
+        made = plain(picture(explore(Scenario(data=data, loss=loss, parameters=parameters))))
         return {
             step["name"]: step["thumbnail"]["signed"]
             for step in made["steps"]
@@ -214,6 +215,6 @@ def test_packing_is_little_endian_float32():
 def test_the_batch_is_described_with_its_sentences_untouched():
     found, _ = drawn(data=Data(example="graded_chinese"))
     said = describe_batch(found.batch)
-    assert said["first"] == list(found.batch.pairs.first)
+    assert said["first"] == found.batch.pairs.first
     assert said["positives"] + said["negatives"] == len(found.batch)
     assert dataclasses.asdict(found.scenario.data)["example"] == "graded_chinese"

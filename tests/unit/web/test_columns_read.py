@@ -19,6 +19,7 @@ from explorer.lab.training.runs import Runs
 from explorer.locale import say
 from explorer.runtime import downloads
 from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import plain
 from explorer.web import large_files
 from explorer.web.api import doctoring, endpoints, pasting
 from explorer.web.pages.doctor import data as doctor_page
@@ -108,11 +109,11 @@ def of_training(capsys, monkeypatch, *words):
 
 def handed_in(hand_in):
     content = base64.b64encode(LINES.encode()).decode()
-    return hand_in({"name": "rows.jsonl", "content": content})
+    return plain(hand_in({"name": "rows.jsonl", "content": content}))
 
 
 def notes(answer):
-    return [say("en", note["key"], **note["values"]) for note in answer["notes"]]
+    return [say("en", note["key"], **note["values"]) for note in plain(answer)["notes"]]
 
 
 DOORS = {
@@ -145,11 +146,14 @@ DOORS = {
     "show": lambda t, c, m: notebook.show(table=LINES, loss="info_nce").reading,
     "Explore": lambda t, c, m: notes(handed_in(explore_page.read_file)),
     "Doctor": lambda t, c, m: notes(
-        doctor_page._examine(
-            {
-                "source": {"kind": "file", "name": "rows.jsonl"} | handed_in(large_files.hand_in),
-                "batch": 4,
-            }
+        plain(
+            doctor_page._examine(
+                {
+                    "source": {"kind": "file", "name": "rows.jsonl"}
+                    | handed_in(large_files.hand_in),
+                    "batch": 4,
+                }
+            )
         )["file"]
     ),
     "Large batch": lambda t, c, m: notes(

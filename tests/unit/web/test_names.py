@@ -184,7 +184,7 @@ def test_every_name_is_the_same_loss_at_every_door():
             wrong.append(f"Doctor: {name}")
         if expected[1] not in [one.convention for one in sides_for(Known(loss=name))][:2]:
             wrong.append(f"explain: {name}")
-        if described(name)["loss"]["title"] != spec.title:
+        if described(name).loss.title != spec.title:
             wrong.append(f"a page: {name}")
     assert not wrong
     assert len(every_name()) > 150

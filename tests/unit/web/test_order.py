@@ -51,9 +51,9 @@ def test_that_the_machine_was_busy_is_not_kept_of_a_side(monkeypatch):
 
 def test_who_left_while_they_waited_for_a_thread_is_answered_nothing():
     done, left = [], threading.Event()
-    function = served("f", lambda request: done.append(request) or {}, dict)
+    function = served("f", lambda request: done.append(request) or {})
     left.set()
     with jobs.asked_until(left):
-        assert function({})["error"]["about"] == "cancelled"
+        assert function({}).error.about == "cancelled"
     assert done == []
     assert function({}) == {}

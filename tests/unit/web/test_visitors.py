@@ -28,6 +28,7 @@ from explorer.runtime.cache import Cache
 from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.limits import PACES
 from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import plain
 from explorer.runtime.visitors import as_visitor, new_key, own_key, visitor
 from explorer.sources import grids
 from explorer.sources.batches import Draw
@@ -42,7 +43,6 @@ from explorer.web.pages.finetune import requests as finetune_requests
 from explorer.web.pages.finetune import state as finetune_state
 from explorer.web.programs import Refusal, endpoint
 from explorer.web.serving import served
-from explorer.web.wire import shared
 from tests import wire
 from tests.downloads import file_of
 from tests.unit.lab.training.conftest import corpus
@@ -98,7 +98,7 @@ def ask(key, function, *given, new=False):
     if "gradio_request" in inspect.signature(function).parameters:
         given = (*given, SimpleNamespace(headers=headers))
     with with_headers(headers):
-        return json.loads(json.dumps(function(*given)))
+        return plain(function(*given))
 
 
 def handed_in(pages) -> str:
@@ -541,7 +541,7 @@ def test_the_log_has_no_word_of_a_visitor(runs, capsys):
     def function(request):
         raise KeyError(request)
 
-    answer = served("broken", function, shared.Nothing, takes=str)
+    answer = served("broken", function, takes=str)
     assert ask(MINE, answer, SECRET)["error"]["key"] == "problem.internal"
     said = capsys.readouterr().err
     assert "KeyError" in said

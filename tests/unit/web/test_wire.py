@@ -16,9 +16,11 @@ import torch
 
 from explorer.core import own_loss
 from explorer.core.scenario import Scenario
+from explorer.export import explored
 from explorer.lab.large import drawing
 from explorer.lab.large.methods import offered
 from explorer.lab.saved_batches import SavedBatchScenario
+from explorer.lab.training.compare import Started
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.plan import SCRATCH
 from explorer.lab.training.runs import Runs
@@ -29,29 +31,29 @@ from explorer.runtime.jobs import Job
 from explorer.runtime.limits import PACES
 from explorer.runtime.sendable import plain
 from explorer.sources.encoders import EMBEDDED
-from explorer.web import large_files, serving
+from explorer.web import large_files, scenes, serving
 from explorer.web.api import endpoints
+from explorer.web.pages.compare import experiments, sweep
+from explorer.web.pages.compare import requests as comparing
 from explorer.web.pages.doctor import data as doctor_data
 from explorer.web.pages.doctor import run as doctor_run
-from explorer.web.pages.explore import requests as explore_requests
+from explorer.web.pages.explore import files
+from explorer.web.pages.explore import requests as exploring
 from explorer.web.pages.explore.requests import TAKEAWAYS
 from explorer.web.pages.finetune import plans
-from explorer.web.pages.finetune import requests as finetune_requests
+from explorer.web.pages.finetune import requests as training
 from explorer.web.pages.finetune import state as finetune_state
 from explorer.web.pages.large import requests as large_requests
 from explorer.web.pages.large import taking as large_taking
 from explorer.web.site import page_data
 from explorer.web.wire import (
-    compare,
     doctor,
     doctored,
-    explore,
     facts,
     finetune,
     program,
     shared,
 )
-from explorer.web.wire import runs as runs_wire
 from losses import LOSSES
 from losses.sentence_transformers.saved_batch import SavedBatch
 from tests import wire
@@ -119,9 +121,9 @@ def test_every_answer_is_declared():
 @pytest.mark.parametrize(
     ("value", "kind"),
     [
-        ({"link": 3}, explore.Link),
-        ({"link": "", "more": 1}, explore.Link),
-        ({}, explore.Link),
+        ({"link": 3}, scenes.Link),
+        ({"link": "", "more": 1}, scenes.Link),
+        ({}, scenes.Link),
         (True, int),
         (1.5, int),
         ("infinity", shared.Real),
@@ -140,7 +142,7 @@ def test_what_is_not_of_its_type_is_found(value, kind):
 
 def test_the_misfit_is_named_by_its_place():
     answer = {"scenario": {**Scenario().to_json(), "parameters": {"scale": {}}}}
-    (found,) = wire.misfits(json.loads(json.dumps(answer)), explore.OpenedScene)
+    (found,) = wire.misfits(json.loads(json.dumps(answer)), scenes.OpenedScene)
     assert found.startswith("answer.scenario.parameters['scale']: '{}'")
 
 
@@ -159,8 +161,8 @@ def edit_own_loss(server: Server, folder) -> None:
     own_loss.add_own_loss(f"{path}:wired")
     try:
         own_loss.serve_on("127.0.0.1")
-        assert server.ask("own", "wired", explore.Own)["problem"] is None
-        held = server.ask("own_text", "wired", explore.OwnText)
+        assert server.ask("own", "wired", exploring.Own)["problem"] is None
+        held = server.ask("own_text", "wired", exploring.OwnText)
         asked = {"name": "wired", "text": "def wired(:\n", "digest": held["digest"]}
         own_loss.serve_on("0.0.0.0")
         for name, request in (("own_text", "wired"), ("own_write", asked)):
@@ -168,8 +170,8 @@ def edit_own_loss(server: Server, folder) -> None:
             assert refused["error"]["key"] == "problem.own_loss_not_here"
         assert path.read_text() == held["text"]
         own_loss.serve_on("127.0.0.1")
-        server.ask("own_write", asked, explore.OwnWritten)
-        assert server.ask("own", "wired", explore.Own)["problem"]["values"]["line"] == 1
+        server.ask("own_write", asked, exploring.OwnWritten)
+        assert server.ask("own", "wired", exploring.Own)["problem"]["values"]["line"] == 1
     finally:
         own_loss.serve_on("")
         del LOSSES["wired"], own_loss._OWN["wired"]
@@ -181,42 +183,42 @@ def test_explore(pages, tmp_path, monkeypatch):
         for convention in ("", *(one.name for one in drawn_apart(spec))):
             data = LISTED if "lists" in spec.under(convention).needs else FEW
             scene = {"loss": name, "convention": convention, "data": data}
-            found = server.ask("explore", {"scenario": scene}, explore.Explored)
+            found = server.ask("explore", {"scenario": scene}, explored.Explored)
             steps = len(found["picture"]["steps"]) if name in LOOKED_INTO and not convention else 0
             for step in range(steps):
                 looked = {
                     "scenario": {**scene, "view": {"step": step}},
                     "known": found["batch"]["key"],
                 }
-                server.ask("explore", looked, explore.Explored)
+                server.ask("explore", looked, explored.Explored)
     table = {"data": {"source": "table", "rows": ROWS}}
-    found = server.ask("explore", {"scenario": table}, explore.Explored)
+    found = server.ask("explore", {"scenario": table}, explored.Explored)
     assert (len(found["skipped"]), found["limited"]) == (1, False)
     nothing = {"data": {"source": "table", "rows": ROWS[2:]}}
-    server.ask("explore", {"scenario": nothing}, explore.Unexplored)
+    server.ask("explore", {"scenario": nothing}, scenes.Unexplored)
     named = {"scenario": {"data": {"source": "table", "rows": []}}, "rows": "unknown"}
-    server.ask("explore", named, explore.SendRows)
+    server.ask("explore", named, scenes.SendRows)
     file = {"name": "a.csv", "content": packed(TABLE)}
-    assert server.ask("read_file", file, explore.FileRead)["reading"]["reasons"]
+    assert server.ask("read_file", file, files.FileRead)["reading"]["reasons"]
     file = {"name": "a.csv", "content": packed(UNCLEAR)}
-    server.ask("read_file", file, explore.FileUndecided)
-    server.ask("read_file", {"name": "a.csv", "file": "gone"}, explore.SendFile)
+    server.ask("read_file", file, files.FileUndecided)
+    server.ask("read_file", {"name": "a.csv", "file": "gone"}, files.SendFile)
     small = {"source": "random", "random": {"pairs": 4, "dimension": 4}}
-    server.ask("spread", {"scenario": {"data": small}}, explore.OverBatches)
-    opened = server.ask("link", {"loss": "circle", "parameters": {"scale": 30}}, explore.Link)
-    server.ask("open_link", opened["link"], explore.OpenedScene)
+    server.ask("spread", {"scenario": {"data": small}}, files.OverBatches)
+    opened = server.ask("link", {"loss": "circle", "parameters": {"scale": 30}}, scenes.Link)
+    server.ask("open_link", opened["link"], scenes.OpenedScene)
     server.ask("loss", "matryoshka(cosent)+angle", facts.NamedLoss)
     for loss in ("info_nce+angle", "cosent+vicreg", "matryoshka(info_nce)", "matryoshka(angle,64)"):
-        server.ask("explore", {"scenario": {"loss": loss}, "known": ""}, explore.Explored)
-    server.ask("statistics", {}, explore.Statistics)
-    server.ask("statistics", {"data": {"source": "table", "rows": ROWS[:1]}}, explore.Statistics)
+        server.ask("explore", {"scenario": {"loss": loss}, "known": ""}, explored.Explored)
+    server.ask("statistics", {}, exploring.Statistics)
+    server.ask("statistics", {"data": {"source": "table", "rows": ROWS[:1]}}, exploring.Statistics)
     for loss in ("cosent", "info_nce", "pairwise_hinge"):  # with a range advised, and without
         swept = {"scenario": {"loss": loss, "data": FEW}, "parameter": ""}
-        server.ask("sweep", swept, explore.Swept)
+        server.ask("sweep", swept, exploring.Swept)
     opinion = {"scenario": {"data": FEW}, "model": "all-MiniLM-L6-v2"}
-    server.ask("second_opinion", opinion, explore.Opinion)
-    monkeypatch.setattr(explore_requests, "start_all", lambda _runs, plans: [plans[0].loss])
-    server.ask("trials", {"scenario": {}, "parameter": ""}, runs_wire.Started)
+    server.ask("second_opinion", opinion, exploring.Opinion)
+    monkeypatch.setattr(exploring, "start_all", lambda _runs, plans: [plans[0].loss])
+    server.ask("trials", {"scenario": {}, "parameter": ""}, Started)
     for what in TAKEAWAYS:
         server.ask("take", {"what": what, "scenario": {}, "language": "zh"}, shared.Text)
     monkeypatch.delenv("SPACE_ID", raising=False)
@@ -247,30 +249,30 @@ def test_compare(pages):
         {"loss": "ranknot", "convention": "", "parameters": {}},
     ]
     scene = {"scenario": {"data": FEW}, "sides": sides}
-    looked = server.ask("compare", {**scene, "look": True, "at": [0, -1, 2]}, compare.Beside)
+    looked = server.ask("compare", {**scene, "look": True, "at": [0, -1, 2]}, comparing.Beside)
     assert [bool(one["looked"]) for one in looked["sides"]] == [True] * 5 + [False]
     key = looked["batch"]["key"]
-    assert "batch" not in server.ask("compare", {**scene, "known": key}, compare.Beside)
+    assert "batch" not in server.ask("compare", {**scene, "known": key}, comparing.Beside)
     typed = {"data": {"source": "table", "rows": ROWS}}
-    named = server.ask("compare", {**scene, "scenario": typed}, compare.Beside)
+    named = server.ask("compare", {**scene, "scenario": typed}, comparing.Beside)
     assert named["skipped"]
     bare = {"data": {"source": "table", "rows": []}}
     held = {**scene, "scenario": bare, "rows": named["rows"]}
-    assert server.ask("compare", held, compare.Beside)["sides"] == named["sides"]
+    assert server.ask("compare", held, comparing.Beside)["sides"] == named["sides"]
     empty = {"data": {"source": "table", "rows": [["", "", ""]]}}
-    server.ask("compare", {**scene, "scenario": empty}, compare.Unmet)
+    server.ask("compare", {**scene, "scenario": empty}, scenes.Unexplored)
     lost = {**held, "rows": "?"}
     for name, more in (("compare", {}), ("formula", {"base": 0, "other": 2}), ("parity", {})):
-        server.ask(name, {**lost, **more}, explore.SendRows)
+        server.ask(name, {**lost, **more}, scenes.SendRows)
     for base in range(5):
-        server.ask("formula", {**scene, "base": base, "other": 2}, compare.Differing)
+        server.ask("formula", {**scene, "base": base, "other": 2}, comparing.Differing)
     first = {**scene, "sides": sides[:2]}
-    assert not server.ask("parity", first, compare.Parity)["seeded"]
+    assert not server.ask("parity", first, comparing.Parity)["seeded"]
     printed = {"data": {"source": "example", "example": "cosent_batch"}}
-    assert server.ask("parity", {**first, "scenario": printed}, compare.Parity)["seeded"]
-    assert server.ask("link", Scenario().to_json(), explore.Link) == {"link": ""}
-    link = server.ask("scene_link", Scenario().to_json(), explore.Link)["link"]
-    server.ask("open_link", link, explore.OpenedScene)
+    assert server.ask("parity", {**first, "scenario": printed}, comparing.Parity)["seeded"]
+    assert server.ask("link", Scenario().to_json(), scenes.Link) == {"link": ""}
+    link = server.ask("scene_link", Scenario().to_json(), scenes.Link)["link"]
+    server.ask("open_link", link, scenes.OpenedScene)
     server.ask("loss", "cosent+angle", facts.NamedLoss)
     server.answered("compare", "formula", "parity", "link", "scene_link", "open_link", "loss")
 
@@ -283,18 +285,18 @@ def test_compare_varies(pages):
     scene = {"scenario": {"data": FEW}, "sides": sides}
     along = {"along": ["scale", "temperature", "", "", "scale"], "logarithmic": True, "points": 5}
     varied = {
-        "sweep": (along, compare.SweptSides),
-        "mechanics": ({"way": "micro", "size": 2, "average": True}, compare.CutSides),
-        "precision": ({}, compare.PreciseSides),
-        "what_if": ({"change": "duplicate", "pair": 1, "by": 0.2}, compare.ChangedSides),
-        "collapse": ({"points": 3}, compare.CollapsingSides),
+        "sweep": (along, sweep.SweptSides),
+        "mechanics": ({"way": "micro", "size": 2, "average": True}, experiments.CutSides),
+        "precision": ({}, experiments.PreciseSides),
+        "what_if": ({"change": "duplicate", "pair": 1, "by": 0.2}, experiments.ChangedSides),
+        "collapse": ({"points": 3}, experiments.CollapsingSides),
     }
     for name, (more, kind) in varied.items():
         found = server.ask(name, {**scene, **more}, kind)["sides"]
         assert found[0]["found"], name
         assert found[4]["problem"], name
         lost = {**scene, "scenario": {"data": {"source": "table", "rows": []}}, "rows": "?"}
-        server.ask(name, {**lost, **more}, explore.SendRows)
+        server.ask(name, {**lost, **more}, scenes.SendRows)
     server.answered(*varied)
 
 
@@ -423,7 +425,7 @@ def test_large(pages, tmp_path, monkeypatch):
 def runs(tmp_path, monkeypatch):
     """Runs whose process never comes, uploads and parcels, all in a folder of the test."""
     made = Runs(tmp_path / "runs", device="cpu")
-    monkeypatch.setattr(finetune_requests, "runs", lambda: made)
+    monkeypatch.setattr(training, "runs", lambda: made)
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(downloads, "FOLDER", tmp_path / "parcels")
     monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
@@ -444,13 +446,13 @@ def test_finetune(pages, runs, monkeypatch):
     link = Scenario(loss="circle", parameters=(("scale", 30.0),)).to_link()
     linked = {**SMALL, "data": {**SMALL["data"], "source": "link", "link": link}}
     assert server.ask("check", {"plan": linked}, finetune.Checked)["of_scene"]
-    timed = dict.fromkeys(finetune_requests.PACE, 0.5)
-    monkeypatch.setattr(finetune_requests, "_paces", Cache(PACES))
-    monkeypatch.setattr(finetune_requests, "estimate", lambda *_, **__: {**timed, "steps": 6})
+    timed = dict.fromkeys(training.PACE, 0.5)
+    monkeypatch.setattr(training, "_paces", Cache(PACES))
+    monkeypatch.setattr(training, "estimate", lambda *_, **__: {**timed, "steps": 6})
     assert server.ask("estimate", {"plan": SMALL}, finetune.Pace) == timed
-    waiting = server.ask("start", {"plans": [SMALL]}, runs_wire.Started)["started"]
+    waiting = server.ask("start", {"plans": [SMALL]}, Started)["started"]
     assert server.ask("estimate", {"plan": {**SMALL, "batch_size": 9}}, finetune.Pace) == {}
-    server.ask("repeat", {"plan": SMALL}, runs_wire.Started)
+    server.ask("repeat", {"plan": SMALL}, Started)
     found = server.ask("watch", {"offsets": {"gone": 0}, "list": True}, finetune.Watched)
     assert len(found["listed"]) == 7
     server.ask("steer", {"run": waiting[0], "what": "stop"}, shared.Nothing)
@@ -473,8 +475,8 @@ def test_a_run(pages, runs):
     kinds = {record["kind"] for one in watched.values() for record in one["records"]}
     assert {"step", "evaluation", "held_out"} <= kinds
     asked = {"run": names[0], "step": 6, "scenario": {"loss": "cosent"}}
-    assert "batch" in server.ask("probe", asked, finetune.Probed)
-    assert "batch" not in server.ask("probe", {**asked, "known": names[0]}, finetune.Probed)
+    assert "batch" in server.ask("probe", asked, training.Probed)
+    assert "batch" not in server.ask("probe", {**asked, "known": names[0]}, training.Probed)
     server.ask("figure", {**asked, "language": "en"}, finetune.Drawing)
     assert server.ask("remark", {"run": names[0]}, finetune.Remarked)["gain"]
     compared = server.ask("compare", {"runs": names}, finetune.Compared)
@@ -483,9 +485,9 @@ def test_a_run(pages, runs):
     assert compared["neighbours"]
     nothing = server.ask("compare", {"runs": []}, finetune.Compared)
     assert (nothing["groups"], nothing["differences"], nothing["verdict"]) == ([], [], [])
-    for what in finetune_requests.TEXTS:
+    for what in training.TEXTS:
         server.ask("take", {"run": names[0], "what": what}, shared.Text)
-    for what in finetune_requests.PACKED:
+    for what in training.PACKED:
         server.ask("take", {"run": names[0], "what": what}, shared.Parcel)
     server.answered("probe", "figure", "remark", "compare", "take")
 

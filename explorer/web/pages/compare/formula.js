@@ -195,7 +195,7 @@ export default function formula(root, channel) {
 
   // ---- Parameters ------------------------------------------------------------------------------
 
-  /** @param {import("../../wire").FormulaParameter[]} all */
+  /** @param {import("../../wire").ParameterPair[]} all */
   function tellParameters(all) {
     const [base, other] = channel.between;
     const differ = all.filter(({ kind, base: one, other: two }) => kind !== "shared" && one && two);

@@ -9,9 +9,10 @@ from explorer.web.pages.compare import requests
 from explorer.web.pages.compare.experiments import EXPERIMENTS
 from explorer.web.pages.compare.questions import QUESTIONS
 from explorer.web.pages.compare.state import BARS, compare_table
+from explorer.web.pages.compare.sweep import SWEEP
 from explorer.web.pages.explore.requests import TAKE
 
-SERVED = [*requests.SERVED, *EXPERIMENTS, TAKE]
+SERVED = [*requests.SERVED, SWEEP, *EXPERIMENTS, TAKE]
 
 
 def page_data() -> Json:

@@ -2,65 +2,152 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import dataclass
+from typing import Literal
 
 from torch import Tensor
 
 from explorer.core.batch import make_batch
+from explorer.core.diagnostics import Places
 from explorer.core.explore import Exploration, explore, seconds_for
 from explorer.core.scenario import Scenario
-from explorer.export.picture import describe_batch, one_step
+from explorer.export.picture import describe_batch, one_step, sent_parameters
+from explorer.export.picture_data import BatchData, Looked
 from explorer.lab.compare import parity as parities
-from explorer.lab.compare.difference import Number, ParameterPair, difference, number_of
-from explorer.lab.compare.outcome import Between, Figures, Outcome, Sentence, Side
+from explorer.lab.compare.difference import Kind, ParameterPair, StepPair, difference, number_of
+from explorer.lab.compare.outcome import Between, GradientKind, Outcome, Sentence, Side
+from explorer.lab.compare.parity import Status
 from explorer.lab.compare.parity_batches import CUBED, shown_of
 from explorer.lab.compare.sides import LEAST, MOST, Comparison, Kept, compare
 from explorer.runtime import jobs, resource_checks, validation
 from explorer.runtime.cache import Cache, digest
 from explorer.runtime.limits import KEPT_BATCHES, MIB
-from explorer.runtime.numbers import json_number
+from explorer.runtime.numbers import Real, json_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit
-from explorer.runtime.wire import Json, packed
+from explorer.runtime.wire import Floats, Json, Setting, Sparse, as_answer, packed
+from explorer.sources.tables import SkippedRow
 from explorer.web.pages.explore.facts import SERVED_LOSS
-from explorer.web.scenes import batch_key, held_rows, scene_in, scene_link, skipped_rows
+from explorer.web.scenes import (
+    Link,
+    OpenedScene,
+    SendRows,
+    Unexplored,
+    batch_key,
+    held_rows,
+    scene_in,
+    scene_link,
+    skipped_rows,
+)
 from explorer.web.serving import JOBS, served
-from explorer.web.wire import compare as wire
-from explorer.web.wire import explore as wire_explore
 from losses import LOSSES, Symbol
 
 
-def _compare(request: Json) -> Json:
+@dataclass(frozen=True)
+class ComparedFigures:
+    """What a loss makes of the batch; null for what it does not have."""
+
+    loss: Real
+    floor: Real | None
+    floor_is_bound: bool
+    collapse: Real | None
+    gradient_norm: Real
+    gradient_of: Literal["scores", "vectors"]
+    terms: int | None
+    active: int | None
+    moving: int | None
+    effective: Real | None
+    ordered: int
+    violated: int
+    places: Places | None
+
+
+@dataclass(frozen=True)
+class ComparedSide:
+    """One side: its figures, the gradient of each pair and the step that is looked at, or the
+    problem that kept it from any. `parameters` are those in force; `looked` is null of a step that
+    the page has by this `name` already."""
+
+    named: Sentence
+    parameters: dict[str, Setting]
+    problem: Problem | None
+    figures: ComparedFigures | None
+    gradient: Floats | None
+    projected: bool
+    name: str
+    looked: Looked | None
+
+
+@dataclass(frozen=True)
+class ApartSaid:
+    """The pair on which two sides disagree most, in words."""
+
+    pair: int
+    told: tuple[Sentence, ...]
+
+
+@dataclass(frozen=True)
+class Two:
+    """Two sides by their places: why their values must not be compared, Kendall's τ of the
+    gradients of the pairs, the cosine of those by the sentence vectors, and by what one gradient is
+    the other."""
+
+    first: int
+    second: int
+    reasons: tuple[Sentence, ...]
+    tau: Real | None
+    cosine: Real | None
+    factor: Real | None
+    apart: ApartSaid | None
+
+
+@dataclass(frozen=True)
+class ComparedBatch(BatchData):
+    """The batch; `numbers` is what a person calls each pair."""
+
+    numbers: list[int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside(Sparse):
+    """All sides and every two of those that stand; the rest where the page has another batch."""
+
+    rows: str | None = None
+    sides: list[ComparedSide]
+    two: list[Two]
+    gradient: GradientKind
+    skipped: tuple[SkippedRow, ...] | None = None
+    batch: ComparedBatch | None = None
+
+
+def _compare(request: Json) -> Beside | Unexplored | SendRows:
     """{scenario, sides, at: the step of each side, look: whether steps are drawn, held: names of
-    the steps that the page has, known, rows?} → {sides, two, gradient, batch?, skipped?, rows?}, or
-    {send_rows}."""
+    the steps that the page has, known, rows?} → the sides beside each other."""
     scenario = scene_in(request)
     if scenario is None:
-        return {"send_rows": True}
+        return SendRows()
     sides, steps = sides_in(request), _steps_in(request)
-    answer = held_rows(request, scenario)
-    key = batch_key(scenario.data, scenario.rules)
+    rows, key = held_rows(request, scenario), batch_key(scenario.data, scenario.rules)
     view = _View(request, f"{key} {scenario.view.order}", steps)
     try:
         found = compare(scenario, sides, see=view.see, kept=_kept_of(key))
         looked = [view.looked(place, one, found) for place, one in enumerate(found.sides)]
     except Problem as problem:
-        return {**answer, "error": problem.to_json(), "skipped": skipped_rows(scenario)}
-    bars = found.bars()
-    answer["sides"] = [
-        {**_side(one, gradient), **look}
-        for one, gradient, look in zip(found.sides, bars.values, looked, strict=True)
-    ]
-    answer["two"] = [_two(one) for one in found.between]
-    answer["gradient"] = bars.gradient
-    if request.get("known") != key:
-        answer["skipped"] = skipped_rows(scenario)
-        answer["batch"] = {
-            "key": key,
-            "numbers": list(found.numbers),
-            **describe_batch(found.batch),
-        }
-    return answer
+        return Unexplored(rows=rows, error=problem, skipped=skipped_rows(scenario))
+    bars, is_new = found.bars(), request.get("known") != key
+    named = zip(found.sides, bars.values, looked, strict=True)
+    return Beside(
+        rows=rows,
+        sides=[_side(one, gradient, *look) for one, gradient, look in named],
+        two=[_two(one) for one in found.between],
+        gradient=bars.gradient,
+        skipped=skipped_rows(scenario) if is_new else None,
+        batch=_batch(found, key) if is_new else None,
+    )
+
+
+def _batch(found: Comparison, key: str) -> ComparedBatch:
+    return ComparedBatch(key=key, **describe_batch(found.batch), numbers=list(found.numbers))
 
 
 # What was found of the last batches, so that the sides that did not move are not computed again.
@@ -79,7 +166,7 @@ class _View:
         held = request.get("held", [])
         self.held = {one for one in held if isinstance(one, str)} if isinstance(held, list) else ()
         self.of, self.steps = of, steps
-        self.made: dict[int, Json] = {}
+        self.made: dict[int, Looked] = {}
 
     def step(self, place: int) -> int | None:
         return self.steps[place] if place < len(self.steps) else None
@@ -88,17 +175,18 @@ class _View:
         if self.wanted:
             self.made[place] = one_step(e, self.step(place))
 
-    def looked(self, place: int, one: Outcome, found: Comparison) -> Json:
+    def looked(self, place: int, one: Outcome, found: Comparison) -> tuple[str, Looked | None]:
+        """The name of the step that is looked at, and the step where the page has it not."""
         if not self.wanted or not one.stands:
-            return {"name": "", "looked": None}
+            return "", None
         name = digest([self.of, repr(one.side), str(self.step(place))])
         own = one.spec is not None and one.spec.group == "own"
         if name in self.held and not own:
-            return {"name": name, "looked": None}
+            return name, None
         if place not in self.made:
             scene = one.side.scene(found.scenario)
             self.made[place] = one_step(explore(scene, found.batch), self.step(place))
-        return {"name": name, "looked": self.made[place]}
+        return name, self.made[place]
 
 
 def sides_in(request: Json) -> list[Side]:
@@ -140,57 +228,80 @@ def scenes_in(request: Json) -> tuple[Scenario, list[Scenario]] | None:
 # ---- What came of it
 
 
-def _side(one: Outcome, gradient: Tensor | None) -> Json:
-    figures = one.figures
-    return {
-        "named": {"key": "compare.named", "values": one.called},
-        "parameters": {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in one.parameters.items()
-        },
-        "problem": one.problem and one.problem.to_json(),
-        "figures": figures and _figures(figures),
-        "gradient": None if gradient is None else packed(gradient),
-        "projected": one.is_projected,
-    }
+def _side(one: Outcome, gradient: Tensor | None, name: str, looked: Looked | None) -> ComparedSide:
+    return ComparedSide(
+        named=Sentence("compare.named", one.called),
+        parameters=sent_parameters(one.parameters),
+        problem=one.problem,
+        figures=one.figures and as_answer(ComparedFigures, one.figures),
+        gradient=None if gradient is None else packed(gradient),
+        projected=one.is_projected,
+        name=name,
+        looked=looked,
+    )
 
 
-def _figures(figures: Figures) -> Json:
-    numbers = ("loss", "floor", "collapse", "gradient_norm", "effective")
-    places = figures.places
-    return {
-        **dataclasses.asdict(figures),
-        **{name: json_number(getattr(figures, name)) for name in numbers},
-        "places": places
-        and {**dataclasses.asdict(places), "reciprocal": json_number(places.reciprocal)},
-    }
-
-
-def _two(one: Between) -> Json:
-    return {
-        "first": one.first,
-        "second": one.second,
-        "reasons": [told(reason) for reason in one.reasons],
-        "tau": json_number(one.tau),
-        "cosine": json_number(one.cosine),
-        "factor": json_number(one.factor),
-        "apart": one.apart and {"pair": one.apart.pair, "told": [*map(told, one.apart.told)]},
-    }
-
-
-def told(sentence: Sentence) -> Json:
-    return {"key": sentence.key, "values": dict(sentence.values)}
+def _two(one: Between) -> Two:
+    apart = one.apart and as_answer(ApartSaid, one.apart)
+    return as_answer(Two, one, apart=apart)
 
 
 # ---- Two formulas in one
 
 
-def _formula(request: Json) -> Json:
+@dataclass(frozen=True)
+class InNumbers:
+    """A tensor: so many cells of which so many take part, the least, the mean, the largest."""
+
+    count: int
+    present: int
+    least: Real
+    mean: Real
+    largest: Real
+
+
+@dataclass(frozen=True)
+class FormulaLine:
+    """A line of either listing, or one of both."""
+
+    kind: Kind
+    base_text: str
+    other_text: str
+    base_step: int | None
+    other_step: int | None
+
+
+@dataclass(frozen=True)
+class StepNumbers:
+    """What a step is called, and what it is worth on this batch."""
+
+    name: str
+    latex: str
+    number: InNumbers | None
+
+
+@dataclass(frozen=True)
+class Differing:
+    """Two definitions in one, or one after the other where they are not `together`: `formula` line
+    by line in LaTeX, which step of either side each part
+    is, the parameters, the listings; `empty` where they are one formula."""
+
+    formula: tuple[str, ...]
+    steps: tuple[StepPair, ...]
+    parameters: tuple[ParameterPair, ...]
+    code: list[FormulaLine]
+    base: list[StepNumbers]
+    other: list[StepNumbers]
+    together: bool
+    empty: bool
+
+
+def _formula(request: Json) -> Differing | SendRows:
     """{scenario, sides, base, other, rows?} → the two definitions as one formula, step by step and
-    line by line, or {send_rows}."""
+    line by line."""
     found = scenes_in(request)
     if found is None:
-        return {"send_rows": True}
+        return SendRows()
     scenario, scenes = found
     places = [validation.integer(request.get(name), name) for name in ("base", "other")]
     for name, place in zip(("base", "other"), places, strict=True):
@@ -200,67 +311,86 @@ def _formula(request: Json) -> Json:
     with jobs.in_order(2 * seconds_for(len(batch))):
         base, other = (explore(scenes[place], batch) for place in places)
         differs = difference(base, other)
-    return {
-        "formula": list(differs.formula),
-        "steps": [dataclasses.asdict(one) for one in differs.steps],
-        "parameters": [_parameter(one) for one in differs.parameters],
-        "code": [
-            {
-                "kind": one.kind,
-                "base_text": one.base_text,
-                "other_text": one.other_text,
-                "base_step": one.base_step,
-                "other_step": one.other_step,
-            }
-            for one in differs.code
-        ],
-        "base": _numbers(base),
-        "other": _numbers(other),
-        "together": differs.together,
-        "empty": differs.is_empty,
-    }
+    return as_answer(
+        Differing,
+        differs,
+        code=[as_answer(FormulaLine, one) for one in differs.code],
+        base=_numbers(base),
+        other=_numbers(other),
+        empty=differs.is_empty,
+    )
 
 
-def _parameter(one: ParameterPair) -> Json:
-    values = {"base_value": one.base_value, "other_value": one.other_value}
-    return {
-        **dataclasses.asdict(one),
-        **{name: list(v) if isinstance(v, tuple) else v for name, v in values.items()},
-    }
-
-
-def _numbers(e: Exploration) -> list[Json]:
+def _numbers(e: Exploration) -> list[StepNumbers]:
     return [
-        {
-            "name": step.name,
-            "latex": e.spec.symbols.get(step.name, Symbol("")).written,
-            "number": _number(number_of(step.value)),
-        }
+        StepNumbers(
+            step.name,
+            e.spec.symbols.get(step.name, Symbol("")).written,
+            (number := number_of(step.value)) and as_answer(InNumbers, number),
+        )
         for step in e.trace.tensors
     ]
-
-
-def _number(number: Number | None) -> Json | None:
-    if number is None:
-        return None
-    sizes = ("least", "mean", "largest")
-    return {
-        "count": number.count,
-        "present": number.present,
-        **{name: json_number(getattr(number, name)) for name in sizes},
-    }
 
 
 # ---- Beside the libraries
 
 
-def _parity(request: Json) -> Json:
+@dataclass(frozen=True)
+class Gap:
+    """How far a computation lies from the definition at most, by the largest."""
+
+    value: Real
+    gradient: Real
+
+
+@dataclass(frozen=True)
+class ParityOdd:
+    """The same library on a batch of odd labels, and what it was given."""
+
+    name: Literal["graded", "unjudged", "large", "tied", "single"]
+    status: Status
+    because: tuple[Sentence, ...]
+    fed: str
+
+
+@dataclass(frozen=True)
+class ParityRow:
+    """A loss under a convention beside one library; gaps from the definition, in float64 and
+    float32, of our function and of the library's. `fed` says what the library was given, and
+    `left_out` what of the batch it cannot take."""
+
+    loss: str
+    convention: str
+    library: str
+    called: str
+    fed: str
+    version: str | None
+    status: Status
+    value: Real | None
+    ours: list[Gap | None]
+    theirs: list[Gap | None]
+    because: tuple[Sentence, ...]
+    left_out: Sentence | None
+    odd: list[ParityOdd]
+
+
+@dataclass(frozen=True)
+class Parity:
+    """Every loss of the page beside the libraries; `seeded` where it was computed on the seeded
+    batch, since this one has no vectors, and on the `first` pairs of a large one, 0 for all."""
+
+    rows: list[ParityRow]
+    seeded: bool
+    first: int
+
+
+def _parity(request: Json) -> Parity | SendRows:
     """{scenario, sides, rows?} → the losses of the sides, in ours and in each library's
     computation, on this batch, on its `first` pairs where it is large (0 for all), or, where it has
     no vectors, on the seeded one."""
     found = scenes_in(request)
     if found is None:
-        return {"send_rows": True}
+        return SendRows()
     scenario, scenes = found
     named = {scene.loss: LOSSES[scene.loss] for scene in scenes if scene.loss in LOSSES}
     batch = make_batch(scenario.data, scenario.rules)
@@ -272,61 +402,47 @@ def _parity(request: Json) -> Json:
         for done, (name, spec) in enumerate(named.items()):
             jobs.step("parity", done, len(named), name=name)
             rows += parities.parity(asked, {name: spec})
-    told = [_parity_row(row) for row in rows]
-    return {"rows": told, "seeded": seeded, "first": 0 if asked is batch else len(asked or ())}
+    first = 0 if asked is batch else len(asked or ())
+    return Parity([_parity_row(row) for row in rows], seeded, first)
 
 
-def _parity_row(row: parities.Row) -> Json:
-    return {
-        "loss": row.loss,
-        "convention": row.convention,
-        "library": row.library,
-        "called": row.called,
-        "fed": row.fed,
-        "version": row.version,
-        "status": row.status,
-        "value": json_number(row.value),
-        "ours": [_gap(row.kernel[one]) for one in parities.PRECISIONS],
-        "theirs": [_gap(row.peer[one]) for one in parities.PRECISIONS],
-        "because": [told(sentence) for sentence in row.because],
-        "left_out": row.left_out and told(row.left_out),
-        "odd": [_odd_row(one) for one in row.odd],
-    }
+def _parity_row(row: parities.Row) -> ParityRow:
+    return as_answer(
+        ParityRow,
+        row,
+        ours=[_gap(row.kernel[one]) for one in parities.PRECISIONS],
+        theirs=[_gap(row.peer[one]) for one in parities.PRECISIONS],
+        odd=[as_answer(ParityOdd, one) for one in row.odd],
+    )
 
 
-def _odd_row(odd: parities.Odd) -> Json:
-    because = [told(sentence) for sentence in odd.because]
-    return {"name": odd.name, "status": odd.status, "because": because, "fed": odd.fed}
-
-
-def _gap(found: parities.Agreement | None) -> Json | None:
-    return found and {
-        "value": json_number(found.by_value.relative),
-        "gradient": json_number(found.by_gradient.relative),
-    }
+def _gap(found: parities.Agreement | None) -> Gap | None:
+    return found and Gap(
+        json_number(found.by_value.relative), json_number(found.by_gradient.relative)
+    )
 
 
 # ---- The address
 
 
-def _link(request: Json) -> Json:
+def _link(request: Json) -> Link:
     """The scene → data and rules as the text of a link; "" where they are the usual ones."""
     scenario = Scenario.from_json(request).shown()
     plain = Scenario(data=scenario.data, rules=scenario.rules)
-    return {"link": "" if plain == Scenario() else plain.to_link()}
+    return Link("" if plain == Scenario() else plain.to_link())
 
 
-def _open_link(text: str) -> Json:
-    return {"scenario": Scenario.from_link(text).to_json()}
+def _open_link(text: str) -> OpenedScene:
+    return OpenedScene(Scenario.from_link(text).sent())
 
 
 SERVED = [
-    served("compare", _compare, wire.Beside | wire.Unmet | wire_explore.SendRows),
-    served("formula", _formula, wire.Differing | wire_explore.SendRows),
-    served("parity", _parity, wire.Parity | wire_explore.SendRows),
-    served("link", _link, wire_explore.Link),
-    served("scene_link", scene_link, wire_explore.Link),
-    served("open_link", _open_link, wire_explore.OpenedScene, takes=str),
+    served("compare", _compare),
+    served("formula", _formula),
+    served("parity", _parity),
+    served("link", _link),
+    served("scene_link", scene_link),
+    served("open_link", _open_link, takes=str),
     SERVED_LOSS,
     *JOBS,
 ]

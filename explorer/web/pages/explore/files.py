@@ -5,25 +5,25 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from explorer.core.scenario import DRAW_READERS, Data, Reading, Scenario
 from explorer.lab.over_batches import COUNT, batches_of_file, over_batches, random_batches
 from explorer.runtime import jobs, uploads, validation
 from explorer.runtime.limits import EXPLORED_PAIRS, NAMED_ROWS, TRAINED_PAIRS
-from explorer.runtime.numbers import json_numbers
+from explorer.runtime.numbers import Real, json_numbers
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit
-from explorer.runtime.wire import Json
 from explorer.sources import tables
 from explorer.sources.batches import RANGES, Draw, batch_rows, drawn, epoch_of
 from explorer.sources.columns import NO_SCORE, TEACHER
 from explorer.sources.encodings import offered, previews
 from explorer.sources.grids import read_grid
 from explorer.sources.guide_columns import GUIDES
-from explorer.sources.guides import packed
+from explorer.sources.guides import Guided, packed
 from explorer.sources.pairs import Pairs
-from explorer.sources.reading_notes import reading_notes
+from explorer.sources.reading_notes import ReadingNote, reading_notes
 from losses.labels import label_range_of
 
 # What is drawn from a file that is too large to be shown whole, before anything is chosen.
@@ -32,10 +32,55 @@ USUAL = Draw("shuffled", size=64)
 HELD = 3
 
 
-def read_file(request: Any) -> Json:
+@dataclass(frozen=True)
+class FileRead:
+    """The pairs that are used of a file, and how it was read; `file` is its digest, `encodings` as
+    `LargeFile` has them."""
+
+    name: str
+    file: str
+    rows: tuple[tuple[str, str, str], ...]
+    teacher: tuple[tuple[str, str, str], ...]
+    guided: tuple[Guided, ...]
+    reading: Reading
+    columns: tuple[str, ...]
+    chosen: dict[str, str]
+    notes: tuple[ReadingNote, ...]
+    header: bool
+    encoding: str
+    encodings: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class FileUndecided:
+    """A file whose columns, or whose encoding, are to be chosen from."""
+
+    error: Problem
+    file: str
+    columns: tuple[str, ...]
+    header: bool
+    chosen: dict[str, str]
+    encoding: str
+    encodings: list[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class SendFile:
+    """The file of that digest is not held: it is to be sent again."""
+
+    send_file: Literal[True] = True
+
+
+@dataclass(frozen=True)
+class OverBatches:
+    """The figures of the strip over many batches: of each its name and a value for each batch."""
+
+    figures: dict[str, list[Real]]
+
+
+def read_file(request: Any) -> FileRead | FileUndecided | SendFile:
     """{name, content: base64 or file: digest, columns?, header?, encoding?, draw?} → the rows of a
-    batch, what was found besides, and the digest by which the file is known from now on;
-    {send_file} where it is known no more."""
+    batch, what was found besides, and the digest by which the file is known from now on."""
     if "file" in request:
         digest, name = str(request["file"]), uploads.name_in(request)
     else:
@@ -43,30 +88,30 @@ def read_file(request: Any) -> Json:
         digest, name = uploads.hand_in(whole)
     held = _held(digest, name, request)
     if held is None:
-        return {"send_file": True}
+        return SendFile()
     said = str(request.get("encoding") or "")
     try:
         table = held()
     except Problem as problem:
         if problem.about not in ("columns", "encoding"):
             raise
-        return {"error": problem.to_json(), "file": digest, **_undecided(digest, name, request)}
+        return _undecided(problem, digest, name, request)
     draw = _draw_in(request, table.pairs)
     batch = table.pairs.at(drawn(table.pairs, draw)) if len(table.pairs) else table.pairs
-    return {
-        "name": name,
-        "file": digest,
-        "rows": [list(row) for row in batch.rows],
-        "teacher": [list(row) for row in batch.taught_rows],
-        "guided": [list(one) for one in packed(batch.sentences, batch.guide)],
-        "reading": dataclasses.asdict(_reading(table, draw)),
-        "columns": table.columns,
-        "chosen": _offered(table),
-        "notes": [note.to_json() for note in reading_notes(table)],
-        "header": table.header,
-        "encoding": table.encoding,
-        "encodings": offered(lambda: uploads.read(digest, name), table.encoding, said),
-    }
+    return FileRead(
+        name=name,
+        file=digest,
+        rows=batch.rows,
+        teacher=batch.taught_rows,
+        guided=packed(batch.sentences, batch.guide),
+        reading=_reading(table, draw),
+        columns=table.columns,
+        chosen=_offered(table),
+        notes=reading_notes(table),
+        header=table.header,
+        encoding=table.encoding,
+        encodings=offered(lambda: uploads.read(digest, name), table.encoding, said),
+    )
 
 
 def _offered(table: tables.Table) -> dict[str, str]:
@@ -80,30 +125,31 @@ def _offered(table: tables.Table) -> dict[str, str]:
     return {role: name for role, name in chosen.items() if role not in further} | further
 
 
-def _undecided(digest: str, name: str, request: Mapping[str, Any]) -> Json:
+def _undecided(
+    problem: Problem, digest: str, name: str, request: Mapping[str, Any]
+) -> FileUndecided:
     """The columns that there are, to be chosen from, or else the encodings."""
     content, said = uploads.read(digest, name), str(request.get("encoding") or "")
     try:
         named = map(str, (request.get("columns") or {}).values())
         grid = read_grid(content, name, request.get("header"), encoding=said, chosen=named)
-    except Problem as problem:
-        if problem.about != "encoding":
+    except Problem as unreadable:
+        if unreadable.about != "encoding":
             raise
-        found = {"columns": (), "header": False, "chosen": {}}
-        return {**found, "encoding": "", "encodings": previews(content)}
-    nothing = dict.fromkeys(("first", "second", "score"), "")
-    found = {"columns": grid.columns, "header": grid.header, "chosen": nothing}
+        return FileUndecided(problem, digest, (), False, {}, "", previews(content))
+    nothing: dict[str, str] = dict.fromkeys(("first", "second", "score"), "")
     encodings = offered(lambda: content, grid.encoding, said)
-    return {**found, "encoding": grid.encoding, "encodings": encodings}
+    found = (grid.columns, grid.header, nothing, grid.encoding, encodings)
+    return FileUndecided(problem, digest, *found)
 
 
-def spread(request: Any) -> Json:
+def spread(request: Any) -> OverBatches:
     """{scenario, file?, columns?, header?, encoding?} → each figure of the strip over many batches
     like the scene's: of a file drawn the same way, random ones of the next seeds."""
     scenario = Scenario.from_json(request.get("scenario"))
     with jobs.in_turn():
         found = over_batches(scenario, _batches(scenario.data, request))
-    return {"figures": {name: json_numbers(values) for name, values in found.items()}}
+    return OverBatches({name: json_numbers(values) for name, values in found.items()})
 
 
 def whole_file(request: Mapping[str, Any], data: Data) -> Pairs | None:
@@ -179,7 +225,6 @@ def _draw_in(request: Mapping[str, Any], pairs: Pairs) -> Draw:
 
 
 def _reading(table: tables.Table, draw: Draw) -> Reading:
-    told = [(skip.row, skip.problem.to_json()) for skip in table.skipped[:NAMED_ROWS]]
     whole = len(table.pairs)
     return Reading(
         total=table.total,
@@ -191,5 +236,7 @@ def _reading(table: tables.Table, draw: Draw) -> Reading:
         batch_rows=batch_rows(table.pairs, draw.size) if table.pairs.in_rows else 0,
         label_range=table.pairs.label_range,
         left_out=table.left_out,
-        reasons=tuple((row, why["key"], tuple(why["values"].items())) for row, why in told),
+        reasons=tuple(
+            (skip.row, skip.key, tuple(skip.values.items())) for skip in table.skipped[:NAMED_ROWS]
+        ),
     )

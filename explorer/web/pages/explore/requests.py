@@ -7,13 +7,14 @@ import contextlib
 import dataclasses
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from explorer.core import own_loss
 from explorer.core.batch import load_table, make_batch, source_pairs
 from explorer.core.disagreement import contradictions
 from explorer.core.explore import Exploration, explore, seconds_for
 from explorer.core.models import has_words
-from explorer.core.remarks import statistics
+from explorer.core.remarks import Statistics, statistics
 from explorer.core.resolve import registered, resolve
 from explorer.core.scenario import Scenario
 from explorer.export.code import KINDS, Code, packed
@@ -25,56 +26,119 @@ from explorer.export.csv import (
     suspects_csv,
     terms_csv,
 )
-from explorer.export.explored import told
+from explorer.export.explored import Explored, told
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.interactive import interactive_figure
 from explorer.front.hosts import asked_for_here
 from explorer.lab.sweep import POINTS, sweep
-from explorer.lab.training.compare import start_all
+from explorer.lab.training.compare import Started, start_all
 from explorer.lab.training.runs import default_runs
-from explorer.lab.training.trials import LEAST_RUNS, offer_of, trials
+from explorer.lab.training.trials import LEAST_RUNS, Offer, offer_of, trials
 from explorer.locale import language_of
 from explorer.runtime import jobs, worker_process
+from explorer.runtime.downloads import Text
 from explorer.runtime.fair_queue import is_light
 from explorer.runtime.limits import SWEPT_CELLS, SWEPT_PAIRS
-from explorer.runtime.numbers import json_numbers
+from explorer.runtime.numbers import Real, json_numbers
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit, one_of
-from explorer.runtime.wire import Json
+from explorer.runtime.wire import Json, as_answer
 from explorer.sources.encoders import locate
-from explorer.web.pages.explore.facts import SERVED_LOSS, describe_loss
+from explorer.web.pages.explore.facts import SERVED_LOSS, Loss, describe_loss
 from explorer.web.pages.explore.files import read_file, spread, whole_file
-from explorer.web.scenes import batch_key, held_rows, scene_in, scene_link, skipped_rows
+from explorer.web.scenes import (
+    OpenedScene,
+    SendRows,
+    Unexplored,
+    batch_key,
+    held_rows,
+    scene_in,
+    scene_link,
+    skipped_rows,
+)
 from explorer.web.serving import JOBS, served
-from explorer.web.wire import explore as wire
-from explorer.web.wire import runs as wire_runs
-from explorer.web.wire import shared
 from losses import LOSSES
 
 
-def _explore(request: Json) -> Json:
-    """{scenario, known: key of the batch the page has, rows?: name of its rows} → {picture, batch?,
-    skipped?, limited?, rows?}, or {send_rows} where rows of that name are not held."""
+@dataclass(frozen=True)
+class OwnFile:
+    """The file of a loss of the user's own as it was read last, `read_at` seconds since 1970."""
+
+    file: str
+    digest: str
+    read_at: float
+    loss: Loss
+
+
+@dataclass(frozen=True)
+class Own:
+    """The file, and why the loss in it cannot be used."""
+
+    own: OwnFile
+    problem: Problem | None
+
+
+@dataclass(frozen=True)
+class OwnText:
+    """A file to be edited; the digest names the content."""
+
+    file: str
+    text: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class OwnWritten:
+    """The digest of what stands in the file now."""
+
+    digest: str
+
+
+@dataclass(frozen=True)
+class Swept:
+    """The loss, its gradient and its active terms along the range of one parameter."""
+
+    parameter: str
+    logarithmic: bool
+    values: tuple[float, ...]
+    loss: list[Real]
+    gradient: list[Real]
+    active: list[Real] | None
+    advised: tuple[float, float] | None
+    within: tuple[tuple[float, float], ...] | None
+    trials: Offer | None
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What another model makes of a batch: the label that would fit each pair's place, [N]."""
+
+    model: str
+    fitting: list[float]
+
+
+def _explore(request: Json) -> Explored | Unexplored | SendRows:
+    """{scenario, known: key of the batch the page has, rows?: name of its rows} → the picture, and
+    the batch where the page has another."""
     scenario = scene_in(request)
     if scenario is None:
-        return {"send_rows": True}
-    answer = held_rows(request, scenario)
-    key = batch_key(scenario.data, scenario.rules)
+        return SendRows()
+    rows, key = held_rows(request, scenario), batch_key(scenario.data, scenario.rules)
     # What does not change while a slider moves is told once for each batch.
     is_new = request.get("known") != key
     try:
-        answer |= _explored(scenario, key, is_new)
+        found = _explored(scenario, key, is_new)
     except Problem as problem:
-        return {**answer, "error": problem.to_json(), "skipped": skipped_rows(scenario)}
-    if is_new:
-        typed = scenario.data.source == "table"
-        answer["skipped"] = skipped_rows(scenario)
-        answer["limited"] = typed and load_table(scenario.data.rows).limited
-    return answer
+        return Unexplored(rows=rows, error=problem, skipped=skipped_rows(scenario))
+    if not is_new:
+        return dataclasses.replace(found, rows=rows)
+    typed = scenario.data.source == "table"
+    limited = typed and load_table(scenario.data.rows).limited
+    return dataclasses.replace(found, rows=rows, skipped=skipped_rows(scenario), limited=limited)
 
 
-def _explored(scenario: Scenario, name: str, is_new: bool) -> Json:
+def _explored(scenario: Scenario, name: str, is_new: bool) -> Explored:
     """The picture of a scene, and what is told of its batch if that `is_new`; made by a worker
     where there are any."""
     resolved, key = resolve(scenario), name if is_new else ""
@@ -89,28 +153,16 @@ def _explored(scenario: Scenario, name: str, is_new: bool) -> Json:
     return found
 
 
-def _own(name: str) -> Json:
-    """The name of a loss of one's own → {own: what its file holds now, problem: why it cannot be
-    used}, read again if it changed."""
+def _own(name: str) -> Own:
+    """The name of a loss of one's own → what its file holds now, read again if it changed, and why
+    it cannot be used."""
     found = own_loss.own_loss(name)
     if found is None:
         raise misfit("name", name)
     with contextlib.suppress(Problem):  # it is told below
         own_loss.renew(name)
-    return {"own": _described(name, found), "problem": _problem_of(found)}
-
-
-def _problem_of(own: own_loss.OwnLoss) -> Json | None:
-    return own.problem.to_json() if own.problem else None
-
-
-def _described(name: str, own: own_loss.OwnLoss) -> Json:
-    return {
-        "file": own.path.name,
-        "digest": own.digest,
-        "read_at": own.read_at,
-        "loss": describe_loss(LOSSES[name]),
-    }
+    held = OwnFile(found.path.name, found.digest, found.read_at, describe_loss(LOSSES[name]))
+    return Own(held, found.problem)
 
 
 def _check_host() -> None:
@@ -119,71 +171,71 @@ def _check_host() -> None:
         raise Problem("own_loss_not_here", about="loss")
 
 
-def _own_text(name: str) -> Json:
-    """The name of a loss of one's own → {file, text, digest} of its file as it stands."""
+def _own_text(name: str) -> OwnText:
+    """The name of a loss of one's own → its file as it stands."""
     _check_host()
     found, text, digest = own_loss.read_text(name)
-    return {"file": found.path.name, "text": text, "digest": digest}
+    return OwnText(found.path.name, text, digest)
 
 
-def _own_write(request: Json) -> Json:
-    """{name, text, digest: of the text that was changed} → {digest: of what stands there now}."""
+def _own_write(request: Json) -> OwnWritten:
+    """{name, text, digest: of the text that was changed} → the digest of what stands there now."""
     if not isinstance(request.get("text"), str):
         raise misfit("text", request.get("text"))
     _check_host()
     name = str(request.get("name"))
     own_loss.write(name, request["text"], str(request.get("digest")))
-    return {"digest": own_loss.read_text(name)[2]}
+    return OwnWritten(own_loss.read_text(name)[2])
 
 
-def _statistics(request: Json) -> dict[str, object]:
+def _statistics(request: Json) -> Statistics:
     """The scenario → correlation and Kolmogorov–Smirnov test of its batch, on demand."""
     scenario = Scenario.from_json(request)
-    return dataclasses.asdict(statistics(make_batch(scenario.data, scenario.rules)))
+    return statistics(make_batch(scenario.data, scenario.rules))
 
 
-def _sweep(request: Json) -> Json:
+def _sweep(request: Json) -> Swept:
     """{scenario, parameter} → the curves of one parameter, on demand."""
     scenario = Scenario.from_json(request.get("scenario"))
     batch = make_batch(scenario.data, scenario.rules)
     points = POINTS if len(batch) <= SWEPT_PAIRS else POINTS // 2 + 1
     with jobs.in_turn_if(points * len(batch) ** 2 > SWEPT_CELLS):
         found = sweep(scenario, str(request.get("parameter", "")), batch=batch, points=points)
-    curves = {name: getattr(found, name) for name in ("loss", "gradient", "active")}
-    drawn = {name: curve and json_numbers(list(curve)) for name, curve in curves.items()}
     words = has_words(scenario.data)
     tried = offer_of(scenario, found.parameter, default_runs().room()) if words else None
-    return {**dataclasses.asdict(found), **drawn, "trials": tried and dataclasses.asdict(tried)}
+    curves = {name: getattr(found, name) for name in ("loss", "gradient", "active")}
+    drawn = {name: curve and json_numbers(list(curve)) for name, curve in curves.items()}
+    return as_answer(Swept, found, trials=tried, **drawn)
 
 
-def _trials(request: Json) -> Json:
+def _trials(request: Json) -> Started:
     """{scenario, parameter, file?, columns?, header?, encoding?} → the names of the runs that were
     queued to try several values, on all pairs of the file where one is named."""
     scenario = Scenario.from_json(request.get("scenario"))
     whole, room = whole_file(request, scenario.data), default_runs().room(LEAST_RUNS)
     plans = trials(scenario, str(request.get("parameter", "")), room, whole)
-    return {"started": start_all(default_runs(), plans)}
+    return Started(start_all(default_runs(), plans))
 
 
-def _second_opinion(request: Json) -> Json:
+def _second_opinion(request: Json) -> Opinion:
     """{scenario, model} → the label that would fit each pair's place by another model's scores."""
     scenario, name = Scenario.from_json(request.get("scenario")), str(request.get("model")).strip()
     crosses = locate(name).scores_pairs
     asked = {"cross_encoder": name} if crosses else {"encoder": name, "cross_encoder": ""}
     batch = make_batch(dataclasses.replace(scenario.data, **asked), scenario.rules)
     found = contradictions(batch.plain_labels, batch.plain_scores)
-    return {"model": name, "fitting": found.fitting.tolist()}
+    return Opinion(name, found.fitting.tolist())
 
 
-def _open_link(text: str) -> Json:
+def _open_link(text: str) -> OpenedScene:
     """The scenario in a link, or in the text of a scene file."""
     is_file = text.lstrip("\ufeff \t\r\n").startswith("{")
     found = Scenario.from_text(text) if is_file else Scenario.from_link(text)
     registered(found)  # a page has no formula and no parameters of a loss that there is not
-    return {"scenario": found.to_json()}
+    return OpenedScene(found.sent())
 
 
-def _take(request: Json) -> Json:
+def _take(request: Json) -> Text:
     """{what, scenario, language, dark} → a file's name, type and text; a ZIP as base64. What is of
     all pairs and not of a batch takes {file, columns, header, encoding} of their file."""
     what = one_of((*OF_ALL_PAIRS, *TAKEAWAYS))(request.get("what"), "what")
@@ -192,13 +244,13 @@ def _take(request: Json) -> Json:
         ending, make_of = OF_ALL_PAIRS[what]
         source = whole_file(request, scenario.data) or source_pairs(scenario.data)
         text = make_of(source, scenario.data.corrections)
-        return {"name": f"lossprism{ending}", "type": "text/csv", "text": text}
+        return Text(f"lossprism{ending}", "text/csv", text)
     language = language_of(request.get("language"))
     ending, kind, make = TAKEAWAYS[what]
     resolved = resolve(scenario)
     with jobs.in_order(2 * seconds_for(len(resolved.batch))):  # to explore it, and to draw it
         text = make(explore(resolved), language, bool(request.get("dark")))
-    return {"name": f"lossprism-{scenario.loss}{ending}", "type": kind, "text": text}
+    return Text(f"lossprism-{scenario.loss}{ending}", kind, text)
 
 
 def _code(kind: str) -> Callable[..., str]:
@@ -249,20 +301,20 @@ TAKEAWAYS = {
 }
 
 
-TAKE = served("take", _take, shared.Text)
+TAKE = served("take", _take)
 SERVED = [
-    served("explore", _explore, wire.Explored | wire.Unexplored | wire.SendRows),
-    served("read_file", read_file, wire.FileRead | wire.FileUndecided | wire.SendFile, keeps=True),
-    served("link", scene_link, wire.Link),
-    served("open_link", _open_link, wire.OpenedScene, takes=str),
-    served("own", _own, wire.Own, takes=str),
-    served("own_text", _own_text, wire.OwnText, takes=str),
-    served("own_write", _own_write, wire.OwnWritten),
-    served("statistics", _statistics, wire.Statistics),
-    served("spread", spread, wire.OverBatches),
-    served("sweep", _sweep, wire.Swept),
-    served("trials", _trials, wire_runs.Started, keeps=True),
-    served("second_opinion", _second_opinion, wire.Opinion),
+    served("explore", _explore),
+    served("read_file", read_file, keeps=True),
+    served("link", scene_link),
+    served("open_link", _open_link, takes=str),
+    served("own", _own, takes=str),
+    served("own_text", _own_text, takes=str),
+    served("own_write", _own_write),
+    served("statistics", _statistics),
+    served("spread", spread),
+    served("sweep", _sweep),
+    served("trials", _trials, keeps=True),
+    served("second_opinion", _second_opinion),
     TAKE,
     SERVED_LOSS,
     *JOBS,

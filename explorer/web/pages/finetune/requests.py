@@ -8,11 +8,13 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from explorer.core.scenario import Scenario
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.picture import describe_batch, picture
+from explorer.export.picture_data import BatchData, Picture
 from explorer.lab.training import (
     before_after,
     compare,
@@ -40,7 +42,7 @@ from explorer.runtime.limits import CORPORA, NAMED_RUNS, PACES, QUEUED_AT_ONCE, 
 from explorer.runtime.numbers import whole_percent
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
-from explorer.runtime.wire import Json
+from explorer.runtime.wire import Json, Sparse
 from explorer.web.pages.explore.facts import SERVED_LOSS
 from explorer.web.pages.finetune.plans import (
     describe_file,
@@ -253,17 +255,31 @@ def _steer(request: dict) -> Json:
     return {}
 
 
-def _probe(request: dict) -> Json:
+@dataclass(frozen=True)
+class ProbeBatch(BatchData):
+    """The probe batch; `bands` are ranges of labels."""
+
+    bands: list[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Probed(Sparse):
+    """The picture of the probe batch at a step; the `batch` where the page has another."""
+
+    picture: Picture
+    batch: ProbeBatch | None = None
+
+
+def _probe(request: dict) -> Probed:
     """{run, step, scenario, known} → the picture of the probe batch at a recorded step."""
     scenario = Scenario.from_json(request.get("scenario"))
     name, step = str(request.get("run")), integer(request.get("step"), "step")
     found = before_after.exploration(runs(), name, step, scenario)
-    answer: Json = {"picture": {**picture(found), "remarks": []}}
-    if request.get("known") != name:
-        probe = runs().probe(name)
-        bands = probe and probe["bands"]
-        answer["batch"] = {"key": name, "bands": bands, **describe_batch(found.batch)}
-    return answer
+    if request.get("known") == name:
+        return Probed(picture(found))
+    probe = runs().probe(name)
+    bands = probe["bands"] if probe else []
+    return Probed(picture(found), ProbeBatch(name, **describe_batch(found.batch), bands=bands))
 
 
 def _figure(request: dict) -> Json:
@@ -341,11 +357,11 @@ def _share(request: dict) -> Json:
 
 
 def _of_runs(
-    name: str, answer: Callable[[dict], dict], answers: object
+    name: str, answer: Callable[[dict], object], answers: object
 ) -> Callable[[object], object]:
     """Served; a run that is deleted while it is read is a run that is not there."""
 
-    def asked(request: dict) -> Json:
+    def asked(request: dict) -> object:
         try:
             return answer(request)
         except FileNotFoundError:
@@ -360,12 +376,12 @@ def _of_runs(
 SERVED: list[Callable] = [
     served("check", _check, wire.Checked),
     served("estimate", _estimate, wire.Pace),
-    served("start", _start, wire_runs.Started, keeps=True),
-    served("repeat", _repeat, wire_runs.Started, keeps=True),
-    served("trials", _trials, wire_runs.Started, keeps=True),
+    served("start", _start, compare.Started, keeps=True),
+    served("repeat", _repeat, compare.Started, keeps=True),
+    served("trials", _trials, compare.Started, keeps=True),
     served("watch", _watch, wire.Watched),
     _of_runs("steer", _steer, shared.Nothing),
-    _of_runs("probe", _probe, wire.Probed),
+    _of_runs("probe", _probe, Probed),
     _of_runs("figure", _figure, wire.Drawing),
     _of_runs("remark", _remark, wire.Remarked),
     _of_runs("compare", _compare, wire.Compared),

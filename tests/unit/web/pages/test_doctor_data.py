@@ -165,7 +165,7 @@ def test_what_cannot_be_told_is_to_be_chosen():
     answer = examined(source)
     assert answer["undecided"]
     assert answer["problem"]["about"] == "columns"
-    assert answer["columns"] == ("id", "x", "y", "z")
+    assert answer["columns"] == ["id", "x", "y", "z"]
     chosen = {"first": "x", "second": "z", "score": "none"}
     found = examined({**source, "columns": chosen})
     assert not found["file"]["labelled"]

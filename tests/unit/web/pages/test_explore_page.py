@@ -224,7 +224,7 @@ def test_a_file_may_be_called_anything(name):
 def test_half_a_character_in_a_file_costs_its_row(name, content):
     answer = read(name, content)
     assert answer["rows"] == [["a", "b", "1"]]
-    assert answer["reading"]["reasons"][0][:2] == (2, "problem.sentence_broken_character")
+    assert answer["reading"]["reasons"][0][:2] == [2, "problem.sentence_broken_character"]
 
 
 def test_a_hundred_thousand_characters_in_a_cell_of_a_file():
@@ -351,7 +351,7 @@ def test_only_the_last_tables_are_held(monkeypatch):
 
     def hold(table):
         scenario = Scenario(data=Data(source="table", rows=table))
-        return scenes.held_rows({}, scenario)["rows"]
+        return scenes.held_rows({}, scenario)
 
     rows = [((str(i), "b", "1"),) for i in range(3)]
     names = [("", hold(table)) for table in rows]  # of nobody in particular

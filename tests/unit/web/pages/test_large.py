@@ -57,7 +57,7 @@ def test_a_question_under_way_does_not_begin_stopped_work_again(monkeypatch):
     large._cancel(REQUEST)
     asking.join(PATIENCE)
     over.set()
-    assert "working" in answers[0]
+    assert isinstance(answers[0], large_files.Working)
     assert runs == ["cosent"]
 
 

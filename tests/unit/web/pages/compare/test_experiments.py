@@ -18,10 +18,12 @@ from explorer.runtime.deployment_policy import HOSTED
 from explorer.runtime.visitors import new_key
 from explorer.sources.random_batch import RandomBatch
 from explorer.web.hosting import with_headers
-from explorer.web.pages.compare import experiments
+from explorer.web.pages.compare import experiments, sweep
 from explorer.web.pages.compare.experiments import EXPERIMENTS, MOST_CELLS
+from explorer.web.pages.compare.sweep import SWEEP
+from tests.wire import by_name
 
-FUNCTIONS = {function.__name__: function for function in EXPERIMENTS}
+FUNCTIONS = by_name([SWEEP, *EXPERIMENTS])
 USUAL = Rules()
 RANDOM = Data(source="random", random=RandomBatch(pairs=10, dimension=6, seed=4))
 GRADED = Data()
@@ -85,9 +87,9 @@ def test_the_present_value_is_among_those_of_a_sweep():
 
 def test_sides_that_differ_in_the_parameter_alone_are_swept_once(monkeypatch):
     runs = []
-    once = experiments.sweeps.curves
+    once = sweep.sweeps.curves
     monkeypatch.setattr(
-        experiments.sweeps, "curves", lambda *given, **how: runs.append(1) or once(*given, **how)
+        sweep.sweeps, "curves", lambda *given, **how: runs.append(1) or once(*given, **how)
     )
     values = (0.0333, 0.0777)
     sides = [side("info_nce", temperature=value) for value in values]
