@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
-from explorer.core.trace import forget_listings
+from explorer.core.function_source import source_of
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.files import atomic_write
 from explorer.runtime.jobs import Cancelled
@@ -146,7 +146,7 @@ def _read(own: OwnLoss) -> LossSpec:
     stamp, content = _stamp_of(own.path), _content_of(own)
     own.stamp, own.digest, own.read_at, own.problem = stamp, _digest(content), time.time(), None
     linecache.cache.pop(str(own.path), None)
-    forget_listings()
+    source_of.cache_clear()
     module = ModuleType(f"own_loss_{own.path.stem}")
     module.__file__ = str(own.path)
     sys.modules[module.__name__] = module  # so that its source can be listed

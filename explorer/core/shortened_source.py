@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import CodeType
 from typing import Any
 
+from explorer.core.function_source import source_of
 from explorer.runtime.parsing import parsed
 
 # The longest line of code in this project; a longer signature has one argument a line.
@@ -91,9 +92,8 @@ def names_in(tree: ast.AST) -> set[str]:
 @functools.cache
 def _returned(function: Callable[..., Any]) -> tuple[str, ast.expr] | None:
     """The expression that is all a function returns, as text and tree; None of any other."""
-    tree = parsed(textwrap.dedent(inspect.getsource(function))).body[0]
-    body = tree.body if isinstance(tree, ast.FunctionDef) else []
-    match body:
+    tree = source_of(function.__code__).definition
+    match tree and tree.body:
         case [ast.Expr(value=ast.Constant()), ast.Return(value=ast.expr() as value)]:
             text = ast.unparse(value)
             expression = parsed(text).body[0]

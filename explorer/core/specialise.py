@@ -22,6 +22,7 @@ from typing import Any, TypeGuard
 
 from torch import Tensor
 
+from explorer.core.function_source import source_of
 from explorer.core.shortened_source import (
     Called,
     Joined,
@@ -130,12 +131,8 @@ def _source_of(function: Callable[..., Tensor]) -> Source | None:
     """Read a function; None where it is no plain function of a file, or has nothing to decide."""
     if not _is_ours(function) or function.__closure__:
         return None
-    try:
-        text = inspect.getsource(function)
-    except OSError:  # a sum of losses, built by exec, has no file
-        return None
-    tree = parsed(text).body[0]
-    if not isinstance(tree, ast.FunctionDef) or tree.decorator_list:
+    text, tree = source_of(function.__code__).text, source_of(function.__code__).definition
+    if tree is None or tree.decorator_list:
         return None
     nodes = list(ast.walk(tree))
     assigned = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}

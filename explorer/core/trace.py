@@ -9,12 +9,9 @@ in the function has to know of this, so it works on a definition of ours, on a m
 
 from __future__ import annotations
 
-import ast
 import functools
 import inspect
-import itertools
 import sys
-import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FrameType
@@ -23,11 +20,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from explorer.runtime.parsing import parsed
+from explorer.core.function_source import source_of
 from explorer.runtime.problem import Problem
-
-# So many functions' listings are kept: more than there are losses and conventions.
-KEPT_LISTINGS = 1024
 
 
 @dataclass(eq=False)
@@ -162,7 +156,7 @@ def trace(
         steps=recorder.steps,
         loss=loss.detach(),
         listing=recorder.listings.text,
-        first_line=_listing(watched)[1],
+        first_line=source_of(watched).first_line,
         gradients=tuple(found.get(id(tensor)) for tensor in wrt),
         beside=bool(through) and _leads_past(recorder.node, loss.grad_fn),
     )
@@ -173,16 +167,18 @@ class _Listings:
 
     def __init__(self, codes: Iterable[CodeType]) -> None:
         first, *others = dict.fromkeys(codes)
-        self.text, start = _listing(first)
+        whole = source_of(first)
+        self.text = whole.text
         self._shift = {first: 0}  # what is added to a line of each
         for code in others:
-            listing, begins = _listing(code)
-            self._shift[code] = start + self.text.count("\n") + 1 - begins
-            self.text += f"\n{listing}"
+            found = source_of(code)
+            lines = self.text.count("\n") + 1
+            self._shift[code] = whole.first_line + lines - found.first_line
+            self.text += f"\n{found.text}"
 
     def statement(self, code: CodeType, line: int) -> tuple[int, str]:
         """The first line in all listings, and the text, of the statement that `line` is of."""
-        start, source = _statement(code, line)
+        start, source = source_of(code).statement(line)
         return start + self._shift[code], source
 
 
@@ -319,54 +315,6 @@ def function_of(function: Any) -> Any:
     if getattr(function, "__code__", None) is None:
         raise Problem("not_python", name=getattr(function, "__name__", str(function)))
     return function
-
-
-def forget_listings() -> None:
-    """A file was changed: what stood in it may look like what stands there now."""
-    _listing.cache_clear()
-    _statements.cache_clear()
-    _statement.cache_clear()
-
-
-@functools.lru_cache(maxsize=KEPT_LISTINGS)
-def _listing(code: CodeType) -> tuple[str, int]:
-    try:
-        lines, first = inspect.getsourcelines(code)
-    except (OSError, TypeError):  # typed at a prompt, or built by exec: there is no source
-        return "", code.co_firstlineno
-    return textwrap.dedent("".join(lines)), first
-
-
-@functools.lru_cache(maxsize=KEPT_LISTINGS)
-def _statements(code: CodeType) -> tuple[tuple[int, int, str], ...]:
-    """(first line, last line, text) of every simple statement, innermost last."""
-    listing, first = _listing(code)
-    if not listing:
-        return ()
-    try:
-        tree = parsed(listing)
-    except SyntaxError:  # a lambda inside a larger expression
-        return ()
-    # In bytes, as places in a line are counted; `ast.get_source_segment` would go through the whole
-    # listing for each statement.
-    written = listing.encode()
-    begins = [0, *itertools.accumulate(map(len, written.splitlines(keepends=True)))]
-    spans = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.stmt) and not hasattr(node, "body"):
-            last, end = node.end_lineno or node.lineno, node.end_col_offset or 0
-            text = written[begins[node.lineno - 1] + node.col_offset : begins[last - 1] + end]
-            spans.append((node.lineno + first - 1, last + first - 1, text.decode()))
-    return tuple(sorted(spans, key=lambda span: span[1] - span[0], reverse=True))
-
-
-@functools.lru_cache(maxsize=64 * KEPT_LISTINGS)
-def _statement(code: CodeType, line: int) -> tuple[int, str]:
-    """The first line and the text of the statement that `line` belongs to."""
-    for start, end, text in reversed(_statements(code)):
-        if start <= line <= end:
-            return start, textwrap.dedent(text)
-    return line, ""
 
 
 def _tensors(held: Any) -> Iterator[Tensor]:

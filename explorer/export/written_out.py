@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
 
+from explorer.core.function_source import source_of, tree_of
 from explorer.core.specialise import is_specialised
 from explorer.export.plain_forms import PLAIN_FORMS
-from explorer.runtime.parsing import parsed
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def _collected(
 def _statements(module: ModuleType, source: str) -> Mapping[str, ast.stmt]:
     """By name the statement at the top of a module that makes it, the last one if several do."""
     found: dict[str, ast.stmt] = {}
-    for statement in parsed(source).body:
+    for statement in tree_of(source).body:
         found.update(dict.fromkeys(_made_by(statement), statement))
     return found
 
@@ -130,8 +130,9 @@ class _Collected:
         module, name = _place_of(function)
         found = inspect.unwrap(function)
         if is_specialised(found):
-            source = inspect.getsource(found)
-            return self._add(module, name, source, parsed(source).body[0])
+            source = source_of(found.__code__)
+            assert source.definition is not None
+            return self._add(module, name, source.text, source.definition)
         taken = self.take(module, name)
         if taken is None:
             raise LookupError(f"{name} does not stand at the top of {module.__name__}")

@@ -10,11 +10,11 @@ value, as `explore` does.
 from __future__ import annotations
 
 import ast
+import copy
 import dataclasses
 import functools
 import inspect
 import math
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,6 +25,7 @@ from torch import Tensor
 from explorer.core import diagnostics
 from explorer.core.batch import Batch
 from explorer.core.explore import Exploration, explore
+from explorer.core.function_source import source_of
 from explorer.core.resolve import Resolved
 from explorer.core.specialise import accepted, definition_at
 from explorer.core.trace import function_of
@@ -254,12 +255,8 @@ def _weighed(e: Exploration) -> Callable[..., Tensor] | None:
 
 @functools.lru_cache(maxsize=256)
 def _with_mass(function: Any, name: str, line: int | None) -> Callable[..., Tensor] | None:
-    try:
-        tree = parsed(textwrap.dedent(inspect.getsource(function)))
-    except (OSError, SyntaxError):  # typed at a prompt, or a lambda in a larger expression
-        return None
-    whole = tree.body[0]
-    if not isinstance(whole, ast.FunctionDef):
+    whole = copy.deepcopy(source_of(function.__code__).definition)
+    if whole is None:
         return None
     added = parsed(f"{name} = {name} + {MASS}").body
     for node in ast.walk(whole):
@@ -276,7 +273,9 @@ def _with_mass(function: Any, name: str, line: int | None) -> Callable[..., Tens
     whole.args.kwonlyargs.append(ast.arg(MASS))
     whole.args.kw_defaults.append(None)
     made: dict[str, Any] = {}
-    code = compile(ast.fix_missing_locations(tree), function.__code__.co_filename, "exec")
+    code = compile(
+        ast.fix_missing_locations(ast.Module([whole], [])), function.__code__.co_filename, "exec"
+    )
     # The definition as it stands, with one more statement.
     exec(code, {**function.__globals__}, made)
     return made[whole.name]

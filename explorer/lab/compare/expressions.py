@@ -22,8 +22,8 @@ import torch
 from torch import Tensor
 
 from explorer.core.explore import Exploration
+from explorer.core.function_source import tree_of
 from explorer.core.trace import Step, function_of
-from explorer.runtime.parsing import parsed
 from losses import Parameter
 
 INPUT, PARAMETER, CONSTANT = "input", "parameter", "constant"
@@ -155,7 +155,7 @@ class _Reader:
         self.known: dict[str, Any] = {**defaults, **chosen}
         self.parameters = chosen
         self.roles = {one.name: one.role for one in exploration.spec.parameters}
-        self.tree, self.line = _parsed(exploration.trace.listing), 0
+        self.tree, self.line = tree_of(exploration.trace.listing), 0
         self.made: dict[str, Node] = {}
         self.used: dict[str, Node] = {}
         self.unpacked: tuple[tuple[int, str], Node] = ((-1, ""), Node(CONSTANT, 0))
@@ -180,8 +180,7 @@ class _Reader:
         return node
 
     def _of_statement(self, step: Step) -> Node:
-        tree = parsed(step.source).body if step.source else []
-        statement = tree[0] if tree else None
+        statement = next(iter(tree_of(step.source).body), None)
         match statement:
             case (
                 ast.Assign(targets=[ast.Name()], value=value)
@@ -411,13 +410,6 @@ class _Reader:
 
     def _is_module(self, tree: ast.expr) -> bool:
         return isinstance(tree, ast.Name) and isinstance(self.globals.get(tree.id), ModuleType)
-
-
-def _parsed(listing: str) -> ast.AST:
-    try:
-        return parsed(listing)
-    except SyntaxError:  # a lambda inside a larger expression
-        return ast.Module([], [])
 
 
 def _spread(arguments: Sequence[ast.expr]) -> Iterator[ast.expr]:
