@@ -32,12 +32,12 @@ THUMBNAIL_WIDTH, MOVING_WIDTH = 480, 960
 QUALITY, MOVING_QUALITY = 80, 60
 FINETUNE = "window.lossprism.page('finetune')"
 RUN = '{ encoder: "scratch", steps: 200 }'
-PAGES = {"explore": "", "compare": "compare", "doctor": "doctor", "large-batch": "large"}
+PAGES = {"explore": "?motion=off", "compare": "compare", "doctor": "doctor", "large-batch": "large"}
 SETTLE_MS = 1500  # after the last request, for what is drawn later
 PATIENCE_MS = 120_000
 MAX_MOVING_BYTES = 1_000_000
 # The lever goes from the first share of its range to the last, and back to where it stood.
-LEVER = "#main-controls input[type=range], #main-lever input[type=range]"
+LEVER = "#main-lever input[type=range], #main-controls input[type=range]"
 LEVER_SHARES = [step / 24 for step in range(4, 22)]
 FRAME_MS, LAST_FRAME_MS = 90, 1800
 MOVE_LEVER = """(lever, share) => {
@@ -56,7 +56,7 @@ def main(*names: str) -> None:
         for name in names or (*PAGES, "fine-tune", "lever"):
             if name == "lever":
                 with page_in(browser, "en") as page:
-                    open_page(page, address)
+                    open_page(page, f"{address}/{PAGES['explore']}")
                     save_moving(page, PICTURES / "lever.webp")
                 continue
             place = trained(browser, address) if name == "fine-tune" else f"{address}/{PAGES[name]}"

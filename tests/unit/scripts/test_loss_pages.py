@@ -36,6 +36,13 @@ def test_it_has_all_that_the_spec_has(name, language):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_its_notes_stand_on_its_page(name):
+    page = loss_page(LOSSES[name], "en")
+    notes = [one.note for one in (LOSSES[name], *LOSSES[name].conventions)]
+    assert not [note for note in notes if note not in page]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_paper_has_an_address(name):
     papers = loss_page(LOSSES[name], "en").partition("## Papers")[2].partition("## Python")[0]
     rows = [line for line in papers.splitlines() if line.startswith("* ")]
