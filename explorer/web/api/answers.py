@@ -1,9 +1,11 @@
-"""What was found, as plain JSON."""
+"""What programs are answered: their documented schema is read off these types."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, ParamSpec
 
 from torch import Tensor
 
@@ -12,27 +14,280 @@ from explorer.core.explore import Exploration
 from explorer.core.related_classes import classes_related_to
 from explorer.core.trace import Step
 from explorer.export.layout import Layout
+from explorer.export.picture import sent_parameters
 from explorer.lab.compare.outcome import Apart, Between, Outcome, Sentence
 from explorer.lab.compare.sides import Comparison
-from explorer.runtime.numbers import json_number, json_numbers
-from explorer.web.wire.program import (
-    Answer,
-    ComparedLoss,
-    ComparedLosses,
-    ComparedTwo,
-    Disagreement,
-    HeavyTerm,
-    ListedConvention,
-    ListedLoss,
-    ListedParameter,
-    Told,
-    TracedStep,
-)
+from explorer.runtime.numbers import Real, json_number, json_numbers
+from explorer.runtime.sendable import plain
+from explorer.runtime.wire import Setting, as_answer
 from losses import LossSpec, Parameter
+
+Arguments = ParamSpec("Arguments")
+
+
+class Whole:
+    """Base of an answer whose fields all stand in it, which Gradio asks of `__total__`: it takes
+    fields of other dataclasses for optional ones."""
+
+    __total__ = True
+
+
+def in_json(function: Callable[Arguments, object]) -> Callable[Arguments, Any]:
+    """The function, returning its answer as plain JSON."""
+
+    @functools.wraps(function)
+    def answer(*arguments: Arguments.args, **named: Arguments.kwargs) -> Any:
+        return plain(function(*arguments, **named))
+
+    return answer
+
+
+@dataclass(frozen=True)
+class HeavyTerm(Whole):
+    """A term of the loss: the pairs its indices belong to, its value, its share of the weight."""
+
+    i: int | None
+    j: int | None
+    value: Real
+    weight: float
+
+
+@dataclass(frozen=True)
+class Answer(Whole):
+    """A loss on a batch, what drives it (null for what the loss does not have), and how the columns
+    of a table were read."""
+
+    loss: Real
+    scores: list[Real]
+    labels: list[float]
+    label_range: list[float]
+    threshold: float
+    positive_pairs: int
+    score_gradient: list[Real] | None
+    projected_gradient: list[Real] | None
+    ordered_pairs: int
+    violated_pairs: int
+    active_terms: int | None
+    effective_terms: Real | None
+    spearman: Real | None
+    gradient_norm: Real
+    collapse_value: Real | None
+    floor: Real | None
+    floor_is_bound: bool
+    heaviest_terms: list[HeavyTerm]
+    reading: list[str]
+    device: str
+    milliseconds: float
+
+
+@dataclass(frozen=True)
+class TracedStep(Whole):
+    """What one line of the definition assigns; arrays as nested lists."""
+
+    name: str
+    line: int
+    source: str
+    latex: str
+    axes: list[str]
+    shape: list[int]
+    value: object
+    gradient: object
+
+
+@dataclass(frozen=True)
+class Traced(Answer):
+    """A loss on a batch with every step of its computation."""
+
+    steps: list[TracedStep]
+
+
+@dataclass(frozen=True)
+class DrawnFigure(Whole):
+    """A figure of a scene: its SVG, or its PNG in base64, what is to be said of that, what it
+    shows, and the end of the link that opens it."""
+
+    svg: str | None
+    png: str | None
+    remark: str | None
+    kind: Literal["matrix", "bars"]
+    step: str
+    facet: str
+    scene: str
+    reading: list[str]
+
+
+@dataclass(frozen=True)
+class EnteredLoss(Whole):
+    """A loss to be compared: its name, another library's convention, parameters in force."""
+
+    loss: str
+    convention: str
+    parameters: dict[str, Setting]
+
+
+@dataclass(frozen=True)
+class ComparedLoss(Whole):
+    """What one loss is on the batch; null for what it does not have, or could not be computed."""
+
+    of: EnteredLoss
+    name: str
+    problem: str | None
+    loss: Real | None
+    floor: Real | None
+    floor_is_bound: bool
+    collapse_value: Real | None
+    gradient_norm: Real | None
+    terms: int | None
+    active_terms: int | None
+    moving_terms: int | None
+    effective_terms: Real | None
+    looks_for: str | None
+    found: int | None
+    anchors: int | None
+    score_gradient: list[Real] | None
+    projected_gradient: list[Real] | None
+
+
+@dataclass(frozen=True)
+class SaidSentence(Whole):
+    """A sentence, and the key by which a program knows it."""
+
+    key: str
+    said: str
+
+
+@dataclass(frozen=True)
+class PairOfDisagreement(Whole):
+    """The pair on which two losses disagree most: the share of its whole gradient that each gives
+    it, below 0 where it draws the two sentences together, and its rank there, from 1."""
+
+    pair: int
+    shares: list[float]
+    ranks: list[int]
+    told: list[SaidSentence]
+
+
+@dataclass(frozen=True)
+class ComparedTwo(Whole):
+    """Two of the losses, by their places: whether their values may be compared, and how far their
+    gradients agree."""
+
+    first: int
+    second: int
+    comparable: bool
+    reasons: list[SaidSentence]
+    gradient: Literal["score", "pair"]
+    tau: float | None
+    cosine: float | None
+    factor: float | None
+    disagreement: PairOfDisagreement | None
+
+
+@dataclass(frozen=True)
+class ComparedLosses(Whole):
+    """Several losses on one batch."""
+
+    losses: list[ComparedLoss]
+    two: list[ComparedTwo]
+    scores: list[Real]
+    labels: list[float]
+    label_range: list[float]
+    threshold: float
+    positive_pairs: int
+    ordered_pairs: int
+    violated_pairs: int
+    reading: list[str]
+
+
+@dataclass(frozen=True)
+class ListedParameter(Whole):
+    """A parameter of a loss; limits where it is a number. One that `can_be_off` takes null."""
+
+    name: str
+    symbol: str
+    kind: str
+    default: Setting
+    minimum: float | None
+    maximum: float | None
+    can_be_off: bool
+    choices: list[str]
+
+
+@dataclass(frozen=True)
+class ListedConvention(Whole):
+    """The same loss as another library defines it."""
+
+    name: str
+    formula: str
+    parameters: list[ListedParameter]
+
+
+@dataclass(frozen=True)
+class ListedAkin(Whole):
+    """A class of a library that has no loss here, and why: this loss is the nearest to it."""
+
+    name: str
+    about: str
+
+
+@dataclass(frozen=True)
+class ListedLoss(Whole):
+    """What there is to know of a loss before it is computed."""
+
+    name: str
+    title: str
+    group: str
+    formula: str
+    about: str
+    parameters: list[ListedParameter]
+    reads: dict[str, str]
+    conventions: list[ListedConvention]
+    references: list[str]
+    aliases: list[str]
+    akin: list[ListedAkin]
+    collapse_formula: str | None
+    floor_formula: str | None
+
+
+@dataclass(frozen=True)
+class StartedTraining(Whole):
+    """A training that was begun: its id, how many go before it and what they have to train, and the
+    key of whose it is."""
+
+    id: str
+    queue_position: int | None
+    queue_seconds: float | None
+    key: str
+    reading: list[str]
+
+
+@dataclass(frozen=True)
+class UnsharedTraining(Whole):
+    """The training that nobody reads by its link any more."""
+
+    id: str
+
+
+@dataclass(frozen=True)
+class StoppedTraining(Whole):
+    """The training that is ending."""
+
+    id: str
 
 
 def answer_of(found: Exploration, reading: Sequence[str] = ()) -> Answer:
     """What was found, with the sentences on the columns of the table that it was found in."""
+    return Answer(**_fields(found, reading))
+
+
+def traced_of(found: Exploration, reading: Sequence[str] = ()) -> Traced:
+    """The same, with every step of the computation."""
+    layout = Layout(found)
+    steps = [_step(found, layout, one) for one in found.trace.tensors]
+    return Traced(**_fields(found, reading), steps=steps)
+
+
+def _fields(found: Exploration, reading: Sequence[str]) -> dict[str, Any]:
     layout = Layout(found)
     weights, by_scores = found.weights, found.score_gradient
     return {
@@ -71,101 +326,84 @@ def _term(found: Exploration, layout: Layout, term: Term) -> HeavyTerm:
     symbol = found.spec.symbols.get(step.name)
     if symbol and symbol.indices == ("j", "i"):
         i, j = j, i
-    return {"i": i, "j": j, "value": json_number(term.value), "weight": term.share}
-
-
-def steps_of(found: Exploration) -> list[TracedStep]:
-    layout = Layout(found)
-    return [_step(found, layout, s) for s in found.trace.tensors]
+    return HeavyTerm(i, j, json_number(term.value), term.share)
 
 
 def _step(found: Exploration, layout: Layout, step: Step) -> TracedStep:
     symbol = found.spec.symbols.get(step.name)
-    return {
-        "name": step.name,
-        "line": step.line,
-        "source": step.source,
-        "latex": symbol.written if symbol else "",
-        "axes": list(layout.axes(step)),
-        "shape": list(step.value.shape),
-        "value": _plain(step.value),
-        "gradient": None if step.gradient is None else _plain(step.gradient),
-    }
+    return as_answer(
+        TracedStep,
+        step,
+        latex=symbol.written if symbol else "",
+        axes=list(layout.axes(step)),
+        shape=list(step.value.shape),
+        value=_plain(step.value),
+        gradient=None if step.gradient is None else _plain(step.gradient),
+    )
 
 
 def comparison_of(found: Comparison, reading: Sequence[str]) -> ComparedLosses:
     batch = found.batch
     order, _ = order_of(batch)
-    return {
-        "losses": [_compared(one) for one in found.sides],
-        "two": [_two(one) for one in found.between],
-        "scores": _plain(batch.scores),
-        "labels": list(batch.pairs.labels),
-        "label_range": list(batch.label_range),
-        "threshold": batch.threshold,
-        "positive_pairs": len(batch.positives),
-        "ordered_pairs": order.ordered,
-        "violated_pairs": order.violated,
-        "reading": list(reading),
-    }
+    return ComparedLosses(
+        losses=[_compared(one) for one in found.sides],
+        two=[_two(one) for one in found.between],
+        scores=_plain(batch.scores),
+        labels=list(batch.pairs.labels),
+        label_range=list(batch.label_range),
+        threshold=batch.threshold,
+        positive_pairs=len(batch.positives),
+        ordered_pairs=order.ordered,
+        violated_pairs=order.violated,
+        reading=list(reading),
+    )
 
 
 def _compared(one: Outcome) -> ComparedLoss:
     figures, projected = one.figures, one.pair_gradient if one.is_projected else None
-    places, (loss, convention) = figures and figures.places, one.entered
-    return {
-        "of": {
-            "loss": loss,
-            "convention": convention,
-            "parameters": {
-                name: list(value) if isinstance(value, tuple) else value
-                for name, value in one.parameters.items()
-            },
-        },
-        "name": one.named(),
-        "problem": one.problem and str(one.problem),
-        "loss": figures and json_number(figures.loss),
-        "floor": figures and json_number(figures.floor),
-        "floor_is_bound": bool(figures and figures.floor_is_bound),
-        "collapse_value": figures and json_number(figures.collapse),
-        "gradient_norm": figures and json_number(figures.gradient_norm),
-        "terms": figures and figures.terms,
-        "active_terms": figures and figures.active,
-        "moving_terms": figures and figures.moving,
-        "effective_terms": figures and json_number(figures.effective),
-        "looks_for": places and places.kind,
-        "found": places and places.first,
-        "anchors": places and places.anchors,
-        "score_gradient": None if one.score_gradient is None else _plain(one.score_gradient),
-        "projected_gradient": None if projected is None else _plain(projected),
-    }
+    places = figures and figures.places
+    return ComparedLoss(
+        of=EnteredLoss(*one.entered, sent_parameters(one.parameters)),
+        name=one.named(),
+        problem=one.problem and str(one.problem),
+        loss=figures and json_number(figures.loss),
+        floor=figures and json_number(figures.floor),
+        floor_is_bound=bool(figures and figures.floor_is_bound),
+        collapse_value=figures and json_number(figures.collapse),
+        gradient_norm=figures and json_number(figures.gradient_norm),
+        terms=figures and figures.terms,
+        active_terms=figures and figures.active,
+        moving_terms=figures and figures.moving,
+        effective_terms=figures and json_number(figures.effective),
+        looks_for=places and places.kind,
+        found=places and places.first,
+        anchors=places and places.anchors,
+        score_gradient=None if one.score_gradient is None else _plain(one.score_gradient),
+        projected_gradient=None if projected is None else _plain(projected),
+    )
 
 
 def _two(one: Between) -> ComparedTwo:
-    return {
-        "first": one.first,
-        "second": one.second,
-        "comparable": not one.reasons,
-        "reasons": [_told(reason) for reason in one.reasons],
-        "gradient": one.gradient,
-        "tau": one.tau,
-        "cosine": one.cosine,
-        "factor": one.factor,
-        "disagreement": one.apart and _disagreement(one.apart),
-    }
+    return ComparedTwo(
+        first=one.first,
+        second=one.second,
+        comparable=not one.reasons,
+        reasons=[_said(reason) for reason in one.reasons],
+        gradient=one.gradient,
+        tau=one.tau,
+        cosine=one.cosine,
+        factor=one.factor,
+        disagreement=one.apart and _disagreement(one.apart),
+    )
 
 
-def _disagreement(apart: Apart) -> Disagreement:
-    return {
-        "pair": apart.pair,
-        "shares": list(apart.shares),
-        "ranks": list(apart.ranks),
-        "told": [_told(sentence) for sentence in apart.told],
-    }
+def _disagreement(apart: Apart) -> PairOfDisagreement:
+    told = [_said(sentence) for sentence in apart.told]
+    return PairOfDisagreement(apart.pair, list(apart.shares), list(apart.ranks), told)
 
 
-def _told(sentence: Sentence) -> Told:
-    return {"key": sentence.key, "said": sentence.said()}
+def _said(sentence: Sentence) -> SaidSentence:
+    return SaidSentence(sentence.key, sentence.said())
 
 
 def _plain(tensor: Tensor) -> Any:
@@ -175,40 +413,35 @@ def _plain(tensor: Tensor) -> Any:
 
 
 def described(spec: LossSpec) -> ListedLoss:
-    return {
-        "name": spec.name,
-        "title": spec.title,
-        "group": spec.group,
-        "formula": spec.formula,
-        "about": (spec.function.__doc__ or "").strip().partition("\n")[0],
-        "parameters": [_parameter(parameter) for parameter in spec.parameters],
-        "reads": dict(spec.reads),
-        "conventions": [_convention(spec.under(c.name), c.name) for c in spec.conventions],
-        "references": list(spec.references),
-        "aliases": list(spec.aliases),
-        "akin": [
-            {"name": one.name, "about": str(one.said())} for one in classes_related_to(spec.name)
-        ],
-        "collapse_formula": spec.collapse_formula or None,
-        "floor_formula": spec.floor_formula or None,
-    }
+    related = classes_related_to(spec.name)
+    return as_answer(
+        ListedLoss,
+        spec,
+        about=(spec.function.__doc__ or "").strip().partition("\n")[0],
+        parameters=[_parameter(parameter) for parameter in spec.parameters],
+        reads=dict(spec.reads),
+        conventions=[_convention(spec.under(c.name), c.name) for c in spec.conventions],
+        references=list(spec.references),
+        aliases=list(spec.aliases),
+        akin=[ListedAkin(one.name, str(one.said())) for one in related],
+        collapse_formula=spec.collapse_formula or None,
+        floor_formula=spec.floor_formula or None,
+    )
 
 
 def _convention(spec: LossSpec, name: str) -> ListedConvention:
     parameters = [_parameter(parameter) for parameter in spec.parameters]
-    return {"name": name, "formula": spec.formula, "parameters": parameters}
+    return ListedConvention(name, spec.formula, parameters)
 
 
 def _parameter(parameter: Parameter) -> ListedParameter:
-    numeric = parameter.kind in ("number", "list")
-    default = parameter.default
-    return {
-        "name": parameter.name,
-        "symbol": parameter.symbol,
-        "kind": parameter.kind,
-        "default": list(default) if isinstance(default, tuple) else default,
-        "minimum": parameter.minimum if numeric else None,
-        "maximum": parameter.maximum if numeric else None,
-        "can_be_off": parameter.on_value is not None,
-        "choices": list(parameter.choices),
-    }
+    numeric, default = parameter.kind in ("number", "list"), parameter.default
+    return as_answer(
+        ListedParameter,
+        parameter,
+        default=list(default) if isinstance(default, tuple) else default,
+        minimum=parameter.minimum if numeric else None,
+        maximum=parameter.maximum if numeric else None,
+        can_be_off=parameter.on_value is not None,
+        choices=list(parameter.choices),
+    )

@@ -37,7 +37,21 @@ from explorer.runtime.visitors import has_key, own_key
 from explorer.sources.cells import shortened
 from explorer.sources.encoders import EMBEDDED
 from explorer.sources.pairs import Pairs
-from explorer.web.api.answers import answer_of, comparison_of, described, steps_of
+from explorer.web.api.answers import (
+    Answer,
+    ComparedLosses,
+    DrawnFigure,
+    ListedLoss,
+    StartedTraining,
+    StoppedTraining,
+    Traced,
+    UnsharedTraining,
+    answer_of,
+    comparison_of,
+    described,
+    in_json,
+    traced_of,
+)
 from explorer.web.api.doctoring import doctor_data
 from explorer.web.api.doctoring_runs import doctor_run
 from explorer.web.api.pasting import doctor_pasted
@@ -55,20 +69,11 @@ from explorer.web.api.reading import (
     whoever_has,
 )
 from explorer.web.wire.doctored import ExplainedValue
-from explorer.web.wire.program import (
-    Answer,
-    ComparedLosses,
-    DrawnFigure,
-    Followed,
-    ListedLoss,
-    StartedTraining,
-    StoppedTraining,
-    Traced,
-    UnsharedTraining,
-)
+from explorer.web.wire.program import Followed
 from losses import LOSSES
 
 
+@in_json
 def compute_loss(
     loss: str,
     sentences1: list[str] | None = None,
@@ -166,6 +171,7 @@ def compute_loss(
     return answer_of(_explored(resolved), reading)
 
 
+@in_json
 def loss_from_scores(
     loss: str,
     scores: list[float],
@@ -223,6 +229,7 @@ def loss_from_scores(
     return answer_of(_explore_given(scenario_under(loss, parameters, convention, rules), pairs))
 
 
+@in_json
 def trace_loss(
     loss: str,
     sentences1: list[str] | None = None,
@@ -303,9 +310,10 @@ def trace_loss(
         others = {"sentences1": data.rows} if scores is None else {"scores": scores}
         check_lengths("trace_loss", TRACED_PAIRS, {**others, "similarities": given})
         found = _explore_given(resolved, _scored(data, given))
-    return {**answer_of(found, reading), "steps": steps_of(found)}
+    return traced_of(found, reading)
 
 
+@in_json
 def compare_losses(
     losses: list[dict[str, Any]],
     sentences1: list[str] | None = None,
@@ -478,6 +486,7 @@ def explain_loss_value(
     return cast("ExplainedValue", to_json(explain(value, known), language))
 
 
+@in_json
 def figure(
     scene: str = "",
     loss: str = "cosent",
@@ -568,18 +577,19 @@ def figure(
     if format == "png":
         with jobs.in_turn():  # it takes up to a second of a processor
             raster = rasterised(drawn)
-    return {
-        "svg": None if raster else drawn,
-        "png": raster and base64.b64encode(raster.png).decode("ascii"),
-        "remark": (raster and raster.said(language)) or None,
-        "kind": cast("Literal['matrix', 'bars']", kind),
-        "step": in_view,
-        "facet": shown.scenario.view.facet,
-        "scene": shown.scenario.shown().to_link(),
-        "reading": list(reading),
-    }
+    return DrawnFigure(
+        svg=None if raster else drawn,
+        png=raster and base64.b64encode(raster.png).decode("ascii"),
+        remark=(raster and raster.said(language)) or None,
+        kind=cast("Literal['matrix', 'bars']", kind),
+        step=in_view,
+        facet=shown.scenario.view.facet,
+        scene=shown.scenario.shown().to_link(),
+        reading=list(reading),
+    )
 
 
+@in_json
 def list_losses() -> list[ListedLoss]:
     """Every loss that can be computed, with its parameters and where it comes from; sums that are
     trained with, such as Piccolo's and the AnglE trainer's, stand last. A sum of them
@@ -605,6 +615,7 @@ def list_losses() -> list[ListedLoss]:
     return [described(spec) for spec in LOSSES.known()]
 
 
+@in_json
 def start_training(
     loss: str,
     sentences1: list[str] | None = None,
@@ -692,13 +703,13 @@ def start_training(
         status = runs.status(name)
         # Who keeps cookies has the key where no script reads it.
         told = own_key() if key or not has_key() else ""
-        return {
-            "id": name,
-            "queue_position": status["queue_position"],
-            "queue_seconds": status["queue_seconds"],
-            "key": told,
-            "reading": list(read.reading),
-        }
+        return StartedTraining(
+            id=name,
+            queue_position=status["queue_position"],
+            queue_seconds=status["queue_seconds"],
+            key=told,
+            reading=list(read.reading),
+        )
 
 
 def training_status(id: str, offset: int = 0, key: str = "") -> Followed:
@@ -731,6 +742,7 @@ def training_status(id: str, offset: int = 0, key: str = "") -> Followed:
     return cast("Followed", {**status, "problem": told})
 
 
+@in_json
 def stop_training(id: str, key: str = "") -> StoppedTraining:
     """End a training after its current step; the model so far is kept.
 
@@ -746,9 +758,10 @@ def stop_training(id: str, key: str = "") -> StoppedTraining:
     """
     with whoever_has(key):
         Runs().stop(id)
-    return {"id": id}
+    return StoppedTraining(id)
 
 
+@in_json
 def unshare_training(id: str, key: str = "") -> UnsharedTraining:
     """Take back the link of a training: whoever was told it cannot read the training any more.
 
@@ -766,7 +779,7 @@ def unshare_training(id: str, key: str = "") -> UnsharedTraining:
     """
     with whoever_has(key):
         Runs().unshare(id)
-    return {"id": id}
+    return UnsharedTraining(id)
 
 
 ENDPOINTS = (

@@ -32,7 +32,7 @@ from explorer.runtime.limits import PACES
 from explorer.runtime.sendable import plain
 from explorer.sources.encoders import EMBEDDED
 from explorer.web import large_files, scenes, serving
-from explorer.web.api import endpoints
+from explorer.web.api import answers, endpoints
 from explorer.web.pages.compare import experiments, sweep
 from explorer.web.pages.compare import requests as comparing
 from explorer.web.pages.doctor import data as doctor_data
@@ -501,7 +501,7 @@ def test_programs(loss):
     for labels in ([0, 1, 1], [1, 1, 1]):
         pairs = (first, ["b", "d", "f"], labels)
         traced = endpoints.trace_loss(loss, *pairs, similarities=[0.5, 0.25, 0.1])
-        assert wire.misfits(json.loads(json.dumps(traced, allow_nan=False)), program.Traced) == []
+        assert wire.misfits(json.loads(json.dumps(traced, allow_nan=False)), answers.Traced) == []
 
 
 def test_programs_compare():
@@ -511,7 +511,7 @@ def test_programs_compare():
         pairs = (["a", "c", "e"], ["b", "d", "f"], labels)
         found = endpoints.compare_losses(named, *pairs, similarities=[0.5, 0.25, 0.1])
         answer = json.loads(json.dumps(found, allow_nan=False))
-        assert wire.misfits(answer, program.ComparedLosses) == []
+        assert wire.misfits(answer, answers.ComparedLosses) == []
 
 
 def test_programs_draw():
@@ -519,7 +519,7 @@ def test_programs_draw():
     for format in ("svg", "png"):
         found = endpoints.figure(loss="info_nce", **pairs, format=format)
         answer = json.loads(json.dumps(found, allow_nan=False))
-        assert wire.misfits(answer, program.DrawnFigure) == []
+        assert wire.misfits(answer, answers.DrawnFigure) == []
 
 
 def test_programs_are_told_what_a_number_means():
@@ -576,7 +576,7 @@ def test_programs_are_told_what_is_the_matter_with_a_run():
 
 def test_programs_are_told_the_losses_and_their_runs(runs, monkeypatch):
     listed = json.loads(json.dumps(endpoints.list_losses(), allow_nan=False))
-    assert wire.misfits(listed, list[program.ListedLoss]) == []
+    assert wire.misfits(listed, list[answers.ListedLoss]) == []
     monkeypatch.setattr(endpoints, "Runs", lambda: runs)
     name = trained(runs, SMALL)
     status = json.loads(json.dumps(endpoints.training_status(name), allow_nan=False))
