@@ -46,5 +46,7 @@ def _in_header(scope: dict) -> str:
 def _in_cookie(scope: dict) -> str:
     # A proxy may send cookies in several headers; another app's may be no cookies by the book.
     sent = [value.decode("latin-1") for name, value in scope["headers"] if name == b"cookie"]
-    kept = cookie_parser("; ".join(sent)).get(cookie_name(scope), "")
+    cookies = cookie_parser("; ".join(sent))
+    # Who came before this name, or by another way, has the key under the plain one.
+    kept = cookies.get(cookie_name(scope)) or cookies.get(COOKIE, "")
     return kept if is_key(kept) else ""

@@ -37,6 +37,20 @@ test("what is as usual is left out, but for what is always said", () => {
   assert.equal(written(store, ["loss"]), "loss=cosent");
 });
 
+test("what is typed, and the name of a file, travel without secrets", () => {
+  const entries = ["value", "name", "logname", "besidename"].map((link) => ({
+    name: link,
+    default: "",
+    kind: "text",
+    link,
+  }));
+  const store = new Store(entries);
+  store.reset(Object.fromEntries(entries.map(({ name }) => [name, `0.5 of alice@gpu in /home/alice/${name}`])));
+  const text = new URLSearchParams(written(store)).toString();
+  assert(!/alice|home/.test(text), text);
+  assert.equal([...new URLSearchParams(text)].length, entries.length);
+});
+
 test("addresses of before are read", () => {
   const { state } = opened(
     "loss=info_nce&p.scale=20.5&p.symmetric=true&p.mining=hard&pairs=400&window=0-256-0-10&cell=3-4",

@@ -1,7 +1,7 @@
 // What a link carries of pasted pairs names no path, no token, and nobody.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { withoutSecrets } from "../../explorer/web/kit/redaction.js";
+import { shareable, withoutSecrets } from "../../explorer/web/kit/redaction.js";
 
 const SECRETS = [
   "hf_abcdefghijklmnop",
@@ -50,6 +50,39 @@ test("other texts stay as they are", () => {
     "猫/狗\t你好\t1",
     "sk-learn, hf_hub",
     "the ratio is 3:4\t10:30",
+    "苹果/香蕉/梨，中文/英文/日文",
+    "pâte/œuf/thé",
+    "\\alpha\\beta \\frac{a}{b}\\cdot",
   ])
     assert.equal(withoutSecrets(text), text);
 });
+
+const SCENE = {
+  loss: "cosent",
+  data: {
+    source: "table",
+    encoder: "/models/own",
+    file: "pairs.csv",
+    rows: [["a cat", "a dog", "1"]],
+    teacher: [["a cat", "a dog", "0.5"]],
+    guided: [["a cat", "+/ab/cd/sk-zzzzzzzzzz"]],
+    corrections: [["a cat", "a dog", "0"]],
+    reading: { total: 1, reasons: [[1, "problem.no_number", [["value", "x"]]]] },
+  },
+};
+
+test("a scene without secrets travels as it is, the folder of its model and its vectors too", () => {
+  const { shared, isWhole } = shareable(SCENE);
+  assert.deepEqual([shared, isWhole], [SCENE, true]);
+});
+
+for (const secret of SECRETS)
+  test(`left out of a scene wherever its texts stand: ${secret}`, () => {
+    const text = JSON.stringify(SCENE).replaceAll('"a cat"', JSON.stringify(`see ${secret}`));
+    const odd = JSON.parse(text.replace('"x"', JSON.stringify(secret)));
+    const { shared, isWhole } = shareable(odd);
+    assert(!isWhole);
+    assert(!JSON.stringify(shared).includes(JSON.stringify(secret).slice(1, -1)), JSON.stringify(shared));
+    assert.equal(shared.data.rows[0][0], shared.data.corrections[0][0]); // they still name the same pair
+    assert.equal(shared.data.guided[0][1], SCENE.data.guided[0][1]);
+  });

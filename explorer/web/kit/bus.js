@@ -27,6 +27,7 @@ export class Bus {
     this.progress = null;
     this.busy = false;
     this.tooLong = false; // whether the state is too much for an address
+    this.leavesOut = false; // whether the address leaves out secrets that stand in texts
     this.following = false;
   }
 

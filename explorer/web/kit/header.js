@@ -52,6 +52,7 @@ export default function header(root, channel, server) {
         channel.warn({ key: "ui.copy_refused", values: { address: linkOf(readable) } });
         return;
       }
+      if (channel.leavesOut) channel.warn({ key: "ui.link_without_secrets", values: {} });
       copyButton.textContent = say("ui.copied");
       setTimeout(() => {
         copyButton.textContent = say("ui.copy_link");

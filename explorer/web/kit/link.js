@@ -3,6 +3,7 @@
 // is the whole text: names, with commas between them. Losses stand there by their numbers, each with its
 // convention and its parameters: 1=cosent&2=info_nce&2@=MoCo&2.temperature=0.1. Of a list numbers stand with
 // hyphens between them, and a parameter that is off as "off". A long text is packed.
+import { withoutSecrets } from "./redaction.js";
 import { withoutBlanks } from "./sums.js";
 
 /** @typedef {import("../wire").StateEntry} Entry */
@@ -15,6 +16,7 @@ import { withoutBlanks } from "./sums.js";
  */
 
 const OFF = "off"; // a parameter that is null
+const TYPED = new Set(["value", "name", "logname", "besidename"]); // texts and file names, which may hold secrets
 
 /** @type {(value: unknown, usual: unknown) => boolean} */
 const isUsual = (value, usual) => JSON.stringify(value) === JSON.stringify(usual);
@@ -34,6 +36,7 @@ export function written(store, always = []) {
     if (entry.kind === "parameters" || entry.kind === "map") {
       for (const [name, one] of Object.entries(value)) said.set(`${entry.link}.${name}`, textOf(one));
     } else if (entry.kind === "losses") for (const [name, one] of numbered(value)) said.set(name, one);
+    else if (TYPED.has(entry.link)) said.set(entry.link, withoutSecrets(textOf(value)));
     else said.set(entry.link, textOf(value));
   }
   return said.toString();

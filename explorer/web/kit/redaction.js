@@ -10,8 +10,9 @@ const SECRETS = [
   /(?<=(?<![a-z])(?:api[ _-]?key|access[ _-]?key(?:[ _-]?id)?|secret(?:[ _-]?access)?(?:[ _-]?key)?|token|passw(?:or)?d|user(?:name)?)["']?\s*[=:]\s*["']?)[^\s"',;]+/gi,
   // Users of a machine or of a mailbox.
   /[\w.+-]+@[\w-]+(?:\.[\w-]+)*/g,
-  // Absolute paths of two parts and more, those of a network and of a home folder; no address of the web.
-  /(?<![\w.:/\\-])(?:file:\/\/|[A-Za-z]:|~|\\)?(?:[\\/][^\s\\/"':;,()<>|]+){2,}[\\/]?/g,
+  // Absolute paths of two parts and more, those of a network and of a home folder; no address of the web, no
+  // words with strokes between them (苹果/香蕉/梨), and no formula (\\alpha\\beta).
+  /(?<![\p{L}\p{N}_.:/\\-])(?:(?:file:\/\/|[A-Za-z]:|~|\\)[\\/]|\/)[^\s\\/"':;,()<>|]+(?:[\\/][^\s\\/"':;,()<>|]+)+[\\/]?/gu,
   /(?<![\w/\\])(?:[A-Za-z]:|~)[\\/][^\s"':;,()<>|]+/g,
 ];
 
@@ -21,4 +22,34 @@ const SECRETS = [
  */
 export function withoutSecrets(text) {
   return SECRETS.reduce((shown, pattern) => shown.replace(pattern, HIDDEN), text);
+}
+
+/**
+ * The same of every text in a value, however deep it stands.
+ * @template Value
+ * @param {Value} value
+ * @returns {Value}
+ */
+function eachWithoutSecrets(value) {
+  if (typeof value === "string") return /** @type {any} */ (withoutSecrets(value));
+  if (Array.isArray(value)) return /** @type {any} */ (value.map(eachWithoutSecrets));
+  if (value === null || typeof value !== "object") return value;
+  const entries = Object.entries(value).map(([name, one]) => [name, eachWithoutSecrets(one)]);
+  return Object.fromEntries(entries);
+}
+
+/**
+ * The scene as a link may carry it, and whether that is all of it: the texts of its rows are without secrets. What
+ * it names to be opened, such as the folder of a model, stays.
+ * @template {Pick<import("../wire").Scenario, "data">} Scene
+ * @param {Scene} scene
+ */
+export function shareable(scene) {
+  const { rows, teacher, guided, corrections, reading, file } = scene.data;
+  const texts = eachWithoutSecrets({ rows, teacher, corrections, file });
+  const vectors = guided.map(([sentence, vector]) => [withoutSecrets(sentence), vector]);
+  const reasons = eachWithoutSecrets(reading.reasons);
+  const data = { ...scene.data, ...texts, guided: vectors, reading: { ...reading, reasons } };
+  const isWhole = JSON.stringify(data) === JSON.stringify(scene.data);
+  return { shared: /** @type {Scene} */ ({ ...scene, data }), isWhole };
 }

@@ -11,6 +11,7 @@ import httpx
 import pytest
 
 from explorer.runtime import downloads
+from tests import wire
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = {str(ROOT), sys.prefix, os.__file__, str(Path.home()), tempfile.gettempdir()}
@@ -47,3 +48,16 @@ def test_no_error_of_an_endpoint_names_a_folder(place, odd):
         if sent.is_success:
             said += httpx.get(f"{calls}{name}/{sent.json()['event_id']}", timeout=60).text
         assert folders_in(said) == set(), name
+
+
+@pytest.mark.parametrize("odd", [{}, 7, "nothing", [1], {"file": "nothing", "name": "a.csv"}])
+def test_no_refusal_of_a_page_names_a_folder(place, odd):
+    refused = 0
+    for page, functions in wire.served_functions().items():
+        for name in functions:
+            if name == "forget":
+                continue
+            answer = httpx.post(f"{place}/requests/{page}/{name}", json=odd, timeout=60)
+            assert folders_in(answer.text) == set(), (page, name)
+            refused += '"error"' in answer.text
+    assert refused > 10

@@ -72,7 +72,8 @@ def test_what_does_not_fit_beside_others_is_not_sent(monkeypatch):
         assert UNSENT.held == 2 * MIB
     finally:
         UNSENT.let_go(2 * MIB)
-    assert sent_by(of_gradio, "/gradio_api/queue/data")
+    messages, _ = sent_by(of_gradio, "/gradio_api/queue/data")
+    assert messages[-1]["more_body"] is False
 
 
 def test_what_nobody_reads_to_its_end_counts_no_longer():

@@ -4,6 +4,7 @@ import { BatchPage } from "../../kit/batch_page.js";
 import { History } from "../../kit/history.js";
 import * as link from "../../kit/link.js";
 import { pageData } from "../../kit/page_data.js";
+import { shareable } from "../../kit/redaction.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
 import { SentRows } from "../../kit/rows.js";
 import { aboutTeacher } from "../../kit/second_models.js";
@@ -166,10 +167,12 @@ export class ComparePage extends BatchPage {
   async written() {
     const { data, rules } = this.store.state;
     const said = new URLSearchParams(link.written(this.store, ["sides"]));
-    const { link: scene = "" } = (await this.server?.link(this.sceneOf())) ?? {};
+    const { shared, isWhole } = shareable(this.sceneOf());
+    const { link: scene = "" } = (await this.server?.link(shared)) ?? {};
+    this.leavesOut = !isWhole;
     this.tooLong = scene.length > pageData.limits.link;
     if (scene) said.set("scene", this.tooLong ? KEPT : scene);
-    return { text: said.toString(), kept: this.tooLong ? { data, rules } : null };
+    return { text: said.toString(), kept: this.tooLong || !isWhole ? { data, rules } : null };
   }
 
   /**

@@ -8,6 +8,7 @@ import { lossFinder } from "../../kit/finder.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { show } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
+import { shareable } from "../../kit/redaction.js";
 import { aboutTeacher, guideWords, teacherWords } from "../../kit/second_models.js";
 import { agree } from "../../kit/server.js";
 import {
@@ -263,9 +264,11 @@ export default function controls(root, channel, server) {
       { loss, convention, parameters },
       { loss: other, convention: "", parameters: {} },
     ];
-    const answer = await server.link(scenario);
+    const { shared, isWhole } = shareable(scenario);
+    const answer = await server.link(shared);
     if (!channel.check(answer)) return;
-    location.href = addressFor(sides, { link: answer?.link ?? "", most: limits.link, scene: scenario });
+    const most = isWhole ? limits.link : 0;
+    location.href = addressFor(sides, { link: answer?.link ?? "", most, scene: scenario });
   }
 
   function setParameters() {

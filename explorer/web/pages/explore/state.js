@@ -5,6 +5,7 @@ import { formulaOf } from "../../kit/form.js";
 import { History } from "../../kit/history.js";
 import { numbered } from "../../kit/link.js";
 import { pageData } from "../../kit/page_data.js";
+import { shareable } from "../../kit/redaction.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
 import { SentRows } from "../../kit/rows.js";
 import { GONE, problem } from "../../kit/server.js";
@@ -140,19 +141,21 @@ export class Scene extends BatchPage {
   }
 
   async written() {
-    const { link = "" } = (await this.server?.link(this.scenario)) ?? {};
+    const { shared, isWhole } = shareable(this.scenario);
+    const { link = "" } = (await this.server?.link(shared)) ?? {};
+    this.leavesOut = !isWhole;
     this.tooLong = link.length > pageData.limits.link;
     const text = this.tooLong ? "" : link;
     if (text) keep("scene", text);
-    const { source, rows, teacher, guided, file, reading } = this.scenario.data;
-    const own = { rows, teacher, guided, file, reading };
-    const hidden = source !== "table" && rows.length ? { data: own } : null;
-    return { text, kept: text ? hidden : this.scenario };
+    const { source, rows, teacher, guided, file, reading, corrections } = this.scenario.data;
+    const own = { rows, teacher, guided, file, reading, corrections };
+    const isHidden = source !== "table" && rows.length > 0;
+    return { text, kept: text ? (isHidden || !isWhole ? { data: own } : null) : this.scenario };
   }
 
-  /** Where the scene is too large for an address, with its loss and the batch kept beside it. */
+  /** Where the address does not hold the whole scene, with its loss and the batch kept beside it. */
   comparedScene() {
-    if (!this.tooLong) return super.comparedScene();
+    if (!this.tooLong && !this.leavesOut) return super.comparedScene();
     const { loss, convention, parameters } = this.scenario;
     const sides = numbered([{ loss, convention, parameters }]);
     return new URLSearchParams([...sides, ["scene", carry(this.scenario)]]).toString();

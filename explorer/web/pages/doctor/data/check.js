@@ -293,11 +293,12 @@ export class DataCheck {
    */
   async written(text) {
     const { kind, pasted } = this.state;
-    this.tooLong = false;
+    this.tooLong = this.channel.leavesOut = false;
     if (this.channel.check !== "data" || kind !== "typed" || !pasted) return { text };
     const shared = withoutSecrets(pasted);
     const short = await packed(shared);
     this.tooLong = short.length > pageData.limits.link;
+    this.channel.leavesOut = shared !== pasted;
     const isWhole = !this.tooLong && shared === pasted;
     const kept = !isWhole && pasted.length <= PASTED_KEPT ? { pasted } : null;
     return { text: this.tooLong ? text : `${text}&t=${short}`, kept };
