@@ -16,9 +16,9 @@ from torch.nn.functional import pad
 from explorer.core.labels import beyond_scale
 from explorer.core.models import (
     Models,
-    cross_scores,
     find_models,
     has_words,
+    scores_of,
     vectors_of,
     with_second_models,
 )
@@ -538,7 +538,7 @@ def batch_of(pairs: Pairs, data: Data, rules: Rules, models: Models) -> Batch:
     vectors, orthogonal = _vectors_for(pairs, models)
     scores = pairs.scores
     if models.cross_encoder is not None:
-        scores = cross_scores(pairs, models.cross_encoder)
+        scores = scores_of(pairs.first, pairs.second, models.cross_encoder)
     pairs = with_second_models(pairs, data, models)
     return _under_rules(pairs, scores, vectors, orthogonal, rules)
 

@@ -65,10 +65,10 @@ def vectors_of(sentences: Sequence[str], encoder: Encoder) -> np.ndarray:
         return encoder.encode(sentences, str(device()))
 
 
-def cross_scores(pairs: Pairs, cross_encoder: Encoder) -> np.ndarray:
+def scores_of(first: Sequence[str], second: Sequence[str], cross_encoder: Encoder) -> np.ndarray:
     """Return the scores of N pairs on the app's device, by all cores: float32 (N,)."""
     with all_cores():
-        return cross_encoder.score(pairs.first, pairs.second, str(device()))
+        return cross_encoder.score(first, second, str(device()))
 
 
 def with_second_models(pairs: Pairs, data: Data, models: Models) -> Pairs:

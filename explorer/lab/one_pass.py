@@ -61,20 +61,6 @@ class Point:
     suspects: float | None
 
 
-def points_of(
-    resolved: Resolved, batch: Batch, name: str, values: Sequence[float]
-) -> tuple[list[Point], bool]:
-    """The loss at each of the values of its parameter, and whether one pass was enough.
-
-    Raises:
-        Problem: as `explore`.
-    """
-    passed = passed_points(resolved, batch, name, values)
-    if passed is not None:
-        return passed, True
-    return single_points(resolved, batch, name, values), False
-
-
 def single_points(
     resolved: Resolved, batch: Batch, name: str, values: Sequence[float]
 ) -> list[Point]:

@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterable, Sequence
 
 from explorer.core.batch import batch_of
 from explorer.core.explore import Exploration, explore
-from explorer.core.models import Models, vectors_of
+from explorer.core.models import Models, scores_of, vectors_of
 from explorer.core.resolve import resolve
 from explorer.core.scenario import Data, Scenario
 from explorer.runtime import jobs
-from explorer.runtime.device import device
 from explorer.runtime.problem import Problem
 from explorer.sources import batches, random_batch
 from explorer.sources.batches import Draw
@@ -60,7 +59,7 @@ def _encode(every: Sequence[Pairs], models: Models) -> None:
             itertools.chain.from_iterable(zip(one.first, one.second, strict=True) for one in every)
         )
         first, second = zip(*both, strict=True) if both else ((), ())
-        models.cross_encoder.score(first, second, str(device()))
+        scores_of(first, second, models.cross_encoder)
     sentences = dict.fromkeys(itertools.chain.from_iterable(one.sentences for one in every))
     for encoder in filter(None, (models.encoder, models.guide)):
         if not encoder.reads_whole_batch:

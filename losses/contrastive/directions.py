@@ -105,17 +105,6 @@ EXTENDED_SYMBOLS = {
 }
 
 
-def hardened_columns(
-    hardness_on: str, keys: Tensor, negatives: Tensor | None, owned: int
-) -> Tensor:
-    """1 for a column of keys and negatives that hardness is on, 0 for the others: [K]."""
-    found = keys.new_full((len(keys),), float(hardness_on != "hard"))
-    if negatives is None:
-        return found
-    left = "hard" if owned else "in_batch"  # another's own are in the batch
-    return torch.cat((found, keys.new_full((len(negatives),), float(hardness_on != left))))
-
-
 @dataclass(frozen=True)
 class Plan:
     """What `by_blocks` computes, by the keywords of `info_nce`."""

@@ -144,8 +144,8 @@ def _batch_for(scenario: Scenario, resolved: Sequence[Resolved | Problem]) -> Ba
     """The one batch; nothing is encoded for sides of which none could be computed."""
     if scenario.data.source == "table" and len(load_table(scenario.data.rows).pairs) == 0:
         raise Problem("no_pairs")
-    refused = [problem for one in resolved if (problem := _reason_against(one)) is not None]
-    if len(refused) == len(resolved):
+    refused = [_reason_against(side) for side in resolved]
+    if refused[0] and all(refused):
         raise refused[0]
     return make_batch(scenario.data, scenario.rules)
 

@@ -108,11 +108,6 @@ def pairs_only(read: Table) -> Read:
     return found
 
 
-def read_path(path: str | Path, report: Report) -> Read:
-    """The same of a file of this computer, as `content_of` reads it."""
-    return read_content(*content_of(path), report)
-
-
 def content_of(path: str | Path) -> tuple[bytes, str]:
     """What a file of this computer holds, and its name. Raises Problem where it cannot be read, or
     is larger than the page takes."""

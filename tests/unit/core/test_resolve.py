@@ -150,7 +150,7 @@ def test_large_looks_its_encoder_up_once(looked_up, tmp_path, monkeypatch):
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path))
     text = "".join(f"{a},{b},{c}\n" for a, b, c in (("sentence1", "sentence2", "score"), *ROWS))
     content = base64.b64encode(text.encode()).decode()
-    file = large_files.hand_in({"name": "rows.csv", "content": content})["file"]
+    file = large_files.hand_in({"name": "rows.csv", "content": content}).file
     source = {"kind": "file", "file": file, "name": "rows.csv", "encoder": NAMES[0]}
     job = large.start_opening(large.read_asked({"source": source}))
     assert job.wait(PATIENCE)

@@ -96,7 +96,7 @@ def test_large_knows_it(letters):
         f"{a},{b},{label}\n" for a, b, label in (("sentence1", "sentence2", "score"), *ROWS)
     )
     content = base64.b64encode(text.encode()).decode()
-    file = large_files.hand_in({"name": "rows.csv", "content": content})["file"]
+    file = large_files.hand_in({"name": "rows.csv", "content": content}).file
     source = {"kind": "file", "file": file, "name": "rows.csv", "encoder": NAME}
     asked = large.read_asked({"source": source})
     job = large.start_opening(asked)

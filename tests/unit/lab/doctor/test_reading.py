@@ -14,7 +14,7 @@ from explorer.lab.doctor.classes import ClassTable
 from explorer.lab.doctor.cleaning import write_kept, write_left_out
 from explorer.lab.doctor.data import KINDS, examine
 from explorer.lab.doctor.known import Known, sides_for
-from explorer.lab.doctor.reading import read_content, read_given, read_path, read_table
+from explorer.lab.doctor.reading import content_of, read_content, read_given, read_table
 from explorer.lab.doctor.scenes import finding_places, sample_places, scene_of
 from explorer.lab.doctor.suitable_losses import suited
 from explorer.runtime.jobs import Cancelled
@@ -93,7 +93,7 @@ def test_kinds_of_inference_are_no_degrees():
 
 def test_what_stays_reads_as_before(tmp_path):
     found = read()
-    kept = read_path(write_kept(found, tmp_path / "kept.tsv"), quiet)
+    kept = read_content(*content_of(write_kept(found, tmp_path / "kept.tsv")), quiet)
     assert list(kept.profile.columns.first) == ["how tall", "how tall", "how old", 'how "old"']
     assert kept.profile.columns.second[0] == "8,848 m"
     assert [None if math.isnan(one) else one for one in kept.profile.columns.teacher] == [
@@ -117,7 +117,7 @@ def test_it_can_be_stopped():
 
 def test_what_is_no_file_has_a_sentence(tmp_path):
     with pytest.raises(Problem, match="cannot be opened"):
-        read_path(tmp_path / "nowhere.csv", quiet)
+        content_of(tmp_path / "nowhere.csv")
 
 
 def test_a_finding_stands_in_its_scene():
