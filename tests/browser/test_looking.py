@@ -428,5 +428,5 @@ def test_the_matrix_is_sharp_at_every_pixel_ratio(
 
 def test_a_rule_for_the_scale_is_quoted_and_not_offered(page: Page) -> None:
     advice = page.locator("#main-controls .lp-slider .lp-note", has_text="λ = α/σ")
-    expect(advice).to_contain_text("The rule of the annotated derivation")
+    expect(advice).to_contain_text("Rule of thumb")
     expect(advice.locator("button, a")).to_have_count(0)

@@ -136,7 +136,7 @@ def test_statistics_come_when_asked_for(page: Page) -> None:
 
 def test_striking_things_are_said_and_follow_the_slider(page: Page) -> None:
     said = page.locator("#main-figures .lp-remarks li")
-    expect(said.first).to_contain_text("above its value at collapse")
+    expect(said.first).to_contain_text("worse than giving every pair the same score")
     with redrawn(page):
         page.evaluate(f"{CHANNEL}.setParameter('scale', 0.5)")
     settle(page)

@@ -123,5 +123,5 @@ def test_they_are_left_out_by_one_name_on_all_pages(page: Page, server: Server) 
     page.evaluate(f"{FINETUNE}.setPlan({{ loss: 'info_nce', convention: '', parameters: {{}} }})")
     there, choices = named(page, "#lp-finetune-twins")
     assert there == name
-    assert choices == ["Kept out of the batch (no_duplicates)", *reversed(offered)]
+    assert choices == ["Keep out of the batch (no_duplicates)", *reversed(offered)]
     expect(page.locator("#lp-finetune-twins")).to_have_value("apart")

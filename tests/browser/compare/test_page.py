@@ -139,7 +139,7 @@ def test_any_two_can_be_held_against_each_other(compare: Page) -> None:
     page = led(compare, "1=cosent&2=info_nce&3=cosine_mse")
     with held(page):
         page.locator(TABLE).nth(2).locator(".lp-side-choice").click()
-    assert "held against it" in page.locator(TABLE).nth(2).inner_text()
+    assert "compared with it" in page.locator(TABLE).nth(2).inner_text()
     with held(page):
         page.locator(TABLE).nth(2).get_by_role("button", name="Turn around").click()
     assert "base" in page.locator(TABLE).nth(2).inner_text()
@@ -178,7 +178,7 @@ def test_pointing_is_linked(compare: Page) -> None:
 def test_bars_are_equalised_or_not(compare: Page) -> None:
     paths = compare.locator(f"{STRIPS} path")
     equal = [one.get_attribute("d") for one in paths.all()]
-    compare.get_by_label("Bring every gradient to length 1").uncheck()
+    compare.get_by_label("Normalise the gradients").uncheck()
     plain = [one.get_attribute("d") for one in paths.all()]
     assert plain != equal
     assert "equalised=false" in linked(compare)

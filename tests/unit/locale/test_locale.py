@@ -309,3 +309,26 @@ def test_what_has_a_plural_is_grouped_as_a_count():
     assert say("en", "remark.run_repeats", pairs="p", repeated=1234).startswith("Of p, 1\u202f234")
     said = say("en", "compare.vary.cells_of", rows=1234, columns=2000)
     assert said == "Rows: 1\u202f234; columns: 2\u202f000."
+
+
+# Quoted for another reason than to name a control: what a user types or reads elsewhere.
+QUOTED = {
+    *("this pair is positive", "they belong together", "all apart", "all alike"),
+    *("teacher", "data", "similarity", "Content-Type: application/json"),
+    *("此对为正例", "匹配", "一加上差的指数之和", "角色=列名"),
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_control_that_is_named_is_called_so(language):
+    """“Split the batch” in a sentence is the very name that stands on the page."""
+    words = catalogue(language)
+    names = {text.strip(" .。…") for text in words.values()}
+    unknown = {
+        (key, quoted)
+        for key, text in words.items()
+        if ".note." not in key
+        for quoted in re.findall("“([^”{}]+)”", text)
+        if quoted.strip(" ,.，。…") not in names | QUOTED
+    }
+    assert not unknown

@@ -158,7 +158,7 @@ BAD = {
     "classes for an encoder": (
         "doctor_data",
         {"table": "text,class\na,x\nb,y\n", "encoder": "all-MiniLM-L6-v2"},
-        "This is a table of texts with classes.",
+        "This is a table of texts with classes;",
     ),
     "no such language": (
         "doctor_data",

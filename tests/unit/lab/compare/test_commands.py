@@ -96,7 +96,7 @@ def test_the_table_has_the_numbers_of_explore(scene, capsys):
     ):
         assert rows[name] == [display_number(value(one)) for one in found]
     assert any(line.startswith("1 and 2: Kendall's τ") for line in lines)
-    assert "   Their values must not be compared:" in lines
+    assert "   Do not compare these values:" in lines
 
 
 def test_the_columns_stand_below_each_other_in_chinese(scene, capsys):

@@ -291,7 +291,7 @@ def test_where_a_number_of_a_loss_on_labels_stands_is_said_of_labels_that_nobody
     assert dict(answer.standing.counts)["positives"] == 32
     graded = np.linspace(0, 1, 64) ** 3
     said = next(lines(answer))
-    assert said.startswith("If half of the labels are 1 and half are 0, which was not told: ")
+    assert said.startswith("If half of the labels are 1 and half are 0 (not stated): ")
     assert said.endswith("with others both ends may lie elsewhere.")
     rows = torch.from_numpy(graded)
     spec = LOSSES[loss]
@@ -306,7 +306,7 @@ def test_of_a_loss_on_positive_pairs_it_is_said_that_they_are_taken_for_such(los
     """Of scored pairs only the positive ones count, whose number nobody told."""
     answer = asked("3", loss=loss, batch=64)
     said = next(lines(answer))
-    assert said.startswith("If every pair of the batch is a positive one, which was not told: ")
+    assert said.startswith("If every pair of the batch is a positive one (not stated): ")
     assert "(batch 64, all of positive pairs" in said
     (side, *_) = sides_for(Known(loss=loss))
     for positives in (1, 2, 9, 34, 64):

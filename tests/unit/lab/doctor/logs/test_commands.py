@@ -57,7 +57,7 @@ def test_two_runs_beside_each_other(tmp_path, capsys):
     assert doctor(typed(*words)) == 0
     said = capsys.readouterr().out
     assert f"Beside {other}, which ended at" in said
-    assert "whether their values can be compared cannot be told" in said
+    assert "The loss of one of the runs is unknown." in said
     # What is known of the other may be told.
     named = (*words, "--scale", "20", "--beside-loss", "info_nce", "--beside-batch", "8")
     for scale, name in (("20", "comparable"), ("10", "other_scale")):

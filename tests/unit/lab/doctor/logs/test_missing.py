@@ -160,7 +160,7 @@ def test_where_it_ended_is_told_of_what_stands_between():
     loud = (2.0 + 0.8 * draw.normal(size=12)).tolist()
     told = " ".join(about(examine_run(log(loud, known=MNRL))))
     assert "The mean of its last tenth is 2." in told or "The mean of its last tenth is 1." in told
-    assert "cannot be told: its values scatter too much" in told
+    assert "Its values scatter too much" in told
     assert "mean of its last tenth" not in " ".join(about(examine_run(log(FALLING, known=MNRL))))
     unknown = " ".join(about(examine_run(log(FALLING))))
     assert "mean of its last tenth" in unknown
