@@ -25,6 +25,14 @@ SUSPECT_FACTOR = 2.0
 # A suspect that contradicts at least this share is strong. Of clean pairs that an encoder orders
 # well hardly any is, so that wrong labels show by their number (docs/judgements.md has the power).
 STRONG_RATE = 0.7
+# Share of the pairs, those that contradict least: a few wrong labels hardly show there.
+BULK = 0.9
+# Scores of right labels have outliers: noise whose tails are as heavy as those of Student's t.
+NOISE_DEGREES = 3
+# Where this share of the batches with such noise lie: a twentieth have more strong suspects.
+HEAVY_SHARE = 0.9
+# How much noise there is is searched in so many steps, in so many draws at most.
+NOISE_STEPS, NOISE_DRAWS = 10, 16
 # Where this share of the batches without a wrong label lie.
 CLEAN_SHARE = 0.98
 # Above so many pairs the count of suspects is as good as normal: fewer draws say where it lies.
@@ -48,6 +56,7 @@ class Contradictions:
     """
 
     labels: np.ndarray
+    scores: np.ndarray
     wrong: np.ndarray
     against: np.ndarray
     fitting: np.ndarray
@@ -79,6 +88,11 @@ class Contradictions:
         """The first of the suspects: those that contradict at least STRONG_RATE."""
         return self.suspects[self.rates[self.suspects] >= STRONG_RATE]
 
+    def of_bulk(self) -> Contradictions:
+        """Compare with each other the `BULK` of the pairs that contradict least."""
+        bulk = np.argsort(self.rates, kind="stable")[: _bulk_of(len(self.labels))]
+        return contradictions(self.labels[bulk], self.scores[bulk])
+
 
 def contradictions(labels: np.ndarray, scores: np.ndarray) -> Contradictions:
     """Compare each pair with all that have another label."""
@@ -88,13 +102,17 @@ def contradictions(labels: np.ndarray, scores: np.ndarray) -> Contradictions:
     wrong, fitting = np.empty(len(labels), dtype=np.int64), np.empty(len(labels))
     wrong[order] = _out_of_order(levels[order][None])[0]
     fitting[order] = np.sort(labels)
-    return Contradictions(labels, wrong, len(labels) - counts[levels], fitting)
+    return Contradictions(labels, scores, wrong, len(labels) - counts[levels], fitting)
 
 
 def tied(scores: np.ndarray) -> np.ndarray:
     """The scores with what only rounding parts at one value."""
     step = TIED * float(np.abs(scores).max(initial=0.0))
     return np.round(scores / step) * step if step > 0 else scores
+
+
+def _bulk_of(count: int) -> int:
+    return max(round(BULK * count), 1)
 
 
 def _least_rate(wrong: np.ndarray | int, against: int) -> np.ndarray:
@@ -162,8 +180,8 @@ def mid_ranks(values: np.ndarray) -> np.ndarray:
 @dataclass(frozen=True)
 class Disagreement:
     """How many suspects a batch without a wrong label would have, by its correlation alone: the
-    mean over draws, and where CLEAN_SHARE of such batches lie; at most `most_strong` of them are
-    strong."""
+    mean over draws, and where CLEAN_SHARE of such batches lie. At most `most_strong` would be
+    strong, also where noise has heavy tails."""
 
     expected: float
     low: int
@@ -181,77 +199,150 @@ def _unheard(done: int, total: int) -> None:
 
 
 def disagreement(
-    labels: np.ndarray, correlation: float | None, progress: Progress = _unheard
+    found: Contradictions, correlation: float | None, progress: Progress = _unheard
 ) -> Disagreement | None:
-    """Draw batches with these labels in which nothing but even noise parts score and label, so that
-    their rank correlation is this one; count their suspects.
+    """Draw batches with these labels in which nothing but noise parts score and label; count their
+    suspects.
 
-    Score and label are jointly normal but for the grades of the label (a Gaussian copula). None
-    where the correlation is not above 0. `progress` hears of draws done and may raise to stop.
+    The noise is even, and leaves this rank correlation: score and label are jointly normal but for
+    the grades of the label (a Gaussian copula). Strong suspects, where there are any, are counted
+    under noise of heavy tails as well. None where the correlation is not above 0. `progress` hears
+    of draws done and may raise to stop.
     """
     if correlation is None or correlation <= 0:
         return None
+    grades = _grades_of(np.sort(found.labels))
+    draws = DRAWS if len(grades.labels) <= MANY else DRAWS_OF_MANY
+    total = 2 * draws if len(found.strong) else draws
+    share = _share_by_correlation(grades, correlation, _even_noise())
+    suspects, strong = _counted(
+        grades, share, _even_noise(), draws, lambda done: progress(done, total)
+    )
+    most_strong = _range_of(strong)[1]
+    if len(found.strong):
+        share, noise = _share_under_heavy_noise(grades, found, correlation), _heavy_noise(1)
+        _, strong = _counted(
+            grades, share, noise, draws, lambda done: progress(draws + done, total)
+        )
+        most_strong = max(most_strong, _range_of(strong, HEAVY_SHARE)[1])
+    progress(total, total)
+    return Disagreement(float(suspects.mean()), *_range_of(suspects), most_strong)
+
+
+@dataclass(frozen=True, eq=False)
+class _Grades:
+    """Labels [N] in ascending order and their numbers (`levels`), with how many pairs one of each
+    level is compared (`against`), and normal scores [N] of which labels are grades (`truth`)."""
+
+    labels: np.ndarray
+    levels: np.ndarray
+    against: np.ndarray
+    truth: np.ndarray
+
+    def drawn(self, share: float, noise: np.ndarray) -> np.ndarray:
+        """The levels in the order of scores that are this share of the truth, and noise [D, N]."""
+        return self.levels[np.argsort(share * self.truth + math.sqrt(1 - share**2) * noise, axis=1)]
+
+    def suspects(self, seen: np.ndarray) -> np.ndarray:
+        """How many suspects, and how many strong ones, each draw has: [2, D]. `seen` are the levels
+        in the order of its scores [D, N], which are all different."""
+        wrong = _out_of_order(seen)
+        rates = wrong / np.maximum(self.against[seen], 1)
+        least = _least_rate(wrong.sum(1), self.against[self.levels].sum())
+        suspect = (rates >= least[:, None]) & (seen != self.levels)
+        return np.stack([suspect.sum(1), (suspect & (rates >= STRONG_RATE)).sum(1)])
+
+    def bulk_share(self, seen: np.ndarray) -> float:
+        """The share of their comparisons that the bulk of the pairs contradict, over draws."""
+        rates = _out_of_order(seen) / np.maximum(self.against[seen], 1)
+        count, is_bulk = _bulk_of(seen.shape[1]), np.zeros(seen.shape, dtype=bool)
+        np.put_along_axis(is_bulk, np.argsort(rates, axis=1, kind="stable")[:, :count], True, 1)
+        bulk = seen[is_bulk].reshape(len(seen), count)
+        alike = sum(int(np.square(np.bincount(one)).sum()) for one in bulk)
+        return int(_out_of_order(bulk).sum()) / max(bulk.size * count - alike, 1)
+
+
+def _grades_of(labels: np.ndarray) -> _Grades:
     count = len(labels)
-    draws = DRAWS if count <= MANY else DRAWS_OF_MANY
-    labels = np.sort(labels)
     _, levels, sizes = np.unique(labels, return_inverse=True, return_counts=True)
-    against = count - sizes[levels]
     # Labels are grades of something continuous: normal scores, in any order within a grade.
     quantiles = (torch.arange(count).double() + 0.5) / count
     truth = (math.sqrt(2) * torch.erfinv(2 * quantiles - 1)).numpy()
+    return _Grades(labels, levels, count - sizes, truth)
+
+
+# Makes noise in so many draws [D, N] of so many pairs.
+Noise = Callable[[int, int], np.ndarray]
+
+
+def _even_noise() -> Noise:
     source = torch.Generator().manual_seed(0)
+    return lambda *shape: torch.randn(*shape, generator=source, dtype=torch.float64).numpy()
+
+
+def _heavy_noise(seed: int) -> Noise:
+    source = np.random.RandomState(seed)
+    return lambda *shape: source.standard_t(NOISE_DEGREES, shape)
+
+
+def _counted(
+    grades: _Grades, share: float, noise: Noise, draws: int, progress: Callable[[int], None]
+) -> np.ndarray:
+    """How many suspects, and how many strong ones, each draw has: [2, D]."""
+    count, counts = len(grades.labels), []
     some = min(max(CELLS_AT_ONCE // max(count, 1), 1), draws)
-    share, counts = -1.0, []
     for start in range(0, draws, some):
-        progress(start, draws)
-        shape = min(some, draws - start), count
-        noise = torch.randn(*shape, generator=source, dtype=torch.float64).numpy()
-        if start == 0:
-            share = _share_of_truth(truth, labels, correlation, noise[:16])
-        scores = share * truth + math.sqrt(1 - share**2) * noise
-        counts.append(_count_suspects(levels, against, np.argsort(scores, axis=1)))
-    progress(draws, draws)
-    suspects, strong = np.concatenate(counts, axis=1).astype(float)
-    low, high = _range_of(suspects)
-    return Disagreement(float(suspects.mean()), low, high, _range_of(strong)[1])
+        progress(start)
+        drawn = grades.drawn(share, noise(min(some, draws - start), count))
+        counts.append(grades.suspects(drawn))
+    return np.concatenate(counts, axis=1).astype(float)
 
 
-def _count_suspects(levels: np.ndarray, against: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Count `Contradictions.suspects` and `strong` [2, D] in several batches of labels in ascending
-    order, whose scores stand in this `order` [D, N] and are all different."""
-    seen = levels[order]
-    wrong = _out_of_order(seen)
-    rates = wrong / np.maximum(against[order], 1)
-    least = _least_rate(wrong.sum(1), against.sum())
-    suspect = (rates >= least[:, None]) & (seen != levels)
-    return np.stack([suspect.sum(1), (suspect & (rates >= STRONG_RATE)).sum(1)])
+def _share_under_heavy_noise(grades: _Grades, found: Contradictions, correlation: float) -> float:
+    """The part of the truth in a score that the rank correlation leaves at least, or that lets the
+    bulk of the pairs contradict each other as much as those found: the larger one, as wrong labels
+    lower the correlation. Of many pairs, on some."""
+    step = -(-len(grades.labels) // MANY)
+    some = grades if step == 1 else _grades_of(grades.labels[step // 2 :: step])
+    bulk, count = found.of_bulk(), len(some.labels)
+    wanted = bulk.violated / max(bulk.ordered, 1)
+    noise = _heavy_noise(0)(min(max(MANY // count, 1), NOISE_DRAWS), count)
+    low, high = 0.0, 1.0
+    for _ in range(NOISE_STEPS):
+        middle = (low + high) / 2
+        noisy = some.bulk_share(some.drawn(middle, noise)) > wanted
+        low, high = (middle, high) if noisy else (low, middle)
+    return max(low, _share_by_correlation(some, correlation, lambda *_: noise))
 
 
-def _range_of(counts: np.ndarray) -> tuple[int, int]:
-    """Where the count of another draw lies: between the ends of many, or, of few that are normal,
-    in the interval for the next one. A few small counts scatter by at least their root."""
+def _range_of(counts: np.ndarray, share: float = CLEAN_SHARE) -> tuple[int, int]:
+    """Where the count of another draw lies in this share of cases: between counts of many draws,
+    or, of few that are normal, in the interval for the next one. A few small counts scatter by at
+    least their root."""
+    edge = (1 - share) / 2
     if len(counts) >= DRAWS:
-        return int(counts.min()), int(counts.max())
+        ordered, beyond = np.sort(counts), round(edge * (len(counts) + 1))
+        return int(ordered[beyond - 1]), int(ordered[-beyond])
     from scipy.special import stdtrit  # Student's t; on demand: it takes its time to load
 
     mean = float(counts.mean())
     spread = max(counts.std(ddof=1), math.sqrt(min(mean, SMALL_COUNT) + 1))
-    edge = (1 - CLEAN_SHARE) / 2
     reach = stdtrit(len(counts) - 1, 1 - edge) * spread * math.sqrt(1 + 1 / len(counts))
     return max(0, math.floor(mean - reach)), math.ceil(mean + reach)
 
 
-def _share_of_truth(
-    truth: np.ndarray, labels: np.ndarray, wanted: float, noise: np.ndarray
-) -> float:
+def _share_by_correlation(grades: _Grades, wanted: float, noise: Noise) -> float:
     """The part of the truth in a score at which score and label correlate as wanted: on the mean
-    over this noise [D, N], or for many pairs in the limit, where chance leaves nothing."""
-    ranks = mid_ranks(labels)
+    over draws of this noise, or, of many pairs and even noise, in the limit, where chance leaves
+    nothing."""
+    truth, count = grades.truth, len(grades.labels)
+    ranks = mid_ranks(grades.labels)
     ranks -= ranks.mean()
     spread = float(np.linalg.norm(ranks))
+    some = noise(NOISE_DRAWS, count) if count <= MANY else np.empty((0, 0))
 
     def drawn(share: float) -> float:
-        scores = share * truth + math.sqrt(1 - share**2) * noise
+        scores = share * truth + math.sqrt(1 - share**2) * some
         own = scores.argsort(axis=1).argsort(axis=1).astype(float)
         own -= own.mean(axis=1, keepdims=True)
         return float((own @ ranks / (np.linalg.norm(own, axis=1) * spread)).mean())
@@ -259,11 +350,11 @@ def _share_of_truth(
     def limit(share: float) -> float:
         """A score's share of scores below it, on the mean over its noise, against the ranks."""
         seen = torch.special.ndtr(torch.from_numpy(share * truth / math.sqrt(2 - share**2)))
-        return float(seen.numpy() @ ranks) / (spread * math.sqrt(len(truth) / 12))
+        return float(seen.numpy() @ ranks) / (spread * math.sqrt(count / 12))
 
-    correlation = drawn if len(truth) <= MANY else limit
+    correlation = drawn if count <= MANY else limit
     low, high = 0.0, 1.0
-    for _ in range(12 if len(truth) <= MANY else 24):
+    for _ in range(12 if count <= MANY else 24):
         middle = (low + high) / 2
         low, high = (middle, high) if correlation(middle) < wanted else (low, middle)
     return (low + high) / 2

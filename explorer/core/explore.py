@@ -14,7 +14,7 @@ from torch import Tensor
 from explorer.core import diagnostics
 from explorer.core.batch import Batch
 from explorer.core.diagnostics import Order, Places, Suspect, Term, Weights
-from explorer.core.disagreement import Disagreement, disagreement
+from explorer.core.disagreement import Disagreement, contradictions, disagreement
 from explorer.core.own_loss import own_faults
 from explorer.core.resolve import Resolved, check_labels, resolve
 from explorer.core.same_text import SameText, held_by_copies, same_text_in
@@ -297,7 +297,8 @@ def _shares_sentences(batch: Batch, reads: frozenset[str]) -> bool:
 @functools.lru_cache(maxsize=KEPT_BATCHES)
 def _disagreement(batch: Batch) -> Disagreement | None:
     order, _ = _about(batch)
-    return disagreement(batch.plain_labels, order.spearman)
+    found = contradictions(batch.plain_labels, batch.plain_scores)
+    return disagreement(found, order.spearman)
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)

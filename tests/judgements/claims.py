@@ -104,8 +104,9 @@ _CLEAN = (
 
 _STRONG = (
     "more pairs contradict 70% of their comparisons and more than in any of the 99; of the 8, than "
-    "the 98% interval of Student for another one; noise that is far larger on a few pairs is such "
-    "a disagreement, too"
+    "the 98% interval of Student for another one; and more than in 95% of as many batches whose "
+    "noise is Student's t with 3 degrees of freedom, as much of it as lets the 90% of the pairs "
+    "that contradict least contradict each other as these do"
 )
 
 _CURVE = (
@@ -329,7 +330,7 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "suspects",
         _BATCHES,
         "batch",
-        "label and encoder disagree on more pairs than even noise explains",
+        "label and encoder disagree on more pairs than noise explains, also one with outliers",
         _CLEAN,
         _STRONG,
     ),
@@ -355,7 +356,8 @@ JUDGEMENTS: tuple[Judgement, ...] = (
         "doctor.data.disagreement",
         ("Doctor", "CLI"),
         "batch",
-        "label and encoder disagree on more of the encoded pairs than even noise explains",
+        "label and encoder disagree on more of the encoded pairs than noise explains, also one "
+        "with outliers",
         _CLEAN,
         _STRONG,
     ),

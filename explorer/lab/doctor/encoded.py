@@ -147,7 +147,7 @@ def look(profile: Profile, encoder: str, most: int, report: Report) -> Seen:
     usual = None
     if contradicted is not None and len(contradicted.suspects):
         correlation = spearman(labels, found.cosines)
-        usual = disagreement(labels, correlation, lambda *far: report("judging", *far))
+        usual = disagreement(contradicted, correlation, lambda *far: report("judging", *far))
     return Seen(
         encoder=name,
         places=places,

@@ -43,7 +43,7 @@ def judged(batch: LargeBatch, progress: Progress) -> Judged:
     correlation = spearman(batch.labels, batch.scores)
     foreign = is_embedded(batch.encoder) and mostly_foreign(batch.first, batch.second)
     listed = len(batch.contradictions.suspects) > 0
-    usual = disagreement(batch.labels, correlation, progress) if listed else None
+    usual = disagreement(batch.contradictions, correlation, progress) if listed else None
     return Judged(correlation, usual, foreign)
 
 

@@ -79,7 +79,7 @@ def test_explore_says_what_the_arrays_say():
         said.rates[said.suspects].tolist(), abs=1e-12
     )
     assert found.order.spearman == pytest.approx(spearman(labels, scores), abs=1e-12)
-    assert found.disagreement == disagreement(labels, found.order.spearman)
+    assert found.disagreement == disagreement(said, found.order.spearman)
 
 
 @pytest.mark.thorough
@@ -87,15 +87,16 @@ def test_explore_says_what_the_arrays_say():
 def test_few_draws_of_many_pairs_say_what_many_draws_say(monkeypatch, grades):
     labels, scores = drawn(20_000, grades, ties=False)
     correlation = spearman(labels, scores)
-    few = disagreement(labels, correlation)
+    pairs = contradictions(labels, scores)
+    few = disagreement(pairs, correlation)
     monkeypatch.setattr(module, "MANY", 2**15)
-    many = disagreement(labels, correlation)
+    many = disagreement(pairs, correlation)
     assert few.expected == pytest.approx(many.expected, rel=0.02)
     assert few.low < many.expected < few.high
     reach, usual = few.high - few.low, many.high - many.low
     assert 0.5 * usual < reach < 3 * usual
     # These pairs have no wrong label.
-    assert few.low <= len(contradictions(labels, scores).suspects) <= few.high
+    assert few.low <= len(pairs.suspects) <= few.high
 
 
 @pytest.mark.thorough
@@ -107,7 +108,7 @@ def test_planted_labels_come_first_of_thirty_thousand(grades):
     found = contradictions(labels, scores)
     assert np.isin(found.suspects[:100], planted).mean() > 0.9
     # Faults that far out lower the correlation by more than they are many.
-    usual = disagreement(labels, spearman(labels, scores))
+    usual = disagreement(contradictions(labels, scores), spearman(labels, scores))
     assert len(found.suspects) < usual.expected
 
 
@@ -115,7 +116,7 @@ def test_another_batch_lies_between_the_ends_that_are_told():
     inside = []
     for seed in range(100):
         labels, scores = drawn(200, 5, ties=False, seed=seed, noise=0.8)
-        usual = disagreement(labels, spearman(labels, scores))
+        usual = disagreement(contradictions(labels, scores), spearman(labels, scores))
         listed = len(contradictions(labels, scores).suspects)
         inside.append(usual.low <= listed <= usual.high)
     assert np.mean(inside) >= 0.95
@@ -145,12 +146,13 @@ def test_what_listens_may_stop_the_draws():
         if done:
             raise KeyboardInterrupt
 
-    labels, _ = drawn(2**17, 1, ties=False)
+    pairs = contradictions(*drawn(2**17, 1, ties=False))
     with pytest.raises(KeyboardInterrupt):
-        disagreement(labels, 0.5, stop)
+        disagreement(pairs, 0.5, stop)
 
 
 def test_without_a_correlation_nothing_is_expected():
     labels, scores = drawn(50, 5, ties=False)
-    assert disagreement(labels, -0.1) is None
-    assert disagreement(labels, spearman(np.ones(50), scores)) is None
+    pairs = contradictions(labels, scores)
+    assert disagreement(pairs, -0.1) is None
+    assert disagreement(pairs, spearman(np.ones(50), scores)) is None

