@@ -138,4 +138,4 @@ def _in_most(found: Iterator[bool], least: float) -> bool:
 
 def load() -> None:
     """Every simulation, each with the room whose sentences it is of."""
-    from tests.judgements import batches, large, logs, reach, runs  # noqa: F401
+    from tests.judgements import batches, large, logs, reach, runs, suspects  # noqa: F401
