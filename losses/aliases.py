@@ -78,8 +78,18 @@ def names_of(convention: Convention) -> frozenset[str]:
     >>> sorted(names_of(Convention("lightly 1.6.0, of both views (LLaVE)")))
     ['LLaVE', 'lightly']
     """
+    return _names_in(convention.name) | classes_named(convention)
+
+
+def classes_named(convention: Convention) -> frozenset[str]:
+    """The same without the names of libraries.
+
+    >>> sorted(classes_named(Convention("open_clip 3.3.0 ClipLoss")))
+    ['ClipLoss']
+    """
     called = {one.called for one in convention.peers if not one.settings}
-    return _names_in(convention.name) | called | set(convention.aliases)
+    named = {word for word in _names_in(convention.name) if _CLASS.fullmatch(word)}
+    return frozenset(named | called | set(convention.aliases))
 
 
 @functools.cache

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from explorer.core.related_classes import related_class_called
+from explorer.core.related_classes import class_of_trainer, related_class_called
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, aliases
 from losses.combined.names import without_blanks
@@ -29,8 +30,12 @@ def loss_called(name: str, library: str = "") -> tuple[str, str]:
     """The one loss that goes by this name and its convention (`Registry.called`).
 
     Raises:
-        Problem: where no loss does. AmbiguousLoss: where several do, or several conventions.
+        Problem: where no loss does, or a class of sentence-transformers that is no loss here, such
+            as its cross-encoders' CrossEntropyLoss, is meant.
+        AmbiguousLoss: where several do, or several conventions.
     """
+    if other := class_of_trainer(name):
+        raise other.said(name[: aliases.QUOTED])
     try:
         return LOSSES.called(name, library)
     except aliases.LossNameError as refused:
@@ -53,7 +58,11 @@ def as_registered(loss: str, convention: str = "", library: str = "") -> tuple[s
     A class or a function of a library is the loss under the convention of that library, unless
     another one is named. What no loss goes by, or several do, stays as it is: whoever computes it
     refuses it.
+
+    Raises Problem for a class of sentence-transformers that is no loss here.
     """
+    if not convention and (other := class_of_trainer(loss, library)):
+        raise other.said(loss[: aliases.QUOTED])
     try:
         name, own = LOSSES.called(loss, library)
     except aliases.LossNameError:
@@ -132,11 +141,14 @@ def close_losses(name: str) -> list[str]:
 
 
 def other_names() -> list[tuple[str, str, str]]:
-    """Each other name of each loss, the loss, and the convention that the name selects, "" where
-    it selects none, or several."""
-    return [
-        (name, spec.name, _meant(spec, name)) for spec in LOSSES.known() for name in spec.aliases
-    ]
+    """Each other name of each loss, of papers and of libraries' classes and functions, the loss,
+    and the convention that the name selects, "" where it selects none, or several."""
+    found = []
+    for spec in LOSSES.known():
+        classes = (aliases.classes_named(one) for one in spec.conventions)
+        named = dict.fromkeys((*spec.aliases, *itertools.chain.from_iterable(map(sorted, classes))))
+        found += [(name, spec.name, _meant(spec, name)) for name in named]
+    return found
 
 
 def _meant(spec: LossSpec, name: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from explorer.locale import title_word
 from explorer.runtime.problem import Problem
 from losses import LOSSES
-from losses.aliases import plain
+from losses.aliases import LIBRARY, last_part, library_in, plain
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,15 @@ RELATED_CLASSES = (
 def classes_related_to(loss: str) -> list[RelatedClass]:
     """The classes in whose place one looks at this loss."""
     return [one for one in RELATED_CLASSES if one.loss == loss]
+
+
+def class_of_trainer(name: str, library: str = "") -> RelatedClass | None:
+    """The class of sentence-transformers that is meant by the name of a loss of another library:
+    by its module, or as a class of the trainer's `library`. None for any other name."""
+    if (library_in(name) or library) != LIBRARY:
+        return None
+    called = last_part(name)
+    return next((one for one in RELATED_CLASSES if one.is_shared and one.name == called), None)
 
 
 def related_class_called(name: str) -> RelatedClass | None:

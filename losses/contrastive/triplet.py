@@ -451,6 +451,7 @@ TRIPLET = LossSpec(
             floor=floor_of_given,
             reach=triplet_reach,
             former=("torch TripletMarginLoss (given triplets)",),
+            aliases=("TripletMarginWithDistanceLoss",),
             peers=(Peer("torch", "TripletMarginLoss", GIVEN),),
         ),
         Convention(

@@ -115,6 +115,11 @@ UNWEIGHTED_NOTE = (
     "An ordered pair counts alike however far its labels are apart, and the margin is always 1."
 )
 
+MARGIN_RANKING_NOTE = (
+    "The class is given both scores of each pair: here those of all pairs whose labels differ. Its "
+    "own margin is 0, under which equal scores cost nothing."
+)
+
 PAIRWISE_HINGE = LossSpec(
     function=pairwise_hinge,
     definition=pairwise_hinge_definition,
@@ -171,25 +176,43 @@ PAIRWISE_HINGE = LossSpec(
     aliases=("MarginRankingLoss", "RankSVM", "pairwise hinge loss", "hinge loss"),
     references=("S3",),
     conventions=(
-        Convention(
-            "rax 0.4.0 pairwise_hinge_loss",
-            {"margin": 1.0},
-            pairwise_hinge_unweighted_definition,
-            formula=r"\frac{1}{|P|} \sum_{y_i > y_j} [s_j - s_i + m]_+",
-            symbols={
-                **UNWEIGHTED,
-                "loss": Symbol(
-                    r"\mathcal L",
-                    equals=r"\frac{1}{|P|} \sum_{j,i} t_{ji}",
-                    live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)»}",
+        *(
+            Convention(
+                name,
+                {"margin": margin},
+                pairwise_hinge_unweighted_definition,
+                formula=r"\frac{1}{|P|} \sum_{y_i > y_j} [s_j - s_i + m]_+",
+                symbols={
+                    **UNWEIGHTED,
+                    "loss": Symbol(
+                        r"\mathcal L",
+                        equals=r"\frac{1}{|P|} \sum_{j,i} t_{ji}",
+                        live=r"\frac{«Σ terms»}{«ordered.sum().clamp_min(1)»}",
+                    ),
+                },
+                note=note,
+                collapse=_unweighted_collapse,
+                collapse_formula="m",
+                floor=_hinge_floor,
+                score=score,
+                peers=(peer,),
+            )
+            for name, margin, note, score, peer in (
+                (
+                    "rax 0.4.0 pairwise_hinge_loss",
+                    1.0,
+                    UNWEIGHTED_NOTE,
+                    "logit",
+                    Peer("rax", "pairwise_hinge_loss", SCORES),
                 ),
-            },
-            note=UNWEIGHTED_NOTE,
-            collapse=_unweighted_collapse,
-            collapse_formula="m",
-            floor=_hinge_floor,
-            score="logit",
-            peers=(Peer("rax", "pairwise_hinge_loss", SCORES),),
+                (
+                    "torch 2.13 MarginRankingLoss",
+                    0.0,
+                    MARGIN_RANKING_NOTE,
+                    "",
+                    Peer("torch", "MarginRankingLoss", SCORES),
+                ),
+            )
         ),
         *(
             Convention(

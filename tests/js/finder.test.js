@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import "./page.js";
-import { called, plain } from "../../explorer/web/kit/finder.js";
+import { called, plain, registered } from "../../explorer/web/kit/finder.js";
 
 /** @type {[string, string, string][]} */
 const NAMES = [
@@ -56,4 +56,15 @@ test("a class that is no loss here, alone or beside a loss of that name", () => 
   const both = called("RankNet", NAMES, TITLES, RELATED);
   assert.deepEqual(both, { meant: { loss: "pairwise_logistic", convention: "" }, near: [], related: RELATED[1] });
   assert.equal(called("info_nce", NAMES, TITLES, RELATED).related, null);
+});
+
+test("a name in an address is the loss that the page lists", async () => {
+  const { pageData } = await import("../../explorer/web/kit/page_data.js");
+  Object.assign(pageData, {
+    names: NAMES,
+    related_classes: RELATED,
+    losses: Object.fromEntries(TITLES.map(([loss, title]) => [loss, { title }])),
+  });
+  const names = ["info_nce", "losses.CachedMultipleNegativesRankingLoss", "batch-all triplet", "nothing of it"];
+  assert.deepEqual(names.map(registered), ["info_nce", "info_nce", "triplet", "nothing of it"]);
 });

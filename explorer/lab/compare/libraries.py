@@ -159,6 +159,7 @@ CALLED: Mapping[tuple[str, ...], Callable[..., Call]] = {
     ("torch", "CrossEntropyLoss", *QUERIED): _same(calls.info_nce),
     ("torch", "CrossEntropyLoss", *PROTOTYPED): _same(calls.softmax),
     ("torch", "CosineEmbeddingLoss", *OF_SIDES): _same(calls.cosine_embedding),
+    ("torch", "MarginRankingLoss", *SCORES): _same(calls.margin_ranking),
     ("torch", "TripletMarginLoss", *MINED): _same(calls.every_triplet),
     ("torch", "TripletMarginLoss", *GIVEN): calls.given_triplets,
     (SENTENCE_TRANSFORMERS, "RankNetLoss", *SCORES): calls.rank_net,

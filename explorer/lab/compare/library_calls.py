@@ -262,6 +262,11 @@ def cosine_embedding(first: Tensor, second: Tensor, labels: Tensor) -> Tensor:
     return functional.cosine_embedding_loss(first, second, 2 * labels - 1)
 
 
+def margin_ranking(scores: Tensor, labels: Tensor) -> Tensor:
+    higher, lower = (labels[:, None] > labels).nonzero(as_tuple=True)
+    return nn.MarginRankingLoss()(scores[higher], scores[lower], torch.ones(len(higher)))
+
+
 def every_triplet(anchors: Tensor, classes: Tensor) -> Tensor:
     alike = classes[:, None] == classes
     partners = alike & ~torch.eye(len(classes), dtype=torch.bool, device=classes.device)

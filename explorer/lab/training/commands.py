@@ -149,7 +149,7 @@ def _add_knobs(group: argparse._ArgumentGroup, knobs: dict[str, tuple[object, st
 
 
 def _plan(chosen: argparse.Namespace, loss: str | None, seed: int) -> TrainingPlan:
-    from explorer.core.loss_lookup import loss_called, registered_loss
+    from explorer.core.loss_lookup import as_registered, registered_loss
     from explorer.core.own_loss import add_own_loss
     from explorer.lab.training.plan import TrainingData, TrainingPlan
     from losses.aliases import LIBRARY
@@ -171,7 +171,7 @@ def _plan(chosen: argparse.Namespace, loss: str | None, seed: int) -> TrainingPl
         if "convention" in knobs:
             loss = registered_loss(loss)
         else:
-            loss, knobs["convention"] = loss_called(loss, LIBRARY)
+            loss, knobs["convention"] = as_registered(loss, library=LIBRARY)
     parameters = dict(_pairs(chosen.parameter))
     return TrainingPlan.from_json(
         {**knobs, "loss": loss or "cosent", "seed": seed, "parameters": parameters, "data": data}

@@ -50,6 +50,18 @@ export function called(name, names, titles, classes) {
   return { meant: null, near: [...new Set(near)].slice(0, MOST_NEAR), related };
 }
 
+/** @returns {[string, string][]} */
+const ownNames = () => Object.keys(pageData.losses).map((loss) => [loss, titleOf(loss)]);
+
+/**
+ * The loss that goes by this name, as the registry has it; the name itself where none does.
+ * @param {string} name
+ */
+export function registered(name) {
+  if (name in pageData.losses) return name;
+  return called(name, pageData.names, ownNames(), pageData.related_classes).meant?.loss ?? name;
+}
+
 // The other names of losses, to choose from, each beside the title in the language of the page.
 export const nameOptions = () =>
   pageData.names.map(([name, loss]) => h("option", { value: name, label: titleOf(loss) }));
@@ -81,8 +93,7 @@ export function lossFinder(id, choose, offered = () => true) {
     const name = box.value.trim();
     said.hidden = !name;
     if (!name) return;
-    const titles = Object.keys(pageData.losses).map((loss) => /** @type {[string, string]} */ ([loss, titleOf(loss)]));
-    const { meant, near, related } = called(name, pageData.names, titles, pageData.related_classes);
+    const { meant, near, related } = called(name, pageData.names, ownNames(), pageData.related_classes);
     const why = related ? say(related.key, { name, instead: titleOf(related.loss) }) : "";
     if (!meant) {
       const none = () => say(`ui.loss_by_name.${near.length ? "near" : "none"}`, { name, near });

@@ -201,6 +201,15 @@ def test_hinge_as_libraries_print_it():
     same(ours("pairwise_hinge", convention, **given), 0.6, rtol=1e-7)
 
 
+def test_margin_ranking_of_torch_on_all_ordered_pairs():
+    scores = torch.randn(9, generator=torch.Generator().manual_seed(1)).double()
+    labels = torch.tensor([0.0, 1, 2, 2, 0.5, 1, 0, 3, -1])
+    higher, lower = (labels[:, None] > labels).nonzero(as_tuple=True)
+    expected = nn.MarginRankingLoss()(scores[higher], scores[lower], torch.ones(len(higher)))
+    given = {"scores": scores, "labels": labels}
+    same(ours("pairwise_hinge", "torch 2.13 MarginRankingLoss", **given), expected)
+
+
 def test_ranknet_of_keras_rs_moves_no_tie():
     """As keras-rs 0.4.0 on torch prints it: ln 2 with a gradient of 0 at three equal scores."""
     scores = torch.zeros(3).double().requires_grad_()

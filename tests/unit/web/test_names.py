@@ -54,6 +54,8 @@ OF_LIBRARIES = {
         "pytorch-metric-learning 2.9 CircleLoss (per anchor)",
     ),
     "CosineEmbeddingLoss": ("contrastive", "torch 2.13 CosineEmbeddingLoss"),
+    "MarginRankingLoss": ("pairwise_hinge", "torch 2.13 MarginRankingLoss"),
+    "TripletMarginWithDistanceLoss": ("triplet", "torch 2.13 TripletMarginLoss (given triplets)"),
     "InfoNCE": ("info_nce", ""),
     "RankNet": ("pairwise_logistic", ""),
 }
@@ -155,6 +157,20 @@ def test_a_name_of_several_asks_which_is_meant(name, door):
     assert name in said
     for spec in LOSSES.all_called(name):  # the choices
         assert spec.name in said
+
+
+OF_CROSS_ENCODERS = "sentence_transformers.cross_encoder.losses.CrossEntropyLoss"
+OF_BI_ENCODERS = "sentence_transformers.losses.SoftmaxLoss"
+
+
+@pytest.mark.parametrize("name", [OF_CROSS_ENCODERS, OF_BI_ENCODERS, "CrossEntropyLoss"])
+@pytest.mark.parametrize("door", ["a link", "app.py --loss", "start_training", "train"])
+def test_the_librarys_classifier_is_named_and_no_other_loss_is_meant(name, door):
+    if door in DOORS and "." not in name:
+        assert DOORS[door](name) == ("softmax", "")  # of torch
+        return
+    with pytest.raises(Problem, match="another loss of that name"):
+        {**DOORS, **FOR_TRAINING}[door](name)
 
 
 def every_name():

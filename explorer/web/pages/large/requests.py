@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from explorer.core.batch import Batch, load_pairs, make_batch
+from explorer.core.loss_lookup import as_registered
 from explorer.core.models import has_words
 from explorer.core.positives import refused
 from explorer.core.scenario import TWINS, Data, Scenario
@@ -47,7 +48,15 @@ from explorer.runtime import uploads
 from explorer.runtime.jobs import Job, Jobs, Report, within
 from explorer.runtime.limits import LARGE_CORRECTIONS
 from explorer.runtime.problem import Problem
-from explorer.runtime.validation import finite, label_range, misfit, one_of, optional, read
+from explorer.runtime.validation import (
+    finite,
+    label_range,
+    misfit,
+    of_type,
+    one_of,
+    optional,
+    read,
+)
 from explorer.runtime.visitors import visitor
 from explorer.runtime.wire import Json
 from explorer.sources.columns import CHOOSE_COLUMNS
@@ -124,7 +133,7 @@ class Asked:
 
 def read_asked(request: Json) -> Asked:
     """Read what the page sends; Problem names the entry that does not fit."""
-    loss = request.get("loss", "cosent")
+    loss, _ = as_registered(of_type(str)(request.get("loss", "cosent"), "loss"))
     parameters = request.get("parameters") or {}
     if not isinstance(parameters, dict):
         raise misfit("parameters", parameters)

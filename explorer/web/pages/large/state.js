@@ -1,6 +1,7 @@
 // The state of the Large batch page: what is looked at, the way there, and what the server is still
 // at work on. The server keeps nothing that this description could not bring back.
 import { Bus } from "../../kit/bus.js";
+import { registered } from "../../kit/finder.js";
 import { History } from "../../kit/history.js";
 import * as link from "../../kit/link.js";
 import { pageData } from "../../kit/page_data.js";
@@ -135,7 +136,7 @@ export class LargePage extends Bus {
     if (text) {
       this.store.reset(link.read(this.store.table, text, parametersOf));
       const { past = [], future = [], corrections = [] } = kept ?? {};
-      this.store.update({ source: { corrections } });
+      this.store.update({ loss: registered(this.store.state.loss), source: { corrections } });
       Object.assign(this, { past: [...past], future: [...future] });
     }
     this.warn(null);
@@ -394,7 +395,7 @@ function placesOf({ source, loss, rules }) {
  * @type {import("../../kit/link.js").Parameters}
  */
 function parametersOf({ loss }) {
-  const { parameters = [] } = pageData.large.losses[loss] ?? {};
+  const { parameters = [] } = pageData.large.losses[registered(loss)] ?? {};
   return Object.fromEntries(parameters.map((one) => [one.name, one]));
 }
 

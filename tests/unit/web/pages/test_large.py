@@ -7,8 +7,11 @@ import threading
 
 import pytest
 
+from explorer.core.loss_lookup import as_registered, other_names
 from explorer.core.scenario import Data, Scenario
+from explorer.lab.large.methods import offered
 from explorer.runtime.jobs import Jobs
+from explorer.runtime.problem import Problem
 from explorer.web import large_files
 from explorer.web.pages.large import requests as large
 from tests.unit.lab.large.made import batch_of
@@ -105,3 +108,13 @@ def test_a_loss_that_positives_teach_nothing_is_refused_before_any_is_encoded(
     assert (answer["error"]["key"] if refused else None) == (refused and f"problem.{refused}")
     if not refused:
         assert answer["figures"]["pairs"] == 2
+
+
+def test_a_loss_goes_by_the_class_of_a_library():
+    named = [(name, loss) for name, loss, _ in other_names() if loss in offered()]
+    assert len(named) > 40
+    for name, loss in named:
+        if as_registered(name)[0] == loss:  # it is no name of several losses
+            assert large.read_asked({**REQUEST, "loss": name}).loss == loss
+    with pytest.raises(Problem, match="not offered"):
+        large.read_asked({**REQUEST, "loss": "NoSuchLoss"})

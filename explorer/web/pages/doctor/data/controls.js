@@ -13,6 +13,7 @@ import {
 } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { withLabels } from "../../../kit/files.js";
+import { registered } from "../../../kit/finder.js";
 import { grouped } from "../../../kit/numbers.js";
 import { pageData } from "../../../kit/page_data.js";
 import { agree, agreeToSet, GONE } from "../../../kit/server.js";
@@ -168,7 +169,8 @@ const Pasted = ({ channel }) =>
  * @param {Page} properties
  */
 function Purpose({ channel }) {
-  const { loss, batch, tokens, margin } = channel.data.state;
+  const { batch, tokens, margin } = channel.data.state;
+  const loss = registered(channel.data.state.loss);
   const most = entryOf(channel, "tokens").high ?? 0;
   const ours = Object.fromEntries(Object.entries(pageData.losses).filter(([, { group: one }]) => one !== "own"));
   const hasMargin = pageData.doctor.with_margin.includes(loss);

@@ -1,5 +1,6 @@
 // Which losses can learn from a dataset: each with its reasons, and where to go on with it.
 import { Fold } from "../../../kit/components.js";
+import { registered } from "../../../kit/finder.js";
 import { numbered } from "../../../kit/link.js";
 import { h } from "../../../kit/view.js";
 import { say, titleOf } from "../../../kit/words.js";
@@ -42,7 +43,7 @@ function SuitableLoss({ data, fit }) {
   const { loss, reasons } = fit;
   const scene = sceneOf(data, fit);
   const best = (data.found ?? data.classes)?.suited.find((one) => one.loss !== loss);
-  const isChecked = loss === data.state.loss || Boolean(data.classes);
+  const isChecked = loss === registered(data.state.loss) || Boolean(data.classes);
   return h(
     "li.lp-finding",
     null,
