@@ -21,7 +21,7 @@ from explorer.export.figure.cells import Cells, cells_of
 from explorer.export.figure.files import read_scenario, save
 from explorer.export.figure.formula import Run
 from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.svg import DARK, LIGHT, MATH, Palette, Pen, clean, fonts_of
+from explorer.export.figure.svg import DARK, LIGHT, MATH, Palette, Pen, clean, fonts_of, ramp_table
 from explorer.export.picture import picture
 from explorer.locale import catalogue, say
 from explorer.runtime.numbers import display_number
@@ -33,6 +33,8 @@ SAFE = (
 )
 # Beyond so many rows or columns only some are named beside the matrix.
 MOST_TICKS = 32
+# Of the 256 shades of a ramp plotly is told every fifth, and puts straight lines between them.
+SHADES_APART = 5
 
 
 def interactive_figure(
@@ -108,12 +110,11 @@ def _drawn(cells: Cells, rows: Axis, columns: Axis, palette: Palette) -> str:
 
     values = np.where(np.isfinite(cells.values), cells.values, np.nan)
     values[cells.masked] = np.nan
-    ends = len(cells.stops) - 1
     matrix = go.Heatmap(
         z=values,
         zmin=cells.least,
         zmax=cells.largest,
-        colorscale=[[place / ends, colour] for place, colour in enumerate(cells.stops)],
+        colorscale=_colour_scale(cells),
         hoverinfo="none",
         xgap=1 if cells.columns <= MOST_TICKS else 0,
         ygap=1 if 1 < cells.rows <= MOST_TICKS else 0,
@@ -133,6 +134,13 @@ def _drawn(cells: Cells, rows: Axis, columns: Axis, palette: Palette) -> str:
         plot_bgcolor=palette.ground,
     )
     return str(go.Figure(matrix, layout).to_json())
+
+
+def _colour_scale(cells: Cells) -> list[list[float | str]]:
+    """The ramp as plotly takes it: the part of the range at which each colour stands."""
+    colours = [f"rgb{tuple(colour)}" for colour in ramp_table(cells.stops)[::SHADES_APART].tolist()]
+    ends = len(colours) - 1
+    return [[(place / ends) ** cells.root, colour] for place, colour in enumerate(colours)]
 
 
 def _axis(axis: Axis) -> dict[str, object]:

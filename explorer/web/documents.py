@@ -65,6 +65,7 @@ def document(folder: str, functions: tuple[str, ...], root: str) -> bytes:
     languages = {name: say(name, "ui.language") for name in LANGUAGES}
     html = TEMPLATE.substitute(
         base=f"{escape(root)}/" if root else "./",  # all addresses of the page are relative to it
+        title=escape(f"{say('en', f'page.{folder}')} · LossPrism"),
         about=escape(say("en", "page.description")),
         served=assets.BASE,
         styles="\n".join(styles),

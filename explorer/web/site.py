@@ -8,7 +8,7 @@ import io
 import os
 import threading
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,7 +22,7 @@ from fastapi.routing import APIRoute
 from explorer.core.explore import explore
 from explorer.core.loss_lookup import loss_called
 from explorer.core.own_loss import add_own_loss, serve_on
-from explorer.core.scenario import Scenario
+from explorer.core.scenario import Scenario, View
 from explorer.export.picture import picture
 from explorer.front.address import KnowsAddress, read_address
 from explorer.front.hosts import KnowsHost
@@ -96,7 +96,8 @@ class Site:
 
 
 def first_scenario(device_name: str | None, loss: str | None) -> Scenario:
-    """Return what the page opens with: the default scene, on this device, under this loss.
+    """Return what the page opens with: the default scene, on this device, under this loss, and of
+    its terms the weights.
 
     Args:
         loss: any name of a loss, or FILE.py:FUNCTION for one of the user's own.
@@ -104,12 +105,13 @@ def first_scenario(device_name: str | None, loss: str | None) -> Scenario:
     Raises Problem where there is no such loss.
     """
     device.choose(device_name)
+    opening = Scenario(view=View(facet="weight"))
     if loss is None:
-        return Scenario()
+        return opening
     if ".py:" in loss:
-        return Scenario(loss=add_own_loss(loss).name)
+        return replace(opening, loss=add_own_loss(loss).name)
     registered, convention = loss_called(loss)
-    return Scenario(loss=registered, convention=convention)
+    return replace(opening, loss=registered, convention=convention)
 
 
 def _download(place: str, name: str) -> FileResponse:

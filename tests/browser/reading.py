@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Locator, Page, expect
 
-CANVAS = "#main-matrix canvas:not(.lp-legend)"
+CANVAS = "#main-matrix .lp-stage canvas[tabindex]"
 # In the first it is laid out, in the second what watches its size has followed.
 TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 PROBLEM = "#main-figures .lp-problem"
@@ -24,9 +24,16 @@ def visit(page: Page, address: str) -> Page:
     return page
 
 
+# Whoever looks for a control opens its fold.
+OPEN_CONTROLS = """() => {
+  for (const fold of document.querySelectorAll("#main-controls details")) fold.open = true;
+}"""
+
+
 def _first_picture(page: Page) -> None:
     # Asking in every frame would make frames of a page that has enough to do.
     page.wait_for_function(f"window.lossprism && {CHANNEL}.drawn >= 1")
+    page.evaluate(OPEN_CONTROLS)
     settle(page)
 
 
@@ -82,13 +89,25 @@ def replacing(page: Page) -> Iterator[None]:
     back.evaluate("back => back()")
 
 
+@contextmanager
+def controls_in_sight(page: Page) -> Iterator[None]:
+    """Open the drawer of the controls for a moment, where the screen is too narrow for them."""
+    in_drawer = not page.locator("#main-controls").is_visible()
+    if in_drawer:
+        page.click("#lp-drawer")
+    yield
+    if in_drawer:
+        page.click("#lp-drawer")
+
+
 def choose(page: Page, loss: str, convention: str = "") -> None:
-    if page.locator("#lp-loss").input_value() != loss:
-        with redrawn(page):
-            page.select_option("#lp-loss", loss)
-    if convention:
-        with redrawn(page):
-            page.select_option("#lp-convention", convention)
+    with controls_in_sight(page):
+        if page.locator("#lp-loss").input_value() != loss:
+            with redrawn(page):
+                page.select_option("#lp-loss", loss)
+        if convention:
+            with redrawn(page):
+                page.select_option("#lp-convention", convention)
 
 
 def slider(page: Page, name: str) -> tuple[Locator, Locator]:
@@ -108,6 +127,8 @@ def unfold(page: Page, key: str) -> None:
     """Open the fold whose title is this entry of the catalogue."""
     title = f"details > summary[data-say='{key}'], details > summary:has([data-say='{key}'])"
     summary = page.locator(title)
+    if summary.evaluate("summary => summary.parentElement.open"):
+        return
     # What is in it is made as it hears that it is open, a moment later.
     heard = summary.evaluate_handle(HEARD)
     summary.click()
@@ -121,7 +142,7 @@ def unfold_all(page: Page) -> None:
     page.evaluate("for (const fold of document.querySelectorAll('.lp details')) fold.open = true")
     page.wait_for_selector("#main-pairs tbody tr")
     page.wait_for_selector("#main-sweep .main-svg", state="attached")
-    expect(page.locator("#main-figures .lp-statistics")).not_to_be_empty()
+    expect(page.locator("#main-metrics .lp-statistics")).not_to_be_empty()
     settle(page)
 
 
@@ -264,12 +285,12 @@ def loss_shown(page: Page) -> float:
 
 
 def figure(page: Page, key: str) -> str:
-    return page.locator(f"[data-figure={key}] strong").inner_text()
+    return page.locator(f"[data-figure={key}] strong").text_content()
 
 
 def figure_note(page: Page, key: str) -> str:
     """The small print below a figure: "64 of 269"."""
-    return page.locator(f"[data-figure={key}] small").first.inner_text()
+    return page.locator(f"[data-figure={key}] small").first.text_content()
 
 
 def table_rows(page: Page) -> list[list[str]]:

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.reading import CHANNEL, choose, redrawn, settle, upload
+from tests.browser.reading import CHANNEL, choose, redrawn, settle, unfold, upload
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
@@ -45,6 +45,7 @@ def test_batches_of_a_file_follow_one_another_and_are_compared(page: Page) -> No
         size.fill("8")
     assert len(rows(page)) == 8
     # Over many batches each figure has its spread, with this batch in it.
+    unfold(page, "ui.more_metrics")
     page.click("#lp-spread")
     expect(page.locator(SPREAD).first).to_be_visible()
     loss = page.locator(".lp-loss .lp-spread svg").first

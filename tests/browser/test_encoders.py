@@ -109,7 +109,7 @@ def test_a_second_encoder_guides(page: Page, tmp_path: Path) -> None:
     expect(page.get_by_text("Teacher: all alike")).to_be_visible()
     # A cell tells its numbers, though the candidate in its column is no pair.
     hover_cell(page, 0, 0)
-    card = page.locator("#main-matrix .lp-card")
+    card = page.locator("#main-cell .lp-card")
     expect(card.locator(".lp-side b").last).to_contain_text("candidate 1")
     expect(card).to_contain_text("weight")
     page.mouse.move(5, 5)

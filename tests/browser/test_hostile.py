@@ -52,7 +52,7 @@ def test_hostile_sentences_in_the_table(page: Page) -> None:
     told = set()
     for cell in range(len(rows)):
         hover_cell(page, cell, (cell + 1) % shape(page)[1])
-        told.update(page.locator("#main-matrix .lp-card .lp-side p").all_text_contents())
+        told.update(page.locator("#main-cell .lp-card .lp-side p").all_text_contents())
     assert told >= set(HOSTILE)
     untouched(page)
 
@@ -104,4 +104,4 @@ def test_a_hundred_thousand_characters(page: Page) -> None:
     assert len(table_rows(page)[0][0]) > 100_000
     hover_cell(page, 0, 1)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert len(page.locator("#main-matrix .lp-card").inner_text()) < 2000
+    assert len(page.locator("#main-cell .lp-card").inner_text()) < 2000

@@ -36,7 +36,7 @@ from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
 
-CARD = "#main-matrix .lp-card"
+CARD = "#main-cell .lp-card"
 PIN = "#main-matrix .lp-pin"
 LEGEND_COLOURS = """() => {
   const canvas = document.querySelector("#main-matrix .lp-legend");
@@ -62,6 +62,8 @@ def heaviest_cell(page: Page) -> tuple[int, int]:
 
 
 def test_dragging_the_slider(page: Page) -> None:
+    with redrawn(page):
+        page.locator("#main-matrix .lp-tab", has_text="Value").click()
     track, box = slider(page, "scale")
     place = track.bounding_box()
     middle = place["y"] + place["height"] / 2
@@ -114,8 +116,6 @@ def ruler(page: Page) -> tuple[str, ...]:
 
 
 def test_the_matrix_repaints_with_the_slider(page: Page) -> None:
-    with redrawn(page):
-        page.locator("#main-matrix .lp-tab", has_text="Weight").click()
     before = cell_colours(page)
     with redrawn(page):
         slider(page, "scale")[1].fill("2")
@@ -275,7 +275,7 @@ def test_a_pin_stays_with_its_pair(page: Page) -> None:
         assert pin != place
     page.locator(CANVAS).focus()
     page.keyboard.press("Escape")
-    expect(page.locator(PIN)).to_be_hidden()
+    expect(page.locator(CARD)).not_to_contain_text("pinned")
 
 
 def test_arrow_keys_walk_the_cells(page: Page) -> None:
@@ -296,8 +296,8 @@ def test_arrow_keys_walk_the_cells(page: Page) -> None:
 
 
 def test_the_four_facets(page: Page) -> None:
-    marks = {"Value": pixels(page)["mark"]}
-    for facet in ("Mask", "Weight", "Gradient"):
+    marks = {}
+    for facet in ("Value", "Mask", "Weight", "Gradient"):
         with redrawn(page):
             page.locator("#main-matrix .lp-tab", has_text=facet).click()
         expect(page.locator("#main-matrix .lp-tab[aria-selected=true]")).to_have_text(facet)
@@ -342,7 +342,7 @@ def test_sorting(page: Page) -> None:
 
 def test_walking_the_derivation(page: Page) -> None:
     steps = page.locator("#main-derivation .lp-step")
-    place = page.locator("#main-derivation .lp-place")
+    place = page.locator("#main-matrix .lp-place")
     title = page.locator("#main-matrix .lp-title")
 
     def current() -> int:
@@ -360,7 +360,7 @@ def test_walking_the_derivation(page: Page) -> None:
                 page.locator("#main-derivation .lp-steps").focus()
                 page.keyboard.press(key)
             else:
-                page.locator("#main-derivation button", has_text=key).click()
+                page.locator("#main-matrix .lp-walk button", has_text=key).click()
         assert current() == before + by
         assert place.inner_text() == f"{current() + 1} of {count}"
         seen.add(title.inner_text())
@@ -383,12 +383,13 @@ def test_a_loss_is_judged_by_what_it_does(page: Page, subtests: pytest.Subtests)
     }.items():
         with subtests.test(loss=loss):
             choose(page, loss)
-            heads = page.locator("#main-figures .lp-figure > [data-say]:first-child")
-            names = heads.all_inner_texts()
+            heads = page.locator("#lp-main .lp-figure > [data-say]:first-child")
+            names = heads.all_text_contents()
             assert [names[1], names[4]] == judged
 
 
 def test_a_figure_explains_itself_to_pointer_and_keyboard(page: Page) -> None:
+    unfold(page, "ui.more_metrics")
     for key in ("violated", "gradient", "loss"):
         box = page.locator(f"[data-figure={key}]")
         tip = box.locator("[role=tooltip]")
@@ -398,7 +399,7 @@ def test_a_figure_explains_itself_to_pointer_and_keyboard(page: Page) -> None:
         assert box.get_attribute("aria-describedby") == tip.get_attribute("id")
         page.mouse.move(5, 5)
         expect(tip).to_be_hidden()
-    page.locator("[data-figure=loss]").focus()
+    page.locator("#main-metrics summary").focus()
     page.keyboard.press("Tab")
     expect(page.locator("[data-figure=violated] [role=tooltip]")).to_be_visible()
     box = page.locator("[data-figure=violated] [role=tooltip]").bounding_box()
@@ -427,6 +428,6 @@ def test_the_matrix_is_sharp_at_every_pixel_ratio(
 
 
 def test_a_rule_for_the_scale_is_quoted_and_not_offered(page: Page) -> None:
-    advice = page.locator("#main-controls .lp-slider .lp-note", has_text="λ = α/σ")
+    advice = page.locator("#main-metrics .lp-note", has_text="λ = α/σ")
     expect(advice).to_contain_text("Rule of thumb")
     expect(advice.locator("button, a")).to_have_count(0)

@@ -52,7 +52,7 @@ def test_one_name_of_ours_is_left_in_the_window(untouched: Page) -> None:
 
 def test_opens_with_a_picture(untouched: Page) -> None:
     sound(untouched)
-    expect(untouched.locator("#main-figures .lp-statistics")).to_be_empty()
+    expect(untouched.locator("#main-metrics .lp-statistics")).to_be_empty()
     assert untouched.locator("#lp-example").input_value() == "graded_english"
     assert untouched.locator("#lp-loss").input_value() == "cosent"
     assert untouched.locator("h1").inner_text() == "CoSENT"
@@ -68,7 +68,7 @@ def test_the_first_screen_counts_the_heavy_terms_once(page: Page) -> None:
     figures = page.evaluate("window.lossprism.page().picture.figures")
     count = str(figures["active"])
     assert figure(page, "active") == count
-    remarks = page.locator("#main-figures .lp-remarks").inner_text()
+    remarks = page.locator("#lp-main").text_content()
     said = f"{count} of {figures['terms']} terms carry {100 * figures['carried']:.0f}%"
     assert said in remarks
     assert said in page.locator("#main-terms .lp-note").first.inner_text()
@@ -85,11 +85,12 @@ def test_a_loss_beyond_its_collapse_value_is_written_at_the_end_of_the_line(page
 
 
 def test_positives_are_counted_where_they_matter_and_lead_to_their_rule(page: Page) -> None:
-    told = page.locator("#main-figures .lp-basis")
+    told = page.locator("#main-metrics .lp-basis")
     expect(told).to_be_hidden()
     choose(page, "info_nce")
     batch = page.evaluate("window.lossprism.page().batch")
     expect(told).to_contain_text(f"{batch['positives']} of {len(batch['labels'])} pairs")
+    unfold(page, "ui.more_metrics")
     told.locator("button").click()
     expect(page.locator("#lp-threshold")).to_be_focused()
 
@@ -116,11 +117,12 @@ def test_losses_and_a_convention_of_each_group(page: Page, subtests: pytest.Subt
             choose(page, loss)
             sound(page)
             assert page.locator("h1").inner_text() == spec.title
-            # Its parameters stand in the sidebar, each with its own control.
+            # Each of its parameters has a control: one is the lever, the others among the settings.
             controls = page.locator(".lp-parameters [data-parameter]")
             names = controls.evaluate_all("all => all.map(one => one.dataset.parameter)")
-            assert names == [parameter.name for parameter in spec.parameters]
-            boxes = page.locator("#main-controls .lp-parameters .lp-number")
+            assert sorted(names) == sorted(parameter.name for parameter in spec.parameters)
+            assert len(page.query_selector_all("#main-lever [data-parameter]")) <= 1
+            boxes = page.locator(".lp-parameters .lp-number")
             room = boxes.evaluate_all(f"all => all.map({ROOM_LEFT})")
             assert min(room, default=0) >= 0, "a parameter is cut off in its box"
             if of_groups.get(spec.group) is spec:

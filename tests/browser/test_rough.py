@@ -28,7 +28,7 @@ from tests.browser.reading import (
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
 COUNT = "#main-pairs summary .lp-note"
-REMARKS = "#main-figures .lp-remarks"
+REMARKS = "#lp-main"
 NOTE = "#main-controls .lp-panel:not([hidden])"
 SKIPPED = "#main-controls .lp-skipped li"
 

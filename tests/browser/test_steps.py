@@ -45,6 +45,8 @@ def table_shown(page: Page) -> list[list[float | str]]:
 def test_the_textbook_batch_shows_the_numbers_its_source_prints(page: Page) -> None:
     with redrawn(page):
         page.select_option("#lp-example", "cosent_batch")
+    with redrawn(page):
+        page.locator("#main-matrix .lp-tab", has_text="Value").click()
     page.locator("#main-matrix [data-say='ui.as_table']").click()
     for name, printed in PRINTED.items():
         go_to(page, name)
@@ -90,7 +92,7 @@ def test_a_number_on_the_way_stands_alone_too(page: Page) -> None:
 
 # ---- The formula and where its numbers come from -----------------------------------------------
 
-LIVE = "#main-matrix .lp-card .lp-live"
+LIVE = "#main-cell .lp-card .lp-live"
 ROW, COLUMN = (f"#main-matrix .lp-band.lp-of-{side}" for side in ("row", "column"))
 
 
@@ -121,7 +123,7 @@ def test_a_number_of_the_formula_lights_up_what_it_came_from(page: Page) -> None
     expect(page.locator(COLUMN)).to_be_visible()
     expect(page.locator(ROW)).to_be_hidden()
     # The number of a parameter: its slider.
-    slider = page.locator("#main-controls .lp-slider", has=page.locator("[data-parameter=scale]"))
+    slider = page.locator("#main-lever .lp-slider", has=page.locator("[data-parameter=scale]"))
     live.locator("[data-at=parameter]").hover()
     expect(slider).to_have_class("lp-slider lp-lit")
     page.mouse.move(5, 5)
@@ -167,7 +169,7 @@ def test_a_cell_that_takes_no_part_is_said_to_become_nothing(page: Page) -> None
     go_to(page, "ordered")
     hover_cell(page, *masked)
     assert formulas(page, LIVE)[0].count("<") == 1
-    expect(page.locator("#main-matrix .lp-absent")).to_be_visible()
+    expect(page.locator("#main-cell .lp-absent")).to_be_visible()
 
 
 def test_the_sides_of_a_cell_and_their_numbers_share_a_colour(page: Page) -> None:
@@ -175,7 +177,7 @@ def test_the_sides_of_a_cell_and_their_numbers_share_a_colour(page: Page) -> Non
     colour = "one => getComputedStyle(one).color"
     seen = set()
     for side, letter in (("row", "j"), ("column", "i")):
-        head = page.locator(f"#main-matrix .lp-side.lp-of-{side} b")
+        head = page.locator(f"#main-cell .lp-side.lp-of-{side} b")
         assert head.inner_text().endswith(f"({letter})")
         number_of_it = page.locator(LIVE).locator(f"[data-at={side}]")
         assert head.evaluate(colour) == number_of_it.evaluate(colour)

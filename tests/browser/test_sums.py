@@ -24,7 +24,6 @@ def test_two_losses_are_put_together(page: Page) -> None:
         slider(page, "scale")[1].press("Enter")
     alone = loss_shown(page)
     expect(page.locator("#main-parts")).to_be_hidden()
-    page.click("#lp-combine summary")
     with redrawn(page):
         page.select_option("#lp-combine-add", "angle")
     expect(page.locator("h1")).to_have_text("CoSENT + AnglE")
@@ -58,7 +57,6 @@ def test_two_losses_are_put_together(page: Page) -> None:
     assert loss_shown(page) == shown
     expect(slider(page, "weight_of_angle")[1]).to_have_value(weight)
     # One part is taken out again: a loss by itself.
-    page.click("#lp-combine summary")
     with redrawn(page):
         page.locator("#lp-combine .lp-part button").nth(0).click()
     expect(page.locator("h1")).to_have_text("AnglE")

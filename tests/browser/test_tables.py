@@ -113,7 +113,9 @@ def test_labels_are_not_doubted_on_the_word_of_an_encoder_that_cannot_read(page:
     with redrawn(page):
         page.select_option("#lp-example", "graded_chinese")
     expect(warning).to_be_visible()
-    expect(page.locator("#main-figures .lp-remarks li").first).to_contain_text("trained on English")
+    expect(page.locator("#lp-main :is(.lp-verdict, .lp-remarks li)").first).to_contain_text(
+        "trained on English"
+    )
     with redrawn(page):
         page.select_option("#lp-example", "graded_english")
     expect(warning).to_be_hidden()

@@ -128,26 +128,26 @@ def test_a_scene_goes_into_a_file_and_comes_back(box: Page) -> None:
 
 def test_statistics_come_when_asked_for(page: Page) -> None:
     """Before, the page has none: see test_opens_with_a_picture."""
-    details = page.locator("#main-figures .lp-more")
-    details.locator("summary").click()
+    details = page.locator("#main-metrics .lp-more")
+    unfold(page, "ui.more_metrics")
     expect(details).to_contain_text("Pearson correlation")
     expect(details).to_contain_text("Kolmogorov–Smirnov")
 
 
 def test_striking_things_are_said_and_follow_the_slider(page: Page) -> None:
-    said = page.locator("#main-figures .lp-remarks li")
+    said = page.locator("#lp-main :is(.lp-verdict, .lp-remarks li)")
     expect(said.first).to_contain_text("worse than giving every pair the same score")
     with redrawn(page):
         page.evaluate(f"{CHANNEL}.setParameter('scale', 0.5)")
     settle(page)
-    expect(page.locator("#main-figures .lp-remarks")).not_to_contain_text("above the band")
+    expect(page.locator("#lp-main")).not_to_contain_text("above the band")
 
 
 def test_a_drag_looks_closer_and_the_button_goes_back(page: Page) -> None:
     canvas = page.locator("#main-matrix .lp-stage canvas")
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
-    ticks = page.locator("#main-matrix .lp-row-ticks span")
+    ticks = page.locator("#main-matrix .lp-row-ticks b:not(:empty)")
     assert ticks.count() == 24
     page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + box["height"] * 0.1)
     page.mouse.down()
@@ -160,6 +160,8 @@ def test_a_drag_looks_closer_and_the_button_goes_back(page: Page) -> None:
 
 
 def test_the_matrix_can_be_read_as_a_table(page: Page) -> None:
+    with redrawn(page):
+        page.locator("#main-matrix .lp-tab", has_text="Value").click()
     page.click("#main-matrix [data-say='ui.as_table']")
     rows = page.locator("#main-matrix .lp-cells tbody tr")
     expect(rows).to_have_count(24)

@@ -81,7 +81,7 @@ def test_what_an_example_holds_on_purpose_stays_at_its_rows(page: Page) -> None:
 
 def test_they_are_left_out_by_one_name_on_all_pages(page: Page, server: Server) -> None:
     show(page, SCENE)
-    remarks = page.locator("#main-figures .lp-remarks")
+    remarks = page.locator("#lp-main")
     # Rows 1 and 2 are each other's query; rows 3 and 4 have one key.
     expect(remarks).to_contain_text(
         "Of the 16 negatives of InfoNCE, 2 hold the text of their own query"

@@ -36,7 +36,7 @@ VISIBLE = """() => {
     const walk = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
     while (walk.nextNode()) {
       const { parentElement: at, textContent } = walk.currentNode;
-      if (!textContent.trim() || at.closest(".katex, code, [hidden]")) continue;
+      if (!textContent.trim() || at.closest(".katex, code, [hidden], #lp-language")) continue;
       const { sentences } = window.lossprism.page().batch;
       if (sentences.some((sentence) => textContent.includes(sentence.slice(0, 20)))) continue;
       seen.add(textContent.trim());
@@ -88,7 +88,13 @@ READ = """() => {
   const { sentences } = window.lossprism.page().batch;
   const own = (text) => sentences.some(
     (one) => one.includes(text) || text.includes(one.slice(0, 12)));
-  const put = (text) => { if (text.trim() && !own(text.trim())) told.add(text.trim()); };
+  // Names of steps and parameters are those of the code in every language.
+  const { steps, parameters } = window.lossprism.page().picture;
+  const code = [...steps.map(({ name }) => name), ...Object.keys(parameters)];
+  const put = (text) => {
+    const words = text.split(/\\b/).filter((word) => !code.includes(word)).join("").trim();
+    if (words && !own(text.trim())) told.add(words);
+  };
   const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walk.nextNode()) {
     const { parentElement: at, textContent } = walk.currentNode;
@@ -106,7 +112,20 @@ NAMES = {
     "torch",
     "no_duplicates",
     *("nn", "Module"),
-    *("LossPrism", "English", "Hub", "CSV", "TSV", "JSONL", "Parquet", "SVG", "PNG", "MB", "ms"),
+    *(
+        "LossPrism",
+        "English",
+        "Hub",
+        "CSV",
+        "TSV",
+        "JSONL",
+        "Parquet",
+        "Arrow",
+        "SVG",
+        "PNG",
+        "MB",
+        "ms",
+    ),
     *("CPU", "Python", "Pearson", "Spearman", "Kolmogorov", "Smirnov", "losses", "eq"),
     *(
         "sentence-transformers",
@@ -155,7 +174,7 @@ def test_chinese_leaves_no_english_behind_but_names(page: Page) -> None:
     page.click("#lp-language")
     expect(page.locator("#lp-language")).to_have_text("English")
     # The statistics are asked of the server anew.
-    expect(page.locator("#main-figures .lp-statistics")).to_contain_text(re.compile("[一-鿿]"))
+    expect(page.locator("#main-metrics .lp-statistics")).to_contain_text(re.compile("[一-鿿]"))
     assert english_left(page) == set()
     assert loss_shown(page) == english_loss
     # What comes later is Chinese too.

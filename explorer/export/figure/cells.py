@@ -39,7 +39,8 @@ class Cells:
     of a `ramp` ("sequential", "diverging", "mask"), hatched where `masked`.
 
     `facet` is what of a step the values are, and `called` the key of its name; `two_tone` values
-    are yes or no, `of_shares` are written in percent.
+    are yes or no, `of_shares` are written in percent. The colour of a value is that of its `root`
+    of this degree: 3 for weights, so that a hundredth of all differs from nothing.
     """
 
     palette: Palette
@@ -52,6 +53,7 @@ class Cells:
     facet: str = "value"
     two_tone: bool = False
     of_shares: bool = False
+    root: int = 1
 
     @property
     def rows(self) -> int:
@@ -73,11 +75,16 @@ class Cells:
     def stops(self) -> tuple[str, ...]:
         return getattr(self.palette, self.ramp)
 
+    def value_at(self, part: float) -> float:
+        """Return the value whose colour stands at this part, from 0 to 1, of the ramp."""
+        return self.least + part**self.root * (self.largest - self.least)
+
     def colours(self) -> np.ndarray:
         """[rows, columns, 4] bytes: the ramp, the colour of broken cells, clear where absent."""
-        factor = 255 / (self.largest - self.least) if self.largest > self.least else 0.0
+        reach = 1 / (self.largest - self.least) if self.largest > self.least else 0.0
         finite = np.where(np.isfinite(self.values), self.values.astype(np.float64), self.least)
-        shade = (finite - self.least) * factor + 0.5
+        part = (finite - self.least) * reach
+        shade = 255 * (np.cbrt(part) if self.root == 3 else part) + 0.5
         painted = ramp_table(self.stops)[shade.clip(0, 255).astype(int)]
         painted[self.broken] = channels(self.palette.broken)
         alpha = np.where(self.absent, 0, 255)[..., None]
@@ -107,14 +114,14 @@ def cells_of(exploration: Exploration, shown: Shown, palette: Palette) -> Cells:
     masked = mask == 0 if hatched else np.zeros(values.shape, dtype=bool)
     # As on the page: the meaning of a quantity chooses its colours, not its values.
     signed = facet == "gradient" or (facet == "value" and shown.signed)
+    is_weight = facet == "weight" and not two_tone
     least, largest = 0.0, 1.0
-    if not two_tone:
+    if not (two_tone or is_weight):
         least, largest = value_range(torch.from_numpy(values[np.isfinite(values)]), signed)
-        least = 0.0 if facet == "weight" else least
     ramp = "mask" if two_tone else "diverging" if signed else "sequential"
-    of_shares = facet == "weight"
     called = f"facet.{facet}"
-    return Cells(palette, values, masked, ramp, least, largest, called, facet, two_tone, of_shares)
+    scale = (palette, values, masked, ramp, least, largest)
+    return Cells(*scale, called, facet, two_tone, is_weight, 3 if is_weight else 1)
 
 
 def drawn_cells(pen: Pen, cells: Cells, x: float, y: float, w: float, h: float) -> list[str]:

@@ -25,9 +25,8 @@ def legend(pen: Pen, cells: Cells, x: float, y: float) -> tuple[list[str], float
         return out, y
     out.append(rectangle(x, y, 13, LEGEND_HEIGHT, fill="url(#lp-ramp)", stroke=palette.line))
     out.append(_ramp(cells.stops))
-    middle = 0.0 if cells.ramp == "diverging" else (cells.least + cells.largest) / 2
-    marks = [(0.0, cells.largest), (0.5, middle), (1.0, cells.least)]
-    for part, value in marks:
+    for part in (0.0, 0.5, 1.0):
+        value = cells.value_at(1 - part)
         said = percent(value) if cells.of_shares else display_number(value, 3)
         at = y + 5 + part * (LEGEND_HEIGHT - 6) + 3
         out.append(pen.text(x + 20, at, said, size=12, kind="legend"))

@@ -1,6 +1,6 @@
 // What a cell of a step says: both its sides in words, the formula with its numbers, what it weighs.
 import { floats } from "./arrays.js";
-import { clip, h } from "./dom.js";
+import { clip, h, walkableLine } from "./dom.js";
 import { falseNegative } from "./false_negative.js";
 import { tex } from "./formula.js";
 import { bare, percent, show, texNumber } from "./numbers.js";
@@ -16,7 +16,7 @@ import { language, say } from "./words.js";
  * A step as it is drawn, its arrays unpacked.
  * @typedef {{ shown: Shown, live: ReturnType<typeof import("./live.js").liveFormula>, numberOf: Numbering,
  *   arrays: { value: Float32Array, gradient: Float32Array | null, weight: Float32Array | null,
- *     mask: Uint8Array | null },
+ *     mask: Uint8Array | null, score: Float32Array },
  *   picture: import("../wire").Looked, batch: Batch | null }} DrawnStep
  */
 
@@ -61,21 +61,19 @@ export function cellCard(emit) {
   let told = "";
   /** @type {DrawnStep | null} */
   let toldOf = null;
-  /** @type {Float32Array | null} */
-  let scores = null;
   /** @type {{ own: Float32Array, beside: Float32Array | null } | null} */
   let gradients = null;
 
   /**
-   * `at`: the cell's place, or null; `pinned`: whether it is the pinned one.
+   * `at`: the cell's place, or null; `mark`: whether it is the "pinned" one or the "heaviest".
    * @param {DrawnStep} step
    * @param {[number, number] | null} at
-   * @param {boolean} pinned
+   * @param {"pinned" | "heaviest" | ""} mark
    */
-  function tell(step, at, pinned) {
-    const key = JSON.stringify([at, pinned, language()]);
+  function tell(step, at, mark) {
+    const key = JSON.stringify([at, mark, language()]);
     if (key === told && (toldOf === step || !at)) return;
-    if (toldOf?.picture !== step.picture) scores = gradients = null;
+    if (toldOf?.picture !== step.picture) gradients = null;
     [told, toldOf] = [key, step];
     if (!at) {
       element.replaceChildren(h("p.lp-hint", {}, say("ui.hover_hint")));
@@ -88,7 +86,8 @@ export function cellCard(emit) {
     element.replaceChildren(
       h("div.lp-sides", {}, side(step, shown.row_axis, row, true), side(step, shown.column_axis, column, false)),
       formula,
-      h("div.lp-facts", {}, factsOf(step, row, column), pinned ? h("span.lp-pinned", {}, say("ui.pinned")) : null),
+      h("div.lp-facts", {}, factsOf(step, row, column), mark ? h("span.lp-pinned", {}, say(`ui.${mark}`)) : null),
+      ...(mark === "heaviest" ? [h("p.lp-hint", {}, say("ui.hover_hint"))] : []),
     );
   }
 
@@ -165,28 +164,16 @@ export function cellCard(emit) {
    * @param {boolean} isRow
    */
   function side(step, axis, index, isRow) {
-    const item = axis.items[index];
-    if (item === undefined || !axis.name || !step.batch) return null;
-    const { first, second, sentences, labels } = step.batch;
-    const [pair, sentence] = [axis.pairs[index] ?? -1, axis.sentences[index] ?? -1];
+    if (axis.items[index] === undefined || !axis.name || !step.batch) return null;
     const letter = (LETTERS[axis.name] ?? ["", ""])[isRow ? 0 : 1];
-    const called = `${say(`axis.one.${axis.name}`)} ${nameAt(step, axis, index)}${letter ? ` (${letter})` : ""}`;
-    const isPair = pageData.paired.includes(axis.name);
-    // A candidate that is another one in every row is no pair.
-    const ofPair = pair >= 0 ? [first[pair], second[pair]] : [];
-    const lines = isPair ? ofPair : sentence >= 0 ? [sentences[sentence]] : [];
-    scores ??= floats(step.picture.pairs.score);
-    const facts =
-      isPair && pair >= 0
-        ? [say("ui.pair_facts", { label: show(labels[pair]), score: show(scores[pair]) }), ...felt(step, pair)].join(
-            " · ",
-          )
-        : "";
+    const called = `${calledAt(step, axis, index)}${letter ? ` (${letter})` : ""}`;
+    const known = isPaired(axis.name) ? labelAndScore(step, axis, index) : null;
+    const facts = known ? [pairFacts(known), ...felt(step, axis.pairs[index])].join(" · ") : "";
     return h(
       `div.lp-side.lp-of-${isRow ? "row" : "column"}`,
-      {},
+      { "data-batch-text": "" },
       h("b", {}, called),
-      lines.map((line) => h("p", { title: line }, clip(line, 110))),
+      textsAt(step, axis, index).map((line) => h("p", { title: line }, clip(line, 110))),
       facts ? h("small", {}, facts) : null,
     );
   }
@@ -204,18 +191,18 @@ export function cellCard(emit) {
     const axes = { row: shown.row_axis, column: shown.column_axis };
     /** @type {NodeListOf<HTMLElement>} */
     const parts = formula.querySelectorAll("[data-at]");
+    walkableLine(Array.from(parts));
     for (const part of parts) {
       const { of = "", at = "", pair: own = "-1", more } = part.dataset;
       const axis = axes[at];
       const place = at === "row" ? row : column;
       const pair = Number(own) >= 0 ? Number(own) : (axis?.pairs[place] ?? -1);
       const pairs = at === "cell" ? pairsAt(shown, row, column) : pair >= 0 ? [pair] : [];
-      const name = axis?.name ? `${say(`axis.one.${axis.name}`)} ${nameAt(step, axis, place)}` : "";
+      const name = axis?.name ? calledAt(step, axis, place) : "";
       const whose = Number(own) >= 0 ? `${say("axis.one.pair")} ${step.numberOf(pair)}` : name;
       part.title = more ? say("ui.live_rest", { count: more }) : [of, whose].filter(Boolean).join(" · ");
       part.setAttribute("role", "button");
       part.setAttribute("aria-label", `${part.title}: ${part.textContent}`);
-      part.tabIndex = 0;
       const reach = () => emit("point", pairs, { of, at });
       const leave = () => emit("point", [], null);
       const lead = () => emit("lead", of);
@@ -231,6 +218,70 @@ export function cellCard(emit) {
   }
 
   return { element, tell, wire };
+}
+
+/** @param {string} axis */
+const isPaired = (axis) => pageData.paired.includes(axis);
+
+/**
+ * What a row or column is called, with its kind: "pair 7".
+ * @param {DrawnStep} step
+ * @param {Axis} axis
+ * @param {number} place
+ */
+const calledAt = (step, axis, place) => `${say(`axis.one.${axis.name}`)} ${nameAt(step, axis, place)}`;
+
+/**
+ * The texts behind a row or column: both of a pair, one of a sentence, none of a candidate that is another one in
+ * every row.
+ * @param {Pick<DrawnStep, "batch">} step
+ * @param {Axis} axis
+ * @param {number} place
+ * @returns {string[]}
+ */
+export function textsAt({ batch }, { name, pairs, sentences }, place) {
+  const [pair, sentence] = [pairs[place] ?? -1, sentences[place] ?? -1];
+  if (batch && isPaired(name) && pair >= 0) return [batch.first[pair], batch.second[pair]];
+  return batch && sentence >= 0 ? [batch.sentences[sentence]] : [];
+}
+
+/**
+ * Label and similarity of the pair that a row or column is, or that a query belongs to; null where there is none.
+ * @param {Pick<DrawnStep, "batch" | "arrays">} step
+ * @param {Axis} axis
+ * @param {number} place
+ * @returns {[number, number] | null}
+ */
+export function labelAndScore({ batch, arrays }, { name, pairs }, place) {
+  const pair = pairs[place] ?? -1;
+  if (!batch || pair < 0 || !(name === "query" || isPaired(name))) return null;
+  return [batch.labels[pair], arrays.score[pair]];
+}
+
+/** @param {[number, number]} known label and similarity */
+const pairFacts = ([label, score]) => say("ui.pair_facts", { label: show(label), score: show(score) });
+
+/**
+ * A cell in words, for a screen reader: both its sides with their texts, labels and scores, its value and weight.
+ * @param {DrawnStep} step
+ * @param {number} row
+ * @param {number} column
+ */
+export function cellWords(step, row, column) {
+  const { shown, arrays } = step;
+  const index = row * shown.columns + column;
+  /** @type {(axis: Axis, place: number) => string[]} */
+  const side = (axis, place) => {
+    if (!axis.name || axis.items[place] === undefined) return [];
+    const known = labelAndScore(step, axis, place);
+    return [calledAt(step, axis, place), ...textsAt(step, axis, place), ...(known ? [pairFacts(known)] : [])];
+  };
+  const absent = isAbsent(step, index) || arrays.value[index] === -Infinity;
+  const value = absent ? say("ui.takes_no_part") : show(arrays.value[index]);
+  const weight = arrays.weight && !absent ? [say("ui.weight_is", { share: percent(arrays.weight[index]) })] : [];
+  const said = [...side(shown.row_axis, row), ...side(shown.column_axis, column)].join(". ");
+  const place = say("ui.cell_says", { row: row + 1, column: column + 1, value: [value, ...weight].join(", ") });
+  return [said, place].filter(Boolean).join(". ");
 }
 
 /**

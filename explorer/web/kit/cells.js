@@ -1,11 +1,17 @@
 // Cells as colours: what a matrix, a map of blocks and a thumbnail are drawn with. Plain arrays in;
 // it knows nothing of what they mean.
 import { hatching, packed, palette, rampTable } from "./colours.js";
-import { contextOf, h, setText } from "./dom.js";
+import { contextOf, h, isStill, setText } from "./dom.js";
 
 /** @typedef {"diverging" | "sequential" | "mask"} Ramp */
 /** @typedef {{ top: number, left: number, rows: number, columns: number }} View the cells in sight */
-/** @typedef {{ rows: number, columns: number, values: ArrayLike<number>, least: number, largest: number, ramp: Ramp }} Cells */
+/**
+ * `root`: the colour of a value is that of its root of this degree, so that shares of a hundredth differ to the eye.
+ * @typedef {{ rows: number, columns: number, values: ArrayLike<number>, least: number, largest: number, ramp: Ramp,
+ *   root?: 1 | 3 }} Cells
+ */
+
+const TWEEN_MS = 250;
 
 /** @param {number} value */
 const isBroken = (value) => Number.isNaN(value) || value === Infinity;
@@ -21,17 +27,20 @@ function isAlike(one, other) {
  * The pixels of rows × columns values: −∞ is left out, what is no number has a colour of its own.
  * @param {Cells} cells
  */
-function raster({ rows, columns, values, least, largest, ramp }) {
+function raster({ rows, columns, values, least, largest, ramp, root = 1 }) {
   const image = new ImageData(columns, rows);
   const pixels = new Uint32Array(image.data.buffer);
   const table = rampTable(ramp);
   const broken = packed(palette().broken);
-  const factor = largest > least ? 255 / (largest - least) : 0;
+  const scale = largest > least ? 1 / (largest - least) : 0;
   for (let i = 0; i < pixels.length; i += 1) {
     const v = values[i];
     if (v === -Infinity) pixels[i] = 0;
     else if (isBroken(v)) pixels[i] = broken;
-    else pixels[i] = table[Math.max(0, Math.min(255, ((v - least) * factor + 0.5) | 0))];
+    else {
+      const share = (v - least) * scale;
+      pixels[i] = table[Math.max(0, Math.min(255, (255 * (root === 3 ? Math.cbrt(share) : share) + 0.5) | 0))];
+    }
   }
   return image;
 }
@@ -123,6 +132,20 @@ export function cellStage({ role, pins = false, thin = 2 }) {
     context.drawImage(offscreen, view.left, view.top, view.columns, view.rows, 0, 0, wide, tall);
     const masked = hatch(context, cells, ratio);
     return { masked, broken: cells.ramp !== "mask" && cross(context, cells, ratio) };
+  }
+
+  /**
+   * Lead over from what is drawn now to what is drawn next: it fades, or the next one `falls` over it from above.
+   * @param {boolean} falls
+   */
+  function tween(falls) {
+    if (isStill() || !canvas.width) return;
+    const { width, height, style } = canvas;
+    const before = h("canvas.lp-before", { width, height, style: style.cssText, "aria-hidden": "true" });
+    contextOf(before).drawImage(canvas, 0, 0);
+    canvas.after(before);
+    const frames = falls ? { clipPath: ["inset(0)", "inset(100% 0 0)"] } : { opacity: [1, 0] };
+    before.animate(frames, { duration: TWEEN_MS, easing: "ease-in-out" }).onfinish = () => before.remove();
   }
 
   /**
@@ -230,7 +253,7 @@ export function cellStage({ role, pins = false, thin = 2 }) {
     for (const name of ["row", "column"]) overlays[name].classList.toggle("lp-strong", side === name);
   }
 
-  return { element, canvas, lasso, draw, mark, strengthen };
+  return { element, canvas, lasso, draw, tween, mark, strengthen };
 }
 
 // The colours of a scale from its largest value down, with up to three numbers beside it.

@@ -122,6 +122,28 @@ export function reword(root) {
   for (const element of entitled) entitle(element);
 }
 
+/** Whether the reader's system asks for no motion. */
+export const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+/**
+ * One stop of the tab key for all parts of a line; the left and right keys walk them.
+ * @param {HTMLElement[]} parts
+ */
+export function walkableLine(parts) {
+  parts.forEach((part, at) => {
+    part.tabIndex = at ? -1 : 0;
+    part.addEventListener("keydown", (event) => {
+      const way = Number(event.key === "ArrowRight") - Number(event.key === "ArrowLeft");
+      if (!way) return;
+      event.preventDefault();
+      const next = parts[(at + way + parts.length) % parts.length];
+      part.tabIndex = -1;
+      next.tabIndex = 0;
+      next.focus();
+    });
+  });
+}
+
 /**
  * Presenting enlarges the page as a whole: so many pixels of the screen to one of its own. Older
  * browsers have to lay out the page to tell.

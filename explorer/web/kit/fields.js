@@ -46,6 +46,7 @@ export function slider(options) {
   const take = (v) => {
     good = v;
     box.value = short(v);
+    reset.disabled = v === initial;
   };
   const track = h("input", { type: "range", min: 0, max: 1000, step: 1 });
   const box = h("input.lp-number", { type: "number", min: low, max: high, step: "any" });
@@ -102,6 +103,7 @@ export function slider(options) {
     take(initial);
     put(initial);
     complain(true);
+    track.focus(); // the button has nothing left to do
     change(initial);
   });
   const head = toggle ? h("label.lp-name.lp-check", {}, toggle) : h("span.lp-name");
@@ -288,6 +290,8 @@ export function parameterField(parameter, initial, change) {
  */
 export function focusParameter(name) {
   /** @type {HTMLElement | null} */
-  const control = document.querySelector(`input[data-parameter="${name}"]`);
+  const control = document.querySelector(`[data-parameter="${name}"]`);
+  const fold = control?.closest("details");
+  if (fold) fold.open = true;
   control?.focus();
 }

@@ -23,3 +23,20 @@ export function tex(element, formula, display = false) {
     strict: (/** @type {string} */ code) => (code === "htmlExtension" ? "ignore" : "warn"),
   });
 }
+
+/** @type {Map<string, string>} */
+const plain = new Map();
+
+/**
+ * A formula in plain characters, for a title: "\\tau^+" is "τ+".
+ * @param {string} formula
+ */
+export function plainText(formula) {
+  const known = plain.get(formula);
+  if (known !== undefined) return known;
+  const drawn = document.createElement("span");
+  tex(drawn, formula);
+  const text = (drawn.querySelector(".katex-html")?.textContent ?? "").replace(/[\u200b\s]/g, "");
+  plain.set(formula, text);
+  return text;
+}

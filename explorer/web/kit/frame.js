@@ -7,9 +7,10 @@ import { cellGrid } from "./grid.js";
 
 /**
  * Numbers of the cells, row by row. Where they are `centred` the colours reach as far to both sides
- * of 0: always, or where the cells in sight lie `astride` it. A "share" counts from 0, a "mask" is yes
- * or no, a "part" lies between them. `of`: what the scale says is measured.
- * @typedef {{ values: ArrayLike<number>, kind: "number" | "share" | "mask" | "part",
+ * of 0: always, or where the cells in sight lie `astride` it. A "share" counts from 0, a "weight" from 0 to 1 on
+ * every batch and at every parameter, a "mask" is yes or no, a "part" lies between them. `of`: what the scale says is
+ * measured.
+ * @typedef {{ values: ArrayLike<number>, kind: "number" | "share" | "weight" | "mask" | "part",
  *   centred?: boolean | "astride", of?: string }} Layer
  */
 
@@ -30,7 +31,8 @@ import { cellGrid } from "./grid.js";
  * @property {ArrayLike<number> | null} present 0 where a cell takes no part
  * @property {import("./cells.js").View} view
  * @property {{ width: number, height: number, ratio: number }} size
- * @property {(least: number, largest: number, centred: boolean) => string[]} write the numbers beside the
+ * @property {[number, number] | null} [range] of the colours, in place of that of the cells in sight
+ * @property {(least: number, largest: number, middle: number) => string[]} write the numbers beside the
  *   scale: largest, middle, least
  */
 
@@ -62,8 +64,8 @@ export function cellFrame({ layers, called, choose, stage, beside = [], below = 
   const legendSide = scale(legend.element);
   const names = { row: h("div.lp-axis.lp-row-axis"), column: h("div.lp-axis.lp-column-axis") };
   const marks = {
-    row: h("div.lp-ticks.lp-row-ticks", { "aria-hidden": "true" }),
-    column: h("div.lp-ticks.lp-column-ticks", { "aria-hidden": "true" }),
+    row: h("div.lp-ticks.lp-row-ticks", { "aria-hidden": "true", "data-batch-text": "" }),
+    column: h("div.lp-ticks.lp-column-ticks", { "aria-hidden": "true", "data-batch-text": "" }),
   };
   const element = h(
     "div.lp-frame",
@@ -77,17 +79,19 @@ export function cellFrame({ layers, called, choose, stage, beside = [], below = 
   let all = { rows: 1, columns: 1 };
 
   /** @param {Drawing} drawing */
-  function draw({ rows, columns, layer, present, view, size, write }) {
+  function draw({ rows, columns, layer, present, view, size, range = null, write }) {
     all = { rows, columns };
     const { values, kind } = layer;
     const yes = kind === "mask";
-    const [lowest, highest] = rangeOf(values, columns, view, { fromZero: kind === "share" });
+    const [lowest, highest] = range ?? rangeOf(values, columns, view, { fromZero: kind === "share" });
     const centred = layer.centred === true || (layer.centred === "astride" && lowest < 0 && highest > 0);
     const reach = centred ? Math.max(-lowest, highest) || 1 : 0;
-    const [least, largest] = yes || kind === "part" ? [0, 1] : centred ? [-reach, reach] : [lowest, highest];
+    const unit = yes || kind === "part" || kind === "weight";
+    const [least, largest] = unit ? [0, 1] : centred ? [-reach, reach] : [lowest, highest];
     const ramp = yes || kind === "part" ? "mask" : centred ? "diverging" : "sequential";
-    legend.draw(ramp, write(least, largest, centred), yes);
-    return cells.draw({ rows, columns, values, least, largest, ramp, present }, view, size);
+    const root = kind === "weight" ? 3 : 1;
+    legend.draw(ramp, write(least, largest, least + (largest - least) * 0.5 ** root), yes);
+    return cells.draw({ rows, columns, values, least, largest, ramp, root, present }, view, size);
   }
 
   /**
@@ -98,6 +102,7 @@ export function cellFrame({ layers, called, choose, stage, beside = [], below = 
   function choosable(shown, known = () => true) {
     for (const [name, tab] of Object.entries(tabs)) {
       tab.disabled = !known(name);
+      tab.tabIndex = name === shown ? 0 : -1; // one stop of the tab key; arrow keys walk to the others
       tab.setAttribute("aria-selected", String(name === shown));
     }
   }
@@ -146,5 +151,6 @@ export function cellFrame({ layers, called, choose, stage, beside = [], below = 
     { passive: false },
   );
 
-  return { element, tabList, canvas, names, marks, legendSide, grid, draw, choosable, ticks, mark };
+  const { tween } = cells;
+  return { element, tabList, canvas, names, marks, legendSide, grid, draw, tween, choosable, ticks, mark };
 }

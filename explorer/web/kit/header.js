@@ -108,17 +108,22 @@ export default function header(root, channel, server) {
   }
 
   root.append(
+    skipLink(),
     h(
-      "header.lp-brand",
-      {},
-      h("b", {}, "LossPrism"),
-      h("span.lp-fill"),
-      copyButton,
-      presenting(channel),
-      themeButton,
-      languageButton,
+      "nav",
+      { "data-title": "ui.pages" },
+      h(
+        "div.lp-brand",
+        {},
+        h("b", {}, "LossPrism"),
+        h("span.lp-fill"),
+        copyButton,
+        presenting(channel),
+        themeButton,
+        languageButton,
+      ),
+      h("div.lp-pages", { hidden: pages.length < 2 }, links),
     ),
-    h("nav.lp-pages", { "data-title": "ui.pages", hidden: pages.length < 2 }, links),
     ...(kept ? [kept] : []),
   );
   reword(root);
@@ -129,3 +134,17 @@ export default function header(root, channel, server) {
   channel.on("language", words);
   words();
 }
+
+/** Leads a keyboard past navigation and figures to the picture of the page, or to its content where it has none. */
+const skipLink = () =>
+  worded("a.lp-skip", "ui.skip", {
+    href: "#lp-main",
+    onclick: (/** @type {Event} */ event) => {
+      event.preventDefault(); // what follows the "#" of an address is the scene
+      const main = find(document.body, "#lp-main");
+      main.tabIndex = -1;
+      const picture = main.querySelector(".lp-stage canvas");
+      const target = picture instanceof HTMLElement && picture.checkVisibility() ? picture : main;
+      target.focus();
+    },
+  });

@@ -1,7 +1,7 @@
 // A step of a trace as one looks at it: its matrix with a card for the cell that is pointed at, or the
 // one number that it is. It gets a picture with its batch, wherever these come from.
 import { bytes, floats } from "./arrays.js";
-import { cellCard, nameAt, pairsAt, substituted } from "./card.js";
+import { cellCard, cellWords, labelAndScore, nameAt, pairsAt, substituted, textsAt } from "./card.js";
 import { h } from "./dom.js";
 import { tex } from "./formula.js";
 import { liveFormula } from "./live.js";
@@ -43,12 +43,17 @@ const WORDS = {
 };
 /**
  * @param {HTMLElement} root
- * @param {{ orderId?: string | null }} options
+ * `beside` is where the card of a cell stands; by default that is below the matrix. `around` and `tools`: see `matrix`.
+ * @param {{ orderId?: string | null, beside?: HTMLElement | null,
+ *   around?: (isPresenting: boolean) => number, tools?: HTMLElement | null }} options
  * @param {(...told: Told) => void} emit
  */
-export function pictureView(root, { orderId = null }, emit) {
+export function pictureView(root, { orderId = null, beside = null, around, tools = null }, emit) {
   const lone = h("div.lp-lone", { hidden: true });
-  const cells = matrix(root, { layers: FACETS, orders: ORDERS, words: WORDS, orderId }, (what, value) => {
+  /** @param {Cell} place */
+  const speak = (place) => (step ? cellWords(step, ...place) : "");
+  const options = { layers: FACETS, orders: ORDERS, words: WORDS, orderId, around, tools, speak };
+  const cells = matrix(root, options, (what, value) => {
     if (what === "layer") emit("view", { facet: value });
     else if (what === "order") emit("view", { order: value });
     else if (what === "pick") pick(value);
@@ -60,7 +65,8 @@ export function pictureView(root, { orderId = null }, emit) {
     else emit("point", told[1], told[2] ? cellOfCard : null, told[2]);
   });
   root.querySelector(".lp-frame")?.after(lone);
-  root.querySelector(".lp-spoken")?.before(card.element);
+  if (beside) beside.append(card.element);
+  else root.querySelector(".lp-spoken")?.before(card.element);
 
   /** @type {PictureState} */
   let state = {
@@ -72,6 +78,8 @@ export function pictureView(root, { orderId = null }, emit) {
   let step = null; // the step that is shown, with its arrays unpacked
   /** @type {Cell | null} */
   let last = null; // the card stays with the cell last pointed at, so that its formula can be reached
+  /** @type {Cell | null} */
+  let heaviest = null; // of the terms that were shown last: what the card begins with
   /** @type {Cell | null} */
   let cellOfCard = null;
 
@@ -105,8 +113,10 @@ export function pictureView(root, { orderId = null }, emit) {
       gradient: floats(shown.gradient),
       weight: floats(shown.weight),
       mask: shown.mask ? bytes(shown.mask) : null,
+      score: floats(data.picture.pairs.score),
     };
     step = { ...data, shown, arrays, live: liveFormula(shown) };
+    if (arrays.weight) heaviest = itemsAt(step, heaviestOf(arrays.weight, shown.columns));
     const single = isNumber(step) || isEmpty(step);
     lone.hidden = !single;
     card.element.hidden = single;
@@ -137,7 +147,8 @@ export function pictureView(root, { orderId = null }, emit) {
     const axis = (side, count, isShown) => ({
       title: side.name && isShown ? say("ui.axis", { what: say(`axis.${side.name}`), count }) : "",
       names: side.items.map((_, i) => nameAt(step, side, i)),
-      sentences: side.items.map((_, i) => sentenceAt(step, side, i)),
+      textsAt: (place) => textsAt(step, side, place),
+      factsAt: (place) => labelAndScore(step, side, place),
     });
     /**
      * @param {ArrayLike<number> | null} values
@@ -155,22 +166,13 @@ export function pictureView(root, { orderId = null }, emit) {
       layers: {
         value: layer(arrays.value, { centred: shown.signed && !shown.boolean }),
         mask: layer(arrays.mask, { kind: "mask" }),
-        weight: layer(arrays.weight, { kind: shown.boolean ? "mask" : "share" }),
+        weight: layer(arrays.weight, { kind: shown.boolean ? "mask" : "weight" }),
         gradient: layer(arrays.gradient, { centred: !shown.boolean }),
       },
       present: shown.hatched && !shown.boolean ? arrays.mask : null,
       rowAxis: axis(shown.row_axis, shown.all_rows, shown.rows > 1),
       columnAxis: axis(shown.column_axis, shown.all_columns, true),
     };
-  }
-
-  /**
-   * @param {DrawnStep} step
-   * @param {import("../wire").Axis} axis
-   * @param {number} place
-   */
-  function sentenceAt({ batch }, { sentences, pairs }, place) {
-    return (sentences[place] >= 0 ? batch?.sentences[sentences[place]] : batch?.first[pairs[place]]) ?? "";
   }
 
   /**
@@ -189,6 +191,7 @@ export function pictureView(root, { orderId = null }, emit) {
       drawn: state.drawn,
       cell: at,
       pinned: placeOf(step, state.view.pinned),
+      resting: resting(step),
       row: known ? shown.row_axis.pairs.indexOf(pairs[0]) : -1,
       column: known ? shown.column_axis.pairs.indexOf(pairs[pairs.length - 1]) : -1,
       strong: part?.at ?? null,
@@ -210,13 +213,21 @@ export function pictureView(root, { orderId = null }, emit) {
 
   // ---- The card ------------------------------------------------------------------------------
 
+  /**
+   * The cell that the card tells of while none is pointed at: the pinned one, the one before, the heaviest.
+   * @param {DrawnStep} step
+   */
+  const resting = (step) =>
+    [state.view.pinned, last, heaviest].map((items) => placeOf(step, items)).find((place) => place !== null) ?? null;
+
   /** @param {DrawnStep} step */
   function showCard(step) {
     if (state.pointed.cell) last = state.pointed.cell;
-    const { pinned } = state.view;
-    cellOfCard = state.pointed.cell ?? pinned ?? last;
-    const at = step.batch ? placeOf(step, cellOfCard) : null;
-    card.tell(step, at, Boolean(at) && String(cellOfCard) === String(pinned));
+    const at = step.batch ? (placeOf(step, state.pointed.cell) ?? resting(step)) : null;
+    cellOfCard = at && itemsAt(step, at);
+    const now = String(cellOfCard);
+    const mark = now === String(state.view.pinned) ? "pinned" : now === String(heaviest) ? "heaviest" : "";
+    card.tell(step, at, mark);
   }
 
   /** @param {string} of */
@@ -276,4 +287,16 @@ export function pictureView(root, { orderId = null }, emit) {
       if (step) take(step);
     },
   };
+}
+
+/**
+ * Row and column of the largest weight.
+ * @param {Float32Array} weights
+ * @param {number} columns
+ * @returns {Cell}
+ */
+function heaviestOf(weights, columns) {
+  let at = 0;
+  for (let i = 1; i < weights.length; i += 1) if (weights[i] > weights[at] || Number.isNaN(weights[at])) at = i;
+  return [Math.floor(at / columns), at % columns];
 }

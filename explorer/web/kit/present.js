@@ -50,7 +50,7 @@ export function presenting(channel) {
     if (event.altKey && event.code === "KeyP" && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       present(!inside());
-    } else if (event.key === "Escape" && !event.defaultPrevented && inside()) {
+    } else if (event.key === "Escape" && !event.defaultPrevented && (inside() || drawn())) {
       if (drawn()) pull(false);
       else present(false);
     }

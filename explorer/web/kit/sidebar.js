@@ -308,5 +308,12 @@ export function parameterList(change) {
       for (const [parameter, field] of fields) field.set(parameterValue(parameter, values));
       return isNew;
     },
+    /**
+     * A parameter that is pointed at in a formula is lit.
+     * @param {string | undefined} name
+     */
+    light(name) {
+      for (const [parameter, field] of fields) field.element.classList.toggle("lp-lit", parameter.name === name);
+    },
   };
 }

@@ -239,7 +239,7 @@ def test_explore_brings_its_scene_and_a_row_leads_back(page: Page) -> None:
     assert page.evaluate("window.lossprism.page().batch.first[0]") == "A <b>cat</b>"
     # So does the head of the page.
     page.wait_for_function("!window.lossprism.page().linking")
-    page.locator("nav.lp-pages a[href*=compare]").click()
+    page.locator("nav .lp-pages a[href*=compare]").click()
     page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
     assert page.evaluate(f"{CHANNEL}.batch.first[0]") == "A <b>cat</b>"
 
@@ -270,7 +270,7 @@ def test_a_batch_too_large_for_an_address_is_kept_beside_it(page: Page) -> None:
     kept_beside()
     page.go_back()
     page.wait_for_function("window.lossprism?.page()?.tooLong")
-    page.locator("nav.lp-pages a[href*=compare]").click()
+    page.locator("nav .lp-pages a[href*=compare]").click()
     kept_beside()
 
 

@@ -17,6 +17,7 @@ from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario, View
 from explorer.export.caption import caption, pair_numbers
 from explorer.export.figure.bars import bars_figure
+from explorer.export.figure.cells import Cells
 from explorer.export.figure.files import read_scenario, write_figure
 from explorer.export.figure.formula import runs
 from explorer.export.figure.matrix import matrix_figure
@@ -37,8 +38,10 @@ SMALL = Data(source="random", random=RandomBatch(pairs=20, dimension=8, seed=7))
 LARGE = Data(source="random", random=RandomBatch(pairs=80, dimension=8, seed=7))
 
 
-def seen(data=SMALL, loss="cosent", **view):
-    return explore(Scenario(data=data_for(loss, data), loss=loss, view=View(**view)))
+def seen(data=SMALL, loss="cosent", parameters=None, **view):
+    settings = tuple((parameters or {}).items())
+    scenario = Scenario(data=data_for(loss, data), loss=loss, parameters=settings)
+    return explore(dataclasses.replace(scenario, view=View(**view)))
 
 
 def drawn(exploration, figure=matrix_figure, **options):
@@ -163,11 +166,18 @@ def test_the_legend_of_a_step_of_one_sign_says_least_and_largest():
     assert legend[-1] == display_number(float(labels.min()), 3)
 
 
-def test_the_legend_of_weights_is_in_percent_and_begins_at_0():
-    found = seen(facet="weight")
-    legend = texts(drawn(found), "legend")
-    assert legend[-1] == "0%"
-    assert legend[0] == f"{100 * float(found.weights.shares.max()):.0f}%"
+@pytest.mark.parametrize("scale", [1.0, 20.0, 500.0])
+def test_weights_have_one_scale_from_0_to_1_at_every_parameter(scale):
+    found = seen(facet="weight", parameters={"scale": scale})
+    assert texts(drawn(found), "legend") == ["100%", "13%", "0%"]  # the middle is 0.5³
+
+
+def test_a_weight_has_the_colour_of_its_cube_root():
+    weights = np.array([[0.0, 0.001, 0.125, 1.0]])
+    scale = Cells(LIGHT, weights, np.zeros((1, 4), bool), "sequential", 0, 1, "", root=3)
+    plain = dataclasses.replace(scale, values=np.cbrt(weights), root=1)
+    assert (scale.colours() == plain.colours()).all()
+    assert [scale.value_at(part) for part in (0, 0.1, 0.5, 1)] == pytest.approx(weights[0])
 
 
 @pytest.mark.parametrize("data", [SMALL, LARGE])

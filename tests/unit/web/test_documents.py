@@ -55,7 +55,8 @@ def test_a_page_loads_its_own_modules_and_no_other_pages(folder):
 def test_every_module_belongs_to_a_page():
     modules = {name for folder in FOLDERS for name in loaded(page(folder), "modulepreload")}
     written = {name for name in assets.FILES if name.endswith(".js")}
-    assert written - modules == {"kit/first_theme.js"}  # it stands in the page itself
+    # The first stands in the page itself, the second is fetched with the first chart.
+    assert written - modules == {"kit/first_theme.js", "kit/vendor/plotly.min.js"}
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -96,3 +97,10 @@ def test_a_page_that_goes_a_long_way_is_compressed(monkeypatch, hosted, accepted
     html = brotli.decompress(body) if packed else body
     assert html == documents.document("explore", NAMES, "")
     assert answer.headers["vary"] == "Accept-Encoding"
+
+
+def test_each_page_has_a_title_of_its_own():
+    titles = [re.search("<title>(.*) · LossPrism</title>", page(folder))[1] for folder in FOLDERS]
+    assert len(set(titles)) == len(FOLDERS)
+    for folder, title in zip(FOLDERS, titles, strict=True):
+        assert f'<meta property="og:title" content="{title} · LossPrism">' in page(folder)

@@ -3,8 +3,9 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { counted, percent, read, show } from "../../kit/numbers.js";
 import { problemBox } from "../../kit/problem.js";
 import { landmarkScale } from "../../kit/scale.js";
+import { entitle } from "../../kit/title.js";
 import { has, language, say } from "../../kit/words.js";
-import { letterOf, named } from "./legend.js";
+import { letterOf, named, nameOf } from "./legend.js";
 import { downloads } from "./taking.js";
 
 /** @typedef {import("../../wire").ComparedFigures} Figures */
@@ -235,9 +236,15 @@ export default function figures(root, channel) {
     return [["loss", "convention", "parameters", ...Object.keys(CSV_COLUMNS)], ...rows];
   }
 
+  const entitleSides = () => entitle(channel.sides.map(nameOf).join(say("ui.versus")));
+
   channel.on("compared", draw);
-  channel.on("state", draw);
+  channel.on("state", () => {
+    entitleSides();
+    draw();
+  });
   channel.on("language", () => {
+    entitleSides();
     built = "";
     draw();
   });

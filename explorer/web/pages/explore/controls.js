@@ -3,8 +3,9 @@
 
 import { combiner } from "../../kit/combination.js";
 import { h, reword, setText, worded } from "../../kit/dom.js";
-import { foldable, labelled, section } from "../../kit/fields.js";
+import { labelled, section } from "../../kit/fields.js";
 import { lossFinder } from "../../kit/finder.js";
+import { isChosen, leverOf } from "../../kit/form.js";
 import { labelRules, targetsOf } from "../../kit/label_rules.js";
 import { show } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
@@ -154,7 +155,7 @@ export default function controls(root, channel, server) {
   // What a loss asks beside the encoder, told where it is chosen.
   /** @param {HTMLInputElement} input */
   const chooseIn = (input) => {
-    encoderFold.open = true;
+    dataFold.open = encoderFold.open = true;
     input.focus();
   };
   const guideNow = h("p.lp-note");
@@ -249,8 +250,17 @@ export default function controls(root, channel, server) {
   });
   const convention = conventionField("lp-convention", (name) => channel.choose(channel.scenario.loss, name));
   const parameters = parameterList((name, value) => channel.setParameter(name, value));
-  const scaleAdvice = h("p.lp-note");
-  const references = h("p.lp-note.lp-references");
+  const settings = h("summary");
+  const settingsFold = h("details.lp-fold", { hidden: true }, settings, parameters.element);
+  const namesFold = h(
+    "details.lp-fold",
+    {},
+    worded("summary", "ui.other_losses"),
+    byName.element,
+    convention.element,
+    combination.element,
+    compared.element,
+  );
 
   /**
    * Lead to Compare, with the batch that is here.
@@ -273,24 +283,18 @@ export default function controls(root, channel, server) {
 
   function setParameters() {
     const { spec, form, scenario } = channel;
-    const { loss, convention: name } = scenario;
-    const key = `${loss}|${name}|${JSON.stringify(form.parameters)}`; // one's own may get others
-    if (!parameters.set(key, form.parameters, scenario.parameters)) return;
+    const { loss, convention: name, parameters: chosen } = scenario;
+    const lever = leverOf(form.parameters); // stands under the picture
+    const rest = form.parameters.filter((one) => one !== lever);
+    const key = `${loss}|${name}|${JSON.stringify(rest)}`; // one's own may get others
+    const isNew = parameters.set(key, rest, chosen);
+    setText(settings, say("ui.more_settings", { count: rest.length }));
+    settingsFold.hidden = rest.length === 0;
+    if (rest.some((one) => isChosen(one, chosen))) settingsFold.open = true;
+    if (!isNew) return;
     convention.set(spec, name);
-    adviseScale();
-    references.textContent = spec.references.length
-      ? say("ui.references", { list: spec.references.map(cited).join("; ") })
-      : "";
+    if (name || loss.includes("+")) namesFold.open = true;
   }
-
-  /**
-   * "S1 eq. 52" as a reader knows it: the source's name in place of our short one.
-   * @param {string} reference
-   */
-  const cited = (reference) =>
-    reference
-      .replace(/^S\d/, (short) => say(`cite.${short}`))
-      .replace(/ eq\. (.+)$/, (_all, number) => say("cite.equation", { number }));
 
   // ---- Rules -------------------------------------------------------------------------------
 
@@ -318,21 +322,9 @@ export default function controls(root, channel, server) {
     labelled("ui.prototypes", prototypes),
   );
   channel.on("rules", () => {
-    rulesFold.open = true;
+    dataFold.open = rulesFold.open = true;
     labels.focus();
   });
-
-  function adviseScale() {
-    const range = channel.batch?.scale;
-    // It speaks of the scale before a difference of two scores, and of no other factor.
-    const scale = channel.form.parameters.find(({ role }) => role === "scale");
-    const box = scale && parameters.element.querySelector(`[data-parameter="${scale.name}"]`);
-    scaleAdvice.hidden = !range || !box;
-    if (!range || !box) return;
-    const [low, high] = range.map((value) => show(value, 3));
-    setText(scaleAdvice, say("ui.suggested_scale", { low, high, sigma: show(channel.batch?.sigma, 3) }));
-    box.closest(".lp-slider")?.append(scaleAdvice);
-  }
 
   function describeRules() {
     const { batch } = channel;
@@ -353,22 +345,17 @@ export default function controls(root, channel, server) {
 
   // ---- Together ----------------------------------------------------------------------------
 
-  root.append(
-    section(
-      "ui.loss",
-      lossChoice.element,
-      byName.element,
-      combination.element,
-      convention.element,
-      asked,
-      parameters.element,
-      references,
-      compared.element,
-    ),
-    foldable("ui.data", sources.element, Object.values(panels), skippedList),
+  const dataNow = h("small", { "data-batch-text": "" }); // which data are shown, while the fold is closed
+  const dataFold = h(
+    "details.lp-fold",
+    {},
+    h("summary", {}, worded("span", "ui.data_and_encoder"), " ", dataNow),
+    sources.element,
+    Object.values(panels),
     encoderFold,
     rulesFold,
   );
+  root.append(section("ui.loss", lossChoice.element, asked, namesFold, settingsFold), skippedList, dataFold);
   reword(root);
 
   function words() {
@@ -381,6 +368,8 @@ export default function controls(root, channel, server) {
   function aboutData() {
     const { data } = channel.scenario;
     const { note } = examples[data.example] ?? {};
+    const name = data.source === "example" ? say(`example.${data.example}.title`) : "";
+    setText(dataNow, name || data.file || say(`source.${data.source}`));
     setText(exampleAbout, [say(`example.${data.example}.about`), note ? say(note) : ""].join(" ").trim());
     const count = data.rows.length;
     const entered = say(channel.limited ? "ui.table_limited" : "ui.rows_entered", { count, most: limits.pairs });
@@ -422,18 +411,11 @@ export default function controls(root, channel, server) {
   });
   channel.on("picture", aboutAsked);
   channel.on("problem", aboutAsked);
-  // A parameter pointed at in a formula is lit.
-  channel.on("pointed", () => {
-    for (const input of parameters.element.querySelectorAll("[data-parameter]")) {
-      const on = channel.pointed.part?.of === input.getAttribute("data-parameter");
-      input.closest(".lp-slider, label")?.classList.toggle("lp-lit", on);
-    }
-  });
+  channel.on("pointed", () => parameters.light(channel.pointed.part?.of));
   channel.on("batch", () => {
     aboutAsked();
     aboutData();
     describeRules();
-    adviseScale();
     copyExample.hidden = !channel.batch?.editable;
   });
   channel.on("language", () => {

@@ -1,7 +1,7 @@
 // The derivation: the definition's own lines, each with its formula, its value and a thumbnail.
 import { bytes } from "../../kit/arrays.js";
 import { paint } from "../../kit/cells.js";
-import { h, reword, setText, worded } from "../../kit/dom.js";
+import { find, h, reword, setText, worded } from "../../kit/dom.js";
 import { tex } from "../../kit/formula.js";
 import { show } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
@@ -26,22 +26,15 @@ export default function derivation(root, channel) {
   /** @param {number} by */
   const step = (by) => () => go(now() + by);
   const rows = h("ol.lp-steps", { tabIndex: 0 });
-  root.append(
-    h(
-      "div.lp-bar",
-      {},
-      worded("h2", "ui.derivation"),
-      h(
-        "div.lp-walk",
-        {},
-        h("button.lp-square", { type: "button", "data-title": "ui.previous_step", onclick: step(-1) }, "◀"),
-        place,
-        h("button.lp-square", { type: "button", "data-title": "ui.next_step", onclick: step(1) }, "▶"),
-      ),
-    ),
-    rows,
-  );
+  // For the pointer: by keyboard the arrows walk the rows.
+  /** @type {(by: number, key: string, sign: string) => HTMLElement} */
+  const button = (by, key, sign) =>
+    h("button.lp-square", { type: "button", tabIndex: -1, "data-title": key, onclick: step(by) }, sign);
+  const walking = find(document.body, "#main-matrix .lp-walk");
+  walking.append(button(-1, "ui.previous_step", "◀"), place, button(1, "ui.next_step", "▶"));
+  root.append(h("div.lp-bar", {}, worded("h2", "ui.derivation")), rows);
   reword(root);
+  reword(walking);
 
   let built = "";
   /** @type {HTMLElement | null} */

@@ -1,13 +1,19 @@
 // The matrix of the chosen step.
+import { find, h } from "../../kit/dom.js";
 import { focusParameter } from "../../kit/fields.js";
 import { pictureView } from "../../kit/picture.js";
+
+// Heading and lever stay on the screen with the cells.
+const around = (/** @type {boolean} */ isPresenting) => (isPresenting ? 392 : 400);
 
 /**
  * @param {HTMLElement} root
  * @param {import("./state.js").Scene} channel
  */
 export default function matrix(root, channel) {
-  const view = pictureView(root, { orderId: "lp-order" }, (...told) => {
+  const beside = find(document.body, "#main-cell .lp"); // the card stands beside the picture, not below it
+  const tools = h("div.lp-walk"); // the derivation walks here, beside the picture
+  const view = pictureView(root, { orderId: "lp-order", beside, around, tools }, (...told) => {
     if (told[0] === "point") channel.point(told[1], told[2], told[3]);
     else if (told[0] === "view") choose(told[1]);
     else focusParameter(told[1]);

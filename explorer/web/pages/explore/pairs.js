@@ -1,6 +1,6 @@
 // The table of pairs: type, paste from a spreadsheet, delete; every row of the batch to read.
 import { floats } from "../../kit/arrays.js";
-import { find, h, reword, worded } from "../../kit/dom.js";
+import { find, h, isStill, reword, worded } from "../../kit/dom.js";
 import { show } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
 import { say } from "../../kit/words.js";
@@ -313,8 +313,7 @@ export default function pairs(root, channel) {
     box.open = true;
     if (channel.scenario.data.source !== "table" && channel.batch) take();
     if (!body.children.length) addRow();
-    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    box.scrollIntoView({ behavior: still ? "auto" : "smooth", block: "nearest" });
+    box.scrollIntoView({ behavior: isStill() ? "auto" : "smooth", block: "nearest" });
   });
   box.addEventListener("toggle", () => {
     if (box.open && channel.batch) {

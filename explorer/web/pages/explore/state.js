@@ -259,6 +259,16 @@ export class Scene extends BatchPage {
   }
 
   /**
+   * Show other values of the parameters for a moment: neither the address nor the browser's history hears of them.
+   * @param {import("../../wire").Scenario["parameters"]} parameters
+   */
+  preview(parameters) {
+    this.store.update({ parameters });
+    this.history?.forget();
+    this.requests.ask();
+  }
+
+  /**
    * @param {string} loss
    * @param {import("../../wire").Scenario["parameters"]} parameters
    */

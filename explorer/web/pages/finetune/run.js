@@ -6,6 +6,7 @@ import { tex } from "../../kit/formula.js";
 import { fixed, show, signedEnds } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
+import { entitle } from "../../kit/title.js";
 import { language, say, titleOf } from "../../kit/words.js";
 import { invitationOf } from "./invitation.js";
 import { dataOf, encoderOf, leadingOf, PLACES, queued } from "./naming.js";
@@ -111,6 +112,7 @@ export default function run(root, channel) {
     const trace = channel.trace();
     invitation.hidden = channel.shown.length > 0;
     run.hidden = !trace?.about;
+    entitle([trace?.about ? titleOf(trace.about.plan.loss) : "", say("page.finetune")].filter(Boolean).join(" · "));
     if (!trace?.about) return;
     const { about: told } = trace;
     const { plan, state: now, step, steps } = told;
@@ -229,8 +231,10 @@ export default function run(root, channel) {
             : label,
       })),
     );
+    const titles = [...new Set(groups.map(({ plan }) => titleOf(plan.loss)))];
+    entitle([titles.join(say("ui.versus")), say("page.finetune")].join(" · "));
     beside.replaceChildren(
-      h("h1", {}, [...new Set(groups.map(({ plan }) => titleOf(plan.loss)))].join(" · ")),
+      h("h1", {}, titles.join(" · ")),
       h(
         "ul.lp-remarks",
         {},

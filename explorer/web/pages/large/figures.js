@@ -4,6 +4,7 @@ import { formulaOf } from "../../kit/form.js";
 import { tex } from "../../kit/formula.js";
 import { counted, grouped, percent, show } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
+import { entitle } from "../../kit/title.js";
 import { say, titleOf } from "../../kit/words.js";
 
 /**
@@ -54,6 +55,8 @@ export default function figures(root, channel) {
     name.textContent = titleOf(loss);
     about.textContent = say(`loss.${loss}.about`);
     tex(formula, formulaOf(spec.conventions[""], parameters, twins), true);
+    const count = channel.answer?.figures.pairs;
+    entitle([titleOf(loss), count ? say("large.pairs", { count: grouped(count) }) : ""].filter(Boolean).join(", "));
   }
 
   /**
@@ -135,7 +138,10 @@ export default function figures(root, channel) {
   }
 
   channel.on("state", headline);
-  channel.on("answer", draw);
+  channel.on("answer", () => {
+    headline();
+    draw();
+  });
   channel.on("learning", awaited);
   channel.on("details", more);
   channel.on("judging", () => put("spearman", "…", say("large.computing")));

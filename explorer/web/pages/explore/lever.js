@@ -1,0 +1,46 @@
+// The lever under the picture: the one parameter that a newcomer moves first.
+import { h, reword } from "../../kit/dom.js";
+import { leverOf } from "../../kit/form.js";
+import { parameterList } from "../../kit/sidebar.js";
+import { store, stored } from "../../kit/storage.js";
+import { leverMotion } from "./lever_motion.js";
+
+const SEEN = "lever_seen";
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").Scene} channel
+ */
+export default function lever(root, channel) {
+  // A link shows its own values, and a reader who was here before has seen the lever move.
+  const switchedOff = new URLSearchParams(location.search).get("motion") === "off";
+  const isOpened = Boolean(location.hash || history.state?.lossprism);
+  const moves = !isOpened && !switchedOff && stored(SEEN) === null;
+  const list = parameterList((name, value) => channel.setParameter(name, value));
+  const motion = leverMotion(channel, show);
+  const button = h("button.lp-square", { type: "button", onclick: motion.toggle });
+  root.append(list.element, button);
+
+  function show() {
+    const { scenario, form } = channel;
+    const moved = leverOf(form.parameters);
+    root.hidden = moved === null;
+    const key = `${scenario.loss}|${scenario.convention}|${JSON.stringify(moved)}`;
+    list.set(key, moved ? [moved] : [], scenario.parameters);
+    const isRunning = motion.isRunning();
+    button.dataset.title = isRunning ? "ui.stop_lever" : "ui.move_lever";
+    button.textContent = isRunning ? "■" : "▶";
+    reword(root);
+  }
+
+  let isFirst = true;
+  channel.on("picture", () => {
+    if (!isFirst) return;
+    isFirst = false;
+    store(SEEN, "yes");
+    if (moves) motion.play();
+  });
+  channel.on("pointed", () => list.light(channel.pointed.part?.of));
+  channel.on("scenario", show);
+  channel.on("language", show);
+}
