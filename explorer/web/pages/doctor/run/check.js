@@ -129,6 +129,7 @@ export class RunCheck {
    */
   async written(text) {
     const { kind, pasted } = this.state;
+    this.channel.leavesOut = false; // a log travels as its numbers
     if (!["typed", "file"].includes(kind) || !this.found?.shared) return { text };
     const kept = kind === "typed" && pasted.length <= PASTED_KEPT ? { pasted } : null;
     return { text: `${text}&t=${this.found.shared}`, kept };
