@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("doctor", "hosting", "interaction", "large", "losses", "training")
+NAMES = ("conventions", "doctor", "hosting", "interaction", "large", "losses", "training")
 
 
 def main() -> int:

@@ -332,7 +332,7 @@ NT_XENT = LossSpec(
             note="The paper's formula. google-research's code adds the two directions up, twice "
             "this number, and starts from τ = 0.1: it is a convention of its own.",
             peers=(
-                Peer("lightly", "NTXentLoss"),
+                Peer("lightly", "NTXentLoss", OF_PAIRS),
                 Peer(METRIC_LEARNING, "NTXentLoss", OF_PAIRS, {"temperature": 0.5}),
             ),
         ),

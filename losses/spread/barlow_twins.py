@@ -11,7 +11,7 @@ from losses.gather import gathered
 from losses.geometry import SHORTEST, centred, dot_matrix, unit, unit_and_pull
 from losses.kernels.gradient import with_gradient
 from losses.kernels.gram import across
-from losses.peers import Peer
+from losses.peers import OF_PAIRS, Peer
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 from losses.spread.vicreg import DIMENSIONS, SIDES
 
@@ -215,7 +215,7 @@ BARLOW_TWINS = LossSpec(
             "lightly 1.6.0 BarlowTwinsLoss (batch normalisation with ε)",
             {"off_diagonal_weight": 0.005},
             barlow_twins_of_batch_norm_definition,
-            peers=(Peer("lightly", "BarlowTwinsLoss"),),
+            peers=(Peer("lightly", "BarlowTwinsLoss", OF_PAIRS),),
         ),
     ),
 )

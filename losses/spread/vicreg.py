@@ -331,7 +331,7 @@ VICREG = LossSpec(
             peers=(
                 Peer(METRIC_LEARNING, "VICRegLoss", OF_PAIRS),
                 Peer("facebookresearch/vicreg", "VICReg"),
-                Peer("lightly", "VICRegLoss"),
+                Peer("lightly", "VICRegLoss", OF_PAIRS),
             ),
         ),
     ),

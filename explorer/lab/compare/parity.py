@@ -65,12 +65,14 @@ class Agreement:
 
 @dataclass(frozen=True)
 class Odd:
-    """A library on the batch of odd labels of this name in `parity_batches.ODD`."""
+    """A library on the batch of odd labels of this name in `parity_batches.ODD`; `peer` is what
+    it gives in float64, None where it gave no number."""
 
     name: str
     status: Status
     because: tuple[Sentence, ...] = ()
     fed: str = ""
+    peer: Agreement | None = None
 
 
 @dataclass(frozen=True)
@@ -202,7 +204,12 @@ def _row(peer: CallablePeer, computed: _Computed, about: str) -> Row:
         else:
             asked |= {name: _agreement(one, computed.exact[name]) for name, one in found.items()}
             status, because = _judged(call, peer, computed, found)
-            odd = tuple(_odd(name, call, peer, computed) for name in odd_for(peer.reads.values()))
+            odd = tuple(
+                asked_on(
+                    name, ODD[name](seeded_batch()), call, peer, computed.own, computed.convention
+                )
+                for name in odd_for(peer.reads.values())
+            )
             if any(one.status in ("differs", "failed") for one in odd):
                 status = "differs"
     if not computed.kernel_agrees and not _agree_aside(None, peer, computed):
@@ -236,12 +243,15 @@ def _called(call: Call, peer: CallablePeer, computed: _Computed) -> dict[Precisi
     return {n: _found(call, peer.reads, batch, dtype, score) for n, dtype in PRECISIONS.items()}
 
 
-def _odd(name: str, call: Call, peer: CallablePeer, computed: _Computed) -> Odd:
-    """The same library on a batch of odd labels."""
-    batch, _ = batch_for(peer.reads.values(), computed.spec.reads.values(), ODD[name]())
-    fed = _fed(peer.reads, batch, computed.spec.score)
+def asked_on(
+    name: str, batch: Batch, call: Call, peer: CallablePeer, own: LossSpec, convention: str
+) -> Odd:
+    """A library, by its `call`, on a batch whose labels are odd as `name` says, or "" as usual."""
+    spec = own.under(convention)
+    batch, _ = batch_for(peer.reads.values(), spec.reads.values(), batch)
+    fed = _fed(peer.reads, batch, spec.score)
     try:
-        there = _computed(computed.own, computed.convention, batch)
+        there = _computed(own, convention, batch)
     except ValueError as refusal:
         return Odd(name, "explained", (_raised("parity.because.refused", refusal),), fed)
     try:
@@ -253,7 +263,7 @@ def _odd(name: str, call: Call, peer: CallablePeer, computed: _Computed) -> Odd:
     status, because = _judged(call, peer, there, found, by_convention=False)
     if status == "differs" and peer.below_zero and name in ("unjudged", "single"):
         status, because = "explained", (Sentence(peer.below_zero),)
-    return Odd(name, status, because, fed)
+    return Odd(name, status, because, fed, _agreement(found["float64"], there.exact["float64"]))
 
 
 def _fed(reads: Mapping[str, str], batch: Batch, score: str) -> str:

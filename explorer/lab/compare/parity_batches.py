@@ -26,15 +26,20 @@ ANCHORS, CANDIDATES, DIMENSION, SEED = 8, 3, 16, 14
 STEP = 0.1
 
 
-def seeded_batch(seed: int = SEED) -> Batch:
+def seeded_batch(
+    seed: int = SEED,
+    count: int = ANCHORS,
+    candidates: int = CANDIDATES,
+    dimension: int = DIMENSION,
+) -> Batch:
     """Pairs on which every loss has something to do: first sentences that share several seconds,
     labels 0 to 5 of which the cosine knows a part, a teacher, vectors of all lengths."""
     made = np.random.RandomState(seed)
-    anchors = made.standard_normal((ANCHORS, DIMENSION))
-    places = np.repeat(np.arange(ANCHORS), CANDIDATES)
-    labels = np.concatenate([made.permutation([0, 1, 2, 3, 4, 5])[:CANDIDATES] for _ in anchors])
-    labels[::CANDIDATES] = np.maximum(labels[::CANDIDATES], 3)  # each has a positive
-    noise = made.standard_normal((len(places), DIMENSION))
+    anchors = made.standard_normal((count, dimension))
+    places = np.repeat(np.arange(count), candidates)
+    labels = np.concatenate([made.permutation([0, 1, 2, 3, 4, 5])[:candidates] for _ in anchors])
+    labels[::candidates] = np.maximum(labels[::candidates], 3)  # each has a positive
+    noise = made.standard_normal((len(places), dimension))
     seconds = anchors[places] * labels[:, None] / 4 + noise
     names = [f"b{place}" for place in range(len(places))]
     pairs = Pairs(
@@ -50,7 +55,7 @@ def seeded_batch(seed: int = SEED) -> Batch:
     assert found.vectors is not None
     taught = found.vectors.new_tensor(made.standard_normal(found.vectors.shape))
     # Not the means of the classes: a vector that is its prototype has no arccos to differentiate.
-    prototypes = made.standard_normal((int(found.classes.max()) + 1, DIMENSION))
+    prototypes = made.standard_normal((int(found.classes.max()) + 1, dimension))
     return dataclasses.replace(found, rules=_at(prototypes), teacher_vectors=taught)
 
 
@@ -152,31 +157,31 @@ class _ListsOfAnySize(Batch):
         return lists_of(self.first, least=1)
 
 
-def _relabelled(change: Callable[[Sequence[float]], Sequence[float]]) -> Batch:
-    batch = seeded_batch()
+def _relabelled(batch: Batch, change: Callable[[Sequence[float]], Sequence[float]]) -> Batch:
     labels = tuple(map(float, change(batch.pairs.labels)))
     pairs = dataclasses.replace(batch.pairs, labels=labels, label_range=None)
     found = batch_of_vectors(pairs, batch.needed_vectors.cpu().numpy(), Rules())
     return dataclasses.replace(found, teacher_vectors=batch.teacher_vectors)
 
 
-def _alone() -> Batch:
-    """The seeded batch without the last two seconds of every other first sentence."""
-    places = [n for n in range(ANCHORS * CANDIDATES) if n % (2 * CANDIDATES) <= CANDIDATES]
-    found = _pairs_at(places, seeded_batch())
+def _alone(batch: Batch) -> Batch:
+    """A seeded batch of which every other first sentence has its first second alone."""
+    candidates = batch.lists.shape[1]
+    places = [n for n in range(len(batch)) if n % (2 * candidates) <= candidates]
+    found = _pairs_at(places, batch)
     fields = {one.name: getattr(found, one.name) for one in dataclasses.fields(found)}
     return _ListsOfAnySize(**fields)
 
 
-# By its name in `parity.odd.…`: labels of degrees between, with −1, over 128, all alike; and lists
-# of a single candidate.
-ODD: Mapping[str, Callable[[], Batch]] = {
-    "graded": lambda: _relabelled(lambda labels: [label / 4 + 0.125 for label in labels]),
-    "unjudged": lambda: _relabelled(
-        lambda labels: [UNJUDGED if n % 4 == 1 else one for n, one in enumerate(labels)]
+# What is made of a seeded batch, by its name in `parity.odd.…`: labels of degrees between, with −1,
+# over 128, all alike; and lists of a single candidate.
+ODD: Mapping[str, Callable[[Batch], Batch]] = {
+    "graded": lambda batch: _relabelled(batch, lambda labels: [one / 4 + 0.125 for one in labels]),
+    "unjudged": lambda batch: _relabelled(
+        batch, lambda labels: [UNJUDGED if n % 4 == 1 else one for n, one in enumerate(labels)]
     ),
-    "large": lambda: _relabelled(lambda labels: [50 * label for label in labels]),
-    "tied": lambda: _relabelled(lambda labels: [2.0] * len(labels)),
+    "large": lambda batch: _relabelled(batch, lambda labels: [50 * label for label in labels]),
+    "tied": lambda batch: _relabelled(batch, lambda labels: [2.0] * len(labels)),
     "single": _alone,
 }
 
