@@ -18,9 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
+import explorer.web
 from explorer.core.scenario import SentScenario
 from explorer.lab.compare import parity
-from explorer.runtime import jobs
+from explorer.runtime import jobs, numbers, problem
+from explorer.runtime import wire as runtime_wire
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import plain
 from explorer.runtime.wire import Packed, Sparse
@@ -30,13 +32,11 @@ from explorer.web.wire import (
     doctored,
     facts,
     finetune,
-    program,
     runs,
-    shared,
 )
 
-DECLARED = Path(inspect.getfile(shared)).parent.parent / "wire.d.ts"
-MODULES = (shared, doctored, doctor, program, runs, finetune, facts, parity)
+DECLARED = Path(inspect.getfile(explorer.web)).parent / "wire.d.ts"
+MODULES = (numbers, problem, runtime_wire, doctored, doctor, runs, finetune, facts, parity)
 MAPPINGS = (dict, Mapping)
 PLAIN = {
     object: "unknown",

@@ -69,7 +69,7 @@ from explorer.web.api.reading import (
     whoever_has,
 )
 from explorer.web.wire.doctored import ExplainedValue
-from explorer.web.wire.program import Followed
+from explorer.web.wire.runs import Followed
 from losses import LOSSES
 
 

@@ -1,8 +1,5 @@
-"""What the server tells the browser, as types: the one definition that both sides check against.
+"""Types of answers whose makers still build them field by field.
 
-`wire.shared`, `wire.explore`, `wire.compare`, `wire.doctor`, `wire.large`, `wire.finetune` and
-`wire.runs` describe answers, `wire.facts` what a page is told when it opens, `wire.program` and
-`wire.doctored` what programs are answered: JSON by `TypedDict`s, and by the dataclasses sent as
-they stand. Each server function names the type of its answers where it is `served`. `tests/wire.py`
-holds real answers against it, and writes it as TypeScript for the JavaScript that reads them.
+They are `TypedDict`s of the pages Doctor and Fine-tune, of runs, and of what a page is told when it
+opens. All other answers are dataclasses beside their makers.
 """

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
+from explorer.runtime.numbers import Real
+from explorer.runtime.wire import Setting
+from explorer.web.large_files import LargeFile
 from explorer.web.wire.doctored import (
     CountedClass,
     ExplainedFinding,
@@ -14,7 +17,6 @@ from explorer.web.wire.doctored import (
     SeenBand,
     SeenSharpness,
 )
-from explorer.web.wire.shared import LargeFile, Real, Setting
 
 
 class ToldFinding(ExplainedFinding):

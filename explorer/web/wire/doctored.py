@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from explorer.web.wire.shared import Real, Setting
+from explorer.runtime.numbers import Real
+from explorer.runtime.wire import Setting
 
 
 class ExplainedLoss(TypedDict):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from explorer.core.scenario import SentScenario as Scenario
+from explorer.locale import Word
+from explorer.runtime.wire import Setting
 from explorer.web.pages.explore.facts import Loss as Loss
 from explorer.web.pages.explore.facts import NamedLoss as NamedLoss
 from explorer.web.pages.explore.facts import Parameter as Parameter
-from explorer.web.wire.shared import Setting, Word
 
 Range = tuple[float, float]
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 from typing import Literal, TypedDict
 
 from explorer.core.remarks import Remark
+from explorer.lab.large.drawing import LabelRules
 from explorer.lab.training.trials import Offer
 from explorer.lab.training.verdict import Difference, Gain
+from explorer.locale import Word
+from explorer.runtime.problem import Problem
+from explorer.runtime.wire import Setting
+from explorer.sources.reading_notes import ReadingNote
 from explorer.web.wire.runs import FollowedRun, RunStatus
-from explorer.web.wire.shared import (
-    Encoded,
-    LabelRules,
-    Problem,
-    ReadingNote,
-    Setting,
-    Word,
-)
+
+
+class Encoded(TypedDict):
+    """In which encoding a file was read ("" where that cannot be told), and those it could be read
+    in, the likeliest first, each with how its first words would read."""
+
+    encoding: str
+    encodings: list[tuple[str, str]]
 
 
 class Outlook(TypedDict):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, TypedDict
 
-from explorer.web.wire.shared import Problem, Setting
+from explorer.runtime.problem import Problem
+from explorer.runtime.wire import Setting
 
 
 class TrainingData(TypedDict):
@@ -256,3 +257,11 @@ class Shared(TypedDict):
     """The names under which runs can be read by whoever is told them."""
 
     runs: list[str]
+
+
+class Followed(Standing):
+    """How a training is doing: what went wrong, in words, and what its log has since an offset."""
+
+    problem: str | None
+    records: list[RunRecord]
+    offset: int

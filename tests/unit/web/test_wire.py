@@ -27,12 +27,16 @@ from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
 from explorer.runtime import downloads, jobs
 from explorer.runtime.cache import Cache
+from explorer.runtime.downloads import Parcel, Text
 from explorer.runtime.jobs import Job
 from explorer.runtime.limits import PACES
+from explorer.runtime.numbers import Real
 from explorer.runtime.sendable import plain
+from explorer.runtime.wire import Floats
 from explorer.sources.encoders import EMBEDDED
 from explorer.web import large_files, scenes, serving
 from explorer.web.api import answers, endpoints
+from explorer.web.large_files import HandedIn, LargeFile, LargeFileUndecided, Working
 from explorer.web.pages.compare import experiments, sweep
 from explorer.web.pages.compare import requests as comparing
 from explorer.web.pages.doctor import data as doctor_data
@@ -45,15 +49,15 @@ from explorer.web.pages.finetune import requests as training
 from explorer.web.pages.finetune import state as finetune_state
 from explorer.web.pages.large import requests as large_requests
 from explorer.web.pages.large import taking as large_taking
+from explorer.web.serving import Nothing, Refused
 from explorer.web.site import page_data
 from explorer.web.wire import (
     doctor,
     doctored,
     facts,
     finetune,
-    program,
-    shared,
 )
+from explorer.web.wire.runs import Followed
 from losses import LOSSES
 from losses.sentence_transformers.saved_batch import SavedBatch
 from tests import wire
@@ -126,9 +130,9 @@ def test_every_answer_is_declared():
         ({}, scenes.Link),
         (True, int),
         (1.5, int),
-        ("infinity", shared.Real),
-        ("####", shared.Floats),
-        ("AAAA", shared.Floats),
+        ("infinity", Real),
+        ("####", Floats),
+        ("AAAA", Floats),
         ([1, 2], tuple[int, int, int]),
         ([1, None], list[int]),
         ({"a": "b"}, dict[str, int]),
@@ -166,7 +170,7 @@ def edit_own_loss(server: Server, folder) -> None:
         asked = {"name": "wired", "text": "def wired(:\n", "digest": held["digest"]}
         own_loss.serve_on("0.0.0.0")
         for name, request in (("own_text", "wired"), ("own_write", asked)):
-            refused = server.ask(name, request, shared.Refused)
+            refused = server.ask(name, request, Refused)
             assert refused["error"]["key"] == "problem.own_loss_not_here"
         assert path.read_text() == held["text"]
         own_loss.serve_on("127.0.0.1")
@@ -220,10 +224,10 @@ def test_explore(pages, tmp_path, monkeypatch):
     monkeypatch.setattr(exploring, "start_all", lambda _runs, plans: [plans[0].loss])
     server.ask("trials", {"scenario": {}, "parameter": ""}, Started)
     for what in TAKEAWAYS:
-        server.ask("take", {"what": what, "scenario": {}, "language": "zh"}, shared.Text)
+        server.ask("take", {"what": what, "scenario": {}, "language": "zh"}, Text)
     monkeypatch.delenv("SPACE_ID", raising=False)
     edit_own_loss(server, tmp_path)
-    server.ask("forget", {}, shared.Nothing)
+    server.ask("forget", {}, Nothing)
     follow_jobs(server)
     server.answered()
 
@@ -323,7 +327,7 @@ def test_doctor(pages, tmp_path, monkeypatch):
         (b"pos,neg\n0.5,0.25\n", doctored.DoctoredSimilarities),
     ):
         file = {"name": "a.csv", "content": packed(content)}
-        handed = server.ask("hand_in", file, shared.HandedIn)
+        handed = server.ask("hand_in", file, HandedIn)
         source = {"kind": "file", "name": "a.csv", **handed}
         server.ask("examine", {"source": source, **known}, kind)
     rows = (b'{"sentence1": "a", "sentence2": "b"}', "stsb-train.jsonl")
@@ -333,31 +337,31 @@ def test_doctor(pages, tmp_path, monkeypatch):
     for loss in ("info_nce", "cosent"):
         asked = {**of_example, "loss": loss, "encoder": EMBEDDED, "most": 12, "batch": 8}
         server.ask("encode", asked, doctor.EncodedData)
-    server.ask("mine", {**of_example, "encoder": EMBEDDED, "most": 24}, shared.Parcel)
+    server.ask("mine", {**of_example, "encoder": EMBEDDED, "most": 24}, Parcel)
     for what in doctor_data.FILES:
-        server.ask("take", {**of_example, "what": what}, shared.Parcel)
+        server.ask("take", {**of_example, "what": what}, Parcel)
     monkeypatch.setattr(large_files, "ANSWER_S", 0.0)
     over = threading.Event()
     monkeypatch.setitem(doctor_data.FILES, "kept", ("", lambda *_: over.wait(60)))
     practice = {"source": {"example": "practice_english"}, "what": "kept"}
-    server.ask("take", practice, shared.Working)
+    server.ask("take", practice, Working)
     over.set()
     monkeypatch.setattr(doctor_data, "start_reading", lambda source: Job())
-    server.ask("examine", {**of_example, **known}, shared.Working)
+    server.ask("examine", {**of_example, **known}, Working)
     monkeypatch.setattr(doctor_data, "_start_looking", lambda *asked: Job())
-    server.ask("encode", {**of_example, "encoder": EMBEDDED}, shared.Working)
+    server.ask("encode", {**of_example, "encoder": EMBEDDED}, Working)
     slow = threading.Event()
     asked = {**of_example, "encoder": EMBEDDED, "most": 23}
-    server.ask("mine", asked, shared.Working)
+    server.ask("mine", asked, Working)
     monkeypatch.setattr(doctor_data, "hub_content", lambda *_: slow.wait(60) and rows)
-    server.ask("fetch", {"hub": "someone/other", "rows": 10}, shared.Working)
+    server.ask("fetch", {"hub": "someone/other", "rows": 10}, Working)
     slow.set()
-    server.ask("stop", of_example, shared.Nothing)
+    server.ask("stop", of_example, Nothing)
     for known in ({}, {"loss": "siglip", "batch": "8"}, {"loss": "dcl", "margin": "0.5"}):
         for value in ("5.545", "0", "-0.3", "123456.7"):
             server.ask("explain", {"value": value, **known, "language": "en"}, doctor.Explained)
     file = {"name": "log.csv", "content": packed(b"step,loss\n1,2.5\n2,nan\n3,2.25\n")}
-    logged = {"kind": "file", "name": "log.csv", **server.ask("hand_in", file, shared.HandedIn)}
+    logged = {"kind": "file", "name": "log.csv", **server.ask("hand_in", file, HandedIn)}
     for source in (*({"example": name} for name in doctor_run.LOGS), logged):
         server.ask("examine_run", {"source": source, "language": "zh"}, doctor.ExaminedRunLog)
         beside = {"source": {"example": "jumped"}, "loss": "cosent"}
@@ -366,9 +370,9 @@ def test_doctor(pages, tmp_path, monkeypatch):
     monkeypatch.setattr(doctor_run, "files_in", lambda _folder: [])
     monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: told([opened_batch()]))
     server.ask("kept", {"folder": str(tmp_path), "leave": {str(tmp_path): 1}}, doctor.KeptBatches)
-    how_far = shared.Working(large_files.Progress("opening", 1, 2))
+    how_far = Working(large_files.Progress("opening", 1, 2))
     monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: how_far)
-    server.ask("kept", {"folder": str(tmp_path), "leave": {str(tmp_path): 1}}, shared.Working)
+    server.ask("kept", {"folder": str(tmp_path), "leave": {str(tmp_path): 1}}, Working)
     server.answered("explain", "examine", "encode", "mine", "fetch", "hand_in", "take", "stop")
     typed = {"kind": "typed", "text": "loss: 0.7\nloss: 0.6\nloss: 0.5\n"}
     server.ask("examine_run", {"source": typed}, doctor.ExaminedRunLog)
@@ -392,16 +396,16 @@ def test_large(pages, tmp_path, monkeypatch):
     server.ask("judge", drawn, drawing.Judgement)
     texts = (*large_taking.TABLES, *large_taking.FIGURES, "figures_csv", "figures_json")
     for what in (*texts, "changes_csv"):
-        server.ask("take", {**drawn, "what": what, "language": "zh"}, shared.Text)
+        server.ask("take", {**drawn, "what": what, "language": "zh"}, Text)
     for what in large_taking.FILES:
-        server.ask("take", {**drawn, "what": what}, shared.Parcel)
-    for content, kind in ((TABLE, shared.LargeFile), (UNCLEAR, shared.LargeFileUndecided)):
+        server.ask("take", {**drawn, "what": what}, Parcel)
+    for content, kind in ((TABLE, LargeFile), (UNCLEAR, LargeFileUndecided)):
         first, second = (
             {"token": "0" * 16, "start": start, "content": packed(part), "name": "a.csv"}
             for start, part in ((0, content[:9]), (9, content[9:]))
         )
-        assert server.ask("hand_in", first, shared.HandedIn) == {}
-        named = server.ask("hand_in", {**second, "last": True}, shared.HandedIn)
+        assert server.ask("hand_in", first, HandedIn) == {}
+        named = server.ask("hand_in", {**second, "last": True}, HandedIn)
         file = {"kind": "file", "file": named["file"], "name": "a.csv"}
         server.ask("describe_file", {"source": file}, kind)
     over = threading.Event()
@@ -410,14 +414,14 @@ def test_large(pages, tmp_path, monkeypatch):
         monkeypatch.setattr(large_requests, begin, lambda asked: job)
     monkeypatch.setattr(large_files, "ANSWER_S", 0.0)
     for name in ("blocks", "details", "pairs", "describe_file"):
-        server.ask(name, drawn, shared.Working)
+        server.ask(name, drawn, Working)
     monkeypatch.setattr(large_taking, "start_opening", lambda asked: job)
     others = {"source": {"random": {"pairs": 41}}}
-    server.ask("judge", others, shared.Working)
-    server.ask("take", {**others, "what": "pairs_csv"}, shared.Working)
+    server.ask("judge", others, Working)
+    server.ask("take", {**others, "what": "pairs_csv"}, Working)
     over.set()
-    server.ask("stop", drawn, shared.Nothing)
-    server.ask("forget", {}, shared.Nothing)
+    server.ask("stop", drawn, Nothing)
+    server.ask("forget", {}, Nothing)
     server.answered()
 
 
@@ -455,7 +459,7 @@ def test_finetune(pages, runs, monkeypatch):
     server.ask("repeat", {"plan": SMALL}, Started)
     found = server.ask("watch", {"offsets": {"gone": 0}, "list": True}, finetune.Watched)
     assert len(found["listed"]) == 7
-    server.ask("steer", {"run": waiting[0], "what": "stop"}, shared.Nothing)
+    server.ask("steer", {"run": waiting[0], "what": "stop"}, Nothing)
     for content, kind in ((TABLE, finetune.Upload), (UNCLEAR, finetune.UploadUndecided)):
         file = {"name": "a.csv", "content": packed(content)}
         handed = server.ask("hand_in", file, kind)
@@ -486,9 +490,9 @@ def test_a_run(pages, runs):
     nothing = server.ask("compare", {"runs": []}, finetune.Compared)
     assert (nothing["groups"], nothing["differences"], nothing["verdict"]) == ([], [], [])
     for what in training.TEXTS:
-        server.ask("take", {"run": names[0], "what": what}, shared.Text)
+        server.ask("take", {"run": names[0], "what": what}, Text)
     for what in training.PACKED:
-        server.ask("take", {"run": names[0], "what": what}, shared.Parcel)
+        server.ask("take", {"run": names[0], "what": what}, Parcel)
     server.answered("probe", "figure", "remark", "compare", "take")
 
 
@@ -580,7 +584,7 @@ def test_programs_are_told_the_losses_and_their_runs(runs, monkeypatch):
     monkeypatch.setattr(endpoints, "Runs", lambda: runs)
     name = trained(runs, SMALL)
     status = json.loads(json.dumps(endpoints.training_status(name), allow_nan=False))
-    assert wire.misfits(status, program.Followed) == []
+    assert wire.misfits(status, Followed) == []
     assert {"step", "evaluation", "held_out"} <= {one["kind"] for one in status["records"]}
 
 

@@ -38,6 +38,7 @@ from explorer.locale import LANGUAGES
 from explorer.runtime import downloads, jobs
 from explorer.runtime.cache import Cache
 from explorer.runtime.deployment_policy import deployment_policy
+from explorer.runtime.downloads import Parcel, Text
 from explorer.runtime.limits import CORPORA, NAMED_RUNS, PACES, QUEUED_AT_ONCE, QUOTED_LETTERS
 from explorer.runtime.numbers import whole_percent
 from explorer.runtime.problem import Problem
@@ -51,10 +52,9 @@ from explorer.web.pages.finetune.plans import (
     scene_of,
     uploaded_pairs,
 )
-from explorer.web.serving import JOBS, served
+from explorer.web.serving import JOBS, Nothing, served
 from explorer.web.wire import finetune as wire
 from explorer.web.wire import runs as wire_runs
-from explorer.web.wire import shared
 from losses import LOSSES
 
 Named = TypeVar("Named", dict[Any, Any], tuple[str, ...])
@@ -380,12 +380,12 @@ SERVED: list[Callable] = [
     served("repeat", _repeat, compare.Started, keeps=True),
     served("trials", _trials, compare.Started, keeps=True),
     served("watch", _watch, wire.Watched),
-    _of_runs("steer", _steer, shared.Nothing),
+    _of_runs("steer", _steer, Nothing),
     _of_runs("probe", _probe, Probed),
     _of_runs("figure", _figure, wire.Drawing),
     _of_runs("remark", _remark, wire.Remarked),
     _of_runs("compare", _compare, wire.Compared),
-    _of_runs("take", _take, shared.Text | shared.Parcel),
+    _of_runs("take", _take, Text | Parcel),
     _of_runs("share", _share, wire_runs.Shared),
     served("hand_in", hand_in, wire.Upload | wire.UploadUndecided, keeps=True),
     served("describe", describe_file, wire.Upload | wire.UploadUndecided),
