@@ -2,6 +2,7 @@
 import { parseHTML } from "linkedom";
 
 const { window } = parseHTML("<!doctype html><html><body></body></html>");
+globalThis.self = globalThis; // where KaTeX leaves itself
 for (const name of ["document", "HTMLElement", "HTMLInputElement", "Event"]) globalThis[name] = window[name];
 
 /** An event that bubbles, as a hand or a key makes it. */

@@ -88,6 +88,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.also",
         "doctor.default_of*",
         "doctor.if.*",
+        "doctor.run.if.*",
         "doctor.none.large",
         "doctor.collapses",
         "doctor.doubled",

@@ -165,7 +165,11 @@ export const StackedTable = ({ label, columns, rows }) =>
             h("th", { scope: "row", role: "rowheader", "data-head": columns[0].title }, first),
             cells.map((cell, i) => {
               const { title, text } = columns[i + 1];
-              return h("td", { class: text ? "lp-text" : undefined, role: "cell", "data-head": title }, cell);
+              return h(
+                "td",
+                { ...(text ? { class: "lp-text", "data-batch-text": "" } : {}), role: "cell", "data-head": title },
+                cell,
+              );
             }),
           ),
         ),

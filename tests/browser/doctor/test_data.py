@@ -117,7 +117,7 @@ def test_a_stranger_brings_data(
     rows = "".join(f"question {place},answer {place},{place % 4}\n" for place in range(400))
     path.write_text(f"query,answer,score\n{rows}question 3,answer 3,3\n")
     page.set_input_files("#lp-doctor-file", path)
-    expect(finding(page, "copies")).to_contain_text("1 row repeats what stood before")
+    expect(finding(page, "copies")).to_contain_text("1 row repeats an earlier row")
     expect(page.locator(ABOUT)).to_contain_text("401 pairs")
     with page.expect_download() as taken:
         page.get_by_role("button", name="Take the rows that stay").click()

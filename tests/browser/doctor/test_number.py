@@ -32,13 +32,14 @@ def test_a_number_that_is_typed_is_explained(doctor: Page) -> None:
     # Before anything is typed an example is solved, and said to be one; the link does not name it.
     example = doctor.get_by_text("Example: 5.545 under SigLIP")
     expect(example).to_be_visible()
-    expect(doctor.locator(FINDINGS).first).to_contain_text("5.54518 is SigLIP")
+    expect(doctor.locator(FINDINGS).first).to_contain_text("SigLIP is 5.54518")
     assert "#" not in doctor.url
+    assert doctor.title() == "Doctor: 5.545 · LossPrism"
     doctor.fill("#lp-doctor-value", "5.545")
     expect(example).to_be_hidden()
     doctor.fill("#lp-doctor-loss", "siglip")
     first = doctor.locator(FINDINGS).first
-    expect(first).to_contain_text("5.54518 is SigLIP when all vectors are alike (batch 8, all of")
+    expect(first).to_contain_text("SigLIP is 5.54518 when all vectors are alike (batch 8, all of")
     # The link is short enough for an issue, and brings it back, in the other language too.
     doctor.wait_for_function("location.hash.includes('siglip')")
     assert doctor.url.endswith("/doctor#value=5.545&loss=siglip")

@@ -1,6 +1,6 @@
 // A finding of a number, a dataset or a run: its verdict, with what is to be known beside it behind ⓘ.
-import { Notes, Paste } from "../../kit/components.js";
-import { h } from "../../kit/view.js";
+import { Fold, Notes, Paste } from "../../kit/components.js";
+import { group, h } from "../../kit/view.js";
 import { say, sentences } from "../../kit/words.js";
 
 /** @typedef {import("preact").ComponentChildren} Children */
@@ -38,6 +38,28 @@ export function Fault({ finding: { name, severity, said, advice }, children }) {
     action ? h("p.lp-finding-do", null, action) : null,
     pastes.map((text) => h(Paste, { text })),
     children,
+  );
+}
+
+/**
+ * The findings of a check, the worst first; mere notes stand folded where there is anything worse.
+ * @template {{ severity: string }} Finding
+ * @param {Finding[]} findings
+ * @param {(finding: Finding) => import("preact").VNode} draw
+ */
+export function listed(findings, draw) {
+  const isWorse = findings.some(({ severity }) => severity !== "note");
+  const shown = findings.filter(({ severity }) => !isWorse || severity !== "note");
+  const notes = findings.filter((finding) => !shown.includes(finding));
+  return group(
+    h("ol.lp-findings.lp-faults", null, shown.map(draw)),
+    notes.length
+      ? h(
+          Fold,
+          { title: say("doctor.notes_too", { count: notes.length }) },
+          h("ol.lp-findings.lp-faults", null, notes.map(draw)),
+        )
+      : null,
   );
 }
 

@@ -1,6 +1,8 @@
 // What was checked, and what was found: one heading, then the report on the number, the dataset or the run.
 import { ProblemBox } from "../../kit/components.js";
 import { Progress } from "../../kit/progress.js";
+import { entitle } from "../../kit/title.js";
+import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
 import { h, show } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
 import { DataReport } from "./data/report.js";
@@ -15,6 +17,7 @@ function Main({ channel }) {
   channel.observe(...TOPICS);
   const { check, explained } = channel;
   const value = check === "number" && explained ? explained.value.trim() : "";
+  useLayoutEffect(() => entitle(say("doctor.document", { what: value || nameOf(channel) })));
   return h(
     "div",
     { id: `doctor-${check}` },
@@ -23,6 +26,17 @@ function Main({ channel }) {
     h(Progress, { channel }),
     h(REPORTS[check], { channel }),
   );
+}
+
+/**
+ * What the dataset or the run is called that is open.
+ * @param {import("./state.js").DoctorPage} channel
+ */
+function nameOf({ check, data, run }) {
+  if (check === "number") return say("doctor.check.number");
+  const { kind, example, name, hub, folder } = check === "data" ? data.state : run.state;
+  if (kind === "example") return say(check === "data" ? `example.${example}.title` : `doctor.log.${example}`);
+  return name || hub || folder || say(`doctor.check.${check}`);
 }
 
 /**

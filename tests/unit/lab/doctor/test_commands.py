@@ -19,7 +19,7 @@ def typed(*words):
 def test_a_number_is_explained(capsys):
     assert explain_value(typed("5.545", "--loss", "siglip")) == 0
     said = capsys.readouterr().out
-    begins = "5.54518 is SigLIP when all vectors are alike (batch 8, all of positive pairs)."
+    begins = "SigLIP is 5.54518 when all vectors are alike (batch 8, all of positive pairs): "
     assert said.startswith(begins)
     assert "At its start, any two vectors at right angles, it would be 10.0004." in said
 

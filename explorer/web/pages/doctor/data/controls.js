@@ -169,9 +169,8 @@ const Pasted = ({ channel }) =>
  * @param {Page} properties
  */
 function Purpose({ channel }) {
-  const { batch, tokens, margin } = channel.data.state;
+  const { batch, margin } = channel.data.state;
   const loss = registered(channel.data.state.loss);
-  const most = entryOf(channel, "tokens").high ?? 0;
   const ours = Object.fromEntries(Object.entries(pageData.losses).filter(([, { group: one }]) => one !== "own"));
   const hasMargin = pageData.doctor.with_margin.includes(loss);
   return h(
@@ -212,14 +211,6 @@ function Purpose({ channel }) {
           change: (value) => channel.data.set({ margin: value === "" ? null : Number(value) }),
         })
       : null,
-    h(NumberBox, {
-      id: "lp-doctor-tokens",
-      title: say("doctor.tokens"),
-      value: String(tokens),
-      step: 1,
-      fits: (value) => value !== "" && Number.isInteger(Number(value)) && Number(value) >= 0 && Number(value) <= most,
-      change: (value) => channel.data.set({ tokens: Number(value) }),
-    }),
   );
 }
 
@@ -250,7 +241,8 @@ function NumberBox({ id, title, value, step, fits, change }) {
 
 /** @param {Page} properties */
 function EncoderFields({ channel }) {
-  const { encoder, most } = channel.data.state;
+  const { encoder, most, tokens } = channel.data.state;
+  const longest = entryOf(channel, "tokens").high ?? 0;
   const draft = useDraft({ encoder, most });
   function encode() {
     agree(draft.now.encoder);
@@ -291,6 +283,15 @@ function EncoderFields({ channel }) {
         : null,
     ),
     h("p.lp-note", null, say("doctor.encoder_note")),
+    h(NumberBox, {
+      id: "lp-doctor-tokens",
+      title: say("doctor.tokens"),
+      value: String(tokens),
+      step: 1,
+      fits: (value) =>
+        value !== "" && Number.isInteger(Number(value)) && Number(value) >= 0 && Number(value) <= longest,
+      change: (value) => channel.data.set({ tokens: Number(value) }),
+    }),
   );
 }
 

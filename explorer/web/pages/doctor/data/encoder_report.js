@@ -4,7 +4,7 @@ import { pageData } from "../../../kit/page_data.js";
 import { useState } from "../../../kit/vendor/preact/hooks.js";
 import { h } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
-import { Lines } from "../finding.js";
+import { Lines, listed } from "../finding.js";
 import { DataFault, RowTable, Searched } from "./faults.js";
 
 /** @typedef {import("./check.js").DataCheck} DataCheck */
@@ -21,11 +21,7 @@ export function EncoderReport({ data, found, seen }) {
     null,
     h("h2", null, say("doctor.encoder")),
     h("p.lp-about", null, say("doctor.with_encoder", about)),
-    h(
-      "ol.lp-findings.lp-faults",
-      null,
-      findings.map((finding) => h(DataFault, { finding })),
-    ),
+    listed(findings, (finding) => h(DataFault, { finding })),
     findings.length ? null : h("p", null, say("doctor.none_found_encoded")),
     ranked.length
       ? h(

@@ -2,7 +2,7 @@
 import { grouped } from "../../../kit/numbers.js";
 import { group, h } from "../../../kit/view.js";
 import { say, titleOf } from "../../../kit/words.js";
-import { Lines } from "../finding.js";
+import { Lines, listed } from "../finding.js";
 import { EncoderReport } from "./encoder_report.js";
 import { DataFault, Searched } from "./faults.js";
 import { SuitableLosses } from "./suitable_losses.js";
@@ -37,11 +37,7 @@ const About = ({ text }) => h("p.lp-about", { "aria-live": "polite" }, text);
 const Findings = ({ about, findings }) =>
   group(
     h(About, { text: about }),
-    h(
-      "ol.lp-findings.lp-faults",
-      null,
-      findings.map((finding) => h(DataFault, { finding })),
-    ),
+    listed(findings, (finding) => h(DataFault, { finding })),
   );
 
 /**

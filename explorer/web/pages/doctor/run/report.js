@@ -5,7 +5,7 @@ import { clip } from "../../../kit/dom.js";
 import { grouped } from "../../../kit/numbers.js";
 import { group, h, hosted } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
-import { Card, Fault, Lines } from "../finding.js";
+import { Card, Fault, Lines, listed } from "../finding.js";
 
 /** @typedef {import("../../../wire").ExaminedRunLog} Found */
 /** @typedef {Pick<Found, "drawn" | "collapse" | "floor">} Curves */
@@ -26,12 +26,8 @@ function Report({ found, run }) {
   const { findings, link, scene } = found;
   return group(
     h("p.lp-about", { "aria-live": "polite" }, read),
-    h(
-      "ol.lp-findings.lp-faults",
-      null,
-      findings.map((finding) => h(Fault, { finding })),
-      findings.length ? null : h(Card, { text: say("doctor.run.none_found") }),
-    ),
+    listed(findings, (finding) => h(Fault, { finding })),
+    findings.length ? null : h("ol.lp-findings", null, h(Card, { text: say("doctor.run.none_found") })),
     h(Plot, { title: "doctor.run_curves", found }),
     h("div.lp-known", null, h(Lines, { lines: known })),
     h(
@@ -51,11 +47,7 @@ function Comparison({ other, run: { state } }) {
     "section.lp-beside",
     null,
     h("h2", null, say("doctor.beside_title", { name })),
-    h(
-      "ol.lp-findings.lp-faults",
-      null,
-      other.findings.map((finding) => h(Fault, { finding })),
-    ),
+    listed(other.findings, (finding) => h(Fault, { finding })),
     h(Lines, { lines: other.about }),
     h(Plot, { title: "doctor.beside_curves", found: other }),
   );
