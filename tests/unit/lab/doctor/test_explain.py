@@ -554,7 +554,7 @@ def test_losses_on_matrices_are_told_at_every_count(count):
 @pytest.mark.parametrize("loss", ["gist", "soft_info_nce"])
 def test_of_a_batch_too_large_the_size_is_the_reason(loss):
     (said,) = lines(asked("8.0294", loss=loss, batch=9000))
-    assert "so large" in said
+    assert "this batch is larger" in said
     assert "teacher" not in said
 
 
