@@ -187,7 +187,7 @@ def test_the_curves_follow_the_loss_and_the_language(page: Page) -> None:
 
 def test_the_rule_for_the_scale_is_given_only_where_it_speaks(page: Page) -> None:
     unfold(page, "ui.more_metrics")
-    advice = page.locator("#main-metrics .lp-note:visible", has_text="λ = α/σ")
+    advice = page.locator("#main-metrics .lp-note:visible", has_text="Rule of thumb")
     expect(advice).to_have_count(1)
     choose(page, "siglip")  # its scale is before other similarities than those of the pairs
     expect(advice).to_have_count(0)
