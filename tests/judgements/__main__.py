@@ -1,7 +1,13 @@
-"""Write docs/judgements.md: the registry, with power and false alarms of each."""
+"""Write docs/judgements.md: the registry, with power and false alarms of each.
+
+``python -m tests.judgements KEY…`` draws the rates of these alone; the others stay as they stand.
+"""
 
 from __future__ import annotations
 
+import re
+import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from explorer.locale import catalogue
@@ -9,10 +15,20 @@ from tests.judgements import ABOUT, DRAWS, SIMULATIONS, load, rates
 from tests.judgements.claims import JUDGEMENTS, OF
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "judgements.md"
+_RATES = re.compile(r"^### `([^`]+)`$.*?(\* \*\*Power\*\*.*?)$", re.MULTILINE | re.DOTALL)
 
 
-def document() -> str:
+def written_rates() -> dict[str, str]:
+    """The line of rates of each judgement, as the document has it."""
+    parts = re.split(r"^(?=### )", DOCUMENT.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    found = (_RATES.match(part) for part in parts)
+    return {one[1]: one[2] for one in found if one}
+
+
+def document(keys: Collection[str] = ()) -> str:
+    """Return the text, with rates drawn anew for these judgements, or for all."""
     load()
+    known = written_rates() if keys else {}
     lines = [ABOUT.format(draws=DRAWS)]
     for one in JUDGEMENTS:
         otherwise = f"`{one.otherwise}`" if one.otherwise else "nothing"
@@ -26,18 +42,22 @@ def document() -> str:
             f"* **Test**: {one.test}. Where that is not enough: {otherwise}.",
         ]
         if one.key in SIMULATIONS:
-            simulation = SIMULATIONS[one.key]
-            true, false = rates(one.key)
-            lines += [
-                f"* **Power** ({simulation.about_true}): {true:.1%}. "
-                f"**False alarms** ({simulation.about_false}): {false:.1%}.",
-            ]
+            lines.append(known[one.key] if one.key in known.keys() - set(keys) else _drawn(one.key))
         if one.counts:
             lines.append("* **It counts**: what it says is what was found, and nothing beyond it.")
         lines.append("")
     return "\n".join(lines)
 
 
+def _drawn(key: str) -> str:
+    simulation = SIMULATIONS[key]
+    true, false = rates(key)
+    return (
+        f"* **Power** ({simulation.about_true}): {true:.1%}. "
+        f"**False alarms** ({simulation.about_false}): {false:.1%}."
+    )
+
+
 if __name__ == "__main__":
-    DOCUMENT.write_text(document(), encoding="utf-8")
+    DOCUMENT.write_text(document(sys.argv[1:]), encoding="utf-8")
     print(f"{DOCUMENT} is written.")
