@@ -33,6 +33,7 @@ from explorer.lab.training.folder import default_root
 from explorer.runtime import device, downloads, worker_process
 from explorer.runtime.budgets import BUDGETS, budget
 from explorer.runtime.deployment_policy import deployment_policy
+from explorer.runtime.jobs import Job
 from explorer.runtime.leave import allow_folder
 from explorer.runtime.limits import FILE_BYTES, MIB
 from explorer.runtime.problem import Problem
@@ -273,4 +274,5 @@ def _warm(first: Scenario) -> None:
     # The page asks for the same, and says what is wrong.
     with as_visitor(new_key()), contextlib.suppress(Problem):
         picture(explore(first))
-    prepare_explanations()
+    # A job ends at its next step when the process does: torn down while torch computes, it aborts.
+    Job.in_background(lambda _: prepare_explanations())

@@ -84,6 +84,8 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "large.heaviest_note.touch",
     ),
     "the value of a formula at these settings": (
+        "ui.verdict_terms",
+        "ui.verdict_way",
         "compare.vary.averaged*",
         "doctor.also",
         "doctor.default_of*",

@@ -43,6 +43,7 @@ from explorer.lab.doctor.reference_values import (
     sides_of,
 )
 from explorer.lab.doctor.relatives import relative_called
+from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
 from explorer.sources.encoders.plain import ALIKE, APART
@@ -438,6 +439,7 @@ def _computed_curves(sides: tuple[Side, ...], known: Known) -> tuple[_Curve, ...
     found: dict[tuple, list[tuple[Side, Axis]]] = {}
     along: dict[tuple, tuple[float | None, Points]] = {}
     for side in sides:
+        jobs.check()
         for kind in _kinds(side, known):
             seen: set[tuple] = set()
             for axis in axes_of(side, known):
