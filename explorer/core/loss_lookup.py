@@ -142,15 +142,16 @@ def close_losses(name: str) -> list[str]:
 
 def other_names() -> list[tuple[str, str, str]]:
     """Each other name of each loss, of papers and of libraries' classes and functions, the loss,
-    and the convention that the name selects, "" where it selects none, or several."""
+    and the convention that the name selects, "" where it selects none, or several. Names with a
+    module stand last, so that a bare name is not taken for one of them."""
     found = []
     for spec in LOSSES.known():
         classes = (aliases.classes_named(one) for one in spec.conventions)
         named = dict.fromkeys((*spec.aliases, *itertools.chain.from_iterable(map(sorted, classes))))
-        found += [(name, spec.name, _meant(spec, name)) for name in named]
-    return found
-
-
-def _meant(spec: LossSpec, name: str) -> str:
-    loss, convention = as_registered(name)
-    return convention if loss == spec.name else ""
+        for name in named:
+            loss, convention = as_registered(name)
+            if loss == spec.name:
+                found.append((name, loss, convention))
+            elif loss not in LOSSES:  # a name of several
+                found.append((name, spec.name, ""))
+    return sorted(found, key=lambda one: "." in one[0])

@@ -42,7 +42,7 @@ def exports() -> Iterator[tuple[str, str]]:
     )
     asked = Asked(Source("file", name=NAME), "cosent", (("scale", 20.0),), None, None)
     for what in ("map_svg", "histogram_svg"):
-        yield f"{what}.svg", taking._figure(asked, opened, what, {}, "figure")["text"]
+        yield f"{what}.svg", taking._figure(asked, opened, what, {}, "figure").text
     yield "card.html", "<!doctype html><meta charset=utf-8>" + "<hr>".join(map(card, TEXTS))
 
 

@@ -28,6 +28,7 @@ def test_the_link_of_explore_and_of_compare_is_without_secrets(page: Page) -> No
     assert Scenario.from_link(page.url.partition("#")[2]).data.rows == SHARED
     page.reload(wait_until="domcontentloaded")
     page.wait_for_function(f"window.lossprism && {FIRST} === {json.dumps(ROWS[0][0])}")
+    page.locator("#lp-compare-with").evaluate("(one) => { one.closest('details').open = true; }")
     page.select_option("#lp-compare-with", "cosine_mse")
     page.wait_for_url("**/compare#*scene=*")
     page.wait_for_function(f"window.lossprism && {COMPARE}?.differing")

@@ -46,6 +46,16 @@ def plot(page: Page, panel: int, what: str) -> object:
     return page.locator(PANEL).nth(panel).locator(".lp-plot").evaluate(f"(plot) => plot.{what}")
 
 
+def pointed(page: Page, panel: int, share: float) -> None:
+    """The pointer at a share of a panel's width; what is read has followed it."""
+    chart = page.locator(PANEL).nth(panel)
+    chart.scroll_into_view_if_needed()
+    said, box = chart.locator(".lp-value"), chart.locator(".lp-plot-box").bounding_box()
+    before = said.inner_text()
+    page.mouse.move(box["x"] + share * box["width"], box["y"] + 60)
+    expect(said).not_to_have_text(before)
+
+
 def here(page: Page, panel: int) -> float:
     """Where the dot of the setting in force stands."""
     return plot(page, panel, "data[1].x[0]")
@@ -61,11 +71,8 @@ def test_the_curves_pass_through_what_the_page_shows(page: Page) -> None:
     assert f"{said(page, 1)[0]:.3g}" == f"{number(figure(page, 'gradient')):.3g}"
     # Also under the pointer: a value that was worked out, at a number that can be typed.
     expected = sweep(Scenario())
-    chart = page.locator(PANEL).first.locator(".lp-plot-box")
-    chart.scroll_into_view_if_needed()
-    box = chart.bounding_box()
     for share in (0.3, 0.52, 0.71):
-        page.mouse.move(box["x"] + share * box["width"], box["y"] + 60)
+        pointed(page, 0, share)
         loss, at = said(page, 0)
         place = min(range(len(expected.values)), key=lambda i: abs(expected.values[i] - at))
         assert f"{expected.values[place]:.3g}" == f"{at:.3g}"
@@ -111,11 +118,8 @@ def read_at_several_settings(page: Page, pairs: int) -> None:
         values, at = read()
         assert at == scale
         assert values == expected(scale)
-    chart = page.locator(PANEL).first.locator(".lp-plot-box")
-    chart.scroll_into_view_if_needed()
-    box = chart.bounding_box()
     for share in (0.2, 0.62):
-        page.mouse.move(box["x"] + share * box["width"], box["y"] + 60)
+        pointed(page, 0, share)
         values, at = read()
         assert at != scale
         assert values == expected(at)
@@ -154,10 +158,7 @@ def test_a_slider_moves_the_mark_and_not_the_curves(page: Page) -> None:
 
 def test_a_press_on_a_curve_moves_the_slider(page: Page) -> None:
     opened(page)
-    chart = page.locator(PANEL).nth(1).locator(".lp-plot-box")
-    chart.scroll_into_view_if_needed()
-    box = chart.bounding_box()
-    page.mouse.move(box["x"] + 0.3 * box["width"], box["y"] + 60)
+    pointed(page, 1, 0.3)
     value = said(page, 1)[1]
     assert value < 20
     with redrawn(page):

@@ -41,7 +41,7 @@ def test_the_page_shows_what_is_computed(compare: Page) -> None:
     expected = compared(Scenario(), [Side("cosent"), Side("info_nce")])
     assert near(values(compare), [one.figures.loss for one in expected.sides])
     rows = compare.locator(TABLE)
-    assert "base" in rows.first.inner_text()
+    assert "reference" in rows.first.inner_text()
     # Two losses: their values say nothing beside each other, and it is said why.
     assert "not beside A" in rows.nth(1).inner_text()
     said = compare.locator(".lp-judged").inner_text()
@@ -142,7 +142,7 @@ def test_any_two_can_be_held_against_each_other(compare: Page) -> None:
     assert "compared with it" in page.locator(TABLE).nth(2).inner_text()
     with held(page):
         page.locator(TABLE).nth(2).get_by_role("button", name="Turn around").click()
-    assert "base" in page.locator(TABLE).nth(2).inner_text()
+    assert "reference" in page.locator(TABLE).nth(2).inner_text()
     with held(page):
         page.locator(f"{AGREEMENT} .lp-agrees").nth(2).click()  # B and A
     assert page.evaluate(f"{CHANNEL}.pair") == [0, 1]

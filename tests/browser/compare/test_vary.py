@@ -64,10 +64,13 @@ def test_a_sweep_is_read_without_the_server_and_a_press_sets_it(compare: Page) -
     assert read == pytest.approx(values(page), rel=1e-3)
     chart = page.locator(f"{PANEL} .lp-curves-panel .lp-plot-box").first
     chart.scroll_into_view_if_needed()
+    expect(chart.locator(".main-svg").first).to_be_visible()
     box = chart.bounding_box()
     with asking(page) as asked:
         for share in (0.35, 0.6, 0.8):
+            before = cells(page, 0).nth(1).inner_text()
             page.mouse.move(box["x"] + share * box["width"], box["y"] + 60)
+            expect(cells(page, 0).nth(1)).not_to_have_text(before)
             at = number(cells(page, 0).nth(1).inner_text().removeprefix("scale "))
             single = explore(Scenario(parameters=(("scale", at),)))
             shown = [

@@ -50,7 +50,7 @@ def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) 
          "buffer": json.dumps(STATE).encode()},
     )  # fmt: skip
     known = page.locator(f"{MAIN} .lp-known")
-    expect(known).to_contain_text("name the loss and the batch size")
+    expect(known).to_contain_text("Name the loss and the batch size")
     page.fill("#lp-run-loss", "MNRL")
     page.fill("#lp-run-batch", "16")
     expect(finding(page, "at_collapse")).to_contain_text("2.773")

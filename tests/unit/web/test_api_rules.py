@@ -181,7 +181,7 @@ def test_every_rule_of_the_page_has_its_argument():
     assert set(RULES) == set(Rules.__dataclass_fields__)
     for name in COMPUTES:
         assert set(RULES) <= set(getattr(api, name).__annotations__), name
-    assert scenario_of("cosent", FIRST, SECOND, GRADES, rules=made)[0].rules == made
+    assert scenario_of("cosent", FIRST, SECOND, GRADES, rules=made)[0].scenario.rules == made
     assert rules_of() == Rules()
 
 
@@ -264,7 +264,7 @@ TAUGHT = (["a", "a"], ["b", "c"], [1, 0])
 
 
 def test_a_teachers_scores_come_with_the_pairs():
-    data = scenario_of("margin_mse", *TAUGHT, teacher_scores=[3, 1.5])[0].data
+    data = scenario_of("margin_mse", *TAUGHT, teacher_scores=[3, 1.5])[0].scenario.data
     assert data.teacher == (("a", "b", "3"), ("a", "c", "1.5"))
     asked = {"similarities": [0.5, 0.25], "teacher_scores": [3, 1.5]}
     answer = api.trace_loss("margin_mse", *TAUGHT, **asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from starlette.responses import Response, StreamingResponse
@@ -32,7 +33,9 @@ def sent_by(app, path: str, stop_after: int | None = None) -> tuple[list[dict], 
         await asyncio.Event().wait()  # nobody leaves
         raise AssertionError
 
-    asyncio.run(SendsInPieces(app)({"type": "http", "path": path, "method": "GET"}, receive, send))
+    scope = {"type": "http", "path": path, "method": "GET"}
+    with ThreadPoolExecutor(1) as apart:  # this thread may have a loop already
+        apart.submit(asyncio.run, SendsInPieces(app)(scope, receive, send)).result()
     return messages, held
 
 
