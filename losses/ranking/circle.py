@@ -116,6 +116,10 @@ SUM_SYMBOLS = {
     ),
 }
 
+# γ, by which both forms multiply similarities.
+SCALE = Parameter(
+    "scale", 64.0, r"\gamma", 0.1, 256.0, 0.1, logarithmic=True, role="sharpness", label="scale"
+)
 CIRCLE = LossSpec(
     function=circle,
     definition=circle_definition,
@@ -144,17 +148,7 @@ CIRCLE = LossSpec(
         ),
     },
     parameters=(
-        Parameter(
-            "scale",
-            64.0,
-            r"\gamma",
-            0.1,
-            256.0,
-            0.1,
-            logarithmic=True,
-            role="sharpness",
-            label="scale",
-        ),
+        SCALE,
         Parameter(
             "positive_margin",
             0.0,

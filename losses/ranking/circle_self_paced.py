@@ -21,7 +21,7 @@ from losses.kernels import (
 from losses.kernels.classes import is_small
 from losses.kernels.gradient import with_gradient
 from losses.peers import CLASSED, METRIC_LEARNING, Peer
-from losses.ranking.circle import SUM_SYMBOLS, all_terms
+from losses.ranking.circle import SCALE, SUM_SYMBOLS, all_terms
 from losses.ranking.ordered_pairs import PAIR_SYMBOLS, ordered_count
 from losses.spec import Convention, LossSpec, Parameter, Symbol
 
@@ -285,17 +285,7 @@ CIRCLE_SELF_PACED = LossSpec(
         ),
     },
     parameters=(
-        Parameter(
-            "scale",
-            64.0,
-            r"\gamma",
-            0.1,
-            256.0,
-            0.1,
-            logarithmic=True,
-            role="sharpness",
-            label="scale",
-        ),
+        SCALE,
         Parameter("margin", 0.25, "m", 0.0, 1.0, 0.01, role="margin", label="margin"),
     ),
     reads={"scores": "scores", "labels": "binary_labels"},

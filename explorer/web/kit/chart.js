@@ -3,7 +3,7 @@
 import { asTable, h, worded } from "./dom.js";
 import { s, standalone } from "./drawing.js";
 import { show } from "./numbers.js";
-import { plotlyChart, themeColour } from "./plotly.js";
+import { band as bandShape, plotlyChart, themeColour } from "./plotly.js";
 import { sortableTable } from "./table.js";
 import { say } from "./words.js";
 
@@ -115,8 +115,6 @@ export function lineChart(root, options, emit = () => undefined) {
   root.append(h("div.lp-chart-head", {}, title, unfolded.button), box, legend, tableBox, note, spoken);
 
   function layout() {
-    const fillcolor = themeColour("floor");
-    const shape = { type: "rect", xref: "paper", x0: 0, x1: 1, fillcolor, opacity: 0.13, line: { width: 0 } };
     return {
       height,
       margin: MARGINS,
@@ -133,7 +131,7 @@ export function lineChart(root, options, emit = () => undefined) {
         range: rangeOf(series, { logarithmic, band, low, high }),
         nticks: height > 120 ? 6 : 4,
       },
-      shapes: band ? [{ ...shape, y0: band[0], y1: band[1], layer: "below" }] : [],
+      shapes: band ? [bandShape("floor", 0.13, { yref: "y", y0: band[0], y1: band[1] })] : [],
     };
   }
 

@@ -47,6 +47,27 @@ export function template() {
   };
 }
 
+/**
+ * An axis over a span, by ratios where it is logarithmic.
+ * @param {number[]} span
+ * @param {boolean} logarithmic
+ * @param {number} ticks at most about so many
+ */
+export const axisOver = (span, logarithmic, ticks) =>
+  logarithmic ? { type: "log", range: span.map(Math.log10), dtick: 1 } : { type: "linear", range: span, nticks: ticks };
+
+/**
+ * A band behind the curves: all of an axis that `at` does not bound.
+ * @param {string} colour of the theme
+ * @param {number} opacity
+ * @param {object} at Plotly's ends of a shape, `xref` and `yref`
+ */
+export const band = (colour, opacity, at) => ({
+  ...{ type: "rect", xref: "paper", x0: 0, x1: 1, yref: "paper", y0: 0, y1: 1, layer: "below" },
+  ...{ fillcolor: themeColour(colour), opacity, line: { width: 0 } },
+  ...at,
+});
+
 /** Of Plotly's buttons those that a chart of ours has, in the language of the page. */
 function config() {
   const dictionary = {
@@ -77,6 +98,7 @@ export function plotlyChart(figure, begin = () => undefined) {
   const box = h("div.lp-plot-box", { role: "group", tabIndex: 0 }, element, marker);
   /** @type {PlotlyElement | null} */
   let drawn = null;
+  let frame = { margin: { l: 0, r: 0, t: 0, b: 0 }, height: 0 }; // of what is drawn
   /** @type {number | null} */
   let marked = null;
   let failed = false;
@@ -118,6 +140,7 @@ export function plotlyChart(figure, begin = () => undefined) {
         plot.on("plotly_relayout", placeMarker);
       }
       drawn = plot;
+      frame = { margin: found.layout.margin, height: found.layout.height };
       placeMarker();
     } catch (error) {
       failed = true;
@@ -128,14 +151,13 @@ export function plotlyChart(figure, begin = () => undefined) {
 
   function placeMarker() {
     marker.hidden = true;
-    const layout = figure()?.layout;
-    if (marked === null || !drawn || !layout) return;
+    if (marked === null || !drawn) return;
     const { range, type } = drawn.layout.xaxis;
     const share = ((type === "log" ? Math.log10(marked) : marked) - range[0]) / (range[1] - range[0]);
-    const { l, r, t, b } = layout.margin;
+    const { l, r, t, b } = frame.margin;
     marker.hidden = share < 0 || share > 1;
     marker.style.left = `${l + share * (box.clientWidth - l - r)}px`;
-    Object.assign(marker.style, { top: `${t}px`, height: `${layout.height - t - b}px` });
+    Object.assign(marker.style, { top: `${t}px`, height: `${frame.height - t - b}px` });
   }
 
   /**

@@ -5,7 +5,7 @@ import { h, setText, worded } from "../../kit/dom.js";
 import { parameterValue } from "../../kit/form.js";
 import { counted, percent, read, show } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
-import { plotlyChart, themeColour } from "../../kit/plotly.js";
+import { axisOver, band, plotlyChart, themeColour } from "../../kit/plotly.js";
 import { GONE } from "../../kit/server.js";
 import { aboutTrials, valuesOf } from "../../kit/trials.js";
 import { parameterName, say } from "../../kit/words.js";
@@ -242,29 +242,19 @@ export default function sweep(root, channel, server) {
     const ends = [values[0], values[values.length - 1]];
     /** @param {number} v */
     const inside = (v) => Math.max(ends[0], Math.min(ends[1], v));
-    const [accent, rule, floor] = ["accent", "collapse", "floor"].map(themeColour);
-    /** @type {(fillcolor: string, opacity: number, at: object) => object} */
-    const band = (fillcolor, opacity, at) => ({
-      ...{ type: "rect", xref: "paper", x0: 0, x1: 1, yref: "paper", y0: 0, y1: 1, layer: "below" },
-      ...{ fillcolor, opacity, line: { width: 0 } },
-      ...at,
-    });
     const shapes = [
       ...(advised
-        ? [band(rule, 0.2, { name: "advised", xref: "x", x0: inside(advised[0]), x1: inside(advised[1]) })]
+        ? [band("collapse", 0.2, { name: "advised", xref: "x", x0: inside(advised[0]), x1: inside(advised[1]) })]
         : []),
-      ...(within ?? []).map(([x0, x1]) => band(floor, 1, { name: "within", xref: "x", x0, x1, y1: 0.03 })),
+      ...(within ?? []).map(([x0, x1]) => band("floor", 1, { name: "within", xref: "x", x0, x1, y1: 0.03 })),
       ...(panel.name === "gradient" && within
-        ? [band(floor, 0.2, { name: "norm-band", yref: "y", y0: BAND[0], y1: BAND[1] })]
+        ? [band("floor", 0.2, { name: "norm-band", yref: "y", y0: BAND[0], y1: BAND[1] })]
         : []),
     ];
-    /** @type {(span: number[], byRatios: boolean) => object} */
-    const axis = (span, byRatios) =>
-      byRatios ? { type: "log", range: span.map(Math.log10), dtick: 1 } : { type: "linear", range: span, nticks: 6 };
     const layout = {
       ...{ height: HEIGHT, margin: MARGINS, hovermode: "x", hoverdistance: -1, dragmode: false, shapes },
-      xaxis: axis(ends, found.logarithmic),
-      yaxis: { ...axis([low, high], logarithmic), ...(panel.range ? { tickformat: ".0%" } : {}) },
+      xaxis: axisOver(ends, found.logarithmic, 6),
+      yaxis: { ...axisOver([low, high], logarithmic, 6), ...(panel.range ? { tickformat: ".0%" } : {}) },
     };
     const curve = {
       type: "scatter",
@@ -273,7 +263,11 @@ export default function sweep(root, channel, server) {
       y: heights,
       line: { color: themeColour("ink"), width: 2 },
     };
-    const here = { x: [settingOf(parameter)], y: [heightNow(panel.name)], marker: { color: accent, size: 9 } };
+    const here = {
+      x: [settingOf(parameter)],
+      y: [heightNow(panel.name)],
+      marker: { color: themeColour("accent"), size: 9 },
+    };
     const dot = { type: "scatter", mode: "markers", hoverinfo: "skip", cliponaxis: false, ...here };
     return { data: [{ ...curve, hoverinfo: "none" }, dot], layout };
   }

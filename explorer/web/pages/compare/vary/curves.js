@@ -3,7 +3,7 @@
 import { h, worded } from "../../../kit/dom.js";
 import { s } from "../../../kit/drawing.js";
 import { show } from "../../../kit/numbers.js";
-import { plotlyChart, themeColour } from "../../../kit/plotly.js";
+import { axisOver, band, plotlyChart, themeColour } from "../../../kit/plotly.js";
 import { say } from "../../../kit/words.js";
 import { letterOf } from "../legend.js";
 import { heightsOf } from "./along.js";
@@ -90,30 +90,20 @@ export function curvePanel({ key, write = (v) => show(v, 3), hear = () => {} }) 
       curves.map(({ y }) => y),
       { logarithmic, range, also: [...also, ...limits] },
     );
-    /** @param {{ span: Span, logarithmic: boolean }} one */
-    const axisOf = ({ span, logarithmic: byRatios }) => ({
-      type: byRatios ? "log" : "linear",
-      range: byRatios ? span.map(Math.log10) : span,
-      ...(byRatios ? { dtick: 1 } : { nticks: 5 }),
-    });
     const layout = {
       height: HEIGHT,
       margin: MARGINS,
       hovermode: "x unified",
       hoverdistance: -1,
       dragmode: false,
-      xaxis: axisOf(axis),
-      yaxis: axisOf(up),
-      shapes: bands.map(({ colour, x, y }) => ({
-        type: "rect",
-        xref: x ? "x" : "paper",
-        yref: y ? "y" : "paper",
-        ...{ x0: x?.[0] ?? 0, x1: x?.[1] ?? 1, y0: y?.[0] ?? 0, y1: y?.[1] ?? 1 },
-        fillcolor: themeColour(colour),
-        opacity: 0.2,
-        line: { width: 0 },
-        layer: "below",
-      })),
+      xaxis: axisOver(axis.span, axis.logarithmic, 5),
+      yaxis: axisOver(up.span, up.logarithmic, 5),
+      shapes: bands.map(({ colour, x, y }) =>
+        band(colour, 0.2, {
+          ...(x ? { xref: "x", x0: x[0], x1: x[1] } : {}),
+          ...(y ? { yref: "y", y0: y[0], y1: y[1] } : {}),
+        }),
+      ),
     };
     return { data: curves.flatMap(tracesOf), layout };
   }
