@@ -19,7 +19,7 @@ from benchmarks.machine import describe
 from explorer.core.batch import Batch
 from explorer.lab.compare.libraries import CallablePeer, peers_of
 from explorer.lab.compare.library_calls import Call
-from explorer.lab.compare.parity import Agreement, Odd, asked_on
+from explorer.lab.compare.parity import Agreement, Odd, call_library
 from explorer.lab.compare.parity_batches import ODD, odd_for, seeded_batch
 from losses import LOSSES, LossSpec
 
@@ -98,7 +98,7 @@ def compared(found: Comparison, call: Call, batches: int) -> Comparison:
     kinds = odd_for(found.peer.reads.values())
     for seed in range(batches):
         kind, batch = random_batch(seed, kinds)
-        found.add(seed, asked_on(kind, batch, call, found.peer, found.own, found.convention))
+        found.add(seed, call_library(kind, batch, call, found.peer, found.own, found.convention))
     return found
 
 

@@ -205,7 +205,7 @@ def _row(peer: CallablePeer, computed: _Computed, about: str) -> Row:
             asked |= {name: _agreement(one, computed.exact[name]) for name, one in found.items()}
             status, because = _judged(call, peer, computed, found)
             odd = tuple(
-                asked_on(
+                call_library(
                     name, ODD[name](seeded_batch()), call, peer, computed.own, computed.convention
                 )
                 for name in odd_for(peer.reads.values())
@@ -243,10 +243,10 @@ def _called(call: Call, peer: CallablePeer, computed: _Computed) -> dict[Precisi
     return {n: _found(call, peer.reads, batch, dtype, score) for n, dtype in PRECISIONS.items()}
 
 
-def asked_on(
+def call_library(
     name: str, batch: Batch, call: Call, peer: CallablePeer, own: LossSpec, convention: str
 ) -> Odd:
-    """A library, by its `call`, on a batch whose labels are odd as `name` says, or "" as usual."""
+    """Call a library on a batch whose labels are odd as `name` says; "" for usual ones."""
     spec = own.under(convention)
     batch, _ = batch_for(peer.reads.values(), spec.reads.values(), batch)
     fed = _fed(peer.reads, batch, spec.score)

@@ -155,7 +155,7 @@ def _keep_scores(
 ) -> None:
     """Write the teacher's score beside each of the first `count` pairs, and 0 beside the others."""
     first, second = [a for a, _, _ in wanted[:count]], [b for _, b, _ in wanted[:count]]
-    found = _asked(run, teacher, lambda: teacher.pair_scores(first, second, device))
+    found = _teacher_answer(run, teacher, lambda: teacher.pair_scores(first, second, device))
     scores = found.astype(float).tolist() + [0.0] * (len(wanted) - count)
     given = {pair[:2]: score for pair, score in zip(wanted, scores, strict=True)}
     for name in ("train.jsonl", "held_out.jsonl"):
@@ -168,7 +168,7 @@ def _keep_vectors(
 ) -> None:
     """Write the teacher's vectors of the sentences of the first `count` pairs, 0 for the others."""
     sentences = _sentences(wanted[:count])
-    found = _asked(run, teacher, lambda: teacher.encode(sentences, device))
+    found = _teacher_answer(run, teacher, lambda: teacher.encode(sentences, device))
     held = np.zeros((len(_sentences(wanted)), found.shape[1]), dtype=np.float32)
     held[: len(found)] = found
     save_array(run.path / VECTORS, held)
@@ -186,8 +186,8 @@ def _must_fit(plan: TrainingPlan, teacher: Encoder, device: str) -> None:
         raise Problem("teacher_width", about="teacher", teacher=taught, width=width)
 
 
-def _asked(run: RunFolder, teacher: Encoder, ask: Callable[[], np.ndarray]) -> np.ndarray:
-    """What the teacher answers, told as it goes."""
+def _teacher_answer(run: RunFolder, teacher: Encoder, ask: Callable[[], np.ndarray]) -> np.ndarray:
+    """Return what the teacher answers, with its progress reported on the way."""
     began, most = time.monotonic(), quota.most_seconds()
     told = -math.inf
 

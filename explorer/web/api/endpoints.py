@@ -226,7 +226,7 @@ def loss_from_scores(
         scores=given["scores"],
     )
     rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)
-    return answer_of(_explore_given(scenario_under(loss, parameters, convention, rules), pairs))
+    return answer_of(_explore_pairs(scenario_under(loss, parameters, convention, rules), pairs))
 
 
 @in_json
@@ -309,7 +309,7 @@ def trace_loss(
         given, data = read_numbers("similarities", similarities), resolved.scenario.data
         others = {"sentences1": data.rows} if scores is None else {"scores": scores}
         check_lengths("trace_loss", TRACED_PAIRS, {**others, "similarities": given})
-        found = _explore_given(resolved, _scored(data, given))
+        found = _explore_pairs(resolved, _scored(data, given))
     return traced_of(found, reading)
 
 
@@ -806,7 +806,7 @@ def _scored(data: Data, scores: tuple[float, ...]) -> Pairs:
     return with_second_models(pairs, data, find_models(data, with_scores=True))
 
 
-def _explore_given(resolved: Resolved, pairs: Pairs) -> Exploration:
+def _explore_pairs(resolved: Resolved, pairs: Pairs) -> Exploration:
     return _explored(resolved, batch_of_scores(pairs, resolved.scenario.rules))
 
 

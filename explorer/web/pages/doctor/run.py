@@ -119,7 +119,7 @@ def _drawn(curve: Curve) -> Json:
 _listed = Jobs()
 
 
-def _kept(request: Json) -> Json | Working:
+def _saved_batches(request: Json) -> Json | Working:
     """{folder, language} → the batches that PrismCallback kept there, each with its scene; or how
     far reading them is."""
     language = language_of(request.get("language"))
@@ -157,5 +157,5 @@ def _batch(one: SavedBatchScenario, language: str) -> Json:
 
 SERVED = [
     served("examine_run", _examine_run, wire.ExaminedRunLog),
-    served("kept", _kept, wire.KeptBatches | Working),
+    served("kept", _saved_batches, wire.KeptBatches | Working),
 ]

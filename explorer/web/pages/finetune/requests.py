@@ -361,7 +361,7 @@ def _of_runs(
 ) -> Callable[[object], object]:
     """Served; a run that is deleted while it is read is a run that is not there."""
 
-    def asked(request: dict) -> object:
+    def respond(request: dict) -> object:
         try:
             return answer(request)
         except FileNotFoundError:
@@ -370,7 +370,7 @@ def _of_runs(
                     runs().folder(run)
             raise
 
-    return served(name, asked, answers)
+    return served(name, respond, answers)
 
 
 SERVED: list[Callable] = [
