@@ -154,12 +154,12 @@ def test_a_teacher_is_asked_once_and_learnt_from(kind, models, runs, trained, tm
     # A run on the same pairs has the scores from this one, and a resumed one from itself.
     again = runs.prepare(dataclasses.replace(chosen, seed=1), rows)
     again.take_ticket(os.getpid())
-    teaching._asked, kept = None, teaching._asked
+    teaching._teacher_answer, kept = None, teaching._teacher_answer
     try:
         teaching.teach(again, chosen, "cpu")
         teaching.teach(run, chosen, "cpu")
     finally:
-        teaching._asked = kept
+        teaching._teacher_answer = kept
     assert again.read_taught("train.jsonl") == (pairs, given)
 
 
@@ -195,7 +195,7 @@ def test_a_teachers_vectors_are_learnt_as_the_library_does(
         second.encode(list(texts)), abs=1e-5
     )
     # Another run on these pairs asks nobody.
-    monkeypatch.setattr(teaching, "_asked", None)
+    monkeypatch.setattr(teaching, "_teacher_answer", None)
     again = runs.prepare(dataclasses.replace(chosen, seed=1), rows)
     again.take_ticket(os.getpid())
     teaching.teach(again, chosen, "cpu")
