@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import inspect
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 import torch
@@ -16,8 +14,6 @@ from torch import Tensor
 from losses import LOSSES, LossSpec
 from losses.readings import READABLE
 from losses.rules import chosen
-
-GOLDEN = Path(__file__).parents[2] / "data" / "golden"
 
 EVERY = [pytest.param(spec, id=name) for name, spec in LOSSES.items()]
 PAIRS, WIDTH, LEVELS, CLASSES, CANDIDATES = 6, 4, 3, 3, 5
@@ -174,14 +170,6 @@ def saved_bytes(function: Callable[..., Tensor], *given: object, **named: object
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         function(*given, **named)
     return sum(kept.values())
-
-
-def golden_cases() -> list[dict]:
-    """Cases computed by explicit loops, without torch and without code of this project."""
-    cases = []
-    for path in sorted(GOLDEN.glob("cases_*.json")):
-        cases += json.loads(path.read_text())["cases"]
-    return cases
 
 
 @contextmanager

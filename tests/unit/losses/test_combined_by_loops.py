@@ -10,9 +10,9 @@ import torch
 
 import losses
 from losses import LOSSES, matryoshka, weighted_sum
-from tests.unit.losses import by_loops
-from tests.unit.losses.by_loops.__main__ import Draws, gradient
 from tests.unit.losses.by_loops.arithmetic import cosine, log_sum, mean
+from tests.unit.losses.by_loops.cases import Draws, gradient
+from tests.unit.losses.by_loops.in_batch import decoupled, info_nce
 
 DRAW = Draws(7)
 ROWS, WIDTH = 6, 4
@@ -42,7 +42,7 @@ def test_prefixes(reduce, weights):
     def expected(**vectors):
         terms = [
             factor
-            * by_loops.info_nce(
+            * info_nce(
                 **{name: [row[:length] for row in rows] for name, rows in vectors.items()},
                 temperature=0.3,
             )
@@ -60,8 +60,8 @@ def test_a_sum():
     given = {"first": QUERIES, "second": KEYS}
 
     def expected(first, second):
-        one = by_loops.info_nce(first, second, temperature=0.3)
-        return 1.5 * one + 0.2 * by_loops.decoupled(first, second, temperature=0.5)
+        one = info_nce(first, second, temperature=0.3)
+        return 1.5 * one + 0.2 * decoupled(first, second, temperature=0.5)
 
     def in_batch(first, second):
         return losses.info_nce(first, second, temperature=0.3)
@@ -84,7 +84,7 @@ def test_a_queue_of_keys(in_batch):
 
     def expected(queries, keys):
         settings = {"temperature": 0.3, "in_batch": in_batch}
-        return by_loops.info_nce(queries[:-2], keys[:-2], negatives=KEYS[-2:], **settings)
+        return info_nce(queries[:-2], keys[:-2], negatives=KEYS[-2:], **settings)
 
     moving = tensors(given)
     told = {"temperature_of_info_nce": 0.3, "in_batch_of_info_nce": in_batch}

@@ -10,6 +10,7 @@ from tests.unit.losses.by_loops.arithmetic import (
     Vector,
     apart,
     cosine,
+    dot,
     euclidean,
     log_one_plus,
     log_sum,
@@ -174,3 +175,49 @@ def cosface(
         )
         for z, c in zip(embeddings, classes, strict=True)
     )
+
+
+def softmax(embeddings: Rows, classes: Sequence[int], *, prototypes: Rows) -> float:
+    """Minus the logarithm of the probability of each one's own class."""
+    losses = []
+    for z, c in zip(embeddings, classes, strict=True):
+        logits = [dot(z, one) for one in prototypes]
+        losses.append(log_sum(logits) - logits[c])
+    return mean(losses)
+
+
+def arcface(
+    embeddings: Rows,
+    classes: Sequence[int],
+    *,
+    prototypes: Rows,
+    scale: float = 64.0,
+    margin: float = 0.5,
+) -> float:
+    """As softmax, with the angle to the own prototype larger by the margin."""
+    losses = []
+    for z, c in zip(embeddings, classes, strict=True):
+        own = scale * math.cos(math.acos(cosine(z, prototypes[c])) + margin)
+        others = [scale * cosine(z, one) for j, one in enumerate(prototypes) if j != c]
+        losses.append(log_sum([own, *others]) - own)
+    return mean(losses)
+
+
+def supcon(
+    embeddings: Rows,
+    classes: Sequence[int],
+    *,
+    queue: Rows = (),
+    queue_classes: Sequence[int] = (),
+    temperature: float = 0.1,
+    include_self: bool = False,
+) -> float:
+    keys, key_classes = [*embeddings, *queue], [*classes, *queue_classes]
+    losses = []
+    for i, z in enumerate(embeddings):
+        held = [k for k in range(len(keys)) if include_self or k != i]
+        logits = {k: cosine(z, keys[k]) / temperature for k in held}
+        positives = [k for k in held if key_classes[k] == classes[i]]
+        if positives:
+            losses.append(mean(log_sum(logits.values()) - logits[k] for k in positives))
+    return mean(losses)

@@ -14,6 +14,7 @@ from tests.unit.losses.by_loops.arithmetic import (
     log_one_plus,
     log_sum,
     mean,
+    softplus,
 )
 
 
@@ -242,3 +243,22 @@ def mega_batch_margin(
         push = max(0.0, max(others) - negative_margin) if others else 0.0
         losses.append(pull + push)
     return mean(losses)
+
+
+def nt_xent(first: Rows, second: Rows, *, temperature: float = 0.5) -> float:
+    """Each view against all views but itself."""
+    views, count = [*first, *second], len(first)
+    losses = []
+    for i, view in enumerate(views):
+        logits = {j: cosine(view, views[j]) / temperature for j in range(2 * count) if j != i}
+        losses.append(log_sum(logits.values()) - logits[(i + count) % (2 * count)])
+    return mean(losses)
+
+
+def siglip(queries: Rows, keys: Rows, *, scale: float = 10.0, bias: float = -10.0) -> float:
+    terms = []
+    for i, query in enumerate(queries):
+        for j, key in enumerate(keys):
+            logit = scale * cosine(query, key) + bias
+            terms.append(softplus(-logit if i == j else logit))
+    return math.fsum(terms) / len(queries)

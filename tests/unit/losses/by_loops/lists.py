@@ -9,7 +9,7 @@ from typing import Any
 from tests.unit.losses.by_loops.arithmetic import Rows, Vector, log_sum, mean, shares, softplus
 
 
-def lists_of(scores: Rows, labels: Rows, mask: Any) -> list[list[tuple[float, float]]]:
+def _lists_of(scores: Rows, labels: Rows, mask: Any) -> list[list[tuple[float, float]]]:
     """The candidates (s, y) of each list that has any."""
     found = [
         [(s, y) for k, (s, y) in enumerate(zip(*row, strict=True)) if mask is None or mask[i][k]]
@@ -27,7 +27,7 @@ def list_net(
     temperature: float = 1.0,
 ) -> float:
     losses = []
-    for one in lists_of(scores, labels, mask):
+    for one in _lists_of(scores, labels, mask):
         wanted = [y for _, y in one]
         if target == "softmax":
             wanted = shares(wanted)
@@ -61,7 +61,7 @@ def list_mle(
     temperature: float = 1.0,
 ) -> float:
     losses = []
-    for one in lists_of(scores, labels, mask):
+    for one in _lists_of(scores, labels, mask):
         ordered = one if order == "given" else sorted(one, key=lambda pair: -pair[1])
         logits = [s / temperature for s, _ in ordered]
         count = len(logits)
@@ -74,7 +74,7 @@ def list_mle(
     return mean(losses)
 
 
-def gains_of(labels: Sequence[float], k: int | None = None) -> list[float]:
+def _gains_of(labels: Sequence[float], k: int | None = None) -> list[float]:
     raw = [2.0 ** max(y, 0.0) - 1 for y in labels]
     best = sorted(raw, reverse=True)[: k or None]
     ideal = math.fsum(g / math.log2(2 + place) for place, g in enumerate(best))
@@ -96,8 +96,8 @@ def lambda_loss(
         return 1 / math.log2(1 + place)
 
     terms = []
-    for one in lists_of(scores, labels, mask):
-        gains = gains_of([y for _, y in one], k)
+    for one in _lists_of(scores, labels, mask):
+        gains = _gains_of([y for _, y in one], k)
         order = sorted(range(len(one)), key=lambda n: -one[n][0])
         rank = {n: place + 1 for place, n in enumerate(order)}
         for i, (s_i, y_i) in enumerate(one):
@@ -123,7 +123,7 @@ def lambda_loss(
     return mean(terms) if reduction == "mean" else math.fsum(terms)
 
 
-def soft_ranks(scores: Vector, temperature: float) -> list[float]:
+def _soft_ranks(scores: Vector, temperature: float) -> list[float]:
     def sigmoid(x: float) -> float:
         return math.exp(-softplus(-x))
 
@@ -135,18 +135,18 @@ def soft_ranks(scores: Vector, temperature: float) -> list[float]:
 
 def approx_ndcg(scores: Rows, labels: Rows, *, mask: Any = None, temperature: float = 0.1) -> float:
     losses = []
-    for one in lists_of(scores, labels, mask):
-        ranks = soft_ranks([s for s, _ in one], temperature)
-        gains = gains_of([y for _, y in one])
+    for one in _lists_of(scores, labels, mask):
+        ranks = _soft_ranks([s for s, _ in one], temperature)
+        gains = _gains_of([y for _, y in one])
         losses.append(-math.fsum(g / math.log2(1 + r) for g, r in zip(gains, ranks, strict=True)))
     return mean(losses)
 
 
 def adr_mse(scores: Rows, labels: Rows, *, mask: Any = None, temperature: float = 1.0) -> float:
     terms = []
-    for one in lists_of(scores, labels, mask):
+    for one in _lists_of(scores, labels, mask):
         wanted = [y for _, y in one]
-        for y, soft in zip(wanted, soft_ranks([s for s, _ in one], temperature), strict=True):
+        for y, soft in zip(wanted, _soft_ranks([s for s, _ in one], temperature), strict=True):
             above = sum(other > y for other in wanted)
             rank = above + (sum(other == y for other in wanted) + 1) / 2
             terms.append((soft - rank) ** 2 / math.log2(1 + rank))
