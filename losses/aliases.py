@@ -18,6 +18,9 @@ from losses.spec import Convention, LossSpec
 # So many letters of a convention's name say which class is meant: BatchHard of
 # BatchHardTripletLoss.
 BEGINNING = 8
+# Classes of sentence-transformers that are no loss here, but share their name with losses of other
+# libraries, each with the nearest loss.
+SHARED_CLASSES = {"SoftmaxLoss": "multitask_cosent", "CrossEntropyLoss": "binary_cross_entropy"}
 QUOTED = 60  # letters of a name that an error quotes
 MIN_LIKENESS, MOST_SUGGESTIONS = 0.7, 3
 _DOTTED = re.compile(r"[\w.]+")

@@ -34,7 +34,7 @@ def loss_called(name: str, library: str = "") -> tuple[str, str]:
             as its cross-encoders' CrossEntropyLoss, is meant.
         AmbiguousLoss: where several do, or several conventions.
     """
-    if other := class_of_trainer(name):
+    if other := class_of_trainer(name, library):
         raise other.said(name[: aliases.QUOTED])
     try:
         return LOSSES.called(name, library)
@@ -47,7 +47,9 @@ def _problem_of(refused: aliases.LossNameError, name: str) -> Problem:
         return unknown_loss(name, by_any=True)
     if not refused.loss:
         close = ", ".join(refused.choices)
-        return AmbiguousLoss("loss_of_several", about="loss", name=refused.name, close=close)
+        is_shared = aliases.last_part(name) in aliases.SHARED_CLASSES
+        key = "loss_shared" if is_shared else "loss_of_several"
+        return AmbiguousLoss(key, about="loss", name=refused.name, close=close)
     said = {"name": refused.name, "loss": refused.loss, "known": "; ".join(refused.choices)}
     return AmbiguousLoss("loss_ambiguous", about="loss", **said)
 

@@ -7,21 +7,24 @@ from dataclasses import dataclass
 from explorer.locale import title_word
 from explorer.runtime.problem import Problem
 from losses import LOSSES
-from losses.aliases import LIBRARY, last_part, library_in, plain
+from losses.aliases import LIBRARY, SHARED_CLASSES, last_part, library_in, plain
 
 
 @dataclass(frozen=True)
 class RelatedClass:
     """A class, the loss of the registry to look at in its place, and the sentence that says why:
-    ``akin_`` and `why` among the problems. `others` are further names of it, read as `plain` does;
-    `is_shared`: a loss of another library goes by its name, too, and is found by it.
+    ``akin_`` and `why` among the problems. `others` are further names of it, read as `plain` does.
     """
 
     name: str
     loss: str
     why: str
     others: tuple[str, ...] = ()
-    is_shared: bool = False
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether a loss of another library has the same name."""
+        return self.name in SHARED_CLASSES
 
     def said(self, name: str = "") -> Problem:
         """Why whoever looked for it, by this name, finds no such loss, and what there is."""
@@ -42,8 +45,8 @@ RELATED_CLASSES = (
     RelatedClass("ContrastiveTensionLoss", "binary_cross_entropy", "two_models"),
     RelatedClass("ContrastiveTensionLossInBatchNegatives", "info_nce", "two_models_in_batch"),
     RelatedClass("DenoisingAutoEncoderLoss", "info_nce", "decoder", ("TSDAE",)),
-    RelatedClass("SoftmaxLoss", "multitask_cosent", "classifier", is_shared=True),
-    RelatedClass("CrossEntropyLoss", "binary_cross_entropy", "classifier_of_pairs", is_shared=True),
+    RelatedClass("SoftmaxLoss", SHARED_CLASSES["SoftmaxLoss"], "classifier"),
+    RelatedClass("CrossEntropyLoss", SHARED_CLASSES["CrossEntropyLoss"], "classifier_of_pairs"),
 )
 
 

@@ -6,6 +6,8 @@ import functools
 from typing import TypeVar, overload
 
 from losses.aliases import (
+    LIBRARY,
+    SHARED_CLASSES,
     AmbiguousLoss,
     LossNameError,
     UnknownLoss,
@@ -76,6 +78,8 @@ class Registry(dict[str, LossSpec]):
         library = library_in(name) or library
         found = [one for one in found if library and _is_of(*one, library)] or found
         losses = list(dict.fromkeys(spec.name for spec, _ in found))
+        if (library or LIBRARY) == LIBRARY and (nearest := SHARED_CLASSES.get(last_part(name))):
+            losses.append(nearest)
         if len(losses) > 1:
             raise AmbiguousLoss(name, losses)
         spec, conventions = found[0][0], [convention for _, convention in found]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from explorer.core.loss_lookup import loss_called, losses_called
+from explorer.core.related_classes import class_of_trainer
 from explorer.lab.doctor.reference_values import Side, sharpening, sides_of
 from explorer.lab.doctor.relatives import relative_called
 from explorer.locale import title_word
@@ -121,6 +122,8 @@ def side_for(known: Known) -> Side:
 
     Raises Problem as `sides_for` does, and where the name may be several losses or conventions.
     """
+    if other := class_of_trainer(known.loss, LIBRARY):
+        raise other.said(known.loss)
     sides = sides_for(known)
     if known.convention and sides[0].convention == known.convention:
         return sides[0]

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from losses.aliases import plain
+from losses.aliases import SHARED_CLASSES, plain
 
 MOST_KINDS = 1000  # among which a classifier is taken to tell apart
 KINDS_OF_INFERENCE = 3
@@ -84,5 +84,5 @@ def _classifier(
 RELATIVES = (
     Relative("simsiam", ("SimSiam", "NegativeCosineSimilarity", "negative cosine"), _simsiam),
     Relative("dpo", ("DPO", "DPOLoss", "DPOTrainer", "direct preference optimization"), _dpo),
-    Relative("classifier", (), _classifier, exactly=("SoftmaxLoss",)),
+    Relative("classifier", (), _classifier, exactly=tuple(SHARED_CLASSES)),
 )

@@ -20,7 +20,7 @@ from explorer.web.api import endpoints
 from explorer.web.pages.doctor import data as doctor_page
 from explorer.web.pages.explore.facts import described
 from losses import LOSSES
-from losses.aliases import LIBRARY, AmbiguousLoss, conventions_called, names_of
+from losses.aliases import LIBRARY, SHARED_CLASSES, AmbiguousLoss, conventions_called, names_of
 from losses.modules import loss_module
 from losses.peers import METRIC_LEARNING
 from losses.sentence_transformers import training_loss
@@ -121,6 +121,10 @@ def by_doctor_page(name):
     return side.loss, side.convention
 
 
+def by_compute(name):
+    endpoints.compute_loss(name, *ROWS)
+
+
 DOORS = {
     "LOSSES": lambda name: of_spec(LOSSES[name]),
     "loss_module": lambda name: of_spec(loss_module(name).spec),
@@ -136,7 +140,7 @@ FOR_TRAINING = {
     "Doctor's page": by_doctor_page,
 }
 # Doctor explains a number of these by a formula of its own (`relatives`).
-ASKED_OTHERWISE = {"SoftmaxLoss", "DPO"}
+ASKED_OTHERWISE = {*SHARED_CLASSES, "DPO"}
 
 
 @pytest.mark.parametrize("door", [*DOORS, *FOR_TRAINING])
@@ -163,14 +167,37 @@ OF_CROSS_ENCODERS = "sentence_transformers.cross_encoder.losses.CrossEntropyLoss
 OF_BI_ENCODERS = "sentence_transformers.losses.SoftmaxLoss"
 
 
-@pytest.mark.parametrize("name", [OF_CROSS_ENCODERS, OF_BI_ENCODERS, "CrossEntropyLoss"])
+@pytest.mark.parametrize("name", [OF_CROSS_ENCODERS, OF_BI_ENCODERS])
 @pytest.mark.parametrize("door", ["a link", "app.py --loss", "start_training", "train"])
 def test_the_librarys_classifier_is_named_and_no_other_loss_is_meant(name, door):
-    if door in DOORS and "." not in name:
-        assert DOORS[door](name) == ("softmax", "")  # of torch
-        return
     with pytest.raises(Problem, match="another loss of that name"):
         {**DOORS, **FOR_TRAINING}[door](name)
+
+
+@pytest.mark.parametrize("name", SHARED_CLASSES)
+def test_the_trainers_class_without_a_loss_is_refused_where_its_library_is_meant(name):
+    with pytest.raises(AmbiguousLoss, match=name):
+        training_loss(name)
+    for door in ("start_training", "train", "doctor", "Doctor's page"):
+        with pytest.raises(Problem, match="another loss of that name"):
+            FOR_TRAINING[door](name)
+
+
+def test_every_name_of_several_is_refused_with_its_choices_at_every_door():
+    accepted = []
+    for name in sorted({*every_name(), *SHARED_CLASSES}):
+        try:
+            LOSSES.called(name)
+            continue
+        except AmbiguousLoss as refused:
+            choices = refused.choices
+        for door, of_name in (*DOORS.items(), ("compute", by_compute), ("a page", described)):
+            try:
+                of_name(name)
+                accepted.append((door, name))
+            except (Problem, AmbiguousLoss) as refused:
+                accepted += [(door, name, one) for one in choices if one not in str(refused)]
+    assert not accepted
 
 
 def every_name():

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.core.loss_lookup import losses_called
+from explorer.core.loss_lookup import loss_called
 from explorer.locale import Word, title_word
 from explorer.runtime.wire import Setting, as_answer
 from explorer.web.serving import served
@@ -102,7 +102,7 @@ def describe_losses() -> dict[str, Loss]:
 
 def described(name: str) -> NamedLoss:
     """Any name of a loss, a sum as well → the loss as the page needs it."""
-    return NamedLoss(describe_loss(losses_called(name)[0]))
+    return NamedLoss(describe_loss(LOSSES[loss_called(name)[0]]))
 
 
 def describe_loss(spec: LossSpec) -> Loss:
