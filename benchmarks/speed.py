@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from benchmarks.result import Result
-from explorer.export.figure.svg import LIGHT, Pen, fonts_of, line, px, rectangle
+from explorer.export.figure.svg import Pen, fonts_of, line, px, rectangle
+from explorer.export.palette import LIGHT
 
 WIDE, HIGH, COLUMNS = 232, 160, 4  # of a panel, with its margins; and panels in a row
 LEFT, RIGHT, TOP, BOTTOM = 42, 14, 42, 26  # margins inside a panel

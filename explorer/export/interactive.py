@@ -21,7 +21,8 @@ from explorer.export.figure.cells import Cells, cells_of
 from explorer.export.figure.files import read_scenario, save
 from explorer.export.figure.formula import Run
 from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.svg import DARK, LIGHT, MATH, Palette, Pen, clean, fonts_of, ramp_table
+from explorer.export.figure.svg import MATH, Pen, clean, fonts_of
+from explorer.export.palette import DARK, LIGHT, Palette, ramp_table
 from explorer.export.picture import picture
 from explorer.locale import catalogue, say
 from explorer.runtime.numbers import display_number
@@ -130,8 +131,8 @@ def _drawn(cells: Cells, rows: Axis, columns: Axis, palette: Palette) -> str:
         height=180 if cells.rows == 1 else 620,
         margin={"l": 70, "r": 20, "t": 16, "b": 60},
         font={"family": fonts_of("en"), "color": palette.ink},
-        paper_bgcolor=palette.ground,
-        plot_bgcolor=palette.ground,
+        paper_bgcolor=palette.sheet,
+        plot_bgcolor=palette.sheet,
     )
     return str(go.Figure(matrix, layout).to_json())
 
@@ -186,7 +187,7 @@ def _html(formula: list[Run]) -> str:
 def _document(e: Exploration, pen: Pen, body: str) -> str:
     palette = pen.palette
     style = (
-        f"body{{margin:0;background:{palette.ground};color:{palette.ink};"
+        f"body{{margin:0;background:{palette.sheet};color:{palette.ink};"
         f"font:15px/1.45 {fonts_of(pen.language)}}}"
         "main{max-width:980px;margin:0 auto;padding:18px 22px}h1{font-size:25px;margin:0}"
         f".formula{{font-family:{MATH};font-size:17px;margin:4px 0;white-space:pre-wrap}}"

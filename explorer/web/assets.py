@@ -18,6 +18,7 @@ from pathlib import Path
 from fastapi import Response
 from fastapi.routing import APIRoute
 
+from explorer.export.palette import LIGHT, properties
 from explorer.locale import LANGUAGES, catalogue
 from explorer.runtime.sendable import encoded
 
@@ -26,7 +27,9 @@ ICON = HERE / "kit" / "icon.svg"  # of the browser's tab, and of the page instal
 # The same drawing, for a system that takes no SVG as the icon of an app.
 DRAWN = {192: "kit/icon-192.png", 512: "kit/icon-512.png"}
 # In the order in which a later one may overrule an earlier.
+PALETTE = "kit/styles/palette.css"  # written from the one palette
 _KIT_STYLES = (
+    "palette",
     "reset",
     "theme",
     "layout",
@@ -60,6 +63,9 @@ def _files() -> dict[str, bytes]:
         if path.suffix in _KINDS and path.is_file()
     }
     files["kit/vendor/plotly.min.js"] = _plotly()
+    files[PALETTE] = "\n".join(
+        f"{at} {{ {properties(name)} }}" for at, name in ((":root", "light"), ("body.dark", "dark"))
+    ).encode()
     return files | {f"words/{name}.json": encoded(catalogue(name)) for name in LANGUAGES}
 
 
@@ -115,8 +121,8 @@ def manifest() -> dict[str, object]:
         ],
         "start_url": "./",
         "display": "standalone",
-        "background_color": "#fbfaf8",
-        "theme_color": "#fbfaf8",
+        "background_color": LIGHT.ground,
+        "theme_color": LIGHT.ground,
     }
 
 

@@ -9,17 +9,8 @@ from explorer.export import picture_data as data
 from explorer.export.caption import pair_numbers, told_of
 from explorer.export.figure.axes import Axis, column_names
 from explorer.export.figure.sheet import document, head
-from explorer.export.figure.svg import (
-    DARK,
-    LIGHT,
-    MARGIN,
-    Pen,
-    clipped,
-    cross,
-    line,
-    rectangle,
-    wrapped,
-)
+from explorer.export.figure.svg import MARGIN, Pen, clipped, cross, line, rectangle, wrapped
+from explorer.export.palette import DARK, LIGHT
 from explorer.runtime.numbers import display_number
 
 MOST_BARS_NAMED = 5

@@ -10,19 +10,8 @@ import numpy as np
 import torch
 
 from explorer.core.explore import Exploration
-from explorer.export.figure.svg import (
-    Palette,
-    Pen,
-    attributes,
-    channels,
-    cross,
-    ink_on,
-    png,
-    px,
-    ramp_table,
-    rectangle,
-    width_of,
-)
+from explorer.export.figure.svg import Pen, attributes, cross, png, px, rectangle, width_of
+from explorer.export.palette import Palette, channels, ink_on, ramp_table
 from explorer.export.picture_data import Shown
 from explorer.export.thumbnails import value_range
 from explorer.runtime.numbers import display_number, percent

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from explorer.export.figure.cells import Cells
-from explorer.export.figure.svg import Pen, channels, cross, ink_on, rectangle
+from explorer.export.figure.svg import Pen, cross, rectangle
+from explorer.export.palette import channels, ink_on
 from explorer.runtime.numbers import display_number, percent
 
 LEGEND_WIDTH, LEGEND_HEIGHT = 104.0, 150.0

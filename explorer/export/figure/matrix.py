@@ -15,18 +15,8 @@ from explorer.export.figure.axes import Axis, column_names, gutter_of, row_names
 from explorer.export.figure.cells import cells_of, drawn_cells
 from explorer.export.figure.legend import LEGEND_WIDTH, legend
 from explorer.export.figure.sheet import document, head
-from explorer.export.figure.svg import (
-    DARK,
-    LIGHT,
-    MARGIN,
-    Pen,
-    attributes,
-    clean,
-    line,
-    px,
-    rectangle,
-    width_of,
-)
+from explorer.export.figure.svg import MARGIN, Pen, attributes, clean, line, px, rectangle, width_of
+from explorer.export.palette import DARK, LIGHT
 from explorer.export.picture import picture
 from explorer.export.picture_data import Step
 from explorer.runtime.numbers import display_number

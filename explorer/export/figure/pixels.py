@@ -106,7 +106,7 @@ def _cells(written: Sequence[tuple[str, str]], generic: dict[str, str]) -> np.nd
     )
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{CELL}" height="{height}">'
-        f'<rect width="{CELL}" height="{height}" fill="#fff"/>{texts}</svg>'
+        f'<rect width="{CELL}" height="{height}" fill="white"/>{texts}</svg>'
     )
     grey = np.asarray(Image.open(io.BytesIO(_png(svg, generic))).convert("L"))
     return grey.reshape(len(written), CELL, CELL)

@@ -76,7 +76,7 @@ def document(told: Legend, pen: Pen, width: float, parts: list[str], y: float) -
     end = {"size": 11.5, "fill": palette.faint, "anchor": "end"}
     parts.append(pen.text(width - MARGIN, y - 19, "LossPrism", **end))
     height = y - 19 + MARGIN - 6
-    colour, opacity = palette.hatch
+    colour, opacity = palette.hatch[:7], f"{int(palette.hatch[7:], 16) / 255:.2f}"
     hatch = (
         '<pattern id="lp-hatch" width="6" height="6" patternUnits="userSpaceOnUse">'
         '<path d="M-1.5 1.5L1.5 -1.5M0 6L6 0M4.5 7.5L7.5 4.5" '
@@ -97,7 +97,7 @@ def document(told: Legend, pen: Pen, width: float, parts: list[str], y: float) -
             f"<title>{escape(clean(told.title))}</title>",
             f"<desc>{escape(printable('; '.join(told.caption)))}</desc>",
             f"<defs>{hatch}</defs>",
-            rectangle(0, 0, width, height, fill=palette.ground),
+            rectangle(0, 0, width, height, fill=palette.sheet),
             *parts,
             "</svg>",
             "",

@@ -14,6 +14,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from explorer.export.figure.formula import Run, runs
+from explorer.export.palette import Palette
 from explorer.locale import catalogue, say
 
 MATH = "STIX Two Math, STIX Two Text, Cambria Math, Latin Modern Math, Times New Roman, serif"
@@ -24,60 +25,6 @@ MONO = "IBM Plex Mono, Menlo, Consolas, monospace"
 def fonts_of(language: str) -> str:
     """The fonts of a figure in this language, as CSS lists them."""
     return say(language, "figure_text.fonts")
-
-
-@dataclass(frozen=True)
-class Palette:
-    """The colours of the page's instruments (`web/kit`)."""
-
-    diverging: tuple[str, ...]
-    sequential: tuple[str, ...]
-    mask: tuple[str, ...]
-    broken: str
-    hatch: tuple[str, str]  # colour and opacity
-    ground: str
-    ink: str
-    faint: str
-    line: str
-    up: str
-    down: str
-    accent: str
-    floor: str
-    collapse: str
-
-
-LIGHT = Palette(
-    diverging=("#0b4f8a", "#4b8fc4", "#a9cce6", "#f6f5f2", "#f6c79b", "#dd7f2d", "#8f4207"),
-    sequential=("#f3f2f7", "#c9c8e6", "#8f8fd0", "#5a55b8", "#2c2478"),
-    mask=("#efeeea", "#4d5a70"),
-    broken="#c3127a",
-    hatch=("rgb(60,60,70)", ".28"),
-    ground="#ffffff",
-    ink="#24262b",
-    faint="#5d6068",
-    line="#dedbd4",
-    up="#c2640c",
-    down="#1f6fb2",
-    accent="#4338ca",
-    floor="#2e7d5b",
-    collapse="#a3268f",
-)
-DARK = Palette(
-    diverging=("#8cc8ff", "#3f8bd0", "#1f4a74", "#1b1c21", "#6e3f14", "#cf7a2c", "#ffc48a"),
-    sequential=("#1d1d26", "#36346b", "#5f5bb5", "#9d9be6", "#e9e8ff"),
-    mask=("#22242b", "#93a1ba"),
-    broken="#ff5fb7",
-    hatch=("rgb(220,220,235)", ".20"),
-    ground="#16171b",
-    ink="#ecebe8",
-    faint="#a2a5ae",
-    line="#33353d",
-    up="#f0954a",
-    down="#63b1f2",
-    accent="#a5b4fc",
-    floor="#6fd3a7",
-    collapse="#f08bdc",
-)
 
 
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -246,25 +193,6 @@ def cross(x: float, y: float, w: float, h: float, ink: str) -> str:
     path = f"M{px(a[0])} {px(b[0])}L{px(a[1])} {px(b[1])}"
     path += f"M{px(a[1])} {px(b[0])}L{px(a[0])} {px(b[1])}"
     return f'<path class="broken" d="{path}" stroke="{ink}" stroke-width="1.4"/>'
-
-
-def ink_on(rgb: Sequence[int]) -> str:
-    red, green, blue = rgb
-    return "#16171b" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
-
-
-def channels(colour: str) -> tuple[int, int, int]:
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return red, green, blue
-
-
-def ramp_table(stops: Sequence[str]) -> np.ndarray:
-    """256 colours between the stops, rounded as the page rounds them."""
-    points = np.array([channels(stop) for stop in stops], dtype=float)
-    place = np.linspace(0, len(stops) - 1, 256)
-    left = np.minimum(place.astype(int), len(stops) - 2)
-    part = (place - left)[:, None]
-    return np.floor(points[left] + (points[left + 1] - points[left]) * part + 0.5).astype(int)
 
 
 def png(pixels: np.ndarray) -> bytes:

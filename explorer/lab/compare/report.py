@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import get_args
 
 from explorer.core.batch import Batch
-from explorer.export.figure.svg import DARK, LIGHT, Palette, clean, fonts_of
+from explorer.export.figure.svg import clean, fonts_of
+from explorer.export.palette import properties
 from explorer.export.template import render
 from explorer.lab.compare.parity import PRECISIONS, Agreement, Gap, Odd, Row, Status
 from explorer.locale import say, spelled, title_word
@@ -40,8 +41,8 @@ def report(rows: Sequence[Row], batch: Batch, language: str = "en") -> str:
         language=language,
         say=lambda key: say(language, f"parity.{key}"),
         font=fonts_of(language),
-        light=_colours(LIGHT),
-        dark=_colours(DARK),
+        light=properties("light"),
+        dark=properties("dark"),
         batch=say(
             language,
             "parity.batch",
@@ -58,11 +59,6 @@ def report(rows: Sequence[Row], batch: Batch, language: str = "en") -> str:
         precisions=list(PRECISIONS),
         rows=[_told(row, language) for row in rows],
     )
-
-
-def _colours(palette: Palette) -> str:
-    names = ("ground", "ink", "faint", "line", "accent", "floor")
-    return "; ".join(f"--{name}: {getattr(palette, name)}" for name in names)
 
 
 def _told(row: Row, language: str) -> dict[str, object]:

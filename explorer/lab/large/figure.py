@@ -11,18 +11,8 @@ from explorer.export.caption import Legend, parameter_words
 from explorer.export.figure.cells import Cells, drawn_cells
 from explorer.export.figure.legend import LEGEND_WIDTH, legend
 from explorer.export.figure.sheet import document, head
-from explorer.export.figure.svg import (
-    DARK,
-    LIGHT,
-    MARGIN,
-    Palette,
-    Pen,
-    clean,
-    line,
-    ramp_table,
-    rectangle,
-    width_of,
-)
+from explorer.export.figure.svg import MARGIN, Pen, clean, line, rectangle, width_of
+from explorer.export.palette import DARK, LIGHT, Palette, ramp_table
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.methods import parameters_of
 from explorer.lab.large.remarks import LOOKS_FOR

@@ -10,6 +10,7 @@ from typing import Any
 
 from explorer.core.remarks import Remark
 from explorer.export.figure.svg import clean, line
+from explorer.export.palette import LIGHT
 from explorer.lab.training import in_lists
 from explorer.lab.training.compare import held_out_pairs
 from explorer.lab.training.influence import ALL_FIGURES, LEADING
@@ -202,14 +203,14 @@ def curve(history: Sequence[Mapping], figure: str) -> str:
         f"{LEFT + across * (step - steps[0]) / last:.1f},{TOP + up * (high - value) / span:.1f}"
         for step, value in found
     )
-    label = '<text x="{}" y="{}" text-anchor="{}" font-size="12" fill="#333">{}</text>'
+    label = '<text x="{}" y="{}" text-anchor="{}" font-size="12" fill="' + LIGHT.ink + '">{}</text>'
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
-            'font-family="sans-serif"><rect width="100%" height="100%" fill="#fff"/>',
-            line(LEFT, TOP, LEFT, TOP + up, "#888"),
-            line(LEFT, TOP + up, WIDTH - 10, TOP + up, "#888"),
-            f'<polyline points="{points}" fill="none" stroke="#4f46e5" stroke-width="1.5"/>',
+            f'font-family="sans-serif"><rect width="100%" height="100%" fill="{LIGHT.sheet}"/>',
+            line(LEFT, TOP, LEFT, TOP + up, LIGHT.faint),
+            line(LEFT, TOP + up, WIDTH - 10, TOP + up, LIGHT.faint),
+            f'<polyline points="{points}" fill="none" stroke="{LIGHT.accent}" stroke-width="1.5"/>',
             label.format(LEFT, 14, "start", figure if found else f"{figure}: not measured"),
             label.format(LEFT - 6, TOP + 8, "end", display_number(high, 3)),
             label.format(LEFT - 6, TOP + up, "end", display_number(low, 3)),

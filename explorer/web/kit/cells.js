@@ -199,7 +199,7 @@ export function cellStage({ role, pins = false, thin = 2 }) {
     const [wide, tall] = [canvas.width / view.columns, canvas.height / view.rows];
     const roomy = Math.min(wide, tall) >= 7 * ratio;
     let any = false;
-    context.strokeStyle = palette().ground;
+    context.strokeStyle = palette().sheet;
     context.lineWidth = 1.5 * ratio;
     context.beginPath();
     for (let row = 0; row < view.rows; row += 1) {

@@ -1,9 +1,10 @@
 // A line chart, drawn by Plotly: read with the pointer, with the arrow keys, or as a table; a drag zooms in and a
 // double click out again.
+import { themeColour } from "./colours.js";
 import { asTable, h, worded } from "./dom.js";
 import { s, standalone } from "./drawing.js";
 import { show } from "./numbers.js";
-import { band as bandShape, plotlyChart, themeColour } from "./plotly.js";
+import { band as bandShape, plotlyChart } from "./plotly.js";
 import { sortableTable } from "./table.js";
 import { say } from "./words.js";
 

@@ -1,28 +1,32 @@
-// The colours of numbers, in both themes.
+// The colours of numbers, in both themes: those of the one palette (export/palette.json).
 import { contextOf, h } from "./dom.js";
 import { isDark } from "./theme.js";
 
-// Both ramps are safe for colour-blind readers: blue to orange through the page's own ground,
-// and one hue that only grows darker (lighter on a dark page).
-const RAMPS = {
-  light: {
-    diverging: ["#0b4f8a", "#4b8fc4", "#a9cce6", "#f6f5f2", "#f6c79b", "#dd7f2d", "#8f4207"],
-    sequential: ["#f3f2f7", "#c9c8e6", "#8f8fd0", "#5a55b8", "#2c2478"],
-    mask: ["#efeeea", "#4d5a70"],
-    broken: "#c3127a",
-    hatch: "rgba(60,60,70,.28)",
-    ground: "#ffffff",
-  },
-  dark: {
-    diverging: ["#8cc8ff", "#3f8bd0", "#1f4a74", "#1b1c21", "#6e3f14", "#cf7a2c", "#ffc48a"],
-    sequential: ["#1d1d26", "#36346b", "#5f5bb5", "#9d9be6", "#e9e8ff"],
-    mask: ["#22242b", "#93a1ba"],
-    broken: "#ff5fb7",
-    hatch: "rgba(220,220,235,.20)",
-    ground: "#16171b",
-  },
-};
-export const palette = () => RAMPS[isDark() ? "dark" : "light"];
+const RAMPS = /** @type {const} */ (["diverging", "sequential", "mask"]);
+
+/** @type {Map<boolean, ReturnType<typeof coloursNow>>} */
+const themes = new Map();
+/** The ramps and marks of the theme in force, as the palette's style sheet has them. */
+export function palette() {
+  const dark = isDark();
+  const known = themes.get(dark) ?? coloursNow();
+  themes.set(dark, known);
+  return known;
+}
+
+function coloursNow() {
+  const [diverging, sequential, mask] = RAMPS.map((name) => themeColour(name).split(" "));
+  return {
+    ...{ diverging, sequential, mask },
+    ...{ broken: themeColour("broken"), hatch: themeColour("hatch"), sheet: themeColour("sheet") },
+  };
+}
+
+/**
+ * The value of a colour of the theme: `ink` of `--lp-ink`.
+ * @param {string} name
+ */
+export const themeColour = (name) => getComputedStyle(document.body).getPropertyValue(`--lp-${name}`).trim();
 /** @param {string} hex */
 const channelsOf = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 

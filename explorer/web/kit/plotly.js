@@ -1,5 +1,6 @@
 // Plotly, as the Python package brings it: fetched when the first chart of a page is drawn, in our fonts and
 // colours.
+import { themeColour } from "./colours.js";
 import { h, magnified } from "./dom.js";
 import { onTheme } from "./theme.js";
 import { language, onLanguage, say } from "./words.js";
@@ -20,26 +21,17 @@ export function loadPlotly() {
   return library;
 }
 
-/**
- * The value of a colour of the theme: `ink` of `--lp-ink`.
- * @param {string} name
- */
-export const themeColour = (name) =>
-  getComputedStyle(document.querySelector(".lp") ?? document.body)
-    .getPropertyValue(`--lp-${name}`)
-    .trim();
-
 /** What every layout begins with. */
 export function template() {
   const [ink, faint, line, card] = ["ink", "faint", "line", "card"].map(themeColour);
   const axis = { gridcolor: line, linecolor: line, zeroline: false, ticks: "" };
   return {
     font: { family: getComputedStyle(document.body).fontFamily, size: 11, color: faint },
-    paper_bgcolor: "rgba(0,0,0,0)",
-    plot_bgcolor: "rgba(0,0,0,0)",
+    paper_bgcolor: "transparent",
+    plot_bgcolor: "transparent",
     separators: ".\u202f",
     hoverlabel: { bgcolor: card, bordercolor: line, font: { color: ink } },
-    modebar: { bgcolor: "rgba(0,0,0,0)", color: faint, activecolor: ink },
+    modebar: { bgcolor: "transparent", color: faint, activecolor: ink },
     showlegend: false,
     uirevision: "kept", // a reader's zoom stays while the data grow
     xaxis: { ...axis, showgrid: false, spikecolor: faint, spikethickness: 1, spikedash: "dot" },

@@ -1,5 +1,6 @@
 // Histograms above each other, a row for each group, on one axis: how something is spread in each.
-import { plotlyChart, themeColour } from "./plotly.js";
+import { themeColour } from "./colours.js";
+import { plotlyChart } from "./plotly.js";
 
 /** @typedef {import("./types").Span} Span */
 

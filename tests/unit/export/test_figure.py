@@ -21,7 +21,8 @@ from explorer.export.figure.cells import Cells
 from explorer.export.figure.files import read_scenario, write_figure
 from explorer.export.figure.formula import runs
 from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.svg import DARK, LIGHT, clean, clipped, png, width_of
+from explorer.export.figure.svg import clean, clipped, png, width_of
+from explorer.export.palette import LIGHT
 from explorer.export.picture import picture
 from explorer.locale import LANGUAGES, say, spelled, title_word
 from explorer.runtime.numbers import display_number
@@ -29,7 +30,6 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import plain
 from explorer.sources.random_batch import RandomBatch
 from explorer.sources.textbook import EXAMPLES
-from explorer.web import assets
 from losses import LOSSES
 from tests.scenes import data_for
 
@@ -213,21 +213,6 @@ def test_rows_are_named_by_sentences_when_few_and_ticked_when_many():
     assert not texts(drawn(seen(LARGE)), "row-name")
     ticks = texts(drawn(seen(LARGE)))
     assert {"0", "1", "2", "3", "4"} <= set(ticks)  # the labels they are sorted by
-
-
-def test_the_colours_are_those_of_the_page():
-    script = assets.FILES["kit/colours.js"].decode()
-    styles = assets.FILES["kit/styles/theme.css"].decode()
-    for palette, name, theme in ((LIGHT, "light", ":root"), (DARK, "dark", "body.dark")):
-        ramps = re.search(rf"{name}: \{{(.*?)\n  \}}", script, re.DOTALL)[1]
-        for ramp in ("diverging", "sequential", "mask"):
-            listed = re.search(rf"{ramp}: \[(.*?)\]", ramps)[1]
-            assert tuple(re.findall(r"#\w{6}", listed)) == getattr(palette, ramp)
-        assert f'broken: "{palette.broken}"' in ramps
-        assert f'ground: "{palette.ground}"' in ramps
-        block = re.search(rf"{re.escape(theme)} \{{(.*?)\}}", styles, re.DOTALL)[1]
-        for shade in ("ink", "faint", "line", "up", "down", "accent", "floor", "collapse"):
-            assert f"--lp-{shade}: {getattr(palette, shade)};" in block
 
 
 def test_one_number_is_written_large_with_its_landmarks():

@@ -15,7 +15,8 @@ from explorer.export.figure import pixels
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.files import write_figure
 from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.svg import LIGHT, MONO, channels
+from explorer.export.figure.svg import MONO
+from explorer.export.palette import LIGHT, channels
 from tests.unit.export.test_figure import SMALL, Scenario, explore
 
 FOUND = explore(Scenario(data=SMALL))
@@ -58,7 +59,7 @@ def test_its_words_are_drawn_or_said_to_be_missing():
         cell = pixels._cells([(letter, "sans-serif")], pixels._generic())
         assert pixels._blank(cell).item() <= (pixels.undrawn(letter) == letter)
     title = opened(pixels.rasterised(matrix_figure(FOUND)).png)[30:110, 50:300]
-    has_ink = bool((np.abs(title - channels(LIGHT.ground)).max(axis=2) > 100).any())
+    has_ink = bool((np.abs(title - channels(LIGHT.sheet)).max(axis=2) > 100).any())
     assert has_ink == (pixels.undrawn("CoSENT") == "")
 
 

@@ -1,11 +1,12 @@
 // What if a parameter were different: the loss, its gradient and its active terms along the range,
 // with the two rules of thumb drawn in; and short trainings, which settle what rules cannot. Worked
 // out when asked for.
+import { themeColour } from "../../kit/colours.js";
 import { h, setText, worded } from "../../kit/dom.js";
 import { parameterValue } from "../../kit/form.js";
 import { counted, percent, read, show } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
-import { axisOver, band, plotlyChart, themeColour } from "../../kit/plotly.js";
+import { axisOver, band, plotlyChart } from "../../kit/plotly.js";
 import { GONE } from "../../kit/server.js";
 import { aboutTrials, valuesOf } from "../../kit/trials.js";
 import { parameterName, say } from "../../kit/words.js";

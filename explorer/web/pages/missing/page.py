@@ -12,6 +12,7 @@ from fastapi import HTTPException, Request, Response
 from fastapi.exception_handlers import http_exception_handler
 from fastapi.responses import HTMLResponse, JSONResponse
 
+from explorer.export.palette import properties
 from explorer.locale import LANGUAGES, preferred, say
 
 PAGE = Template(Path(__file__).with_suffix(".html").read_text(encoding="utf-8"))
@@ -59,6 +60,8 @@ def page(request: Request, pages: Sequence[tuple[str, str]]) -> str:
     return PAGE.substitute(
         language=language,
         root=root,
+        light=properties("light"),
+        dark=properties("dark"),
         title=escape(say(language, "missing.title")),
         advice=escape(say(language, "missing.advice")),
         links="\n".join(links),

@@ -1,9 +1,10 @@
 // Curves of several losses over one axis, each with its letter at its end; what is read at a value stands
 // elsewhere. It gets numbers, and tells the value under the pointer.
+import { themeColour } from "../../../kit/colours.js";
 import { h, worded } from "../../../kit/dom.js";
 import { s } from "../../../kit/drawing.js";
 import { show } from "../../../kit/numbers.js";
-import { axisOver, band, plotlyChart, themeColour } from "../../../kit/plotly.js";
+import { axisOver, band, plotlyChart } from "../../../kit/plotly.js";
 import { say } from "../../../kit/words.js";
 import { letterOf } from "../legend.js";
 import { heightsOf } from "./along.js";
