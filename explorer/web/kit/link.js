@@ -159,10 +159,11 @@ function ofKind(kind, text) {
 /**
  * A text as short as it goes into an address: deflated, in base64 of the letters that an address takes.
  * @param {string} text
+ * @param {CompressionFormat} [format]
  * @returns {Promise<string>}
  */
-export async function packed(text) {
-  const bytes = await through(new Blob([text]).stream(), new CompressionStream("deflate-raw"));
+export async function packed(text, format = "deflate-raw") {
+  const bytes = await through(new Blob([text]).stream(), new CompressionStream(format));
   const letters = Array.from(bytes, (byte) => String.fromCharCode(byte)).join("");
   return btoa(letters).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
@@ -171,13 +172,14 @@ export async function packed(text) {
  * The text again, of at most so many bytes; null where it is damaged, or larger.
  * @param {string} letters
  * @param {number} most
+ * @param {CompressionFormat} [format]
  * @returns {Promise<string | null>}
  */
-export async function unpacked(letters, most) {
+export async function unpacked(letters, most, format = "deflate-raw") {
   try {
     const plain = atob(letters.replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(plain, (letter) => letter.charCodeAt(0));
-    const whole = await through(new Blob([bytes]).stream(), new DecompressionStream("deflate-raw"), most);
+    const whole = await through(new Blob([bytes]).stream(), new DecompressionStream(format), most);
     return new TextDecoder("utf-8", { fatal: true }).decode(whole);
   } catch {
     return null;

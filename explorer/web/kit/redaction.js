@@ -39,17 +39,27 @@ function eachWithoutSecrets(value) {
 }
 
 /**
- * The scene as a link may carry it, and whether that is all of it: the texts of its rows are without secrets. What
- * it names to be opened, such as the folder of a model, stays.
+ * The data of a scene as a link may carry them: the texts of the rows are without secrets. What they name to be
+ * opened, such as the folder of a model, stays. A link has only what differs from the usual.
+ * @template {Partial<import("../wire").Scenario["data"]>} Data
+ * @param {Data} data
+ * @returns {Data}
+ */
+export function shareableData(data) {
+  const { rows, teacher, guided, corrections, reading, file } = data;
+  const texts = eachWithoutSecrets({ rows, teacher, corrections, file });
+  const vectors = guided?.map(([sentence, vector]) => [withoutSecrets(sentence), vector]);
+  const shownReading = reading && { ...reading, reasons: eachWithoutSecrets(reading.reasons) };
+  return JSON.parse(JSON.stringify({ ...data, ...texts, guided: vectors, reading: shownReading }));
+}
+
+/**
+ * The scene as a link may carry it, and whether that is all of it.
  * @template {Pick<import("../wire").Scenario, "data">} Scene
  * @param {Scene} scene
  */
 export function shareable(scene) {
-  const { rows, teacher, guided, corrections, reading, file } = scene.data;
-  const texts = eachWithoutSecrets({ rows, teacher, corrections, file });
-  const vectors = guided.map(([sentence, vector]) => [withoutSecrets(sentence), vector]);
-  const reasons = eachWithoutSecrets(reading.reasons);
-  const data = { ...scene.data, ...texts, guided: vectors, reading: { ...reading, reasons } };
+  const data = shareableData(scene.data);
   const isWhole = JSON.stringify(data) === JSON.stringify(scene.data);
   return { shared: /** @type {Scene} */ ({ ...scene, data }), isWhole };
 }

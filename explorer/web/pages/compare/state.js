@@ -7,6 +7,7 @@ import { pageData } from "../../kit/page_data.js";
 import { shareable } from "../../kit/redaction.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
 import { SentRows } from "../../kit/rows.js";
+import { shareableLink, wholeLink } from "../../kit/scene_links.js";
 import { aboutTeacher } from "../../kit/second_models.js";
 import { GONE, problem } from "../../kit/server.js";
 import { carried, formOf, KEPT, parametersIn, renamed, stepsAt } from "../../kit/sides.js";
@@ -216,7 +217,7 @@ export class ComparePage extends BatchPage {
 
   /** @param {string} scene */
   async opened(scene) {
-    const answer = await this.server?.open_link(scene);
+    const answer = await this.server?.open_link(wholeLink(scene));
     if (!answer || answer.error) {
       this.warn(answer?.error ?? GONE);
       return pageData.defaults;
@@ -407,7 +408,7 @@ export class ComparePage extends BatchPage {
    */
   async exploreLink(side) {
     const { link: text = "" } = (await this.server?.scene_link(this.sceneOf(side))) ?? {};
-    return text;
+    return shareableLink(text);
   }
 }
 

@@ -5,6 +5,7 @@ import { History } from "../../kit/history.js";
 import * as link from "../../kit/link.js";
 import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
+import { withSceneLinks } from "../../kit/scene_links.js";
 import { GONE } from "../../kit/server.js";
 import { Store } from "../../kit/store.js";
 import { language } from "../../kit/words.js";
@@ -92,7 +93,7 @@ export class DoctorPage extends Bus {
 
   /** @param {import("../../kit/types").Asking<DoctorServer>} server */
   connect(server) {
-    this.server = server;
+    this.server = withSceneLinks(server);
     this.history = new History({
       store: this.store,
       write: () => (this.check === "run" ? this.run : this.data).written(link.written(this.store)),

@@ -8,6 +8,7 @@ import { pageData } from "../../kit/page_data.js";
 import { shareable } from "../../kit/redaction.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
 import { SentRows } from "../../kit/rows.js";
+import { wholeLink } from "../../kit/scene_links.js";
 import { GONE, problem } from "../../kit/server.js";
 import { carry } from "../../kit/sides.js";
 import { store as keep } from "../../kit/storage.js";
@@ -131,7 +132,7 @@ export class Scene extends BatchPage {
    */
   async open(link, kept, isCurrent) {
     const usual = this.requests.newest ? pageData.defaults : null;
-    const scenario = link ? await this.read(link) : (kept ?? usual);
+    const scenario = link ? await this.read(wholeLink(link)) : (kept ?? usual);
     if (!scenario || !isCurrent()) return false;
     if (link && kept) Object.assign(scenario.data, kept.data);
     await this.learn(scenario.loss);

@@ -5,6 +5,7 @@ import { History } from "../../kit/history.js";
 import * as link from "../../kit/link.js";
 import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
+import { wholeLink } from "../../kit/scene_links.js";
 import { GONE } from "../../kit/server.js";
 import { store as keep, stored } from "../../kit/storage.js";
 import { Store } from "../../kit/store.js";
@@ -88,7 +89,7 @@ function broughtIn(text) {
     const known = { file, name: said.get("name") ?? "", encoding: said.get("encoding") ?? "" };
     return { ...of, data: { source: "file", ...known, columns, alternatives: [] } };
   }
-  return scene ? { ...of, data: { source: "link", link: scene } } : null;
+  return scene ? { ...of, data: { source: "link", link: wholeLink(scene) } } : null;
 }
 
 /** @param {string} text */
