@@ -75,6 +75,7 @@ def section(
         ("Labels", "read as {} to {}".format(*map(display_number, summary["label_range"]))),
         ("Positive from", display_number(summary["threshold"])),
         ("Encoder", f"{shown(plan.encoder)} ({KINDS[plan.kind]})"),
+        *_prompts(plan),
         *([("Guide", shown(plan.guide))] if plan.asks_guide else []),
         *([("Teacher", shown(plan.teacher_model))] if plan.asks_teacher else []),
         *_examples(summary),
@@ -165,6 +166,11 @@ def _leading(summary: Mapping) -> str:
     """What the model is judged by: Spearman, or of positives alone what it finds."""
     ranked, found = LEADING
     return ranked if summary["after"].get(found) is None else found
+
+
+def _prompts(plan: TrainingPlan) -> list[tuple[str, str]]:
+    """The text before each side, by its name in the model's configuration."""
+    return [(f"Prompt “{side}”", f"“{shown(text)}”") for side, text in plan.prompts.items() if text]
 
 
 def _twins(plan: TrainingPlan) -> str:

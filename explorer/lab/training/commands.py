@@ -33,11 +33,9 @@ _KNOBS: dict[str, dict[str, tuple[object, str]]] = {
         "kind": ("bi", "bi or cross"),
         "layers": (-1, "layers that move, from the last on; -1: all, and the word embeddings"),
         "lora": (0, "rank of adapters that move in place of the weights; 0: none"),
-        "guide": (
-            "",
-            "a second encoder, for a loss that asks one (gist); a guide's vectors in the data are "
-            "not read",
-        ),
+        "query_prompt": ("", "text before every first sentence, such as 'query: '"),
+        "document_prompt": ("", "text before every other sentence, such as 'passage: '"),
+        "guide": ("", "a second encoder, for a loss that asks one (gist), in place of vectors"),
         "teacher_model": ("", "a model to learn from, for a loss that has a teacher"),
         "vocabulary": (8000, "word pieces of an encoder from scratch"),
         "dimension": (128, "numbers in each of its vectors"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -61,13 +62,43 @@ def untrained(plan: TrainingPlan, start: Path, device: str | None) -> Encoder:
     The caller sets the seed: a head that is new to a cross-encoder is drawn.
     """
     if plan.encoder == SCRATCH:
-        return _opened("bi", start, plan.encoder, device)
-    return _loaded(plan, device)
+        return _with_prompts(plan, _opened("bi", start, plan.encoder, device))
+    folder = _folder(plan.encoder, plan.kind == "bi")
+    return _with_prompts(plan, _opened(plan.kind, folder.path, folder.name, device))
 
 
 def trained(plan: TrainingPlan, folder: Path, device: str | None) -> Encoder:
     """The model that a run has left in this folder."""
-    return _opened(plan.kind, folder, str(folder), device)
+    return _with_prompts(plan, _opened(plan.kind, folder, str(folder), device))
+
+
+def _with_prompts(plan: TrainingPlan, model: Encoder) -> Encoder:
+    """Have a bi-encoder take the prompts of the plan, and none that nobody names, wherever it is
+    asked and in the configuration that it is saved with: as it is trained it is measured."""
+    if plan.kind == "bi":
+        prompts: dict[str, str | None] = {**plan.prompts}
+        model.prompts = prompts
+        model.default_prompt_name = default_prompt(plan)
+    return model
+
+
+def default_prompt(plan: TrainingPlan) -> str | None:
+    """The name of the prompt for a text of either side; None where the sides have two."""
+    return "query" if plan.query_prompt and plan.encodes_sides_alike else None
+
+
+def own_prompts(name: str) -> dict[str, str]:
+    """The prompts of an encoder's own configuration, by their names; empty where it has none, or is
+    not on this computer."""
+    if name == SCRATCH or not is_here(name):
+        return {}
+    try:
+        file = _folder(name, encodes=True).path / "config_sentence_transformers.json"
+        prompts = json.loads(file.read_text(encoding="utf-8")).get("prompts")
+    except (OSError, ValueError, AttributeError):  # without one, or one that is no such file
+        return {}
+    found = prompts.items() if isinstance(prompts, dict) else ()
+    return {str(called): text for called, text in found if isinstance(text, str) and text}
 
 
 def guide_of(plan: TrainingPlan, device: str | None) -> SentenceTransformer | None:
@@ -100,11 +131,6 @@ def from_scratch(
     tokenizer.train_from_iterator(sorted(set(sentences)), trainer)
     words = StaticEmbedding(tokenizer, embedding_dim=dimension)
     return SentenceTransformer(modules=[words], device=device)
-
-
-def _loaded(plan: TrainingPlan, device: str | None) -> Encoder:
-    folder = _folder(plan.encoder, plan.kind == "bi")
-    return _opened(plan.kind, folder.path, folder.name, device)
 
 
 def _folder(name: str, encodes: bool) -> ModelFolder:

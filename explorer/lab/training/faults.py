@@ -79,6 +79,15 @@ def watched(spec: LossSpec, function: Callable[..., Tensor]) -> Callable[..., Te
     return called
 
 
+def largest_fitting(size: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest of size/2, size/4, … that fits; 0 if not even 2 do."""
+    while size >= 4:
+        size //= 2
+        if fits(size):
+            return size
+    return 0
+
+
 def _reaches(value: Tensor, given: list[Tensor]) -> bool:
     if not value.requires_grad:
         return False

@@ -4,7 +4,7 @@ vectors."""
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -48,7 +48,8 @@ class Encodes(Protocol):
 @dataclass(frozen=True)
 class HeldOut:
     """Pairs to measure by. `sentences` [S] are the distinct ones, `first` and `second` [N] say
-    where a pair's stand among them; `bands` are ranges of labels, for the histogram."""
+    where a pair's stand among them; `bands` are ranges of labels, for the histogram. Where a model
+    does not encode both `sides_alike`, a text of both stands there twice."""
 
     labels: np.ndarray
     sentences: tuple[str, ...]
@@ -56,19 +57,26 @@ class HeldOut:
     second: Tensor
     bands: tuple[tuple[float, float], ...]
     threshold: float
+    sides_alike: bool = True
 
     @classmethod
     def of(
-        cls, pairs: Sequence[Pair], bands: tuple[tuple[float, float], ...], threshold: float
+        cls,
+        pairs: Sequence[Pair],
+        bands: tuple[tuple[float, float], ...],
+        threshold: float,
+        sides_alike: bool = True,
     ) -> HeldOut:
-        places: dict[str, int] = {}
+        second_side = 0 if sides_alike else 1
+        places: dict[tuple[int, str], int] = {}
         for a, b, _ in pairs:  # in the order of Pairs.sentences
-            places.setdefault(a, len(places))
-            places.setdefault(b, len(places))
-        first = torch.tensor([places[a] for a, _, _ in pairs])
-        second = torch.tensor([places[b] for _, b, _ in pairs])
-        labels = np.array([label for _, _, label in pairs])
-        return cls(labels, tuple(places), first, second, bands, threshold)
+            places.setdefault((0, a), len(places))
+            places.setdefault((second_side, b), len(places))
+        first = torch.tensor([places[0, a] for a, _, _ in pairs])
+        second = torch.tensor([places[second_side, b] for _, b, _ in pairs])
+        labels = np.array([label for *_, label in pairs])
+        sentences = tuple(text for _, text in places)
+        return cls(labels, sentences, first, second, bands, threshold, sides_alike)
 
     @property
     def is_binary(self) -> bool:
@@ -86,7 +94,9 @@ class HeldOut:
         if vectors is None or not self.is_positive:
             return None
         unit = torch.nn.functional.normalize(torch.as_tensor(vectors).float(), dim=1)
-        return own_places(unit, self.first, self.second) if unit.isfinite().all() else None
+        if not unit.isfinite().all():
+            return None
+        return own_places(unit, self.first, self.second, self.sentences)
 
     def ends(self, scores: np.ndarray, vectors: np.ndarray | None) -> tuple[float, float]:
         """The least and the largest similarity of those that are one when the model has collapsed:
@@ -124,8 +134,9 @@ class HeldOut:
         some = most or len(items)
         parts = []
         for begin in range(0, len(items), some):
-            parts.append(_answers(model, items[begin : begin + some]))
-            told(min(begin + some, len(items)))
+            end = min(begin + some, len(items))
+            parts.append(self._answers(model, items[begin:end], range(begin, end)))
+            told(end)
         found = torch.cat(parts)
         if not isinstance(model, Encodes):
             return found.double().reshape(-1).numpy(), None
@@ -139,6 +150,26 @@ class HeldOut:
             return list(self.sentences)
         ends = zip(self.first.tolist(), self.second.tolist(), strict=True)
         return [(self.sentences[a], self.sentences[b]) for a, b in ends]
+
+    def _answers(self, model: Encoder, items: list, places: Iterable[int]) -> Tensor:
+        """The vectors of the sentences at these places, or the scores of pairs."""
+        if not isinstance(model, Encodes):
+            scores = model.predict(
+                items, show_progress_bar=False, activation_fn=torch.nn.Identity()
+            )
+            return torch.from_numpy(np.asarray(scores))
+        if self.sides_alike:
+            return _encoded(model, items, "query")
+        queries = set(self.first.tolist())
+        is_query = torch.tensor([place in queries for place in places])
+        sides = {"query": is_query, "document": ~is_query}
+        parts = [
+            _encoded(model, [items[at] for at in chosen.nonzero().flatten().tolist()], name)
+            for name, chosen in sides.items()
+            if chosen.any()
+        ]
+        order = torch.cat([chosen.nonzero().flatten() for chosen in sides.values()])
+        return torch.cat(parts)[order.argsort()]
 
     def _ranks(self, scores: np.ndarray) -> dict[str, object]:
         finite = bool(np.isfinite(scores).all())
@@ -163,9 +194,12 @@ class HeldOut:
         return {"edges": edges.tolist(), "counts": counts}
 
 
-def own_places(vectors: Tensor, first: Tensor, second: Tensor) -> np.ndarray:
+def own_places(
+    vectors: Tensor, first: Tensor, second: Tensor, sentences: Sequence[Hashable] = ()
+) -> np.ndarray:
     """Where each pair's second sentence, its key, stands among all keys by its cosine to the first,
     its query: [N], from 1. `vectors` [S, D] are unit vectors, `first` and `second` [N] their rows.
+    `sentences` [S] are their texts, where one may have two rows.
 
     Other keys of the same query and the query itself are passed over. A wrong key that is just as
     near stands before the right one: collapse is no success.
@@ -174,14 +208,15 @@ def own_places(vectors: Tensor, first: Tensor, second: Tensor) -> np.ndarray:
     right: dict[int, list[int]] = {}
     for query, at in zip(first.tolist(), key.tolist(), strict=True):
         right.setdefault(query, []).append(at)
-    column = {sentence: at for at, sentence in enumerate(keys.tolist())}
+    said = sentences or range(len(vectors))
+    column = {said[sentence]: at for at, sentence in enumerate(keys.tolist())}
     found = []
     for some in torch.arange(len(first)).split(max(CELLS // len(keys), 1)):
         near = vectors[first[some]] @ vectors[keys].T
         own = near.gather(1, key[some, None])
         passed = torch.zeros_like(near, dtype=torch.bool)
         for row, query in enumerate(first[some].tolist()):
-            itself = [column[query]] if query in column else []
+            itself = [column[said[query]]] if said[query] in column else []
             passed[row, [*right[query], *itself]] = True
         found.append(1 + ((near >= own - TIED) & ~passed).sum(dim=1))
     return torch.cat(found).numpy()
@@ -207,12 +242,10 @@ def reciprocal(places: np.ndarray) -> np.ndarray:
     return np.where(places <= MOST_PLACES, 1 / places, 0.0)
 
 
-def _answers(model: Encoder, items: list) -> Tensor:
-    """The vectors of sentences, or the scores of pairs."""
-    if isinstance(model, Encodes):
-        return model.encode(items, convert_to_tensor=True, show_progress_bar=False).cpu()
-    scores = model.predict(items, show_progress_bar=False, activation_fn=torch.nn.Identity())
-    return torch.from_numpy(np.asarray(scores))
+def _encoded(model: Encodes, texts: list, side: str) -> Tensor:
+    """The vectors of these texts with the prompt of their side."""
+    found = model.encode(texts, prompt_name=side, convert_to_tensor=True, show_progress_bar=False)
+    return found.cpu()
 
 
 def _normed(vectors: Tensor) -> Tensor:
@@ -284,18 +317,27 @@ def bands_of(labels: Sequence[float]) -> tuple[tuple[float, float], ...]:
     return tuple(zip(lows, edges[1:], strict=True))
 
 
-def live_sample(pairs: Sequence[Pair], in_lists: bool = False) -> tuple[list[Pair], int]:
+def live_sample(
+    pairs: Sequence[Pair], in_lists: bool = False, sides_alike: bool = True
+) -> tuple[list[Pair], int]:
     """The pairs that are measured during a run, and how many of the first are the probe batch.
 
     They are the same ones for every run on these pairs, and a list (pairs with one first sentence)
     is among them whole or not at all. For a loss on lists the probe batch is lists too, where there
-    are any; else no sentence stands twice in it, as far as the pairs allow it.
+    are any; else no sentence stands twice in it, as far as the pairs allow it. Where the model does
+    not encode both `sides_alike`, a list whose candidate is also a first sentence is left out of
+    it: that text has two vectors.
     """
     groups = by_first(pairs)
     random.Random(DRAW).shuffle(groups)
     kept = _within(groups, MOST_LIVE)
     if in_lists:
-        listed = [places for places in kept if len(places) >= LEAST_CANDIDATES]
+        queries = set() if sides_alike else {first for first, *_ in pairs}
+        listed = [
+            places
+            for places in kept
+            if len(places) >= LEAST_CANDIDATES and queries.isdisjoint(pairs[p][1] for p in places)
+        ]
         if probe := [place for places in _within(listed, MOST_PROBE) for place in places]:
             probed = set(probe)
             others = [p for places in kept for p in places if p not in probed]

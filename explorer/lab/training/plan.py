@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -86,6 +86,9 @@ class TrainingPlan:
 
     `encoder` is `EMBEDDED`, an id of the hub, a folder, or `SCRATCH`: a static embedding of
     `dimension` numbers for each of `vocabulary` word pieces, learnt from the training sentences.
+    `query_prompt` stands before every first sentence and `document_prompt` before every other one
+    ("query: ", "passage: "), in training as in measuring; "" for none, whatever prompts the encoder
+    has of its own.
     `kind` is "bi" or "cross". `guide` is a second encoder for a loss that asks one which negatives
     to believe; "" has the model guide itself. A loss that has a teacher learns the cosines, or the
     scores, of the `teacher_model`, an encoder or a cross-encoder, in place of what a column of the
@@ -111,6 +114,8 @@ class TrainingPlan:
     kind: str = "bi"
     vocabulary: int = 8000
     dimension: int = 128
+    query_prompt: str = ""
+    document_prompt: str = ""
     guide: str = ""
     teacher_model: str = ""
     loss: str = "cosent"
@@ -205,8 +210,29 @@ class TrainingPlan:
         """The sampler in force, one of `SAMPLERS`."""
         return self.sampler or ("no_duplicates" if self.keeps_texts_apart else "shuffled")
 
-    def trainer_arguments(self, steps: int, examples: int) -> dict[str, Any]:
-        """What the trainer of sentence-transformers is told, as it names it."""
+    @property
+    def prompts(self) -> dict[str, str]:
+        """The prompts by the names that sentence-transformers has for both sides."""
+        return {"query": self.query_prompt, "document": self.document_prompt}
+
+    @property
+    def encodes_sides_alike(self) -> bool:
+        """Whether a text has the same vector as a first sentence and as a second one."""
+        return self.query_prompt == self.document_prompt
+
+    def prompts_for(self, columns: Iterable[str]) -> dict[str, str]:
+        """The prompt of each of these columns of the data set; empty without prompts."""
+        first, *others = (name for name in columns if name != "label")
+        if not (self.query_prompt or self.document_prompt):
+            return {}
+        return {first: self.query_prompt, **dict.fromkeys(others, self.document_prompt)}
+
+    def trainer_arguments(
+        self, steps: int, examples: int, columns: Iterable[str] = ("sentence1", "sentence2")
+    ) -> dict[str, Any]:
+        """Return the arguments of sentence-transformers' trainer, for a data set of so many
+        `examples` with these `columns`."""
+        prompts = self.prompts_for(columns)
         warmup = self.warmup_steps(steps)
         # S1 eq. 51 is lr₀ · min(1, t/T) / √max(t, T): the library's form starts from lr₀/√T.
         by_source = self.schedule == "source"
@@ -222,6 +248,7 @@ class TrainingPlan:
             "bf16": self.bf16,
             "batch_sampler": TRAINERS[self.drawn_by],
             "dataloader_drop_last": examples >= self.batch_size,
+            **({"prompts": prompts} if prompts else {}),
         }
 
     def loss_arguments(
@@ -310,8 +337,12 @@ def _check(plan: TrainingPlan) -> None:
             raise Problem("parameter_choice", about="loss", name="augment", value=kind, known=known)
     if plan.kind == "cross" and plan.encoder == SCRATCH:
         raise Problem("training_scratch_cross", about="encoder", embedded=EMBEDDED)
+    if plan.kind == "cross" and (plan.query_prompt or plan.document_prompt):
+        raise Problem("training_prompt_cross", about="encoder")
     if not plan.own_loss:
         plan.settings  # noqa: B018 raises where a parameter does not fit
+        if plan.forms_classes and not plan.encodes_sides_alike:
+            raise Problem("training_prompt_classes", about="encoder", loss=plan.loss)
         _check_prefixes(plan)
 
 

@@ -87,6 +87,7 @@ _DATA: Checks = {
 _PLAN: Checks = {
     **dict.fromkeys(("loss", "encoder", "kind"), is_text),
     **dict.fromkeys(("convention", "own_loss", "guide", "teacher_model"), is_text),
+    **dict.fromkeys(("query_prompt", "document_prompt"), is_text),
     **dict.fromkeys(("schedule", "twins", "sampler"), is_text),
     **dict.fromkeys(("steps", "batch_size", "layers", "lora", "seed", "evaluations"), is_number),
     **dict.fromkeys(("epochs", "learning_rate", "warmup", "weight_decay", "clipping"), is_number),

@@ -19,7 +19,7 @@ from transformers.utils import logging
 from explorer.core.own_loss import add_own_loss
 from explorer.lab.training import card, encoders, quota, teaching
 from explorer.lab.training.data import Pair, material_of, no_epoch, rules_of
-from explorer.lab.training.faults import is_out_of_memory, watched
+from explorer.lab.training.faults import is_out_of_memory, largest_fitting, watched
 from explorer.lab.training.folder import PROBE_GUIDE, PROBE_TEACHER, RunFolder, nulled
 from explorer.lab.training.in_lists import list_figures
 from explorer.lab.training.influence import repeats
@@ -220,13 +220,15 @@ def _trainer(
 
 
 def _arguments(session: Session) -> dict[str, Any]:
-    told = session.plan.trainer_arguments(session.steps, len(session.dataset))
-    return {**told, "batch_sampler": in_order} if session.plan.drawn_by == "in_order" else told
+    plan, dataset = session.plan, session.dataset
+    found = plan.trainer_arguments(session.steps, len(dataset), dataset.column_names)
+    return {**found, "batch_sampler": in_order} if plan.drawn_by == "in_order" else found
 
 
 def make_recorder(session: Session) -> Recorder:
     plan, rules = session.plan, session.rules
-    chosen, probe = live_sample(session.held_out, "lists" in plan.spec.needs)
+    in_lists = "lists" in plan.spec.needs
+    chosen, probe = live_sample(session.held_out, in_lists, plan.encodes_sides_alike)
     bands = bands_of([label for *_, label in session.held_out])
     first, second, labels = zip(*chosen[:probe], strict=True)
     about = {"first": first, "second": second, "labels": labels, "bands": bands}
@@ -247,8 +249,8 @@ def make_recorder(session: Session) -> Recorder:
 
     return Recorder(
         run=session.run,
-        live=HeldOut.of(chosen, bands, rules.threshold),
-        held_out=HeldOut.of(session.held_out, bands, rules.threshold),
+        live=_measured_by(session, chosen),
+        held_out=_measured_by(session, session.held_out),
         probe=probe,
         every=math.ceil(session.steps / plan.evaluations),
         checkpoint_seconds=plan.checkpoint_seconds,
@@ -257,6 +259,11 @@ def make_recorder(session: Session) -> Recorder:
         lists_of=lambda scores: list_figures(chosen, scores, rules),
         learning=session.loss,
     )
+
+
+def _measured_by(session: Session, pairs: Sequence[Pair]) -> HeldOut:
+    bands = bands_of([label for *_, label in session.held_out])
+    return HeldOut.of(pairs, bands, session.rules.threshold, session.plan.encodes_sides_alike)
 
 
 @unnoticed()
@@ -287,8 +294,7 @@ def _taught(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
 @unnoticed()
 def _measure_all(session: Session, when: str, recorder: Recorder) -> dict:
     """The figures on all held-out pairs, into the log and, for a comparison, into a file."""
-    bands = bands_of([label for *_, label in session.held_out])
-    held_out = HeldOut.of(session.held_out, bands, session.rules.threshold)
+    held_out = _measured_by(session, session.held_out)
     figures, scores, vectors = held_out.figures(session.model)
     figures["lists"] = list_figures(session.held_out, scores, session.rules)
     arrays = {"scores": scores, "sentences": np.array(held_out.sentences)}
@@ -392,7 +398,6 @@ def _keep_last_good(session: Session, trainer: Trainer, step: int) -> int:
 def _too_large(session: Session, batch: list[dict], error: Exception) -> Problem:
     """The sentence for a batch that did not fit, with the largest that does."""
     error.__traceback__ = None  # it holds the tensors of the batch
-    size = len(batch)
     rows = sorted(batch, key=lambda row: -sum(len(str(value)) for value in row.values()))
 
     def fits(count: int) -> bool:
@@ -406,19 +411,9 @@ def _too_large(session: Session, batch: list[dict], error: Exception) -> Problem
             return False
         return True
 
-    found = largest_fitting(size, fits)
-    if found == 0:
-        return Problem("training_no_memory", batch=size)
-    return Problem("training_out_of_memory", batch=size, fits=found)
-
-
-def largest_fitting(size: int, fits) -> int:
-    """The largest of size/2, size/4, … that fits; 0 if not even 2 do."""
-    while size >= 4:
-        size //= 2
-        if fits(size):
-            return size
-    return 0
+    if found := largest_fitting(len(batch), fits):
+        return Problem("training_out_of_memory", batch=len(batch), fits=found)
+    return Problem("training_no_memory", batch=len(batch))
 
 
 def loss_of(session: Session, rows: list[dict]) -> torch.Tensor:
@@ -427,12 +422,17 @@ def loss_of(session: Session, rows: list[dict]) -> torch.Tensor:
 
     at = session.model.device
     labels = _labels_of(rows, at)
-    texts = [[row[name] for row in rows] for name in rows[0] if name != "label"]
+    prompts = session.plan.prompts_for(rows[0])
+    names = [name for name in rows[0] if name != "label"]
+    texts = [[row[name] for row in rows] for name in names]
     if session.plan.kind == "cross":
         return session.loss(texts, labels)
     if session.form == LISTS:
         texts[1] = [text for candidates in texts[1] for text in candidates]
-    columns = [session.model.preprocess(column) for column in texts]
+    columns = [
+        session.model.preprocess(column, prompt=prompts.get(name))
+        for name, column in zip(names, texts, strict=True)
+    ]
     if session.vectors_of:
         for column, said in zip(columns, texts, strict=True):
             column[BESIDE] = session.vectors_of(said)

@@ -18,7 +18,7 @@ from explorer.core.disagreement import TIED
 from explorer.core.own_loss import check_leave
 from explorer.export.template import render
 from explorer.export.trained import python_name
-from explorer.lab.training import teaching
+from explorer.lab.training import encoders, teaching
 from explorer.lab.training.data import Pair, material_of, rules_of
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.in_lists import TITLES, list_figures
@@ -178,7 +178,7 @@ def script(runs: Runs, name: str) -> str:
     examples = len(next(iter(columns.values())))
     classes = len(set(columns["label"])) if plan.forms_classes else 0
     in_lists = form_of(plan, material) == LISTS
-    told = plan.trainer_arguments(plan.steps_for(examples), examples)
+    told = plan.trainer_arguments(plan.steps_for(examples), examples, columns)
     del told["per_device_train_batch_size"]
     follows = plan.drawn_by == "in_order"
     if follows:
@@ -217,6 +217,9 @@ def script(runs: Runs, name: str) -> str:
         guide=python_name(plan.guide) if plan.asks_guide else "",
         trainer_arguments=told,
         encoder=python_name(plan.encoder),
+        prompts=_prompts(plan),
+        default_prompt=encoders.default_prompt(plan),
+        sides_alike=plan.encodes_sides_alike,
         from_scratch=plan.encoder == SCRATCH,
         is_embedded=_needs_embedded(plan),
         lora=plan.lora,
@@ -227,6 +230,12 @@ def script(runs: Runs, name: str) -> str:
         most_places=MOST_PLACES,
         batch=min(plan.batch_size, examples),
     )
+
+
+def _prompts(plan: TrainingPlan) -> dict[str, str]:
+    """The prompts that the script sets; empty where neither plan nor encoder has any."""
+    has_some = any(plan.prompts.values()) or encoders.own_prompts(plan.encoder)
+    return plan.prompts if has_some and plan.kind == "bi" else {}
 
 
 def _imported(plan: TrainingPlan, model: str, teacher_scores: bool) -> list[str]:

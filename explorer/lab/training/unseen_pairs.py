@@ -148,7 +148,8 @@ class _Work:
             name: TrainingPlan.from_run(run.read("config.json")["plan"])
             for name, run in runs.items()
         }
-        self.held_out = HeldOut.of(unseen.pairs, (), 0.0)
+        self.held_out = HeldOut.of(unseen.pairs, (), 0.0)  # where both sides are encoded alike
+        self.by_side = HeldOut.of(unseen.pairs, (), 0.0, sides_alike=False)
         self.models = {self.key(name, when) for name in runs for when in WHEN}
         self.known: dict[tuple, tuple[np.ndarray, np.ndarray | None]] = {}
 
@@ -158,7 +159,8 @@ class _Work:
         if when == "after" or plan.encoder == SCRATCH:
             return (when, name)
         # A new head is drawn by the seed.
-        return (when, plan.kind, plan.encoder, plan.seed if plan.kind == "cross" else 0)
+        seed = plan.seed if plan.kind == "cross" else 0
+        return (when, plan.kind, plan.encoder, plan.query_prompt, plan.document_prompt, seed)
 
     def scores(self, name: str) -> dict[str, np.ndarray]:
         """By "before" and "after" the scores [n] of a run, and of positives the places [n] of the
@@ -183,11 +185,13 @@ class _Work:
             values = {"model": len(self.known) + 1, "models": len(self.models)}
             self.told("unseen", **values)
             model = self._model(name, when)
-            total = len(self.held_out.items(model))
-            scores, vectors = self.held_out.scored(
+            alike = self.plans[name].encodes_sides_alike
+            held_out = self.held_out if alike else self.by_side
+            total = len(held_out.items(model))
+            scores, vectors = held_out.scored(
                 model, TEXTS_AT_ONCE, lambda done: self.told("unseen", done, total, **values)
             )
-            self.known[key] = scores, self.held_out.places(vectors)
+            self.known[key] = scores, held_out.places(vectors)
         return self.known[key]
 
     @unnoticed()

@@ -36,6 +36,8 @@ class TrainingPlan(TypedDict):
     kind: Literal["bi", "cross"]
     vocabulary: int
     dimension: int
+    query_prompt: str
+    document_prompt: str
     guide: str
     teacher_model: str
     loss: str

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 from importlib.util import cache_from_source
 from pathlib import Path
 
@@ -125,6 +126,10 @@ def must_be_trained_again(runs, name, folder, said):
     same_weights(weights_of(runs.folder(name).model), weights_of(folder / "model"))
 
 
+PROMPTS = {"query_prompt": "query: ", "document_prompt": "passage: "}
+ALIKE = dict.fromkeys(PROMPTS, "query: ")
+
+
 @pytest.mark.parametrize("kind", RUNS)
 def test_the_script_trains_the_same_model_again(kind, bert, runs, trained, tmp_path):
     name = trained(TrainingPlan(**{"encoder": bert, **SMALL, **RUNS[kind]}))
@@ -133,8 +138,11 @@ def test_the_script_trains_the_same_model_again(kind, bert, runs, trained, tmp_p
     must_be_trained_again(runs, name, folder, said)
 
 
-def test_the_script_of_positives_measures_how_queries_find_their_keys(runs, trained, tmp_path):
-    name = trained(PLAN, positives())
+@pytest.mark.parametrize("chosen", [{}, PROMPTS], ids=["plain", "prompts"])
+def test_the_script_of_positives_measures_how_queries_find_their_keys(
+    chosen, runs, trained, tmp_path
+):
+    name = trained(replace(PLAN, **chosen), positives())
     folder = unpacked(runs, name, tmp_path)
     said = launched(str(folder / "train.py"), cwd=tmp_path)
     must_be_trained_again(runs, name, folder, said)
@@ -172,6 +180,8 @@ LEARNT = {
     "cross": ({"loss": "distill_kl", "kind": "cross", "encoder": "bert"}, whole_lists()),
     "triplets": ({"loss": "info_nce"}, triplets((2,))),
     "given": ({"loss": "triplet", "convention": GIVEN}, triplets((3,))),
+    "prompts": ({"loss": "info_nce", "encoder": "bert", **PROMPTS}, triplets((2,))),
+    "one prompt": ({"loss": "list_net", "encoder": "bert", **ALIKE}, whole_lists()),
 }
 
 

@@ -65,6 +65,8 @@ export function wholeLossOf({ loss, convention, parameters }) {
 const SAID = {
   encoder: encoderNamed,
   kind: ({ kind }) => say(`finetune.kind.${kind}`),
+  query_prompt: ({ query_prompt: text }) => (text ? `${say("finetune.query_prompt")}: ${text}` : ""),
+  document_prompt: ({ document_prompt: text }) => (text ? `${say("finetune.document_prompt")}: ${text}` : ""),
   guide: ({ guide }) => (guide ? say("ui.guide_now", { name: guide }) : ""),
   teacher_model: (plan) => (plan.teacher_model ? say("ui.teacher_now", { name: plan.teacher_model }) : ""),
   data: (plan) => dataOf(plan),
