@@ -8,11 +8,11 @@ the draws in which it was said. ``python -m tests.judgements`` writes them into 
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import bdtr
 
 DRAWS = 200
 ABOUT = """# Sentences that judge
@@ -21,20 +21,15 @@ A sentence is a claim. Each that the pages, the command or the model card write 
 stands here: what it claims, of what, from which evidence, by which test, and what is said where
 that is not enough. Of each, something was drawn {draws} times of which the truth is known, once so
 that the sentence is true and once so that it is not. Its power is the share of the first in which
-it was said, at the effect that stands beside it; false alarms are that of the second. Tests hold
-power at 90% or more and false alarms at 5% or less. A sentence that only counts what is there says
-so, and is held to it by a test of its own.
+it was said, at the effect that stands beside it; false alarms are that of the second. Power must be
+90% or more and false alarms 5% or less. A sentence that only counts what is there says so, and is
+held to it by a test of its own.
 
 The table of the code is `tests/judgements/claims.py`, the draws are in `tests/judgements`;
-`python -m tests.judgements` writes this file.
+`python -m tests.judgements`, which CI runs, writes this file and fails where a rate is out of
+bounds. The tests draw each sentence once where it is true and once where it is false.
 """
 LEAST_TRUE, MOST_FALSE = 0.9, 0.05
-# A test stops drawing where, of sentences at the bound (said just too seldom where they are true,
-# or just too often where they are false), this share at most would have gone so well so far. Beyond
-# the bound that lets hardly more pass than all draws would: of those said in 80% of what is true
-# 0.07%, not 0.01%; of those said in 10% of what is false 0.87%, not 0.81%.
-UNLIKELY = 0.03
-
 Source = np.random.Generator
 Said = Callable[[Source], Set[str]]
 SEED = 1
@@ -90,50 +85,29 @@ class Heard:
 heard = functools.cache(Heard)
 
 
-def _said(one: Draw) -> Iterator[bool]:
-    """Of each draw, whether the sentence was said."""
+def said_of(one: Draw) -> Iterator[bool]:
+    """Yield for each draw whether the sentence was said."""
     if isinstance(one, Among):
         return map(one.holds, heard(one.said))
     draw = np.random.default_rng(SEED)
     return (bool(one(draw)) for _ in range(DRAWS))
 
 
+def rate(one: Draw, draws: int = DRAWS) -> float:
+    """Return the share of the first draws of which the sentence was said."""
+    return sum(itertools.islice(said_of(one), draws)) / draws
+
+
 @functools.cache
 def rates(key: str) -> tuple[float, float]:
-    """How often the sentence is said where it is true, and where it is false."""
+    """Return how often the sentence is said where it is true, and where it is false."""
     simulation = SIMULATIONS[key]
-    true, false = (sum(_said(one)) / DRAWS for one in (simulation.true, simulation.false))
-    return true, false
+    return rate(simulation.true), rate(simulation.false)
 
 
-def said_where_true(key: str) -> bool:
-    """Whether it is said in `LEAST_TRUE` of the draws and more."""
-    return often(SIMULATIONS[key].true)
-
-
-def silent_where_false(key: str) -> bool:
-    """Whether it is said in `MOST_FALSE` of the draws at most."""
-    return seldom(SIMULATIONS[key].false)
-
-
-def often(one: Draw) -> bool:
-    return _in_most(_said(one), LEAST_TRUE)
-
-
-def seldom(one: Draw) -> bool:
-    return _in_most((not said for said in _said(one)), 1 - MOST_FALSE)
-
-
-def _in_most(found: Iterator[bool], least: float) -> bool:
-    """Whether this share of all draws are so, as far as it takes to tell."""
-    wrong, most_wrong = 0, (1 - least) * DRAWS + 1e-9
-    for count, right in enumerate(found, 1):
-        wrong += not right
-        if wrong > most_wrong:
-            return False
-        if bdtr(wrong, count, 1 - least) <= UNLIKELY:
-            return True
-    return True
+def within_bounds(true: float, false: float) -> bool:
+    """Whether these rates are those of a sentence that may be said."""
+    return true >= LEAST_TRUE and false <= MOST_FALSE
 
 
 def load() -> None:

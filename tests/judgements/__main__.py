@@ -1,5 +1,6 @@
 """Write docs/judgements.md: the registry, with power and false alarms of each.
 
+The exit status is 1 where a rate is out of bounds.
 ``python -m tests.judgements KEY…`` draws the rates of these alone; the others stay as they stand.
 """
 
@@ -11,7 +12,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from explorer.locale import catalogue
-from tests.judgements import ABOUT, DRAWS, SIMULATIONS, load, rates
+from tests.judgements import ABOUT, DRAWS, SIMULATIONS, load, rates, within_bounds
 from tests.judgements.claims import JUDGEMENTS, OF
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "judgements.md"
@@ -58,6 +59,15 @@ def _drawn(key: str) -> str:
     )
 
 
-if __name__ == "__main__":
-    DOCUMENT.write_text(document(sys.argv[1:]), encoding="utf-8")
+def main(*keys: str) -> int:
+    DOCUMENT.write_text(document(keys), encoding="utf-8")
     print(f"{DOCUMENT} is written.")
+    drawn = SIMULATIONS.keys() & set(keys) if keys else SIMULATIONS
+    wrong = [key for key in drawn if not within_bounds(*rates(key))]
+    for key in wrong:
+        print("Power and false alarms of {} are {:.1%} and {:.1%}.".format(key, *rates(key)))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -10,10 +10,10 @@ from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.held_out import on_figure, on_held_out
 from explorer.lab.doctor.logs.log import Curve, log_of
 from explorer.lab.doctor.logs.noise import Noise, noise_of, noise_of_evaluations, noise_of_few
-from tests.judgements import often, seldom
+from tests.judgements import rate
 from tests.judgements.logs import among, held_out, plateau
 
-STEPS = 600
+STEPS, DRAWS = 600, 30
 
 
 def noise(seed, together, count=STEPS):
@@ -90,7 +90,8 @@ def test_a_rise_by_a_thousandth_is_no_overfitting_however_sure_it_is(rise, said,
      ("figure_falls", held_out, (12.0, on_figure), (0.0, on_figure), 0.9)],
 )  # fmt: skip
 def test_trends_are_told_however_far_noise_hangs_together(name, drawn, true, false, most):
-    """At each correlation by itself; docs/judgements.md has the rates of all together."""
+    """At each correlation by itself, with room for the chance of few draws; docs/judgements.md has
+    the rates of all together."""
     for together in (one for one in (0.0, 0.3, 0.6, 0.8, 0.9) if one <= most):
-        assert often(among(name, drawn(*true, together))), together
-        assert seldom(among(name, drawn(*false, together))), together
+        assert rate(among(name, drawn(*true, together)), DRAWS) >= 0.75, together
+        assert rate(among(name, drawn(*false, together)), DRAWS) <= 0.15, together
