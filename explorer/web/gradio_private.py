@@ -10,18 +10,20 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import math
 from typing import Any
 
 import gradio as gr
 from gradio.block_function import BlockFunction
 from gradio.route_utils import FnIndexInferError
 from gradio.routes import ORJSONResponse
-from gradio.server_messages import EventMessage
-from gradio.utils import LRUCache
+from gradio.server_messages import EventMessage, ProcessCompletedMessage
+from gradio.utils import LRUCache, error_payload
 from uvicorn import Config
 
 from explorer.front.address import believe_no_proxy
 from explorer.front.proxy import APP_IDLE_S
+from explorer.runtime.answers import UNSENT, json_bytes
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.problem import Problem
 
@@ -42,6 +44,21 @@ CALLS_S, PROGRESS_S = 0.02, 1.0
 UNFETCHED = 128
 
 
+class Messages(asyncio.Queue[EventMessage]):
+    """Messages to one session. An answer counts from here until nothing holds it any more; one that
+    does not fit beside the rest is replaced by a refusal."""
+
+    def _put(self, item: EventMessage) -> None:
+        if isinstance(item, ProcessCompletedMessage):
+            size = json_bytes(item.output, math.inf)
+            try:
+                UNSENT.take(size)
+                UNSENT.let_go_with(item, size)
+            except Problem as problem:
+                item.output, item.success = error_payload(Refusal(str(problem)), None), False
+        super()._put(item)
+
+
 class Unfetched(LRUCache[str, asyncio.Queue[EventMessage]]):
     """Messages to calls until they are fetched, for the latest sessions only.
 
@@ -50,6 +67,9 @@ class Unfetched(LRUCache[str, asyncio.Queue[EventMessage]]):
 
     def __missing__(self, session: str) -> asyncio.Queue[EventMessage]:
         return asyncio.Queue()
+
+    def __setitem__(self, session: str, _: asyncio.Queue[EventMessage]) -> None:
+        super().__setitem__(session, Messages())
 
 
 class Refusal(gr.Error):

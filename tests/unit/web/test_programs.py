@@ -4,6 +4,7 @@ fits no function is answered by a sentence."""
 from __future__ import annotations
 
 import asyncio
+import gc
 import io
 import json
 import logging
@@ -20,6 +21,8 @@ from explorer.front.visitor import HEADER
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.runtime import uploads
+from explorer.runtime.answers import UNSENT
+from explorer.runtime.limits import MIB
 from explorer.runtime.problem import Problem
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.web import gradio_private, site
@@ -154,6 +157,34 @@ def test_answers_that_nobody_fetches_leave(hosted):
         event = client.post(f"{API}/call/list_losses", json={"data": []}).json()["event_id"]
         assert "cosent" in client.get(f"{API}/call/list_losses/{event}").text
     at_rest(blocks)
+
+
+def test_answers_that_nobody_fetches_count_and_are_refused_when_full(hosted, monkeypatch):
+    blocks, address = hosted[0].app.get_blocks(), hosted[1]
+    with httpx.Client(base_url=f"{address}{API}/call/list_losses", timeout=60) as client:
+
+        def events(count: int) -> list[str]:
+            found = [client.post("", json={"data": []}).json()["event_id"] for _ in range(count)]
+            at_rest(blocks)
+            gc.collect()
+            return found
+
+        blocks._queue.pending_messages_per_session.clear()
+        gc.collect()
+        before = UNSENT.held
+        (event,) = events(1)
+        one = UNSENT.held - before
+        assert one > 10_000
+        assert "cosent" in client.get(f"/{event}").text
+        gc.collect()
+        assert UNSENT.held == before
+        monkeypatch.setenv("LOSSPRISM_ANSWERS_MIB", str((before + 3.5 * one) / MIB))
+        unfetched = events(8)
+        assert UNSENT.held == before + 3 * one
+        assert "hardly any memory left" in client.get(f"/{unfetched[-1]}").text
+        events(gradio_private.UNFETCHED + 1)  # nobody fetches those before them any more
+        assert UNSENT.held <= before + 3 * one
+    blocks._queue.pending_messages_per_session.clear()
 
 
 def test_calls_that_wait_longer_than_their_place_is_kept_leave_the_others_theirs(hosted):
