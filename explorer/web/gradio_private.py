@@ -55,7 +55,7 @@ class Messages(asyncio.Queue[EventMessage]):
                 UNSENT.take(size)
                 UNSENT.let_go_with(item, size)
             except Problem as problem:
-                item.output, item.success = error_payload(Refusal(str(problem)), None), False
+                item.output, item.success = error_payload(Refusal(str(problem)), False), False
         super()._put(item)
 
 
