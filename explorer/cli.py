@@ -13,7 +13,7 @@ import traceback
 
 from explorer.lab.compare import commands as comparing
 from explorer.lab.doctor import UNUSABLE
-from explorer.lab.doctor import commands as doctoring
+from explorer.lab.doctor import command_options as doctoring
 from explorer.lab.training import commands as training
 from explorer.locale import LANGUAGES, say
 from explorer.runtime import FETCH
@@ -177,9 +177,13 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.command == "parity":
         return comparing.write_parity(chosen)
     if chosen.command == "explain":
-        return doctoring.explain_value(chosen)
+        from explorer.lab.doctor.commands import explain_value
+
+        return explain_value(chosen)
     if chosen.command == "doctor":
-        return doctoring.doctor(chosen)
+        from explorer.lab.doctor.commands import doctor
+
+        return doctor(chosen)
     if chosen.command in ("train", "compare"):
         use_owner_policy()  # who types a command is at home
         return getattr(training, chosen.command)(chosen)

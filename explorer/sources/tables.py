@@ -121,6 +121,15 @@ def read_file(
 
     Raises Problem if there is no table to be read; single bad rows are in `Table.skipped`.
     """
+    data, name = file_content(path, name)
+    return read_table(
+        data, name, columns=columns, header=header, most=most, seed=seed, encoding=encoding
+    )
+
+
+def file_content(path: str | Path, name: str | None = None) -> tuple[bytes, str]:
+    """What a file of at most 64 MB holds, and what the user calls it. Raises Problem where it is
+    larger, or cannot be read."""
     path = local_path(str(path))
     name = whole_letters(name or path.name)
     try:
@@ -130,9 +139,7 @@ def read_file(
         raise Problem("file_unreadable", name=name) from None
     if too_large:
         raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)
-    return read_table(
-        data, name, columns=columns, header=header, most=most, seed=seed, encoding=encoding
-    )
+    return data, name
 
 
 def read_table(

@@ -11,6 +11,8 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.class.read",
         "doctor.example_shown",
         "doctor.class.skipped",
+        "doctor.class.encoded*",
+        "doctor.class.strays",
         "doctor.class.clean*",
         "doctor.cleaned",
         "doctor.similarities.moment",

@@ -3,11 +3,13 @@ another of theirs, and what stands in the table twice."""
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -33,6 +35,9 @@ from explorer.sources.columns import (
 )
 from explorer.sources.grids import Grid, read_grid
 from explorer.sources.reading_notes import ColumnsRead
+
+P = TypeVar("P")
+C = TypeVar("C")
 
 MOST_ALONE = 0.5  # of the rows without a positive: most of a batch teaches nothing
 HEAD = 4096  # bytes in which the names of columns are looked for
@@ -167,6 +172,23 @@ def names_classes(content: bytes) -> bool:
     line = content[:HEAD].partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
     names = re.findall(r'"([^"]*)"\s*:', line) if line[:1] in "{[" else re.split(r"[,;\t|]", line)
     return name_classes([name.strip().strip('"') for name in names])
+
+
+def pairs_or_classes(
+    head: bytes, columns: Mapping[str, str] | None, pairs: Callable[[], P], classes: Callable[[], C]
+) -> P | C:
+    """Read a table that begins so by the one of two readers that fits: as texts with classes where
+    their columns were chosen, or no columns were and that is what they are called, or all that they
+    can be. Raises Problem if it is neither."""
+    if set(columns or ()) & set(CLASS_ROLES) or (not columns and names_classes(head)):
+        return classes()
+    try:
+        return pairs()
+    except Problem as problem:
+        if not columns and problem.about == "columns":
+            with contextlib.suppress(Problem):  # then it is no table of classes either
+                return classes()
+        raise
 
 
 def read_classes(

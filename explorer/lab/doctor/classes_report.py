@@ -7,6 +7,7 @@ from typing import Any
 
 from explorer.lab.doctor.classes import ClassesExamined, ClassTable
 from explorer.lab.doctor.data_report import row_line
+from explorer.lab.doctor.encoded_classes import SeenClasses, seen_classes_to_json
 from explorer.lab.doctor.suitable_losses import Suited
 from explorer.locale import say
 from explorer.sources.reading_notes import reading_notes
@@ -32,13 +33,8 @@ def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Ite
                 language, f"doctor.class.{key}", classes=say(language, "ui.between").join(told)
             )
     for fault in found.faults:
-        yield f"\n{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}"
-        yield f"   {fault.said(language)}"
-        for text in fault.shown:
-            called = table.names[int(table.of[text - 1])]
-            cells = (table.texts[text - 1], called)
-            yield f"   {row_line(table.row(text), cells, language)}"
-        yield from (f"   {one}" for one in fault.advised(language))
+        yield ""
+        yield from fault.lines(language, _row_lines(table, fault.shown, language))
     if not found.faults:
         yield say(language, "doctor.none_found")
     yield f"\n{say(language, 'doctor.looked_for')}"
@@ -48,10 +44,20 @@ def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Ite
         yield f"\n{say(language, 'doctor.class.cleaned', kept=kept, total=len(table))}"
 
 
+def _row_lines(table: ClassTable, texts: Iterable[int], language: str) -> Iterator[str]:
+    for text in texts:
+        cells = (table.texts[text - 1], table.names[int(table.of[text - 1])])
+        yield row_line(table.row(text), cells, language)
+
+
 def classes_to_json(
-    table: ClassTable, found: ClassesExamined, fitting: Iterable[Suited], language: str
+    table: ClassTable,
+    found: ClassesExamined,
+    fitting: Iterable[Suited],
+    language: str,
+    seen: SeenClasses | None = None,
 ) -> dict[str, Any]:
-    """The same as plain JSON; rows are those of the table."""
+    """The same as plain JSON, with what an encoder showed; rows are those of the table."""
     return {
         "rows": len(table),
         "skipped": table.skipped,
@@ -67,6 +73,7 @@ def classes_to_json(
         ],
         "looked_for": [check.name for check in found.checks],
         "suited": [one.to_json(language) for one in fitting],
+        "encoded": seen and seen_classes_to_json(seen),
         "kept": len(table.cleaned.kept),
         "respelled": len(table.respelled),
         "left_out": [

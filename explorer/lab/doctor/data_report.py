@@ -10,12 +10,53 @@ from explorer.lab.doctor.data import Examined
 from explorer.lab.doctor.known import Known, is_of_library, sides_for
 from explorer.lab.doctor.reading import Read
 from explorer.lab.doctor.suitable_losses import Suited
-from explorer.locale import say
+from explorer.locale import say, spelled, title_word
 from explorer.runtime.numbers import display_number, percent
 from explorer.sources.cells import shortened
 from explorer.sources.reading_notes import reading_notes
+from losses import LOSSES
 
+NAMED_LOSSES = 8  # losses that can learn from the data; the JSON has all
 LETTERS = 60  # of a text of a row that shows a finding
+
+
+def data_lines(read: Read, found: Examined, called: str, language: str) -> Iterator[str]:
+    """What a person reads of it in the terminal; `called` is what the loss was called."""
+    loss = title_word(LOSSES[found.loss])
+    yield say(language, "doctor.examined", count=found.pairs, loss=loss, batch=found.batch)
+    if found.rows < found.pairs:
+        yield say(language, "doctor.in_rows", rows=found.rows, batch=found.batch)
+    unread = labels_unread(read, called, language)
+    yield from filter(None, (*columns_read(read, language), *_skipped(read, language), unread))
+    for fault in found.faults:
+        yield ""
+        yield from fault.lines(language, row_lines(read, fault.shown, language))
+    if not found.faults:
+        yield say(language, "doctor.none_found")
+    for key, made in (("doctor.looked_for", True), ("doctor.not_looked_for", False)):
+        yield f"\n{say(language, key)}"
+        yield from (f"   {one.said(language)}" for one in found.checks if one.made is made)
+    if cleaned := cleaned_line(found, language):
+        yield f"\n{cleaned}"
+
+
+def _skipped(read: Read, language: str) -> Iterator[str]:
+    if read.file is not None and read.file.skipped[0]:
+        count, ((row, problem), *_) = read.file.skipped
+        reason = say(language, problem.key, **problem.values)
+        yield say(language, "doctor.skipped", count=count, row=row, reason=reason)
+
+
+def suited_lines(found: tuple[Suited, ...], none: str, language: str) -> Iterator[str]:
+    """The losses that can learn from the data, the first ones with their reasons; `none` ends the
+    key of what is said without any."""
+    title = say(language, f"doctor.suited.{'title' if found else none}")
+    yield f"\n{title}"
+    for one in found[:NAMED_LOSSES]:
+        yield f"{spelled(language, 'loss', title_word(LOSSES[one.loss]))} ({one.loss})"
+        yield from (f"   {reason}" for reason in one.said(language))
+    if len(found) > NAMED_LOSSES:
+        yield say(language, "doctor.suited_more", count=len(found) - NAMED_LOSSES)
 
 
 def cleaned_line(found: Examined, language: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -72,6 +74,12 @@ class Fault:
         """The code, under a comment on what it did where it was tried."""
         trial = (self.tried or {}).get(code)
         return f"# {trial.written(language)}\n{code}" if trial else code
+
+    def lines(self, language: str = "en", rows: Iterable[str] = ()) -> Iterator[str]:
+        """What a person reads of it in the terminal, with the rows that show it."""
+        yield f"{say(language, f'doctor.severity.{self.severity}')} · {self.name}"
+        for one in (self.said(language), *rows, *self.advised(language)):
+            yield textwrap.indent(one, "   ")
 
     def to_json(self, language: str = "en") -> dict[str, Any]:
         """As programs are told of it; the pairs that show it stand beside it."""

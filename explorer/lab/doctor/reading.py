@@ -3,12 +3,11 @@ them whatever the loss."""
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from explorer.lab.doctor.classes import ClassTable, names_classes, read_classes
+from explorer.lab.doctor.classes import ClassTable, pairs_or_classes, read_classes
 from explorer.lab.doctor.profile import Profile, profiled
 from explorer.lab.doctor.reference_values import Side
 from explorer.lab.doctor.similarities import Similarities, read_similarities
@@ -18,7 +17,6 @@ from explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS, MIB
 from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
-from explorer.sources.columns import CLASS_ROLES
 from explorer.sources.hub_sets import first_rows, named
 from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec
@@ -80,18 +78,15 @@ def read_table(
 
     Raises Problem if it is neither.
     """
-    chosen = {"columns": columns, "header": header, "encoding": encoding}
     if not columns and (similarities := read_similarities(content)):
         return similarities
-    if set(columns or ()) & set(CLASS_ROLES) or (not columns and names_classes(content)):
-        return read_classes(content, name, report, **chosen)
-    try:
-        return read_content(content, name, report, **chosen)
-    except Problem as problem:
-        if not columns and problem.about == "columns":
-            with contextlib.suppress(Problem):  # then it is no table of classes either
-                return read_classes(content, name, report, **chosen)
-        raise
+    chosen = {"columns": columns, "header": header, "encoding": encoding}
+    return pairs_or_classes(
+        content,
+        columns,
+        lambda: read_content(content, name, report, **chosen),
+        lambda: read_classes(content, name, report, **chosen),
+    )
 
 
 def texts_only(read: Table) -> Read | ClassTable:

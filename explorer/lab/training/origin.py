@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from explorer.lab.doctor.classes import pairs_or_classes, read_classes
+from explorer.lab.doctor.scenes import paired
 from explorer.lab.training.plan import TrainingData
 from explorer.lab.training.rows import Taught
 from explorer.runtime.problem import Problem
@@ -45,24 +47,32 @@ def pairs_of(data: TrainingData) -> Origin:
     if data.source == "hub":
         return _from_hub(data)
     if data.source == "rows":
-        with tempfile.TemporaryDirectory() as folder:  # read_file takes more than a typed table
-            path = Path(folder) / "rows.jsonl"
-            path.write_text(_json_lines(data.rows), encoding="utf-8")
-            table = tables.read_file(path, "rows.jsonl", most=data.most, seed=DRAW)
-    else:
-        columns = dict(data.columns) or None
-        how = {"columns": columns, "most": data.most, "seed": DRAW, "encoding": data.encoding}
-        table = tables.read_file(data.file, data.name, **how)
-    if not table.pairs:
-        raise Problem("no_pairs")
-    origin = _origin_of(table)
-    if data.source == "rows":
+        lines = _json_lines(data.rows).encode("ascii")
+        table = tables.read_table(lines, "rows.jsonl", most=data.most, seed=DRAW)
+        origin = _origin_of(table)
         return origin._replace(
             pairs=taught(table.pairs, data.teacher) if data.teacher else table.pairs,
             triplets=data.triplets,
             notes=(),
         )
-    return origin
+    return _from_file(data, data.file, data.name)
+
+
+def _from_file(data: TrainingData, path: str | Path, name: str) -> Origin:
+    """The pairs of a file; of texts with classes, pairs of the same class."""
+    columns = dict(data.columns) or None
+    content, name = tables.file_content(path, name)
+    how = {"columns": columns, "encoding": data.encoding}
+
+    def pairs() -> Origin:
+        return _origin_of(tables.read_table(content, name, most=data.most, seed=DRAW, **how))
+
+    def classes() -> Origin:
+        table = read_classes(content, name, lambda *_: None, **how)
+        found = tables.read_table(paired(table), "pairs.tsv", most=data.most, seed=DRAW)
+        return Origin(found.pairs, table.skipped, notes=reading_notes(table.used))
+
+    return pairs_or_classes(content, columns, pairs, classes)
 
 
 def columns_read(data: TrainingData) -> dict[str, tuple[ReadingNote, ...]]:
@@ -77,6 +87,8 @@ def columns_read(data: TrainingData) -> dict[str, tuple[ReadingNote, ...]]:
 
 
 def _origin_of(table: tables.Table) -> Origin:
+    if not table.pairs:
+        raise Problem("no_pairs")
     of_triplets = "anchor" in table.chosen
     notes = reading_notes(table)
     return Origin(table.pairs, table.left_out, of_triplets, table.brings_guide, notes)
@@ -105,8 +117,7 @@ def _from_hub(data: TrainingData) -> Origin:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "hub.jsonl"
         held.to_json(path, force_ascii=False)
-        table = tables.read_file(path, most=data.most, columns=dict(data.columns) or None)
-    return _origin_of(table)
+        return _from_file(data, path, path.name)
 
 
 def held_out_of(data: TrainingData) -> tables.Table:

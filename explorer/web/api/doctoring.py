@@ -10,6 +10,7 @@ from explorer.lab.doctor.classes_report import classes_to_json
 from explorer.lab.doctor.data import examine
 from explorer.lab.doctor.data_report import data_to_json
 from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, look
+from explorer.lab.doctor.encoded_classes import look_at_classes
 from explorer.lab.doctor.encoder_report import encoded_to_json
 from explorer.lab.doctor.known import Known, count_of, side_for
 from explorer.lab.doctor.mining import HEADS, USUAL_MARGIN, mine
@@ -20,6 +21,7 @@ from explorer.lab.doctor.reading import (
     pairs_only,
     read_given,
     read_table,
+    texts_only,
 )
 from explorer.lab.doctor.similarities import Similarities
 from explorer.lab.doctor.suitable_losses import suited, suited_to_classes
@@ -119,7 +121,10 @@ def doctor_data(
         Of texts with classes: rows, skipped, columns, reading, batch and severe as above; classes,
         each with name and count, the largest first; alone, the share of a batch's rows that have no
         other of their class in it; findings; looked_for; suited, as above, of losses on classes;
-        kept and left_out as above.
+        kept and left_out as above; encoded, null without an encoder, else how many texts it read,
+        agreeing, the share whose nearest other text has their class, mixed, which class has texts
+        nearer to which other and how many, and ranked, these texts, with the cosine to the nearest
+        text of their own class and of the other.
         Of similarities without texts: moments, each with its name, queries (how many), the means
         of positive and negative scores, their gap, and order, the share of comparisons within a
         query in which the positive is above; about, a sentence for each; and
@@ -143,12 +148,15 @@ def doctor_data(
         read = _read(lists, (table, columns, optional(of_type(bool))(header, "header")),
                      (hub, split, rows))  # fmt: skip
         if name:
+            texts_only(read)
+        if negatives:
             pairs_only(read)
         if isinstance(read, Similarities):
             return cast("DoctoredSimilarities", read.to_json(language))
         if isinstance(read, ClassTable):
             fitting = suited_to_classes(read, size)
-            told = classes_to_json(read, examine_classes(read, size), fitting, language)
+            near = look_at_classes(read, name, many, jobs.step) if name else None
+            told = classes_to_json(read, examine_classes(read, size), fitting, language, near)
             return cast("DoctoredClasses", told)
         spec = read.spec(side)
         found = examine(read.profile, spec, size, most_tokens=most, margin=known.margin)

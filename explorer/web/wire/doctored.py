@@ -232,6 +232,35 @@ class TextLeftOut(TypedDict):
     because: str
 
 
+class MixedClasses(TypedDict):
+    """How many texts of the `own` class are nearer to a text of the other."""
+
+    own: str
+    other: str
+    count: int
+
+
+class StrayText(TypedDict):
+    """A text of a table of classes that is nearer to a text of another class."""
+
+    row: int
+    own: str
+    other: str
+    nearest_row: int
+    own_cosine: float
+    other_cosine: float
+
+
+class EncodedClasses(TypedDict):
+    """What an encoder made of texts with classes."""
+
+    encoder: str
+    texts: int
+    agreeing: float | None
+    mixed: list[MixedClasses]
+    ranked: list[StrayText]
+
+
 class DoctoredClasses(TypedDict):
     """What is the matter with texts and their classes, the worst first."""
 
@@ -246,6 +275,7 @@ class DoctoredClasses(TypedDict):
     findings: list[ClassFault]
     looked_for: list[str]
     suited: list[WeighedLoss]
+    encoded: EncodedClasses | None
     kept: int
     respelled: int
     left_out: list[TextLeftOut]

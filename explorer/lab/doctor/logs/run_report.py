@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 from urllib.parse import urlencode
 
@@ -30,7 +30,7 @@ def lines(found: ExaminedRun, language: str = "en") -> Iterator[str]:
     yield from about(found, language)
     for fault in found.faults:
         yield ""
-        yield from of_fault(fault, language)
+        yield from fault.lines(language)
     if not found.faults:
         yield say(language, "doctor.run.none_found")
 
@@ -121,10 +121,14 @@ def _known(found: ExaminedRun, language: str) -> Iterator[str]:
         yield say(language, "doctor.run.precision", name=found.log.precision)
 
 
-def of_fault(fault: Fault, language: str = "en") -> Iterator[str]:
-    yield f"{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}"
-    yield f"   {fault.said(language)}"
-    yield from (f"   {one}" for one in fault.advised(language))
+def beside_lines(
+    other: ExaminedRun, name: str, faults: Iterable[Fault], language: str = "en"
+) -> Iterator[str]:
+    """What a person reads of the other run, of this name, and of what both together show."""
+    key = "doctor.beside_title" if other.level is None else "doctor.run.two"
+    yield f"\n{say(language, key, name=name, level=display_number(other.level, 4))}"
+    for fault in faults:
+        yield from fault.lines(language)
 
 
 def to_json(found: ExaminedRun, language: str = "en") -> dict[str, Any]:

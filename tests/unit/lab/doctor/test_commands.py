@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from explorer.lab.doctor.commands import add_to, doctor, explain_value
+from explorer.lab.doctor.command_options import add_to
+from explorer.lab.doctor.commands import doctor, explain_value
 
 
 def typed(*words):

@@ -9,7 +9,8 @@ import json
 import pytest
 
 from explorer.lab.doctor.classes import ClassTable
-from explorer.lab.doctor.commands import add_to, doctor
+from explorer.lab.doctor.command_options import add_to
+from explorer.lab.doctor.commands import doctor
 from explorer.lab.doctor.profile import profiled
 from explorer.lab.doctor.reading import read_content, read_table
 from explorer.lab.doctor.suitable_losses import suited, suited_to_classes

@@ -1,0 +1,122 @@
+"""What an encoder makes of texts with classes: which texts have one of another class nearest to
+them, and which classes it mixes up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from explorer.lab.directions import directions
+from explorer.lab.doctor.classes import ClassTable
+from explorer.lab.doctor.data_report import row_line
+from explorer.lab.doctor.encoded import MOST_ENCODED, RANKED, ROWS, called
+from explorer.lab.large.encoding import encoded
+from explorer.locale import say
+from explorer.runtime.jobs import Report
+from explorer.runtime.numbers import display_number, percent
+from explorer.sources.encoders import locate
+
+
+@dataclass(frozen=True, eq=False)
+class SeenClasses:
+    """Of the texts at these places [M], the cosine of the nearest other text of their own class and
+    of another class [M], −1 where there is none, and the place of the latter [M]."""
+
+    encoder: str
+    table: ClassTable
+    places: np.ndarray
+    own: np.ndarray
+    other: np.ndarray
+    nearest_other: np.ndarray
+
+    @property
+    def comparable(self) -> np.ndarray:
+        """Whether there is another text of the own class, and one of another class [M]."""
+        return (self.own > -1) & (self.other > -1)
+
+    @property
+    def ranked(self) -> np.ndarray:
+        """Where among the M texts another class is nearer than the own, by how much."""
+        strays = np.flatnonzero(self.comparable & (self.other > self.own))
+        return strays[np.argsort((self.own - self.other)[strays], kind="stable")]
+
+    @property
+    def mixed(self) -> list[tuple[str, str, int]]:
+        """Which class has texts nearer to which other one, and how many; the most first."""
+        of, names = self.table.of, self.table.names
+        pairs = Counter(
+            (int(of[self.places[at]]), int(of[self.nearest_other[at]])) for at in self.ranked
+        )
+        return [(names[own], names[other], count) for (own, other), count in pairs.most_common()]
+
+
+def look_at_classes(table: ClassTable, encoder: str, most: int, report: Report) -> SeenClasses:
+    """Encode at most so many texts, which a frozen random stream picks, and compare all with all;
+    the same text again says nothing. Raises Problem where there is no such encoder."""
+    name = called(encoder)
+    order = np.random.RandomState(0).permutation(len(table))
+    places = np.sort(order[: min(most, MOST_ENCODED)])
+    texts = [table.texts[int(place)] for place in places]
+    model = locate(name)
+    found = encoded(texts, texts, model, lambda *far: report("encoding", *far), with_vectors=True)
+    assert found.vectors is not None, "they were requested"
+    vectors, of, numbers = directions(found.vectors[0]), table.of[places], table.numbers[places]
+    own, other, nearest = [], [], []
+    for start in range(0, len(places), ROWS):
+        report("comparing", start, len(places))
+        rows = slice(start, start + ROWS)
+        cosines = vectors[rows] @ vectors.T
+        cosines[numbers[rows, None] == numbers] = -1
+        is_own = of[rows, None] == of
+        own.append(np.where(is_own, cosines, -1).max(1))
+        others = np.where(is_own, -1, cosines)
+        other.append(others.max(1))
+        nearest.append(places[others.argmax(1)])
+    return SeenClasses(name, table, places, *map(np.concatenate, (own, other, nearest)))
+
+
+def seen_classes_to_json(seen: SeenClasses) -> dict[str, Any]:
+    """The share of texts whose nearest other text has their class (null where none can be
+    compared), the classes that are mixed up, and the texts to look at first; rows are the table's.
+    """
+    table, comparable = seen.table, int(seen.comparable.sum())
+    return {
+        "encoder": seen.encoder,
+        "texts": len(seen.places),
+        "agreeing": 1 - len(seen.ranked) / comparable if comparable else None,
+        "mixed": [dict(zip(("own", "other", "count"), one, strict=True)) for one in seen.mixed],
+        "ranked": [
+            {
+                "row": table.row(int(seen.places[at]) + 1),
+                "own": table.names[table.of[seen.places[at]]],
+                "other": table.names[table.of[seen.nearest_other[at]]],
+                "nearest_row": table.row(int(seen.nearest_other[at]) + 1),
+                "own_cosine": float(seen.own[at]),
+                "other_cosine": float(seen.other[at]),
+            }
+            for at in seen.ranked.tolist()
+        ],
+    }
+
+
+def seen_classes_lines(seen: SeenClasses, language: str) -> Iterator[str]:
+    """What a person reads of it in the terminal."""
+    told, table = seen_classes_to_json(seen), seen.table
+    if told["agreeing"] is None:
+        yield f"\n{say(language, 'doctor.class.encoded_none', encoder=seen.encoder)}"
+        return
+    whole = {"encoder": seen.encoder, "count": told["texts"], "total": len(table)}
+    whole["share"] = percent(told["agreeing"])
+    yield f"\n{say(language, 'doctor.class.encoded', **whole)}"
+    for name, other, count in seen.mixed[:RANKED]:
+        yield f"   {say(language, 'doctor.class.mixed', name=name, other=other, count=count)}"
+    if told["ranked"]:
+        yield say(language, "doctor.class.strays", count=len(told["ranked"]))
+    for at, one in zip(seen.ranked[:RANKED].tolist(), told["ranked"], strict=False):
+        cosines = (display_number(one[name], 2) for name in ("own_cosine", "other_cosine"))
+        text = table.texts[int(seen.places[at])]
+        yield f"   {row_line(one['row'], (text, one['own'], one['other'], *cosines), language)}"
