@@ -43,6 +43,7 @@ from explorer.lab.doctor.reference_values import (
     sides_of,
 )
 from explorer.lab.doctor.relatives import relative_called
+from explorer.lab.doctor.usage import usage_cost
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from explorer.runtime.wire import is_number
@@ -77,10 +78,6 @@ OTHER_CONVENTION = 0.5
 OTHER_SETTING = 0.01
 # And one that is not the class of the loss itself, but a setting of it.
 OTHER_THAN_ITS_CLASS = 0.005
-# A loss that no library trains with.
-IN_NO_LIBRARY = 0.3
-# A loss that several libraries have is asked about more often than one that none has.
-LIBRARY = 0.03
 MARGINS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 0.75, 0.8, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 NEAREST, MOST_COPIES = 3, 4
 
@@ -501,24 +498,32 @@ def _starts_collapsed(side: Side) -> bool:
 def _level(side: Side, kind: str) -> float | None:
     """The value of a landmark that is one at every count."""
     axis = next(axes_of(side, Known()), None)
-    return None if axis is None else _along(side, kind, axis)[0]
+    if axis is None or axis.counted == "dimension":
+        return None
+    return _constant_along(side, kind, axis)
+
+
+def _constant_along(side: Side, kind: str, axis: Axis) -> float | None:
+    """The value that no count of the axis changes; None where one does."""
+    if not axis.counted:
+        return landmark(side, kind, axis.layout_of(1))
+    if axis.most < max(axis.least, 7):
+        return None
+    return constant(lambda count: landmark(side, kind, axis.layout_of(count)))
 
 
 def _along(side: Side, kind: str, axis: Axis) -> tuple[float | None, Points]:
     """What no count of the axis changes, if that is so, and the values to know it again by."""
-
-    def value_at(count: int) -> float | None:
-        return landmark(side, kind, axis.layout_of(count))
-
-    if not axis.counted:
-        found = value_at(1)
-        return found, () if found is None else ((1, found),)
-    level = constant(value_at) if axis.most >= max(axis.least, 7) else None
+    level = _constant_along(side, kind, axis)
     if axis.counted == "dimension" and level is not None:
         return None, ()  # a dimension that changes nothing is no axis
     if level is not None:
         return level, ((1, level),)
-    return None, points(value_at, axis.most, axis.least)
+    if not axis.counted:
+        return None, ()
+    return None, points(
+        lambda count: landmark(side, kind, axis.layout_of(count)), axis.most, axis.least
+    )
 
 
 def _figures(value: float) -> float:
@@ -572,7 +577,7 @@ def _fitting(
         + KIND_COST[kind]
         + _of_convention(side)
         + _not_taken(side, asked.known)
-        + _of_libraries(LOSSES[side.loss]),
+        + usage_cost(side.loss, side.convention),
         layout=layout,
         other=_other(side, kind, layout),
         score=side.score,
@@ -587,15 +592,6 @@ def _of_convention(side: Side) -> float:
             apart = 0.0 if named else OTHER_THAN_ITS_CLASS
             return OTHER_CONVENTION + OTHER_SETTING * len(one.parameters) + apart
     return 0.0
-
-
-def _of_libraries(spec: LossSpec) -> float:
-    """What is assumed by a loss that few train with, and not by one that many do."""
-    if not spec.conventions and spec.equivalent is None:
-        return IN_NO_LIBRARY
-    # What only reads labels in another way is no further library.
-    distinct = {(one.definition, *one.parameters.items()) for one in spec.conventions}
-    return -LIBRARY * min(len(distinct), 12)
 
 
 # Pairs of a batch of which each number of positives is gone through; of more some.
@@ -717,7 +713,7 @@ def _nothing_to_compare(side: Side) -> Iterator[Fitting]:
             kind=NOTHING,
             value=0.0,
             doubled=None,
-            cost=KIND_COST[NOTHING] + _of_libraries(LOSSES[side.loss]),
+            cost=KIND_COST[NOTHING] + usage_cost(side.loss, side.convention),
             layout=layout,
             reason=reason,
             score=side.score,

@@ -83,6 +83,7 @@ def _default_said(finding: Finding, language: str) -> str:
     marks = [one for one in finding.fits if one.kind == COLLAPSE and _margin(one, finding.value)]
     if not marks or finding.first.kind != COLLAPSE:
         return ""
+    marks.sort(key=lambda one: one.loss != finding.first.loss)
     names = dict.fromkeys(one.convention for one in marks if one.convention and not one.parameters)
     value = _shown(finding.value)
     if not names:
