@@ -204,7 +204,7 @@ def test_the_other_pages_work_below_the_path_with_files_of_ones_own(
 
     opened(page, public)
     page.get_by_role("tab", name="Check a dataset").click()
-    page.get_by_role("tab", name="File").click()
+    page.select_option("#lp-doctor-from", "file")
     file = {"name": "own.tsv", "mimeType": "text/plain", "buffer": PASTED.encode()}
     page.set_input_files("#lp-doctor-file", file)
     expect(page.locator("[data-finding=conflicting_labels] tbody")).to_contain_text("8848 m")

@@ -73,11 +73,11 @@ export const Fold = ({ title, open = false, kind = "lp-more", children }) =>
   h("details", { class: kind, open }, h("summary", null, title), children);
 
 /**
- * What there is to know beside a verdict, behind ⓘ; nothing where there is nothing.
- * @param {{ notes: string[] }} properties
+ * What there is to know and to see beside a verdict, behind ⓘ; nothing where there is nothing.
+ * @param {{ notes: string[], children?: Children }} properties
  */
-export const Notes = ({ notes }) =>
-  notes.length
+export const Notes = ({ notes, children = [] }) =>
+  notes.length || [children].flat().length
     ? h(
         Fold,
         { title: `ⓘ ${say("ui.details")}`, kind: "lp-notes" },
@@ -86,6 +86,7 @@ export const Notes = ({ notes }) =>
           null,
           notes.map((one) => h("li", null, one)),
         ),
+        children,
       )
     : null;
 

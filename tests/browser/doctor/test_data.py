@@ -65,7 +65,7 @@ def test_a_stranger_brings_data(
     page.wait_for_function("location.hash === '#door=data&for=cosent&n=8'")
 
     # A pasted table: the worst first, its rows as text, the whole of it in a short link.
-    page.get_by_role("tab", name="Pasted").click()
+    page.select_option("#lp-doctor-from", "typed")
     expect(finding(page, "twins")).to_have_count(0)
     page.fill("#lp-doctor-pasted", PASTED)
     expect(finding(page, "conflicting_labels").locator("tbody")).to_contain_text("8848 m")
@@ -91,6 +91,7 @@ def test_a_stranger_brings_data(
     expect(finding(page, "texts_in_classes").locator("tbody")).to_contain_text("two")
     expect(page.locator(f"{MAIN} .lp-looked")).to_contain_text("Largest: a (2)")
     expect(page.locator(f"{MAIN} .lp-clean")).to_contain_text("1 of 3 texts")
+    page.get_by_text("The rows that stay", exact=True).click()
     with page.expect_download() as taken:
         page.get_by_role("button", name="Take the rows that stay").click()
     assert Path(taken.value.path()).read_text() == "text\tclass\none\ta\n"
@@ -112,13 +113,15 @@ def test_a_stranger_brings_data(
     page.select_option("select[name=class]", "text")
     expect(page.locator(f"{MAIN} .lp-problem")).to_contain_text("was chosen twice")
     # A file: read, and what stays of it is taken away.
-    page.get_by_role("tab", name="File").click()
+    page.select_option("#lp-doctor-from", "file")
     path = tmp_path / "mine.csv"
     rows = "".join(f"question {place},answer {place},{place % 4}\n" for place in range(400))
     path.write_text(f"query,answer,score\n{rows}question 3,answer 3,3\n")
     page.set_input_files("#lp-doctor-file", path)
     expect(finding(page, "copies")).to_contain_text("1 row repeats an earlier row")
     expect(page.locator(ABOUT)).to_contain_text("401 pairs")
+    if not page.get_by_role("button", name="Take the rows that stay").is_visible():
+        page.get_by_text("The rows that stay", exact=True).click()
     with page.expect_download() as taken:
         page.get_by_role("button", name="Take the rows that stay").click()
     assert taken.value.suggested_filename == "mine-clean.tsv"
@@ -133,11 +136,13 @@ def test_a_stranger_brings_data(
     suited = page.locator(f"{MAIN} .lp-suited .lp-finding")
     first = suited.first
     name = first.locator("small").inner_text()
-    beside = parse_qs(urlsplit(href(first.get_by_role("link", name="Compare with"))).fragment)
+    compare = page.get_by_role("link", name="Compare the first of them", include_hidden=True)
+    beside = parse_qs(urlsplit(href(compare)).fragment)
     scene = Scenario.from_link(beside["scene"][0])
     assert beside["1"] == [name] == [scene.loss] != beside["2"]
     assert scene.data.rows
-    copies = href(finding(page, "copies").get_by_role("link", name="Open these rows"))
+    shown = finding(page, "copies").get_by_role("link", name="Open these rows", include_hidden=True)
+    copies = href(shown)
     rows = Scenario.from_link(copies.removeprefix("./#")).data.rows
     assert [row[0] for row in rows].count("question 3") == 2
     first.get_by_role("link", name="Fine-tune with it").click()

@@ -34,7 +34,7 @@ def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) 
     expect(legend).to_contain_text("collapse")
     expect(legend).to_contain_text("3.466")
     expect(page.locator("#doctor-data")).to_be_hidden()
-    page.select_option("#lp-doctor-log", "learned_by_heart")
+    page.select_option("#lp-doctor-by", "learned_by_heart")
     expect(finding(page, "overfits").locator("code").first).to_have_text(
         "load_best_model_at_end=True"
     )
@@ -42,7 +42,7 @@ def test_a_stranger_brings_a_run(new_page: Callable[..., Page], server: Server) 
     page.wait_for_function("location.hash === '#door=run&log=learned_by_heart'")
 
     # One's own, of which nobody knows the loss until it is named.
-    page.click("#lp-doctor-by-file")
+    page.select_option("#lp-doctor-by", "file")
     expect(finding(page, "overfits")).to_have_count(0)
     page.set_input_files(
         "#lp-doctor-log-file",
@@ -94,7 +94,7 @@ def test_what_is_pasted_finds_its_check_and_its_link_opens_it(
     expect(other.locator(f"{MAIN} .lp-about").first).to_contain_text("59 values of “loss”")
 
     # What cannot be read leaves nothing of what was read before.
-    page.click("#lp-doctor-by-file")
+    page.select_option("#lp-doctor-by", "file")
     page.set_input_files(
         "#lp-doctor-log-file",
         {"name": "trainer_state.json", "mimeType": "application/json",

@@ -83,7 +83,7 @@ TOKENS = (0, 1_000_000)
 USUAL_TOKENS = 256  # that the embedded encoder reads of a text
 ON_CLASSES = "supcon"  # under which a finding about classes is shown
 EVIDENT_LETTERS = 600  # of a text that shows a finding
-LISTED = 6  # losses that can learn from the data, before the others, which stand folded
+LISTED = 1  # losses that can learn from the data, before the others, which stand folded
 
 
 def losses_offered() -> tuple[str, ...]:

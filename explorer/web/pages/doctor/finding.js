@@ -6,11 +6,12 @@ import { say, sentences } from "../../kit/words.js";
 /** @typedef {import("preact").ComponentChildren} Children */
 
 /**
- * A card that begins with the first sentence of `text`, which is the verdict; the other sentences and
- * `more` are notes.
- * @param {{ text: string, more?: string[], head?: Children, name?: string, children?: Children }} properties
+ * A card that begins with the first sentence of `text`, which is the verdict; the other sentences, `more` and
+ * `details` stand behind ⓘ.
+ * @param {{ text: string, more?: string[], head?: Children, name?: string, details?: Children[],
+ *   children?: Children }} properties
  */
-export function Card({ text, more = [], head, name, children }) {
+export function Card({ text, more = [], head, name, details, children }) {
   const [verdict, ...notes] = sentences(text);
   return h(
     "li.lp-finding",
@@ -18,48 +19,48 @@ export function Card({ text, more = [], head, name, children }) {
     h("div.lp-finding-head", null, head),
     h("p.lp-finding-said", null, verdict),
     children,
-    h(Notes, { notes: [...notes, ...more] }),
+    h(Notes, { notes: [...notes, ...more] }, details),
   );
 }
 
 /**
- * What is wrong with a dataset or a run: how bad it is, and what to do and paste.
- * @param {{ finding: { name: string, severity: string, said: string, advice: string[] }, children?: Children }} properties
+ * What is wrong with a dataset or a run: how bad it is, what to do first and what to paste for it. `evidence` is
+ * shown at once where it is severe, and else behind ⓘ, as other things to paste are.
+ * @param {{ finding: { name: string, severity: string, said: string, advice: string[] },
+ *   evidence?: import("preact").VNode | null }} properties
  */
-export function Fault({ finding: { name, severity, said, advice }, children }) {
-  const [action, ...pastes] = advice;
+export function Fault({ finding: { name, severity, said, advice }, evidence = null }) {
+  const [remedy = "", paste, ...pastes] = advice;
+  const [action, ...caveats] = sentences(remedy);
+  const isSevere = severity === "severe";
   return h(
     Card,
     {
       text: said,
+      more: caveats,
       name,
       head: h(`span.lp-kind.lp-severity-${severity}`, null, say(`doctor.severity.${severity}`)),
+      details: [...pastes.map((text) => h(Paste, { text })), ...(evidence && !isSevere ? [evidence] : [])],
     },
     action ? h("p.lp-finding-do", null, action) : null,
-    pastes.map((text) => h(Paste, { text })),
-    children,
+    paste ? h(Paste, { text: paste }) : null,
+    isSevere ? evidence : null,
   );
 }
 
 /**
- * The findings of a check, the worst first; mere notes stand folded where there is anything worse.
+ * The findings of a check: the worst, and the others folded.
  * @template {{ severity: string }} Finding
- * @param {Finding[]} findings
+ * @param {Finding[]} findings the worst first
  * @param {(finding: Finding) => import("preact").VNode} draw
  */
-export function listed(findings, draw) {
-  const isWorse = findings.some(({ severity }) => severity !== "note");
-  const shown = findings.filter(({ severity }) => !isWorse || severity !== "note");
-  const notes = findings.filter((finding) => !shown.includes(finding));
+export function listed([worst, ...others], draw) {
+  if (!worst) return null;
+  const severe = others.filter(({ severity }) => severity === "severe").length;
+  const title = say(`doctor.other_findings${severe ? "_severe" : ""}`, { count: others.length, severe });
   return group(
-    h("ol.lp-findings.lp-faults", null, shown.map(draw)),
-    notes.length
-      ? h(
-          Fold,
-          { title: say("doctor.notes_too", { count: notes.length }) },
-          h("ol.lp-findings.lp-faults", null, notes.map(draw)),
-        )
-      : null,
+    h("ol.lp-findings.lp-faults", null, draw(worst)),
+    others.length ? h(Fold, { title }, h("ol.lp-findings.lp-faults", null, others.map(draw))) : null,
   );
 }
 

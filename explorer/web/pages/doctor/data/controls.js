@@ -1,16 +1,5 @@
 // The sidebar of the check of a dataset: its rows, the loss and the batch size that it is checked for.
-import {
-  Field,
-  FileArrival,
-  Fold,
-  Section,
-  Select,
-  Slider,
-  TabPanel,
-  Tabs,
-  TextField,
-  useDraft,
-} from "../../../kit/components.js";
+import { Field, FileArrival, Fold, Section, Slider, TextField, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { withLabels } from "../../../kit/files.js";
 import { registered } from "../../../kit/finder.js";
@@ -19,8 +8,9 @@ import { pageData } from "../../../kit/page_data.js";
 import { agree, agreeToSet, GONE } from "../../../kit/server.js";
 import { groupsOf } from "../../../kit/sidebar.js";
 import { group, h } from "../../../kit/view.js";
-import { say } from "../../../kit/words.js";
+import { say, sentences } from "../../../kit/words.js";
 import { PastedRows } from "../pasted.js";
+import { SourceSelect } from "../source.js";
 import { Columns } from "./columns.js";
 
 /** @typedef {{ channel: import("../state.js").DoctorPage }} Page */
@@ -34,15 +24,15 @@ export function DataControls({ channel }) {
   const { kind } = /** @type {{ kind: keyof typeof PANELS }} */ (channel.data.state);
   const file = fileOf(channel);
   return group(
-    h(Tabs, {
+    h(SourceSelect, {
       id: "lp-doctor-from",
-      label: say("doctor.from"),
-      names: [...SOURCES],
-      chosen: kind,
-      title: (name) => say(`doctor.from.${name}`),
-      choose: (name) => channel.data.begin({ kind: name }),
+      word: "doctor.from",
+      kinds: SOURCES,
+      examples: pageData.doctor.sets.map((name) => [name, say(`example.${name}.title`)]),
+      state: channel.data.state,
+      choose: (source) => channel.data.begin(source),
     }),
-    h(TabPanel, { id: "lp-doctor-from", chosen: kind }, h(PANELS[kind], { channel })),
+    h(PANELS[kind], { channel }),
     file && kind !== "example" ? h(Columns, { file, check: channel.data }) : null,
     h(Purpose, { channel }),
     h(EncoderFields, { channel }),
@@ -80,19 +70,7 @@ function entryOf({ store }, name) {
 }
 
 /** @param {Page} properties */
-function Ready({ channel }) {
-  const { example } = channel.data.state;
-  return group(
-    h(Select, {
-      id: "lp-doctor-set",
-      label: say("doctor.set"),
-      value: example,
-      options: pageData.doctor.sets.map((name) => [name, say(`example.${name}.title`)]),
-      change: (one) => channel.data.begin({ kind: "example", example: one }),
-    }),
-    h("p.lp-note", null, say(`example.${example}.about`)),
-  );
-}
+const Ready = ({ channel }) => h("p.lp-note", null, sentences(say(`example.${channel.data.state.example}.about`))[0]);
 
 /** @param {Page} properties */
 function OwnFile({ channel }) {

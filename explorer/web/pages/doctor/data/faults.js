@@ -1,7 +1,7 @@
 // What is wrong with a dataset, with the rows that show it, and what was looked for.
 import { Fold, StackedTable } from "../../../kit/components.js";
 import { grouped, show } from "../../../kit/numbers.js";
-import { h } from "../../../kit/view.js";
+import { group, h } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
 import { Fault, Lines } from "../finding.js";
 
@@ -14,15 +14,11 @@ import { Fault, Lines } from "../finding.js";
 const TEXTS = ["first", "second", "text", "other_text", "called"]; // columns that hold sentences
 
 /** @param {{ finding: Finding }} properties */
-export const DataFault = ({ finding }) =>
-  h(
-    Fault,
-    { finding },
-    finding.scene
-      ? h("div.lp-row.lp-wrap", null, h("a.lp-button", { href: `./#${finding.scene}` }, say("doctor.open.rows")))
-      : null,
-    h(Evidence, { finding }),
-  );
+export function DataFault({ finding }) {
+  const { rows = [], cells = [], scene } = finding;
+  const evidence = rows.length || cells.length || scene ? h(Evidence, { finding }) : null;
+  return h(Fault, { finding, evidence });
+}
 
 /**
  * What was looked for, and what was not.
@@ -42,17 +38,12 @@ export const Searched = ({ looked, unlooked = [], open, children }) =>
     ),
   );
 
-/**
- * @param {{ finding: { severity: string, rows?: (Row | ClassRow)[], cells?: Cell[] } }} properties
- */
-function Evidence({ finding: { severity, rows = [], cells = [] } }) {
-  if (!rows.length && !cells.length) return null;
-  return h(
-    Fold,
-    { title: say("doctor.evidence"), open: severity === "severe" || cells.length > 0 },
-    cells.length ? h(CellTable, { cells }) : h(RowTable, { rows }),
+/** @param {{ finding: Finding }} properties */
+const Evidence = ({ finding: { scene, rows = [], cells = [] } }) =>
+  group(
+    cells.length ? h(CellTable, { cells }) : rows.length ? h(RowTable, { rows }) : null,
+    scene ? h("div.lp-row.lp-wrap", null, h("a.lp-button", { href: `./#${scene}` }, say("doctor.open.rows"))) : null,
   );
-}
 
 /** @param {{ rows: (Row | ClassRow)[] }} properties */
 export function RowTable({ rows }) {

@@ -1,4 +1,5 @@
 // What is the matter with a dataset, the worst first; then which losses can learn from it, and a cleaned table.
+import { Fold } from "../../../kit/components.js";
 import { grouped } from "../../../kit/numbers.js";
 import { group, h } from "../../../kit/view.js";
 import { say, titleOf } from "../../../kit/words.js";
@@ -21,10 +22,10 @@ export function DataReport({ channel: { data } }) {
   const about = say(found.findings.length ? "doctor.examined" : "doctor.examined_none", count);
   return group(
     h(Findings, { about: `${about} ${rows}`, findings: found.findings }),
-    h(Searched, { looked: found.looked, unlooked: found.not_looked, open: !found.findings.length }),
     data.seen ? h(EncoderReport, { data, found, seen: data.seen }) : null,
     h(SuitableLosses, { data }),
     h(Cleaning, { data }),
+    h(Searched, { looked: found.looked, unlooked: found.not_looked, open: !found.findings.length }),
   );
 }
 
@@ -69,9 +70,9 @@ function ClassReport({ data, found }) {
   const ends = /** @type {const} */ (["largest", "smallest"]).filter((name) => found[name].length);
   return group(
     h(Findings, { about: about.join(" "), findings: found.findings }),
-    h(Searched, { looked: found.looked, open: !found.findings.length }, h(Lines, { lines: ends.map(sizes) })),
     h(SuitableLosses, { data }),
     h(Cleaning, { data }),
+    h(Searched, { looked: found.looked, open: !found.findings.length }, h(Lines, { lines: ends.map(sizes) })),
   );
 }
 
@@ -91,10 +92,13 @@ function Cleaning({ data }) {
   const take = (what) =>
     h("button.lp-button", { type: "button", onClick: () => data.takeAway(what) }, say(`doctor.take_${what}`));
   return h(
-    "section.lp-clean",
+    "div.lp-clean",
     null,
-    h("h2", null, say("doctor.clean")),
-    h("p.lp-about", null, say(key, { kept, total, rows: keptRows, all: rows })),
-    changes ? h("div.lp-row.lp-wrap", null, take("kept"), take("left_out")) : null,
+    h(
+      Fold,
+      { title: say("doctor.clean") },
+      h("p.lp-about", null, say(key, { kept, total, rows: keptRows, all: rows })),
+      changes ? h("div.lp-row.lp-wrap", null, take("kept"), take("left_out")) : null,
+    ),
   );
 }

@@ -1,6 +1,5 @@
 // Which losses can learn from a dataset: each with its reasons, and where to go on with it.
 import { Fold } from "../../../kit/components.js";
-import { registered } from "../../../kit/finder.js";
 import { numbered } from "../../../kit/link.js";
 import { h } from "../../../kit/view.js";
 import { say, titleOf } from "../../../kit/words.js";
@@ -23,17 +22,15 @@ export function SuitableLosses({ data }) {
     "section.lp-fitting",
     null,
     h("h2", null, say("doctor.which_loss")),
-    h("p.lp-about", null, say(suited.length ? "doctor.suited.title" : none)),
+    h("p.lp-about", null, say(suited.length ? "doctor.suited.first" : none)),
     h("ol.lp-findings.lp-suited", null, suited.slice(0, shown).map(item)),
     more
       ? h(
           Fold,
           { title: say("doctor.more_losses", { count: more }) },
           h("ol.lp-findings.lp-suited", { start: shown + 1 }, suited.slice(shown).map(item)),
+          comparable.length > 1 ? h(CompareLink, { data, fits: comparable }) : null,
         )
-      : null,
-    comparable.length > 1
-      ? h("div.lp-row.lp-wrap", null, h(CompareLink, { data, fits: comparable, text: say("doctor.compare_first") }))
       : null,
   );
 }
@@ -42,8 +39,6 @@ export function SuitableLosses({ data }) {
 function SuitableLoss({ data, fit }) {
   const { loss, reasons } = fit;
   const scene = sceneOf(data, fit);
-  const best = (data.found ?? data.classes)?.suited.find((one) => one.loss !== loss);
-  const isChecked = loss === registered(data.state.loss) || Boolean(data.classes);
   return h(
     "li.lp-finding",
     null,
@@ -52,23 +47,17 @@ function SuitableLoss({ data, fit }) {
     h(
       "div.lp-row.lp-wrap",
       null,
-      scene ? h("a.lp-button", { href: `./#${scene}` }, say("doctor.open.explore")) : null,
-      scene && best
-        ? h(CompareLink, { data, fits: [fit, best], text: say("doctor.open.compare", { loss: titleOf(best.loss) }) })
-        : null,
       h("a.lp-button", { href: `finetune#${trainingOf(data, fit)}` }, say("doctor.open.finetune")),
-      isChecked
-        ? null
-        : h("button.lp-button", { type: "button", onClick: () => data.set({ loss }) }, say("doctor.examine_for")),
+      scene ? h("a.lp-button", { href: `./#${scene}` }, say("doctor.open.explore")) : null,
     ),
   );
 }
 
-/** @param {{ data: DataCheck, fits: Fitting[], text: string }} properties */
-function CompareLink({ data, fits, text }) {
+/** @param {{ data: DataCheck, fits: Fitting[] }} properties */
+function CompareLink({ data, fits }) {
   const losses = fits.map(({ loss }) => ({ loss, convention: "", parameters: {} }));
   const query = new URLSearchParams([...numbered(losses), ["scene", sceneOf(data, fits[0])]]);
-  return h("a.lp-button", { href: `compare#${query}` }, text);
+  return h("a.lp-button", { href: `compare#${query}` }, say("doctor.compare_first"));
 }
 
 /**

@@ -1,5 +1,5 @@
 // The sidebar of the check of a run: its log, its curves, and what is known beside it.
-import { FileArrival, Fold, Section, Select, TabPanel, Tabs, TextField, useDraft } from "../../../kit/components.js";
+import { FileArrival, Fold, Section, Select, TextField, useDraft } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { pageData } from "../../../kit/page_data.js";
 import { agree, GONE } from "../../../kit/server.js";
@@ -7,6 +7,7 @@ import { group, h } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
 import { exampleOf, LOSSES } from "../number/controls.js";
 import { PastedRows } from "../pasted.js";
+import { SourceSelect } from "../source.js";
 
 /** @typedef {{ channel: import("../state.js").DoctorPage }} Page */
 
@@ -21,15 +22,15 @@ export function RunControls({ channel }) {
   const [batch, ...others] = counts;
   const more = [...others, ...settings];
   return group(
-    h(Tabs, {
+    h(SourceSelect, {
       id: "lp-doctor-by",
-      label: say("doctor.by"),
-      names: [...SOURCES],
-      chosen: kind,
-      title: (name) => say(`doctor.by.${name}`),
-      choose: (name) => run.begin({ kind: name }),
+      word: "doctor.by",
+      kinds: SOURCES,
+      examples: logOptions(),
+      state: { kind, example: run.state.example },
+      choose: (source) => run.begin(source),
     }),
-    h(TabPanel, { id: "lp-doctor-by", chosen: kind }, h(PANELS[kind], { channel })),
+    h(PANELS[kind], { channel }),
     h(Curves, { channel }),
     kind === "kept" && !run.found
       ? null
@@ -71,18 +72,7 @@ function KnownField({ channel: { run }, name, prefix = "" }) {
 
 const logOptions = () => pageData.doctor.logs.map((name) => [name, say(`doctor.log.${name}`)]);
 
-/** @param {Page} properties */
-const Ready = ({ channel: { run } }) =>
-  group(
-    h(Select, {
-      id: "lp-doctor-log",
-      label: say("doctor.log"),
-      value: run.state.example,
-      options: logOptions(),
-      change: (example) => run.begin({ kind: "example", example }),
-    }),
-    h("p.lp-note", null, say("doctor.log_note")),
-  );
+const Ready = () => h("p.lp-note", null, say("doctor.log_note"));
 
 /**
  * @param {Page & { id: string, note: string, take: (file: string, name: string) => void }} properties

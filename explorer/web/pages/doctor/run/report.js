@@ -1,6 +1,7 @@
 // What is the matter with a run, the worst first, beside its curves between minimum and collapse.
 import { floats } from "../../../kit/arrays.js";
 import { lineChart } from "../../../kit/chart.js";
+import { Notes } from "../../../kit/components.js";
 import { clip } from "../../../kit/dom.js";
 import { grouped } from "../../../kit/numbers.js";
 import { group, h, hosted } from "../../../kit/view.js";
@@ -29,7 +30,7 @@ function Report({ found, run }) {
     listed(findings, (finding) => h(Fault, { finding })),
     findings.length ? null : h("ol.lp-findings", null, h(Card, { text: say("doctor.run.none_found") })),
     h(Plot, { title: "doctor.run_curves", found }),
-    h("div.lp-known", null, h(Lines, { lines: known })),
+    h("div.lp-known", null, found.collapse === null ? h(Lines, { lines: known }) : h(Notes, { notes: known })),
     h(
       "div.lp-row.lp-wrap",
       null,
