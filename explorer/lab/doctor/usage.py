@@ -3,6 +3,8 @@ be: a table of groups, each with its reason."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 
@@ -13,7 +15,7 @@ class Usage(NamedTuple):
     reason: str
     cost: float
     losses: tuple[str, ...] = ()
-    conventions: dict[str, tuple[str, ...]] = {}
+    conventions: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 USAGES = (
