@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -123,10 +124,20 @@ HEARD = """(summary) => ({
 })"""
 
 
+def words(page: Page, key: str) -> str:
+    """An entry of the catalogue, in the language of the page."""
+    return page.evaluate("async (key) => (await window.lossprism.kit('words')).say(key)", key)
+
+
+def button(page: Page, key: str, within: str = "body") -> Locator:
+    """The button that is called by this entry of the catalogue."""
+    return page.locator(within).get_by_role("button", name=words(page, key), exact=True)
+
+
 def unfold(page: Page, key: str) -> None:
     """Open the fold whose title is this entry of the catalogue."""
-    title = f"details > summary[data-say='{key}'], details > summary:has([data-say='{key}'])"
-    summary = page.locator(title)
+    title = re.compile(rf"^\s*{re.escape(words(page, key))}")
+    summary = page.locator("details > summary", has_text=title)
     if summary.evaluate("summary => summary.parentElement.open"):
         return
     # What is in it is made as it hears that it is open, a moment later.

@@ -11,7 +11,7 @@ from tests.browser.reading import CHANNEL, choose, redrawn, settle, unfold, uplo
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
-NOTE = "#lp-panel-file > .lp-note"
+NOTE = "#lp-source-panel > .lp-note"
 SPREAD = ".lp-spread svg"
 
 

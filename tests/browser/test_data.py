@@ -13,6 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.reading import (
     CHANNEL,
     PROBLEM,
+    button,
     choose,
     clear_table,
     drawn,
@@ -128,7 +129,7 @@ def test_pasting_from_a_spreadsheet(page: Page) -> None:
 
 def test_an_example_becomes_rows_of_ones_own_and_two_columns_are_positives(page: Page) -> None:
     before = loss_shown(page)
-    page.click("[data-say='ui.edit_copy']")
+    button(page, "ui.edit_copy").click()
     expect(page.locator("#lp-source-table")).to_have_attribute("aria-selected", "true")
     expect(page.locator("#main-pairs tbody tr")).to_have_count(24)
     settle(page)
@@ -145,7 +146,7 @@ def test_an_example_becomes_rows_of_ones_own_and_two_columns_are_positives(page:
     paste(page, 1, 1, "How are you?\tFine.\nWhere is it?\tOver there.\nWhy?\tBecause it is.")
     problem = page.locator(PROBLEM)
     expect(problem).to_contain_text("CoSENT compares pairs with different scores")
-    expect(page.locator("#main-controls .lp-panel:not([hidden])")).to_contain_text("No scores: all")
+    expect(page.locator("#lp-source-panel")).to_contain_text("No scores: all")
     expect(page.locator("#lp-loss option[value=cosent]")).to_have_text("CoSENT (needs scores)")
     with redrawn(page):
         problem.get_by_role("button", name="Use a loss over positives").click()
@@ -193,9 +194,7 @@ def test_files_of_bytes_and_of_text(page: Page, subtests: pytest.Subtests) -> No
         with subtests.test(name=name):
             with redrawn(page):
                 upload(page, name, content)
-            expect(page.locator("#main-controls .lp-panel:not([hidden])")).to_contain_text(
-                f"{name}: 4 pairs from 4 rows"
-            )
+            expect(page.locator("#lp-source-panel")).to_contain_text(f"{name}: 4 pairs from 4 rows")
             expect(page.locator(COUNT)).to_have_text("4 pairs")
             sound(page)
             seen = [[first, second, float(score)] for first, second, score in table_rows(page)]
@@ -279,7 +278,7 @@ def test_choosing_other_columns_and_those_that_nothing_recognises(page: Page) ->
     assert loss_shown(page) > well_ordered
     # Columns that nothing recognises.
     rows = "left side,right side,human,machine\na one,a two,1,9\nb one,b two,4,8\nc one,c two,2,7\n"
-    note = page.locator("#lp-panel-file > .lp-note")
+    note = page.locator("#lp-source-panel > .lp-note")
     with redrawn(page):
         upload(page, "known.csv", b"sentence1,sentence2,score\nx,y,1\nz,w,2\n")
     expect(note).to_contain_text("known.csv: 2 pairs")

@@ -10,11 +10,13 @@ from playwright.sync_api import Page, expect
 from tests.browser.reading import (
     CHANNEL,
     PROBLEM,
+    button,
     hover_cell,
     loss_shown,
     redrawn,
     settle,
     sound,
+    words,
 )
 
 pytestmark = [pytest.mark.browser, pytest.mark.encoder]
@@ -26,7 +28,7 @@ def use(page: Page, encoder: str = "", cross: str = "") -> None:
     page.locator("#lp-encoder").evaluate("box => { box.closest('details').open = true; }")
     page.fill("#lp-encoder", encoder)
     page.fill("#lp-cross", cross)
-    page.click("[data-say='ui.use_encoder']")
+    button(page, "ui.use_encoder").click()
 
 
 def leads_back(page: Page, loss: float) -> None:
@@ -80,21 +82,21 @@ def test_a_second_encoder_guides(page: Page, tmp_path: Path) -> None:
         page.select_option("#lp-loss", "gist")
     expect(page.get_by_text("Guide: the batch's own vectors, held still")).to_be_visible()
     own = loss_shown(page)
-    page.click("[data-say='ui.choose_guide']")
+    button(page, "ui.choose_guide").click()
     expect(page.locator("#lp-guide")).to_be_focused()
     with redrawn(page):
         page.fill("#lp-guide", "all apart")
-        page.click("[data-say='ui.use_encoder']")
+        button(page, "ui.use_encoder").click()
     expect(page.get_by_text("Guide: all apart")).to_be_visible()
     guided = loss_shown(page)
     assert guided != own
     page.fill("#lp-guide", str(tmp_path / "absent"))
-    page.click("[data-say='ui.use_encoder']")
+    button(page, "ui.use_encoder").click()
     expect(page.locator(PROBLEM)).to_contain_text("There is no folder")
     expect(page.locator(BACK)).to_be_hidden()
     # The picture is that of the guide before, which is no more the chosen one.
     expect(page.get_by_text("Guide: all apart")).to_be_hidden()
-    expect(page.locator("[data-say='ui.choose_guide']")).to_be_visible()
+    expect(button(page, "ui.choose_guide")).to_be_visible()
     with redrawn(page):
         page.click(f"{PROBLEM} [data-say='ui.without_guide']")
     assert loss_shown(page) == own
@@ -104,7 +106,7 @@ def test_a_second_encoder_guides(page: Page, tmp_path: Path) -> None:
     expect(page.locator("#lp-teacher")).to_be_focused()
     with redrawn(page):
         page.fill("#lp-teacher", "all alike")
-        page.click("[data-say='ui.use_encoder']")
+        button(page, "ui.use_encoder").click()
     expect(page.locator(PROBLEM)).to_be_hidden()
     expect(page.get_by_text("Teacher: all alike")).to_be_visible()
     # A cell tells its numbers, though the candidate in its column is no pair.
@@ -117,7 +119,7 @@ def test_a_second_encoder_guides(page: Page, tmp_path: Path) -> None:
     page.select_option("#lp-loss", "info_nce")
     page.evaluate(f"{CHANNEL}.setParameter('negatives_seen', 'by_own')")
     settle(page)
-    lacking = page.locator("[data-say='ui.no_own_negatives']")
+    lacking = page.get_by_text(words(page, "ui.no_own_negatives"))
     expect(lacking).to_be_hidden()
     with redrawn(page):
         page.select_option("#lp-example", "graded_english")

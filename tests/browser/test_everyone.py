@@ -13,6 +13,7 @@ from tests.browser import axe
 from tests.browser.reading import (
     PROBLEM,
     TWO_FRAMES,
+    button,
     choose,
     clear_table,
     controls_in_sight,
@@ -111,7 +112,7 @@ def seen(page: Page, axe_script: str, width: int, language: str, theme: str) -> 
             settle(page)
             if source in sources:
                 # The rest is as it was.
-                changed = (f"#lp-panel-{source}", "#main-pairs")
+                changed = ("#lp-source-panel", "#main-pairs")
                 assert axe.violations(page, axe_script, *changed) == [], source
         no_horizontal_scroll(page, WIDTHS[language], source)
         page.set_viewport_size({"width": width, "height": 900})
@@ -142,7 +143,7 @@ def test_axe_finds_nothing_serious_in_what_goes_wrong(page: Page, axe_script: st
     clear_table(page)
     page.locator("#lp-encoder").evaluate("box => box.closest('details').open = true")
     page.fill("#lp-encoder", "/no/such/folder")
-    page.click("[data-say='ui.use_encoder']")
+    button(page, "ui.use_encoder").click()
     page.locator("#main-pairs textarea").first.fill("a sentence")
     expect(page.locator(PROBLEM)).to_be_visible()
     assert axe.violations(page, axe_script) == []
@@ -247,8 +248,8 @@ def test_on_a_telephone_explore_speaks_of_fingers_and_is_read_typed_and_hit_with
     line = page.locator("#main-pairs tbody tr").first
     for box in line.locator("textarea").all():
         assert box.bounding_box()["width"] > 0.75 * FINGER["width"]
-    for button in page.locator("#main-takeaway button:visible").all():
-        place = button.bounding_box()
+    for control in page.locator("#main-takeaway button:visible").all():
+        place = control.bounding_box()
         assert place["x"] + place["width"] <= FINGER["width"]
     for source in ("table", "file", "random", "example"):
         with controls_in_sight(page):

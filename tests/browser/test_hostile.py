@@ -65,9 +65,7 @@ def test_hostile_files(page: Page) -> None:
     content = "\n".join(["sentence1,sentence2,score", *lines, *bad])
     with redrawn(page):
         upload(page, name, content.encode())
-    expect(page.locator("#main-controls .lp-panel:not([hidden]) .lp-note").first).to_contain_text(
-        name
-    )
+    expect(page.locator("#lp-source-panel .lp-note").first).to_contain_text(name)
     expect(page.locator("#main-controls .lp-skipped")).to_contain_text("<b onclick")
     unfold(page, "ui.pairs")
     assert [row[0] for row in table_rows(page)] == HOSTILE

@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.encoder]
 
 COUNT = "#main-pairs summary .lp-note"
 REMARKS = "#lp-main"
-NOTE = "#main-controls .lp-panel:not([hidden])"
+NOTE = "#lp-source-panel"
 SKIPPED = "#main-controls .lp-skipped li"
 
 FAMILIES = ("cosent", "info_nce", "supcon", "triplet", "contrastive", "arcface")

@@ -66,11 +66,12 @@ export const Select = ({ id, value, options, name, label, change }) => {
 export const Section = ({ title, children }) => h("section", null, h("h2", null, title), children);
 
 /**
- * Children that a click on the title shows; `kind` is a class of its looks.
- * @param {{ title: Children, open?: boolean, kind?: string, children?: Children }} properties
+ * Children that a click on the title shows; `kind` is a class of its looks, `root` a reference to the element.
+ * @param {{ title: Children, open?: boolean, hidden?: boolean, kind?: string, root?: import("preact").Ref<HTMLDetailsElement>,
+ *   children?: Children }} properties
  */
-export const Fold = ({ title, open = false, kind = "lp-more", children }) =>
-  h("details", { class: kind, open }, h("summary", null, title), children);
+export const Fold = ({ title, open = false, hidden = false, kind = "lp-more", root, children }) =>
+  h("details", { class: kind, open, hidden, ref: root }, h("summary", null, title), children);
 
 /**
  * What there is to know and to see beside a verdict, behind ⓘ; nothing where there is nothing.
@@ -219,15 +220,18 @@ export function ProblemBox({ channel, isShown }) {
  * @param {{ entry: Parameters<typeof numberField>[0], value: number, title: string }
  *   & Parameters<typeof numberField>[1]} properties
  */
-export const Slider = ({ entry, value, title, ...options }) =>
-  hosted({
+export function Slider({ entry, value, title, change, ...options }) {
+  const latest = useRef(change); // the field is made once, what is to be done with its value is that of this drawing
+  latest.current = change;
+  return hosted({
     make: (root) => {
-      const field = numberField(entry, { key: title, ...options });
+      const field = numberField(entry, { key: title, ...options, change: (now) => latest.current(now) });
       root.append(field.element);
       return field;
     },
     update: ({ set }) => set(value),
   });
+}
 
 /**
  * A large file on its way to the server (arrival.js), with a line below it.
@@ -245,3 +249,53 @@ export const FileArrival = ({ channel, note, ...options }) =>
       line.textContent = note;
     },
   });
+
+/**
+ * A loss to choose, in groups; `first` is what stands before them, as no loss.
+ * @param {{ id: string, label: string, value: string, groups: import("./sidebar.js").Group[], first?: string,
+ *   change: (loss: string) => void }} properties
+ */
+export const LossSelect = ({ id, label, value, groups, first, change }) =>
+  h(
+    "select",
+    { id, value, title: label, "aria-label": label, onChange: (event) => change(event.currentTarget.value) },
+    first === undefined ? null : h("option", { key: "", value: "" }, first),
+    groups.map((one) =>
+      h(
+        "optgroup",
+        { key: one.label, label: one.label },
+        one.losses.map(([loss, title]) => h("option", { key: loss, value: loss }, title)),
+      ),
+    ),
+  );
+
+/**
+ * A checkbox with its name.
+ * @param {{ name: string, checked: boolean, change: (checked: boolean) => void }} properties
+ */
+export const Checkbox = ({ name, checked, change }) =>
+  h(
+    "label.lp-check",
+    null,
+    h("input", { type: "checkbox", checked, onChange: (event) => change(event.currentTarget.checked) }),
+    h("span", null, name),
+  );
+
+/** @typedef {Pick<import("../wire").SkippedRow, "row" | "key" | "values">} LeftOut */
+
+const MOST_ROWS = 20; // of those left out that are listed
+
+/**
+ * The rows that were left out: how many, and why of the first ones.
+ * @param {{ count: number, reasons: LeftOut[] }} properties
+ */
+export function SkippedRows({ count, reasons }) {
+  const listed = reasons.slice(0, MOST_ROWS);
+  return h(
+    "ul.lp-skipped",
+    { hidden: count === 0 },
+    h("li", null, h("b", null, say("ui.skipped", { count }))),
+    listed.map(({ row, key, values }) => h("li", null, say("ui.row_skipped", { row, reason: say(key, values) }))),
+    count > listed.length ? h("li", null, say("ui.more_skipped", { count: count - listed.length })) : null,
+  );
+}

@@ -47,6 +47,16 @@ export function find(root, selector) {
 }
 
 /**
+ * Open what hides a control, and focus it.
+ * @param {HTMLElement | string | null} control itself, or its id
+ */
+export function reveal(control) {
+  const element = typeof control === "string" ? document.getElementById(control) : control;
+  for (let fold = element?.closest("details"); fold; fold = fold.parentElement?.closest("details")) fold.open = true;
+  element?.focus();
+}
+
+/**
  * What a canvas is drawn with.
  * @param {HTMLCanvasElement} canvas
  */

@@ -1,5 +1,5 @@
 // The fields of a sidebar: a slider with its box, the control of a loss's parameter, sections.
-import { h, worded } from "./dom.js";
+import { h, reveal, worded } from "./dom.js";
 import { tex } from "./formula.js";
 import { has, parameterName, say } from "./words.js";
 
@@ -288,10 +288,4 @@ export function parameterField(parameter, initial, change) {
  * Lead to the control of a parameter, where the page has one.
  * @param {string} name
  */
-export function focusParameter(name) {
-  /** @type {HTMLElement | null} */
-  const control = document.querySelector(`[data-parameter="${name}"]`);
-  const fold = control?.closest("details");
-  if (fold) fold.open = true;
-  control?.focus();
-}
+export const focusParameter = (name) => reveal(document.querySelector(`[data-parameter="${name}"]`));

@@ -5,205 +5,238 @@ import { show } from "../../kit/numbers.js";
 import { tabbed } from "../../kit/sidebar.js";
 import { say } from "../../kit/words.js";
 
-/**
- * @param {HTMLElement} root
- * @param {import("./state.js").Scene} channel
- */
-export default function bars(root, channel) {
-  const LISTED = 10;
-  const canvas = h("canvas.lp-bar-chart", { role: "img", tabIndex: 0 });
-  const spoken = h("div.lp-spoken", { "aria-live": "polite" });
-  const list = h("ol.lp-list");
-  const title = h("h2");
-  const note = h("p.lp-note");
-  // Where a projection is not all there is, either can be drawn.
-  const which = tabbed(
-    {
-      called: (name) => `ui.gradient_shown.${name}`,
-      names: /** @type {("projected" | "score")[]} */ (["projected", "score"]),
-      tabId: "lp-bars",
-      label: "ui.gradient_shown",
-    },
-    (name) => {
-      alone = name === "score";
-      take();
-    },
-  );
-  reword(which.element);
-  root.append(title, which.element, note, canvas, spoken, list);
+/** @typedef {import("./state.js").Scene} Scene */
+/** @typedef {"projected" | "score"} Kind of gradient: of the vectors, or of the pair's similarity alone */
 
-  let alone = false; // ∂L/∂s, where the gradient of a pair is another one
-  let gradient = new Float32Array();
-  /** @type {{ projected: Float32Array, score: Float32Array } | null} */
-  let both = null;
-  /** @type {number[]} */
-  let order = [];
-  /** @param {HTMLElement} line */
-  const reach = ({ pair }) => channel.point(pair === undefined ? [] : [pair]);
-  const lines = Array.from({ length: LISTED }, (_, place) => {
-    const bar = h("i");
-    const value = h("span.lp-value");
-    const [first, second] = [h("span"), h("span")];
-    const line = h(
-      "li.lp-felt",
-      { hidden: true, tabIndex: place ? -1 : 0 },
-      h("div.lp-bar-box", {}, bar),
-      value,
-      h("div.lp-two", {}, first, second),
+const LISTED = 10;
+const TALL = 120; // of the chart, in pixels
+const INKS = ["up", "down", "line", "pointed"];
+
+class Bars {
+  /** @param {Scene} channel */
+  constructor(channel) {
+    this.channel = channel;
+    this.canvas = h("canvas.lp-bar-chart", { role: "img", tabIndex: 0 });
+    this.spoken = h("div.lp-spoken", { "aria-live": "polite" });
+    this.title = h("h2");
+    this.note = h("p.lp-note");
+    // Where a projection is not all there is, either can be drawn.
+    this.tabs = tabbed(
+      {
+        called: (name) => `ui.gradient_shown.${name}`,
+        names: /** @type {Kind[]} */ (["projected", "score"]),
+        tabId: "lp-bars",
+        label: "ui.gradient_shown",
+      },
+      (name) => {
+        this.chosen = name;
+        this.take();
+      },
     );
-    for (const event of ["mouseenter", "focus"]) line.addEventListener(event, () => reach(line));
-    for (const event of ["mouseleave", "blur"]) line.addEventListener(event, () => channel.point());
-    return { line, bar, value, first, second };
-  });
-  list.append(...lines.map(({ line }) => line));
-  walkable(list);
-  const room = roomOf(canvas, draw);
+    this.lines = Array.from({ length: LISTED }, (_, place) => pairLine(channel, place === 0));
+    this.list = h(
+      "ol.lp-list",
+      {},
+      this.lines.map(({ line }) => line),
+    );
+    walkable(this.list);
+    /** @type {Kind} */
+    this.chosen = "projected";
+    this.gradient = new Float32Array();
+    /** @type {Record<Kind, Float32Array> | null} */
+    this.both = null; // where the gradient of a pair is another one than that of its similarity
+    /** @type {number[]} */
+    this.order = [];
+    /** @type {Record<string, string> | null} */
+    this.inks = null; // read once: to read them would have the page's styles worked out
+    this.room = roomOf(this.canvas, () => this.draw());
+  }
+
+  get elements() {
+    return [this.title, this.tabs.element, this.note, this.canvas, this.spoken, this.list];
+  }
+
+  take() {
+    const { picture, batch } = this.channel;
+    if (!picture || !batch) return;
+    const { gradient, score_gradient: byScore } = picture.pairs;
+    this.both = byScore === null ? null : { projected: floats(gradient), score: floats(byScore) };
+    const shown = this.both ? this.chosen : "projected";
+    this.tabs.element.hidden = !this.both;
+    this.tabs.set(shown);
+    this.gradient = this.both ? this.both[shown].map((value) => value || 0) : floats(gradient);
+    const kind = picture.figures.projected ? shown : "score";
+    setText(this.title, say(`ui.gradient_per_pair.${kind}`));
+    setText(this.note, `${say(`ui.gradient_note.${kind}`)} ${say("ui.gradient_sign")}`);
+    this.order = this.displayOrder(picture.shown.column_axis);
+    this.draw();
+    this.listPairs(batch);
+  }
 
   /**
    * Bars stand in the order of the matrix's columns, or in entry order where those are no pairs.
    * @param {import("../../wire").Axis} axis
    */
-  function displayOrder({ pairs }) {
-    const whole = pairs.length === gradient.length && new Set(pairs).size === pairs.length;
-    return whole && !pairs.includes(-1) ? pairs : Array.from(gradient.keys());
+  displayOrder({ pairs }) {
+    const isWhole = pairs.length === this.gradient.length && new Set(pairs).size === pairs.length;
+    return isWhole && !pairs.includes(-1) ? pairs : Array.from(this.gradient.keys());
   }
 
-  /**
-   * Both gradients of a pair, where there are two.
-   * @param {number} pair
-   */
-  function besides(pair) {
-    if (!both) return "";
-    const byScore = both.score[pair];
-    const own = Number.isNaN(byScore)
-      ? say("ui.gradient_by_score_none")
-      : say("ui.gradient_by_score", { value: show(byScore, 3) });
-    return `${say("ui.gradient_projected", { value: show(both.projected[pair], 3) })} · ${own}`;
-  }
-
-  function take() {
-    const { picture, batch } = channel;
-    if (!picture || !batch) return;
-    const { gradient: felt, score_gradient: byScore } = picture.pairs;
-    both = byScore === null ? null : { projected: floats(felt), score: floats(byScore) };
-    which.element.hidden = !both;
-    const shown = both && alone ? "score" : "projected";
-    which.set(shown);
-    gradient = both ? both[shown].map((g) => (Number.isNaN(g) ? 0 : g)) : floats(felt);
-    const kind = picture.figures.projected ? shown : "score";
-    setText(title, say(`ui.gradient_per_pair.${kind}`));
-    setText(note, `${say(`ui.gradient_note.${kind}`)} ${say("ui.gradient_sign")}`);
-    order = displayOrder(picture.shown.column_axis);
-    draw();
+  /** @param {import("../../wire").SceneBatch} batch */
+  listPairs({ first, second }) {
+    const { gradient } = this;
     const ranked = Array.from(gradient.keys())
       .sort((a, b) => Math.abs(gradient[b]) - Math.abs(gradient[a]))
       .slice(0, LISTED);
     const most = Math.abs(gradient[ranked[0]]) || 1;
-    lines.forEach(({ line, bar, value, first, second }, place) => {
+    this.lines.forEach(({ line, bar, value, texts }, place) => {
       const pair = ranked[place];
       line.hidden = pair === undefined || !gradient[pair];
       if (line.hidden) return;
-      const g = gradient[pair];
-      bar.style.width = `${(50 * Math.abs(g)) / most}%`;
-      bar.className = g > 0 ? "lp-up" : "lp-down";
-      setText(value, show(g, 3));
-      value.title = besides(pair);
-      if (line.pair !== pair || first.textContent === "") {
-        line.pair = pair;
-        first.textContent = clip(batch.first[pair], 70);
-        second.textContent = clip(batch.second[pair], 70);
-        line.title = `${batch.first[pair]}\n${batch.second[pair]}`;
-      }
+      bar.style.width = `${(50 * Math.abs(gradient[pair])) / most}%`;
+      bar.className = gradient[pair] > 0 ? "lp-up" : "lp-down";
+      setText(value, show(gradient[pair], 3));
+      value.title = this.gradientsOf(pair);
+      if (line.pair === pair) return;
+      line.pair = pair;
+      line.title = `${first[pair]}\n${second[pair]}`;
+      texts[0].textContent = clip(first[pair], 70);
+      texts[1].textContent = clip(second[pair], 70);
     });
   }
 
-  // The colours of the theme, read once: to read them would have the page's styles worked out.
-  /** @type {Record<string, string> | null} */
-  let inks = null;
-  function readInks() {
-    const style = getComputedStyle(document.body);
-    return Object.fromEntries(
-      ["up", "down", "line", "pointed"].map((ink) => [ink, style.getPropertyValue(`--lp-${ink}`)]),
-    );
+  /**
+   * Both gradients of a pair in words, where there are two.
+   * @param {number} pair
+   */
+  gradientsOf(pair) {
+    if (!this.both) return "";
+    const byScore = this.both.score[pair];
+    const own = Number.isNaN(byScore)
+      ? say("ui.gradient_by_score_none")
+      : say("ui.gradient_by_score", { value: show(byScore, 3) });
+    return `${say("ui.gradient_projected", { value: show(this.both.projected[pair], 3) })} · ${own}`;
   }
 
-  function draw() {
-    const ratio = (window.devicePixelRatio || 1) * room.magnified;
-    const [wide, tall] = [room.width, 120];
-    const size = { width: Math.round(wide * ratio), height: Math.round(tall * ratio) };
-    if (canvas.width !== size.width || canvas.height !== size.height) Object.assign(canvas, size);
-    const context = contextOf(canvas);
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.clearRect(0, 0, size.width, size.height);
-    context.scale(ratio, ratio);
-    let most = 0;
-    for (const g of gradient) most = Math.max(most, Math.abs(g));
-    inks ??= readInks();
-    const { up, down, line, pointed: lit } = inks;
+  draw() {
+    const { gradient, order } = this;
+    const wide = this.room.width;
+    const context = this.#cleared(wide);
+    this.inks ??= readInks();
+    const { up, down, line, pointed: lit } = this.inks;
     const width = wide / Math.max(order.length, 1);
     context.fillStyle = line;
-    context.fillRect(0, tall / 2 - 0.5, wide, 1);
-    const pointed = new Set(channel.pointed.pairs);
+    context.fillRect(0, TALL / 2 - 0.5, wide, 1);
+    let most = 0;
+    for (const value of gradient) most = Math.max(most, Math.abs(value));
+    const pointed = new Set(this.channel.pointed.pairs);
     order.forEach((pair, place) => {
-      const size = most ? (gradient[pair] / most) * (tall / 2 - 6) : 0;
+      const size = most ? (gradient[pair] / most) * (TALL / 2 - 6) : 0;
       if (pointed.has(pair)) {
         context.fillStyle = lit;
-        context.fillRect(place * width, 0, Math.max(width, 2), tall);
+        context.fillRect(place * width, 0, Math.max(width, 2), TALL);
       }
       context.fillStyle = size > 0 ? up : down;
-      context.fillRect(
-        place * width + width * 0.12,
-        tall / 2 - Math.max(size, 0),
-        Math.max(width * 0.76, 0.6),
-        Math.abs(size),
-      );
+      const top = TALL / 2 - Math.max(size, 0);
+      context.fillRect(place * width + width * 0.12, top, Math.max(width * 0.76, 0.6), Math.abs(size));
     });
-    canvas.setAttribute("aria-label", say("ui.bars_label", { count: order.length, most: show(most, 3) }));
+    this.canvas.setAttribute("aria-label", say("ui.bars_label", { count: order.length, most: show(most, 3) }));
   }
 
-  function mark() {
-    const { pairs } = channel.pointed;
-    for (const { line } of lines) line.classList.toggle("lp-lit", line.pair !== undefined && pairs.includes(line.pair));
-    draw();
+  /** @param {number} wide */
+  #cleared(wide) {
+    const ratio = (window.devicePixelRatio || 1) * this.room.magnified;
+    const [width, height] = [wide, TALL].map((side) => Math.round(side * ratio));
+    if (this.canvas.width !== width || this.canvas.height !== height) Object.assign(this.canvas, { width, height });
+    const context = contextOf(this.canvas);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.clearRect(0, 0, width, height);
+    context.scale(ratio, ratio);
+    return context;
   }
 
-  canvas.addEventListener("mousemove", (event) => {
-    const box = canvas.getBoundingClientRect();
-    const place = Math.floor(((event.clientX - box.left) / box.width) * order.length);
-    if (place in order) {
-      channel.point([order[place]]);
-      canvas.title = besides(order[place]);
-    }
-  });
-  canvas.addEventListener("mouseleave", () => channel.point());
-  // The left and right keys walk the bars.
-  canvas.addEventListener("keydown", (event) => {
+  light() {
+    const { pairs } = this.channel.pointed;
+    for (const { line } of this.lines)
+      line.classList.toggle("lp-lit", line.pair !== undefined && pairs.includes(line.pair));
+    this.draw();
+  }
+
+  /** @param {MouseEvent} event */
+  pointAt({ clientX }) {
+    const box = this.canvas.getBoundingClientRect();
+    const place = Math.floor(((clientX - box.left) / box.width) * this.order.length);
+    if (!(place in this.order)) return;
+    this.channel.point([this.order[place]]);
+    this.canvas.title = this.gradientsOf(this.order[place]);
+  }
+
+  /**
+   * The left and right keys walk the bars.
+   * @param {KeyboardEvent} event
+   */
+  walk(event) {
     const by = Number(event.key === "ArrowRight") - Number(event.key === "ArrowLeft");
+    const { order, channel } = this;
     if (!by || !order.length) return;
     event.preventDefault();
     const from = order.indexOf(channel.pointed.pairs[0]);
     const pair = order[Math.max(0, Math.min(order.length - 1, from + by))];
     channel.point([pair]);
-    spoken.textContent = say("ui.bar_says", {
-      pair: channel.numberOf(pair),
-      value: besides(pair) || show(gradient[pair]),
-    });
-  });
-  canvas.addEventListener("blur", () => channel.point());
+    const value = this.gradientsOf(pair) || show(this.gradient[pair]);
+    this.spoken.textContent = say("ui.bar_says", { pair: channel.numberOf(pair), value });
+  }
+}
+
+/**
+ * A line of the list: a bar, the gradient, and the two sentences.
+ * @param {Scene} channel
+ * @param {boolean} isFirst the one that the tab key comes to
+ */
+function pairLine(channel, isFirst) {
+  const bar = h("i");
+  const value = h("span.lp-value");
+  const texts = [h("span"), h("span")];
+  const line = h(
+    "li.lp-felt",
+    { hidden: true, tabIndex: isFirst ? 0 : -1 },
+    h("div.lp-bar-box", {}, bar),
+    value,
+    h("div.lp-two", {}, texts),
+  );
+  const point = () => channel.point(line.pair === undefined ? [] : [line.pair]);
+  for (const event of ["mouseenter", "focus"]) line.addEventListener(event, point);
+  for (const event of ["mouseleave", "blur"]) line.addEventListener(event, () => channel.point());
+  return { line, bar, value, texts };
+}
+
+function readInks() {
+  const style = getComputedStyle(document.body);
+  return Object.fromEntries(INKS.map((ink) => [ink, style.getPropertyValue(`--lp-${ink}`)]));
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {Scene} channel
+ */
+export default function bars(root, channel) {
+  const chart = new Bars(channel);
+  root.append(...chart.elements);
+  reword(root);
+  chart.canvas.addEventListener("mousemove", (event) => chart.pointAt(event));
+  chart.canvas.addEventListener("keydown", (event) => chart.walk(event));
+  for (const event of ["mouseleave", "blur"]) chart.canvas.addEventListener(event, () => channel.point());
   channel.on("batch", () => {
-    for (const { line, first } of lines) {
-      line.pair = undefined;
-      first.textContent = "";
-    }
+    for (const { line } of chart.lines) line.pair = undefined;
   });
-  channel.on("picture", take);
+  channel.on("picture", () => chart.take());
   channel.on("language", () => {
-    which.element.setAttribute("aria-label", say("ui.gradient_shown"));
-    take();
+    chart.tabs.element.setAttribute("aria-label", say("ui.gradient_shown"));
+    chart.take();
   });
-  channel.on("pointed", mark);
+  channel.on("pointed", () => chart.light());
   channel.on("theme", () => {
-    inks = null;
-    draw();
+    chart.inks = null;
+    chart.draw();
   });
 }

@@ -9,236 +9,252 @@ import { isDark } from "../../kit/theme.js";
 import { has, language, said, say } from "../../kit/words.js";
 
 /** @typedef {import("../../wire").Step} Step */
+/** @typedef {import("./state.js").Scene} Scene */
 
 /** @type {Record<string, number>} */
 const MOVES = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1, Home: -Infinity, End: Infinity };
 /** @type {Record<string, number>} */
 const CLICKS = { ArrowRight: 1, PageDown: 1, ArrowLeft: -1, PageUp: -1 }; // a presenter's clicker has these
 
-/**
- * @param {HTMLElement} root
- * @param {import("./state.js").Scene} channel
- */
-export default function derivation(root, channel) {
-  const place = h("span.lp-place");
-  // Counted from the step asked for, so that quick presses are not lost to a slow answer.
-  const now = () => channel.scenario.view.step ?? channel.picture?.chosen ?? 0;
-  /** @param {number} by */
-  const step = (by) => () => go(now() + by);
-  const rows = h("ol.lp-steps", { tabIndex: 0 });
-  // For the pointer: by keyboard the arrows walk the rows.
-  /** @type {(by: number, key: string, sign: string) => HTMLElement} */
-  const button = (by, key, sign) =>
-    h("button.lp-square", { type: "button", tabIndex: -1, "data-title": key, onclick: step(by) }, sign);
-  const walking = find(document.body, "#main-matrix .lp-walk");
-  walking.append(button(-1, "ui.previous_step", "◀"), place, button(1, "ui.next_step", "▶"));
-  root.append(h("div.lp-bar", {}, worded("h2", "ui.derivation")), rows);
-  reword(root);
-  reword(walking);
+/** @param {KeyboardEvent} event */
+const hasModifier = (event) => event.altKey || event.ctrlKey || event.metaKey || event.shiftKey;
 
-  let built = "";
-  /** @type {HTMLElement | null} */
-  let current = null; // the row of the chosen step
-  /** @type {{ row: HTMLElement, thumbnail: HTMLCanvasElement, drawn: string, value: HTMLElement }[]} */
-  let parts = [];
-
-  /** @param {number} to */
-  function go(to) {
-    const last = parts.length - 1;
-    channel.goTo(Math.max(0, Math.min(last, to)));
-    // On a projector, walking brings derivation and matrix to the top of the screen.
-    if (document.body.classList.contains("lp-presenting"))
-      root.closest("#lp-middle")?.scrollIntoView({ block: "start" });
+class Derivation {
+  /**
+   * @param {HTMLElement} root
+   * @param {Scene} channel
+   */
+  constructor(root, channel) {
+    this.root = root;
+    this.channel = channel;
+    this.place = h("span.lp-place");
+    this.list = h("ol.lp-steps", { tabIndex: 0 });
+    this.shown = ""; // which lines the rows are of
+    /** @type {HTMLElement | null} */
+    this.current = null; // the row of the chosen step
+    /** @type {StepRow[]} */
+    this.rows = [];
+    const walking = find(document.body, "#main-matrix .lp-walk");
+    walking.append(this.#button(-1, "ui.previous_step", "◀"), this.place, this.#button(1, "ui.next_step", "▶"));
+    root.append(h("div.lp-bar", {}, worded("h2", "ui.derivation")), this.list);
+    reword(root);
+    reword(walking);
   }
 
-  root.addEventListener("keydown", (event) => {
-    const by = MOVES[event.key];
-    if (by) walk(event, by);
-  });
+  /**
+   * For the pointer: by keyboard the arrows walk the rows.
+   * @param {number} by
+   * @param {string} key
+   * @param {string} sign
+   */
+  #button(by, key, sign) {
+    const walk = () => this.go(this.step + by);
+    return h("button.lp-square", { type: "button", tabIndex: -1, "data-title": key, onclick: walk }, sign);
+  }
+
+  // Counted from the step asked for, so that quick presses are not lost to a slow answer.
+  get step() {
+    return this.channel.scenario.view.step ?? this.channel.picture?.chosen ?? 0;
+  }
+
+  /** @param {number} to */
+  go(to) {
+    this.channel.goTo(Math.max(0, Math.min(this.rows.length - 1, to)));
+    // On a projector, walking brings derivation and matrix to the top of the screen.
+    if (document.body.classList.contains("lp-presenting"))
+      this.root.closest("#lp-middle")?.scrollIntoView({ block: "start" });
+  }
 
   /**
    * @param {KeyboardEvent} event
-   * @param {number} by
+   * @param {Record<string, number>} moves by key
    */
-  function walk(event, by) {
-    if (!channel.picture || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  walk(event, moves) {
+    const by = moves[event.key];
+    if (!by || !this.channel.picture || hasModifier(event)) return;
     event.preventDefault();
-    go(now() + by);
+    this.go(this.step + by);
   }
 
+  /** The rows stay as long as the lines are the same; only numbers and pictures move. */
+  draw() {
+    const { picture, scenario } = this.channel;
+    if (!picture) return;
+    const { steps, chosen, inputs } = picture;
+    const lines = steps.map((step) => `${step.name}:${step.line}`).join();
+    const key = [language(), scenario.loss, scenario.convention, lines].join("|");
+    if (key !== this.shown) {
+      this.shown = key;
+      this.rows = steps.map((step, index) => stepRow(this.channel, step, { index, inputs, go: (to) => this.go(to) }));
+      this.list.replaceChildren(...this.rows.map(({ row }) => row));
+    }
+    steps.forEach((step, index) => {
+      const { thumbnail, value } = this.rows[index];
+      const isDrawn = step.thumbnail && step.thumbnail.rows * step.thumbnail.columns > 0;
+      thumbnail.hidden = !isDrawn;
+      if (step.thumbnail && isDrawn) drawThumbnail(this.rows[index], step.thumbnail);
+      setText(value, "value" in step ? show(step.value, 6) : "");
+    });
+    if (this.current !== this.rows[chosen].row) this.choose(chosen);
+  }
+
+  /** @param {number} step */
+  choose(step) {
+    this.current?.removeAttribute("aria-current");
+    this.current = this.rows[step].row;
+    this.current.setAttribute("aria-current", "step");
+    this.place.textContent = say("ui.step_of", { step: step + 1, all: this.rows.length });
+    this.keepInSight();
+  }
+
+  /** Scroll the list to the chosen step, never the page. */
+  keepInSight() {
+    const { current, list } = this;
+    if (!current) return;
+    const above = current.offsetTop - list.offsetTop;
+    if (above < list.scrollTop) list.scrollTop = above;
+    const bottom = above + current.offsetHeight;
+    if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;
+  }
+
+  /** Ring a pair that is pointed at elsewhere in every thumbnail that has it as row or column. */
+  mark() {
+    const { picture, pointed } = this.channel;
+    const from = pointed.part && picture ? this.channel.stepNamed(pointed.part.of, picture.chosen) : -1;
+    const at = picture && pointed.pairs.length ? placeOf(picture, pointed.pairs[pointed.pairs.length - 1]) : null;
+    this.list.classList.toggle("lp-pointing", pointed.pairs.length > 0);
+    for (const [index, { row }] of this.rows.entries()) {
+      row.classList.toggle("lp-lit", index === from);
+      const { thumbnail = null, shape = [] } = picture?.steps[index] ?? {};
+      if (at && thumbnail && shape.at(-1) === at.count)
+        row.style.setProperty("--lp-mark", String((at.place + 0.5) / at.count));
+      else row.style.removeProperty("--lp-mark");
+    }
+  }
+}
+
+/**
+ * Where a pair stands in the columns of the matrix, or in its rows where the columns are no pairs; null: nowhere.
+ * @param {import("../../wire").Picture} picture
+ * @param {number} pair
+ */
+function placeOf({ shown: { row_axis: rows, column_axis: columns } }, pair) {
+  const { pairs } = columns.pairs.length ? columns : rows;
+  const place = pairs.indexOf(pair);
+  return place < 0 ? null : { place, count: pairs.length };
+}
+
+/** @typedef {{ row: HTMLElement, thumbnail: HTMLCanvasElement, drawn: string, value: HTMLElement }} StepRow */
+
+/**
+ * @param {Scene} channel
+ * @param {Step} step
+ * @param {{ index: number, inputs: number, go: (step: number) => void }} options `inputs`: how many steps are inputs
+ * @returns {StepRow}
+ */
+function stepRow(channel, step, { index, inputs, go }) {
+  const thumbnail = h("canvas.lp-thumb", { width: 1, height: 1 });
+  const value = h("span.lp-value");
+  const formula = h("div.lp-formula");
+  if (step.latex) tex(formula, step.latex);
+  else formula.append(h("code", {}, step.name));
+  const { label, loss, name } = step.of ?? { label: "", loss: channel.scenario.loss, name: null };
+  const own = label ? step.name.slice(label.length + 1) : step.name;
+  const isInput = index < inputs;
+  const link = (/** @type {string} */ word) => stepLink(channel, word, { index, label, go });
+  const line = h(
+    "code.lp-line",
+    { title: step.source || step.name },
+    isInput || !step.source ? own.replace(/_/g, " ") : linked(step.source, link),
+  );
+  const group = pageData.losses[loss]?.group ?? channel.spec.group;
+  const key = [loss, group, "any"].map((owner) => `step.${owner}.${own}`).find(has);
+  const about = key ? worded("p.lp-why", key) : null;
+  const row = h(
+    isInput ? "li.lp-step.lp-input" : "li.lp-step",
+    { onclick: () => go(index) },
+    h("div.lp-thumb-box", {}, h("div.lp-thumb-wrap", {}, thumbnail), value),
+    h("div.lp-words", {}, name ? h("small.lp-part-name", {}, said(name)) : null, formula, line, about),
+  );
+  return { row, thumbnail, drawn: "", value };
+}
+
+/**
+ * A line of code, broken at its blanks only; `link` makes of a name what stands for it.
+ * @param {string} source
+ * @param {(word: string) => HTMLElement | string} link
+ */
+function linked(source, link) {
+  const [target, ...rest] = source.split(" ");
+  const names = (/** @type {string} */ code) =>
+    code
+      .split(/(?<![\w.])([A-Za-z_]\w*)/)
+      .filter(Boolean)
+      .map(link);
+  return [target, ...rest.flatMap((part) => [" ", h("span.lp-unbroken", {}, ...names(part))])];
+}
+
+/**
+ * A name that leads to the earlier step that it is of; other words stay words.
+ * @param {Scene} channel
+ * @param {string} word
+ * @param {{ index: number, label: string, go: (step: number) => void }} options `label`: the part the line stands in
+ */
+function stepLink(channel, word, { index, label, go }) {
+  const within = label ? channel.stepNamed(`${label}_${word}`, index) : -1;
+  const step = within < 0 ? channel.stepNamed(word, index) : within;
+  if (step < 0) return word;
+  return h(
+    "button.lp-ref",
+    {
+      type: "button",
+      tabIndex: -1,
+      onclick: (/** @type {Event} */ event) => {
+        event.stopPropagation();
+        go(step);
+      },
+      onmouseenter: () => channel.point([], null, { of: word, at: "step" }),
+      onmouseleave: () => channel.point(),
+    },
+    word,
+  );
+}
+
+/**
+ * What a slider does not move, scores and masks, is drawn once.
+ * @param {StepRow} part
+ * @param {import("../../wire").Thumbnail} thumb
+ */
+function drawThumbnail(part, thumb) {
+  const { rows, columns } = thumb;
+  const ramp = thumb.boolean ? "mask" : thumb.signed ? "diverging" : "sequential";
+  const key = [isDark(), rows, columns, ramp, thumb.data].join();
+  if (key === part.drawn) return;
+  part.drawn = key;
+  part.thumbnail.classList.toggle("lp-strip", rows === 1);
+  const values = Float32Array.from(bytes(thumb.data), (byte) =>
+    byte === 255 ? -Infinity : byte === 254 ? Number.NaN : byte,
+  );
+  paint(part.thumbnail, { rows, columns, values, least: 0, largest: 253, ramp });
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {Scene} channel
+ */
+export default function derivation(root, channel) {
+  const steps = new Derivation(root, channel);
+  root.addEventListener("keydown", (event) => steps.walk(event, MOVES));
   // On a projector the keys walk from anywhere, those of a presenter's clicker too, unless they
   // mean something where the focus is.
   window.addEventListener("keydown", (event) => {
     const { classList } = document.body;
     if (!classList.contains("lp-presenting") || classList.contains("lp-drawer")) return;
     if (event.defaultPrevented || /** @type {Element} */ (event.target).matches("input, select, textarea")) return;
-    const by = CLICKS[event.key];
-    if (by) walk(event, by);
+    steps.walk(event, CLICKS);
   });
-
-  /**
-   * The rows stay as long as the lines are the same; only numbers and pictures move.
-   * @param {Step[]} steps
-   * @param {number} inputs
-   */
-  function build(steps, inputs) {
-    parts = steps.map((step, index) => {
-      const thumbnail = h("canvas.lp-thumb", { width: 1, height: 1 });
-      const value = h("span.lp-value");
-      const formula = h("div.lp-formula");
-      if (step.latex) tex(formula, step.latex);
-      else formula.append(h("code", {}, step.name));
-      const { label, loss, name } = step.of ?? { label: "", loss: channel.scenario.loss, name: null };
-      const own = label ? step.name.slice(label.length + 1) : step.name;
-      const spoken = own.replace(/_/g, " ");
-      const line = h(
-        "code.lp-line",
-        { title: step.source || step.name },
-        index < inputs || !step.source ? spoken : linked(step.source, index, label),
-      );
-      const group = pageData.losses[loss]?.group ?? channel.spec.group;
-      const key = [loss, group, "any"].map((owner) => `step.${owner}.${own}`).find(has);
-      const about = key ? worded("p.lp-why", key) : null;
-      const row = h(
-        index < inputs ? "li.lp-step.lp-input" : "li.lp-step",
-        { onclick: () => go(index) },
-        h("div.lp-thumb-box", {}, h("div.lp-thumb-wrap", {}, thumbnail), value),
-        h("div.lp-words", {}, name ? h("small.lp-part-name", {}, said(name)) : null, formula, line, about),
-      );
-      return { row, thumbnail, drawn: "", value };
-    });
-    rows.replaceChildren(...parts.map((part) => part.row));
-  }
-
-  /**
-   * The line of code, broken at its blanks only; the names of earlier steps in it lead to them.
-   * @param {string} source
-   * @param {number} index
-   * @param {string} label of the part that the line stands in
-   */
-  function linked(source, index, label) {
-    const [target, ...rest] = source.split(" ");
-    return [target, ...rest.flatMap((part) => [" ", h("span.lp-unbroken", {}, ...names(part, index, label))])];
-  }
-
-  /**
-   * @param {string} code
-   * @param {number} index
-   * @param {string} label
-   */
-  function names(code, index, label) {
-    return code
-      .split(/(?<![\w.])([A-Za-z_]\w*)/)
-      .filter(Boolean)
-      .map((word) => {
-        const within = label ? channel.stepNamed(`${label}_${word}`, index) : -1;
-        const step = within < 0 ? channel.stepNamed(word, index) : within;
-        if (step < 0) return word;
-        return h(
-          "button.lp-ref",
-          {
-            type: "button",
-            tabIndex: -1,
-            onclick: (/** @type {Event} */ event) => {
-              event.stopPropagation();
-              go(step);
-            },
-            onmouseenter: () => channel.point([], null, { of: word, at: "step" }),
-            onmouseleave: () => channel.point(),
-          },
-          word,
-        );
-      });
-  }
-
-  /**
-   * What a slider does not move, scores and masks, is drawn once.
-   * @param {(typeof parts)[number]} part
-   * @param {import("../../wire").Thumbnail} thumb
-   */
-  function drawThumbnail(part, thumb) {
-    const { rows, columns } = thumb;
-    const ramp = thumb.boolean ? "mask" : thumb.signed ? "diverging" : "sequential";
-    const key = [isDark(), rows, columns, ramp, thumb.data].join();
-    if (key === part.drawn) return;
-    part.drawn = key;
-    const canvas = part.thumbnail;
-    canvas.classList.toggle("lp-strip", rows === 1);
-    const values = Float32Array.from(bytes(thumb.data), (byte) =>
-      byte === 255 ? -Infinity : byte === 254 ? Number.NaN : byte,
-    );
-    paint(canvas, { rows, columns, values, least: 0, largest: 253, ramp });
-  }
-
-  function draw() {
-    if (!channel.picture) return;
-    const { steps, chosen, inputs } = channel.picture;
-    const key =
-      `${language()}|${channel.scenario.loss}|${channel.scenario.convention}|` +
-      steps.map((step) => `${step.name}:${step.line}`).join();
-    if (key !== built) {
-      built = key;
-      build(steps, inputs);
-    }
-    steps.forEach((step, index) => {
-      const { thumbnail, value } = parts[index];
-      const drawn = step.thumbnail && step.thumbnail.rows * step.thumbnail.columns > 0;
-      thumbnail.hidden = !drawn;
-      if (step.thumbnail && drawn) drawThumbnail(parts[index], step.thumbnail);
-      const text = "value" in step ? show(step.value, 6) : "";
-      setText(value, text);
-    });
-    if (current !== parts[chosen].row) choose(chosen);
-  }
-
-  /** @param {number} step */
-  function choose(step) {
-    current?.removeAttribute("aria-current");
-    current = parts[step].row;
-    current.setAttribute("aria-current", "step");
-    place.textContent = say("ui.step_of", { step: step + 1, all: parts.length });
-    keepInSight(current);
-  }
-
-  /**
-   * Scrolls the list, never the page.
-   * @param {HTMLElement} row
-   */
-  function keepInSight(row) {
-    const above = row.offsetTop - rows.offsetTop;
-    if (above < rows.scrollTop) rows.scrollTop = above;
-    const bottom = above + row.offsetHeight;
-    if (bottom > rows.scrollTop + rows.clientHeight) rows.scrollTop = bottom - rows.clientHeight;
-  }
-
-  // A pair pointed at elsewhere is ringed in every thumbnail that has it as row or column.
-  function mark() {
-    const { picture, pointed } = channel;
-    const from = pointed.part && picture ? channel.stepNamed(pointed.part.of, picture.chosen) : -1;
-    for (const [index, { row }] of parts.entries()) row.classList.toggle("lp-lit", index === from);
-    const on = pointed.pairs.length > 0;
-    rows.classList.toggle("lp-pointing", on);
-    if (!on || !picture) {
-      for (const { row } of parts) row.style.removeProperty("--lp-mark");
-      return;
-    }
-    const { row_axis: rowAxis, column_axis: columnAxis } = picture.shown;
-    const axis = columnAxis.pairs.length ? columnAxis : rowAxis;
-    const at = axis.pairs.indexOf(pointed.pairs[pointed.pairs.length - 1]);
-    for (const [index, { row }] of parts.entries()) {
-      const { thumbnail, shape } = picture.steps[index];
-      const shared = thumbnail && shape.at(-1) === axis.pairs.length;
-      if (at >= 0 && shared) row.style.setProperty("--lp-mark", String((at + 0.5) / axis.pairs.length));
-      else row.style.removeProperty("--lp-mark");
-    }
-  }
-
   // Presenting makes the rows larger and the list no longer.
-  new ResizeObserver(() => {
-    if (current) keepInSight(current);
-  }).observe(rows);
-  channel.on("picture", draw);
-  channel.on("theme", draw);
-  channel.on("language", draw);
-  channel.on("pointed", mark);
+  new ResizeObserver(() => steps.keepInSight()).observe(steps.list);
+  for (const topic of ["picture", "theme", "language"]) channel.on(topic, () => steps.draw());
+  channel.on("pointed", () => steps.mark());
 }

@@ -1,6 +1,7 @@
 // A loss of one's own: its file is watched while it is chosen, and edited where the page may.
 import { h, reword, worded } from "../../kit/dom.js";
 import { pageData } from "../../kit/page_data.js";
+import { GONE } from "../../kit/server.js";
 import { language, say } from "../../kit/words.js";
 
 const LOOK_MS = 2000;
@@ -19,7 +20,7 @@ export default function own(root, channel, server) {
   /** @type {Map<string, import("../../wire").OwnFile>} */
   const files = new Map();
   const note = h("p.lp-note", { role: "status", hidden: true });
-  const editor = editable ? ownEditor(server, () => look()) : null;
+  const editor = editable ? new OwnEditor(server, () => look()) : null;
   root.append(note, ...(editor ? [editor.element] : []));
   let looking = false;
   const chosen = () => (mine.includes(channel.scenario.loss) ? channel.scenario.loss : "");
@@ -68,125 +69,131 @@ export default function own(root, channel, server) {
   }, LOOK_MS);
 }
 
-/**
- * The file as text with numbered lines. `saved` hears that it was written.
- * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
- * @param {() => void} saved
- */
-function ownEditor(server, saved) {
-  const text = h("textarea", { rows: 18, spellcheck: false, wrap: "off", autocapitalize: "off" });
-  const numbers = h("pre", { "aria-hidden": "true" });
-  const state = h("span.lp-note", { role: "status" });
-  const summary = h("summary");
-  const save = worded("button.lp-button.lp-main", "ui.own_save", { type: "button", onclick: write });
-  const again = worded("button.lp-button", "ui.own_reload", { type: "button", onclick: () => read(true) });
-  const element = h(
-    "details.lp-table.lp-own",
-    { ontoggle: () => element.open && !digest && read() },
-    summary,
-    h("div.lp-own-text", {}, numbers, text),
-    h("div.lp-row.lp-wrap", {}, save, again, state, worded("span.lp-note", "ui.own_keys")),
-  );
-  let [loss, file, digest, onDisk, kept, wrong] = ["", "", "", "", "", 0];
+/** The file as text with numbered lines. */
+class OwnEditor {
+  /**
+   * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
+   * @param {() => void} saved is called once the file was written
+   */
+  constructor(server, saved) {
+    this.server = server;
+    this.saved = saved;
+    this.text = h("textarea", { rows: 18, spellcheck: false, wrap: "off", autocapitalize: "off" });
+    this.numbers = h("pre", { "aria-hidden": "true" });
+    this.state = h("span.lp-note", { role: "status" });
+    this.summary = h("summary");
+    this.element = this.#element();
+    this.loss = "";
+    this.file = "";
+    this.digest = ""; // of the text that is edited
+    this.onDisk = ""; // the digest of the file as it was heard of last
+    this.original = ""; // the text before it was edited
+    this.faultyLine = 0;
+    this.leaves = false; // Escape, then Tab: on to the next control
+    this.text.addEventListener("keydown", (event) => this.#key(event));
+    this.text.addEventListener("input", () => {
+      this.#tell(this.text.value === this.original ? "" : "ui.own_unsaved");
+      this.#number();
+    });
+    this.text.addEventListener("scroll", () => {
+      this.numbers.scrollTop = this.text.scrollTop;
+    });
+  }
 
-  function name() {
-    summary.textContent = say("ui.own_edit", { file });
-    text.setAttribute("aria-label", say("ui.own_text"));
+  #element() {
+    const save = worded("button.lp-button.lp-main", "ui.own_save", { type: "button", onclick: () => this.write() });
+    const again = worded("button.lp-button", "ui.own_reload", { type: "button", onclick: () => this.read(true) });
+    return h(
+      "details.lp-table.lp-own",
+      { ontoggle: () => this.element.open && !this.digest && this.read() },
+      this.summary,
+      h("div.lp-own-text", {}, this.numbers, this.text),
+      h("div.lp-row.lp-wrap", {}, save, again, this.state, worded("span.lp-note", "ui.own_keys")),
+    );
+  }
+
+  name() {
+    this.summary.textContent = say("ui.own_edit", { file: this.file });
+    this.text.setAttribute("aria-label", say("ui.own_text"));
   }
 
   /** @param {string} key */
-  function tell(key, values = {}, isProblem = false) {
-    state.textContent = key ? say(key, values) : "";
-    state.classList.toggle("lp-fault", isProblem);
+  #tell(key, values = {}, isProblem = false) {
+    this.state.textContent = key ? say(key, values) : "";
+    this.state.classList.toggle("lp-fault", isProblem);
   }
 
-  function number() {
-    const count = text.value.split("\n").length;
-    numbers.replaceChildren(
-      ...Array.from({ length: count }, (_, i) => h(i + 1 === wrong ? "b.lp-wrong" : "span", {}, `${i + 1}\n`)),
+  #number() {
+    const count = this.text.value.split("\n").length;
+    this.numbers.replaceChildren(
+      ...Array.from({ length: count }, (_, i) =>
+        h(i + 1 === this.faultyLine ? "b.lp-wrong" : "span", {}, `${i + 1}\n`),
+      ),
     );
-    numbers.scrollTop = text.scrollTop;
+    this.numbers.scrollTop = this.text.scrollTop;
   }
 
-  /**
-   * So that it can be undone, where the browser knows how.
-   * @param {string} next
-   */
-  function replaceTyped(next) {
-    text.focus();
-    text.select();
-    document.execCommand("insertText", false, next);
-  }
-
-  async function read(typed = false) {
-    const answer = await server.own_text(loss);
+  /** Read the file; where `undoable`, as if its text had been typed. */
+  async read(undoable = false) {
+    const answer = await this.server.own_text(this.loss);
     if (!answer) return;
     if (answer.error) {
-      tell(answer.error.key, answer.error.values, true);
+      this.#tell(answer.error.key, answer.error.values, true);
       return;
     }
-    ({ digest } = answer);
-    kept = answer.text;
-    if (text.value !== kept) {
-      if (typed) replaceTyped(kept);
-      if (text.value !== kept) text.value = kept;
+    const { text } = this;
+    [this.digest, this.original] = [answer.digest, answer.text];
+    if (text.value !== answer.text && undoable) {
+      text.focus();
+      text.select();
+      document.execCommand("insertText", false, answer.text); // where the browser knows how
     }
-    tell("");
-    number();
+    if (text.value !== answer.text) text.value = answer.text;
+    this.#tell("");
+    this.#number();
   }
 
-  async function write() {
-    const typed = text.value;
-    const answer = await server.own_write({ name: loss, text: typed, digest });
+  async write() {
+    const { value: text } = this.text;
+    const answer = await this.server.own_write({ name: this.loss, text, digest: this.digest });
     if (!answer || answer.error) {
-      const error = answer?.error ?? { key: "ui.server_gone", values: {} };
-      tell(error.key, error.values, true);
+      const { key, values } = (answer ?? { error: GONE }).error ?? GONE;
+      this.#tell(key, values, true);
       return;
     }
-    ({ digest } = answer);
-    onDisk = digest;
-    kept = typed;
-    tell(text.value === kept ? "ui.own_saved" : "ui.own_unsaved");
-    saved();
+    this.digest = this.onDisk = answer.digest;
+    this.original = text;
+    this.#tell(this.text.value === text ? "ui.own_saved" : "ui.own_unsaved");
+    this.saved();
   }
 
-  let leaves = false; // Escape, then Tab: on to the next control
-  text.addEventListener("keydown", (event) => {
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const { text } = this;
     event.stopPropagation();
     if (event.key === "s" && (event.ctrlKey || event.metaKey)) {
       event.preventDefault();
-      write();
-    } else if (event.key === "Tab" && !leaves && !event.shiftKey) {
+      this.write();
+    } else if (event.key === "Tab" && !this.leaves && !event.shiftKey) {
       event.preventDefault();
       if (!document.execCommand("insertText", false, INDENT))
         text.setRangeText(INDENT, text.selectionStart, text.selectionEnd, "end");
     }
-    leaves = event.key === "Escape";
-  });
-  text.addEventListener("input", () => {
-    tell(text.value === kept ? "" : "ui.own_unsaved");
-    number();
-  });
-  text.addEventListener("scroll", () => {
-    numbers.scrollTop = text.scrollTop;
-  });
+    this.leaves = event.key === "Escape";
+  }
 
-  return {
-    element,
-    name,
-    /**
-     * What was read of the file, and at which line it went wrong (0: nowhere).
-     * @param {string} next
-     * @param {import("../../wire").OwnFile} about
-     * @param {number} line
-     */
-    show(next, about, line) {
-      [loss, file, wrong] = [next, about.file, line];
-      name();
-      const isOther = onDisk !== "" && onDisk !== about.digest;
-      onDisk = about.digest;
-      if (digest && isOther && text.value === kept) read();
-      else number();
-    },
-  };
+  /**
+   * Show what was read of the file, and at which line it went wrong (0: nowhere).
+   * @param {string} loss
+   * @param {import("../../wire").OwnFile} about
+   * @param {number} line
+   */
+  show(loss, { file, digest }, line) {
+    [this.loss, this.file, this.faultyLine] = [loss, file, line];
+    this.name();
+    const isOther = this.onDisk !== "" && this.onDisk !== digest;
+    this.onDisk = digest;
+    if (this.digest && isOther && this.text.value === this.original) this.read();
+    else this.#number();
+  }
 }

@@ -1,191 +1,231 @@
 // A sum of losses, part by part: what each weighs, how far they agree, and on which pairs they do not.
-import { h, reword, worded } from "../../kit/dom.js";
+import { Fold } from "../../kit/components.js";
 import { tex } from "../../kit/formula.js";
-import { counted, percent, read, show } from "../../kit/numbers.js";
+import { counted, percent, read, show as written } from "../../kit/numbers.js";
+import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
+import { group, h, hosted, show } from "../../kit/view.js";
 import { said, say } from "../../kit/words.js";
 import { agreementWords, opposedWords } from "./wording.js";
 
+/** @typedef {import("./state.js").Scene} Scene */
 /** @typedef {import("../../wire").PartSeen} PartSeen */
 /** @typedef {import("../../wire").Parts} Parts */
+/** @typedef {{ channel: Scene, found: Parts }} Properties */
+
+/** @param {{ channel: Scene, block: HTMLElement }} properties */
+function PartsOfSum({ channel, block }) {
+  channel.observe("picture");
+  const found = channel.picture?.parts ?? null;
+  useLayoutEffect(() => {
+    block.style.display = found ? "" : "none";
+  });
+  if (!found) return null;
+  return group(
+    h("h2", null, say("ui.parts")),
+    h("p.lp-note", null, say("ui.parts.about")),
+    h(
+      "div.lp-scroll",
+      { role: "region", tabIndex: 0, "aria-label": say("ui.parts") },
+      h(
+        "table.lp-part-table",
+        null,
+        h(Heads, { names: ["part", "value", "share", "equal", "effective"] }),
+        h(
+          "tbody",
+          null,
+          found.parts.map((part) => h(PartRow, { key: part.weight, channel, part })),
+        ),
+      ),
+    ),
+    h(Agreement, { channel, found }),
+    found.energies.length ? h(Energies, { channel, found }) : null,
+  );
+}
+
+/** @param {{ names: string[] }} properties of columns */
+const Heads = ({ names }) =>
+  h(
+    "thead",
+    null,
+    h(
+      "tr",
+      null,
+      names.map((name) => h("th", { scope: "col" }, say(`ui.parts.${name}`))),
+    ),
+  );
+
+/** @param {{ channel: Scene, part: PartSeen }} properties */
+function PartRow({ channel, part }) {
+  const { formula, share, terms } = part;
+  const landmarks = [
+    part.collapse === null ? "" : say("ui.parts.collapse", { value: written(part.collapse, 3) }),
+    part.floor === null ? "" : say("ui.parts.floor", { value: written(part.floor, 3) }),
+  ].filter(Boolean);
+  const effective =
+    part.effective === null ? "—" : say("ui.parts.of", { count: counted(part.effective, 3), all: terms ?? 0 });
+  return h(
+    "tr",
+    null,
+    h(
+      "th",
+      { scope: "row" },
+      h("strong", null, said(part.name)),
+      hosted({ kind: "div.lp-formula", make: (root) => root, update: (root) => tex(root, formula) }),
+    ),
+    h("td", null, written(part.value, 4), h("small", null, landmarks.join(" · "))),
+    h("td", null, share === null ? "—" : percent(share), h(ShareBar, { share: share ?? 0 })),
+    h("td", null, h(EqualWeight, { channel, part })),
+    h("td", null, effective),
+  );
+}
+
+/** @param {{ share: number }} properties */
+const ShareBar = ({ share }) => h("div.lp-part-bar", { style: { "--lp-part": percent(share) } }, h("i", null));
+
+/**
+ * The weight at which a part has as large a gradient as the first, as a button where the slider reaches it.
+ * @param {{ channel: Scene, part: PartSeen }} properties
+ */
+function EqualWeight({ channel, part: { weight, equal } }) {
+  if (equal === null) return "—";
+  const { minimum = 0, maximum = Infinity } = channel.form.parameters.find(({ name }) => name === weight) ?? {};
+  if (equal < minimum || equal > maximum) {
+    const beyond = say("ui.parts.equal.beyond", { low: written(minimum), high: written(maximum) });
+    return group(written(equal, 3), h("small", null, beyond));
+  }
+  const title = say("ui.parts.equal.set");
+  const rounded = Math.min(maximum, Math.max(minimum, Number(equal.toPrecision(3))));
+  const set = () => channel.set({ parameters: { ...channel.scenario.parameters, [weight]: rounded } });
+  return h("button.lp-button", { type: "button", title, "aria-label": title, onClick: set }, written(equal, 3));
+}
+
+/** @param {Properties} properties */
+function Agreement({ channel, found }) {
+  const { parts, cosines, opposed, opposed_count: count, undone } = found;
+  return group(
+    h("p.lp-note", null, agreementWords(parts, cosines)),
+    parts.length > 2 ? h(Cosines, { parts, cosines }) : null,
+    h("p.lp-note", null, opposedWords(count, channel.batch?.labels.length ?? 0, undone)),
+    count
+      ? h(
+          Fold,
+          { title: say("ui.parts.pairs") },
+          h(
+            "ol.lp-opposed",
+            null,
+            opposed.map((one) => h(OpposedPair, { key: one.pair, channel, parts, ...one })),
+          ),
+        )
+      : null,
+  );
+}
+
+/** @param {Pick<Parts, "parts" | "cosines">} properties */
+const Cosines = ({ parts, cosines }) =>
+  h(
+    "div.lp-scroll",
+    null,
+    h(
+      "table.lp-part-table",
+      null,
+      h(
+        "thead",
+        null,
+        h(
+          "tr",
+          null,
+          h("td", null),
+          parts.slice(0, -1).map(({ name }) => h("th", { scope: "col" }, said(name))),
+          h("td", null),
+        ),
+      ),
+      h(
+        "tbody",
+        null,
+        parts.slice(1).map(({ name }, above) =>
+          h(
+            "tr",
+            null,
+            h("th", { scope: "row" }, said(name)),
+            parts.map((_part, column) => h("td", null, column <= above ? written(cosines[above + 1][column], 3) : "")),
+          ),
+        ),
+      ),
+    ),
+  );
+
+/**
+ * A pair that the parts pull in opposite directions.
+ * @param {{ channel: Scene, parts: PartSeen[] } & Parts["opposed"][number]} properties
+ */
+function OpposedPair({ channel, parts, pair, pulls }) {
+  const { first = [], second = [] } = channel.batch ?? {};
+  const point = () => channel.point([pair]);
+  const leave = () => channel.point();
+  return h(
+    "li",
+    { tabIndex: 0, onMouseEnter: point, onFocus: point, onMouseLeave: leave, onBlur: leave },
+    h(
+      "div.lp-two",
+      null,
+      h("span", null, `${channel.numberOf(pair)} · ${first[pair] ?? ""}`),
+      h("span", null, second[pair] ?? ""),
+    ),
+    h(
+      "div.lp-row.lp-wrap",
+      null,
+      pulls.map((pull, k) =>
+        h(
+          (read(pull) ?? 0) > 0 ? "span.lp-pull.lp-apart" : "span.lp-pull.lp-together",
+          null,
+          `${said(parts[k].name)} ${written(pull, 3)}`,
+        ),
+      ),
+    ),
+  );
+}
+
+/**
+ * What each prefix of the vectors does alone, and its share of the gradient.
+ * @param {Properties} properties
+ */
+const Energies = ({ found: { energies } }) =>
+  group(
+    h("p.lp-note", null, say("ui.parts.energy.about")),
+    h(
+      "div.lp-scroll",
+      null,
+      h(
+        "table.lp-part-table",
+        null,
+        h(Heads, { names: ["dimensions", "alone", "energy"] }),
+        h(
+          "tbody",
+          null,
+          energies.map(({ dimensions, share, alone }) =>
+            h(
+              "tr",
+              { key: dimensions },
+              h("th", { scope: "row" }, String(dimensions)),
+              h(ShareCell, { share: alone }),
+              h(ShareCell, { share }),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+
+/** @param {{ share: import("../../wire").Real }} properties */
+function ShareCell({ share }) {
+  const value = read(share) ?? NaN;
+  const isKnown = !Number.isNaN(value);
+  return h("td", null, isKnown ? percent(value) : "—", h(ShareBar, { share: isKnown ? value : 0 }));
+}
 
 /**
  * @param {HTMLElement} root
- * @param {import("./state.js").Scene} channel
+ * @param {Scene} channel
  */
-export default function parts(root, channel) {
-  const block = /** @type {HTMLElement} */ (root.closest(".lp-instrument") ?? root);
-  const table = h("table.lp-part-table");
-  const agree = h("p.lp-note");
-  const agreement = h("table.lp-part-table");
-  const opposed = h("ol.lp-opposed");
-  const against = h("p.lp-note");
-  const energy = h("table.lp-part-table");
-  const nested = worded("p.lp-note", "ui.parts.energy.about", { hidden: true });
-  const pairs = h("details.lp-more", {}, worded("summary", "ui.parts.pairs"), opposed);
-  root.append(
-    worded("h2", "ui.parts"),
-    worded("p.lp-note", "ui.parts.about"),
-    h("div.lp-scroll", { role: "region", tabIndex: 0, "data-title": "ui.parts" }, table),
-    agree,
-    h("div.lp-scroll", {}, agreement),
-    against,
-    pairs,
-    nested,
-    h("div.lp-scroll", {}, energy),
-  );
-  block.style.display = "none";
-
-  const heads = ["part", "value", "share", "equal", "effective"];
-  const head = () =>
-    h("thead", {}, h("tr", {}, ...heads.map((key) => worded("th", `ui.parts.${key}`, { scope: "col" }))));
-
-  /** @param {PartSeen} part */
-  function row(part) {
-    const formula = h("div.lp-formula");
-    tex(formula, part.formula);
-    const bar = h("div.lp-part-bar", {}, h("i"));
-    bar.style.setProperty("--lp-part", percent(part.share ?? 0));
-    const { equal } = part;
-    const [least, most] = boundsOf(part.weight);
-    const settable = equal !== null && least <= equal && equal <= most;
-    const set = h("button.lp-button", {
-      type: "button",
-      hidden: !settable,
-      "data-title": "ui.parts.equal.set",
-      onclick: () => settable && weigh(part.weight, equal),
-    });
-    set.textContent = settable ? show(equal, 3) : "";
-    const beyond = say("ui.parts.equal.beyond", { low: show(least), high: show(most) });
-    const unset = equal === null ? ["—"] : settable ? [] : [show(equal, 3), h("small", {}, beyond)];
-    const landmarks = [
-      part.collapse === null ? "" : say("ui.parts.collapse", { value: show(part.collapse, 3) }),
-      part.floor === null ? "" : say("ui.parts.floor", { value: show(part.floor, 3) }),
-    ].filter(Boolean);
-    const effective =
-      part.effective === null ? "—" : say("ui.parts.of", { count: counted(part.effective, 3), all: part.terms ?? 0 });
-    return h(
-      "tr",
-      {},
-      h("th", { scope: "row" }, h("strong", {}, said(part.name)), formula),
-      h("td", {}, show(part.value, 4), h("small", {}, landmarks.join(" · "))),
-      h("td", {}, part.share === null ? "—" : percent(part.share), bar),
-      h("td", {}, ...unset, set),
-      h("td", {}, effective),
-    );
-  }
-
-  /**
-   * Between which ends its slider has a weight.
-   * @param {string} name of the weight
-   */
-  function boundsOf(name) {
-    const { minimum = 0, maximum = Infinity } = channel.form.parameters.find((one) => one.name === name) ?? {};
-    return [minimum, maximum];
-  }
-
-  /**
-   * @param {string} name of the weight
-   * @param {number} value
-   */
-  function weigh(name, value) {
-    const [least, most] = boundsOf(name);
-    const within = Math.min(most, Math.max(least, Number(value.toPrecision(3))));
-    channel.set({ parameters: { ...channel.scenario.parameters, [name]: within } });
-  }
-
-  /** @param {Parts} found */
-  function tellAgreement({ parts: all, cosines, opposed: heaviest, opposed_count: count, undone }) {
-    agree.textContent = agreementWords(all, cosines);
-    agreement.replaceChildren(...(all.length > 2 ? cosineRows(all, cosines) : []));
-    pairs.hidden = count === 0;
-    against.textContent = opposedWords(count, channel.batch?.labels.length ?? 0, undone);
-    opposed.replaceChildren(
-      ...heaviest.map(({ pair, pulls }) => {
-        const { first = [], second = [] } = channel.batch ?? {};
-        const told = pulls.map((pull, k) =>
-          h("span.lp-pull", { className: sideOf(read(pull)) }, `${said(all[k].name)} ${show(pull, 3)}`),
-        );
-        const line = h(
-          "li",
-          { tabIndex: 0 },
-          h(
-            "div.lp-two",
-            {},
-            h("span", {}, `${channel.numberOf(pair)} · ${first[pair] ?? ""}`),
-            h("span", {}, second[pair] ?? ""),
-          ),
-          h("div.lp-row.lp-wrap", {}, told),
-        );
-        for (const event of ["mouseenter", "focus"]) line.addEventListener(event, () => channel.point([pair]));
-        for (const event of ["mouseleave", "blur"]) line.addEventListener(event, () => channel.point());
-        return line;
-      }),
-    );
-  }
-
-  /**
-   * @param {PartSeen[]} all
-   * @param {import("../../wire").Real[][]} cosines
-   */
-  function cosineRows(all, cosines) {
-    const rows = all.map(({ name }, row) =>
-      h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, said(name)),
-        ...all.map((_part, column) => h("td", {}, column < row ? show(cosines[row][column], 3) : "")),
-      ),
-    );
-    const names = all.slice(0, -1).map(({ name }) => h("th", { scope: "col" }, said(name)));
-    return [h("thead", {}, h("tr", {}, h("td"), ...names, h("td"))), h("tbody", {}, ...rows.slice(1))];
-  }
-
-  /** @param {number | null} pull */
-  const sideOf = (pull) => `lp-pull ${(pull ?? 0) > 0 ? "lp-apart" : "lp-together"}`;
-
-  /** @param {Parts} found */
-  function tellEnergy({ energies }) {
-    nested.hidden = energies.length === 0;
-    const keys = ["dimensions", "alone", "energy"];
-    energy.replaceChildren(
-      ...(energies.length
-        ? [
-            h("thead", {}, h("tr", {}, ...keys.map((key) => worded("th", `ui.parts.${key}`, { scope: "col" })))),
-            h(
-              "tbody",
-              {},
-              ...energies.map(({ dimensions, share, alone }) =>
-                h("tr", {}, h("th", { scope: "row" }, String(dimensions)), cellOf(alone), cellOf(share)),
-              ),
-            ),
-          ]
-        : []),
-    );
-  }
-
-  /** @param {import("../../wire").Real} share */
-  function cellOf(share) {
-    const value = read(share);
-    const bar = h("div.lp-part-bar", {}, h("i"));
-    bar.style.setProperty("--lp-part", percent(value ?? 0));
-    return h("td", {}, value === null || Number.isNaN(value) ? "—" : percent(value), bar);
-  }
-
-  let shown = "";
-  function draw() {
-    const found = channel.picture?.parts ?? null;
-    block.style.display = found ? "" : "none";
-    const now = JSON.stringify(found);
-    if (!found || now === shown) return;
-    shown = now;
-    table.replaceChildren(head(), h("tbody", {}, ...found.parts.map(row)));
-    tellAgreement(found);
-    tellEnergy(found);
-    reword(root);
-  }
-  channel.on("picture", draw);
-  channel.on("language", () => {
-    shown = "";
-    draw();
-  });
-}
+export default (root, channel) =>
+  show(root, PartsOfSum, { channel, block: /** @type {HTMLElement} */ (root.closest(".lp-instrument") ?? root) });

@@ -75,6 +75,54 @@ function drawn(all, here, said) {
   return ascending[0] === ascending[ascending.length - 1] ? [span] : [chart(ascending, now, label), span];
 }
 
+/** @typedef {import("./state.js").Scene} Scene */
+
+/**
+ * Whether there are other batches: a file that is shown whole, in its order, has none.
+ * @param {Scene} channel
+ */
+function canDraw(channel) {
+  const { source, reading } = channel.scenario.data;
+  const isWhole = reading.draw.sampler === "in_order" && reading.batches < 2;
+  return source === "random" || (channel.heldFile() !== null && !isWhole);
+}
+
+/**
+ * What the figures depend on. Another batch of the same draw is one of those that are known.
+ * @param {Scene} channel
+ */
+function question({ scenario, held }) {
+  const { loss, convention, parameters, rules, data } = scenario;
+  const { encoder, cross_encoder, guide, guided, teacher_model, corrections, source, random, reading } = data;
+  const draw = source === "random" ? random : { ...reading.draw, number: 0, file: held?.file };
+  const models = [encoder, cross_encoder, guide, guided.length > 0, teacher_model];
+  return JSON.stringify([loss, convention, parameters, rules, models, corrections, draw]);
+}
+
+/**
+ * Of which batches the figures are, and how many.
+ * @param {Scene} channel
+ * @param {number} count
+ */
+function sourceOf(channel, count) {
+  const { source, file, reading } = channel.scenario.data;
+  if (source === "random") return say("ui.spread_random", { count });
+  const { sampler, seed } = reading.draw;
+  const size = Math.min(reading.draw.size, reading.whole);
+  return say("ui.spread_file", { count, size, name: file, how: say(`sampler.${sampler}.how`, { seed }) });
+}
+
+/**
+ * @param {string} loss
+ * @param {Figures} figures
+ */
+function saveCsv(loss, figures) {
+  const names = Object.keys(figures);
+  const lines = figures.loss.map((_loss, i) => [i + 1, ...names.map((name) => figures[name][i] ?? "")].join(","));
+  const text = [["batch", ...names].join(","), ...lines, ""].join("\n");
+  download(`lossprism-${loss}-batches.csv`, new Blob([text], { type: "text/csv" }));
+}
+
 /**
  * @param {import("./state.js").Scene} channel
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
@@ -89,7 +137,10 @@ export function spreadPart(channel, server, boxes) {
     box.append(places[name]);
   }
   const toggle = h("button.lp-button", { type: "button", id: "lp-spread", onclick: () => turn(!on) });
-  const save = worded("button.lp-crumb", "ui.spread_csv", { type: "button", onclick: csv });
+  const save = worded("button.lp-crumb", "ui.spread_csv", {
+    type: "button",
+    onclick: () => found && saveCsv(channel.scenario.loss, found),
+  });
   const about = h("span");
   const note = h("p.lp-note", { hidden: true }, about, " ", save);
   const element = h("div.lp-spread-row", { hidden: true }, toggle, note);
@@ -110,24 +161,8 @@ export function spreadPart(channel, server, boxes) {
     if (on) ask();
   }
 
-  // A file that is shown whole, in its order, has no other batch.
-  function canDraw() {
-    const { source, reading } = channel.scenario.data;
-    const isWhole = reading.draw.sampler === "in_order" && reading.batches < 2;
-    return source === "random" || (channel.heldFile() !== null && !isWhole);
-  }
-
-  // Another batch of the same draw is one of those that are known.
-  function question() {
-    const { loss, convention, parameters, rules, data } = channel.scenario;
-    const { encoder, cross_encoder, guide, guided, teacher_model, corrections, source, random, reading } = data;
-    const draw = source === "random" ? random : { ...reading.draw, number: 0, file: channel.held?.file };
-    const models = [encoder, cross_encoder, guide, guided.length > 0, teacher_model];
-    return JSON.stringify([loss, convention, parameters, rules, models, corrections, draw]);
-  }
-
   async function ask() {
-    const now = question();
+    const now = question(channel);
     if (asked === now) return;
     asked = now;
     const { scenario } = channel;
@@ -146,7 +181,7 @@ export function spreadPart(channel, server, boxes) {
   }
 
   function draw() {
-    element.hidden = !canDraw();
+    element.hidden = !canDraw(channel);
     toggle.setAttribute("aria-pressed", String(on));
     setText(toggle, on ? say("ui.spread_off") : say("ui.spread", { count }));
     const here = channel.picture?.figures;
@@ -164,32 +199,13 @@ export function spreadPart(channel, server, boxes) {
     }
     const lacking = all.loss.filter((value) => value === null).length;
     const rest = lacking ? ` ${say("ui.spread_lacking", { count: lacking })}` : "";
-    about.textContent = told(all.loss.length) + rest;
-  }
-
-  /** @param {number} number */
-  function told(number) {
-    const { source, file, reading } = channel.scenario.data;
-    if (source === "random") return say("ui.spread_random", { count: number });
-    const { sampler, seed } = reading.draw;
-    const size = Math.min(reading.draw.size, reading.whole);
-    const how = say(`sampler.${sampler}.how`, { seed });
-    return say("ui.spread_file", { count: number, size, name: file, how });
-  }
-
-  function csv() {
-    if (!found) return;
-    const names = Object.keys(found);
-    const all = found;
-    const lines = all.loss.map((_loss, i) => [i + 1, ...names.map((name) => all[name][i] ?? "")].join(","));
-    const text = [["batch", ...names].join(","), ...lines, ""].join("\n");
-    download(`lossprism-${channel.scenario.loss}-batches.csv`, new Blob([text], { type: "text/csv" }));
+    about.textContent = sourceOf(channel, all.loss.length) + rest;
   }
 
   channel.on("picture", () => {
     clearTimeout(waiting);
-    if (on && !canDraw()) on = false;
-    if (!on || asked !== question()) [found, asked] = [null, ""];
+    if (on && !canDraw(channel)) on = false;
+    if (!on || asked !== question(channel)) [found, asked] = [null, ""];
     draw();
     if (on && !found) waiting = setTimeout(ask, STILL_MS);
   });

@@ -9,6 +9,85 @@ import { suspectsPart } from "./suspects.js";
 /** @typedef {import("../../wire").Term} Term */
 /** @typedef {import("../../wire").Item} Item */
 
+/** @typedef {import("./state.js").Scene} Scene */
+
+/** @param {Term} term */
+const rowOf = (term) => term.items.at(-2);
+/** @param {Term} term */
+const columnOf = (term) => term.items.at(-1);
+/** @param {Term} term */
+const pairsOf = (term) => [...new Set(term.items.map((item) => item.pair).filter((pair) => pair >= 0))];
+
+/**
+ * What a row or column of the matrix is called.
+ * @param {Scene} channel
+ * @param {Item} item
+ */
+const called = (channel, item) => nameOf((pair) => channel.numberOf(pair), item.axis, item.item, item.pair);
+
+/**
+ * What a term's row or column stands for, in lines: its number, then its words.
+ * @param {Scene} channel
+ * @param {Item | undefined} item
+ */
+function linesOf(channel, item) {
+  if (!item || !channel.batch) return [""];
+  const { first, second, sentences } = channel.batch;
+  const number = called(channel, item);
+  if (item.axis === "pair") return [`${number} · ${first[item.pair] ?? ""}`, second[item.pair] ?? ""];
+  if (item.axis === "candidate" && item.pair >= 0)
+    return [`${channel.numberOf(item.pair)} · ${second[item.pair] ?? ""}`];
+  if (item.sentence >= 0) return [`${number} · ${sentences[item.sentence]}`];
+  return [`${say(`axis.one.${item.axis}`)} ${item.item + 1}`];
+}
+
+/**
+ * @param {Scene} channel
+ * @returns {import("../../kit/table.js").Column<Term>[]}
+ */
+function columnsOf(channel) {
+  /** @type {(key: string, itemOf: (term: Term) => Item | undefined) => import("../../kit/table.js").Column<Term>} */
+  const words = (key, itemOf) => ({
+    key,
+    wide: true,
+    cell: (term) => linesOf(channel, itemOf(term)),
+    by: (term) => {
+      const item = itemOf(term);
+      return item ? called(channel, item) : -1;
+    },
+  });
+  return [
+    words("ui.row", rowOf),
+    words("ui.column", columnOf),
+    { key: "ui.value", cell: (term) => show(term.value, 4), by: (term) => read(term.value) ?? NaN },
+    { key: "ui.share", cell: (term) => percent(term.share), by: (term) => term.share },
+  ];
+}
+
+/**
+ * How the weight is spread, and of which line of the definition it is the gradient.
+ * @param {Scene["spec"]} spec
+ * @param {import("../../wire").Figures} figures
+ */
+function spreadOfWeight(spec, { active, terms, carried, beside }) {
+  const blank = language() === "zh" ? "" : " ";
+  const [before, after] = say("ui.weight_note", { step: "<>" }).split("<>");
+  return [
+    say("ui.heaviest_note", { count: active, terms, share: percent(carried ?? 0) }),
+    blank,
+    before,
+    h("code", {}, spec.terms),
+    after,
+    beside ? blank + say("ui.weight_beside") : "",
+  ];
+}
+
+/** @param {Scene} channel */
+function reasonOfNone({ picture }) {
+  if (picture?.parts) return "ui.terms_of_parts";
+  return picture?.figures.terms === null ? "ui.terms_unnamed" : "ui.no_terms";
+}
+
 /**
  * @param {HTMLElement} root
  * @param {import("./state.js").Scene} channel
@@ -17,53 +96,12 @@ import { suspectsPart } from "./suspects.js";
 export default function terms(root, channel, server) {
   const headline = h("p.lp-note");
 
-  /** @param {Item} item */
-  const called = (item) => nameOf((pair) => channel.numberOf(pair), item.axis, item.item, item.pair);
-
-  /**
-   * What a term's row or column stands for, in lines: its number, then its words.
-   * @param {Item | undefined} item
-   */
-  function linesOf(item) {
-    if (!item || !channel.batch) return [""];
-    const { first, second, sentences } = channel.batch;
-    const number = called(item);
-    if (item.axis === "pair") return [`${number} · ${first[item.pair] ?? ""}`, second[item.pair] ?? ""];
-    if (item.axis === "candidate" && item.pair >= 0)
-      return [`${channel.numberOf(item.pair)} · ${second[item.pair] ?? ""}`];
-    if (item.sentence >= 0) return [`${number} · ${sentences[item.sentence]}`];
-    return [`${say(`axis.one.${item.axis}`)} ${item.item + 1}`];
-  }
-  /** @param {Item | undefined} item */
-  const placeOf = (item) => (item ? called(item) : -1);
-  /** @param {Term} term */
-  const rowOf = (term) => term.items.at(-2);
-  /** @param {Term} term */
-  const columnOf = (term) => term.items.at(-1);
-  /** @param {Term} term */
-  const pairsOf = (term) => [...new Set(term.items.map((item) => item.pair).filter((pair) => pair >= 0))];
-
   const list = h("div");
   const terms = sortableTable(
     list,
     {
       key: "ui.heaviest",
-      columns: [
-        {
-          key: "ui.row",
-          wide: true,
-          cell: (/** @type {Term} */ term) => linesOf(rowOf(term)),
-          by: (term) => placeOf(rowOf(term)),
-        },
-        {
-          key: "ui.column",
-          wide: true,
-          cell: (term) => linesOf(columnOf(term)),
-          by: (term) => placeOf(columnOf(term)),
-        },
-        { key: "ui.value", cell: (term) => show(term.value, 4), by: (term) => read(term.value) },
-        { key: "ui.share", cell: (term) => percent(term.share), by: (term) => term.share },
-      ],
+      columns: columnsOf(channel),
       sorted: { column: 3, down: true },
     },
     (...told) => {
@@ -79,29 +117,6 @@ export default function terms(root, channel, server) {
   const suspects = suspectsPart(channel, server);
   root.append(worded("h2", "ui.heaviest"), headline, list, suspects.element);
 
-  /**
-   * How the weight is spread, and of which line of the definition it is the gradient.
-   * @param {import("../../wire").Figures} figures
-   */
-  function told({ active, terms, carried, beside }) {
-    const blank = language() === "zh" ? "" : " ";
-    const [before, after] = say("ui.weight_note", { step: "<>" }).split("<>");
-    return [
-      say("ui.heaviest_note", { count: active, terms, share: percent(carried ?? 0) }),
-      blank,
-      before,
-      h("code", {}, channel.spec.terms),
-      after,
-      beside ? blank + say("ui.weight_beside") : "",
-    ];
-  }
-
-  /** @param {import("../../wire").Figures} figures */
-  function missing({ terms: count }) {
-    if (channel.picture?.parts) return "ui.terms_of_parts";
-    return count === null ? "ui.terms_unnamed" : "ui.no_terms";
-  }
-
   function draw() {
     const { picture, batch } = channel;
     if (!picture || !batch) return;
@@ -113,7 +128,9 @@ export default function terms(root, channel, server) {
     list.querySelectorAll("th [data-say]")[1].setAttribute("data-say", single ? "ui.pair" : "ui.column");
     reword(list);
     headline.replaceChildren(
-      ...(heaviest.length ? told(figures) : [say(missing(figures), { step: channel.spec.terms })]),
+      ...(heaviest.length
+        ? spreadOfWeight(channel.spec, figures)
+        : [say(reasonOfNone(channel), { step: channel.spec.terms })]),
     );
     suspects.draw();
   }

@@ -1,0 +1,55 @@
+// How the rows of a file are read: its encoding, which column plays which role, whether the first row names them.
+import { Checkbox, Field } from "./components.js";
+import { group, h } from "./view.js";
+import { say } from "./words.js";
+
+const NO_SCORE = "none"; // in place of a column: for the score, all pairs are positives
+const OPTIONAL = ["score", "teacher", "guide"]; // what a file may do without; a guide has a role for each text
+
+/**
+ * `roles` are the columns in force by role, "" where one is yet to be chosen.
+ * @param {{ columns: string[], roles: Record<string, string>, change: (role: string, column: string) => void }}
+ *   properties
+ */
+export function ColumnFields({ columns, roles, change }) {
+  return group(
+    Object.entries(roles).map(([role, chosen]) => {
+      const [kind] = role.split("_");
+      const options = columns.map((column) => [column, column]);
+      if (!chosen) options.unshift(["", ""]);
+      if (OPTIONAL.includes(kind)) options.push([NO_SCORE, say(`column.no_${kind}`)]);
+      const take = (/** @type {string} */ column) => change(role, column);
+      return h(NamedSelect, { key: role, role, title: say(`column.${role}`), value: chosen, options, change: take });
+    }),
+  );
+}
+
+/**
+ * A list with its title above; `role` names the control.
+ * @param {{ role: string, title: string, value: string, options: string[][], change: (value: string) => void }}
+ *   properties
+ */
+const NamedSelect = ({ role, title, value, options, change }) =>
+  h(
+    Field,
+    { name: title },
+    h(
+      "select",
+      { name: role, value, onChange: (event) => change(event.currentTarget.value) },
+      options.map(([one, words]) => h("option", { key: one, value: one }, words)),
+    ),
+  );
+
+/**
+ * In which encoding a text is, each with how its first words would read; nothing where that is plain.
+ * @param {{ encoding: string, encodings: [string, string][], change: (encoding: string) => void }} properties
+ */
+export function EncodingField({ encoding, encodings, change }) {
+  if (!encodings.length) return null;
+  const options = encodings.map(([name, words]) => [name, `${name} · ${words}`]);
+  if (!encoding) options.unshift(["", say("ui.encoding_open")]);
+  return h(NamedSelect, { role: "encoding", title: say("ui.encoding"), value: encoding, options, change });
+}
+
+/** @param {{ header: boolean, change: (header: boolean) => void }} properties */
+export const HeaderField = ({ header, change }) => h(Checkbox, { name: say("ui.has_header"), checked: header, change });

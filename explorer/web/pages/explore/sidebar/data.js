@@ -1,0 +1,167 @@
+// Where the batch comes from: an example, a table or file of one's own, or drawn at random.
+import { Fold, Select, SkippedRows, TabPanel, Tabs, useDraft } from "../../../kit/components.js";
+import { pageData } from "../../../kit/page_data.js";
+import { randomFields } from "../../../kit/sidebar.js";
+import { group, h, hosted } from "../../../kit/view.js";
+import { say } from "../../../kit/words.js";
+import { EncoderFold } from "./encoder.js";
+import { FilePanel } from "./file.js";
+import { RulesFold } from "./rules.js";
+
+/** @typedef {import("../state.js").Scene} Scene */
+/** @typedef {import("./file.js").FileReading} FileReading */
+/** @typedef {"example" | "table" | "file" | "random"} Source */
+/** @typedef {{ channel: Scene, reading: FileReading }} Properties */
+
+/** @type {Source[]} */
+const SOURCES = ["example", "table", "file", "random"];
+const RANDOM_BEFORE_LABELS = ["pairs", "candidates", "dimension"];
+const RANDOM_AFTER_LABELS = ["grades", "agreement", "mislabelled", "imbalance", "hard_negatives", "guide", "seed"];
+
+/** @type {Record<Source, import("preact").FunctionComponent<Properties>>} */
+const PANELS = { example: ExamplePanel, table: TablePanel, file: FilePanel, random: RandomPanel };
+
+/** @param {Properties} properties */
+export function DataFold({ channel, reading }) {
+  channel.observe("scenario", "batch", "source");
+  const { data } = channel.scenario;
+  const name = data.source === "example" ? say(`example.${data.example}.title`) : "";
+  /** @type {{ now: Source }} */
+  const tab = useDraft(sourceOf(data)); // a tab may be looked into before its source is the scene's
+  return h(
+    Fold,
+    {
+      title: group(
+        h("span", null, say("ui.data_and_encoder")),
+        " ",
+        h("small", { "data-batch-text": "" }, name || data.file || say(`source.${data.source}`)),
+      ),
+      kind: "lp-fold",
+    },
+    h(Tabs, {
+      id: "lp-source",
+      label: say("ui.data_and_encoder"),
+      names: SOURCES,
+      chosen: tab.now,
+      title: (one) => say(`source.${one}`),
+      choose: (one) => {
+        tab.now = /** @type {Source} */ (one);
+        openSource(channel, tab.now);
+        channel.publish("source");
+      },
+    }),
+    h(TabPanel, { id: "lp-source", chosen: tab.now }, h(PANELS[tab.now], { channel, reading })),
+    h(EncoderFold, { channel }),
+    h(RulesFold, { channel }),
+  );
+}
+
+/**
+ * @param {import("../../../wire").Data} data
+ * @returns {Source}
+ */
+const sourceOf = ({ source, file }) => (source === "table" && file ? "file" : /** @type {Source} */ (source));
+
+/**
+ * @param {Scene} channel
+ * @param {Source} source
+ */
+function openSource(channel, source) {
+  const { data } = channel.scenario;
+  if (source === "example" || source === "random") channel.set({ data: { source } });
+  if (source === "file" && data.file) channel.set({ data: { source: "table" } });
+  if (source === "table") {
+    if (data.rows.length) channel.setRows(data.rows);
+    channel.publish("edit");
+  }
+}
+
+/** @param {Properties} properties */
+function ExamplePanel({ channel }) {
+  const { examples } = pageData.explore;
+  const { example } = channel.scenario.data;
+  const { note } = examples[example] ?? {};
+  return group(
+    h(Select, {
+      id: "lp-example",
+      name: say("ui.example"),
+      value: example,
+      options: Object.keys(examples).map((id) => [id, say(`example.${id}.title`)]),
+      change: (id) => channel.set({ data: { source: "example", example: id } }),
+    }),
+    h("p.lp-note", null, [say(`example.${example}.about`), note ? say(note) : ""].join(" ").trim()),
+    channel.batch?.editable
+      ? h(
+          "button.lp-button",
+          { type: "button", id: "lp-edit-copy", onClick: () => editCopy(channel) },
+          say("ui.edit_copy"),
+        )
+      : null,
+  );
+}
+
+/**
+ * An example or a file becomes rows of one's own, to change at will.
+ * @param {Scene} channel
+ */
+function editCopy(channel) {
+  if (!channel.batch) return;
+  const { first, second, labels, labelled } = channel.batch;
+  /** @type {import("../../../kit/types").Row[]} */
+  const rows = labels.map((label, i) => [first[i], second[i], labelled ? String(label) : ""]);
+  channel.setRows(rows);
+  channel.publish("edit");
+}
+
+/** @param {Properties} properties */
+function TablePanel({ channel }) {
+  channel.observe("skipped");
+  const count = channel.scenario.data.rows.length;
+  const key = channel.limited ? "ui.table_limited" : "ui.rows_entered";
+  const entered = [say(key, { count, most: pageData.limits.pairs }), channel.madeOf()];
+  return group(
+    h("p.lp-note", null, say("ui.table_about")),
+    h("button.lp-button", { type: "button", onClick: () => channel.publish("edit") }, say("ui.edit_pairs")),
+    h("p.lp-note", null, count ? entered.filter(Boolean).join(" ") : ""),
+  );
+}
+
+/** @param {Properties} properties */
+function RandomPanel({ channel }) {
+  return hosted({
+    make: (root) => {
+      const fields = randomFields(
+        channel.store.table,
+        "data.random.",
+        { labelsId: "lp-random-labels" },
+        (name, value) => channel.set({ data: { source: "random", random: { [name]: value } } }, { announce: false }),
+      );
+      root.append(
+        ...RANDOM_BEFORE_LABELS.map(fields.element),
+        fields.labels,
+        ...RANDOM_AFTER_LABELS.map(fields.element),
+      );
+      return fields;
+    },
+    update: (fields) => {
+      const { random } = channel.scenario.data;
+      fields.set(random);
+      fields.element("guide").hidden = !channel.form.asks_guide && !random.guide;
+    },
+  });
+}
+
+/**
+ * Rows that were left out: of the file by their numbers in it, of the table by theirs.
+ * @param {{ channel: Scene }} properties
+ */
+export function RowsLeftOut({ channel }) {
+  channel.observe("scenario", "skipped");
+  const { source, file, reading } = channel.scenario.data;
+  const isFile = source === "table" && file !== "";
+  const ofFile = isFile
+    ? reading.reasons.map(([row, key, values]) => ({ row, key, values: Object.fromEntries(values) }))
+    : [];
+  const count = (isFile ? reading.left_out : 0) + channel.skipped.length;
+  return h(SkippedRows, { count, reasons: [...ofFile, ...channel.skipped] });
+}

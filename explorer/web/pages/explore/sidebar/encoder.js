@@ -1,0 +1,62 @@
+// The encoder of the sentences, and the models that a loss may ask beside it.
+import { Fold, TextField, useDraft } from "../../../kit/components.js";
+import { pageData } from "../../../kit/page_data.js";
+import { agree } from "../../../kit/server.js";
+import { h } from "../../../kit/view.js";
+import { say } from "../../../kit/words.js";
+
+/** @typedef {import("../state.js").Scene} Scene */
+
+/** @param {Scene} channel */
+export const isEmbedded = ({ scenario: { data } }) => data.encoder === pageData.limits.encoder && !data.cross_encoder;
+
+/** @param {Scene} channel */
+export const useEmbedded = (channel) => channel.set({ data: { encoder: pageData.limits.encoder, cross_encoder: "" } });
+
+/** @param {{ channel: Scene }} properties */
+export function EncoderFold({ channel }) {
+  const { limits } = pageData;
+  const { form, scenario } = channel;
+  const { encoder, cross_encoder, guide, teacher_model } = scenario.data;
+  const draft = useDraft({ encoder, cross_encoder, guide, teacher_model });
+  function take() {
+    for (const name of Object.values(draft.now)) agree(name);
+    const { encoder: chosen, ...others } = draft.now;
+    const trimmed = Object.fromEntries(Object.entries(others).map(([role, name]) => [role, name.trim()]));
+    channel.set({ data: { encoder: chosen.trim() || limits.encoder, ...trimmed } });
+  }
+  /** @type {(role: keyof typeof draft.now, id: string, key: string, more?: object) => import("preact").VNode} */
+  const field = (role, id, key, more) =>
+    h(TextField, {
+      name: say(key),
+      id,
+      value: draft.now[role],
+      change: (name) => {
+        draft.now[role] = name;
+      },
+      ...more,
+    });
+  const known = { list: "lp-known-models" };
+  return h(
+    Fold,
+    { title: say("ui.encoder"), kind: "lp-fold" },
+    field("encoder", "lp-encoder", "ui.encoder_name", { example: limits.encoder }),
+    field("cross_encoder", "lp-cross", "ui.cross_encoder"),
+    form.asks_guide || guide ? field("guide", "lp-guide", "ui.guide", known) : null,
+    form.asks_teacher || teacher_model ? field("teacher_model", "lp-teacher", "ui.teacher", known) : null,
+    h(
+      "datalist",
+      { id: "lp-known-models" },
+      [limits.encoder, ...limits.plain_encoders].map((name) => h("option", { key: name, value: name })),
+    ),
+    h(
+      "div.lp-row",
+      null,
+      h("button.lp-button", { type: "button", onClick: take }, say("ui.use_encoder")),
+      isEmbedded(channel)
+        ? null
+        : h("button.lp-button", { type: "button", onClick: () => useEmbedded(channel) }, say("ui.embedded_encoder")),
+    ),
+    h("p.lp-note", null, say(cross_encoder ? "ui.cross_now" : "ui.encoder_now", { name: cross_encoder || encoder })),
+  );
+}

@@ -1,0 +1,223 @@
+// The pairs of a file: which of its columns they are, and the batch of them that is shown.
+import { ColumnFields, EncodingField, HeaderField } from "../../../kit/column_fields.js";
+import { Select, Slider, useDraft } from "../../../kit/components.js";
+import { clip } from "../../../kit/dom.js";
+import { readingNotes, sent, tooLarge } from "../../../kit/files.js";
+import { pageData } from "../../../kit/page_data.js";
+import { newestOf } from "../../../kit/request.js";
+import { filePicker } from "../../../kit/sidebar.js";
+import { useRef } from "../../../kit/vendor/preact/hooks.js";
+import { group, h, hosted } from "../../../kit/view.js";
+import { say } from "../../../kit/words.js";
+
+/** @typedef {import("../state.js").Scene} Scene */
+/** @typedef {import("../../../wire").ExploreServer} ExploreServer */
+/** @typedef {import("../../../kit/types").Answer<ExploreServer, "read_file">} FileAnswer */
+/** @typedef {Extract<FileAnswer, { columns: string[] }>} Offered what of a file can be read */
+/** @typedef {import("../../../wire").Draw} Draw */
+/** @typedef {{ columns?: Record<string, string>, header?: boolean, encoding?: string, draw?: Draw }} Options how to read a file */
+
+const DRAWING_MS = 250;
+
+/** The file that was chosen last, and what of it the server offers to read. Publishes "file". */
+export class FileReading {
+  /**
+   * @param {Scene} channel
+   * @param {import("../../../kit/types").Asking<ExploreServer>} server
+   */
+  constructor(channel, server) {
+    this.channel = channel;
+    this.server = server;
+    this.newest = newestOf();
+    /** @type {File | null} */
+    this.file = null;
+    this.isUndecided = false; // whether the user has yet to choose columns or an encoding
+    /** @type {{ answer: Offered, options: Options } | null} */
+    this.offered = null;
+  }
+
+  /**
+   * Read a file, in another way where `options` say so, and show its pairs.
+   * @param {File} next
+   * @param {Options} options
+   */
+  async read(next, options = {}) {
+    const { channel } = this;
+    const wrong = tooLarge(next, pageData.limits.bytes);
+    if (wrong) {
+      channel.warn(wrong);
+      return;
+    }
+    if (this.file !== next) this.offered = null;
+    this.file = next;
+    channel.setBusy(true);
+    channel.publish("file");
+    const answer = await this.newest(() => this.#request(next, options)); // unless other pairs are chosen meanwhile
+    channel.setBusy(false);
+    if (answer === undefined) return;
+    if (answer?.columns) this.offered = { answer, options };
+    const isRead = channel.check(answer);
+    this.isUndecided = !isRead && Boolean(answer?.columns);
+    if (isRead && answer?.rows) this.#show(answer, options);
+    channel.publish("file");
+  }
+
+  /**
+   * Read the same file with other options.
+   * @param {Options} options
+   */
+  readAgain(options) {
+    if (this.file) this.read(this.file, options);
+  }
+
+  /** @param {Draw} draw */
+  draw(draw) {
+    if (this.offered) this.readAgain({ ...this.offered.options, draw });
+  }
+
+  /**
+   * A file goes to the server once; then it goes by its digest, as long as it is held there.
+   * @param {File} next
+   * @param {Options} options
+   */
+  async #request(next, options) {
+    const { channel, server } = this;
+    const known = this.offered?.answer.file;
+    const request = known ? { name: next.name, file: known } : await sent(next);
+    const answer = await channel.work(server, "read_file", { ...request, ...options });
+    if (!answer?.send_file) return answer;
+    return await channel.work(server, "read_file", { ...(await sent(next)), ...options });
+  }
+
+  /**
+   * @param {Extract<FileAnswer, { rows: unknown }>} answer
+   * @param {Options} options
+   */
+  #show({ name, rows, teacher, guided, reading, file }, options) {
+    this.channel.held = { name, file, reading, ...options };
+    this.channel.set({ data: { source: "table", rows, teacher, guided, file: name, reading } });
+  }
+}
+
+/** @typedef {{ channel: Scene, reading: FileReading }} Properties */
+
+/** @param {Properties} properties */
+export function FilePanel({ channel, reading }) {
+  channel.observe("file", "scenario", "batch");
+  const isDrawn = !reading.isUndecided && channel.heldFile() !== null;
+  return group(
+    hosted({
+      make: (root) => root.append(...filePicker({ id: "lp-file" }, (file) => reading.read(file))),
+    }),
+    h("p.lp-note", null, noteOf(channel, reading)),
+    isDrawn ? h(DrawFields, { reading: channel.scenario.data.reading, change: (draw) => reading.draw(draw) }) : null,
+    reading.offered ? h(Columns, { reading, offered: reading.offered }) : null,
+  );
+}
+
+/**
+ * What was read of the file. What it held is in the scene: who opens its link reads the same.
+ * @param {Scene} channel
+ * @param {FileReading} reading
+ */
+function noteOf(channel, { isUndecided, offered, file }) {
+  const { file: name, rows, reading } = channel.scenario.data;
+  if (isUndecided && file)
+    return say(offered?.answer.columns.length ? "ui.file_undecided" : "ui.encoding_undecided", { name: file.name });
+  if (file && file.name !== name) return clip(file.name); // on its way
+  const { total, whole, encoding, draw, limited, drawn } = reading;
+  const counts = { name, total, encoding, used: draw.size ? whole : rows.length };
+  const partly = limited ? (draw.size ? "ui.file_cut" : "ui.file_limited") : "ui.file_read";
+  const said = [total ? say(drawn && !draw.size ? "ui.file_drawn" : partly, counts) : name];
+  if (draw.size && rows.length < whole) {
+    const batch = { number: draw.number + 1, count: rows.length, rows: reading.batch_rows };
+    said.push(say(batch.rows ? "ui.batch_of_rows" : "ui.batch_is", batch));
+    said.push(say(`sampler.${draw.sampler}.how`, { seed: draw.seed }));
+  }
+  if (channel.heldFile()) said.push(...readingNotes(offered?.answer.notes));
+  return [...said, channel.madeOf()].filter(Boolean).join(" ");
+}
+
+/** @param {{ reading: FileReading, offered: { answer: Offered, options: Options } }} properties */
+function Columns({ reading, offered: { answer, options } }) {
+  const { columns, chosen, header, encoding, encodings } = answer;
+  const roles = useDraft(chosen);
+  return h(
+    "div.lp-columns",
+    null,
+    h(EncodingField, { encoding, encodings, change: (next) => reading.readAgain({ encoding: next }) }),
+    h(ColumnFields, {
+      columns,
+      roles: roles.now,
+      change: (role, column) => {
+        roles.now = { ...roles.now, [role]: column };
+        if (Object.values(roles.now).every(Boolean)) reading.readAgain({ ...options, columns: roles.now });
+      },
+    }),
+    columns.length
+      ? h(HeaderField, {
+          header,
+          change: (next) => reading.readAgain({ encoding: options.encoding, header: next }),
+        })
+      : null,
+  );
+}
+
+/**
+ * The size of a batch, how it is drawn, and the way from one batch to the next.
+ * @param {{ reading: import("../../../wire").Reading, change: (draw: Draw) => void }} properties
+ */
+function DrawFields({ reading: { draw, batches, whole, batch_rows: rows }, change }) {
+  const { ranges, samplers } = pageData.explore;
+  const moving = useRef(/** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined));
+  /** @param {Partial<Draw>} part */
+  const redraw = (part) => {
+    clearTimeout(moving.current);
+    change({ ...draw, number: 0, ...part });
+  };
+  /** @param {Partial<Draw>} part */
+  const redrawSoon = (part) => {
+    clearTimeout(moving.current);
+    moving.current = setTimeout(() => redraw(part), DRAWING_MS);
+  };
+  const inOrder = draw.sampler === "in_order";
+  /** @type {(key: string, by: number, disabled: boolean) => import("preact").VNode} */
+  const step = (key, by, disabled) =>
+    h("button.lp-button", { type: "button", disabled, onClick: () => redraw({ number: draw.number + by }) }, say(key));
+  const size = rows ? "sampler.size.rows" : "sampler.size";
+  const able = samplers.filter((name) => !rows || name !== "group_by_label");
+  return h(
+    "div.lp-draw",
+    null,
+    h(
+      "div.lp-row.lp-wrap",
+      null,
+      step("sampler.previous", -1, draw.number === 0),
+      h("span.lp-note", null, say("sampler.place", { number: draw.number + 1, batches })),
+      step("sampler.next", 1, batches < 2 && inOrder),
+    ),
+    h(Slider, {
+      key: size,
+      title: size,
+      logarithmic: true,
+      entry: { kind: "whole", low: ranges.size[0], high: ranges.size[1], default: 64 },
+      value: rows || Math.min(draw.size, Math.max(whole, ranges.size[0])),
+      change: (chosen) => redrawSoon({ size: chosen }),
+    }),
+    h(Select, {
+      id: "lp-sampler",
+      name: say("sampler.how"),
+      value: draw.sampler,
+      options: able.map((name) => [name, say(`sampler.${name}`)]),
+      change: (sampler) => redraw({ sampler: /** @type {Draw["sampler"]} */ (sampler) }),
+    }),
+    inOrder
+      ? null
+      : h(Slider, {
+          title: "sampler.seed",
+          entry: { kind: "whole", low: ranges.seed[0], high: ranges.seed[1], default: 0 },
+          value: draw.seed,
+          change: (seed) => redrawSoon({ seed }),
+        }),
+  );
+}

@@ -1,0 +1,208 @@
+// The loss: which one, in whose convention, what it asks beside the encoder, and its settings.
+import { combiner } from "../../../kit/combination.js";
+import { Fold, LossSelect, Section, Select } from "../../../kit/components.js";
+import { reveal } from "../../../kit/dom.js";
+import { lossFinder } from "../../../kit/finder.js";
+import { isChosen, leverOf, parameterValue } from "../../../kit/form.js";
+import { pageData } from "../../../kit/page_data.js";
+import { shareable } from "../../../kit/redaction.js";
+import { guideWords, teacherWords } from "../../../kit/second_models.js";
+import { groupsOf, parameterList } from "../../../kit/sidebar.js";
+import { addressFor } from "../../../kit/sides.js";
+import { carriedOver } from "../../../kit/sums.js";
+import { useLayoutEffect, useRef } from "../../../kit/vendor/preact/hooks.js";
+import { group, h, hosted } from "../../../kit/view.js";
+import { say, titleOf } from "../../../kit/words.js";
+
+/** @typedef {import("../state.js").Scene} Scene */
+/** @typedef {import("../../../kit/types").Asking<import("../../../wire").ExploreServer>} Server */
+/** @typedef {{ channel: Scene, server: Server }} Properties */
+
+/** @param {Properties} properties */
+export function LossSection({ channel, server }) {
+  channel.observe("scenario");
+  const isUnscored = channel.isUnscored;
+  return h(
+    Section,
+    { title: say("ui.loss") },
+    h(LossSelect, {
+      id: "lp-loss",
+      label: say("ui.loss"),
+      value: channel.scenario.loss,
+      groups: groupsOf(pageData.losses, (name, { learns_from_positives }) => {
+        const title = titleOf(name);
+        return isUnscored && !learns_from_positives ? say("ui.needs_scores", { name: title }) : title;
+      }),
+      change: (loss) => channel.choose(loss),
+    }),
+    h(Needs, { channel }),
+    h(OtherLosses, { channel, server }),
+    h(Settings, { channel }),
+  );
+}
+
+/** @param {Scene} channel */
+export const hasTexts = ({ scenario, batch }) => scenario.data.source !== "random" && batch?.editable !== false;
+
+/**
+ * What the loss asks beside the encoder, and whether the batch has it.
+ * @param {{ channel: Scene }} properties
+ */
+function Needs({ channel }) {
+  channel.observe("scenario", "batch", "picture", "problem");
+  const { form, batch, scenario, problem } = channel;
+  const { data } = scenario;
+  const isShown = batch !== null && problem === null; // while there is a problem the batch is that of an earlier scene
+  const lacksOwn = form.knows_owners && batch?.owned === 0 && speaksOfOwn(channel);
+  if (!form.asks_guide && !form.asks_teacher && !lacksOwn) return null;
+  /** @type {(id: string, key: string) => import("preact").VNode | null} */
+  const choose = (id, key) =>
+    hasTexts(channel) ? h("button.lp-button", { type: "button", onClick: () => reveal(id) }, say(key)) : null;
+  return h(
+    "div.lp-panel",
+    null,
+    form.asks_guide
+      ? group(
+          isShown ? h("p.lp-note", null, guideWords(data, batch.guided)) : null,
+          choose("lp-guide", "ui.choose_guide"),
+        )
+      : null,
+    form.asks_teacher
+      ? group(
+          isShown ? h("p.lp-note", null, teacherWords(data, batch.taught)) : null,
+          choose("lp-teacher", "ui.choose_teacher"),
+        )
+      : null,
+    lacksOwn ? h("p.lp-note", null, say("ui.no_own_negatives")) : null,
+  );
+}
+
+/**
+ * Whether a parameter in force is about a query's own hard negatives.
+ * @param {Scene} channel
+ */
+const speaksOfOwn = ({ form, scenario }) =>
+  form.parameters.some(
+    (parameter) =>
+      parameter.without_owners !== null && parameterValue(parameter, scenario.parameters) !== parameter.without_owners,
+  );
+
+/**
+ * A loss by another name, in another convention, added to others, beside another.
+ * @param {Properties} properties
+ */
+function OtherLosses({ channel, server }) {
+  const { scenario, spec } = channel;
+  const { loss, convention } = scenario;
+  const conventions = Object.keys(spec.conventions).filter(Boolean);
+  const fold = useOpened(Boolean(convention) || loss.includes("+"), `${loss}|${convention}`);
+  return h(
+    Fold,
+    { title: say("ui.other_losses"), kind: "lp-fold", root: fold },
+    hosted({
+      make: (root) => {
+        const finder = lossFinder("lp-loss-name", (one, name) => channel.choose(one, name));
+        root.append(finder.element);
+        return finder;
+      },
+      update: (finder) => finder.list(),
+    }),
+    conventions.length
+      ? h(Select, {
+          id: "lp-convention",
+          name: say("ui.convention"),
+          value: convention,
+          options: [["", say("ui.own_convention")], ...conventions.map((name) => [name, name])],
+          change: (name) => channel.choose(loss, name),
+        })
+      : null,
+    hosted({
+      make: (root) => {
+        const combination = combiner("lp-combine", (sum) => chooseSum(channel, sum));
+        root.append(combination.element);
+        return combination;
+      },
+      update: (combination) => combination.set(channel.scenario.loss),
+    }),
+    h(LossSelect, {
+      id: "lp-compare-with",
+      label: say("ui.compare_with"),
+      value: "",
+      groups: groupsOf(pageData.losses),
+      first: say("ui.compare_with"),
+      change: (other) => compareWith(channel, server, other),
+    }),
+  );
+}
+
+/**
+ * @param {Scene} channel
+ * @param {string} sum
+ */
+async function chooseSum(channel, sum) {
+  await channel.learn(sum);
+  const { loss, parameters } = channel.scenario;
+  channel.choose(sum, "", carriedOver(loss, parameters, sum));
+}
+
+/**
+ * Lead to Compare, with the batch that is here.
+ * @param {Scene} channel
+ * @param {Server} server
+ * @param {string} other
+ */
+async function compareWith(channel, server, other) {
+  const { scenario } = channel;
+  const { loss, convention, parameters } = scenario;
+  const sides = [
+    { loss, convention, parameters },
+    { loss: other, convention: "", parameters: {} },
+  ];
+  const { shared, isWhole } = shareable(scenario);
+  const answer = await server.link(shared);
+  if (!channel.check(answer)) return;
+  const most = isWhole ? pageData.limits.link : 0;
+  location.href = addressFor(sides, { link: answer?.link ?? "", most, scene: scenario });
+}
+
+/**
+ * All parameters but the lever, which stands under the picture.
+ * @param {{ channel: Scene }} properties
+ */
+function Settings({ channel }) {
+  channel.observe("pointed");
+  const { form, scenario } = channel;
+  const { loss, convention, parameters: chosen } = scenario;
+  const lever = leverOf(form.parameters);
+  const rest = form.parameters.filter((one) => one !== lever);
+  const isAnyChosen = rest.some((one) => isChosen(one, chosen));
+  const fold = useOpened(isAnyChosen, `${loss}|${convention}|${isAnyChosen}`);
+  return h(
+    Fold,
+    { title: say("ui.more_settings", { count: rest.length }), kind: "lp-fold", root: fold, hidden: !rest.length },
+    hosted({
+      make: (root) => {
+        const list = parameterList((name, value) => channel.setParameter(name, value));
+        root.append(list.element);
+        return list;
+      },
+      update: (list) => {
+        list.set(`${loss}|${convention}|${JSON.stringify(rest)}`, rest, chosen); // one's own loss may get others
+        list.light(channel.pointed.part?.of);
+      },
+    }),
+  );
+}
+
+/**
+ * A reference to a fold that opens where `isOpen`, each time `key` changes; the reader may close it.
+ * @param {boolean} isOpen
+ * @param {string} key
+ */
+function useOpened(isOpen, key) {
+  const fold = useRef(/** @type {HTMLDetailsElement | null} */ (null));
+  useLayoutEffect(() => {
+    if (isOpen && fold.current) fold.current.open = true;
+  }, [key]);
+  return fold;
+}

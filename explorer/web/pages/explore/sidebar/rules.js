@@ -1,0 +1,81 @@
+// How labels and texts of the batch are read: what is a positive, which candidates count, what stands in twice.
+import { Checkbox, Field, Fold } from "../../../kit/components.js";
+import { labelRules, targetsOf } from "../../../kit/label_rules.js";
+import { show } from "../../../kit/numbers.js";
+import { twinsField } from "../../../kit/sidebar.js";
+import { h, hosted } from "../../../kit/view.js";
+import { say } from "../../../kit/words.js";
+
+/** @typedef {import("../state.js").Scene} Scene */
+
+/** @param {{ channel: Scene }} properties */
+export function RulesFold({ channel }) {
+  channel.observe("scenario", "batch");
+  const { batch, scenario, form } = channel;
+  const { rules } = scenario;
+  /** @type {(changed: Parameters<Scene["set"]>[0]["rules"]) => void} */
+  const set = (changed) => channel.set({ rules: changed }, { announce: false });
+  return h(
+    Fold,
+    { title: say("ui.rules"), kind: "lp-fold" },
+    hosted({
+      make: (root) => {
+        const fields = labelRules("lp-", (changed) => channel.set({ rules: changed }));
+        root.append(fields.element);
+        return fields;
+      },
+      update: (fields) => {
+        fields.set(rules);
+        if (batch) fields.tell(batch);
+      },
+    }),
+    h("ul.lp-rules", null, batch && linesOf(batch).map((line) => h("li", { key: line }, line))),
+    h(Checkbox, {
+      name: say("ui.extra_negatives"),
+      checked: rules.extra_negatives,
+      change: (extra) => set({ extra_negatives: extra }),
+    }),
+    form.counted
+      ? hosted({
+          make: (root) => {
+            const field = twinsField("lp-twins", ["keep", "leave_out"], (chosen) =>
+              channel.set({ rules: { twins: chosen } }),
+            );
+            root.append(field.element);
+            return field;
+          },
+          update: (field) => field.set(rules.twins),
+        })
+      : null,
+    h(
+      Field,
+      { name: say("ui.prototypes") },
+      h("textarea", {
+        rows: 2,
+        spellcheck: false,
+        value: rules.prototypes,
+        onChange: (event) => set({ prototypes: event.currentTarget.value }),
+      }),
+    ),
+  );
+}
+
+/**
+ * What follows from the rules for the batch that is shown.
+ * @param {import("../../../wire").SceneBatch} batch
+ */
+function linesOf(batch) {
+  const { positives, labels, threshold, negatives, owned, classes, sentences, dimension } = batch;
+  return [
+    say("rule.positives", { count: positives, all: labels.length, threshold: show(threshold) }),
+    say("rule.negatives", { count: negatives }),
+    owned ? say("rule.owned", { count: owned }) : "",
+    say("rule.classes", { count: classes, sentences: sentences.length }),
+    say(dimension ? "rule.vectors" : "rule.no_vectors", { dimension }),
+    batch.orthogonal ? say("rule.orthogonal") : "",
+    batch.given ? say("rule.given") : "",
+    targetsOf(batch.label_range),
+    say("rule.levels"),
+    say("rule.logits"),
+  ].filter(Boolean);
+}
