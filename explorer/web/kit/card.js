@@ -52,17 +52,21 @@ export function pairsAt(shown, row, column) {
 }
 
 /**
- * `emit` hears ("point", pairs, part) where a number of the formula is pointed at, and ("lead", of) where
- * it is entered: the name of the step or parameter that it came from.
- * @param {(...told: Told) => void} emit
+ * A card that tells of a cell: both its sides, its formula in numbers, its weight and gradient. `emit` hears
+ * ("point", pairs, part) where a number of the formula is pointed at, and ("lead", of) where it is entered: the
+ * name of the step or parameter that it came from.
  */
-export function cellCard(emit) {
-  const element = h("div.lp-card");
-  let told = "";
-  /** @type {DrawnStep | null} */
-  let toldOf = null;
-  /** @type {{ own: Float32Array, beside: Float32Array | null } | null} */
-  let gradients = null;
+class CellCard {
+  /** @param {(...told: Told) => void} emit */
+  constructor(emit) {
+    this.emit = emit;
+    this.element = h("div.lp-card");
+    this.shown = "";
+    /** @type {DrawnStep | null} */
+    this.step = null;
+    /** @type {{ own: Float32Array, beside: Float32Array | null } | null} */
+    this.gradients = null; // of the pairs of its picture
+  }
 
   /**
    * `at`: the cell's place, or null; `mark`: whether it is the "pinned" one or the "heaviest".
@@ -70,21 +74,21 @@ export function cellCard(emit) {
    * @param {[number, number] | null} at
    * @param {"pinned" | "heaviest" | ""} mark
    */
-  function tell(step, at, mark) {
+  tell(step, at, mark) {
     const key = JSON.stringify([at, mark, language()]);
-    if (key === told && (toldOf === step || !at)) return;
-    if (toldOf?.picture !== step.picture) gradients = null;
-    [told, toldOf] = [key, step];
+    if (key === this.shown && (this.step === step || !at)) return;
+    if (this.step?.picture !== step.picture) this.gradients = null;
+    [this.shown, this.step] = [key, step];
     if (!at) {
-      element.replaceChildren(h("p.lp-hint", {}, say("ui.hover_hint")));
+      this.element.replaceChildren(h("p.lp-hint", {}, say("ui.hover_hint")));
       return;
     }
     const [row, column] = at;
-    const { shown } = step;
+    const { row_axis: rows, column_axis: columns } = step.shown;
     const formula = formulaOf(step, row, column);
-    wire(step, formula, row, column);
-    element.replaceChildren(
-      h("div.lp-sides", {}, side(step, shown.row_axis, row, true), side(step, shown.column_axis, column, false)),
+    this.wire(step, formula, row, column);
+    this.element.replaceChildren(
+      h("div.lp-sides", {}, this.#side(step, rows, row, true), this.#side(step, columns, column, false)),
       formula,
       h("div.lp-facts", {}, factsOf(step, row, column), mark ? h("span.lp-pinned", {}, say(`ui.${mark}`)) : null),
       ...(mark === "heaviest" ? [h("p.lp-hint", {}, say("ui.hover_hint"))] : []),
@@ -92,64 +96,15 @@ export function cellCard(emit) {
   }
 
   /**
-   * @param {DrawnStep} step
-   * @param {number} row
-   * @param {number} column
-   */
-  function formulaOf(step, row, column) {
-    const { shown, arrays } = step;
-    const index = row * shown.columns + column;
-    const formula = h("div.lp-live");
-    const live = shown.live && substituted(step, row, column);
-    if (shown.boolean) {
-      if (live) tex(formula, `${live}\\,?`);
-      return formula;
-    }
-    // What takes no part has a number in the formula, and no part of it in the cell.
-    const becomes = isAbsent(step, index) ? "\\;\\to\\;" : " = ";
-    tex(formula, (live ? live + becomes : "") + bare(texNumber(arrays.value[index])));
-    return formula;
-  }
-
-  /**
-   * @param {DrawnStep} step
-   * @param {number} row
-   * @param {number} column
-   */
-  function factsOf({ shown, arrays, batch }, row, column) {
-    const index = row * shown.columns + column;
-    const absent = isAbsent({ arrays }, index);
-    const facts = [];
-    const falsely = batch && falseNegative(batch, shown, row, column);
-    if (falsely)
-      facts.push(
-        h("strong", {}, say(`ui.false_negative.${falsely}`, { axis: say(`axis.one.${shown.row_axis.name}`) })),
-      );
-    if (shown.boolean) {
-      const takes = arrays.value[index];
-      const said = say(takes ? "ui.takes_part" : "ui.takes_no_part");
-      facts.push(h(takes ? "span" : "span.lp-absent", {}, said));
-    } else if (absent) facts.push(h("span.lp-absent", {}, say("ui.takes_no_part")));
-    if (arrays.weight && !absent)
-      facts.push(h("span", {}, say("ui.weight_is", { share: percent(arrays.weight[index]) })));
-    if (arrays.gradient) {
-      const value = show(arrays.gradient[index]);
-      facts.push(h("span", {}, say("ui.gradient_is", { step: shown.name, value })));
-    }
-    if (arrays.gradient && shown.beside && !absent) facts.push(h("span", {}, say("ui.gradient_beside")));
-    return facts;
-  }
-
-  /**
    * The gradient of a pair by its similarity, and, where there is one, the projected one beside it.
    * @param {DrawnStep} step
    * @param {number} pair
    */
-  function felt({ picture }, pair) {
+  #gradients({ picture }, pair) {
     const { gradient, score_gradient: beside } = picture.pairs;
-    gradients ??= { own: floats(gradient), beside: beside === null ? null : floats(beside) };
-    const own = show(gradients.own[pair], 3);
-    const byScore = gradients.beside?.[pair] ?? NaN;
+    this.gradients ??= { own: floats(gradient), beside: beside === null ? null : floats(beside) };
+    const own = show(this.gradients.own[pair], 3);
+    const byScore = this.gradients.beside?.[pair] ?? NaN;
     if (!picture.figures.projected) return [say("ui.gradient_by_score", { value: own })];
     return [
       say("ui.gradient_projected", { value: own }),
@@ -163,16 +118,16 @@ export function cellCard(emit) {
    * @param {number} index
    * @param {boolean} isRow
    */
-  function side(step, axis, index, isRow) {
+  #side(step, axis, index, isRow) {
     if (axis.items[index] === undefined || !axis.name || !step.batch) return null;
     const letter = (LETTERS[axis.name] ?? ["", ""])[isRow ? 0 : 1];
-    const called = `${calledAt(step, axis, index)}${letter ? ` (${letter})` : ""}`;
+    const name = `${calledAt(step, axis, index)}${letter ? ` (${letter})` : ""}`;
     const known = isPaired(axis.name) ? labelAndScore(step, axis, index) : null;
-    const facts = known ? [pairFacts(known), ...felt(step, axis.pairs[index])].join(" · ") : "";
+    const facts = known ? [pairFacts(known), ...this.#gradients(step, axis.pairs[index])].join(" · ") : "";
     return h(
       `div.lp-side.lp-of-${isRow ? "row" : "column"}`,
       { "data-batch-text": "" },
-      h("b", {}, called),
+      h("b", {}, name),
       textsAt(step, axis, index).map((line) => h("p", { title: line }, clip(line, 110))),
       facts ? h("small", {}, facts) : null,
     );
@@ -185,7 +140,7 @@ export function cellCard(emit) {
    * @param {number} row
    * @param {number} column
    */
-  function wire(step, formula, row, column) {
+  wire(step, formula, row, column) {
     const { shown } = step;
     /** @type {Record<string, Axis>} */
     const axes = { row: shown.row_axis, column: shown.column_axis };
@@ -203,9 +158,9 @@ export function cellCard(emit) {
       part.title = more ? say("ui.live_rest", { count: more }) : [of, whose].filter(Boolean).join(" · ");
       part.setAttribute("role", "button");
       part.setAttribute("aria-label", `${part.title}: ${part.textContent}`);
-      const reach = () => emit("point", pairs, { of, at });
-      const leave = () => emit("point", [], null);
-      const lead = () => emit("lead", of);
+      const reach = () => this.emit("point", pairs, { of, at });
+      const leave = () => this.emit("point", [], null);
+      const lead = () => this.emit("lead", of);
       const acts = { mouseenter: reach, focus: reach, mouseleave: leave, blur: leave, click: lead };
       for (const [event, act] of Object.entries(acts)) part.addEventListener(event, act);
       part.addEventListener("keydown", (event) => {
@@ -216,8 +171,56 @@ export function cellCard(emit) {
     formula.querySelector(".katex-html")?.removeAttribute("aria-hidden");
     formula.querySelector(".katex-mathml")?.setAttribute("aria-hidden", "true");
   }
+}
 
-  return { element, tell, wire };
+/** @param {ConstructorParameters<typeof CellCard>[0]} emit */
+export const cellCard = (emit) => new CellCard(emit);
+
+/**
+ * @param {DrawnStep} step
+ * @param {number} row
+ * @param {number} column
+ */
+function formulaOf(step, row, column) {
+  const { shown, arrays } = step;
+  const index = row * shown.columns + column;
+  const formula = h("div.lp-live");
+  const live = shown.live && substituted(step, row, column);
+  if (shown.boolean) {
+    if (live) tex(formula, `${live}\\,?`);
+    return formula;
+  }
+  // What takes no part has a number in the formula, and no part of it in the cell.
+  const becomes = isAbsent(step, index) ? "\\;\\to\\;" : " = ";
+  tex(formula, (live ? live + becomes : "") + bare(texNumber(arrays.value[index])));
+  return formula;
+}
+
+/**
+ * @param {DrawnStep} step
+ * @param {number} row
+ * @param {number} column
+ */
+function factsOf({ shown, arrays, batch }, row, column) {
+  const index = row * shown.columns + column;
+  const absent = isAbsent({ arrays }, index);
+  const facts = [];
+  const falsely = batch && falseNegative(batch, shown, row, column);
+  if (falsely)
+    facts.push(h("strong", {}, say(`ui.false_negative.${falsely}`, { axis: say(`axis.one.${shown.row_axis.name}`) })));
+  if (shown.boolean) {
+    const takes = arrays.value[index];
+    const said = say(takes ? "ui.takes_part" : "ui.takes_no_part");
+    facts.push(h(takes ? "span" : "span.lp-absent", {}, said));
+  } else if (absent) facts.push(h("span.lp-absent", {}, say("ui.takes_no_part")));
+  if (arrays.weight && !absent)
+    facts.push(h("span", {}, say("ui.weight_is", { share: percent(arrays.weight[index]) })));
+  if (arrays.gradient) {
+    const value = show(arrays.gradient[index]);
+    facts.push(h("span", {}, say("ui.gradient_is", { step: shown.name, value })));
+  }
+  if (arrays.gradient && shown.beside && !absent) facts.push(h("span", {}, say("ui.gradient_beside")));
+  return facts;
 }
 
 /** @param {string} axis */

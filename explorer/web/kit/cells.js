@@ -89,26 +89,29 @@ export function rangeOf(values, columns, view, { fromZero = false } = {}) {
  * A canvas of cells with what lies over it: bands for a row and a column, a frame for a cell and for a
  * pinned one (with `pins`), and the rectangle that a hand drags. `thin`: the least width of a mark in
  * pixels.
- * @param {{ role: string, pins?: boolean, thin?: number }} options
  */
-export function cellStage({ role, pins = false, thin = 2 }) {
-  const canvas = h("canvas", { tabIndex: 0, role });
-  /** @type {Record<string, HTMLElement>} */
-  const overlays = {
-    row: h("div.lp-band.lp-of-row", { hidden: true }),
-    column: h("div.lp-band.lp-of-column", { hidden: true }),
-    ...(pins ? { pin: h("div.lp-cell.lp-pin", { hidden: true }) } : {}),
-    cell: h("div.lp-cell", { hidden: true }),
-  };
-  const lasso = h("div.lp-lasso", { hidden: true });
-  const element = h("div.lp-stage", {}, canvas, Object.values(overlays), lasso);
-  const offscreen = h("canvas");
-  const hatched = h("canvas");
-  // What is hatched there, and how: while a slider moves it is the same.
-  let hatchedOf = { key: "", any: false, present: /** @type {ArrayLike<number>} */ ([]) };
-  /** @type {View} */
-  let view = { top: 0, left: 0, rows: 1, columns: 1 };
-  let size = { width: 0, height: 0 };
+class CellStage {
+  /** @param {{ role: string, pins?: boolean, thin?: number }} options */
+  constructor({ role, pins = false, thin = 2 }) {
+    this.thin = thin;
+    this.canvas = h("canvas", { tabIndex: 0, role });
+    /** @type {Record<string, HTMLElement>} */
+    this.overlays = {
+      row: h("div.lp-band.lp-of-row", { hidden: true }),
+      column: h("div.lp-band.lp-of-column", { hidden: true }),
+      ...(pins ? { pin: h("div.lp-cell.lp-pin", { hidden: true }) } : {}),
+      cell: h("div.lp-cell", { hidden: true }),
+    };
+    this.lasso = h("div.lp-lasso", { hidden: true });
+    this.element = h("div.lp-stage", {}, this.canvas, Object.values(this.overlays), this.lasso);
+    this.offscreen = h("canvas");
+    this.hatched = h("canvas");
+    // What is hatched there, and how: while a slider moves it is the same.
+    this.hatchedOf = { key: "", any: false, present: /** @type {ArrayLike<number>} */ ([]) };
+    /** @type {View} */
+    this.view = { top: 0, left: 0, rows: 1, columns: 1 };
+    this.size = { width: 0, height: 0 };
+  }
 
   /**
    * Draw the part `seen` of the cells on width × height pixels of the page, `ratio` of the screen's to
@@ -118,27 +121,29 @@ export function cellStage({ role, pins = false, thin = 2 }) {
    * @param {View} seen
    * @param {{ width: number, height: number, ratio: number }} room
    */
-  function draw(cells, seen, { width, height, ratio }) {
-    [view, size] = [seen, { width, height }];
+  draw(cells, seen, { width, height, ratio }) {
+    [this.view, this.size] = [seen, { width, height }];
+    const { canvas, element } = this;
     const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];
     if (canvas.width !== wide || canvas.height !== tall) {
       Object.assign(canvas, { width: wide, height: tall });
       for (const box of [canvas, element]) Object.assign(box.style, { width: `${width}px`, height: `${height}px` });
     }
-    paint(offscreen, cells);
+    paint(this.offscreen, cells);
     const context = contextOf(canvas);
     context.imageSmoothingEnabled = false;
     context.clearRect(0, 0, wide, tall);
-    context.drawImage(offscreen, view.left, view.top, view.columns, view.rows, 0, 0, wide, tall);
-    const masked = hatch(context, cells, ratio);
-    return { masked, broken: cells.ramp !== "mask" && cross(context, cells, ratio) };
+    context.drawImage(this.offscreen, seen.left, seen.top, seen.columns, seen.rows, 0, 0, wide, tall);
+    const masked = this.#hatch(context, cells, ratio);
+    return { masked, broken: cells.ramp !== "mask" && this.#cross(context, cells, ratio) };
   }
 
   /**
    * Lead over from what is drawn now to what is drawn next: it fades, or the next one `falls` over it from above.
    * @param {boolean} falls
    */
-  function tween(falls) {
+  tween(falls) {
+    const { canvas } = this;
     if (isStill() || !canvas.width) return;
     const { width, height, style } = canvas;
     const before = h("canvas.lp-before", { width, height, style: style.cssText, "aria-hidden": "true" });
@@ -153,21 +158,21 @@ export function cellStage({ role, pins = false, thin = 2 }) {
    * @param {{ rows: number, columns: number, present: ArrayLike<number> | null }} cells
    * @param {number} ratio
    */
-  function hatch(context, { rows, columns, present }, ratio) {
+  #hatch(context, { rows, columns, present }, ratio) {
     if (!present) return false;
-    const { width, height } = canvas;
-    const key = [rows, columns, ...Object.values(view), width, height, ratio, palette().hatch].join();
-    const same = key === hatchedOf.key && isAlike(present, hatchedOf.present);
-    if (!same) hatchedOf = { key, present, any: hatchAnew({ rows, columns, present }, ratio) };
-    if (hatchedOf.any) context.drawImage(hatched, 0, 0);
-    return hatchedOf.any;
+    const { width, height } = this.canvas;
+    const key = [rows, columns, ...Object.values(this.view), width, height, ratio, palette().hatch].join();
+    const isSame = key === this.hatchedOf.key && isAlike(present, this.hatchedOf.present);
+    if (!isSame) this.hatchedOf = { key, present, any: this.#hatchAnew({ rows, columns, present }, ratio) };
+    if (this.hatchedOf.any) context.drawImage(this.hatched, 0, 0);
+    return this.hatchedOf.any;
   }
 
   /**
    * @param {{ rows: number, columns: number, present: ArrayLike<number> }} cells
    * @param {number} ratio
    */
-  function hatchAnew({ rows, columns, present }, ratio) {
+  #hatchAnew({ rows, columns, present }, ratio) {
     const image = new ImageData(columns, rows);
     const pixels = new Uint32Array(image.data.buffer);
     let any = false;
@@ -177,7 +182,8 @@ export function cellStage({ role, pins = false, thin = 2 }) {
       any = true;
     }
     if (!any) return false;
-    const { width, height } = canvas;
+    const { view, offscreen, hatched } = this;
+    const { width, height } = this.canvas;
     Object.assign(hatched, { width, height });
     const over = contextOf(hatched);
     over.imageSmoothingEnabled = false;
@@ -195,9 +201,10 @@ export function cellStage({ role, pins = false, thin = 2 }) {
    * @param {Cells} cells
    * @param {number} ratio
    */
-  function cross(context, { columns, values }, ratio) {
+  #cross(context, { columns, values }, ratio) {
+    const { view, canvas } = this;
     const [wide, tall] = [canvas.width / view.columns, canvas.height / view.rows];
-    const roomy = Math.min(wide, tall) >= 7 * ratio;
+    const hasRoom = Math.min(wide, tall) >= 7 * ratio;
     let any = false;
     context.strokeStyle = palette().sheet;
     context.lineWidth = 1.5 * ratio;
@@ -206,7 +213,7 @@ export function cellStage({ role, pins = false, thin = 2 }) {
       for (let column = 0; column < view.columns; column += 1) {
         if (!isBroken(values[(view.top + row) * columns + view.left + column])) continue;
         any = true;
-        if (!roomy) continue;
+        if (!hasRoom) continue;
         const [x, y, arm] = [(column + 0.5) * wide, (row + 0.5) * tall, 0.25 * Math.min(wide, tall)];
         for (const lean of [-1, 1]) {
           context.moveTo(x - arm, y - lean * arm);
@@ -222,10 +229,10 @@ export function cellStage({ role, pins = false, thin = 2 }) {
    * What is marked, as [row, column, rows, columns] in cells; what is not named is not.
    * @param {Record<string, Place | null>} marked
    */
-  function mark(marked) {
-    for (const [name, overlay] of Object.entries(overlays)) {
+  mark(marked) {
+    for (const [name, overlay] of Object.entries(this.overlays)) {
       const at = marked[name];
-      if (at) place(overlay, at);
+      if (at) this.#place(overlay, at);
       else overlay.hidden = true;
     }
   }
@@ -234,7 +241,8 @@ export function cellStage({ role, pins = false, thin = 2 }) {
    * @param {HTMLElement} overlay
    * @param {Place} at
    */
-  function place(overlay, [row, column, rows = 1, columns = 1]) {
+  #place(overlay, [row, column, rows = 1, columns = 1]) {
+    const { view, size, thin } = this;
     const [tall, wide] = [size.height / view.rows, size.width / view.columns];
     const [top, left] = [Math.max(row, view.top), Math.max(column, view.left)];
     const bottom = Math.min(row + rows, view.top + view.rows);
@@ -249,12 +257,13 @@ export function cellStage({ role, pins = false, thin = 2 }) {
    * The bands of these sides are drawn with a stronger line.
    * @param {string | null | undefined} side
    */
-  function strengthen(side) {
-    for (const name of ["row", "column"]) overlays[name].classList.toggle("lp-strong", side === name);
+  strengthen(side) {
+    for (const name of ["row", "column"]) this.overlays[name].classList.toggle("lp-strong", side === name);
   }
-
-  return { element, canvas, lasso, draw, tween, mark, strengthen };
 }
+
+/** @param {ConstructorParameters<typeof CellStage>[0]} options */
+export const cellStage = (options) => new CellStage(options);
 
 // The colours of a scale from its largest value down, with up to three numbers beside it.
 export function legendBar() {

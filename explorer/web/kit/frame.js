@@ -40,47 +40,68 @@ import { cellGrid } from "./grid.js";
  * `called` is the key of a layer's name, and `choose` hears which one is wanted. `beside` and `below`
  * stand between the cells and their marks; `scale` may put more around the bar of colours. The hand:
  * see `cellGrid`; `turned` hears of the wheel at a cell, and whether it goes nearer.
- * @param {object} options
- * @param {string[]} options.layers
- * @param {(layer: string) => string} options.called
- * @param {(layer: string) => void} options.choose
- * @param {{ role: string, pins?: boolean, thin?: number }} options.stage
- * @param {HTMLElement[]} [options.beside]
- * @param {HTMLElement[]} [options.below]
- * @param {(bar: HTMLElement) => HTMLElement} [options.scale]
- * @param {import("./grid.js").Hand & { turned: (cell: Cell, nearer: boolean) => void }} options.hand
+ * @typedef {object} Options
+ * @property {string[]} layers
+ * @property {(layer: string) => string} called
+ * @property {(layer: string) => void} choose
+ * @property {{ role: string, pins?: boolean, thin?: number }} stage
+ * @property {HTMLElement[]} [beside]
+ * @property {HTMLElement[]} [below]
+ * @property {(bar: HTMLElement) => HTMLElement} [scale]
+ * @property {import("./grid.js").Hand & { turned: (cell: Cell, nearer: boolean) => void }} hand
  */
-export function cellFrame({ layers, called, choose, stage, beside = [], below = [], scale = (bar) => bar, hand }) {
-  const tabs = Object.fromEntries(
-    layers.map((name) => [
-      name,
-      worded("button.lp-tab", called(name), { type: "button", role: "tab", onclick: () => choose(name) }),
-    ]),
-  );
-  const tabList = h("div.lp-tabs", { role: "tablist" }, Object.values(tabs));
-  const cells = cellStage(stage);
-  const { canvas } = cells;
-  const legend = legendBar();
-  const legendSide = scale(legend.element);
-  const names = { row: h("div.lp-axis.lp-row-axis"), column: h("div.lp-axis.lp-column-axis") };
-  const marks = {
-    row: h("div.lp-ticks.lp-row-ticks", { "aria-hidden": "true", "data-batch-text": "" }),
-    column: h("div.lp-ticks.lp-column-ticks", { "aria-hidden": "true", "data-batch-text": "" }),
-  };
-  const element = h(
-    "div.lp-frame",
-    {},
-    names.row,
-    marks.row,
-    beside,
-    h("div", {}, cells.element, below, marks.column, names.column),
-    legendSide,
-  );
-  let all = { rows: 1, columns: 1 };
+
+/** @param {Options} options */
+export const cellFrame = (options) => new CellFrame(options);
+
+class CellFrame {
+  /** @param {Options} options */
+  constructor({ layers, called, choose, stage, beside = [], below = [], scale = (bar) => bar, hand }) {
+    /** @type {Record<string, HTMLButtonElement>} */
+    this.tabs = Object.fromEntries(
+      layers.map((name) => [
+        name,
+        worded("button.lp-tab", called(name), { type: "button", role: "tab", onclick: () => choose(name) }),
+      ]),
+    );
+    this.tabList = h("div.lp-tabs", { role: "tablist" }, Object.values(this.tabs));
+    this.cells = cellStage(stage);
+    this.canvas = this.cells.canvas;
+    this.legend = legendBar();
+    this.legendSide = scale(this.legend.element);
+    this.names = { row: h("div.lp-axis.lp-row-axis"), column: h("div.lp-axis.lp-column-axis") };
+    this.marks = {
+      row: h("div.lp-ticks.lp-row-ticks", { "aria-hidden": "true", "data-batch-text": "" }),
+      column: h("div.lp-ticks.lp-column-ticks", { "aria-hidden": "true", "data-batch-text": "" }),
+    };
+    this.element = h(
+      "div.lp-frame",
+      {},
+      this.names.row,
+      this.marks.row,
+      beside,
+      h("div", {}, this.cells.element, below, this.marks.column, this.names.column),
+      this.legendSide,
+    );
+    this.all = { rows: 1, columns: 1 };
+    this.grid = cellGrid({ canvas: this.canvas, lasso: this.cells.lasso, ...hand });
+    this.canvas.addEventListener("wheel", (event) => this.#turn(event, hand), { passive: false });
+  }
+
+  /**
+   * @param {WheelEvent} event
+   * @param {Options["hand"]} hand
+   */
+  #turn(event, hand) {
+    const cell = this.grid.meant(event) && this.grid.under(event);
+    if (!cell) return;
+    event.preventDefault();
+    hand.turned(cell, event.deltaY <= 0);
+  }
 
   /** @param {Drawing} drawing */
-  function draw({ rows, columns, layer, present, view, size, range = null, write }) {
-    all = { rows, columns };
+  draw({ rows, columns, layer, present, view, size, range = null, write }) {
+    this.all = { rows, columns };
     const { values, kind } = layer;
     const yes = kind === "mask";
     const [lowest, highest] = range ?? rangeOf(values, columns, view, { fromZero: kind === "share" });
@@ -90,8 +111,8 @@ export function cellFrame({ layers, called, choose, stage, beside = [], below = 
     const [least, largest] = unit ? [0, 1] : centred ? [-reach, reach] : [lowest, highest];
     const ramp = yes || kind === "part" ? "mask" : centred ? "diverging" : "sequential";
     const root = kind === "weight" ? 3 : 1;
-    legend.draw(ramp, write(least, largest, least + (largest - least) * 0.5 ** root), yes);
-    return cells.draw({ rows, columns, values, least, largest, ramp, root, present }, view, size);
+    this.legend.draw(ramp, write(least, largest, least + (largest - least) * 0.5 ** root), yes);
+    return this.cells.draw({ rows, columns, values, least, largest, ramp, root, present }, view, size);
   }
 
   /**
@@ -99,8 +120,8 @@ export function cellFrame({ layers, called, choose, stage, beside = [], below = 
    * @param {string} shown
    * @param {(name: string) => boolean} known
    */
-  function choosable(shown, known = () => true) {
-    for (const [name, tab] of Object.entries(tabs)) {
+  choosable(shown, known = () => true) {
+    for (const [name, tab] of Object.entries(this.tabs)) {
       tab.disabled = !known(name);
       tab.tabIndex = name === shown ? 0 : -1; // one stop of the tab key; arrow keys walk to the others
       tab.setAttribute("aria-selected", String(name === shown));
@@ -113,10 +134,10 @@ export function cellFrame({ layers, called, choose, stage, beside = [], below = 
    * @param {number} length
    * @param {{ at: number, said: import("./types").Child[], title?: string }[]} along
    */
-  function ticks(side, length, along) {
+  ticks(side, length, along) {
     const [extent, from] = side === "row" ? ["height", "top"] : ["width", "left"];
-    marks[side].style.setProperty(extent, `${length}px`);
-    marks[side].replaceChildren(
+    this.marks[side].style.setProperty(extent, `${length}px`);
+    this.marks[side].replaceChildren(
       ...along.map(({ at, said, title }) => {
         const tick = h("span", { title }, ...said);
         tick.style.setProperty(from, `${at}px`);
@@ -126,31 +147,21 @@ export function cellFrame({ layers, called, choose, stage, beside = [], below = 
   }
 
   /** @param {Marked} marked */
-  function mark({ cell = null, pinned = null, row = -1, column = -1, strong = null }) {
+  mark({ cell = null, pinned = null, row = -1, column = -1, strong = null }) {
     const [down, across] = cell ?? [row, column];
     /** @param {string} part */
     const isMeant = (part) => !cell || !strong || strong === part;
-    cells.strengthen(strong);
-    cells.mark({
+    this.cells.strengthen(strong);
+    this.cells.mark({
       cell: cell && isMeant("cell") ? cell : null,
       pin: pinned,
-      row: down >= 0 && isMeant("row") ? [down, 0, 1, all.columns] : null,
-      column: across >= 0 && isMeant("column") ? [0, across, all.rows, 1] : null,
+      row: down >= 0 && isMeant("row") ? [down, 0, 1, this.all.columns] : null,
+      column: across >= 0 && isMeant("column") ? [0, across, this.all.rows, 1] : null,
     });
   }
 
-  const grid = cellGrid({ canvas, lasso: cells.lasso, ...hand });
-  canvas.addEventListener(
-    "wheel",
-    (event) => {
-      const cell = grid.meant(event) && grid.under(event);
-      if (!cell) return;
-      event.preventDefault();
-      hand.turned(cell, event.deltaY <= 0);
-    },
-    { passive: false },
-  );
-
-  const { tween } = cells;
-  return { element, tabList, canvas, names, marks, legendSide, grid, draw, tween, choosable, ticks, mark };
+  /** @param {boolean} falls see `CellStage.tween` */
+  tween(falls) {
+    this.cells.tween(falls);
+  }
 }

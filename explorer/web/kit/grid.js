@@ -19,19 +19,44 @@ const MOVES = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRi
 /** @type {(value: number, least: number, count: number) => number} */
 const within = (value, least, count) => Math.max(least, Math.min(least + count - 1, value));
 
+const DRAG = 6; // pixels that a press moves before it is a drag
+
 /** @param {{ canvas: HTMLCanvasElement, lasso: HTMLElement } & Hand} options */
-export function cellGrid({ canvas, lasso, view, hover, pick, choose, pinched }) {
-  const stage = /** @type {HTMLElement} */ (canvas.parentElement);
-  /** @type {{ x: number, y: number, from: Cell } | null} */
-  let drag = null;
+export const cellGrid = (options) => new CellGrid(options);
+
+class CellGrid {
+  /** @param {{ canvas: HTMLCanvasElement, lasso: HTMLElement } & Hand} options */
+  constructor({ canvas, lasso, ...hand }) {
+    this.canvas = canvas;
+    this.lasso = lasso;
+    this.hand = hand;
+    this.pinch = new Pinch(canvas, hand);
+    /** @type {{ x: number, y: number, from: Cell } | null} */
+    this.drag = null;
+    canvas.addEventListener("pointerdown", (event) => this.#press(event));
+    canvas.addEventListener("pointermove", (event) => {
+      if (!this.pinch.isHeld && (!this.drag || !this.#stretch(event, this.drag))) hand.hover(this.under(event));
+    });
+    canvas.addEventListener("pointerup", (event) => this.#lift(event));
+    canvas.addEventListener("pointercancel", () => this.#release());
+    canvas.addEventListener("pointerleave", () => {
+      if (!this.drag) hand.hover(null);
+    });
+    canvas.addEventListener("click", (event) => this.#tap(event));
+  }
+
+  /** What two fingers moved is drawn anew. */
+  settle() {
+    this.pinch.settle();
+  }
 
   /**
    * @param {MouseEvent} event
    * @param {View} seen
    * @returns {Cell}
    */
-  function nearest(event, { top, left, rows, columns }) {
-    const box = canvas.getBoundingClientRect();
+  #nearest(event, { top, left, rows, columns }) {
+    const box = this.canvas.getBoundingClientRect();
     return [
       top + Math.floor(((event.clientY - box.top) / box.height) * rows),
       left + Math.floor(((event.clientX - box.left) / box.width) * columns),
@@ -42,137 +67,71 @@ export function cellGrid({ canvas, lasso, view, hover, pick, choose, pinched }) 
    * The cell under the pointer, or null beside the canvas.
    * @param {MouseEvent} event
    */
-  function under(event) {
-    const seen = view();
+  under(event) {
+    const seen = this.hand.view();
     if (!seen) return null;
-    const cell = nearest(event, seen);
+    const cell = this.#nearest(event, seen);
     const [row, column] = cell;
-    const inside = row === within(row, seen.top, seen.rows) && column === within(column, seen.left, seen.columns);
-    return inside ? cell : null;
+    const isInside = row === within(row, seen.top, seen.rows) && column === within(column, seen.left, seen.columns);
+    return isInside ? cell : null;
   }
 
-  canvas.addEventListener("pointerdown", (event) => {
-    const from = event.button === 0 && event.pointerType !== "touch" && under(event);
+  /** @param {PointerEvent} event */
+  #press(event) {
+    const from = event.button === 0 && event.pointerType !== "touch" && this.under(event);
     if (!from) return;
-    drag = { x: event.clientX, y: event.clientY, from };
-    canvas.setPointerCapture(event.pointerId);
-  });
-  canvas.addEventListener("pointermove", (event) => {
-    if (!pinch && (!drag || !stretch(event, drag))) hover(under(event));
-  });
-  canvas.addEventListener("pointerup", (event) => {
-    if (!drag) return;
-    const { from } = drag;
-    const far = !lasso.hidden;
-    release();
-    const seen = view();
-    if (!seen) return;
-    if (!far) {
-      const cell = under(event);
-      if (cell) pick(cell);
-      return;
-    }
+    this.drag = { x: event.clientX, y: event.clientY, from };
+    this.canvas.setPointerCapture(event.pointerId);
+  }
+
+  /** @param {PointerEvent} event */
+  #lift(event) {
+    if (!this.drag) return;
+    const { from } = this.drag;
+    const isFar = !this.lasso.hidden;
+    this.#release();
+    const seen = this.hand.view();
+    const cell = this.under(event);
+    if (!isFar && cell) this.hand.pick(cell);
+    if (!isFar || !seen) return;
     // A drag may end beside the canvas: it then reaches to the edge.
-    const { top, left, rows, columns } = seen;
-    const to = nearest(event, seen);
-    const [row, column] = [within(to[0], top, rows), within(to[1], left, columns)];
-    choose({
+    const to = this.#nearest(event, seen);
+    const [row, column] = [within(to[0], seen.top, seen.rows), within(to[1], seen.left, seen.columns)];
+    this.hand.choose({
       top: Math.min(from[0], row),
       left: Math.min(from[1], column),
       rows: Math.abs(from[0] - row) + 1,
       columns: Math.abs(from[1] - column) + 1,
     });
-  });
-  canvas.addEventListener("pointercancel", release);
-  canvas.addEventListener("pointerleave", () => {
-    if (!drag) hover(null);
-  });
-  canvas.addEventListener("click", (event) => {
-    // a touch has no drag, so that the page still scrolls
-    const cell = event.pointerType === "touch" && under(event);
-    if (cell) {
-      hover(cell);
-      pick(cell);
-    }
-  });
-
-  // Two fingers hold on to what is under them; one of them leaves the page to scroll. What they
-  // moved stays so until it is drawn anew, and `settle` is called.
-  const still = { scale: 1, x: 0, y: 0 };
-  let moved = { ...still };
-  /** @type {{ apart: number, at: { x: number, y: number }, moved: typeof still } | null} */
-  let pinch = null;
-  /** @param {TouchList} fingers */
-  const apart = ([a, b]) => Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY));
-  /** @param {TouchList} fingers */
-  const between = ([a, b]) => {
-    const box = stage.getBoundingClientRect();
-    const size = magnified(canvas);
-    return { x: ((a.clientX + b.clientX) / 2 - box.left) / size, y: ((a.clientY + b.clientY) / 2 - box.top) / size };
-  };
-  /** @param {typeof still} next */
-  function move(next) {
-    moved = next;
-    const { scale, x, y } = moved;
-    canvas.style.transform = scale === 1 && !x && !y ? "" : `translate(${x}px, ${y}px) scale(${scale})`;
-    stage.classList.toggle("lp-pinched", Boolean(canvas.style.transform));
   }
-  function settle() {
-    pinch = null;
-    move({ ...still });
-  }
-  canvas.addEventListener(
-    "touchstart",
-    (event) => {
-      if (event.touches.length !== 2 || !event.cancelable || !view()) {
-        pinch = null;
-        return;
-      }
-      event.preventDefault();
-      hover(null);
-      pinch = { apart: apart(event.touches), at: between(event.touches), moved };
-    },
-    { passive: false },
-  );
-  canvas.addEventListener(
-    "touchmove",
-    (event) => {
-      if (!pinch || event.touches.length !== 2) return;
-      event.preventDefault();
-      const [{ moved: from, at }, to] = [pinch, between(event.touches)];
-      const factor = apart(event.touches) / pinch.apart;
-      move({ scale: from.scale * factor, x: to.x - (at.x - from.x) * factor, y: to.y - (at.y - from.y) * factor });
-    },
-    { passive: false },
-  );
-  canvas.addEventListener("touchend", () => {
-    if (!pinch) return;
-    pinch = null;
-    const { scale, x, y } = moved;
-    const [width, height] = [canvas.offsetWidth * scale, canvas.offsetHeight * scale];
-    pinched({
-      left: -x / width,
-      right: (canvas.offsetWidth - x) / width,
-      top: -y / height,
-      bottom: (canvas.offsetHeight - y) / height,
-    });
-  });
-  canvas.addEventListener("touchcancel", settle);
 
-  function release() {
-    drag = null;
-    lasso.hidden = true;
+  /**
+   * A touch has no drag, so that the page still scrolls.
+   * @param {MouseEvent} event
+   */
+  #tap(event) {
+    const isTouch = event instanceof PointerEvent && event.pointerType === "touch";
+    const cell = isTouch && this.under(event);
+    if (!cell) return;
+    this.hand.hover(cell);
+    this.hand.pick(cell);
+  }
+
+  #release() {
+    this.drag = null;
+    this.lasso.hidden = true;
   }
 
   /**
    * @param {MouseEvent} event
    * @param {{ x: number, y: number }} from
    */
-  function stretch(event, from) {
+  #stretch(event, from) {
+    const { lasso } = this;
     const [dx, dy] = [event.clientX - from.x, event.clientY - from.y];
-    if (lasso.hidden && Math.hypot(dx, dy) < 6) return false;
-    const box = canvas.getBoundingClientRect();
-    const size = magnified(canvas);
+    if (lasso.hidden && Math.hypot(dx, dy) < DRAG) return false;
+    const box = this.canvas.getBoundingClientRect();
+    const size = magnified(this.canvas);
     lasso.hidden = false;
     lasso.style.left = `${(Math.min(event.clientX, from.x) - box.left) / size}px`;
     lasso.style.top = `${(Math.min(event.clientY, from.y) - box.top) / size}px`;
@@ -189,17 +148,108 @@ export function cellGrid({ canvas, lasso, view, hover, pick, choose, pinched }) 
    * @param {number} columns
    * @returns {Cell | null}
    */
-  function step(event, [row, column], rows, columns, far = 1) {
+  step(event, [row, column], rows, columns, far = 1) {
     if (!(event.key in MOVES)) return null;
     const [down, right] = MOVES[event.key];
     return [within(row + far * down, 0, rows), within(column + far * right, 0, columns)];
   }
 
   /**
-   * The wheel is for the page, unless the canvas has the focus or Ctrl is held.
+   * Whether the wheel is for the canvas: it is for the page, unless the canvas has the focus or Ctrl is held.
    * @param {WheelEvent} event
    */
-  const meant = (event) => event.ctrlKey || event.metaKey || document.activeElement === canvas;
+  meant(event) {
+    return event.ctrlKey || event.metaKey || document.activeElement === this.canvas;
+  }
+}
 
-  return { under, step, meant, settle };
+/** @typedef {{ scale: number, x: number, y: number }} Moved */
+
+const STILL = { scale: 1, x: 0, y: 0 };
+
+/** @param {TouchList} fingers */
+const distance = ([a, b]) => Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY));
+
+/**
+ * Two fingers hold on to what is under them; one of them leaves the page to scroll. What they moved stays so until
+ * `settle` is called.
+ */
+class Pinch {
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {Hand} hand
+   */
+  constructor(canvas, hand) {
+    this.canvas = canvas;
+    this.hand = hand;
+    this.stage = /** @type {HTMLElement} */ (canvas.parentElement);
+    /** @type {Moved} */
+    this.moved = STILL;
+    /** @type {{ distance: number, at: { x: number, y: number }, moved: Moved } | null} */
+    this.held = null;
+    canvas.addEventListener("touchstart", (event) => this.#begin(event), { passive: false });
+    canvas.addEventListener("touchmove", (event) => this.#follow(event), { passive: false });
+    canvas.addEventListener("touchend", () => this.#end());
+    canvas.addEventListener("touchcancel", () => this.settle());
+  }
+
+  get isHeld() {
+    return this.held !== null;
+  }
+
+  settle() {
+    this.held = null;
+    this.#move(STILL);
+  }
+
+  /** @param {TouchEvent} event */
+  #begin(event) {
+    if (event.touches.length !== 2 || !event.cancelable || !this.hand.view()) {
+      this.held = null;
+      return;
+    }
+    event.preventDefault();
+    this.hand.hover(null);
+    this.held = { distance: distance(event.touches), at: this.#between(event.touches), moved: this.moved };
+  }
+
+  /** @param {TouchEvent} event */
+  #follow(event) {
+    if (!this.held || event.touches.length !== 2) return;
+    event.preventDefault();
+    const { moved: from, at, distance: before } = this.held;
+    const to = this.#between(event.touches);
+    const factor = distance(event.touches) / before;
+    this.#move({ scale: from.scale * factor, x: to.x - (at.x - from.x) * factor, y: to.y - (at.y - from.y) * factor });
+  }
+
+  #end() {
+    if (!this.held) return;
+    this.held = null;
+    const { canvas } = this;
+    const { scale, x, y } = this.moved;
+    const [width, height] = [canvas.offsetWidth * scale, canvas.offsetHeight * scale];
+    this.hand.pinched({
+      left: -x / width,
+      right: (canvas.offsetWidth - x) / width,
+      top: -y / height,
+      bottom: (canvas.offsetHeight - y) / height,
+    });
+  }
+
+  /** @param {TouchList} fingers */
+  #between([a, b]) {
+    const box = this.stage.getBoundingClientRect();
+    const size = magnified(this.canvas);
+    return { x: ((a.clientX + b.clientX) / 2 - box.left) / size, y: ((a.clientY + b.clientY) / 2 - box.top) / size };
+  }
+
+  /** @param {Moved} moved */
+  #move(moved) {
+    this.moved = moved;
+    const { scale, x, y } = moved;
+    const { style } = this.canvas;
+    style.transform = scale === 1 && !x && !y ? "" : `translate(${x}px, ${y}px) scale(${scale})`;
+    this.stage.classList.toggle("lp-pinched", Boolean(style.transform));
+  }
 }

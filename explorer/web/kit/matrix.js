@@ -38,6 +38,16 @@ import { has, language, say } from "./words.js";
  *   resting?: Cell | null }} MatrixState
  */
 
+/**
+ * `words` are the keys of what layers, scales and orders are called. `around`: see AROUND. `tools` stand at the end
+ * of the line with the title. `speak` is what a screen reader says of a cell that is walked to.
+ * @typedef {{ layers: string[], orders: string[],
+ *   words: { layer: (name: string) => string, scale: (name: string) => string, order: (name: string) => string,
+ *     sorted: string },
+ *   orderId?: string | null, around?: (isPresenting: boolean) => number, tools?: HTMLElement | null,
+ *   speak: (cell: Cell) => string }} Options
+ */
+
 /** @typedef {["layer", string] | ["order", string] | ["point", Cell | null] | ["pick", Cell | null]} Told */
 
 const MOST_IN_TABLE = 40;
@@ -51,139 +61,169 @@ const LEAST_TALL = 150; // pixels of the cells
 const AROUND = (/** @type {boolean} */ isPresenting) => (isPresenting ? 325 : 260);
 let count = 0; // of the matrices of a page
 
-/**
- * @param {HTMLElement} root
- * @param {object} options
- * @param {string[]} options.layers
- * @param {string[]} options.orders
- * @param {{ layer: (name: string) => string, scale: (name: string) => string,
- *   order: (name: string) => string, sorted: string }} options.words the keys of what they are called
- * @param {string | null} [options.orderId]
- * @param {(isPresenting: boolean) => number} [options.around] see AROUND
- * @param {HTMLElement | null} [options.tools] stand at the end of the line with the title
- * @param {(cell: Cell) => string} options.speak what a screen reader says of a cell that is walked to
- * @param {(...told: Told) => void} emit
- */
-export function matrix(root, { layers, orders, words, orderId = null, around = AROUND, tools = null, speak }, emit) {
+export class Matrix {
+  /**
+   * @param {HTMLElement} root
+   * @param {Options} options
+   * @param {(...told: Told) => void} emit
+   */
+  constructor(root, options, emit) {
+    this.root = root;
+    this.options = options;
+    this.emit = emit;
+    /** @type {MatrixData | null} */
+    this.data = null;
+    /** @type {MatrixState} */
+    this.state = {};
+    /** @type {{ of: string, range: [number, number] }} */
+    this.kept = { of: "", range: [0, 0] }; // the range of colours of a step
+    this.drawnAs = { step: "", shape: "", masked: false }; // what the picture before showed
+    this.seen = { shape: "", top: 0, left: 0, rows: 1, columns: 1 }; // the part in view, in cells
+    const { orders, words, orderId = null, tools = null } = options;
+    this.order = h(
+      "select",
+      { id: orderId, onchange: () => this.emit("order", this.order.value) },
+      orders.map((name) => worded("option", words.order(name), { value: name })),
+    );
+    this.sorting = h("label.lp-inline", {}, worded("span", words.sorted), this.order);
+    // The colours of numbers follow their own range, or keep the one that they had when this was checked.
+    this.keeps = h("input", { type: "checkbox", onchange: () => this.draw() });
+    this.keeping = h("label.lp-check", {}, this.keeps, worded("span", "ui.keep_range"));
+    this.title = h("span.lp-formula");
+    this.swatches = {
+      masked: swatch("masked", "figure_text.masked"),
+      broken: swatch("broken", "legend.broken"),
+    };
+    this.note = h("p.lp-note", { hidden: true });
+    this.spoken = h("div.lp-spoken", { "aria-live": "polite" });
+    this.whole = worded("button.lp-button", "ui.whole_matrix", {
+      type: "button",
+      hidden: true,
+      onclick: () => this.zoom(null),
+    });
+    this.table = h("div.lp-scroll.lp-cells", { hidden: true, tabIndex: 0 });
+    this.asTable = asTable("button.lp-button", this.table, () => this.data && this.#fillTable(this.data));
+    this.head = h("div.lp-title", {}, this.title, h("span.lp-fill"), this.whole, tools);
+    this.scale = new Measured();
+    this.frame = this.#frame();
+    const { element, tabList, canvas } = this.frame;
+    root.append(h("div.lp-bar", {}, tabList, this.sorting), this.head, element, this.note, this.table, this.spoken);
+    canvas.addEventListener("keydown", (event) => this.#key(event));
+    this.room = roomOf(element, () => this.draw());
+  }
+
   // ---- Furniture ---------------------------------------------------------------------------
 
-  const order = h(
-    "select",
-    { id: orderId, onchange: () => emit("order", order.value) },
-    orders.map((name) => worded("option", words.order(name), { value: name })),
-  );
-  const sorting = h("label.lp-inline", {}, worded("span", words.sorted), order);
-  // The colours of numbers follow their own range, or keep the one that they had when this was checked.
-  const keeps = h("input", { type: "checkbox", onchange: () => draw() });
-  const keeping = h("label.lp-check", {}, keeps, worded("span", "ui.keep_range"));
-  const title = h("span.lp-formula");
-  const measure = h("span");
-  const meaning = h("span.lp-tip", { role: "tooltip", id: `lp-tip-matrix-${++count}` });
-  const measured = h("div.lp-measured", { "aria-describedby": meaning.id }, measure, meaning);
-  /** @type {(kind: string, key: string) => HTMLElement} */
-  const swatch = (kind, key) => h("div.lp-swatch", { hidden: true }, h(`i.lp-swatch-${kind}`), worded("span", key));
-  const swatches = {
-    masked: swatch("masked", "figure_text.masked"),
-    broken: swatch("broken", "legend.broken"),
-  };
-  const note = h("p.lp-note", { hidden: true });
-  const spoken = h("div.lp-spoken", { "aria-live": "polite" });
-  const whole = worded("button.lp-button", "ui.whole_matrix", {
-    type: "button",
-    hidden: true,
-    onclick: () => zoom(null),
-  });
-  const table = h("div.lp-scroll.lp-cells", { hidden: true, tabIndex: 0 });
-  const unfolded = asTable("button.lp-button", table, () => data && fillTable(data));
-  const head = h("div.lp-title", {}, title, h("span.lp-fill"), whole, tools);
-
   // A click pins; a drag chooses the part to look at; the wheel goes nearer or back.
-  const frame = cellFrame({
-    layers,
-    called: words.layer,
-    choose: (layer) => emit("layer", layer),
-    stage: { role: "img", pins: true },
-    scale: (bar) => h("div.lp-legend-side", {}, measured, bar, Object.values(swatches), keeping, unfolded.button),
-    hand: {
-      view: () => (data ? seen : null),
-      hover: (cell) => emit("point", cell),
-      pick: (cell) => emit("pick", cell),
-      choose: zoom,
-      pinched: ({ left, right, top, bottom }) => {
-        grid.settle();
-        zoom({
-          top: Math.round(seen.top + top * seen.rows),
-          rows: Math.round((bottom - top) * seen.rows),
-          left: Math.round(seen.left + left * seen.columns),
-          columns: Math.round((right - left) * seen.columns),
-        });
+  #frame() {
+    const { layers, words } = this.options;
+    return cellFrame({
+      layers,
+      called: words.layer,
+      choose: (layer) => this.emit("layer", layer),
+      stage: { role: "img", pins: true },
+      scale: (bar) =>
+        h(
+          "div.lp-legend-side",
+          {},
+          this.scale.element,
+          bar,
+          Object.values(this.swatches),
+          this.keeping,
+          this.asTable.button,
+        ),
+      hand: {
+        view: () => (this.data ? this.seen : null),
+        hover: (cell) => this.emit("point", cell),
+        pick: (cell) => this.emit("pick", cell),
+        choose: (part) => this.zoom(part),
+        pinched: (edges) => this.#pinch(edges),
+        turned: (at, nearer) => this.#turn(at, nearer),
       },
-      turned: (at, nearer) => {
-        const factor = nearer ? 0.8 : 1.25;
-        const [rows, columns] = [Math.round(seen.rows * factor), Math.round(seen.columns * factor)];
-        const share = [(at[0] - seen.top) / seen.rows, (at[1] - seen.left) / seen.columns];
-        const [top, left] = [Math.round(at[0] - share[0] * rows), Math.round(at[1] - share[1] * columns)];
-        zoom({ top, left, rows, columns });
-      },
-    },
-  });
-  const { canvas, grid, tabList } = frame;
-  root.append(h("div.lp-bar", {}, tabList, sorting), head, frame.element, note, table, spoken);
-  const room = roomOf(frame.element, draw);
+    });
+  }
 
   // ---- What is shown -----------------------------------------------------------------------
 
-  /** @type {MatrixData | null} */
-  let data = null;
-  /** @type {MatrixState} */
-  let state = {};
-  /** @type {{ of: string, range: [number, number] }} */
-  let held = { of: "", range: [0, 0] };
-  let drawnAs = { step: "", shape: "", masked: false }; // what the picture before showed
-  // The part of the matrix in view, in cells.
-  let seen = { shape: "", top: 0, left: 0, rows: 1, columns: 1 };
-
-  /** @param {MatrixData} of */
-  const layerNow = (of) => (state.layer && of.layers[state.layer] ? state.layer : layers[0]);
-  /** @param {MatrixData} of */
-  const shownOf = (of) => /** @type {import("./frame.js").Layer} */ (of.layers[layerNow(of)]);
-
   /** @param {{ data?: MatrixData | null, state?: MatrixState }} next */
-  function update(next) {
-    if (next.state) state = { ...state, ...next.state };
-    if (next.data !== undefined) take(next.data);
-    else if (data) mark();
-    order.value = state.order ?? "";
+  update(next) {
+    if (next.state) this.state = { ...this.state, ...next.state };
+    if (next.data !== undefined) this.#take(next.data);
+    else if (this.data) this.#mark();
+    this.order.value = this.state.order ?? "";
   }
 
-  /** @param {MatrixData | null} next */
-  function take(next) {
-    data = next;
-    for (const part of [head, frame.element, sorting, tabList]) part.hidden = !data;
-    canvas.dataset.drawn = String(state.drawn ?? 0);
+  /** @param {MatrixData | null} data */
+  #take(data) {
+    this.data = data;
+    const { frame, seen } = this;
+    for (const part of [this.head, frame.element, this.sorting, frame.tabList]) part.hidden = !data;
+    frame.canvas.dataset.drawn = String(this.state.drawn ?? 0);
     if (!data) {
-      note.hidden = true;
-      unfolded.close();
+      this.note.hidden = true;
+      this.asTable.close();
       return;
     }
     const shape = `${data.rows}×${data.columns}`;
-    if (shape !== seen.shape) seen = { shape, top: 0, left: 0, rows: data.rows, columns: data.columns };
-    draw();
-    describe(data);
+    if (shape !== seen.shape) this.seen = { shape, top: 0, left: 0, rows: data.rows, columns: data.columns };
+    this.draw();
+    this.#describe(data);
+  }
+
+  /** @param {MatrixData} data */
+  #layerName({ layers }) {
+    const { layer } = this.state;
+    return layer && layers[layer] ? layer : this.options.layers[0];
+  }
+  /** @param {MatrixData} data */
+  #layer(data) {
+    return /** @type {import("./frame.js").Layer} */ (data.layers[this.#layerName(data)]);
   }
 
   // ---- Drawing -----------------------------------------------------------------------------
 
-  // A vector is a strip; a matrix is square in the cell, as far as the room goes. What stands below it
-  // stays on the screen, also on a projector's.
+  draw() {
+    const { data, seen, room, frame } = this;
+    if (!data || !room.width) return;
+    const isNarrow = room.width < 480;
+    this.root.classList.toggle("lp-narrow", isNarrow);
+    const mayHaveTexts =
+      seen.rows > 1 && seen.rows <= MOST_WORDED && room.width >= WORDS_FROM && hasTexts(data.rowAxis);
+    const size = this.#size(mayHaveTexts ? LEAST_WORDS + 120 : isNarrow ? 72 : 160);
+    const layer = this.#layer(data);
+    const name = this.#layerName(data);
+    const present = layer.kind === "mask" ? null : data.present;
+    this.#leadOver(data, present !== null);
+    const range = this.#range(data, layer);
+    const { rows, columns } = data;
+    const found = frame.draw({ rows, columns, layer, present, view: seen, size, range, write: scaleOf(layer) });
+    this.swatches.masked.hidden = !found.masked;
+    this.swatches.broken.hidden = !found.broken;
+    this.scale.explain(this.options.words.scale(layer.of ?? name));
+    frame.choosable(name, (one) => Boolean(data.layers[one]));
+    frame.canvas.dataset.drawn = String(this.state.drawn ?? 0);
+    this.whole.hidden = seen.rows === rows && seen.columns === columns;
+    this.keeping.hidden = layer.kind !== "number";
+    const hasRoom = mayHaveTexts && size.height / seen.rows >= LEAST_CELL;
+    this.#ticks("row", data.rowAxis, { from: seen.top, count: seen.rows, length: size.height, worded: hasRoom });
+    this.#ticks("column", data.columnAxis, { from: seen.left, count: seen.columns, length: size.width, worded: false });
+    this.asTable.refill();
+    this.#mark();
+  }
+
+  #mark() {
+    this.frame.mark({ ...this.state, pinned: this.state.pinned ?? this.state.resting });
+  }
+
   /**
-   * @param {boolean} worded
-   * @param {boolean} narrow
+   * A vector is a strip; a matrix is square in the cell, as far as the room goes. What stands below it stays on the
+   * screen, also on a projector's.
+   * @param {number} beside pixels that stand beside the cells
    */
-  function sizeFor(worded, narrow) {
-    const { rows, columns } = seen;
-    const { width: across, magnified } = room;
-    const beside = worded ? LEAST_WORDS + 120 : narrow ? 72 : 160;
+  #size(beside) {
+    const { rows, columns } = this.seen;
+    const { width: across, magnified } = this.room;
+    const { around = AROUND } = this.options;
     const wide = Math.max(160, Math.min(WIDEST, across - beside));
     const tallest = Math.max(LEAST_TALL, Math.min(WIDEST, window.innerHeight / magnified - around(magnified > 1)));
     const cell = Math.min(wide / columns, tallest / rows, rows === 1 ? 40 : 64);
@@ -196,103 +236,44 @@ export function matrix(root, { layers, orders, words, orderId = null, around = A
     };
   }
 
-  function draw() {
-    if (!data || !room.width) return;
-    const { rows, columns, layers: known } = data;
-    const narrow = room.width < 480;
-    root.classList.toggle("lp-narrow", narrow);
-    const mayBeWorded = seen.rows > 1 && seen.rows <= MOST_WORDED && room.width >= WORDS_FROM && hasTexts(data.rowAxis);
-    const size = sizeFor(mayBeWorded, narrow);
-    const worded = mayBeWorded && size.height / seen.rows >= LEAST_CELL;
-    const layer = shownOf(data);
-    const present = layer.kind === "mask" ? null : data.present;
-    leadOver(data, present !== null);
-    const range = rangeKept(data, layer);
-    const found = frame.draw({ rows, columns, layer, present, view: seen, size, range, write: scaleOf(layer) });
-    swatches.masked.hidden = !found.masked;
-    swatches.broken.hidden = !found.broken;
-    explain(words.scale(layer.of ?? layerNow(data)));
-    frame.choosable(layerNow(data), (name) => Boolean(known[name]));
-    canvas.dataset.drawn = String(state.drawn ?? 0);
-    whole.hidden = seen.rows === rows && seen.columns === columns;
-    keeping.hidden = layer.kind !== "number";
-    ticks("row", data.rowAxis, seen.top, seen.rows, size.height, worded);
-    ticks("column", data.columnAxis, seen.left, seen.columns, size.width, false);
-    unfolded.refill();
-    mark();
-  }
-
-  const mark = () => frame.mark({ ...state, pinned: state.pinned ?? state.resting });
-
   /**
    * Another step or layer of the same shape comes by a short transition; a mask falls over what it masks.
-   * @param {MatrixData} of
+   * @param {MatrixData} data
    * @param {boolean} masked
    */
-  function leadOver(of, masked) {
-    const step = `${of.name}|${layerNow(of)}`;
-    const shape = `${of.key}|${Object.values(seen).join()}`;
-    if (drawnAs.step !== step && drawnAs.shape === shape) frame.tween(masked && !drawnAs.masked);
-    drawnAs = { step, shape, masked };
+  #leadOver(data, masked) {
+    const step = `${data.name}|${this.#layerName(data)}`;
+    const shape = `${data.key}|${Object.values(this.seen).join()}`;
+    const before = this.drawnAs;
+    if (before.step !== step && before.shape === shape) this.frame.tween(masked && !before.masked);
+    this.drawnAs = { step, shape, masked };
   }
 
   /**
    * The range that the colours of this step keep; null where they follow what is in sight.
-   * @param {MatrixData} of
+   * @param {MatrixData} data
    * @param {import("./frame.js").Layer} layer
    */
-  function rangeKept(of, { kind, values }) {
-    if (!keeps.checked || kind !== "number") {
-      held.of = "";
+  #range(data, { kind, values }) {
+    if (!this.keeps.checked || kind !== "number") {
+      this.kept.of = "";
       return null;
     }
-    const step = `${of.key}|${of.name}|${layerNow(of)}`;
-    if (held.of !== step) held = { of: step, range: rangeOf(values, of.columns, seen) };
-    return held.range;
+    const of = `${data.key}|${data.name}|${this.#layerName(data)}`;
+    if (this.kept.of !== of) this.kept = { of, range: rangeOf(values, data.columns, this.seen) };
+    return this.kept.range;
   }
-
-  /**
-   * What the scale measures, in a tip what that means, where it has to be said.
-   * @param {string} key
-   */
-  function explain(key) {
-    setText(measure, say(key));
-    const about = `${key}.about`;
-    meaning.hidden = !has(about);
-    measured.removeAttribute("tabindex");
-    if (meaning.hidden) return;
-    setText(meaning, say(about));
-    measured.tabIndex = 0;
-  }
-
-  /**
-   * The numbers beside the scale: largest, middle, least.
-   * @param {import("./frame.js").Layer} layer
-   * @returns {import("./frame.js").Drawing["write"]}
-   */
-  function scaleOf({ kind }) {
-    if (kind === "mask") return () => [say("ui.yes"), "", say("ui.no")];
-    /** @param {number} value */
-    const unit = (value) => (kind === "weight" ? percent(value) : show(value, 3));
-    return (least, largest, middle) => [unit(largest), unit(middle), unit(least)];
-  }
-
-  /** @param {Side} axis */
-  const hasTexts = ({ textsAt }) => textsAt(0).length > 0;
 
   /**
    * Numbers beside the cells, all or every so many; with texts, label and score where they are `worded`.
    * @param {"row" | "column"} side
    * @param {Side} axis
-   * @param {number} from
-   * @param {number} count
-   * @param {number} length
-   * @param {boolean} worded
+   * @param {{ from: number, count: number, length: number, worded: boolean }} options `length` in pixels
    */
-  function ticks(side, axis, from, count, length, worded) {
-    const box = frame.marks[side];
+  #ticks(side, axis, { from, count, length, worded }) {
+    const box = this.frame.marks[side];
     const names = axis.names.slice(from, from + count);
-    const key = `${data?.key}|${axis.title}|${from}|${length}|${worded}|${names.join()}`;
+    const key = `${this.data?.key}|${axis.title}|${from}|${length}|${worded}|${names.join()}`;
     if (box.dataset.key === key) return;
     box.dataset.key = key;
     box.classList.toggle("lp-worded", worded);
@@ -310,25 +291,24 @@ export function matrix(root, { layers, orders, words, orderId = null, around = A
       const heads = [h("b"), h("q"), h("q"), h("i", {}, "y"), h("i", {}, "s")];
       marks.unshift({ at: -9, said: heads, title: say("ui.label_and_score") });
     }
-    frame.ticks(side, length, marks);
+    this.frame.ticks(side, length, marks);
   }
 
-  /** @param {MatrixData} of */
-  function describe(of) {
-    if (title.dataset.formula !== of.title + language()) {
-      title.dataset.formula = of.title + language();
-      tex(title, of.title);
+  /** @param {MatrixData} data */
+  #describe(data) {
+    const { title, note, frame } = this;
+    if (title.dataset.formula !== data.title + language()) {
+      title.dataset.formula = data.title + language();
+      tex(title, data.title);
     }
-    setText(frame.names.row, of.rowAxis.title);
-    setText(frame.names.column, of.columnAxis.title);
-    const [allRows, allColumns] = of.all;
-    note.hidden = of.rows === allRows && of.columns === allColumns;
-    setText(
-      note,
-      note.hidden ? "" : say("ui.cut", { rows: of.rows, columns: of.columns, all: `${allRows} × ${allColumns}` }),
-    );
-    const called = { name: of.name, rows: allRows, columns: allColumns };
-    canvas.setAttribute("aria-label", say("ui.matrix_label", { ...called, facet: say(words.layer(layerNow(of))) }));
+    setText(frame.names.row, data.rowAxis.title);
+    setText(frame.names.column, data.columnAxis.title);
+    const [rows, columns] = data.all;
+    note.hidden = data.rows === rows && data.columns === columns;
+    const cut = { rows: data.rows, columns: data.columns, all: `${rows} × ${columns}` };
+    setText(note, note.hidden ? "" : say("ui.cut", cut));
+    const facet = say(this.options.words.layer(this.#layerName(data)));
+    frame.canvas.setAttribute("aria-label", say("ui.matrix_label", { name: data.name, rows, columns, facet }));
   }
 
   // ---- Pointing ----------------------------------------------------------------------------
@@ -337,75 +317,142 @@ export function matrix(root, { layers, orders, words, orderId = null, around = A
    * Look at this part, at least 3 cells either way; null for all of it.
    * @param {import("./cells.js").View | null} part
    */
-  function zoom(part) {
+  zoom(part) {
+    const { data } = this;
     if (!data) return;
-    const all = { top: 0, left: 0, rows: data.rows, columns: data.columns };
-    const { top, left, rows, columns } = part ?? all;
+    const { top, left, rows, columns } = part ?? { top: 0, left: 0, rows: data.rows, columns: data.columns };
     const tall = Math.max(Math.min(3, data.rows), Math.min(rows, data.rows));
     const wide = Math.max(Math.min(3, data.columns), Math.min(columns, data.columns));
-    seen = {
-      shape: seen.shape,
+    this.seen = {
+      shape: this.seen.shape,
       rows: tall,
       columns: wide,
       top: Math.max(0, Math.min(top, data.rows - tall)),
       left: Math.max(0, Math.min(left, data.columns - wide)),
     };
-    draw();
+    this.draw();
   }
 
-  canvas.addEventListener("keydown", (event) => {
+  /** @param {{ left: number, right: number, top: number, bottom: number }} edges in shares of the view */
+  #pinch({ left, right, top, bottom }) {
+    const { seen } = this;
+    this.frame.grid.settle();
+    this.zoom({
+      top: Math.round(seen.top + top * seen.rows),
+      rows: Math.round((bottom - top) * seen.rows),
+      left: Math.round(seen.left + left * seen.columns),
+      columns: Math.round((right - left) * seen.columns),
+    });
+  }
+
+  /**
+   * @param {Cell} at
+   * @param {boolean} nearer
+   */
+  #turn(at, nearer) {
+    const { seen } = this;
+    const factor = nearer ? 0.8 : 1.25;
+    const [rows, columns] = [Math.round(seen.rows * factor), Math.round(seen.columns * factor)];
+    const share = [(at[0] - seen.top) / seen.rows, (at[1] - seen.left) / seen.columns];
+    const [top, left] = [Math.round(at[0] - share[0] * rows), Math.round(at[1] - share[1] * columns)];
+    this.zoom({ top, left, rows, columns });
+  }
+
+  /** @param {KeyboardEvent} event */
+  #key(event) {
+    const { data, state } = this;
     if (!data) return;
-    const next = grid.step(event, state.cell ?? [0, -1], data.rows, data.columns);
+    const next = this.frame.grid.step(event, state.cell ?? [0, -1], data.rows, data.columns);
     if (next) {
       event.preventDefault();
-      walk(next);
-    } else if (event.key === "Enter" && state.cell) emit("pick", state.cell);
+      this.#walk(next);
+    } else if (event.key === "Enter" && state.cell) this.emit("pick", state.cell);
     // Esc goes back one thing at a time; what is left of it leaves the presentation.
-    else if (event.key === "Escape" && (!whole.hidden || state.pinned)) {
+    else if (event.key === "Escape" && (!this.whole.hidden || state.pinned)) {
       event.preventDefault();
-      emit("pick", null);
-      zoom(null);
+      this.emit("pick", null);
+      this.zoom(null);
     }
-  });
+  }
 
   /** @param {Cell} to */
-  function walk([row, column]) {
+  #walk([row, column]) {
     // A walk past the edge of what is in view takes the view along.
+    const { seen } = this;
     const top = Math.max(Math.min(seen.top, row), row - seen.rows + 1);
     const left = Math.max(Math.min(seen.left, column), column - seen.columns + 1);
-    if (top !== seen.top || left !== seen.left) zoom({ ...seen, top, left });
-    emit("point", [row, column]);
-    spoken.textContent = speak([row, column]);
+    if (top !== seen.top || left !== seen.left) this.zoom({ ...seen, top, left });
+    this.emit("point", [row, column]);
+    this.spoken.textContent = this.options.speak([row, column]);
   }
 
   // ---- The same as a table -----------------------------------------------------------------
 
   /**
    * For whoever reads rather than looks; at most 40 by 40.
-   * @param {MatrixData} of
+   * @param {MatrixData} data
    */
-  function fillTable(of) {
-    const { values } = shownOf(of);
-    const [rows, columns] = [seen.rows, seen.columns].map((count) => Math.min(count, MOST_IN_TABLE));
-    /** @param {number} count */
-    const upTo = (count) => Array.from({ length: count }, (_, i) => i);
+  #fillTable(data) {
+    const { seen } = this;
+    const { values } = this.#layer(data);
+    const [rows, columns] = [seen.rows, seen.columns].map((count) => upTo(Math.min(count, MOST_IN_TABLE)));
     /** @type {(axis: Side, i: number) => number | string} */
     const named = (axis, i) => axis.names[i] ?? i + 1;
-    const line = upTo(columns).map((c) => h("th", { scope: "col" }, named(of.columnAxis, seen.left + c)));
-    const body = upTo(rows).map((r) =>
+    const heads = columns.map((c) => h("th", { scope: "col" }, named(data.columnAxis, seen.left + c)));
+    const body = rows.map((r) =>
       h(
         "tr",
         {},
-        h("th", { scope: "row" }, named(of.rowAxis, seen.top + r)),
-        upTo(columns).map((c) => {
-          const v = values[(seen.top + r) * of.columns + seen.left + c];
-          return h("td", {}, v === -Infinity ? "·" : show(v, 3));
+        h("th", { scope: "row" }, named(data.rowAxis, seen.top + r)),
+        columns.map((c) => {
+          const value = values[(seen.top + r) * data.columns + seen.left + c];
+          return h("td", {}, value === -Infinity ? "·" : show(value, 3));
         }),
       ),
     );
-    const caption = h("caption", {}, canvas.getAttribute("aria-label") ?? "");
-    table.replaceChildren(h("table", {}, caption, h("thead", {}, h("tr", {}, h("td"), line)), h("tbody", {}, body)));
+    const caption = h("caption", {}, this.frame.canvas.getAttribute("aria-label") ?? "");
+    const head = h("thead", {}, h("tr", {}, h("td"), heads));
+    this.table.replaceChildren(h("table", {}, caption, head, h("tbody", {}, body)));
+  }
+}
+
+/** What a scale measures, and in a tip what that means, where it has to be said. */
+class Measured {
+  constructor() {
+    this.measure = h("span");
+    this.meaning = h("span.lp-tip", { role: "tooltip", id: `lp-tip-matrix-${++count}` });
+    this.element = h("div.lp-measured", { "aria-describedby": this.meaning.id }, this.measure, this.meaning);
   }
 
-  return { update, draw };
+  /** @param {string} key */
+  explain(key) {
+    setText(this.measure, say(key));
+    const about = `${key}.about`;
+    this.meaning.hidden = !has(about);
+    this.element.removeAttribute("tabindex");
+    if (this.meaning.hidden) return;
+    setText(this.meaning, say(about));
+    this.element.tabIndex = 0;
+  }
+}
+
+/** @type {(kind: string, key: string) => HTMLElement} */
+const swatch = (kind, key) => h("div.lp-swatch", { hidden: true }, h(`i.lp-swatch-${kind}`), worded("span", key));
+
+/** @param {Side} axis */
+const hasTexts = ({ textsAt }) => textsAt(0).length > 0;
+
+/** @param {number} count */
+const upTo = (count) => Array.from({ length: count }, (_, i) => i);
+
+/**
+ * The numbers beside the scale: largest, middle, least.
+ * @param {import("./frame.js").Layer} layer
+ * @returns {import("./frame.js").Drawing["write"]}
+ */
+function scaleOf({ kind }) {
+  if (kind === "mask") return () => [say("ui.yes"), "", say("ui.no")];
+  /** @param {number} value */
+  const unit = (value) => (kind === "weight" ? percent(value) : show(value, 3));
+  return (least, largest, middle) => [unit(largest), unit(middle), unit(least)];
 }

@@ -5,7 +5,7 @@ import { cellCard, cellWords, labelAndScore, nameAt, pairsAt, substituted, texts
 import { h } from "./dom.js";
 import { tex } from "./formula.js";
 import { liveFormula } from "./live.js";
-import { matrix } from "./matrix.js";
+import { Matrix } from "./matrix.js";
 import { bare, read, show, texNumber } from "./numbers.js";
 import { landmarkScale } from "./scale.js";
 import { say } from "./words.js";
@@ -34,79 +34,107 @@ import { say } from "./words.js";
 
 const FACETS = ["value", "mask", "weight", "gradient"];
 const ORDERS = ["label", "score", "entry"];
-/** @type {Parameters<typeof matrix>[1]["words"]} */
+/** @type {import("./matrix.js").Options["words"]} */
 const WORDS = {
   layer: (name) => `facet.${name}`,
   scale: (name) => `legend.${name}`,
   order: (name) => `order.${name}`,
   sorted: "ui.sorted_by",
 };
+/** @typedef {DrawnStep & PictureData} ShownStep */
+
+/** @param {PictureData} step */
+const chosenStep = ({ picture }) => picture.steps[picture.chosen];
+/** @param {PictureData} step */
+const isNumber = (step) => "value" in chosenStep(step);
+/** @param {ShownStep} step */
+const isEmpty = (step) => !isNumber(step) && step.shown.rows * step.shown.columns === 0;
+
 /**
- * @param {HTMLElement} root
- * `beside` is where the card of a cell stands; by default that is below the matrix. `around` and `tools`: see `matrix`.
- * @param {{ orderId?: string | null, beside?: HTMLElement | null,
- *   around?: (isPresenting: boolean) => number, tools?: HTMLElement | null }} options
- * @param {(...told: Told) => void} emit
+ * The items that a cell stands for.
+ * @type {(step: DrawnStep, place: Cell) => Cell}
  */
-export function pictureView(root, { orderId = null, beside = null, around, tools = null }, emit) {
-  const lone = h("div.lp-lone", { hidden: true });
-  /** @param {Cell} place */
-  const speak = (place) => (step ? cellWords(step, ...place) : "");
-  const options = { layers: FACETS, orders: ORDERS, words: WORDS, orderId, around, tools, speak };
-  const cells = matrix(root, options, (what, value) => {
-    if (what === "layer") emit("view", { facet: value });
-    else if (what === "order") emit("view", { order: value });
-    else if (what === "pick") pick(value);
-    else if (value && step) emit("point", pairsAt(step.shown, ...value), itemsAt(step, value), null);
-    else emit("point", [], null, null);
-  });
-  const card = cellCard((...told) => {
-    if (told[0] === "lead") lead(told[1]);
-    else emit("point", told[1], told[2] ? cellOfCard : null, told[2]);
-  });
-  root.querySelector(".lp-frame")?.after(lone);
-  if (beside) beside.append(card.element);
-  else root.querySelector(".lp-spoken")?.before(card.element);
+const itemsAt = ({ shown }, [row, column]) => [shown.row_axis.items[row], shown.column_axis.items[column]];
 
-  /** @type {PictureState} */
-  let state = {
-    view: { facet: "value", order: "label", pinned: null },
-    pointed: { pairs: [], cell: null, part: null },
-    drawn: 0,
-  };
-  /** @type {(DrawnStep & PictureData) | null} */
-  let step = null; // the step that is shown, with its arrays unpacked
-  /** @type {Cell | null} */
-  let last = null; // the card stays with the cell last pointed at, so that its formula can be reached
-  /** @type {Cell | null} */
-  let heaviest = null; // of the terms that were shown last: what the card begins with
-  /** @type {Cell | null} */
-  let cellOfCard = null;
+/**
+ * The cell of these items; null where the step has none.
+ * @param {DrawnStep} step
+ * @param {Cell | null} items
+ * @returns {Cell | null}
+ */
+function placeOf({ shown }, items) {
+  if (!items) return null;
+  const row = shown.row_axis.items.indexOf(items[0]);
+  const column = shown.column_axis.items.indexOf(items[1]);
+  return row < 0 || column < 0 ? null : [row, column];
+}
 
-  // A cell as the items it stands for, and back to its place.
-  /** @type {(step: DrawnStep, place: Cell) => Cell} */
-  const itemsAt = ({ shown }, [row, column]) => [shown.row_axis.items[row], shown.column_axis.items[column]];
+class PictureView {
   /**
-   * @param {DrawnStep} step
-   * @param {Cell | null} items
-   * @returns {Cell | null}
+   * `beside` is where the card of a cell stands; by default that is below the matrix. `around` and `tools`: see
+   * `Matrix`.
+   * @param {HTMLElement} root
+   * @param {{ orderId?: string | null, beside?: HTMLElement | null,
+   *   around?: (isPresenting: boolean) => number, tools?: HTMLElement | null }} options
+   * @param {(...told: Told) => void} emit
    */
-  function placeOf(step, items) {
-    if (!items) return null;
-    const row = step.shown.row_axis.items.indexOf(items[0]);
-    const column = step.shown.column_axis.items.indexOf(items[1]);
-    return row < 0 || column < 0 ? null : [row, column];
+  constructor(root, { orderId = null, beside = null, around, tools = null }, emit) {
+    this.emit = emit;
+    /** @type {PictureState} */
+    this.state = {
+      view: { facet: "value", order: "label", pinned: null },
+      pointed: { pairs: [], cell: null, part: null },
+      drawn: 0,
+    };
+    /** @type {ShownStep | null} */
+    this.step = null; // with its arrays unpacked
+    // Cells by their items:
+    /** @type {Cell | null} */
+    this.last = null; // the card stays with the cell last pointed at, so that its formula can be reached
+    /** @type {Cell | null} */
+    this.heaviest = null; // of the terms that were shown last: what the card begins with
+    /** @type {Cell | null} */
+    this.cellOfCard = null;
+    this.lone = h("div.lp-lone", { hidden: true });
+    /** @param {Cell} place */
+    const speak = (place) => (this.step ? cellWords(this.step, ...place) : "");
+    const options = { layers: FACETS, orders: ORDERS, words: WORDS, orderId, around, tools, speak };
+    this.cells = new Matrix(root, options, (...told) => this.#hear(...told));
+    this.card = cellCard((...told) => {
+      if (told[0] === "lead") this.#lead(told[1]);
+      else emit("point", told[1], told[2] ? this.cellOfCard : null, told[2]);
+    });
+    root.querySelector(".lp-frame")?.after(this.lone);
+    if (beside) beside.append(this.card.element);
+    else root.querySelector(".lp-spoken")?.before(this.card.element);
+  }
+
+  /** @param {import("./matrix.js").Told} told what was done to the matrix */
+  #hear(...[what, value]) {
+    const { step } = this;
+    if (what === "layer") this.emit("view", { facet: value });
+    else if (what === "order") this.emit("view", { order: value });
+    else if (what === "pick") this.#pick(value);
+    else if (value && step) this.emit("point", pairsAt(step.shown, ...value), itemsAt(step, value), null);
+    else this.emit("point", [], null, null);
   }
 
   /** @param {{ data?: PictureData, state?: Partial<PictureState> }} next */
-  function update(next) {
-    if (next.state) state = { ...state, ...next.state };
-    if (next.data) take(next.data);
-    else if (step) mark(step);
+  update(next) {
+    if (next.state) this.state = { ...this.state, ...next.state };
+    if (next.data) this.#take(next.data);
+    else if (this.step) this.#mark(this.step);
   }
 
+  redraw = () => this.cells.draw();
+
+  /** Say it in another language. */
+  reword = () => {
+    if (this.step) this.#take(this.step);
+  };
+
   /** @param {PictureData} data */
-  function take(data) {
+  #take(data) {
     const { shown } = data.picture;
     const arrays = {
       value: floats(shown.value),
@@ -115,64 +143,15 @@ export function pictureView(root, { orderId = null, beside = null, around, tools
       mask: shown.mask ? bytes(shown.mask) : null,
       score: floats(data.picture.pairs.score),
     };
-    step = { ...data, shown, arrays, live: liveFormula(shown) };
-    if (arrays.weight) heaviest = itemsAt(step, heaviestOf(arrays.weight, shown.columns));
-    const single = isNumber(step) || isEmpty(step);
-    lone.hidden = !single;
-    card.element.hidden = single;
-    cells.update({ data: single ? null : cellsOf(step), state: marked(step) });
-    if (single) showNumber(step);
-    else showCard(step);
-  }
-
-  /** @param {PictureData} step */
-  const stepShown = ({ picture }) => picture.steps[picture.chosen];
-  /** @param {PictureData} step */
-  const isNumber = (step) => "value" in stepShown(step);
-  /** @param {DrawnStep & PictureData} step */
-  const isEmpty = (step) => !isNumber(step) && step.shown.rows * step.shown.columns === 0;
-
-  // ---- The matrix ----------------------------------------------------------------------------
-
-  /**
-   * @param {DrawnStep & PictureData} step
-   * @returns {import("./matrix.js").MatrixData}
-   */
-  function cellsOf(step) {
-    const { shown, arrays, batch } = step;
-    const { name, latex } = stepShown(step);
-    const kind = shown.boolean ? "mask" : "number";
-    const of = shown.boolean ? "mask" : undefined;
-    /** @type {(side: import("../wire").Axis, count: number, isShown: boolean) => import("./matrix.js").Side} */
-    const axis = (side, count, isShown) => ({
-      title: side.name && isShown ? say("ui.axis", { what: say(`axis.${side.name}`), count }) : "",
-      names: side.items.map((_, i) => nameAt(step, side, i)),
-      textsAt: (place) => textsAt(step, side, place),
-      factsAt: (place) => labelAndScore(step, side, place),
-    });
-    /**
-     * @param {ArrayLike<number> | null} values
-     * @param {Partial<import("./frame.js").Layer>} look
-     * @returns {import("./frame.js").Layer | null}
-     */
-    const layer = (values, look) => values && { values, kind, of, ...look };
-    return {
-      key: batch?.key,
-      rows: shown.rows,
-      columns: shown.columns,
-      all: [shown.all_rows, shown.all_columns],
-      name,
-      title: latex || `\\texttt{${name.replace(/_/g, "\\_")}}`,
-      layers: {
-        value: layer(arrays.value, { centred: shown.signed && !shown.boolean }),
-        mask: layer(arrays.mask, { kind: "mask" }),
-        weight: layer(arrays.weight, { kind: shown.boolean ? "mask" : "weight" }),
-        gradient: layer(arrays.gradient, { centred: !shown.boolean }),
-      },
-      present: shown.hatched && !shown.boolean ? arrays.mask : null,
-      rowAxis: axis(shown.row_axis, shown.all_rows, shown.rows > 1),
-      columnAxis: axis(shown.column_axis, shown.all_columns, true),
-    };
+    const step = { ...data, shown, arrays, live: liveFormula(shown) };
+    this.step = step;
+    if (arrays.weight) this.heaviest = itemsAt(step, heaviestOf(arrays.weight, shown.columns));
+    const isSingle = isNumber(step) || isEmpty(step);
+    this.lone.hidden = !isSingle;
+    this.card.element.hidden = isSingle;
+    this.cells.update({ data: isSingle ? null : matrixData(step), state: this.#marked(step) });
+    if (isSingle) this.#showNumber(step);
+    else this.#showCard(step);
   }
 
   /**
@@ -180,35 +159,36 @@ export function pictureView(root, { orderId = null, beside = null, around, tools
    * @param {DrawnStep} step
    * @returns {import("./matrix.js").MatrixState}
    */
-  function marked(step) {
-    const { cell, pairs, part } = state.pointed;
+  #marked(step) {
+    const { pointed, view, drawn } = this.state;
+    const { cell, pairs, part } = pointed;
     const { shown } = step;
     const at = placeOf(step, cell);
-    const known = !at && pairs.length > 0;
+    const isKnown = !at && pairs.length > 0;
     return {
-      layer: state.view.facet,
-      order: state.view.order,
-      drawn: state.drawn,
+      layer: view.facet,
+      order: view.order,
+      drawn,
       cell: at,
-      pinned: placeOf(step, state.view.pinned),
-      resting: resting(step),
-      row: known ? shown.row_axis.pairs.indexOf(pairs[0]) : -1,
-      column: known ? shown.column_axis.pairs.indexOf(pairs[pairs.length - 1]) : -1,
+      pinned: placeOf(step, view.pinned),
+      resting: this.#resting(step),
+      row: isKnown ? shown.row_axis.pairs.indexOf(pairs[0]) : -1,
+      column: isKnown ? shown.column_axis.pairs.indexOf(pairs[pairs.length - 1]) : -1,
       strong: part?.at ?? null,
     };
   }
 
   /** @param {DrawnStep} step */
-  function mark(step) {
-    cells.update({ state: marked(step) });
-    if (!card.element.hidden) showCard(step);
+  #mark(step) {
+    this.cells.update({ state: this.#marked(step) });
+    if (!this.card.element.hidden) this.#showCard(step);
   }
 
   /** @param {Cell | null} place */
-  function pick(place) {
-    const items = step && place && itemsAt(step, place);
-    const same = String(state.view.pinned) === String(items);
-    emit("view", { pinned: same ? null : items });
+  #pick(place) {
+    const items = this.step && place && itemsAt(this.step, place);
+    const isPinned = String(this.state.view.pinned) === String(items);
+    this.emit("view", { pinned: isPinned ? null : items });
   }
 
   // ---- The card ------------------------------------------------------------------------------
@@ -217,75 +197,124 @@ export function pictureView(root, { orderId = null, beside = null, around, tools
    * The cell that the card tells of while none is pointed at: the pinned one, the one before, the heaviest.
    * @param {DrawnStep} step
    */
-  const resting = (step) =>
-    [state.view.pinned, last, heaviest].map((items) => placeOf(step, items)).find((place) => place !== null) ?? null;
-
-  /** @param {DrawnStep} step */
-  function showCard(step) {
-    if (state.pointed.cell) last = state.pointed.cell;
-    const at = step.batch ? (placeOf(step, state.pointed.cell) ?? resting(step)) : null;
-    cellOfCard = at && itemsAt(step, at);
-    const now = String(cellOfCard);
-    const mark = now === String(state.view.pinned) ? "pinned" : now === String(heaviest) ? "heaviest" : "";
-    card.tell(step, at, mark);
+  #resting(step) {
+    const cells = [this.state.view.pinned, this.last, this.heaviest];
+    return cells.map((items) => placeOf(step, items)).find((place) => place !== null) ?? null;
   }
 
-  /** @param {string} of */
-  function lead(of) {
-    if (!step) return;
-    const { steps, chosen } = step.picture;
+  /** @param {DrawnStep} step */
+  #showCard(step) {
+    const { pointed, view } = this.state;
+    if (pointed.cell) this.last = pointed.cell;
+    const at = step.batch ? (placeOf(step, pointed.cell) ?? this.#resting(step)) : null;
+    this.cellOfCard = at && itemsAt(step, at);
+    const now = String(this.cellOfCard);
+    const mark = now === String(view.pinned) ? "pinned" : now === String(this.heaviest) ? "heaviest" : "";
+    this.card.tell(step, at, mark);
+  }
+
+  /**
+   * Go to the step that a part of the formula came from, or to its parameter.
+   * @param {string} of
+   */
+  #lead(of) {
+    if (!this.step) return;
+    const { steps, chosen } = this.step.picture;
     const from = steps.slice(0, chosen).findLastIndex((one) => one.name === of);
-    if (from >= 0) emit("view", { step: from });
-    else emit("parameter", of);
+    if (from >= 0) this.emit("view", { step: from });
+    else this.emit("parameter", of);
   }
 
   // ---- A step that is one number: large, with its formula; the loss with its landmarks -------
 
-  /** @param {DrawnStep & PictureData} step */
-  function showNumber(step) {
-    cellOfCard = null;
-    const { name, latex, source, value = NaN } = stepShown(step);
-    const { shown, arrays, landmarks, picture } = step;
-    const { figures, steps, chosen } = picture;
+  /** @param {ShownStep} step */
+  #showNumber(step) {
+    this.cellOfCard = null;
+    const { name, latex, source, value = NaN } = chosenStep(step);
+    const { shown, arrays, picture } = step;
     const formula = h("div.lp-live");
     if (latex) tex(formula, latex, true);
     else formula.append(h("code", {}, source || name));
     if (isEmpty(step)) {
       // A batch without triplets, say.
       const count = { rows: shown.all_rows, columns: shown.all_columns };
-      lone.replaceChildren(formula, h("p.lp-note", {}, say("ui.empty_step", count)));
+      this.lone.replaceChildren(formula, h("p.lp-note", {}, say("ui.empty_step", count)));
       return;
     }
-    const told = [formula, h("strong", {}, show(value, 6))];
+    /** @type {HTMLElement[]} */
+    const parts = [formula];
     if (shown.live) {
       const put = h("div.lp-live.lp-put");
       tex(put, `${substituted(step, 0, 0)} = ${bare(texNumber(value))}`, true);
-      card.wire(step, put, 0, 0);
-      told.splice(1, 0, put);
+      this.card.wire(step, put, 0, 0);
+      parts.push(put);
     }
-    if (chosen === steps.length - 1) {
-      told.push(h("div.lp-marks", {}, landmarkScale(figures)));
-      for (const landmark of /** @type {const} */ (["collapse", "floor"])) {
-        const height = read(figures[landmark]);
-        if (height === null || !Number.isFinite(height)) continue;
-        const line = h("span");
-        tex(line, `${landmarks[landmark]} = ${bare(texNumber(height))}`);
-        told.push(h(`p.lp-landmark.lp-${landmark}`, {}, say(`ui.${landmark}_is`), " ", line));
-      }
-    } else if (arrays.gradient) {
-      const put = { step: name, value: show(arrays.gradient[0]) };
-      told.push(h("p.lp-note", {}, say("ui.gradient_at_step", put)));
-    }
-    lone.replaceChildren(...told);
+    parts.push(h("strong", {}, show(value, 6)));
+    if (picture.chosen === picture.steps.length - 1) parts.push(...landmarksOf(step));
+    else if (arrays.gradient)
+      parts.push(h("p.lp-note", {}, say("ui.gradient_at_step", { step: name, value: show(arrays.gradient[0]) })));
+    this.lone.replaceChildren(...parts);
   }
+}
 
+/**
+ * @param {ConstructorParameters<typeof PictureView>} given
+ */
+export const pictureView = (...given) => new PictureView(...given);
+
+/**
+ * The loss on a scale with its landmarks, and how each of them follows.
+ * @param {ShownStep} step
+ */
+function landmarksOf({ landmarks, picture: { figures } }) {
+  const lines = /** @type {const} */ (["collapse", "floor"]).flatMap((landmark) => {
+    const height = read(figures[landmark]);
+    if (height === null || !Number.isFinite(height)) return [];
+    const line = h("span");
+    tex(line, `${landmarks[landmark]} = ${bare(texNumber(height))}`);
+    return [h(`p.lp-landmark.lp-${landmark}`, {}, say(`ui.${landmark}_is`), " ", line)];
+  });
+  return [h("div.lp-marks", {}, landmarkScale(figures)), ...lines];
+}
+
+/**
+ * @param {ShownStep} step
+ * @returns {import("./matrix.js").MatrixData}
+ */
+function matrixData(step) {
+  const { shown, arrays, batch } = step;
+  const { name, latex } = chosenStep(step);
+  const kind = shown.boolean ? "mask" : "number";
+  const of = shown.boolean ? "mask" : undefined;
+  /** @type {(side: import("../wire").Axis, count: number, isShown: boolean) => import("./matrix.js").Side} */
+  const axis = (side, count, isShown) => ({
+    title: side.name && isShown ? say("ui.axis", { what: say(`axis.${side.name}`), count }) : "",
+    names: side.items.map((_, i) => nameAt(step, side, i)),
+    textsAt: (place) => textsAt(step, side, place),
+    factsAt: (place) => labelAndScore(step, side, place),
+  });
+  /**
+   * @param {ArrayLike<number> | null} values
+   * @param {Partial<import("./frame.js").Layer>} look
+   * @returns {import("./frame.js").Layer | null}
+   */
+  const layer = (values, look) => values && { values, kind, of, ...look };
   return {
-    update,
-    redraw: () => cells.draw(),
-    // The words follow the language.
-    reword: () => {
-      if (step) take(step);
+    key: batch?.key,
+    rows: shown.rows,
+    columns: shown.columns,
+    all: [shown.all_rows, shown.all_columns],
+    name,
+    title: latex || `\\texttt{${name.replace(/_/g, "\\_")}}`,
+    layers: {
+      value: layer(arrays.value, { centred: shown.signed && !shown.boolean }),
+      mask: layer(arrays.mask, { kind: "mask" }),
+      weight: layer(arrays.weight, { kind: shown.boolean ? "mask" : "weight" }),
+      gradient: layer(arrays.gradient, { centred: !shown.boolean }),
     },
+    present: shown.hatched && !shown.boolean ? arrays.mask : null,
+    rowAxis: axis(shown.row_axis, shown.all_rows, shown.rows > 1),
+    columnAxis: axis(shown.column_axis, shown.all_columns, true),
   };
 }
 

@@ -24,62 +24,110 @@ import { say } from "./words.js";
 /**
  * `sorted` is null for the order the rows come in; `picks`: whether rows are to be picked.
  * @template Row
+ * @typedef {{ columns: Column<Row>[], key?: string, most?: number,
+ *   sorted?: { column: number, down: boolean } | null, picks?: boolean }} Options
+ */
+
+/**
+ * `data` are the rows in the order they come in; their words are made anew, as after a change of
+ * language. `lit`: which rows show what is pointed at elsewhere.
+ * @template Row
+ * @typedef {{ data?: Row[], state?: { lit: (row: Row) => boolean } }} Update
+ */
+
+/**
+ * @template Row
  * @param {HTMLElement} root
- * @param {{ columns: Column<Row>[], key?: string, most?: number,
- *   sorted?: { column: number, down: boolean } | null, picks?: boolean }} options
+ * @param {Options<Row>} options
  * @param {(...told: Told<Row>) => void} [emit]
  */
-export function sortableTable(root, { columns, key, sorted = null, most = 8, picks = false }, emit = () => undefined) {
-  /** @type {Row[]} */
-  let rows = [];
-  /** @type {(row: Row) => boolean} */
-  let lit = () => false;
-  let order = sorted;
-  let whole = false;
+export function sortableTable(root, options, emit = () => undefined) {
+  /** @type {SortableTable<Row>} */
+  const table = new SortableTable(options, emit);
+  root.classList.add("lp-scroll");
+  root.append(table.element, table.more);
+  return { update: (/** @type {Update<Row>} */ next) => table.update(next) };
+}
 
-  const marks = columns.map(() => h("span.lp-arrow", { "aria-hidden": "true" }));
-  const heads = columns.map((column, place) =>
-    h(
-      "th",
-      { scope: "col", className: column.wide ? "lp-wide" : "" },
-      h("button.lp-sort", { type: "button", onclick: () => sort(place) }, worded("span", column.key), marks[place]),
-    ),
-  );
-  const body = h("tbody");
-  const table = h("table.lp-sortable", { "aria-label": key && say(key) }, h("thead", {}, h("tr", {}, heads)), body);
-  const more = h("button.lp-button.lp-more-rows", {
-    type: "button",
-    hidden: true,
-    onclick: () => {
-      whole = !whole;
-      draw();
-    },
-  });
-  /** @type {{ line: HTMLTableRowElement, cells: HTMLElement[], row: Row }[]} */
-  const lines = [];
+/** @template Row */
+class SortableTable {
+  /**
+   * @param {Options<Row>} options
+   * @param {(...told: Told<Row>) => void} emit
+   */
+  constructor({ columns, key, sorted = null, most = 8, picks = false }, emit) {
+    this.columns = columns;
+    this.key = key;
+    this.most = most;
+    this.picks = picks;
+    this.emit = emit;
+    this.order = sorted;
+    this.isWhole = false;
+    /** @type {Row[]} */
+    this.rows = [];
+    /** @type {(row: Row) => boolean} */
+    this.lit = () => false;
+    /** @type {{ line: HTMLTableRowElement, cells: HTMLElement[], row: Row }[]} */
+    this.lines = [];
+    this.marks = columns.map(() => h("span.lp-arrow", { "aria-hidden": "true" }));
+    this.heads = columns.map((column, place) => {
+      const sort = () => this.#sort(place);
+      const button = h(
+        "button.lp-sort",
+        { type: "button", onclick: sort },
+        worded("span", column.key),
+        this.marks[place],
+      );
+      return h("th", { scope: "col", className: column.wide ? "lp-wide" : "" }, button);
+    });
+    this.body = h("tbody");
+    this.more = h("button.lp-button.lp-more-rows", { type: "button", hidden: true, onclick: () => this.#unfold() });
+    const head = h("thead", {}, h("tr", {}, this.heads));
+    this.element = h("table.lp-sortable", { "aria-label": key && say(key) }, head, this.body);
+    walkable(this.body);
+    if (picks) this.body.addEventListener("keydown", (event) => this.#pick(event));
+  }
 
-  /** @param {Column<Row>} column */
-  const numeric = (column) => rows.length > 0 && typeof column.by(rows[0]) === "number";
+  /** @param {Update<Row>} next */
+  update({ data, state }) {
+    if (state) this.lit = state.lit;
+    if (data) {
+      this.rows = data;
+      if (this.key) this.element.setAttribute("aria-label", say(this.key));
+      this.#draw();
+    } else this.#light();
+  }
+
+  #unfold() {
+    this.isWhole = !this.isWhole;
+    this.#draw();
+  }
+
+  /** @param {KeyboardEvent} event */
+  #pick(event) {
+    const entry = this.lines.find(({ line }) => line === event.target);
+    if (event.key === "Enter" && entry) this.emit("pick", entry.row);
+  }
 
   /**
    * Numbers come largest first, words from A to Z; the second time it is the other way round.
    * @param {number} column
    */
-  function sort(column) {
-    const down = order?.column === column ? !order.down : numeric(columns[column]);
-    order = { column, down };
-    draw();
+  #sort(column) {
+    const { rows, order } = this;
+    const isNumeric = rows.length > 0 && typeof this.columns[column].by(rows[0]) === "number";
+    this.order = { column, down: order?.column === column ? !order.down : isNumeric };
+    this.#draw();
   }
 
-  function arranged() {
+  #arranged() {
+    const { order, rows } = this;
     if (!order) return rows;
-    const { by } = columns[order.column];
+    const { by } = this.columns[order.column];
     const sign = order.down ? -1 : 1;
     const keys = new Map(rows.map((row) => [row, by(row)]));
-    const [known, unknown] = [
-      rows.filter((row) => !Number.isNaN(keys.get(row))),
-      rows.filter((row) => Number.isNaN(keys.get(row))),
-    ];
+    const known = rows.filter((row) => !Number.isNaN(keys.get(row)));
+    const unknown = rows.filter((row) => Number.isNaN(keys.get(row)));
     /** @type {(a: any, b: any) => number} */
     const compare = (a, b) => (typeof a === "string" ? a.localeCompare(b) : Number(a > b) - Number(a < b));
     known.sort((a, b) => sign * compare(keys.get(a), keys.get(b)));
@@ -87,115 +135,100 @@ export function sortableTable(root, { columns, key, sorted = null, most = 8, pic
   }
 
   /**
-   * Lines are made once and kept: while a slider moves only their words change.
+   * Lines are made once and stay: while a slider moves only their words change.
    * @param {number} place
    * @param {Row} row that is shown there
    */
-  function lineAt(place, row) {
-    if (place === lines.length) {
-      const cells = columns.map(({ wide }) => h(wide ? "td.lp-wide" : "td"));
-      const line = h(picks ? "tr.lp-pickable" : "tr", { tabIndex: -1 }, cells);
-      const entry = { line, cells, row };
-      columns.forEach(({ box, acts }, i) => {
-        if (box) cells[i].append(h("input", { type: "checkbox", onchange: () => emit("tick", entry.row) }));
-        if (acts)
-          cells[i].append(
-            h("div"),
-            acts(() => entry.row),
-          );
-      });
-      if (picks)
-        line.addEventListener("click", (event) => {
-          if (!(event.target instanceof HTMLInputElement)) emit("pick", entry.row);
-        });
-      for (const event of ["mouseenter", "focus"]) line.addEventListener(event, () => emit("reach", entry.row));
-      for (const event of ["mouseleave", "blur"]) line.addEventListener(event, () => emit("leave"));
-      lines.push(entry);
-      body.append(line);
-    }
-    return Object.assign(lines[place], { row });
+  #lineAt(place, row) {
+    if (place === this.lines.length) this.#addLine(row);
+    return Object.assign(this.lines[place], { row });
   }
 
-  walkable(body);
-  if (picks) {
-    body.addEventListener("keydown", (event) => {
-      const entry = lines.find(({ line }) => line === event.target);
-      if (event.key === "Enter" && entry) emit("pick", entry.row);
+  /** @param {Row} row */
+  #addLine(row) {
+    const { columns, emit } = this;
+    const cells = columns.map(({ wide }) => h(wide ? "td.lp-wide" : "td"));
+    const line = h(this.picks ? "tr.lp-pickable" : "tr", { tabIndex: -1 }, cells);
+    const entry = { line, cells, row };
+    columns.forEach(({ box, acts }, i) => {
+      if (box) cells[i].append(h("input", { type: "checkbox", onchange: () => emit("tick", entry.row) }));
+      if (acts)
+        cells[i].append(
+          h("div"),
+          acts(() => entry.row),
+        );
     });
-  }
-
-  /**
-   * @param {HTMLElement} cell
-   * @param {string | string[]} text
-   */
-  function put(cell, text) {
-    const said = Array.isArray(text) ? text.join("\n") : text;
-    if (cell.dataset.said === said) return;
-    cell.dataset.said = said;
-    if (Array.isArray(text)) {
-      cell.title = said;
-      cell.replaceChildren(
-        h(
-          "div.lp-two",
-          {},
-          text.map((part) => h("span", {}, part)),
-        ),
-      );
-    } else cell.textContent = text;
-  }
-
-  function draw() {
-    const all = arranged();
-    const shown = whole ? all : all.slice(0, most);
-    shown.forEach((row, place) => {
-      const { cells } = lineAt(place, row);
-      columns.forEach(({ cell, box, acts }, i) => {
-        if (box) Object.assign(cells[i].firstChild ?? {}, { checked: box.checked(row), ariaLabel: box.label(row) });
-        else if (acts) {
-          put(/** @type {HTMLElement} */ (cells[i].firstChild), cell?.(row) ?? "");
-          cells[i].lastChild?.dispatchEvent(new Event("lp-row"));
-        } else put(cells[i], cell?.(row) ?? "");
+    if (this.picks)
+      line.addEventListener("click", (event) => {
+        if (!(event.target instanceof HTMLInputElement)) emit("pick", entry.row);
       });
+    for (const event of ["mouseenter", "focus"]) line.addEventListener(event, () => emit("reach", entry.row));
+    for (const event of ["mouseleave", "blur"]) line.addEventListener(event, () => emit("leave"));
+    this.lines.push(entry);
+    this.body.append(line);
+  }
+
+  #draw() {
+    const { lines, rows, more, most, isWhole } = this;
+    const all = this.#arranged();
+    const shown = isWhole ? all : all.slice(0, most);
+    shown.forEach((row, place) => {
+      this.#fill(this.#lineAt(place, row).cells, row);
     });
     lines.forEach(({ line }, place) => {
       line.hidden = place >= shown.length;
     });
     if (!lines.some(({ line }) => line.tabIndex === 0 && !line.hidden) && lines.length) lines[0].line.tabIndex = 0;
-    columns.forEach(({ spare, by }, place) => {
-      if (!spare) return;
-      const hidden = rows.every((row) => Number.isNaN(by(row)));
-      for (const cell of [heads[place], ...lines.map(({ cells }) => cells[place])]) cell.hidden = hidden;
-    });
-    heads.forEach((head, place) => {
-      const sort = order?.column === place ? (order.down ? "descending" : "ascending") : "none";
+    this.#hideSpare();
+    this.heads.forEach((head, place) => {
+      const sort = this.order?.column === place ? (this.order.down ? "descending" : "ascending") : "none";
       head.setAttribute("aria-sort", sort);
-      setText(marks[place], { descending: "▼", ascending: "▲", none: "" }[sort]);
+      setText(this.marks[place], { descending: "▼", ascending: "▲", none: "" }[sort]);
     });
     more.hidden = rows.length <= most;
-    setText(more, whole ? say("ui.fewer_rows") : say("ui.all_rows", { count: rows.length }));
-    light();
+    setText(more, isWhole ? say("ui.fewer_rows") : say("ui.all_rows", { count: rows.length }));
+    this.#light();
   }
-
-  function light() {
-    for (const { line, row } of lines) line.classList.toggle("lp-lit", !line.hidden && lit(row));
-  }
-
-  root.classList.add("lp-scroll");
-  root.append(table, more);
 
   /**
-   * `data` are the rows in the order they come in; their words are made anew, as after a change of
-   * language. `lit`: which rows show what is pointed at elsewhere.
-   * @param {{ data?: Row[], state?: { lit: (row: Row) => boolean } }} next
+   * @param {HTMLElement[]} cells
+   * @param {Row} row
    */
-  function update({ data, state }) {
-    if (state) lit = state.lit;
-    if (data) {
-      rows = data;
-      if (key) table.setAttribute("aria-label", say(key));
-      draw();
-    } else light();
+  #fill(cells, row) {
+    this.columns.forEach(({ cell, box, acts }, i) => {
+      if (box) Object.assign(cells[i].firstChild ?? {}, { checked: box.checked(row), ariaLabel: box.label(row) });
+      else if (acts) {
+        put(/** @type {HTMLElement} */ (cells[i].firstChild), cell?.(row) ?? "");
+        cells[i].lastChild?.dispatchEvent(new Event("lp-row"));
+      } else put(cells[i], cell?.(row) ?? "");
+    });
   }
 
-  return { update };
+  #hideSpare() {
+    this.columns.forEach(({ spare, by }, place) => {
+      if (!spare) return;
+      const hidden = this.rows.every((row) => Number.isNaN(by(row)));
+      for (const cell of [this.heads[place], ...this.lines.map(({ cells }) => cells[place])]) cell.hidden = hidden;
+    });
+  }
+
+  #light() {
+    for (const { line, row } of this.lines) line.classList.toggle("lp-lit", !line.hidden && this.lit(row));
+  }
+}
+
+/**
+ * Write the text of a cell, or its lines, where it is another.
+ * @param {HTMLElement} cell
+ * @param {string | string[]} text
+ */
+function put(cell, text) {
+  const said = Array.isArray(text) ? text.join("\n") : text;
+  if (cell.dataset.said === said) return;
+  cell.dataset.said = said;
+  if (Array.isArray(text)) {
+    cell.title = said;
+    const lines = text.map((part) => h("span", {}, part));
+    cell.replaceChildren(h("div.lp-two", {}, lines));
+  } else cell.textContent = text;
 }
