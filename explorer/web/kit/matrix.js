@@ -5,8 +5,9 @@ import { rangeOf } from "./cells.js";
 import { asTable, h, roomOf, setText, worded } from "./dom.js";
 import { tex } from "./formula.js";
 import { cellFrame } from "./frame.js";
+import { Measured } from "./measured.js";
 import { percent, show } from "./numbers.js";
-import { has, language, say } from "./words.js";
+import { language, say } from "./words.js";
 
 /** @typedef {import("./frame.js").Cell} Cell */
 /**
@@ -59,7 +60,6 @@ const LEAST_CELL = 10; // pixels of a row that has its texts beside it
 const LEAST_TALL = 150; // pixels of the cells
 // Pixels of the screen's height that are not for the cells; on a projector the bar stands above.
 const AROUND = (/** @type {boolean} */ isPresenting) => (isPresenting ? 325 : 260);
-let count = 0; // of the matrices of a page
 
 export class Matrix {
   /**
@@ -413,26 +413,6 @@ export class Matrix {
     const caption = h("caption", {}, this.frame.canvas.getAttribute("aria-label") ?? "");
     const head = h("thead", {}, h("tr", {}, h("td"), heads));
     this.table.replaceChildren(h("table", {}, caption, head, h("tbody", {}, body)));
-  }
-}
-
-/** What a scale measures, and in a tip what that means, where it has to be said. */
-class Measured {
-  constructor() {
-    this.measure = h("span");
-    this.meaning = h("span.lp-tip", { role: "tooltip", id: `lp-tip-matrix-${++count}` });
-    this.element = h("div.lp-measured", { "aria-describedby": this.meaning.id }, this.measure, this.meaning);
-  }
-
-  /** @param {string} key */
-  explain(key) {
-    setText(this.measure, say(key));
-    const about = `${key}.about`;
-    this.meaning.hidden = !has(about);
-    this.element.removeAttribute("tabindex");
-    if (this.meaning.hidden) return;
-    setText(this.meaning, say(about));
-    this.element.tabIndex = 0;
   }
 }
 
