@@ -160,7 +160,7 @@ class CellFrame {
     });
   }
 
-  /** @param {boolean} falls see `CellStage.tween` */
+  /** @param {boolean} falls whether the next one falls over the one before */
   tween(falls) {
     this.cells.tween(falls);
   }

@@ -72,7 +72,7 @@ function placeOf({ shown }, items) {
 class PictureView {
   /**
    * `beside` is where the card of a cell stands; by default that is below the matrix. `around` and `tools`: see
-   * `Matrix`.
+   * the matrix.
    * @param {HTMLElement} root
    * @param {{ orderId?: string | null, beside?: HTMLElement | null,
    *   around?: (isPresenting: boolean) => number, tools?: HTMLElement | null }} options
