@@ -22,6 +22,7 @@ from explorer.lab.training.data import Corpus
 from explorer.lab.training.influence import ALL_FIGURES, LEADING
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.sources.encoders import EMBEDDED
+from tests import warm
 from tests.browser.serving import free_port
 from tests.tiny import save_bert
 from tests.unit.lab.training.taught import corpus as whole_lists
@@ -67,11 +68,16 @@ def as_compiled(file, original):
         shutil.copy(compiled, there)
 
 
-def launched(*command, cwd):
-    """What a process prints that knows nothing of this one."""
+def launched(*command, cwd, python=""):
+    """Return what a process prints that finds LossPrism nowhere; `python` is the warm one unless
+    the test shows that the script starts by itself."""
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
     done = subprocess.run(
-        [sys.executable, *command], cwd=cwd, env=environment, capture_output=True, text=True
+        [python or warm.python(), *command],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout
@@ -134,7 +140,8 @@ ALIKE = dict.fromkeys(PROMPTS, "query: ")
 def test_the_script_trains_the_same_model_again(kind, bert, runs, trained, tmp_path):
     name = trained(TrainingPlan(**{"encoder": bert, **SMALL, **RUNS[kind]}))
     folder = unpacked(runs, name, tmp_path)
-    said = launched(str(folder / "train.py"), cwd=tmp_path)
+    python = sys.executable if kind == "embedded" else ""
+    said = launched(str(folder / "train.py"), cwd=tmp_path, python=python)
     must_be_trained_again(runs, name, folder, said)
 
 
