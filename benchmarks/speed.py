@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from benchmarks.result import Result
-from explorer.export.figure.svg import Pen, fonts_of, line, px, rectangle
+from explorer.export.figure.look import FONTS
+from explorer.export.figure.svg import Pen, line, px, rectangle
 from explorer.export.palette import LIGHT
 
 WIDE, HIGH, COLUMNS = 232, 160, 4  # of a panel, with its margins; and panels in a row
@@ -37,8 +38,8 @@ def drawn(results: Sequence[Result], machine: str) -> str:
     height = HEAD + math.ceil(len(series) / COLUMNS) * HIGH + FOOT
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {px(width)} {px(height)}" '
-        f'width="{px(width)}" height="{px(height)}" font-family="{fonts_of("en")}">',
-        rectangle(0, 0, width, height, fill=LIGHT.ground),
+        f'width="{px(width)}" height="{px(height)}" font-family="{FONTS}">',
+        rectangle(0, 0, width, height, fill=LIGHT.sheet),
         pen.text(LEFT, 24, "Forward and backward in milliseconds, over N", size=15, weight=600),
         *legend(pen, {one.who for panel in series.values() for one in panel}),
     ]

@@ -73,13 +73,25 @@ def argument_parser(program: str | None = None) -> argparse.ArgumentParser:
     figure = commands.add_parser("figure", help="write the figure of a scene, without a browser")
     figure.add_argument("--scenario", required=True, help="a link of the page, or a scene file")
     figure.add_argument(
-        "--out", required=True, help="the .svg or .png file to write, or an .html to point at"
+        "--out", required=True, help="the .svg, .png or .pdf to write, or an .html to point at"
     )
     figure.add_argument("--fetch", action="store_true", help=FETCH)
     figure.add_argument(
         "--language", choices=LANGUAGES, default=LANGUAGES[0], help="language of its words"
     )
     figure.add_argument("--dark", action="store_true", help="light on a dark background")
+    figure.add_argument(
+        "--palette", choices=("light", "dark", "print"), help="print: colours that differ in grey"
+    )
+    figure.add_argument(
+        "--size",
+        choices=("slide", "two_columns", "one_column"),
+        default="slide",
+        help="on paper 7 in and 3.3 in wide, with text of 7 to 9 points",
+    )
+    figure.add_argument(
+        "--picture-only", action="store_true", help="without title, formula and caption"
+    )
     comparing.add_to(commands)
     doctoring.add_to(commands)
     training.add_to(commands)
@@ -112,7 +124,8 @@ def _written(chosen: argparse.Namespace, asked: dict) -> str:
         return ""
     from explorer.export.figure.files import write_figure as write
 
-    return write(chosen.scenario, chosen.out, **asked)
+    asked |= {"palette": chosen.palette or "", "size": chosen.size}
+    return write(chosen.scenario, chosen.out, picture_only=chosen.picture_only, **asked)
 
 
 def main() -> int:

@@ -11,6 +11,7 @@ from typing import Any
 
 from explorer.core.scenario import Scenario
 from explorer.sources.encoders import EMBEDDED
+from tests.scenes import CHART
 from tests.unit.web.test_wire import SMALL, TABLE, packed
 
 # What several functions read by the same code is gone into where it is cheapest to do so.
@@ -86,6 +87,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("explore", "trials"): [{"scenario": {}, "parameter": "scale"}],
         ("explore", "second_opinion"): [{**few, "model": "/tmp"}],
         ("explore", "take"): [{**few, **of_file, "what": what, "dark": True} for what in takes],
+        **{(page, "chart"): [CHART] for page in ("explore", "compare", "finetune")},
         ("explore", "own"): ["mine"],
         ("explore", "own_text"): ["mine"],
         ("explore", "own_write"): [{"name": "mine", "text": "", "digest": ""}],

@@ -37,3 +37,22 @@ def drawn_apart(spec: LossSpec) -> tuple[Convention, ...]:
     other parameters of the same definition, the first."""
     own = tuple(c for c in spec.conventions if spec.under(c.name).definition != spec.definition)
     return own or spec.conventions[:1]
+
+
+# A chart as a page sends it to be drawn.
+CHART = {
+    **{"name": "sweep", "size": "one_column", "palette": "print", "picture_only": True},
+    "chart": {
+        "title": "Loss",
+        "caption": ["cosent"],
+        "legend": [{"name": "A", "colour": "#112233", "dashes": "5 3"}],
+        "panels": [
+            {
+                **{"wide": 200, "tall": 100, "title": ""},
+                "data": [{"type": "scatter", "mode": "lines", "x": [1, 2], "y": [3, None]}],
+                "layout": {"xaxis": {"range": [1, 2]}, "yaxis": {"range": [0, 4]}},
+            },
+            {"wide": 90, "tall": 90, "shapes": [{"tag": "circle", "cx": 1, "cy": 2, "r": 3}]},
+        ],
+    },
+}

@@ -33,6 +33,10 @@ ASKED_FOR = {
 }
 
 
+# The distribution of a module, where none is installed that says so.
+NAMED = {"fpdf": "fpdf2"}
+
+
 def declared(*extras: str) -> dict[str, Requirement]:
     """What pip would be asked for, by name; an extra may name other extras of the project."""
     lines = list(PROJECT["dependencies"])
@@ -66,7 +70,7 @@ def imported(place: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for file in files:
         for module in modules_in(file) - OURS - sys.stdlib_module_names:
-            for distribution in distributions.get(module, [module]):
+            for distribution in distributions.get(module, [NAMED.get(module, module)]):
                 name = canonicalize_name(distribution)
                 found.setdefault(name, set()).add(str(file.relative_to(ROOT)))
     return found

@@ -20,9 +20,10 @@ from explorer.export.figure.axes import Axis
 from explorer.export.figure.cells import Cells, cells_of
 from explorer.export.figure.files import read_scenario, save
 from explorer.export.figure.formula import Run
+from explorer.export.figure.look import FONTS, MATH
 from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.svg import MATH, Pen, clean, fonts_of
-from explorer.export.palette import DARK, LIGHT, Palette, ramp_table
+from explorer.export.figure.svg import Pen, clean
+from explorer.export.palette import Palette, ramp_table
 from explorer.export.picture import picture
 from explorer.locale import catalogue, say
 from explorer.runtime.numbers import display_number
@@ -44,7 +45,7 @@ def interactive_figure(
     """The step and facet that `scenario.view` chooses, as an HTML document."""
     made = picture(exploration)
     shown, step = made.shown, made.steps[made.chosen]
-    pen = Pen(language, DARK if dark else LIGHT)
+    pen = Pen.of(language=language, dark=dark)
     if shown.rows * shown.columns == 0 or step.value is not None:  # nothing to point at
         drawn = matrix_figure(exploration, language=language, dark=dark)
         return _document(exploration, pen, f"<main>{drawn}</main>")
@@ -130,7 +131,7 @@ def _drawn(cells: Cells, rows: Axis, columns: Axis, palette: Palette) -> str:
         yaxis=down,
         height=180 if cells.rows == 1 else 620,
         margin={"l": 70, "r": 20, "t": 16, "b": 60},
-        font={"family": fonts_of("en"), "color": palette.ink},
+        font={"family": FONTS, "color": palette.ink},
         paper_bgcolor=palette.sheet,
         plot_bgcolor=palette.sheet,
     )
@@ -188,7 +189,7 @@ def _document(e: Exploration, pen: Pen, body: str) -> str:
     palette = pen.palette
     style = (
         f"body{{margin:0;background:{palette.sheet};color:{palette.ink};"
-        f"font:15px/1.45 {fonts_of(pen.language)}}}"
+        f"font:15px/1.45 {FONTS}}}"
         "main{max-width:980px;margin:0 auto;padding:18px 22px}h1{font-size:25px;margin:0}"
         f".formula{{font-family:{MATH};font-size:17px;margin:4px 0;white-space:pre-wrap}}"
         f"#card{{min-height:118px;border:1px solid {palette.line};border-radius:8px;"

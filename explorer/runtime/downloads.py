@@ -44,7 +44,7 @@ class Parcel:
 
 @dataclass(frozen=True)
 class Text:
-    """A file to be taken away, as text; a ZIP as base64."""
+    """A file to be taken away, as text; a ZIP or a PDF as base64."""
 
     name: str
     type: str

@@ -183,7 +183,7 @@ def test_the_curves_follow_the_loss_and_the_language(page: Page) -> None:
     expect(page.locator("#lp-sweep-trials")).to_contain_text("试训")
     # Without a number to move there is nothing to ask.
     choose(page, "softmax")
-    expect(page.locator("#main-sweep details")).to_be_hidden()
+    expect(page.locator("#main-sweep > details")).to_be_hidden()
 
 
 def test_the_rule_for_the_scale_is_given_only_where_it_speaks(page: Page) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from explorer.core.explore import Exploration
 from explorer.export import picture_data as data
 from explorer.export.caption import pair_numbers
-from explorer.export.figure.svg import MARGIN, Pen, Style, clean, clipped, line, width_of
+from explorer.export.figure.svg import Pen, Style, clean, clipped, line, width_of
 from explorer.export.layout import NAMED_BY_PAIR, PAIRED
 from explorer.locale import say
 from explorer.runtime.numbers import display_number
@@ -16,6 +18,10 @@ from explorer.runtime.numbers import display_number
 # Up to this many rows or columns each is named by its sentences; beyond, there are ticks.
 MOST_NAMED = 24
 NAME_ROOM = 256.0  # for the sentences beside a row
+NUMBER_ROOM, LABEL_ROOM = 66.0, 50.0  # for its number, and for the label of its pair
+TICKS_ROOM = 58.0  # for ticks in place of names
+LEAST_TITLE = 90.0  # of the name of the rows, however few there are
+TEXT_OF_CELL = 0.62  # the size of a name beside a cell, as a part of the cell
 # Items that belong to one pair each, and go by its number, as on the page.
 
 
@@ -48,11 +54,11 @@ class Axis:
     def _sorting(self, order: str) -> list[float]:
         return self.labels if order == "label" else self.scores
 
-    @property
-    def named(self) -> bool:
-        """Whether there are few enough to be named by their sentences."""
+    def is_named(self, pen: Pen, cell: float) -> bool:
+        """Whether there are few enough to be named by their sentences, beside cells that tall."""
         behind = (*self.pairs, *self.sentences)
-        return len(self) <= MOST_NAMED and any(item >= 0 for item in behind)
+        few = len(self) <= MOST_NAMED and cell * TEXT_OF_CELL >= pen.size.smallest
+        return few and any(item >= 0 for item in behind)
 
     def fragment(self, place: int, room: float, size: float) -> str:
         """The words behind a row or column as far as there is room, "" for none."""
@@ -113,34 +119,38 @@ def _round_steps() -> itertools.chain:
     return itertools.chain.from_iterable((10**k, 2 * 10**k, 5 * 10**k) for k in range(9))
 
 
-def gutter_of(axis: Axis) -> float:
-    """The room that the names of the rows need."""
+def gutter_of(axis: Axis, pen: Pen, cell: float, room: float = NAME_ROOM) -> float:
+    """The room that the names of the rows need, with so much of it for their sentences."""
     if len(axis) <= 1:
         return 0.0
-    if not axis.named:
-        return 58.0
-    widest = max(width_of(axis.fragment(at, NAME_ROOM, 12), 12) for at in range(len(axis)))
-    return 66 + widest + (50 if axis.of_pairs else 0)
+    if not axis.is_named(pen, cell):
+        return TICKS_ROOM
+    widest = max(width_of(axis.fragment(at, room, 12), 12) for at in range(len(axis)))
+    return NUMBER_ROOM + widest + (LABEL_ROOM if axis.of_pairs else 0)
 
 
-def row_names(pen: Pen, axis: Axis, x: float, y: float, tall: float, gutter: float) -> list[str]:
+def row_names(
+    pen: Pen, axis: Axis, x: float, y: float, tall: float, gutter: float, room: float = NAME_ROOM
+) -> list[str]:
+    """The names of the rows in a gutter as `gutter_of` has it with this room; else ticks."""
     faint, cell = pen.palette.faint, tall / len(axis)
     turned: Style = {"fill": faint, "anchor": "middle", "turn": -90.0}
-    out = [pen.text(MARGIN + 10, y + tall / 2, axis.title(), size=12.5, **turned)]
-    if not axis.named:
-        for mark, at, key in axis.ticks():
+    title = clipped(axis.title(), max(tall, LEAST_TITLE), pen.fit(12.5))
+    out = [pen.text(pen.margin + 10, y + tall / 2, title, size=12.5, **turned)]
+    if gutter <= TICKS_ROOM:
+        for mark, at, key in _apart(axis.ticks(), cell, lambda _: pen.fit(11.5)):
             out.append(line(x - 4, y + mark * cell, x, y + mark * cell, faint))
             said = {"size": 11.5, "fill": faint, "anchor": "end"}
             out.append(pen.text(x - 7, y + at * cell + 4, key, **said))
         return out
-    size = min(12.0, cell * 0.62)
+    size = min(12.0, cell * TEXT_OF_CELL)
     small = {"size": size, "fill": faint, "anchor": "end"}
     left, right = x - gutter + 26, x - 8
     for place in range(len(axis)):
         base = y + (place + 0.5) * cell + size * 0.35
         if axis.of_pairs:
             out.append(pen.text(right, base, f"y = {axis.label(place)}", **small))
-        words = axis.fragment(place, NAME_ROOM, size)
+        words = axis.fragment(place, room, pen.fit(size))
         out.append(pen.text(left + 18, base, axis.number(place), **small))
         out.append(pen.text(left + 24, base, words, size=size, kind="row-name"))
     return out
@@ -155,19 +165,31 @@ def column_names(
     cell = wide / len(axis)
     said: Style = {"fill": pen.palette.faint, "anchor": "middle"}
     out, bottom = [], y + 20
-    if len(axis) > MOST_NAMED:
-        for mark, at, key in axis.ticks():
+    size = min(12.0, cell * TEXT_OF_CELL)
+    if len(axis) > MOST_NAMED or size < pen.size.smallest:
+        for mark, at, key in _apart(axis.ticks(), cell, lambda k: width_of(k, pen.fit(11.5)) + 4):
             out.append(line(x + mark * cell, y, x + mark * cell, y + 4, pen.palette.faint))
             out.append(pen.text(x + at * cell, y + 17, key, size=11.5, **said))
     else:
-        size = min(12.0, cell * 0.62)
         turned: Style = {"anchor": "end", "turn": -90.0, "kind": "column-name"}
         for place in range(len(axis)):
             middle = x + (place + 0.5) * cell
             out.append(pen.text(middle, y + 16, axis.number(place), size=size, **said))
-            if words and axis.named:
+            if words and axis.is_named(pen, cell):
                 fragment = axis.fragment(place, 168, size)
                 out.append(pen.text(middle + size * 0.35, y + 24, fragment, size=size, **turned))
                 bottom = max(bottom, y + 28 + 1.08 * width_of(fragment, size))
     out.append(pen.text(x + wide / 2, bottom + 16, axis.title(), size=12.5, **said))
     return out, bottom + 22
+
+
+def _apart(
+    ticks: list[tuple[float, float, str]], cell: float, room_of: Callable[[str], float]
+) -> Iterator[tuple[float, float, str]]:
+    """The ticks whose texts do not reach into the one before."""
+    free = -math.inf
+    for mark, at, key in ticks:
+        room = room_of(key)
+        if at * cell - room / 2 >= free:
+            free = at * cell + room / 2
+            yield mark, at, key

@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 import math
+from typing import Unpack
 
 from explorer.core.explore import Exploration
 from explorer.export import picture_data as data
 from explorer.export.caption import pair_numbers, told_of
 from explorer.export.figure.axes import Axis, column_names
+from explorer.export.figure.look import Look
 from explorer.export.figure.sheet import document, head
-from explorer.export.figure.svg import MARGIN, Pen, clipped, cross, line, rectangle, wrapped
-from explorer.export.palette import DARK, LIGHT
+from explorer.export.figure.svg import Pen, clipped, cross, line, rectangle, wrapped
 from explorer.runtime.numbers import display_number
 
 MOST_BARS_NAMED = 5
 
 
-def bars_figure(exploration: Exploration, *, language: str = "en", dark: bool = False) -> str:
+def bars_figure(exploration: Exploration, **look: Unpack[Look]) -> str:
     """The gradient of every pair as bars, in the order of `scenario.view`, with a caption."""
-    pen = Pen(language, DARK if dark else LIGHT)
-    width, tall, left = 860.0, 260.0, MARGIN + 62
-    wide = width - left - MARGIN
-    told = told_of(exploration, language)
+    pen = Pen.of(**look)
+    width, tall, left = pen.width(860.0), 260.0, pen.margin + 62
+    wide = width - left - pen.margin
+    told = told_of(exploration, pen.language)
     parts, top = head(told, pen, width)
+    if pen.picture_only:
+        drawn, bottom = _bars(exploration, pen, left, top, wide, tall)
+        return document(told, pen, width, drawn, bottom)
     top += 8
     kind = "projected" if exploration.is_projected else "score"
     said = f"{pen.say(f'ui.gradient_note.{kind}')} {pen.say('ui.gradient_sign')}"
-    notes = wrapped(said, width - 2 * MARGIN, 12)
+    notes = wrapped(said, width - 2 * pen.margin, pen.fit(12))
     parts += [
-        pen.text(MARGIN, top, pen.say(f"ui.gradient_per_pair.{kind}"), size=15, weight=600),
+        pen.text(pen.margin, top, pen.say(f"ui.gradient_per_pair.{kind}"), size=15, weight=600),
         *(
-            pen.text(MARGIN, top + 19 + 16 * place, said, size=12, fill=pen.palette.faint)
+            pen.text(pen.margin, top + 19 + 16 * place, said, size=12, fill=pen.palette.faint)
             for place, said in enumerate(notes)
         ),
     ]
@@ -67,6 +71,8 @@ def _bars(
     said = data.Axis("pair", order, order, sentences=[])
     axis = Axis(e, said, len(order), pen.language)
     below, bottom = column_names(pen, axis, x, y + tall, wide, words=False)
+    if pen.picture_only:
+        return out + below, bottom
     felt, bottom = _felt_most(e, pen, gradient, numbers, bottom + 28, x + wide)
     return out + below + felt, bottom
 
@@ -95,13 +101,13 @@ def _felt_most(
     for pair in ranked[:MOST_BARS_NAMED]:
         fill = palette.up if gradient[pair] > 0 else palette.down
         said = {"size": 12.5, "anchor": "end", "weight": 600, "fill": fill}
-        out.append(pen.text(MARGIN + 58, y, display_number(gradient[pair], 3), **said))
+        out.append(pen.text(pen.margin + 58, y, display_number(gradient[pair], 3), **said))
         said = {"size": 12.5, "anchor": "end", "fill": palette.faint}
-        out.append(pen.text(MARGIN + 90, y, str(numbers[pair]), **said))
-        room = (right - MARGIN - 124) / 2
+        out.append(pen.text(pen.margin + 90, y, str(numbers[pair]), **said))
+        room = (right - pen.margin - 124) / 2
         first = clipped(pairs.first[pair], room, 12.5)
         second = clipped(pairs.second[pair], room, 12.5)
-        out.append(pen.text(MARGIN + 100, y, first, size=12.5, kind="bar-name"))
-        out.append(pen.text(MARGIN + 116 + room, y, second, size=12.5, fill=palette.faint))
+        out.append(pen.text(pen.margin + 100, y, first, size=12.5, kind="bar-name"))
+        out.append(pen.text(pen.margin + 116 + room, y, second, size=12.5, fill=palette.faint))
         y += 20
     return out, y - 8

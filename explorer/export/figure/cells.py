@@ -135,7 +135,9 @@ def drawn_cells(pen: Pen, cells: Cells, x: float, y: float, w: float, h: float) 
             size *= min(1.0, (wide - 4) / width_of(said, size))
             kind = "broken" if broken else "cell-number"
             middle = left + wide / 2, top + tall / 2 + size * 0.35
-            numbers.append(pen.text(*middle, said, size=size, fill=ink, anchor="middle", kind=kind))
+            if broken or size >= pen.size.smallest:
+                style = {"size": size, "fill": ink, "anchor": "middle", "kind": kind}
+                numbers.append(pen.text(*middle, said, **style))
         elif broken:
             marks.append(cross(left, top, wide, tall, ink))
     crisp = '<g shape-rendering="crispEdges">'

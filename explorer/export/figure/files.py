@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, Unpack
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.export.figure.bars import bars_figure
+from explorer.export.figure.chart import chart_figure
+from explorer.export.figure.chart_request import read_chart
+from explorer.export.figure.fonts import QUOTED
+from explorer.export.figure.look import Look, look_in
 from explorer.export.figure.matrix import matrix_figure
+from explorer.export.figure.pdf import as_pdf
 from explorer.export.figure.pixels import rasterised
 from explorer.locale import grouped
+from explorer.runtime.downloads import Text
 from explorer.runtime.limits import SCENARIO_BYTES
 from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
+from explorer.runtime.validation import one_of
+from explorer.runtime.wire import Json
 
 
 def write_figure(
@@ -21,30 +33,30 @@ def write_figure(
     out: str | Path,
     *,
     kind: str = "matrix",
-    language: str = "en",
-    dark: bool = False,
+    **look: Unpack[Look],
 ) -> str:
-    """Explore a scenario and write its figure, "matrix" or "bars", to an .svg or .png file.
+    """Explore a scenario and write its figure, "matrix" or "bars", to an .svg, .png or .pdf file.
 
     `source` is a scenario, a link (the whole address or the piece after its #), or the path of
-    a .json file that holds a scenario. Returns what is to be said of the file: a sentence where
-    letters of a PNG are in no font of this computer, else "".
+    a .json file that holds a scenario; `look` is as `Look` has it. Returns what is to be said of
+    the file: a sentence where letters of a PNG or PDF are in no font of this computer, else "".
 
     Raises:
         Problem: if there is no such scenario, or the file cannot be written as asked.
     """
     out = Path(out)
-    if out.suffix.lower() not in (".svg", ".png"):
+    ending = out.suffix.lower()
+    if ending not in (".svg", *MADE_OF_SVG):
         raise Problem("figure_format", name=out.name)
     if kind not in FIGURES:
         raise Problem("figure_kind", name=kind[:60], known=", ".join(FIGURES))
-    drawn = FIGURES[kind](explore(read_scenario(source)), language=language, dark=dark)
-    if out.suffix.lower() == ".svg":
+    drawn = FIGURES[kind](explore(read_scenario(source)), **look)
+    if ending == ".svg":
         save(drawn, out)
         return ""
-    found = rasterised(drawn)
-    save(found.png, out)
-    return found.said(language)
+    found = MADE_OF_SVG[ending](drawn)
+    save(found.content, out)
+    return found.said(look.get("language", "en"))
 
 
 def save(drawn: str | bytes, out: Path) -> None:
@@ -78,4 +90,27 @@ def _scenario_in(path: Path) -> Scenario:
     return Scenario.from_json(chosen)
 
 
+def figure_text(name: str, drawn: str, request: Mapping[str, Any]) -> Text:
+    """A figure as a page takes it away, as SVG or, where it requests the `format` "pdf", as PDF.
+
+    Raises:
+        Problem: if no font of this computer has a letter of the PDF.
+    """
+    if one_of(("svg", "pdf"))(request.get("format") or "svg", "format") == "svg":
+        return Text(f"{name}.svg", "image/svg+xml", drawn)
+    found = as_pdf(drawn)
+    if found.undrawn:
+        raise Problem("figure_letters", letters=found.undrawn[:QUOTED])
+    return Text(f"{name}.pdf", "application/pdf", base64.b64encode(found.content).decode())
+
+
+def chart_text(request: Json) -> Text:
+    """{chart, name, and what `look_in` and `figure_text` read} → a chart of a page as a file."""
+    name = re.sub(r"[^\w-]", "", str(request.get("name")))[:NAME_LETTERS]
+    drawn = chart_figure(read_chart(request.get("chart")), **look_in(request))
+    return figure_text(name or "chart", drawn, request)
+
+
+NAME_LETTERS = 80
+MADE_OF_SVG = {".png": rasterised, ".pdf": as_pdf}
 FIGURES = {"matrix": matrix_figure, "bars": bars_figure}

@@ -9,7 +9,7 @@ from explorer.export.figure.svg import Pen, cross, rectangle
 from explorer.export.palette import channels, ink_on
 from explorer.runtime.numbers import display_number, percent
 
-LEGEND_WIDTH, LEGEND_HEIGHT = 104.0, 150.0
+LEGEND_HEIGHT = 150.0
 
 
 def legend(pen: Pen, cells: Cells, x: float, y: float) -> tuple[list[str], float]:

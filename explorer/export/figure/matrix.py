@@ -8,58 +8,69 @@ beside it. PNGs are made of it in the browser.
 from __future__ import annotations
 
 import math
+from typing import Unpack
 
 from explorer.core.explore import Exploration
 from explorer.export.caption import Legend, landmarks_of, told_of
-from explorer.export.figure.axes import Axis, column_names, gutter_of, row_names
-from explorer.export.figure.cells import cells_of, drawn_cells
-from explorer.export.figure.legend import LEGEND_WIDTH, legend
+from explorer.export.figure.axes import (
+    LABEL_ROOM,
+    NAME_ROOM,
+    NUMBER_ROOM,
+    TEXT_OF_CELL,
+    TICKS_ROOM,
+    Axis,
+    column_names,
+    gutter_of,
+    row_names,
+)
+from explorer.export.figure.cells import Cells, cells_of, drawn_cells
+from explorer.export.figure.legend import legend
+from explorer.export.figure.look import Look
 from explorer.export.figure.sheet import document, head
-from explorer.export.figure.svg import MARGIN, Pen, attributes, clean, line, px, rectangle, width_of
-from explorer.export.palette import DARK, LIGHT
+from explorer.export.figure.svg import Pen, attributes, clean, line, px, rectangle, width_of
 from explorer.export.picture import picture
 from explorer.export.picture_data import Step
 from explorer.runtime.numbers import display_number
 
 WIDEST, TALLEST, LARGEST_CELL, STRIP = 560.0, 560.0, 64.0, 44.0
+LEGEND_GAP = 20.0
+LEAST_WORDS = 70.0  # beside a row of a figure on paper; with less room it has ticks
 
 
-def matrix_figure(
-    exploration: Exploration, *, language: str = "en", dark: bool = False, origin: str = ""
-) -> str:
+def matrix_figure(exploration: Exploration, *, origin: str = "", **look: Unpack[Look]) -> str:
     """The step and facet that `scenario.view` chooses, as an SVG with legend and caption.
 
     `origin` is the last line of the caption, in place of what the scenario says of the data.
     """
     made = picture(exploration)
     shown, step = made.shown, made.steps[made.chosen]
-    pen = Pen(language, DARK if dark else LIGHT)
-    told = told_of(exploration, language, clean(origin))
+    pen = Pen.of(**look)
+    told = told_of(exploration, pen.language, clean(origin))
     if step.value is not None:
         is_loss = made.chosen == len(made.steps) - 1
         return _number_figure(exploration, told, pen, step, is_loss)
     cells = cells_of(exploration, shown, pen.palette)
-    rows = Axis(exploration, shown.row_axis, shown.all_rows, language)
-    columns = Axis(exploration, shown.column_axis, shown.all_columns, language)
-    wide, tall = _size(cells.rows, cells.columns)
-    gutter = gutter_of(rows)
-    width = max(2 * MARGIN + gutter + wide + 20 + LEGEND_WIDTH, 720.0)
+    rows = Axis(exploration, shown.row_axis, shown.all_rows, pen.language)
+    columns = Axis(exploration, shown.column_axis, shown.all_columns, pen.language)
+    gutter, words, wide, tall = _layout(pen, rows, cells)
+    beside = LEGEND_GAP + pen.size.legend
+    width = pen.width(2 * pen.margin + gutter + wide + beside)
     name = shown.name
     if cells.facet != "value":
         name = f"{name} · {pen.say(cells.called)}"
     parts, y = head(told, pen, width, shown.latex, name)
-    x = MARGIN + gutter
+    x = pen.margin + gutter
     if cells.values.size == 0:
         parts.append(pen.text(x, y + 24, pen.say("figure_text.no_cells"), size=14))
         return document(told, pen, width, parts, y + 44)
     parts += drawn_cells(pen, cells, x, y, wide, tall)
     parts.append(rectangle(x, y, wide, tall, fill="none", stroke=pen.palette.line))
     if cells.rows > 1:
-        parts += row_names(pen, rows, x, y, tall, gutter)
+        parts += row_names(pen, rows, x, y, tall, gutter, words)
     # Where both axes count the same, the words beside the rows serve the columns too.
     own_words = cells.rows == 1 or rows.said != columns.said
     below, bottom = column_names(pen, columns, x, y + tall, wide, words=own_words)
-    beside, legend_bottom = legend(pen, cells, x + wide + 20, y)
+    beside, legend_bottom = legend(pen, cells, x + wide + LEGEND_GAP, y)
     parts += [*below, *beside]
     bottom = max(bottom, legend_bottom)
     if (cells.rows, cells.columns) != (rows.count, columns.count):
@@ -72,13 +83,14 @@ def matrix_figure(
 
 def _number_figure(e: Exploration, told: Legend, pen: Pen, step: Step, is_loss: bool) -> str:
     """A step that is one number: large, and the loss with its landmarks."""
-    width = 720.0
+    width = pen.width(720.0)
     parts, y = head(told, pen, width, step.latex, step.name)
     y += 66
     said = {"size": 64, "weight": 650, "anchor": "middle", "kind": "number"}
     parts.append(pen.text(width / 2, y, display_number(float(step.value or 0), 6), **said))
     y += 20
-    if is_loss and (drawn := _landmarks(e, pen, width / 2 - 210, y + 26, 420)):
+    across = min(420.0, width - 2 * pen.margin - 20)
+    if is_loss and (drawn := _landmarks(e, pen, (width - across) / 2, y + 26, across)):
         parts += drawn
         y += 62
     return document(told, pen, width, parts, y + 14)
@@ -115,11 +127,29 @@ def _landmarks(e: Exploration, pen: Pen, x: float, y: float, wide: float) -> lis
     return out
 
 
-def _size(rows: int, columns: int) -> tuple[float, float]:
+def _layout(pen: Pen, rows: Axis, cells: Cells) -> tuple[float, float, float, float]:
+    """The room beside the rows, that of their sentences, and the width and height of all cells."""
+    if pen.size.inches is None:
+        wide, tall = _size(cells.rows, cells.columns, WIDEST)
+        return gutter_of(rows, pen, tall / max(cells.rows, 1)), NAME_ROOM, wide, tall
+    room = pen.width(0) - 2 * pen.margin - LEGEND_GAP - pen.size.legend
+    # Named rows need cells as tall as a line, and leave room for some words beside them.
+    named = max(pen.size.smallest / TEXT_OF_CELL * cells.rows, room / 2)
+    wide, tall = _size(cells.rows, cells.columns, named)
+    least = NUMBER_ROOM + LABEL_ROOM + LEAST_WORDS
+    if cells.rows > 1 and rows.is_named(pen, tall / cells.rows) and room - wide >= least:
+        words = room - wide - NUMBER_ROOM - (LABEL_ROOM if rows.of_pairs else 0)
+        words = min(words, NAME_ROOM)
+        return gutter_of(rows, pen, tall / cells.rows, words), words, wide, tall
+    gutter = TICKS_ROOM if cells.rows > 1 else 0.0
+    return gutter, 0.0, *_size(cells.rows, cells.columns, room - gutter)
+
+
+def _size(rows: int, columns: int, widest: float) -> tuple[float, float]:
     """A vector is a strip; a matrix is square in the cell, as far as the room goes."""
     if rows == 0 or columns == 0:
-        return WIDEST, STRIP
+        return widest, STRIP
     if rows == 1:
-        return min(WIDEST, columns * 2 * LARGEST_CELL), STRIP
-    cell = min(WIDEST / columns, TALLEST / rows, LARGEST_CELL)
+        return min(widest, columns * 2 * LARGEST_CELL), STRIP
+    cell = min(widest / columns, TALLEST / rows, LARGEST_CELL)
     return max(48.0, cell * columns), max(48.0, cell * rows)

@@ -7,14 +7,14 @@ import io
 import math
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from xml.etree import ElementTree
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from explorer.export.figure.fonts import UNSEEN, FigureFile
+from explorer.export.figure.look import UNITS_PER_INCH
 from explorer.export.figure.svg import printable
-from explorer.locale import say
 
 RATIO = 2.0  # pixels to a unit, as the page exports them
 # About four times the largest figure: no caption, however long, makes a picture without end.
@@ -30,37 +30,21 @@ NO_FONT = "no such font"
 OF_ANY = ("Noto Sans CJK SC", "WenQuanYi Micro Hei", "PingFang SC", "Microsoft YaHei")
 CELL = 24  # pixels of a letter that is tried
 UNKNOWN = "\U0010fffd"  # of private use: fonts have a box for it, or nothing
-QUOTED = 20  # letters that are named
-UNSEEN = {"Cc", "Cf", "Mn", "Me", "Zs", "Zl", "Zp"}
+NO_INK = UNSEEN | {"Mn", "Me", "Zs"}
 
 
-@dataclass(frozen=True)
-class Raster:
-    """A PNG file, and the letters in it that no font of this computer has: boxes stand there."""
-
-    png: bytes
-    undrawn: str
-
-    def said(self, language: str) -> str:
-        """What is to be said of such letters, "" where there are none."""
-        if not self.undrawn:
-            return ""
-        some = self.undrawn[:QUOTED] + "…" * (len(self.undrawn) > QUOTED)
-        return say(language, "figure_text.undrawn", count=len(self.undrawn), letters=some)
-
-
-def rasterised(svg: str) -> Raster:
+def rasterised(svg: str) -> FigureFile:
     """A figure as PNG, `RATIO` pixels to a unit, or fewer where that would be more than
     `MOST_PIXELS`."""
     tree = ElementTree.fromstring(svg)
-    width, height = (float(tree.attrib[side]) for side in ("width", "height"))
+    _, _, width, height = map(float, tree.attrib["viewBox"].split())
     zoom = min(RATIO, math.sqrt(MOST_PIXELS / (width * height)))
-    return Raster(_png(svg, _generic(), zoom), undrawn(_letters(tree)))
+    return FigureFile(_png(svg, _generic(), zoom), undrawn(_letters(tree)))
 
 
 def undrawn(letters: str) -> str:
     """Those of the letters that no font of this computer has, each once."""
-    asked = sorted({letter for letter in letters if unicodedata.category(letter) not in UNSEEN})
+    asked = sorted({letter for letter in letters if unicodedata.category(letter) not in NO_INK})
     if not asked:
         return ""
     cells = _cells([(letter, "sans-serif") for letter in (*asked, UNKNOWN)], _generic())
@@ -118,6 +102,7 @@ def _png(svg: str, generic: dict[str, str], zoom: float = 1.0) -> bytes:
     return svg_to_bytes(
         svg_string=svg,
         zoom=zoom,
+        dpi=UNITS_PER_INCH,  # of a size in inches; any other is in units
         sans_serif_family=generic.get("sans-serif"),
         serif_family=generic.get("serif"),
         monospace_family=generic.get("monospace"),

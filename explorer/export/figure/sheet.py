@@ -5,13 +5,14 @@ from __future__ import annotations
 from xml.sax.saxutils import escape
 
 from explorer.export.caption import Legend
+from explorer.export.figure.formula import Run
+from explorer.export.figure.look import FONTS, MONO
 from explorer.export.figure.svg import (
-    MARGIN,
-    MONO,
     Pen,
     attributes,
     clean,
-    fonts_of,
+    clipped,
+    formula_lines,
     formula_width,
     line,
     printable,
@@ -26,56 +27,73 @@ def head(
     told: Legend, pen: Pen, width: float, latex: str = "", step: str = ""
 ) -> tuple[list[str], float]:
     """The loss with its formula, then the step; and where what follows may begin."""
-    room = width - 2 * MARGIN
+    if pen.picture_only:
+        return [], pen.margin
+    room = width - 2 * pen.margin
     title = clean(told.title)
-    size = min(25.0, 25.0 * room / max(width_of(title, 26), 1))
-    y = MARGIN + 18
-    out = [pen.text(MARGIN, y, title, size=size, weight=700, kind="title")]
+    size = pen.fit(min(25.0, 25.0 * room / max(width_of(title, 26), 1)))
+    y = pen.margin + 18
+    title = clipped(title, room, size)
+    out = [pen.text(pen.margin, y, title, size=size, weight=700, kind="title")]
     if told.formula:
         formula = pen.formula(r"\mathcal L = " + told.formula)
         left = room - width_of(title, size * 1.06) - 30
-        if formula_width(formula, 17) <= left:
-            out.append(pen.text(width - MARGIN, y, formula, size=17, anchor="end"))
+        if formula_width(formula, pen.fit(17)) <= left:
+            out.append(pen.text(width - pen.margin, y, formula, size=17, anchor="end"))
         else:
-            y += 29
-            fitted = min(17.0, 17.0 * room / formula_width(formula, 17))
-            out.append(pen.text(MARGIN, y, formula, size=fitted))
+            drawn, y = _formula(pen, formula, room, y + 12)
+            out += drawn
     if step:
-        y += 31
-        out.append(
-            pen.text(
-                width - MARGIN,
-                y,
-                step,
-                size=12.5,
-                fill=pen.palette.faint,
-                anchor="end",
-                font=MONO,
-                kind="step",
-            )
-        )
+        style = {"size": 12.5, "fill": pen.palette.faint, "anchor": "end", "font": MONO}
+        out.append(pen.text(width - pen.margin, y + 31, step, kind="step", **style))
+        below = y + 31
         if latex:
-            second = pen.formula(latex)
             space = room - width_of(step, 14.5) - 20
-            fitted = min(17.0, 17.0 * space / formula_width(second, 17))
-            out.append(pen.text(MARGIN, y, second, size=fitted))
+            drawn, below = _formula(pen, pen.formula(latex), space, y + 14)
+            out += drawn
+        y = max(y + 31, below)
     return out, y + 24
+
+
+def _formula(pen: Pen, formula: list[Run], room: float, y: float) -> tuple[list[str], float]:
+    """A formula from `y` on, smaller where it needs more than the room, and in several lines where
+    it cannot be smaller; and the foot of its last line."""
+    size = pen.fit(min(17.0, 17.0 * room / max(formula_width(formula, 17), 1)))
+    out = []
+    for part in formula_lines(formula, room, size) if pen.size.smallest else [formula]:
+        y += 17
+        out.append(pen.text(pen.margin, y, part, size=size))
+    return out, y
 
 
 def document(told: Legend, pen: Pen, width: float, parts: list[str], y: float) -> str:
     """The whole document: what was drawn, with the caption under it."""
+    height = y + max(pen.margin - 6, 0)
+    if not pen.picture_only:
+        parts, height = _with_caption(told, pen, width, parts, y)
+    return _document(told, pen, width, height, parts)
+
+
+def _with_caption(
+    told: Legend, pen: Pen, width: float, parts: list[str], y: float
+) -> tuple[list[str], float]:
+    """The parts with the caption below `y`, and the height of all."""
     palette = pen.palette
     y += 10
-    parts = [*parts, line(MARGIN, y, width - MARGIN, y, palette.line)]
+    parts = [*parts, line(pen.margin, y, width - pen.margin, y, palette.line)]
     y += 22
     for place, sentence in enumerate(told.caption):
-        for text in wrapped(sentence, width - 2 * MARGIN - 80, 13):
+        for text in wrapped(sentence, width - 2 * pen.margin - 80, pen.fit(13)):
             style = {"size": 13.0, "fill": palette.faint if place else palette.ink}
-            parts.append(pen.text(MARGIN, y, text, weight=0 if place else 600, **style))
+            parts.append(pen.text(pen.margin, y, text, weight=0 if place else 600, **style))
             y += 19
     end = {"size": 11.5, "fill": palette.faint, "anchor": "end"}
-    parts.append(pen.text(width - MARGIN, y - 19, "LossPrism", **end))
-    height = y - 19 + MARGIN - 6
+    parts.append(pen.text(width - pen.margin, y - 19, "LossPrism", **end))
+    return parts, y - 19 + max(pen.margin - 6, 6)
+
+
+def _document(told: Legend, pen: Pen, width: float, height: float, parts: list[str]) -> str:
+    palette, inches = pen.palette, pen.size.inches
     colour, opacity = palette.hatch[:7], f"{int(palette.hatch[7:], 16) / 255:.2f}"
     hatch = (
         '<pattern id="lp-hatch" width="6" height="6" patternUnits="userSpaceOnUse">'
@@ -85,10 +103,10 @@ def document(told: Legend, pen: Pen, width: float, parts: list[str], y: float) -
     head = {
         "xmlns": "http://www.w3.org/2000/svg",
         "viewBox": f"0 0 {px(width)} {px(height)}",
-        "width": px(width),
-        "height": px(height),
+        "width": f"{inches:g}in" if inches else px(width),
+        "height": f"{inches * height / width:.4f}in" if inches else px(height),
         "role": "img",
-        "font-family": fonts_of(pen.language),
+        "font-family": FONTS,
         "xml:lang": pen.language,
     }
     return "\n".join(

@@ -7,26 +7,18 @@ import itertools
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypedDict
+from dataclasses import dataclass, replace
+from typing import TypedDict, Unpack
 from xml.sax.saxutils import escape
 
 import numpy as np
 
 from explorer.export.figure.formula import Run, runs
+from explorer.export.figure.look import MATH, PALETTES, SIZES, UNITS_PER_INCH, Look, Size
 from explorer.export.palette import Palette
 from explorer.locale import catalogue, say
 
-MATH = "STIX Two Math, STIX Two Text, Cambria Math, Latin Modern Math, Times New Roman, serif"
-MARGIN = 30.0
-MONO = "IBM Plex Mono, Menlo, Consolas, monospace"
-
-
-def fonts_of(language: str) -> str:
-    """The fonts of a figure in this language, as CSS lists them."""
-    return say(language, "figure_text.fonts")
-
-
+LEAST_WIDTH = 720.0
 _FORBIDDEN = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _DIRECTED = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 
@@ -99,13 +91,37 @@ class Style(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Pen:
-    """Writes SVG elements in one language and one palette.
+    """Writes SVG elements in one language, one palette and one size.
 
     Every text passes through `text`, which escapes it; a user's own has gone through `clean`.
     """
 
     language: str
     palette: Palette
+    size: Size = SIZES["slide"]
+    picture_only: bool = False
+
+    @classmethod
+    def of(cls, **look: Unpack[Look]) -> Pen:
+        """The pen for these choices."""
+        palette = look.get("palette") or ("dark" if look.get("dark") else "light")
+        size = SIZES[look.get("size", "slide")]
+        only = look.get("picture_only", False)
+        return cls(look.get("language", "en"), PALETTES[palette], size, only)
+
+    @property
+    def margin(self) -> float:
+        return self.size.margin
+
+    def width(self, needed: float) -> float:
+        """The width of a figure that needs so much; below a title at least `LEAST_WIDTH`."""
+        if self.size.inches is not None:
+            return self.size.inches * UNITS_PER_INCH
+        return needed if self.picture_only else max(needed, LEAST_WIDTH)
+
+    def fit(self, size: float) -> float:
+        """The size of a text within what the figure's size allows."""
+        return min(max(size, self.size.smallest), self.size.largest)
 
     def say(self, key: str, **values: object) -> str:
         return say(self.language, key, **values)
@@ -130,6 +146,7 @@ class Pen:
         kind: str = "",
     ) -> str:
         formula = not isinstance(content, str)
+        size = self.fit(size)
         said = {
             "class": kind,
             "x": px(x),
@@ -165,6 +182,19 @@ def _tspans(content: Sequence[Run], size: float) -> str:
 
 def formula_width(content: Sequence[Run], size: float) -> float:
     return sum(width_of(run.text, run.size * size) for run in content)
+
+
+def formula_lines(content: Sequence[Run], room: float, size: float) -> list[list[Run]]:
+    """The formula in lines that fit, broken at blanks between what stands on the line."""
+    lines: list[list[Run]] = [[]]
+    for run in content:
+        pieces = re.findall("[^ ]+ *| +", run.text) if run.rise == 0 else [run.text]
+        for piece in (replace(run, text=text) for text in pieces or [run.text]):
+            breaks = run.rise == 0 and lines[-1] and lines[-1][-1].text.endswith(" ")
+            if breaks and formula_width([*lines[-1], piece], size) > room:
+                lines.append([])
+            lines[-1].append(piece)
+    return lines
 
 
 def attributes(said: dict[str, str]) -> str:

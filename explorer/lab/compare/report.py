@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import get_args
 
 from explorer.core.batch import Batch
-from explorer.export.figure.svg import clean, fonts_of
+from explorer.export.figure.look import FONTS
+from explorer.export.figure.svg import clean
 from explorer.export.palette import properties
 from explorer.export.template import render
 from explorer.lab.compare.parity import PRECISIONS, Agreement, Gap, Odd, Row, Status
@@ -40,7 +41,7 @@ def report(rows: Sequence[Row], batch: Batch, language: str = "en") -> str:
         "parity.html",
         language=language,
         say=lambda key: say(language, f"parity.{key}"),
-        font=fonts_of(language),
+        font=FONTS,
         light=properties("light"),
         dark=properties("dark"),
         batch=say(

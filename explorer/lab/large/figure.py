@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from explorer.export.caption import Legend, parameter_words
 from explorer.export.figure.cells import Cells, drawn_cells
-from explorer.export.figure.legend import LEGEND_WIDTH, legend
+from explorer.export.figure.legend import legend
+from explorer.export.figure.look import Look
+from explorer.export.figure.matrix import LEGEND_GAP
 from explorer.export.figure.sheet import document, head
-from explorer.export.figure.svg import MARGIN, Pen, clean, line, rectangle, width_of
-from explorer.export.palette import DARK, LIGHT, Palette, ramp_table
+from explorer.export.figure.svg import Pen, clean, line, rectangle, width_of
+from explorer.export.palette import Palette, ramp_table
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.methods import parameters_of
 from explorer.lab.large.remarks import LOOKS_FOR
@@ -50,23 +52,24 @@ def told_of(
 
 
 def map_figure(
-    opened: LargeSession, told: Legend, window: Window, facet: str, *, language: str, dark: bool
+    opened: LargeSession, told: Legend, window: Window, facet: str, **look: Unpack[Look]
 ) -> str:
     """A window of the map, its blocks coloured by a facet, with the labels along both sides."""
-    pen = Pen(language, DARK if dark else LIGHT)
+    pen = Pen.of(**look)
     blocks = opened.blocks(window)
     cells = _cells(opened, blocks, facet, pen.palette)
     ratio = cells.rows / cells.columns
-    wide, tall = SIDE * min(1, 1 / ratio), SIDE * min(1, ratio)
+    x, around = pen.margin + GUTTER, 2 * pen.margin + GUTTER + LEGEND_GAP + pen.size.legend
+    side = min(SIDE, pen.width(around + SIDE) - around)
+    wide, tall = side * min(1, 1 / ratio), side * min(1, ratio)
     wide, tall = max(wide, LEAST_SIDE), max(tall, LEAST_SIDE)
-    x, width = MARGIN + GUTTER, 2 * MARGIN + GUTTER + wide + 20 + LEGEND_WIDTH
-    width = max(width, 720.0)
+    width = pen.width(around + wide)
     parts, y = head(told, pen, width, step=pen.say("large.map"))
     parts += drawn_cells(pen, cells, x, y, wide, tall)
     parts.append(rectangle(x, y, wide, tall, fill="none", stroke=pen.palette.line))
     parts += _side(opened, pen, 0, blocks.rows, x, y, tall)
     parts += _side(opened, pen, 1, blocks.columns, x, y + tall, wide)
-    beside, bottom = legend(pen, cells, x + wide + 20, y)
+    beside, bottom = legend(pen, cells, x + wide + LEGEND_GAP, y)
     part = pen.say(
         "large.part",
         rows=_places(blocks.rows),
@@ -142,21 +145,22 @@ def _side(
     if axis:
         named = pen.text(x + middle, y + 36, title, size=12.5, fill=faint, anchor="middle")
     else:
-        place = MARGIN + 10, y + middle
+        place = pen.margin + 10, y + middle
         named = pen.text(*place, title, size=12.5, fill=faint, anchor="middle", turn=-90.0)
     return [*out, named]
 
 
-def histogram_figure(opened: LargeSession, told: Legend, *, language: str, dark: bool) -> str:
+def histogram_figure(opened: LargeSession, told: Legend, **look: Unpack[Look]) -> str:
     """Pairs by similarity, a ridge for each label, the lowest at the bottom, all on one scale."""
-    pen = Pen(language, DARK if dark else LIGHT)
+    pen = Pen.of(**look)
     seen, faint = histogram(opened.batch), pen.palette.faint
     names = [_range_name(pen, low, high) for low, high in seen.groups]
-    x = MARGIN + 14 + max(width_of(name, 12) for name in names)
-    width = max(x + RIDGES_WIDE + MARGIN, 720.0)
+    x = pen.margin + 14 + max(width_of(name, pen.fit(12)) for name in names)
+    width = pen.width(x + RIDGES_WIDE + pen.margin)
+    across = min(RIDGES_WIDE, width - x - pen.margin)
     parts, y = head(told, pen, width, step=pen.say("large.histogram"))
     low, high = float(seen.edges[0]), float(seen.edges[-1])
-    places = x + (seen.edges - low) / (high - low) * RIDGES_WIDE
+    places = x + (seen.edges - low) / (high - low) * across
     unit = TALLEST / max(int(seen.counts.max()), 1)
     y += TALLEST - RIDGE
     colours = ramp_table(pen.palette.diverging)
@@ -165,7 +169,7 @@ def histogram_figure(opened: LargeSession, told: Legend, *, language: str, dark:
         share = 1 - row / max(len(names) - 1, 1) if len(names) > 1 else 0.5
         red, green, blue = colours[int(10 + 110 * share if share < 0.5 else 135 + 110 * share)]
         fill = f"#{red:02x}{green:02x}{blue:02x}"
-        parts.append(line(x, base, x + RIDGES_WIDE, base, pen.palette.line))
+        parts.append(line(x, base, x + across, base, pen.palette.line))
         for at in np.flatnonzero(counts):
             size = counts[at] * unit
             wide = max(places[at + 1] - places[at] - 0.5, 0.5)
@@ -174,7 +178,7 @@ def histogram_figure(opened: LargeSession, told: Legend, *, language: str, dark:
     bottom = y + len(names) * RIDGE
     for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
         said = display_number(low + share * (high - low), 3)
-        place = x + share * RIDGES_WIDE, bottom + 18
+        place = x + share * across, bottom + 18
         parts.append(pen.text(*place, said, size=11.5, fill=faint, anchor=anchor))
     return document(told, pen, width, parts, bottom + 34)
 

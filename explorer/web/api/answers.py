@@ -103,11 +103,12 @@ class Traced(Answer):
 
 @dataclass(frozen=True)
 class DrawnFigure(Whole):
-    """A figure of a scene: its SVG, or its PNG in base64, what is to be said of that, what it
-    shows, and the end of the link that opens it."""
+    """A figure of a scene: its SVG, or its PNG or PDF in base64, what is to be said of that, what
+    it shows, and the end of the link that opens it."""
 
     svg: str | None
     png: str | None
+    pdf: str | None
     remark: str | None
     kind: Literal["matrix", "bars"]
     step: str

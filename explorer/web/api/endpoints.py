@@ -17,8 +17,8 @@ from explorer.core.explore import FEW_PAIRS, Exploration, explore, seconds_for
 from explorer.core.models import find_models, with_second_models
 from explorer.core.resolve import Resolved, resolve
 from explorer.core.scenario import FACETS, Data, Scenario
-from explorer.export.figure.files import FIGURES
-from explorer.export.figure.pixels import rasterised
+from explorer.export.figure.files import FIGURES, MADE_OF_SVG
+from explorer.export.figure.look import PALETTES, SIZES, Look
 from explorer.export.picture import looking_at
 from explorer.lab.compare.sides import compare
 from explorer.lab.doctor.explain import explain
@@ -512,8 +512,12 @@ def figure(
     twins: str = "keep",
     table: str | list[dict[str, Any]] = "",
     columns: dict[str, str] | None = None,
+    palette: str = "",
+    size: str = "slide",
+    picture_only: bool = False,
 ) -> DrawnFigure:
-    """The figure of a scene, SVG or PNG, with legend and caption: of a link, or of up to 512 pairs.
+    """The figure of a scene (SVG, PNG or PDF) with legend and caption: of a link, or of up to 512
+    pairs.
 
     Args:
         scene: a link of the page (the whole address, or what stands after its #), as
@@ -532,15 +536,19 @@ def figure(
             that the scene shows
         language: "en" or "zh"
         dark: drawn for a dark page
-        format: "svg" or "png", two pixels to a unit
+        format: "svg", "png", two pixels to a unit, or "pdf", with its fonts embedded
         guide, teacher, teacher_scores: as compute_loss has them
         threshold, label_range, extra_negatives, prototypes, twins, table, columns: the same, of
             pairs; a link has its own
+        palette: "light", "dark" or "print", whose colours differ in grey; "" for that of dark
+        size: "slide", "two_columns" (7 in) or "one_column" (3.3 in), the last two with text of
+            7 to 9 points
+        picture_only: without title, formula and caption
 
     Returns:
-        An object with svg, the text of the figure, or png, the file in base64 (as a tool of MCP:
-        an image beside the object), the other of them null; remark, a sentence where letters of a
-        PNG are in no font of the server, else null; kind; step and facet, what it shows;
+        An object with svg, the text of the figure, or png or pdf, the file in base64 (a PNG as a
+        tool of MCP: an image beside the object), the others null; remark, a sentence where letters
+        of a file are in no font of the server, else null; kind; step and facet, what it shows;
         scene, the end of a link that opens Explore there; and reading, of a table, as compute_loss
         has it.
 
@@ -556,9 +564,12 @@ def figure(
     draw = FIGURES[read_choice("kind", kind, tuple(FIGURES))]
     read_choice("language", language, LANGUAGES)
     read_choice("facet", facet, ("", *FACETS))
-    read_choice("format", format, ("svg", "png"))
-    if not isinstance(dark, bool):
-        raise Problem("parameter_switch", name="dark", value=shortened(dark, write=repr))
+    read_choice("format", format, ("svg", "png", "pdf"))
+    read_choice("palette", palette, ("", *PALETTES))
+    read_choice("size", size, tuple(SIZES))
+    for name, switch in (("dark", dark), ("picture_only", picture_only)):
+        if not isinstance(switch, bool):
+            raise Problem("parameter_switch", name=name, value=shortened(switch, write=repr))
     if read_text("scene", scene):
         resolved, reading = resolve(Scenario.from_link(scene.strip().rpartition("#")[2])), ()
     else:
@@ -572,15 +583,18 @@ def figure(
     # A link may be somebody else's; a call that names a model itself agrees to fetch it.
     with with_leave({}) if scene.strip() else nullcontext():
         shown, in_view = looking_at(_explored(resolved), read_text("step", step), facet)
-    drawn = draw(shown, language=language, dark=dark)
-    raster = None
-    if format == "png":
+    look = Look(language=language, dark=dark, palette=palette, size=size, picture_only=picture_only)
+    drawn = draw(shown, **look)
+    file = None
+    if make := MADE_OF_SVG.get(f".{format}"):
         with jobs.in_turn():  # it takes up to a second of a processor
-            raster = rasterised(drawn)
+            file = make(drawn)
+    content = file and base64.b64encode(file.content).decode("ascii")
     return DrawnFigure(
-        svg=None if raster else drawn,
-        png=raster and base64.b64encode(raster.png).decode("ascii"),
-        remark=(raster and raster.said(language)) or None,
+        svg=None if file else drawn,
+        png=content if format == "png" else None,
+        pdf=content if format == "pdf" else None,
+        remark=(file and file.said(language)) or None,
         kind=cast("Literal['matrix', 'bars']", kind),
         step=in_view,
         facet=shown.scenario.view.facet,

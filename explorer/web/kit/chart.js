@@ -2,7 +2,7 @@
 // double click out again.
 import { themeColour } from "./colours.js";
 import { asTable, h, worded } from "./dom.js";
-import { s, standalone } from "./drawing.js";
+import { s, writtenOut } from "./drawing.js";
 import { show } from "./numbers.js";
 import { band as bandShape, plotlyChart } from "./plotly.js";
 import { sortableTable } from "./table.js";
@@ -256,14 +256,15 @@ export function lineChart(root, options, emit = () => undefined) {
   // ---- Taking it away ----------------------------------------------------------------------
 
   /**
-   * The drawing as a file, larger than on the page, the values last read beside the names.
+   * The chart as a figure, larger than on the page, the values last read beside the names.
    * @param {{ losses: string[], origin: string }} caption
    */
-  async function file({ losses, origin }) {
-    const [wide, tall] = EXPORTED;
-    const names = entries().map(({ name, value = "", ...look }) => ({ ...look, name: `${name} ${value}`.trim() }));
+  function taken({ losses, origin }) {
+    const legend = entries().map(({ name, value = "", colour, ...look }) => {
+      return { ...look, colour: writtenOut(colour), name: `${name} ${value}`.trim() };
+    });
     const caption = [...losses, origin, ...(note.hidden ? [] : [String(note.textContent)])];
-    return standalone({ drawn: await chart.svg(wide, tall), wide, tall, title: say(key), legend: names, caption });
+    return { panels: [chart.panel(...EXPORTED)], title: say(key), legend, caption };
   }
 
   /** @param {{ data?: ChartData, state?: { at: number | null } }} next */
@@ -280,5 +281,5 @@ export function lineChart(root, options, emit = () => undefined) {
     draw();
   }
 
-  return { key, file, update };
+  return { key, chart: taken, update };
 }

@@ -97,7 +97,7 @@ export function download(name, blob) {
 
 /**
  * What the server answers as text, saved as a file: a figure as it is, or as PNG with `ratio` pixels to
- * a unit; a ZIP travels as base64.
+ * a unit; a ZIP or a PDF travels as base64.
  * @param {import("../wire").Text} answer
  */
 export async function saved({ name, type, text }, ratio = 1) {
@@ -105,8 +105,8 @@ export async function saved({ name, type, text }, ratio = 1) {
     download(name.replace(/\.svg$/, `@${ratio}x.png`), await rasterised(text, ratio));
     return;
   }
-  if (type === "application/zip") {
-    download(name, new Blob([Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0))]));
+  if (type === "application/zip" || type === "application/pdf") {
+    download(name, new Blob([Uint8Array.from(atob(text), (byte) => byte.charCodeAt(0))], { type }));
     return;
   }
   const mark = type === "text/csv" ? "\ufeff" : ""; // spreadsheets read Chinese by it

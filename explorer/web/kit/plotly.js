@@ -162,20 +162,12 @@ export function plotlyChart(figure, begin = () => undefined) {
   }
 
   /**
-   * The chart as an SVG of so many pixels.
-   * @param {number} width
-   * @param {number} height
-   * @returns {Promise<Element>}
+   * The chart as a panel of a figure, so many pixels large.
+   * @param {number} wide
+   * @param {number} tall
    */
-  async function svg(width, height) {
-    const found = figure() ?? { data: [], layout: { margin: {} } };
-    const layout = { ...wholeLayout(found.layout), width, height };
-    const Plotly = await loadPlotly();
-    const text = await Plotly.toImage(
-      { data: found.data, layout },
-      { format: "svg", width, height, imageDataOnly: true },
-    );
-    return new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
+  function panel(wide, tall, title = "") {
+    return { wide, tall, title, ...(figure() ?? { data: [], layout: {} }) };
   }
 
   let width = 0;
@@ -186,5 +178,5 @@ export function plotlyChart(figure, begin = () => undefined) {
   }).observe(element);
   onTheme(draw);
   onLanguage(draw);
-  return { box, draw, mark, svg };
+  return { box, draw, mark, panel };
 }

@@ -89,11 +89,5 @@ export function ridges(root, { row, reach = 0.8, together = false }, emit = () =
     chart.draw();
   }
 
-  // As it is taken away, see `standalone`.
-  async function taken() {
-    const [wide, tall] = [FILE_WIDTH, height()];
-    return { drawn: await chart.svg(wide, tall), wide, tall };
-  }
-
-  return { update, taken };
+  return { update, panel: () => chart.panel(FILE_WIDTH, height()) };
 }

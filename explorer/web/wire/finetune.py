@@ -111,12 +111,6 @@ class Watched(_Watched, total=False):
     listed: list[RunStatus]
 
 
-class Drawing(TypedDict):
-    """An SVG."""
-
-    text: str
-
-
 class Remarked(TypedDict):
     """What is striking about a run, and, once it has ended, what it gained."""
 

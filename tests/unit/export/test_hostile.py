@@ -29,7 +29,7 @@ from explorer.lab.large.texts import Texts
 from explorer.notebook import EmbeddedPage
 from explorer.sources.cells import read_sentence
 from explorer.sources.pairs import Pairs
-from explorer.web.pages.explore.requests import TAKEAWAYS
+from explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
 from explorer.web.pages.large import taking
 from explorer.web.pages.large.requests import Asked, Source
 from tests.hostile import HALF, TEXTS
@@ -45,7 +45,7 @@ ZIPS = tuple(what for what in TAKEAWAYS if what.endswith("_zip"))
 
 def test_every_takeaway_is_tried():
     html = "matrix_html"
-    assert {*SVGS, *TABLES, *CODES, *ZIPS, html, "scenario_json"} == TAKEAWAYS.keys()
+    assert {*SVGS, *TABLES, *CODES, *ZIPS, html, "scenario_json"} == {*TAKEAWAYS, *PICTURES}
 
 
 @functools.cache
@@ -62,6 +62,8 @@ def explored(texts: tuple[str, ...], loss: str = "cosent", name: str = "pairs.cs
 
 
 def taken(what: str, exploration: Exploration) -> str:
+    if what in PICTURES:
+        return PICTURES[what][1](exploration)
     return TAKEAWAYS[what][2](exploration, "en", False)
 
 

@@ -14,8 +14,9 @@ from PIL import Image
 from explorer.export.figure import pixels
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.files import write_figure
+from explorer.export.figure.fonts import QUOTED, FigureFile
+from explorer.export.figure.look import MONO
 from explorer.export.figure.matrix import matrix_figure
-from explorer.export.figure.svg import MONO
 from explorer.export.palette import LIGHT, channels
 from tests.unit.export.test_figure import SMALL, Scenario, explore
 
@@ -36,7 +37,7 @@ def without_fonts(monkeypatch):
 @pytest.mark.parametrize("draw", [matrix_figure, bars_figure])
 def test_it_is_the_drawing_at_two_pixels_a_unit(draw):
     svg = draw(FOUND, language="zh", dark=False)
-    seen = opened(pixels.rasterised(svg).png)
+    seen = opened(pixels.rasterised(svg).content)
     width, height = (float(side) for side in re.findall(r'(?:width|height)="([\d.]+)"', svg)[:2])
     assert seen.shape[:2] == pytest.approx((2 * height, 2 * width), abs=1)
     kind = "cell" if draw is matrix_figure else "bar"
@@ -58,7 +59,7 @@ def test_its_words_are_drawn_or_said_to_be_missing():
     for letter in "Aλ损":
         cell = pixels._cells([(letter, "sans-serif")], pixels._generic())
         assert pixels._blank(cell).item() <= (pixels.undrawn(letter) == letter)
-    title = opened(pixels.rasterised(matrix_figure(FOUND)).png)[30:110, 50:300]
+    title = opened(pixels.rasterised(matrix_figure(FOUND)).content)[30:110, 50:300]
     has_ink = bool((np.abs(title - channels(LIGHT.sheet)).max(axis=2) > 100).any())
     assert has_ink == (pixels.undrawn("CoSENT") == "")
 
@@ -68,10 +69,10 @@ def test_letters_that_no_font_has_are_named_once(monkeypatch):
     without_fonts(monkeypatch)
     found = pixels.rasterised(matrix_figure(FOUND, language="zh"))
     assert {"C", "损", "失"} <= set(found.undrawn)
-    assert len(found.undrawn) == len(set(found.undrawn)) > pixels.QUOTED
+    assert len(found.undrawn) == len(set(found.undrawn)) > QUOTED
     assert f"{len(found.undrawn)} letters" in found.said("en")
     assert "…" in found.said("zh")
-    assert pixels.Raster(b"", "").said("en") == ""
+    assert FigureFile(b"", "").said("en") == ""
 
 
 def test_a_generic_family_is_one_that_there_is():
@@ -83,7 +84,7 @@ def test_a_generic_family_is_one_that_there_is():
 
 def test_no_picture_is_without_end(monkeypatch):
     monkeypatch.setattr(pixels, "MOST_PIXELS", 10_000)
-    seen = opened(pixels.rasterised(matrix_figure(FOUND)).png)
+    seen = opened(pixels.rasterised(matrix_figure(FOUND)).content)
     assert 9_000 < seen.shape[0] * seen.shape[1] < 10_300
 
 

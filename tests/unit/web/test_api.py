@@ -70,7 +70,7 @@ def test_a_figure_is_the_pages_and_leads_back(client):
     assert "5.545" in api.figure(of_a_number, step="loss")["svg"]
     pixels = client.predict(drawn["scene"], language="zh", format="png", api_name="/figure")
     raster = rasterised(drawn["svg"])
-    assert base64.b64decode(pixels["png"]) == raster.png
+    assert base64.b64decode(pixels["png"]) == raster.content
     assert (pixels["remark"] or "") == raster.said("zh")
     assert pixels == {**drawn, "svg": None, "png": pixels["png"], "remark": pixels["remark"]}
 

@@ -43,7 +43,7 @@ from explorer.web.pages.doctor import data as doctor_data
 from explorer.web.pages.doctor import run as doctor_run
 from explorer.web.pages.explore import files
 from explorer.web.pages.explore import requests as exploring
-from explorer.web.pages.explore.requests import TAKEAWAYS
+from explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as training
 from explorer.web.pages.finetune import state as finetune_state
@@ -61,7 +61,7 @@ from explorer.web.wire.runs import Followed
 from losses import LOSSES
 from losses.sentence_transformers.saved_batch import SavedBatch
 from tests import wire
-from tests.scenes import drawn_apart
+from tests.scenes import CHART, drawn_apart
 from tests.unit.lab.training.conftest import corpus
 
 ROWS = [["A cat.", "A dog.", "1"], ["A bird.", "Some bird.", "4"], ["Sun.", "", "2"]]
@@ -223,7 +223,8 @@ def test_explore(pages, tmp_path, monkeypatch):
     server.ask("second_opinion", opinion, exploring.Opinion)
     monkeypatch.setattr(exploring, "start_all", lambda _runs, plans: [plans[0].loss])
     server.ask("trials", {"scenario": {}, "parameter": ""}, Started)
-    for what in TAKEAWAYS:
+    server.ask("chart", CHART, Text)
+    for what in (*TAKEAWAYS, *PICTURES):
         server.ask("take", {"what": what, "scenario": {}, "language": "zh"}, Text)
     monkeypatch.delenv("SPACE_ID", raising=False)
     edit_own_loss(server, tmp_path)
@@ -248,6 +249,7 @@ def follow_jobs(server: Server) -> None:
 
 def test_compare(pages):
     server = Server(pages["compare"])
+    server.ask("chart", CHART, Text)
     sides = [
         *({"loss": loss, "convention": "", "parameters": {}} for loss in LOOKED_INTO),
         {"loss": "ranknot", "convention": "", "parameters": {}},
@@ -481,7 +483,8 @@ def test_a_run(pages, runs):
     asked = {"run": names[0], "step": 6, "scenario": {"loss": "cosent"}}
     assert "batch" in server.ask("probe", asked, training.Probed)
     assert "batch" not in server.ask("probe", {**asked, "known": names[0]}, training.Probed)
-    server.ask("figure", {**asked, "language": "en"}, finetune.Drawing)
+    server.ask("figure", {**asked, "language": "en"}, Text)
+    server.ask("chart", CHART, Text)
     assert server.ask("remark", {"run": names[0]}, finetune.Remarked)["gain"]
     compared = server.ask("compare", {"runs": names}, finetune.Compared)
     assert compared["differences"]
@@ -493,7 +496,7 @@ def test_a_run(pages, runs):
         server.ask("take", {"run": names[0], "what": what}, Text)
     for what in training.PACKED:
         server.ask("take", {"run": names[0], "what": what}, Parcel)
-    server.answered("probe", "figure", "remark", "compare", "take")
+    server.answered("chart", "probe", "figure", "remark", "compare", "take")
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -1,7 +1,7 @@
 // How far the gradients of any two sides agree: Kendall's τ below the diagonal, the cosine of the gradients
 // by the sentence vectors above it. A cell leads to its two sides.
 import { h, worded } from "../../kit/dom.js";
-import { s } from "../../kit/drawing.js";
+import { panelOf, s } from "../../kit/drawing.js";
 import { read, show } from "../../kit/numbers.js";
 import { language, say } from "../../kit/words.js";
 import { chip, letterOf } from "./legend.js";
@@ -127,7 +127,11 @@ export function agreementTable(channel) {
       }
     }
     const tall = (count + 1) * CELL;
-    return { drawn: drawing, wide, tall, title: say("compare.agreement"), note: say("compare.agreement.about") };
+    return {
+      panels: [panelOf({ drawn: drawing, wide, tall })],
+      title: say("compare.agreement"),
+      note: say("compare.agreement.about"),
+    };
   }
 
   function asCsv() {

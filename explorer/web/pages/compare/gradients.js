@@ -155,7 +155,7 @@ export default function gradients(root, channel) {
   /** @returns {import("./taking.js").Figure} */
   function picture() {
     const note = channel.store.state.equalised ? say("compare.equalised.about") : "";
-    return { ...strips.taken(), title: say("compare.gradients"), note };
+    return { panels: [strips.taken()], title: say("compare.gradients"), note };
   }
 
   function asCsv() {

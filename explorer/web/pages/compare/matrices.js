@@ -1,10 +1,10 @@
 // The step that is looked at of every side, beside each other: a cell pointed at in one is shown in all.
 import { h, reword, worded } from "../../kit/dom.js";
+import { figureButtons, figureLook } from "../../kit/figure_choices.js";
 import { saved } from "../../kit/files.js";
 import { pictureView } from "../../kit/picture.js";
 import { GONE } from "../../kit/server.js";
-import { isDark } from "../../kit/theme.js";
-import { language, say } from "../../kit/words.js";
+import { say } from "../../kit/words.js";
 import { chip, nameOf } from "./legend.js";
 
 /**
@@ -39,17 +39,15 @@ export default function matrices(root, channel, server) {
       onchange: () => channel.lookAt([[place, Number(step.value)]]),
     });
     const body = h("div");
-    /** @type {(key: string, act: () => void) => HTMLElement} */
-    const button = (key, act) => worded("button.lp-crumb", key, { type: "button", onclick: act });
 
     /**
      * The matrix as a file: the figure of this step on Explore.
      * @param {string} what
      */
-    async function save(what, ratio = 1) {
+    async function save(what, look = figureLook(), ratio = 1) {
       const scene = channel.sceneOf(channel.of[place]);
       const scenario = { ...scene, view: { ...scene.view, step: Number(step.value) } };
-      const answer = await server.take({ what, scenario, language: language(), dark: isDark() });
+      const answer = await server.take({ what, scenario, ...look });
       if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
       else await saved(answer, ratio);
     }
@@ -62,10 +60,8 @@ export default function matrices(root, channel, server) {
       h(
         "div.lp-downloads",
         {},
-        button("take.svg", () => save("matrix_svg")),
-        button("take.png2", () => save("matrix_svg", 2)),
-        button("take.png4", () => save("matrix_svg", 4)),
-        button("take.csv", () => save("matrix_csv")),
+        figureButtons("button.lp-crumb", (look, ratio) => save("matrix_svg", look, ratio)),
+        worded("button.lp-crumb", "take.csv", { type: "button", onclick: () => save("matrix_csv") }),
       ),
     );
     const view = pictureView(body, {}, (...told) => {

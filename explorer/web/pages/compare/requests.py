@@ -11,6 +11,7 @@ from explorer.core.batch import make_batch
 from explorer.core.diagnostics import Places
 from explorer.core.explore import Exploration, explore, seconds_for
 from explorer.core.scenario import Scenario
+from explorer.export.figure.files import chart_text
 from explorer.export.picture import describe_batch, one_step, sent_parameters
 from explorer.export.picture_data import BatchData, Looked
 from explorer.lab.compare import parity as parities
@@ -443,6 +444,7 @@ SERVED = [
     served("link", _link),
     served("scene_link", scene_link),
     served("open_link", _open_link, takes=str),
+    served("chart", chart_text),
     SERVED_LOSS,
     *JOBS,
 ]

@@ -1,5 +1,5 @@
 // A strip of bars for each side, above and below its middle: it follows the pointer from pair to pair.
-import { s } from "../../kit/drawing.js";
+import { panelOf, s } from "../../kit/drawing.js";
 
 const STRIP = 58; // pixels
 const GAP = 6;
@@ -83,7 +83,7 @@ export function stripChart(root, emit) {
     // As it is taken away: without what moves with the hand.
     taken() {
       light(-1);
-      return { drawn: svg, wide: width, tall: height };
+      return panelOf({ drawn: svg, wide: width, tall: height });
     },
   };
 }

@@ -1,29 +1,37 @@
-// What can be taken away of a part of the page: a drawing as SVG or PNG with its caption, numbers as CSV.
+// What can be taken away of a part of the page: a drawing as a figure with its caption, numbers as CSV.
 import { h, worded } from "../../kit/dom.js";
-import { standalone } from "../../kit/drawing.js";
+import { writtenOut } from "../../kit/drawing.js";
+import { figureButtons } from "../../kit/figure_choices.js";
 import { saved } from "../../kit/files.js";
+import { GONE } from "../../kit/server.js";
 import { say } from "../../kit/words.js";
 import { colourOf, labelOf } from "./legend.js";
 
-/** @typedef {{ drawn: Element, wide: number, tall: number, title: string, note?: string, places?: number[] }} Figure */
+/** @typedef {{ panels: object[], across?: number, title: string, note?: string, places?: number[] }} Figure */
 
 /**
  * Buttons for a part of the page called `name` in file names. `figure()` is its drawing as it is now, null
  * for none; `csv()` its numbers row by row.
  * @param {import("./state.js").ComparePage} channel
- * @param {{ name: string, figure?: () => Figure | null | Promise<Figure | null>, csv?: () => (string | number)[][] }} options
+ * @param {{ name: string, figure?: () => Figure | null, csv?: () => (string | number)[][] }} options
  */
 export function downloads(channel, { name, figure, csv }) {
   /** @param {string} ending */
   const fileName = (ending) => `lossprism-${name}${ending}`;
 
-  async function picture(ratio = 1) {
-    const found = await figure?.();
+  /**
+   * @param {ReturnType<typeof import("../../kit/figure_choices.js").figureLook>} look
+   * @param {number} ratio of a PNG
+   */
+  async function picture(look, ratio) {
+    const found = figure?.();
     if (!found) return;
-    const { drawn, wide, tall, title, note = "", places = channel.of.map((_side, place) => place) } = found;
-    const legend = places.map((place) => ({ name: labelOf(channel.of, place), colour: colourOf(place) }));
-    const text = standalone({ drawn, wide, tall, title, legend, caption: captionOf(channel, note) });
-    await saved({ name: fileName(".svg"), type: "image/svg+xml", text }, ratio);
+    const { note = "", places = channel.of.map((_side, place) => place), ...rest } = found;
+    const legend = places.map((place) => ({ name: labelOf(channel.of, place), colour: writtenOut(colourOf(place)) }));
+    const chart = { ...rest, legend, caption: captionOf(channel, note) };
+    const answer = await channel.server?.chart({ ...look, name: fileName(""), chart });
+    if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
+    else await saved(answer, ratio);
   }
 
   /** @type {(key: string, act: () => void) => HTMLElement} */
@@ -31,13 +39,7 @@ export function downloads(channel, { name, figure, csv }) {
   const element = h(
     "div.lp-downloads",
     {},
-    figure
-      ? [
-          button("take.svg", () => picture()),
-          button("take.png2", () => picture(2)),
-          button("take.png4", () => picture(4)),
-        ]
-      : [],
+    figure ? figureButtons("button.lp-crumb", picture) : [],
     csv ? button("take.csv", () => saved({ name: fileName(".csv"), type: "text/csv", text: written(csv()) })) : null,
   );
   return { element };

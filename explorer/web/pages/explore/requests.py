@@ -28,6 +28,8 @@ from explorer.export.csv import (
 )
 from explorer.export.explored import Explored, told
 from explorer.export.figure.bars import bars_figure
+from explorer.export.figure.files import chart_text, figure_text
+from explorer.export.figure.look import look_in
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.interactive import interactive_figure
 from explorer.front.hosts import asked_for_here
@@ -35,7 +37,6 @@ from explorer.lab.sweep import POINTS, sweep
 from explorer.lab.training.compare import Started, start_all
 from explorer.lab.training.runs import default_runs
 from explorer.lab.training.trials import LEAST_RUNS, Offer, offer_of, trials
-from explorer.locale import language_of
 from explorer.runtime import jobs, worker_process
 from explorer.runtime.downloads import Text
 from explorer.runtime.fair_queue import is_light
@@ -236,21 +237,25 @@ def _open_link(text: str) -> OpenedScene:
 
 
 def _take(request: Json) -> Text:
-    """{what, scenario, language, dark} → a file's name, type and text; a ZIP as base64. What is of
-    all pairs and not of a batch takes {file, columns, header, encoding} of their file."""
-    what = one_of((*OF_ALL_PAIRS, *TAKEAWAYS))(request.get("what"), "what")
+    """{what, scenario, language, dark} → a file's name, type and text; a ZIP as base64. A figure
+    also takes {palette, size, picture_only, format}; what is of all pairs and not of a batch takes
+    {file, columns, header, encoding} of their file."""
+    what = one_of((*OF_ALL_PAIRS, *PICTURES, *TAKEAWAYS))(request.get("what"), "what")
     scenario = Scenario.from_json(request.get("scenario"))
     if what in OF_ALL_PAIRS:
         ending, make_of = OF_ALL_PAIRS[what]
         source = whole_file(request, scenario.data) or source_pairs(scenario.data)
         text = make_of(source, scenario.data.corrections)
         return Text(f"lossprism{ending}", "text/csv", text)
-    language = language_of(request.get("language"))
-    ending, kind, make = TAKEAWAYS[what]
+    look, name = look_in(request), f"lossprism-{scenario.loss}"
     resolved = resolve(scenario)
     with jobs.in_order(2 * seconds_for(len(resolved.batch))):  # to explore it, and to draw it
-        text = make(explore(resolved), language, bool(request.get("dark")))
-    return Text(f"lossprism-{scenario.loss}{ending}", kind, text)
+        if what in PICTURES:
+            ending, draw = PICTURES[what]
+            return figure_text(f"{name}{ending}", draw(explore(resolved), **look), request)
+        ending, kind, make = TAKEAWAYS[what]
+        text = make(explore(resolved), look.get("language"), look.get("dark"))
+    return Text(f"{name}{ending}", kind, text)
 
 
 def _code(kind: str) -> Callable[..., str]:
@@ -270,18 +275,9 @@ OF_ALL_PAIRS = {
     "corrected_csv": ("-corrected.csv", corrected_csv),
     "changes_csv": ("-corrections.csv", corrections_csv),
 }
-# What can be taken away: how its file ends, its type, and what makes it.
+PICTURES = {"matrix_svg": ("-matrix", matrix_figure), "bars_svg": ("-gradient", bars_figure)}
+# What else can be taken away: how its file ends, its type, and what makes it.
 TAKEAWAYS = {
-    "matrix_svg": (
-        "-matrix.svg",
-        "image/svg+xml",
-        lambda e, language, dark: matrix_figure(e, language=language, dark=dark),
-    ),
-    "bars_svg": (
-        "-gradient.svg",
-        "image/svg+xml",
-        lambda e, language, dark: bars_figure(e, language=language, dark=dark),
-    ),
     "matrix_html": (
         "-matrix.html",
         "text/html",
@@ -316,6 +312,7 @@ SERVED = [
     served("trials", _trials, keeps=True),
     served("second_opinion", _second_opinion),
     TAKE,
+    served("chart", chart_text),
     SERVED_LOSS,
     *JOBS,
 ]

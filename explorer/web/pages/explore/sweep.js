@@ -3,13 +3,15 @@
 // out when asked for.
 import { themeColour } from "../../kit/colours.js";
 import { h, setText, worded } from "../../kit/dom.js";
+import { figureButtons } from "../../kit/figure_choices.js";
+import { saved } from "../../kit/files.js";
 import { parameterValue } from "../../kit/form.js";
 import { counted, percent, read, show } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
 import { axisOver, band, plotlyChart } from "../../kit/plotly.js";
 import { GONE } from "../../kit/server.js";
 import { aboutTrials, valuesOf } from "../../kit/trials.js";
-import { parameterName, say } from "../../kit/words.js";
+import { parameterName, say, titleOf } from "../../kit/words.js";
 import { verdictOf } from "./wording.js";
 
 /** @typedef {import("../../kit/types").Span} Span */
@@ -25,6 +27,7 @@ const PANELS = [
   { name: "active", write: percent, range: [0, 1] },
 ];
 const HEIGHT = 172;
+const EXPORTED = /** @type {const} */ ([420, 190]); // pixels of a panel in a file
 const MARGINS = { l: 46, r: 18, t: 10, b: 26 };
 /** @type {Span} */
 const BAND = [0.1, 10];
@@ -87,6 +90,7 @@ export default function sweep(root, channel, server) {
     verdict,
     charts,
     key,
+    h("div.lp-row.lp-wrap", {}, ...figureButtons("button.lp-crumb", save)),
     h("div.lp-row.lp-wrap", {}, trial, tryOut),
   );
   root.append(details);
@@ -222,6 +226,23 @@ export default function sweep(root, channel, server) {
     const about = { pairs: pairsTried() };
     tryOut.textContent = trials ? aboutTrials(trials, "sweep.try_about", about) : say("sweep.try_none");
     if (trials) trial.textContent = say("sweep.try", { values: valuesOf(trials) });
+  }
+
+  /**
+   * @param {ReturnType<typeof import("../../kit/figure_choices.js").figureLook>} look
+   * @param {number} ratio of a PNG
+   */
+  async function save(look, ratio) {
+    if (!found) return;
+    const shown = panels.filter(({ box }) => !box.hidden);
+    const chart = {
+      title: `${titleOf(channel.scenario.loss)} · ${say("sweep.title")} · ${nameOf(found.parameter)}`,
+      panels: shown.map(({ name, chart: one }) => one.panel(...EXPORTED, say(`sweep.${name}`))),
+      across: 2,
+      caption: [verdict.textContent || say("sweep.title")],
+    };
+    const answer = await server.chart({ ...look, name: `lossprism-${channel.scenario.loss}-sweep`, chart });
+    if (channel.check(answer) && answer?.text !== undefined) await saved(answer, ratio);
   }
 
   function draw() {

@@ -1,5 +1,6 @@
 // What can be taken away: pictures, tables, the code that gives the same number, the scene.
 import { h, worded } from "../../kit/dom.js";
+import { figureButtons } from "../../kit/figure_choices.js";
 import { say } from "../../kit/words.js";
 import { takingFrom } from "./taking.js";
 
@@ -39,11 +40,7 @@ export default function takeaway(root, channel, server) {
    */
   const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
   /** @param {string} what */
-  const pictures = (what) => [
-    button("take.svg", () => save(what)),
-    button("take.png2", () => save(what, 2)),
-    button("take.png4", () => save(what, 4)),
-  ];
+  const pictures = (what) => figureButtons("button.lp-button", (look, ratio) => save(what, look, ratio));
   root.append(
     h(
       "details.lp-table",

@@ -1,15 +1,17 @@
 // What the server makes of the scene to be taken away: asked for, or saved as a file.
+import { figureLook } from "../../kit/figure_choices.js";
 import { saved } from "../../kit/files.js";
-import { isDark } from "../../kit/theme.js";
-import { language } from "../../kit/words.js";
 
 /**
  * @param {import("./state.js").Scene} channel
  * @param {import("../../kit/types").Asking<import("../../wire").ExploreServer>} server
  */
 export function takingFrom(channel, server) {
-  /** @param {string} what */
-  async function ask(what) {
+  /**
+   * @param {string} what
+   * @param {ReturnType<typeof figureLook>} look of a figure
+   */
+  async function ask(what, look = figureLook()) {
     const { file, columns, header, encoding } = channel.heldFile() ?? {};
     const answer = await server.take({
       what,
@@ -18,8 +20,7 @@ export function takingFrom(channel, server) {
       header,
       encoding,
       scenario: channel.scenario,
-      language: language(),
-      dark: isDark(),
+      ...look,
     });
     return channel.check(answer) && answer?.text !== undefined ? answer : null;
   }
@@ -27,9 +28,10 @@ export function takingFrom(channel, server) {
   /**
    * A figure with a `ratio` is saved as PNG, with so many pixels to a unit.
    * @param {string} what
+   * @param {ReturnType<typeof figureLook>} [look] of a figure
    */
-  async function save(what, ratio = 1) {
-    const answer = await ask(what);
+  async function save(what, look, ratio = 1) {
+    const answer = await ask(what, look);
     if (answer) await saved(answer, ratio);
   }
 

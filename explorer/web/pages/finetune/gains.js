@@ -1,7 +1,7 @@
 // What is measured on held-out pairs before and after as a figure: a row for each plan, its mean over seeds with
 // every seed beside it, and how sure that is.
 import { clip, h } from "../../kit/dom.js";
-import { s, standalone } from "../../kit/drawing.js";
+import { panelOf, s } from "../../kit/drawing.js";
 import { fixed, show, showWithin } from "../../kit/numbers.js";
 import { say } from "../../kit/words.js";
 import { PLACES } from "./naming.js";
@@ -153,16 +153,13 @@ export function gainsFigure(channel) {
   }
 
   /** @param {import("./state.js").Caption} caption */
-  const file = ({ losses, origin }) =>
-    standalone({
-      drawn: svg,
-      wide: place.wide,
-      tall,
-      title: title(),
-      caption: [...losses, origin, String(note.textContent)],
-    });
+  const chart = ({ losses, origin }) => ({
+    panels: [panelOf({ drawn: svg, wide: place.wide, tall })],
+    title: title(),
+    caption: [...losses, origin, String(note.textContent)],
+  });
   phone.addEventListener("change", () => {
     if (rows.length) draw();
   });
-  return { element, fill, key: "finetune.gains", title, name: "gains", file };
+  return { element, fill, key: "finetune.gains", title, name: "gains", chart };
 }

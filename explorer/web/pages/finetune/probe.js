@@ -2,11 +2,9 @@
 // labels, and beside it the matrix, drawn by probe_matrix.js.
 import { cssOf, rampTable } from "../../kit/colours.js";
 import { find, h, reword, worded } from "../../kit/dom.js";
-import { standalone } from "../../kit/drawing.js";
 import { show } from "../../kit/numbers.js";
 import { ridges } from "../../kit/ridges.js";
-import { isDark } from "../../kit/theme.js";
-import { language, say } from "../../kit/words.js";
+import { say } from "../../kit/words.js";
 
 /** @typedef {import("../../kit/types").Span} Span */
 
@@ -127,10 +125,11 @@ export default function probe(root, channel) {
   }
 
   /** @param {import("./state.js").Caption} caption */
-  const bandsFile = async ({ losses, origin }) => {
-    const caption = [...losses, origin, say("finetune.bands_about")];
-    return standalone({ ...(await bands.taken()), title: say("finetune.bands"), caption });
-  };
+  const bandsChart = ({ losses, origin }) => ({
+    panels: [bands.panel()],
+    title: say("finetune.bands"),
+    caption: [...losses, origin, say("finetune.bands_about")],
+  });
 
   // ---- The matrix ------------------------------------------------------------------------------
 
@@ -182,23 +181,17 @@ export default function probe(root, channel) {
   /**
    * The matrix as the server draws it, with the words of the page on where it comes from.
    * @param {import("./state.js").Caption} caption
+   * @param {ReturnType<typeof import("../../kit/figure_choices.js").figureLook>} look
    */
-  async function matrixFile({ origin }) {
-    const answer = await channel.heard(
-      channel.server?.figure({
-        run: channel.shown[0],
-        step: steps()[placeNow()].step,
-        scenario: scene.scenario,
-        language: language(),
-        dark: isDark(),
-        origin,
-      }),
-    );
-    return answer?.text;
-  }
+  const matrixFile = ({ origin }, look) =>
+    channel.server?.figure({
+      ...{ run: channel.shown[0], step: steps()[placeNow()].step, scenario: scene.scenario },
+      ...look,
+      origin,
+    });
 
   channel.stills.push(
-    { key: "finetune.bands", name: "bands", element: whole, file: bandsFile, step: () => steps()[placeNow()].step },
+    { key: "finetune.bands", name: "bands", element: whole, chart: bandsChart, step: () => steps()[placeNow()].step },
     { key: "finetune.matrix", name: "matrix", element: whole, file: matrixFile, step: () => steps()[placeNow()].step },
   );
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from explorer.core.scenario import Scenario
+from explorer.export.figure.files import chart_text, figure_text
+from explorer.export.figure.look import look_in
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.picture import describe_batch, picture
 from explorer.export.picture_data import BatchData, Picture
@@ -34,7 +36,6 @@ from explorer.lab.training.runs import default_runs as runs
 from explorer.lab.training.runs import estimate
 from explorer.lab.training.trials import LEAST_RUNS, offers, tried, twins_of
 from explorer.lab.training.verdict import LEVEL, by_chance
-from explorer.locale import LANGUAGES
 from explorer.runtime import downloads, jobs
 from explorer.runtime.cache import Cache
 from explorer.runtime.deployment_policy import deployment_policy
@@ -282,15 +283,14 @@ def _probe(request: dict) -> Probed:
     return Probed(picture(found), ProbeBatch(name, **describe_batch(found.batch), bands=bands))
 
 
-def _figure(request: dict) -> Json:
-    """{run, step, scenario, language, dark, origin} → the probe batch as an SVG."""
+def _figure(request: dict) -> Text:
+    """{run, step, scenario, origin, format, and a look} → the probe batch as a file."""
     scenario = Scenario.from_json(request.get("scenario"))
-    language = one_of(LANGUAGES)(request.get("language"), "language")
     step = integer(request.get("step"), "step")
     found = before_after.exploration(runs(), str(request.get("run")), step, scenario)
     origin = str(request.get("origin") or "")[:QUOTED_LETTERS]
-    dark = request.get("dark") is True
-    return {"text": matrix_figure(found, language=language, dark=dark, origin=origin)}
+    name = f"lossprism-{request.get('run')}-probe"
+    return figure_text(name, matrix_figure(found, origin=origin, **look_in(request)), request)
 
 
 def _remark(request: dict) -> Json:
@@ -382,7 +382,8 @@ SERVED: list[Callable] = [
     served("watch", _watch, wire.Watched),
     _of_runs("steer", _steer, Nothing),
     _of_runs("probe", _probe, Probed),
-    _of_runs("figure", _figure, wire.Drawing),
+    _of_runs("figure", _figure, Text),
+    served("chart", chart_text),
     _of_runs("remark", _remark, wire.Remarked),
     _of_runs("compare", _compare, wire.Compared),
     _of_runs("take", _take, Text | Parcel),

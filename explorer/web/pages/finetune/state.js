@@ -41,7 +41,10 @@ import { absorb, emptyTrace } from "./traces.js";
 /**
  * A figure that can be taken away; `step` is the one it is drawn for, where it is one moment's.
  * @typedef {{ key: string, name: string, element: HTMLElement, title?: () => string, step?: () => number,
- *   file: (caption: Caption) => string | undefined | Promise<string | undefined> }} Figure
+ *   chart?: (caption: Caption) => object, file?: (caption: Caption, look: Look) =>
+ *   Promise<import("../../kit/types").Answer<import("../../wire").FinetuneServer, "figure"> | null> | undefined }} Figure
+ */
+/** @typedef {ReturnType<typeof import("../../kit/figure_choices.js").figureLook>} Look
  */
 /** @typedef {{ losses: string[], origin: string }} Caption */
 

@@ -1,6 +1,7 @@
 // What can be taken away from a run: the model, the log, the script that repeats it, its figures.
 import { h, reword, worded } from "../../kit/dom.js";
-import { download, rasterised } from "../../kit/files.js";
+import { figureButtons } from "../../kit/figure_choices.js";
+import { download, saved } from "../../kit/files.js";
 import { language, say } from "../../kit/words.js";
 import { dataOf, encoderOf, wholeLossOf } from "./naming.js";
 
@@ -38,13 +39,7 @@ export default function takeaway(root, channel) {
       button("finetune.take.py", () => save("script"), "lp-finetune-script"),
       worded("span.lp-note", "finetune.take.script_about"),
     ),
-    line(
-      "finetune.take.figure",
-      which,
-      button("take.svg", () => figure(1)),
-      button("take.png2", () => figure(2)),
-      button("take.png4", () => figure(4)),
-    ),
+    line("finetune.take.figure", which, ...figureButtons("button.lp-button", figure)),
     h("div.lp-code-box", {}, copy, code),
   );
   root.append(box);
@@ -103,15 +98,21 @@ export default function takeaway(root, channel) {
     };
   }
 
-  /** @param {number} ratio */
-  async function figure(ratio) {
+  /**
+   * @param {ReturnType<typeof import("../../kit/figure_choices.js").figureLook>} look
+   * @param {number} ratio of a PNG
+   */
+  async function figure(look, ratio) {
     const chosen = figures().find(({ key }) => key === which.value);
     const about = channel.trace()?.about;
-    const svg = chosen && about && (await chosen.file(captionOf(chosen, about)));
-    if (!svg) return;
+    if (!chosen || !about) return;
+    const caption = captionOf(chosen, about);
     const name = `lossprism-${channel.shown[0]}-${chosen.name}`;
-    if (ratio === 1) download(`${name}.svg`, new Blob([svg], { type: "image/svg+xml" }));
-    else download(`${name}@${ratio}x.png`, await rasterised(svg, ratio));
+    const asked = chosen.chart
+      ? channel.server?.chart({ ...look, name, chart: chosen.chart(caption) })
+      : chosen.file?.(caption, look);
+    const answer = await channel.heard(asked);
+    if (answer?.text !== undefined) await saved(answer, ratio);
   }
 
   // The page's parts are built in any order.

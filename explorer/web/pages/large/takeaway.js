@@ -1,5 +1,6 @@
 // What can be taken away of a large batch: its pictures, its tables, its figures.
 import { h, worded } from "../../kit/dom.js";
+import { figureButtons } from "../../kit/figure_choices.js";
 
 /**
  * @param {HTMLElement} root
@@ -17,11 +18,7 @@ export default function takeaway(root, channel) {
    */
   const line = (key, ...buttons) => h("div.lp-row.lp-wrap", {}, worded("span.lp-what", key), ...buttons);
   /** @param {string} what */
-  const pictures = (what) => [
-    button("take.svg", () => channel.taking.take(what)),
-    button("take.png2", () => channel.taking.take(what, 2)),
-    button("take.png4", () => channel.taking.take(what, 4)),
-  ];
+  const pictures = (what) => figureButtons("button.lp-button", (look, ratio) => channel.taking.take(what, look, ratio));
   root.append(
     h(
       "details.lp-table",

@@ -1,10 +1,9 @@
 // Files of what is in view: asked for until they are there, then saved or fetched.
 import { h } from "../../kit/dom.js";
+import { figureLook } from "../../kit/figure_choices.js";
 import { saved } from "../../kit/files.js";
 import { Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
-import { isDark } from "../../kit/theme.js";
-import { language } from "../../kit/words.js";
 
 const POLL_MS = 200;
 
@@ -14,7 +13,7 @@ export class Taking {
   /** @param {import("./state.js").LargePage} channel */
   constructor(channel) {
     this.channel = channel;
-    this.wanted = { what: "", ratio: 1 };
+    this.wanted = { what: "", look: figureLook(), ratio: 1 };
     this.isWriting = false; // whether the server is at work on a file
     /** @type {Requests<{ ratio: number, answer: Answer }>} */
     this.requests = new Requests({
@@ -31,9 +30,10 @@ export class Taking {
   /**
    * A file of what is in view; a picture with a `ratio` as PNG, with so many pixels to a unit.
    * @param {string} what
+   * @param {ReturnType<typeof figureLook>} look of a figure
    */
-  take(what, ratio = 1) {
-    this.wanted = { what, ratio };
+  take(what, look = figureLook(), ratio = 1) {
+    this.wanted = { what, look, ratio };
     this.requests.ask();
   }
 
@@ -47,9 +47,8 @@ export class Taking {
   }
 
   async question() {
-    const { what, ratio } = this.wanted;
+    const { what, look, ratio } = this.wanted;
     const { asked, window, facet, server } = this.channel;
-    const look = { language: language(), dark: isDark() };
     const answer = await server?.take({ ...asked, what, window, facet, ...look });
     return { ratio, answer: answer ?? { error: GONE } };
   }

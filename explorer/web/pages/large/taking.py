@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from explorer.export.caption import random_words
+from explorer.export.figure.files import figure_text
+from explorer.export.figure.look import look_in
 from explorer.export.figure.svg import clipped
 from explorer.lab.large import takeaway
 from explorer.lab.large.drawing import Judgement, judgement
@@ -76,7 +78,7 @@ def _judge(request: Json) -> Judgement | Working:
 
 def _take(request: Json) -> Text | Parcel | Working:
     """{…, what, language, dark, window, facet} → a file's name with its type and text, or with the
-    path that it is served from."""
+    path that it is served from. A figure also takes {palette, size, picture_only, format}."""
     asked = read_asked(request)
     what = one_of((*FILES, *FIGURES, *TABLES, *OTHERS))(request.get("what"), "what")
     name = f"lossprism-{asked.loss}"
@@ -125,9 +127,8 @@ def _numbers(asked: Asked, request: Json, what: str, by: Judged, name: str) -> T
 
 
 def _figure(asked: Asked, opened: LargeSession, what: str, request: Json, name: str) -> Text:
+    look, parameters = look_in(request), dict(asked.parameters)
     language = language_of(request.get("language"))
-    look = {"language": language, "dark": request.get("dark") is True}
-    parameters = dict(asked.parameters)
     about = told_of(opened, asked.loss, parameters, language, _origin(asked, opened, language))
     if what == "histogram_svg":
         drawn = histogram_figure(opened, about, **look)
@@ -135,7 +136,7 @@ def _figure(asked: Asked, opened: LargeSession, what: str, request: Json, name: 
         facet = one_of(tuple(FACETS))(request.get("facet", "total"), "facet")
         window = read_window(request.get("window"), opened.shape)
         drawn = map_figure(opened, about, window, facet, **look)
-    return Text(f"{name}{FIGURES[what]}", "image/svg+xml", drawn)
+    return figure_text(f"{name}{FIGURES[what]}", drawn, request)
 
 
 def _origin(asked: Asked, opened: LargeSession, language: str) -> str:
@@ -183,6 +184,6 @@ TABLES: dict[str, tuple[str, Callable[[LargeSession], str]]] = {
     "histogram_csv": ("-histogram.csv", takeaway.histogram_csv),
 }
 OTHERS = ("changes_csv", "figures_csv", "figures_json")
-FIGURES = {"map_svg": "-map.svg", "histogram_svg": "-histogram.svg"}
+FIGURES = {"map_svg": "-map", "histogram_svg": "-histogram"}
 
 SERVED = [served("judge", _judge), served("take", _take)]

@@ -139,10 +139,10 @@ export function collapseTool(channel, server) {
     tellValues();
   }
 
-  async function picture() {
+  function picture() {
     if (!found) return null;
     const shown = panels.slice(0, found.sides.length);
-    return { ...(await sheet(shown)), title: say("compare.vary.collapse"), note: say("compare.vary.collapse.about") };
+    return { ...sheet(shown), title: say("compare.vary.collapse"), note: say("compare.vary.collapse.about") };
   }
 
   function asCsv() {

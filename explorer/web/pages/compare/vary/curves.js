@@ -2,7 +2,6 @@
 // elsewhere. It gets numbers, and tells the value under the pointer.
 import { themeColour } from "../../../kit/colours.js";
 import { h, worded } from "../../../kit/dom.js";
-import { s } from "../../../kit/drawing.js";
 import { show } from "../../../kit/numbers.js";
 import { axisOver, band, plotlyChart } from "../../../kit/plotly.js";
 import { say } from "../../../kit/words.js";
@@ -136,29 +135,15 @@ export function curvePanel({ key, write = (v) => show(v, 3), hear = () => {} }) 
       const place = places[at];
       chart.mark(shown && typeof place === "number" ? shown.curves[at].x[place] : null);
     },
-    drawn: async () => ({ drawn: await chart.svg(FILE_WIDTH, HEIGHT), title: head.textContent ?? "" }),
+    drawn: () => chart.panel(FILE_WIDTH, HEIGHT, head.textContent ?? ""),
   };
 }
 
 /**
- * Several panels as one drawing, each under its title, so many beside each other.
+ * Several panels as one chart, each under its title, so many beside each other.
  * @param {Panel[]} panels
  */
-export async function sheet(panels, across = 2) {
-  const shown = await Promise.all(panels.filter(({ element }) => !element.hidden).map((panel) => panel.drawn()));
-  const [step, row] = [FILE_WIDTH + 18, HEIGHT + 28];
-  const drawn = s(
-    "svg",
-    {},
-    ...shown.map(({ drawn: panel, title }, i) =>
-      s(
-        "g",
-        { transform: `translate(${(i % across) * step} ${Math.floor(i / across) * row})` },
-        s("text", { x: 0, y: 14, "font-size": 12.5, fill: "var(--lp-ink)" }, title),
-        s("g", { transform: "translate(0 20)" }, ...panel.childNodes),
-      ),
-    ),
-  );
-  const columns = Math.min(across, shown.length);
-  return { drawn, wide: columns * step - 18, tall: Math.ceil(shown.length / across) * row };
-}
+export const sheet = (panels, across = 2) => ({
+  panels: panels.filter(({ element }) => !element.hidden).map((panel) => panel.drawn()),
+  across,
+});

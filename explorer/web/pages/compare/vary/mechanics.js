@@ -3,7 +3,7 @@
 import { bytes } from "../../../kit/arrays.js";
 import { cellStage } from "../../../kit/cells.js";
 import { h, worded } from "../../../kit/dom.js";
-import { s } from "../../../kit/drawing.js";
+import { panelOf, s } from "../../../kit/drawing.js";
 import { numberField } from "../../../kit/fields.js";
 import { show } from "../../../kit/numbers.js";
 import { check } from "../../../kit/sidebar.js";
@@ -215,7 +215,7 @@ export function mechanicsTool(channel, server) {
     const { way: name } = channel.store.state;
     const title = `${say("compare.vary.mechanics")}: ${say(`compare.vary.way.${name}`)}, ${sizeNow()}`;
     const note = ["felt", "seen", "absent"].map((one) => say(`compare.vary.cell.${one}.shown`)).join(" ");
-    return { drawn: svg, wide: drawn.length * step, tall, title, note };
+    return { panels: [panelOf({ drawn: svg, wide: drawn.length * step, tall })], title, note };
   }
 
   function asCsv() {

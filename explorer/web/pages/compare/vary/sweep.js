@@ -358,11 +358,11 @@ export function sweepTool(channel, server) {
 
   // ---- Taking it away ------------------------------------------------------------------------
 
-  async function picture() {
+  function picture() {
     if (!lines.length) return null;
     const title = say("compare.vary.sweep.title", { name: axisName() });
     const note = Array.from(verdicts.children, ({ textContent }) => textContent).join(" ");
-    return { ...(await sheet(panels.map(({ panel }) => panel))), title, note, places: lines.map(({ place }) => place) };
+    return { ...sheet(panels.map(({ panel }) => panel)), title, note, places: lines.map(({ place }) => place) };
   }
 
   function asCsv() {

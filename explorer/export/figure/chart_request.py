@@ -1,0 +1,257 @@
+"""A chart as a page sends it: panels of curves, bars and bands as Plotly has them, or of shapes."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from explorer.export.palette import LIGHT, SHADES
+from explorer.runtime.validation import finite, misfit, of_type, one_of, texts
+
+T = TypeVar("T")
+MOST_PANELS, MOST_PARTS, MOST_POINTS = 12, 5_000, 500_000
+LETTERS = 400  # of a text
+SIDE = (10.0, 4000.0)  # pixels of a panel
+SHAPES = ("line", "rect", "circle", "text", "image")
+# The attributes of a shape that are numbers: to the right, downwards, or neither.
+ACROSS, DOWN = ("x", "x1", "x2", "cx", "width"), ("y", "y1", "y2", "cy", "height")
+PLAIN = ("r", "font-size", "font-weight", "stroke-width", "opacity", "fill-opacity")
+_PNG = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=]+")
+_COLOUR = re.compile(r"(#[0-9a-f]{6})([0-9a-f]{2})?|rgba?\((\d+),\s*(\d+),\s*(\d+)[^)]*\)", re.I)
+_DASHES = {"dash": "5 3", "dot": "1.5 3", "dashdot": "9 3 2 3", "longdashdot": "9 3 2 3"}
+# The name of a colour of either theme, by which another palette has its own.
+_NAMES = {
+    value: name
+    for theme in ("light", "dark")
+    for name, value in SHADES[theme].items()
+    if isinstance(value, str)
+}
+
+
+@dataclass(frozen=True)
+class Colour:
+    """A colour by its name in the palette, or as "#rrggbb" where no palette has it."""
+
+    name: str
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True)
+class AxisOf:
+    """An axis from `low` to `high`, powers of ten if `logarithmic`; `ticks` where it names them."""
+
+    low: float
+    high: float
+    logarithmic: bool = False
+    title: str = ""
+    percent: bool = False
+    ticks: list[tuple[float, str]] | None = None
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A curve, points or bars, with NaN where there is no number; of bars `base` and `widths`."""
+
+    mode: str
+    x: list[float]
+    y: list[float]
+    colour: Colour
+    width: float = 1.0
+    dashes: str = ""
+    words: list[str] = field(default_factory=list)
+    base: float = 0.0
+    widths: list[float] = field(default_factory=list)
+    to_previous: bool = False
+
+
+@dataclass(frozen=True)
+class Band:
+    """A stretch of either axis, or of the panel from 0 to 1 where `by_panel`."""
+
+    colour: Colour
+    x: tuple[float, float]
+    y: tuple[float, float]
+    by_panel: tuple[bool, bool]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A part of a chart: a plot of traces over two axes, or else shapes."""
+
+    title: str
+    wide: float
+    tall: float
+    axes: tuple[AxisOf, AxisOf] | None
+    traces: list[Trace]
+    bands: list[Band]
+    shapes: list[dict[str, str | float]]
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A whole chart: `legend` has a name, a colour, dashes and a look of each curve."""
+
+    title: str
+    caption: list[str]
+    legend: list[tuple[str, Colour, str]]
+    panels: list[Panel]
+    across: int
+
+
+def read_chart(value: object) -> Chart:
+    """Raises Problem, naming the first entry that does not fit."""
+    given = of_type(dict)(value, "chart")
+    panels = _listed(given.get("panels"), "chart.panels", MOST_PANELS, _panel)
+    points = sum(len(trace.x) for panel in panels for trace in panel.traces)
+    if points > MOST_POINTS or not panels:
+        raise misfit("chart.panels", f"{points} points")
+    return Chart(
+        _text(given.get("title"), "chart.title"),
+        [one[:LETTERS] for one in texts(given.get("caption", ()), "chart.caption")[:MOST_PANELS]],
+        _listed(given.get("legend", []), "chart.legend", 2 * MOST_PANELS, _legend),
+        panels,
+        max(1, min(int(finite(given.get("across", 1), "chart.across")), MOST_PANELS)),
+    )
+
+
+def _panel(value: object, where: str) -> Panel:
+    given = of_type(dict)(value, where)
+    wide, tall = (finite(given.get(side), f"{where}.{side}") for side in ("wide", "tall"))
+    if not all(SIDE[0] <= side <= SIDE[1] for side in (wide, tall)):
+        raise misfit(where, f"{wide} × {tall}")
+    title = _text(given.get("title", ""), f"{where}.title")
+    if "shapes" in given:
+        shapes = _listed(given["shapes"], f"{where}.shapes", MOST_PARTS, _shape)
+        return Panel(title, wide, tall, None, [], [], shapes)
+    layout = of_type(dict)(given.get("layout"), f"{where}.layout")
+    x, y = (_axis(layout.get(f"{name}axis"), f"{where}.layout.{name}axis") for name in "xy")
+    traces = _listed(given.get("data"), f"{where}.data", MOST_PARTS, _trace)
+    bands = _listed(layout.get("shapes", []), f"{where}.layout.shapes", MOST_PARTS, _band)
+    return Panel(title, wide, tall, (x, y), traces, bands, [])
+
+
+def _axis(value: object, where: str) -> AxisOf:
+    given = of_type(dict)(value, where)
+    low, high = _numbers(given.get("range"), f"{where}.range", 2)
+    if not math.isfinite(high - low) or low >= high:
+        raise misfit(f"{where}.range", given.get("range"))
+    ticks = None
+    if "tickvals" in given:
+        names = texts(given.get("ticktext"), f"{where}.ticktext")
+        places = _numbers(given["tickvals"], f"{where}.tickvals", len(names))
+        ticks = [(place, name[:LETTERS]) for place, name in zip(places, names, strict=True)]
+    title = of_type(dict)(given.get("title") or {}, f"{where}.title")
+    return AxisOf(
+        low,
+        high,
+        given.get("type") == "log",
+        _text(title.get("text") or "", f"{where}.title.text"),
+        given.get("tickformat") == ".0%",
+        ticks,
+    )
+
+
+def _trace(value: object, where: str) -> Trace:
+    given = of_type(dict)(value, where)
+    x = _numbers(given.get("x"), f"{where}.x")
+    y = _numbers(given.get("y"), f"{where}.y", len(x))
+    if given.get("type") == "bar":
+        marker = of_type(dict)(given.get("marker"), f"{where}.marker")
+        widths = _numbers(given.get("width"), f"{where}.width", len(x))
+        base = finite(given.get("base", 0), f"{where}.base")
+        colour = colour_of(marker.get("color"), f"{where}.marker.color")
+        return Trace("bars", x, y, colour, base=base, widths=widths)
+    line = of_type(dict)(given.get("line") or {}, f"{where}.line")
+    filled, mode = given.get("fill") == "tonexty", str(given.get("mode") or "lines")
+    look = of_type(dict)(given.get("marker"), f"{where}.marker") if mode == "markers" else line
+    said = given.get("fillcolor") if filled else look.get("color") or LIGHT.ink
+    colour = colour_of(said, f"{where}.color")
+    opacity = colour.opacity * finite(given.get("opacity", 1), f"{where}.opacity")
+    width = look.get("size", 6) if mode == "markers" else look.get("width", 2)
+    words = texts(given["text"], f"{where}.text") if "text" in given else ()
+    return Trace(
+        "markers" if mode == "markers" else "lines",
+        x,
+        y,
+        Colour(colour.name, opacity),
+        finite(width, f"{where}.width"),
+        dashes_of(line.get("dash")),
+        [one[:LETTERS] for one in words],
+        to_previous=filled,
+    )
+
+
+def _band(value: object, where: str) -> Band:
+    given = of_type(dict)(value, where)
+    ends = [finite(given.get(end), f"{where}.{end}") for end in ("x0", "x1", "y0", "y1")]
+    colour = colour_of(given.get("fillcolor"), f"{where}.fillcolor")
+    opacity = colour.opacity * finite(given.get("opacity", 1), f"{where}.opacity")
+    by_panel = given.get("xref") == "paper", given.get("yref") == "paper"
+    return Band(Colour(colour.name, opacity), (ends[0], ends[1]), (ends[2], ends[3]), by_panel)
+
+
+def _shape(value: object, where: str) -> dict[str, str | float]:
+    given = of_type(dict)(value, where)
+    shape: dict[str, str | float] = {"tag": one_of(SHAPES)(given.get("tag"), f"{where}.tag")}
+    for name in (*ACROSS, *DOWN, *PLAIN):
+        if name in given:
+            shape[name] = finite(given[name], f"{where}.{name}")
+    if "href" in given:
+        shape["href"] = of_type(str)(given["href"], f"{where}.href")
+        if not _PNG.fullmatch(given["href"]):
+            raise misfit(f"{where}.href", given["href"])
+    for name in ("fill", "stroke"):
+        if given.get(name, "none") != "none":
+            colour = colour_of(given[name], f"{where}.{name}")
+            shape |= {name: colour.name, f"{name}-of": colour.opacity}
+    anchors = one_of(("", "start", "middle", "end"))
+    shape["text-anchor"] = anchors(given.get("text-anchor", ""), f"{where}.text-anchor")
+    shape["stroke-dasharray"] = dashes_of(given.get("stroke-dasharray"))
+    shape["text"] = _text(given.get("text", ""), f"{where}.text")
+    return shape
+
+
+def _legend(value: object, where: str) -> tuple[str, Colour, str]:
+    given = of_type(dict)(value, where)
+    colour = colour_of(given.get("colour"), f"{where}.colour")
+    opacity = finite(given.get("opacity", 1), f"{where}.opacity")
+    name = _text(given.get("name"), f"{where}.name")
+    return name, Colour(colour.name, opacity), dashes_of(given.get("dashes"))
+
+
+def colour_of(value: object, where: str) -> Colour:
+    """A colour as a page writes it, "#rrggbb", "#rrggbbaa" or "rgb(r,g,b)"."""
+    found = _COLOUR.fullmatch(of_type(str)(value, where).strip())
+    if not found:
+        raise misfit(where, value)
+    known, alpha, *parts = found.groups()
+    known = (known or "#{:02x}{:02x}{:02x}".format(*(min(int(one), 255) for one in parts))).lower()
+    return Colour(_NAMES.get(known, known), int(alpha, 16) / 255 if alpha else 1.0)
+
+
+def dashes_of(value: object) -> str:
+    """The lengths of dashes and gaps, "" for a whole line."""
+    known = _DASHES.get(str(value or ""), str(value or ""))
+    return " ".join(re.findall(r"\d+(?:\.\d+)?", known)[:4])
+
+
+def _listed(value: object, where: str, most: int, read: Callable[[object, str], T]) -> list[T]:
+    found = of_type(list)(value, where)
+    if len(found) > most:
+        raise misfit(where, f"{len(found)} > {most}")
+    return [read(one, f"{where}[{number}]") for number, one in enumerate(found, 1)]
+
+
+def _numbers(value: object, where: str, count: int | None = None) -> list[float]:
+    """Numbers, NaN for what is none."""
+    found = of_type(list)(value, where)
+    if count is not None and len(found) != count:
+        raise misfit(where, f"{len(found)} ≠ {count}")
+    return [math.nan if one is None else finite(one, where) for one in found]
+
+
+def _text(value: object, where: str) -> str:
+    return of_type(str)(value, where)[:LETTERS]

@@ -1,0 +1,137 @@
+"""The font files of figures as PDF, one list for all: what each style is set in, letter by letter.
+
+IBM Plex, which Gradio brings, and KaTeX's fonts, which the page has, are always there; letters
+that they lack, such as Chinese ones, are set in the first font of the system that has them.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from explorer.locale import say
+
+KATEX = Path(__file__).resolve().parents[2] / "web" / "kit" / "vendor" / "katex" / "fonts"
+# By style: the files that come along. A system's fonts follow for every style.
+OWN = {
+    "sans": ("IBMPlexSans-Regular.woff2",),
+    "bold": ("IBMPlexSans-Bold.woff2", "IBMPlexSans-Regular.woff2"),
+    "mono": ("IBMPlexMono-Regular.woff2", "IBMPlexSans-Regular.woff2"),
+    "math": ("KaTeX_Main-Regular.woff2", "IBMPlexSans-Regular.woff2"),
+    "italic": ("KaTeX_Math-Italic.woff2", "KaTeX_Main-Italic.woff2", "IBMPlexSans-Regular.woff2"),
+}
+# Files of a system with its number in a collection: many signs first, then Chinese letters.
+SYSTEM = {
+    "DejaVuSans.ttf": 0,
+    "LiberationSans-Regular.ttf": 0,
+    "arialuni.ttf": 0,
+    "seguisym.ttf": 0,
+    "Apple Symbols.ttf": 0,
+    "NotoSansCJK-Regular.ttc": 2,  # simplified Chinese
+    "NotoSansCJKsc-Regular.otf": 0,
+    "NotoSansSC-Regular.otf": 0,
+    "wqy-microhei.ttc": 0,
+    "PingFang.ttc": 0,
+    "Hiragino Sans GB.ttc": 0,
+    "msyh.ttc": 0,
+    "simhei.ttf": 0,
+}
+FOLDERS = {
+    "win32": (r"%WINDIR%\Fonts", r"%LOCALAPPDATA%\Microsoft\Windows\Fonts"),
+    "darwin": ("/System/Library/Fonts", "/Library/Fonts", "~/Library/Fonts"),
+}
+UNIX = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.local/share/fonts", "~/.fonts")
+UNSEEN = {"Cc", "Cf", "Zl", "Zp"}
+QUOTED = 20  # letters that are named
+
+
+@functools.cache
+def _found() -> dict[str, Path]:
+    """The files of `OWN` and `SYSTEM` that there are."""
+    gradio = find_spec("gradio")
+    plex = Path(gradio.origin or "").parent / "templates/frontend/static/fonts" if gradio else None
+    rooms = [os.path.expandvars(room) for room in FOLDERS.get(sys.platform, UNIX)]
+    folders = [KATEX, *([plex] if plex else []), *(Path(room).expanduser() for room in rooms)]
+    known = {name for names in OWN.values() for name in names} | set(SYSTEM)
+    files: dict[str, Path] = {}
+    for folder in folders:
+        for path in sorted(folder.rglob("*")):
+            if path.name in known:
+                files.setdefault(path.name, path)
+    return files
+
+
+@dataclass(frozen=True)
+class FigureFile:
+    """A PNG or PDF file, and the letters of the figure that no font of this computer has."""
+
+    content: bytes
+    undrawn: str
+
+    def said(self, language: str) -> str:
+        """What is to be said of such letters, "" where there are none."""
+        if not self.undrawn:
+            return ""
+        some = self.undrawn[:QUOTED] + "…" * (len(self.undrawn) > QUOTED)
+        return say(language, "figure_text.undrawn", count=len(self.undrawn), letters=some)
+
+
+class Fonts:
+    """The fonts of one PDF (`fpdf.FPDF`); each is read when a letter needs it."""
+
+    def __init__(self, pdf: Any) -> None:
+        self.pdf = pdf
+        self.letters: dict[str, set[int]] = {}  # by the name of a font, those that it has
+        self.undrawn: dict[str, None] = {}
+
+    def runs(self, text: str, style: str) -> Iterator[tuple[str, str]]:
+        """The text in pieces, each with the name of the font that has its letters; letters that
+        no font has are left out and noted in `undrawn`."""
+        seen = [letter for letter in text if unicodedata.category(letter) not in UNSEEN]
+        piece, before = "", ""
+        for cluster in _clusters(seen):
+            font = self._font_of(cluster, style)
+            if font is None:
+                self.undrawn |= dict.fromkeys(cluster)
+            elif font == before:
+                piece += cluster
+            else:
+                if piece:
+                    yield before, piece
+                piece, before = cluster, font
+        if piece:
+            yield before, piece
+
+    def _font_of(self, cluster: str, style: str) -> str | None:
+        for name in (*OWN[style], *SYSTEM):
+            if name in _found() and set(map(ord, cluster)) <= self._letters(name):
+                return name
+        return None
+
+    def _letters(self, name: str) -> set[int]:
+        if name not in self.letters:
+            number = SYSTEM.get(name, 0)
+            self.pdf.add_font(name, fname=_found()[name], collection_font_number=number)
+            self.letters[name] = set(self.pdf.fonts[name.lower()].cmap)
+        return self.letters[name]
+
+
+def _clusters(letters: list[str]) -> Iterator[str]:
+    """Each letter with the marks that stand over it; a blank of any width as it is written."""
+    cluster = ""
+    for letter in letters:
+        if cluster and unicodedata.combining(letter):
+            cluster += letter
+            continue
+        if cluster:
+            yield cluster
+        cluster = " " if unicodedata.category(letter) == "Zs" else letter
+    if cluster:
+        yield cluster

@@ -1,0 +1,64 @@
+"""How a figure looks: its language, its palette, its size on paper, and what stands around it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, TypedDict
+
+from explorer.export.palette import DARK, LIGHT, PRINT, Palette
+from explorer.locale import language_of
+from explorer.runtime.validation import one_of
+
+UNITS_PER_INCH = 108  # of a size on paper: a unit is two thirds of a point
+FONTS = (
+    "IBM Plex Sans, Segoe UI, Helvetica Neue, Arial, Liberation Sans, Noto Sans CJK SC, "
+    "PingFang SC, Microsoft YaHei, WenQuanYi Micro Hei, DejaVu Sans, sans-serif"
+)
+MATH = "STIX Two Math, STIX Two Text, Cambria Math, Latin Modern Math, Times New Roman, serif"
+MONO = "IBM Plex Mono, Menlo, Consolas, monospace"
+
+
+@dataclass(frozen=True)
+class Size:
+    """A size of figures: so many inches wide, or as wide as the figure needs if None.
+
+    No text is smaller or larger than `smallest` and `largest`; these and `margin` are in units.
+    """
+
+    inches: float | None = None
+    margin: float = 30.0
+    smallest: float = 0.0
+    largest: float = math.inf
+    legend: float = 104.0
+
+
+def _paper(inches: float) -> Size:
+    """A width of a journal's columns, with text of 7 to 9 points."""
+    return Size(inches, margin=4.0, smallest=10.6, largest=13.4, legend=92.0)
+
+
+SIZES = {"slide": Size(), "two_columns": _paper(7.0), "one_column": _paper(3.3)}
+PALETTES: dict[str, Palette] = {"light": LIGHT, "dark": DARK, "print": PRINT}
+
+
+class Look(TypedDict, total=False):
+    """The choices of a figure: `size` of `SIZES`, `palette` of `PALETTES` ("": light, or dark if
+    `dark`), and `picture_only`, without title, formula and caption."""
+
+    language: str
+    dark: bool
+    palette: str
+    size: str
+    picture_only: bool
+
+
+def look_in(request: dict[str, Any]) -> Look:
+    """The choices in a request of a page. Raises Problem for one that there is not."""
+    return Look(
+        language=language_of(request.get("language")),
+        dark=request.get("dark") is True,
+        palette=one_of(("", *PALETTES))(request.get("palette") or "", "palette"),
+        size=one_of(tuple(SIZES))(request.get("size") or "slide", "size"),
+        picture_only=request.get("picture_only") is True,
+    )

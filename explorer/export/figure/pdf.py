@@ -1,0 +1,186 @@
+"""A figure as PDF: the SVG's own drawing, as lines, areas and text in embedded fonts.
+
+It knows what `svg.py` writes and no other SVG.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from collections.abc import Iterator
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+
+from explorer.export.figure.fonts import FigureFile, Fonts
+from explorer.export.figure.look import UNITS_PER_INCH
+from explorer.export.palette import channels, ramp_table
+
+POINTS_PER_INCH, PIXELS_PER_INCH = 72, 96
+HATCH = 6  # units between two lines
+STRIPES = 64  # of a ramp
+CELLS_OVERLAP = 0.35  # units: else a reader would see the page between two cells
+NUMBER = re.compile(r"-?[\d.]+(?:e-?\d+)?")
+TAG = "{http://www.w3.org/2000/svg}"
+
+
+def as_pdf(svg: str) -> FigureFile:
+    """The figure on a page of its own size; letters that no font has are left out."""
+    from fpdf import FPDF  # takes its time, and only a PDF needs it
+
+    tree = ElementTree.fromstring(svg)
+    _, _, width, height = map(float, tree.attrib["viewBox"].split())
+    units = UNITS_PER_INCH if tree.attrib["width"].endswith("in") else PIXELS_PER_INCH
+    pdf = FPDF(unit=POINTS_PER_INCH / units, format=(width, height))
+    pdf.set_auto_page_break(False)
+    pdf.set_margin(0)
+    pdf.set_title(tree.findtext(f"{TAG}title") or "")
+    pdf.set_creator("LossPrism")
+    pdf.add_page()
+    sheet = _Sheet(pdf, tree)
+    sheet.draw(tree)
+    return FigureFile(bytes(pdf.output()), "".join(sheet.fonts.undrawn))
+
+
+class _Sheet:
+    """Draws elements on the page, in the order in which they stand."""
+
+    def __init__(self, pdf: Any, tree: ElementTree.Element) -> None:
+        self.pdf, self.fonts, self.tree = pdf, Fonts(pdf), tree
+        stroke = tree.find(f".//{TAG}pattern/{TAG}path")
+        self.hatch = {} if stroke is None else stroke.attrib
+
+    def draw(self, parent: ElementTree.Element) -> None:
+        for element in parent:
+            name = element.tag.removeprefix(TAG)
+            if name == "g":
+                self.draw(element)
+            elif name == "text":
+                self._text(element)
+            elif name in ("rect", "line", "path", "polyline", "circle", "image"):
+                self._shape(name, element.attrib)
+
+    def _shape(self, name: str, of: dict[str, str]) -> None:
+        fill, stroke = of.get("fill", "none"), of.get("stroke", "none")
+        if fill == "url(#lp-hatch)":
+            self._hatch(of)
+        elif fill == "url(#lp-ramp)":
+            self._ramp(of)
+        filled, drawn = fill.startswith("#"), stroke.startswith("#")
+        if filled:
+            self.pdf.set_fill_color(*channels(fill))
+        if drawn:
+            self.pdf.set_draw_color(*channels(stroke))
+        opacity = float(of.get("opacity", 1))
+        dash, gap, *_ = [*map(float, NUMBER.findall(of.get("stroke-dasharray", ""))), 0, 0]
+        with self.pdf.local_context(fill_opacity=opacity, stroke_opacity=opacity):
+            self.pdf.set_line_width(float(of.get("stroke-width", 1)))
+            self.pdf.set_dash_pattern(dash, gap)
+            style = {(True, True): "DF", (True, False): "F", (False, True): "D"}
+            if how := style.get((filled, drawn)):
+                self._outline(name, of, how)
+        if name == "image" and not self._is_mask(of):
+            self._image(of)
+
+    def _outline(self, name: str, of: dict[str, str], how: str) -> None:
+        def numbers(*names: str) -> list[float]:
+            return [float(of[name]) for name in names]
+
+        if name == "rect":
+            x, y, width, height = numbers("x", "y", "width", "height")
+            more = CELLS_OVERLAP if of.get("class") == "cell" else 0.0
+            self.pdf.rect(x, y, width + more, height + more, style=how)
+        elif name == "line":
+            self.pdf.line(*numbers("x1", "y1", "x2", "y2"))
+        elif name == "circle":
+            self.pdf.circle(*numbers("cx", "cy", "r"), style=how)
+        elif name in ("path", "polyline"):
+            for part in re.split("[Mm]", of.get("d") or of["points"]):
+                flat = list(map(float, NUMBER.findall(part)))
+                points = list(zip(flat[::2], flat[1::2], strict=True))
+                if points:
+                    self.pdf.polyline(points, polygon=part.rstrip().endswith("Z"), style=how)
+
+    def _hatch(self, of: dict[str, str]) -> None:
+        """Lines from lower left to upper right, as far apart on the whole page."""
+        self.pdf.set_draw_color(*channels(self.hatch["stroke"]))
+        with self.pdf.local_context(stroke_opacity=float(self.hatch["stroke-opacity"])):
+            self.pdf.set_line_width(1)
+            for x, y, width, height in self._hatched(of):
+                first = -(-(x + y) // HATCH) * HATCH
+                for at in np.arange(first, x + y + width + height, HATCH):
+                    left, right = max(x, at - y - height), min(x + width, at - y)
+                    self.pdf.line(left, at - left, right, at - right)
+
+    def _hatched(self, of: dict[str, str]) -> Iterator[tuple[float, float, float, float]]:
+        """The area itself, or where a mask says which cells: each run of them."""
+        x, y, width, height = (float(of[name]) for name in ("x", "y", "width", "height"))
+        if "mask" not in of:
+            yield x, y, width, height
+            return
+        image = self.tree.find(f".//{TAG}mask/{TAG}image")
+        assert image is not None
+        cells = _pixels(image.attrib) > 127
+        wide, tall = width / cells.shape[1], height / cells.shape[0]
+        for row, line in enumerate(cells):
+            ends = np.flatnonzero(np.diff(np.concatenate([[False], line, [False]])))
+            for start, end in ends.reshape(-1, 2):
+                yield x + start * wide, y + row * tall, (end - start) * wide, tall
+
+    def _ramp(self, of: dict[str, str]) -> None:
+        x, y, width, height = (float(of[name]) for name in ("x", "y", "width", "height"))
+        stops = [stop.attrib["stop-color"] for stop in self.tree.iter(f"{TAG}stop")]
+        colours = ramp_table(stops)[:: 256 // STRIPES]
+        for place, colour in enumerate(colours.tolist()):  # each reaches down: no gap is seen
+            self.pdf.set_fill_color(*colour)
+            top = height * place / STRIPES
+            self.pdf.rect(x, y + top, width, height - top, style="F")
+
+    def _image(self, of: dict[str, str]) -> None:
+        x, y, width, height = (float(of[name]) for name in ("x", "y", "width", "height"))
+        self.pdf.image(io.BytesIO(_bytes(of)), x, y, width, height)
+
+    def _is_mask(self, of: dict[str, str]) -> bool:
+        return of.get("class") == "masked"
+
+    def _text(self, element: ElementTree.Element) -> None:
+        of = element.attrib
+        size, style = float(of["font-size"]), _style(of)
+        placed, across, down = [], 0.0, 0.0
+        for part in [element] if element.text else list(element):
+            down += float(part.get("dy", 0))
+            size_here = float(part.get("font-size", size))
+            own = "italic" if part.get("font-style") else style
+            for font, piece in self.fonts.runs(part.text or "", own):
+                self.pdf.set_font(font, size=size_here * self.pdf.k)
+                placed.append((font, piece, size_here, across, down))
+                across += self.pdf.get_string_width(piece)
+        shift = {"middle": across / 2, "end": across}.get(of.get("text-anchor", ""), 0.0)
+        x, y = float(of["x"]) - shift, float(of["y"])
+        turn = float((NUMBER.findall(of.get("transform", "")) or [0])[0])
+        self.pdf.set_text_color(*channels(of["fill"]))
+        with self.pdf.rotation(-turn, float(of["x"]), y):
+            for font, piece, size_here, right, below in placed:
+                self.pdf.set_font(font, size=size_here * self.pdf.k)
+                self.pdf.text(x + right, y + below, piece)
+
+
+def _style(of: dict[str, str]) -> str:
+    family = of.get("font-family", "")
+    if "Mono" in family:
+        return "mono"
+    if "Math" in family:
+        return "math"
+    return "bold" if int(of.get("font-weight", 400)) >= 600 else "sans"
+
+
+def _bytes(of: dict[str, str]) -> bytes:
+    return base64.b64decode(of["href"].partition(",")[2])
+
+
+def _pixels(of: dict[str, str]) -> np.ndarray:
+    from PIL import Image
+
+    return np.asarray(Image.open(io.BytesIO(_bytes(of))).convert("L"))

@@ -1,0 +1,83 @@
+// How figures are taken away: their format, and, the same on all pages, their size and colours and whether words
+// stand around them.
+import { h, reword, worded } from "./dom.js";
+import { store, stored } from "./storage.js";
+import { isDark } from "./theme.js";
+import { language } from "./words.js";
+
+const SIZES = ["slide", "two_columns", "one_column"];
+const PALETTES = ["page", "light", "dark", "print"];
+/**
+ * The file of a format, with so many pixels to a unit where the browser makes a PNG of it.
+ * @typedef {{ key: string, format: "svg" | "pdf", ratio: number }} Format
+ */
+/** @type {Format[]} */
+const FORMATS = [
+  { key: "take.svg", format: "svg", ratio: 1 },
+  { key: "take.png2", format: "svg", ratio: 2 },
+  { key: "take.png4", format: "svg", ratio: 4 },
+  { key: "take.pdf", format: "pdf", ratio: 1 },
+];
+
+/** @param {string} name */
+const chosen = (name) => stored(`taken-${name}`) ?? "";
+
+/**
+ * What the server needs to know of a figure beside what it shows.
+ * @param {"svg" | "pdf"} format
+ */
+export const figureLook = (format = "svg") => ({
+  ...{ language: language(), dark: isDark(), format },
+  size: SIZES.includes(chosen("size")) ? chosen("size") : SIZES[0],
+  palette: PALETTES.slice(1).includes(chosen("palette")) ? chosen("palette") : "",
+  picture_only: chosen("only") === "yes",
+});
+
+/**
+ * A button for each format, and a fold with the choices.
+ * @param {string} tag of a button
+ * @param {(look: ReturnType<typeof figureLook>, ratio: number) => unknown} take
+ */
+export const figureButtons = (tag, take) => [
+  ...FORMATS.map(({ key, format, ratio }) =>
+    worded(tag, key, { type: "button", onclick: () => take(figureLook(format), ratio) }),
+  ),
+  choices(),
+];
+
+function choices() {
+  const size = select("size", SIZES);
+  const palette = select("palette", PALETTES);
+  const only = h("input", {
+    type: "checkbox",
+    onchange: () => store("taken-only", only.checked ? "yes" : ""),
+  });
+  const element = h(
+    "details.lp-figure-choices",
+    { ontoggle: fill },
+    worded("summary", "take.options"),
+    h("label.lp-inline", {}, worded("span", "take.size"), size),
+    h("label.lp-inline", {}, worded("span", "take.palette"), palette),
+    h("label.lp-inline", {}, only, worded("span", "take.picture_only")),
+  );
+  // Another fold of the page may have changed them.
+  function fill() {
+    const { size: wide, palette: colours, picture_only: bare } = figureLook();
+    size.value = wide;
+    palette.value = colours || PALETTES[0];
+    only.checked = bare;
+  }
+  fill();
+  reword(element);
+  return element;
+}
+
+/**
+ * @param {string} name
+ * @param {string[]} values
+ */
+function select(name, values) {
+  const options = values.map((value) => worded("option", `take.${name}.${value}`, { value }));
+  const box = h("select", { onchange: () => store(`taken-${name}`, box.value) }, ...options);
+  return box;
+}

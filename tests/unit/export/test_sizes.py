@@ -1,0 +1,107 @@
+"""Figures for slides and papers: their width, the size of their text, what stands around them."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario
+from explorer.export.figure.bars import bars_figure
+from explorer.export.figure.look import PALETTES, SIZES, look_in
+from explorer.export.figure.matrix import matrix_figure
+from explorer.export.palette import PRINT
+from explorer.locale import LANGUAGES
+from explorer.runtime.problem import Problem
+from explorer.sources.random_batch import RandomBatch
+from losses import LOSSES
+from tests.scenes import data_for
+
+SVG = "{http://www.w3.org/2000/svg}"
+PAPER = {"two_columns": 7.0, "one_column": 3.3}
+FIGURES = (matrix_figure, bars_figure)
+LARGE = Data(source="random", random=RandomBatch(pairs=80, dimension=8, seed=7))
+SCENES = [Scenario(), Scenario(loss="info_nce"), Scenario(data=LARGE)]
+FOUND = [explore(scene) for scene in SCENES]
+
+
+def drawn(found, figure, **look):
+    return ElementTree.fromstring(figure(found, **look))
+
+
+def points_of(tree):
+    """The size of every text in points, at the width that the file says."""
+    inches = float(tree.attrib["width"].removesuffix("in"))
+    units = float(tree.attrib["viewBox"].split()[2])
+    return [72 * inches / units * float(e.attrib["font-size"]) for e in tree.iter(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("size", PAPER)
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("figure", FIGURES)
+@pytest.mark.parametrize("found", FOUND, ids=["few", "lists", "many"])
+def test_on_paper_text_has_7_to_9_points_and_stays_on_the_page(found, figure, language, size):
+    tree = drawn(found, figure, size=size, language=language)
+    assert tree.attrib["width"] == f"{PAPER[size]:g}in"
+    sizes = points_of(tree)
+    assert len(sizes) > 8
+    assert 7 <= min(sizes) <= max(sizes) <= 9
+    _, _, width, height = map(float, tree.attrib["viewBox"].split())
+    assert float(tree.attrib["height"].removesuffix("in")) == pytest.approx(
+        PAPER[size] * height / width, abs=1e-3
+    )
+    for element in tree.iter(f"{SVG}rect"):
+        of = element.attrib
+        assert float(of["x"]) >= 0
+        assert float(of["x"]) + float(of["width"]) <= width + 0.01
+        assert float(of["y"]) + float(of["height"]) <= height + 0.01
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("loss", LOSSES)
+def test_every_loss_fits_into_a_column(loss):
+    found = explore(Scenario(loss=loss, data=data_for(loss, Scenario().data)))
+    for size in PAPER:
+        sizes = points_of(drawn(found, matrix_figure, size=size))
+        assert 7 <= min(sizes) <= max(sizes) <= 9
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("figure", FIGURES)
+def test_the_picture_only_has_no_title_formula_and_caption(figure, size):
+    found = FOUND[0]
+    whole = drawn(found, figure, size=size)
+    bare = drawn(found, figure, size=size, picture_only=True)
+    caption = whole.find(f"{SVG}desc").text.split(";")[0]
+    said = {"".join(e.itertext()) for e in bare.iter(f"{SVG}text")}
+    assert "CoSENT" not in said
+    assert "LossPrism" not in said
+    assert not any("ℒ" in one for one in said)
+    assert not any(one and caption.startswith(one) for one in said)
+    marks = [[e.attrib.get("class") for e in tree.iter()] for tree in (whole, bare)]
+    assert {"cell", "bar"} & set(marks[0])
+    assert marks[0].count("cell") == marks[1].count("cell")
+    assert marks[0].count("bar") == marks[1].count("bar")
+    heights = [float(tree.attrib["viewBox"].split()[3]) for tree in (bare, whole)]
+    assert heights[0] < heights[1]
+
+
+def test_the_palette_for_print_is_that_of_the_cells():
+    svg = matrix_figure(FOUND[0], palette="print")
+    fills = set(re.findall(r'class="cell"[^>]*fill="(#[0-9a-f]{6})"', svg))
+    fills |= set(re.findall(r'fill="(#[0-9a-f]{6})"[^>]*class="cell"', svg))
+    assert {PRINT.diverging[0], PRINT.diverging[-1]} & set(re.findall(r"#[0-9a-f]{6}", svg))
+    assert matrix_figure(FOUND[0], palette="dark") == matrix_figure(FOUND[0], dark=True)
+    assert matrix_figure(FOUND[0], palette="light", dark=True) == matrix_figure(FOUND[0])
+
+
+def test_a_look_is_read_from_a_request_and_a_wrong_one_is_refused():
+    request = {"language": "zh", "size": "one_column", "palette": "print", "picture_only": True}
+    assert look_in(request) == {**request, "dark": False}
+    assert look_in({})["size"] == "slide"
+    for wrong in ({"size": "huge"}, {"palette": "mauve"}, {"size": 3}):
+        with pytest.raises(Problem):
+            look_in(wrong)
+    assert set(PALETTES) == {"light", "dark", "print"}
