@@ -1,18 +1,28 @@
 """Faults that were planted, a known number of each kind, and how many of them Doctor says: recall;
 and how much of what it says was planted: precision.
 
-``python -m tests.planted`` prints them, ``python -m tests.judgements.troubleshooting`` writes them
-into docs/troubleshooting.md, and `tests/unit/lab/doctor/test_planted.py` holds them. How often a
+``python -m tests.planted``, which CI runs, prints them and fails where one is below its bound;
+``python -m tests.judgements.troubleshooting`` writes them into docs/troubleshooting.md, and
+`tests/unit/lab/doctor/test_planted.py` shows each finding on a few draws. How often a
 sentence is said of single draws is told by `tests.judgements`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 # Kind, what was planted of it, and what was said.
 Measured = Iterator[tuple[str, set, set]]
+# The least precision and recall, by what the faults are planted in; of an encoder by the finding: a
+# key may stand above a query's own by chance, and a label may be wrong by little.
+LEAST = {"data": (1.0, 1.0), "run": (0.9, 0.9), "two runs": (0.95, 0.95)}
+LEAST_OF_ENCODER = {
+    "near_duplicates": (0.99, 0.95),
+    "false_negatives": (0.8, 0.95),
+    "disagreement": (0.9, 0.8),
+    "tokens_cut_off": (1.0, 1.0),
+}
 HEAD = "| finding | of | planted | said | precision | recall |"
 
 
@@ -57,14 +67,22 @@ def sources() -> dict[str, Measured]:
     }
 
 
-def lines() -> Iterable[str]:
-    """The table, in Markdown."""
-    yield HEAD
-    yield "| --- | --- | ---: | ---: | ---: | ---: |"
+def table() -> tuple[list[str], list[str]]:
+    """Return the table in Markdown, and the findings whose precision or recall is too low."""
+    rows, low = [HEAD, "| --- | --- | ---: | ---: | ---: | ---: |"], []
     for of, measured in sources().items():
         for name, one in sorted(counted(measured).items()):
             precision = f"{one.precision:.3f}" if one.said else "–"
             rates = f"{precision} | {one.recall:.3f}"
             kind, _, more = name.partition(" ")
             said = " ".join(filter(None, (f"`{kind}`", more)))
-            yield f"| {said} | {of} | {one.planted} | {one.said} | {rates} |"
+            rows.append(f"| {said} | {of} | {one.planted} | {one.said} | {rates} |")
+            if is_low(of, name, one):
+                low.append(f"{name} of {of}")
+    return rows, low
+
+
+def is_low(of: str, name: str, one: Counted) -> bool:
+    """Whether a finding is missed, or said where nothing was planted, more often than it may be."""
+    precision, recall = LEAST_OF_ENCODER[name] if of == "encoder" else LEAST[of]
+    return one.precision < precision or one.recall < recall

@@ -1,6 +1,10 @@
-"""Print precision and recall of each finding."""
+"""Print precision and recall of each finding; the exit status is 1 where one is too low."""
 
-from tests.planted import lines
+import sys
+
+from tests.planted import table
 
 if __name__ == "__main__":
-    print("\n".join(lines()))
+    rows, low = table()
+    print("\n".join(rows))
+    sys.exit(f"Precision or recall is too low: {', '.join(low)}." if low else 0)

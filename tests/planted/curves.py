@@ -288,9 +288,9 @@ def said_of(draw: Draw, made: Made) -> set[str]:
     return {f.name if is_right(f, made) else f"{f.name} (wrong)" for f in faults} - made.beside
 
 
-def measured() -> Iterator[tuple[str, set, set]]:
+def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
     """Kind, the logs in which it was planted, and those of which it is said."""
-    for number in range(DRAWS):
+    for number in range(draws):
         for planted, make in PLANTED.items():
             draw = np.random.default_rng(number)
             made = healthy(draw)

@@ -152,9 +152,9 @@ def told(seen: Seen, names: set[str]) -> dict[str, set[int]]:
     return {name: found[name] for name in names}
 
 
-def measured() -> Iterator[tuple[str, set, set]]:
+def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
     """Kind, the places at which it was planted, and those at which it is said."""
-    for number in range(DRAWS):
+    for number in range(draws):
         for make, loss in (
             (with_near, "info_nce"),
             (with_answers, "info_nce"),

@@ -333,10 +333,10 @@ WHOLE_CLASSES: dict[str, Callable[[int], str]] = {
 }
 
 
-def measured() -> Iterator[tuple[str, set, set]]:
+def measured(draws: int = DRAWS) -> Iterator[tuple[str, set, set]]:
     """Kind, what was planted of it (rows, or tables), and what was said: all rows of a finding, not
     the first few."""
-    for number in range(DRAWS):
+    for number in range(draws):
         draw = random.Random(number)
         for table in (of_pairs(draw), of_twins(draw), of_noise(random.Random(number))):
             said = examined(table)

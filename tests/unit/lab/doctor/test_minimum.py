@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 
 import pytest
@@ -114,6 +115,10 @@ def test_where_a_number_stands_follows_the_convention_of_the_class(value, known,
     assert found.standing.place == place
 
 
+# What many names select is run once.
+run_once = functools.cache(run_apart_and_alike)
+
+
 @pytest.mark.parametrize("name", CLASSES)
 def test_what_a_name_selects_is_at_collapse_what_its_definition_gives(name):
     """Every name that Doctor knows under every convention that it may mean: the value at collapse
@@ -127,7 +132,7 @@ def test_what_a_name_selects_is_at_collapse_what_its_definition_gives(name):
     assert not selected or sides[0].convention in selected
     for side in sides:
         for layout in small_layouts(side):
-            apart, alike = run_apart_and_alike(side, layout)
+            apart, alike = run_once(side, layout)
             at_zero = side.spec.reads_scores and SCORE_KINDS[side.spec.score].at_collapse == 0
             ran, value = apart if at_zero else alike, landmark(side, COLLAPSE, layout)
             if ran is not None and value is not None:

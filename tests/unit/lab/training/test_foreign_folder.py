@@ -76,8 +76,8 @@ def with_entry(held, place, value):
 def test_an_odd_value_in_any_entry_hides_no_other_run(file, runs, stopped):
     odd, other = stopped
     held = json.loads((odd.path / file).read_text(encoding="utf-8"))
-    for place in entries(held):
-        for value in ODD:
+    for turn, place in enumerate(entries(held)):
+        for value in ODD[turn % 3 :: 3]:  # every value in every third entry
             odd.write(file, with_entry(held, place, value))
             assert other.name in [one["id"] for one in runs.listed()], (place, value)
             assert not runs.busy() or file == "state.json"
