@@ -26,7 +26,7 @@ from losses import LOSSES
 from losses.readings import READABLE
 from tests.tiny import save_bert, sentence, static_model
 
-STEPS, BATCH = 20, 8
+STEPS, BATCH = 8, 8
 OTHER_COLUMNS = {
     "triplets": ("sentence3",),
     "margins": ("sentence3",),
@@ -69,7 +69,7 @@ def bert(tmp_path_factory):
 
 
 def trained(model, loss, data, folder, **other):
-    """The weights after 20 steps of the library's own trainer."""
+    """The weights after a few steps of the library's own trainer."""
     is_cross = isinstance(model, CrossEncoder)
     arguments = CrossEncoderTrainingArguments if is_cross else SentenceTransformerTrainingArguments
     trainer = CrossEncoderTrainer if is_cross else SentenceTransformerTrainer
@@ -504,7 +504,7 @@ def test_a_cross_encoder_trains_as_with_the_librarys_own_loss(twin, bert, tmp_pa
     other = trained(models[1], theirs(models[1]), rows(kind), tmp_path, **chosen)
     agree(one, other)
     moved = [(one - before[name]).abs().max() for name, one in models[0].named_parameters()]
-    assert max(map(float, moved)) > 0.01
+    assert max(map(float, moved)) > 0.003
 
 
 def batch(model, kind, count=6):

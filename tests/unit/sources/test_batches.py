@@ -88,7 +88,7 @@ def returning(seed: int) -> Pairs:
     return Pairs(*sides, tuple(map(float, labels)))
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(4))
 def test_batches_are_those_of_the_samplers_that_train(seed):
     from datasets import Dataset
     from sentence_transformers.base import sampler as library
@@ -175,7 +175,7 @@ def test_rows_of_several_pairs_are_drawn_whole(sampler):
             assert found == list(rows[row][1:])
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_rows_are_drawn_as_by_the_sampler_that_trains(seed):
     from datasets import Dataset
     from sentence_transformers.base import sampler as library
