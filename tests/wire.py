@@ -28,15 +28,13 @@ from explorer.runtime.sendable import plain
 from explorer.runtime.wire import Packed, Sparse
 from explorer.web.serving import Refused
 from explorer.web.wire import (
-    doctor,
-    doctored,
     facts,
     finetune,
     runs,
 )
 
 DECLARED = Path(inspect.getfile(explorer.web)).parent / "wire.d.ts"
-MODULES = (numbers, problem, runtime_wire, doctored, doctor, runs, finetune, facts, parity)
+MODULES = (numbers, problem, runtime_wire, runs, finetune, facts, parity)
 MAPPINGS = (dict, Mapping)
 PLAIN = {
     object: "unknown",

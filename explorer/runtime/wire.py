@@ -30,6 +30,13 @@ Integers = Annotated[str, Packed("<i4")]
 Bytes = Annotated[str, Packed("u1")]
 
 
+class Whole:
+    """Base of an answer whose fields all stand in it, which Gradio asks of `__total__`: it takes
+    fields of other dataclasses for optional ones."""
+
+    __total__ = True
+
+
 class Sparse:
     """Base of a dataclass whose JSON leaves out each entry that equals its default.
 

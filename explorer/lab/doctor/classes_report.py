@@ -1,15 +1,17 @@
-"""The report on a table of classes, as lines of text and as plain JSON."""
+"""The report on a table of classes, as lines of text and as an answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from dataclasses import dataclass
 
 from explorer.lab.doctor.classes import ClassesExamined, ClassTable
 from explorer.lab.doctor.data_report import row_line
-from explorer.lab.doctor.encoded_classes import SeenClasses, seen_classes_to_json
-from explorer.lab.doctor.suitable_losses import Suited
+from explorer.lab.doctor.encoded_classes import EncodedClasses, SeenClasses, encoded_classes
+from explorer.lab.doctor.faults import Severity
+from explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
 from explorer.locale import say
+from explorer.runtime.wire import Setting, Whole, as_answer
 from explorer.sources.reading_notes import reading_notes
 
 NAMED_CLASSES = 5  # classes, the largest and the smallest
@@ -50,33 +52,83 @@ def _row_lines(table: ClassTable, texts: Iterable[int], language: str) -> Iterat
         yield row_line(table.row(text), cells, language)
 
 
-def classes_to_json(
+@dataclass(frozen=True)
+class CountedClass(Whole):
+    """A class, and how many texts it has."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True)
+class ClassFault(Whole):
+    """What is the matter with a table of classes; `rows` show it, of those read, from 1."""
+
+    name: str
+    severity: Severity
+    said: str
+    values: dict[str, Setting]
+    advice: list[str]
+    rows: list[int]
+
+
+@dataclass(frozen=True)
+class TextLeftOut(Whole):
+    """A text, of those read, from 1, that a cleaned table of classes has not, and why."""
+
+    row: int
+    because: str
+
+
+@dataclass(frozen=True)
+class DoctoredClasses(Whole):
+    """What is the matter with texts and their classes, the worst first."""
+
+    rows: int
+    skipped: int
+    columns: dict[str, str]
+    reading: list[str]
+    batch: int
+    severe: bool
+    alone: float
+    classes: list[CountedClass]
+    findings: list[ClassFault]
+    looked_for: list[str]
+    suited: list[WeighedLoss]
+    encoded: EncodedClasses | None
+    kept: int
+    respelled: int
+    left_out: list[TextLeftOut]
+
+
+def classes_answer(
     table: ClassTable,
     found: ClassesExamined,
-    fitting: Iterable[Suited],
-    language: str,
+    fitting: Iterable[Suited] = (),
+    language: str = "en",
     seen: SeenClasses | None = None,
-) -> dict[str, Any]:
-    """The same as plain JSON, with what an encoder showed; rows are those of the table."""
-    return {
-        "rows": len(table),
-        "skipped": table.skipped,
-        "columns": table.columns,
-        "reading": [note.written(language) for note in reading_notes(table.used)],
-        "batch": found.batch,
-        "severe": found.severe,
-        "alone": found.alone,
-        "classes": [{"name": name, "count": count} for name, count in table.by_size],
-        "findings": [
-            {**fault.to_json(language), "rows": [table.row(text) for text in fault.rows]}
+) -> DoctoredClasses:
+    """The same as an answer, with what an encoder showed; rows are those of the table."""
+    return as_answer(
+        DoctoredClasses,
+        found,
+        skipped=table.skipped,
+        columns=table.columns,
+        reading=[note.written(language) for note in reading_notes(table.used)],
+        classes=counted_classes(table),
+        findings=[
+            fault.answered(ClassFault, language, rows=[table.row(text) for text in fault.rows])
             for fault in found.faults
         ],
-        "looked_for": [check.name for check in found.checks],
-        "suited": [one.to_json(language) for one in fitting],
-        "encoded": seen and seen_classes_to_json(seen),
-        "kept": len(table.cleaned.kept),
-        "respelled": len(table.respelled),
-        "left_out": [
-            {"row": table.row(text), "because": name} for text, name in table.cleaned.left_out
-        ],
-    }
+        looked_for=[check.name for check in found.checks],
+        suited=WeighedLoss.of(fitting, language),
+        encoded=seen and encoded_classes(seen),
+        kept=len(table.cleaned.kept),
+        respelled=len(table.respelled),
+        left_out=[TextLeftOut(table.row(text), name) for text, name in table.cleaned.left_out],
+    )
+
+
+def counted_classes(table: ClassTable) -> list[CountedClass]:
+    """The classes, the largest first."""
+    return [CountedClass(name, count) for name, count in table.by_size]

@@ -12,14 +12,19 @@ from typing import Any
 
 from explorer.lab.doctor import OF_OTHER, USUAL_BATCH, USUAL_LOSS
 from explorer.lab.doctor.classes import ClassTable, examine_classes
-from explorer.lab.doctor.classes_report import class_lines, classes_to_json
+from explorer.lab.doctor.classes_report import class_lines, classes_answer
 from explorer.lab.doctor.cleaning import beside, write_kept, write_left_out
 from explorer.lab.doctor.command_options import REAL, WHOLE
 from explorer.lab.doctor.data import examine
-from explorer.lab.doctor.data_report import data_lines, data_to_json, suited_lines
+from explorer.lab.doctor.data_report import (
+    data_answer,
+    data_lines,
+    encoded_answer,
+    encoded_lines,
+    suited_lines,
+)
 from explorer.lab.doctor.encoded import look
 from explorer.lab.doctor.encoded_classes import look_at_classes, seen_classes_lines
-from explorer.lab.doctor.encoder_report import encoded_lines, encoded_to_json
 from explorer.lab.doctor.explain import explain_values
 from explorer.lab.doctor.known import Known, count_of, side_for
 from explorer.lab.doctor.logs import run_report
@@ -28,7 +33,7 @@ from explorer.lab.doctor.logs.log import Log
 from explorer.lab.doctor.logs.read import is_run, must_fit, read_run
 from explorer.lab.doctor.logs.run_comparison import compare_runs
 from explorer.lab.doctor.mining import mine, write_mined
-from explorer.lab.doctor.number_report import lines, to_json
+from explorer.lab.doctor.number_report import lines, number_answer
 from explorer.lab.doctor.pasted_input import Pasted, numbers_in, read_pasted, typed_numbers
 from explorer.lab.doctor.reading import (
     Read,
@@ -47,6 +52,7 @@ from explorer.locale import say
 from explorer.runtime.jobs import Report
 from explorer.runtime.limits import FILE_BYTES
 from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import plain
 from explorer.sources.columns import CHOOSE_COLUMNS
 from losses import LossSpec
 
@@ -85,7 +91,7 @@ def _doctor(chosen: argparse.Namespace) -> int:
 
 def _print(chosen: argparse.Namespace, answer: Any, lines: Iterable[str]) -> None:
     """Print the answer as JSON where that was chosen, otherwise the lines."""
-    as_json = json.dumps(answer, ensure_ascii=False, indent=1) if chosen.json else ""
+    as_json = json.dumps(plain(answer), ensure_ascii=False, indent=1) if chosen.json else ""
     print(as_json or "\n".join(lines))
 
 
@@ -113,13 +119,11 @@ def _doctor_run(chosen: argparse.Namespace, log: Log) -> int:
     """Print what is the matter with a run, and what another can say about it."""
     language = chosen.language
     found = examine_run(log, _known(chosen), chosen.curve, chosen.held_out)
-    answer, said = run_report.to_json(found, language), [*run_report.lines(found, language)]
+    said = [*run_report.lines(found, language)]
     if (other := _examined_other(chosen)) is not None:
         faults = compare_runs(found, other)
-        compared = [run_report.finding(fault, language) for fault in faults]
-        answer["beside"] = {**run_report.to_json(other, language), "compared": compared}
         said += run_report.beside_lines(other, chosen.beside, faults, language)
-    _print(chosen, answer, said)
+    _print(chosen, run_report.doctored_run(found, other, language), said)
     return 1 if found.severe else 0
 
 
@@ -176,7 +180,7 @@ def _doctor_table(chosen: argparse.Namespace) -> int:
     if chosen.encoder or chosen.clean:
         texts_only(table)
     if isinstance(table, Similarities):
-        _print(chosen, table.to_json(chosen.language), table.lines(chosen.language))
+        _print(chosen, table.answered(chosen.language), table.lines(chosen.language))
         return 0
     if isinstance(table, ClassTable):
         return _doctor_classes(table, chosen)
@@ -187,14 +191,17 @@ def _doctor_pairs(read: Read, spec: LossSpec, chosen: argparse.Namespace) -> int
     language = chosen.language
     options = {"most_tokens": chosen.tokens, "margin": chosen.margin}
     found = examine(read.profile, spec, chosen.batch, **options)
-    seen = _encoded(read, spec, chosen) if chosen.encoder else None
+    seen = encoded = None
+    if chosen.encoder:
+        seen = look(read.profile, chosen.encoder, max(chosen.encoded, 2), _teller(chosen))
+        encoded = encoded_answer(read, seen, spec, chosen.batch, language)
     wrote = _write_clean(read, spec.by_threshold, chosen)
     wrote += _mine(read, chosen) if chosen.mine else []
     fitting = suited(read.profile, chosen.batch) if chosen.losses else ()
-    answer = data_to_json(read, found, fitting, language, seen, chosen.loss)
+    answer = data_answer(read, found, fitting, language, encoded, chosen.loss)
     said = [
         *data_lines(read, found, chosen.loss, language),
-        *(encoded_lines(seen, read, chosen.batch, language) if seen else ()),
+        *(encoded_lines(read, seen, spec, chosen.batch, language) if seen else ()),
         *(suited_lines(fitting, "none", language) if chosen.losses else ()),
         *wrote,
     ]
@@ -209,7 +216,7 @@ def _doctor_classes(table: ClassTable, chosen: argparse.Namespace) -> int:
         seen = look_at_classes(table, chosen.encoder, max(chosen.encoded, 2), _teller(chosen))
     wrote = _write_clean(table, False, chosen)
     fitting = suited_to_classes(table, chosen.batch) if chosen.losses else ()
-    answer = classes_to_json(table, found, fitting, language, seen)
+    answer = classes_answer(table, found, fitting, language, seen)
     said = [
         *class_lines(table, found, language),
         *(seen_classes_lines(seen, language) if seen else ()),
@@ -256,12 +263,6 @@ def _teller(chosen: argparse.Namespace) -> Report:
     return report
 
 
-def _encoded(read: Read, spec: LossSpec, chosen: argparse.Namespace) -> dict[str, Any]:
-    """What the encoder tells."""
-    seen = look(read.profile, chosen.encoder, max(chosen.encoded, 2), _teller(chosen))
-    return encoded_to_json(read.profile, seen, spec, chosen.batch, chosen.language)
-
-
 def _mine(read: Read, chosen: argparse.Namespace) -> list[str]:
     """Write the triplets; the line that says so."""
     if not chosen.encoder:
@@ -303,5 +304,5 @@ def _explain(written: tuple[str, ...], chosen: argparse.Namespace, of_log: bool 
         return refused(problem, chosen, "doctor.not_explained")
     values = {"count": len(written), "values": ", ".join(written)}
     took = [say(chosen.language, "doctor.took_value", **values)] if of_log else []
-    _print(chosen, to_json(found, chosen.language), [*took, *lines(found, chosen.language)])
+    _print(chosen, number_answer(found, chosen.language), [*took, *lines(found, chosen.language)])
     return 0

@@ -1,20 +1,33 @@
-"""The report on a data set, as lines of text and as plain JSON."""
+"""The report on a data set, and on it under an encoder: as lines of text, and as an answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from dataclasses import dataclass, replace
 
 from explorer.lab.doctor.axes import family_of
 from explorer.lab.doctor.data import Examined
+from explorer.lab.doctor.duplicate_collisions import Meetings
+from explorer.lab.doctor.encoded import (
+    RANKED,
+    Band,
+    Seen,
+    Sharpness,
+    examine_encoded,
+    ranked,
+    sharpness,
+)
+from explorer.lab.doctor.faults import Cell, Fault, FoundFault
 from explorer.lab.doctor.known import Known, is_of_library, sides_for
+from explorer.lab.doctor.mining import MinedNegatives
 from explorer.lab.doctor.reading import Read
-from explorer.lab.doctor.suitable_losses import Suited
+from explorer.lab.doctor.suitable_losses import Suited, WeighedLoss
 from explorer.locale import say, spelled, title_word
 from explorer.runtime.numbers import display_number, percent
+from explorer.runtime.wire import Whole, as_answer
 from explorer.sources.cells import shortened
 from explorer.sources.reading_notes import reading_notes
-from losses import LOSSES
+from losses import LOSSES, LossSpec
 
 NAMED_LOSSES = 8  # losses that can learn from the data; the JSON has all
 LETTERS = 60  # of a text of a row that shows a finding
@@ -104,63 +117,200 @@ def _on_one_line(text: str) -> str:
     return shortened(" ".join(plain.split()), LETTERS)
 
 
-def data_to_json(
-    read: Read,
-    found: Examined,
-    fitting: Iterable[Suited],
-    language: str = "en",
-    encoded: dict[str, Any] | None = None,
-    called: str = "",
-) -> dict[str, Any]:
-    """What is the matter with a data set as plain JSON: of the command, and as `doctor_data`
-    answers it, with what an encoder told where one was asked. Rows are those of the table; `called`
-    is what the loss was called."""
-    left_out = dict.fromkeys((read.row(one), because) for one, because in found.cleaned.left_out)
-    return {
-        "pairs": found.pairs,
-        "rows": found.rows,
-        "skipped": read.file.skipped[0] if read.file else 0,
-        "columns": read.file.chosen if read.file else {},
-        "reading": columns_read(read, language),
-        "loss": found.loss,
-        "batch": found.batch,
-        "severe": found.severe,
-        "labels_unread": labels_unread(read, called, language),
-        "findings": [
-            {**fault.to_json(language), "rows": _rows(read, fault.rows)} for fault in found.faults
-        ],
-        "looked_for": [check.name for check in found.checks if check.made],
-        "met": vars(found.met),
-        "suited": [one.to_json(language) for one in fitting],
-        "encoded": None if encoded is None else _by_row(read, encoded),
-        "kept": len(found.cleaned.kept),
-        "kept_rows": found.kept_rows,
-        "left_out": [{"row": row, "because": because} for row, because in left_out],
-    }
-
-
 def columns_read(read: Read, language: str) -> list[str]:
     """Which columns of the file were taken as what."""
     notes = () if read.file is None else reading_notes(read.file)
     return [note.written(language) for note in notes]
 
 
+# ---- With an encoder -----------------------------------------------------------------------------
+
+
+def encoded_lines(
+    read: Read, seen: Seen, spec: LossSpec, batch: int, language: str
+) -> Iterator[str]:
+    """What a person reads in the terminal of what an encoder shows."""
+    faults, _ = examine_encoded(read.profile, seen, spec, batch)
+    whole = {"encoder": seen.encoder, "count": len(seen), "total": len(read.profile)}
+    yield f"\n{say(language, 'doctor.with_encoder', **whole)}"
+    for fault in faults:
+        yield ""
+        cells = [
+            f"{display_number(cell.cosine, 3)}  {cell.first}  ·  {cell.second}"
+            for cell in fault.cells
+        ]
+        yield from fault.lines(language, cells or row_lines(read, fault.shown, language))
+    if not faults:
+        yield say(language, "doctor.none_found_encoded")
+    if suspects := ranked(seen):
+        yield f"\n{say(language, 'ui.suspects')} ({len(suspects)})"
+        yield say(language, "ui.suspects_note")
+        first = [one.pair for one in suspects[:RANKED]]
+        yield from (f"   {line}" for line in row_lines(read, first, language))
+    yield f"\n{say(language, 'doctor.bands')}"
+    yield from (f"   {band.written(language)}" for band in seen.bands)
+    if sharp := sharpness_of(seen, spec, batch):
+        yield f"\n{say(language, 'doctor.sharpnesses', others=batch - 1)}"
+        yield from (f"   {one.written(batch, language)}" for one in sharp)
+
+
+def sharpness_of(seen: Seen, spec: LossSpec, batch: int) -> tuple[Sharpness, ...]:
+    """How sharp temperatures are, for a loss that takes negatives of the batch."""
+    return sharpness(seen, batch) if spec.negatives_of_batch else ()
+
+
+# ---- Answers -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SeenFault(FoundFault):
+    """A finding that takes an encoder, with texts of two pairs that show it."""
+
+    cells: list[Cell]
+
+
+@dataclass(frozen=True)
+class SeenBand(Band, Whole):
+    """Cosines of the pairs of a label, or of a part of the labels' scale."""
+
+    said: str
+
+
+@dataclass(frozen=True)
+class SeenSharpness(Sharpness, Whole):
+    """The temperature at which so many negatives of a batch count."""
+
+    said: str
+
+
+@dataclass(frozen=True)
+class RankedRow(Whole):
+    """A row that contradicts this share of its comparisons, and the label that would fit."""
+
+    row: int
+    rate: float
+    fitting: float
+
+
+@dataclass(frozen=True)
+class SeenData(Whole):
+    """What an encoder told of so many pairs; `ranked` are those on which it and the labels
+    disagree, the worst first."""
+
+    encoder: str
+    pairs: int
+    findings: list[SeenFault]
+    looked: list[str]
+    not_looked: list[str]
+    ranked: list[RankedRow]
+    bands: list[SeenBand]
+    sharpness: list[SeenSharpness]
+
+
+@dataclass(frozen=True)
+class LeftOut(Whole):
+    """A row of the table that a cleaned one has not, or of a list not whole, and the name of the
+    fault."""
+
+    row: int
+    because: str
+
+
+@dataclass(frozen=True)
+class DoctoredData(Whole):
+    """What is the matter with a data set, the worst first."""
+
+    pairs: int
+    rows: int
+    skipped: int
+    columns: dict[str, str]
+    loss: str
+    batch: int
+    severe: bool
+    reading: list[str]
+    labels_unread: str
+    findings: list[FoundFault]
+    looked_for: list[str]
+    met: Meetings
+    suited: list[WeighedLoss]
+    encoded: SeenData | None
+    mined: MinedNegatives | None
+    kept: int
+    kept_rows: int
+    left_out: list[LeftOut]
+
+
+def data_answer(
+    read: Read,
+    found: Examined,
+    fitting: Iterable[Suited] = (),
+    language: str = "en",
+    encoded: SeenData | None = None,
+    called: str = "",
+    mined: MinedNegatives | None = None,
+) -> DoctoredData:
+    """What is the matter with a data set, as the command and `doctor_data` answer it, with what an
+    encoder shows and with mined negatives where there are any. Rows are those of the table;
+    `called` is what the loss was called."""
+    left_out = dict.fromkeys((read.row(one), because) for one, because in found.cleaned.left_out)
+    return as_answer(
+        DoctoredData,
+        found,
+        skipped=read.file.skipped[0] if read.file else 0,
+        columns=read.file.chosen if read.file else {},
+        reading=columns_read(read, language),
+        labels_unread=labels_unread(read, called, language),
+        findings=[
+            fault.answered(FoundFault, language, rows=_rows(read, fault.rows))
+            for fault in found.faults
+        ],
+        looked_for=[check.name for check in found.checks if check.made],
+        suited=WeighedLoss.of(fitting, language),
+        encoded=encoded,
+        mined=mined,
+        kept=len(found.cleaned.kept),
+        left_out=[LeftOut(row, because) for row, because in left_out],
+    )
+
+
+def encoded_answer(
+    read: Read, seen: Seen, spec: LossSpec, batch: int, language: str = "en"
+) -> SeenData:
+    """What an encoder shows of a data set: the findings, the worst first, what was looked for, on
+    which rows label and encoder disagree, cosines by label, and how sharp temperatures are."""
+    faults, checks = examine_encoded(read.profile, seen, spec, batch)
+    return SeenData(
+        encoder=seen.encoder,
+        pairs=len(seen),
+        findings=[
+            fault.answered(
+                SeenFault, language, rows=_rows(read, fault.rows), cells=cells_by_row(read, fault)
+            )
+            for fault in faults
+        ],
+        looked=[check.said(language) for check in checks if check.made],
+        not_looked=[check.said(language) for check in checks if not check.made],
+        ranked=[RankedRow(read.row(one.pair), one.rate, one.fitting) for one in ranked(seen)],
+        bands=bands_of(seen, language),
+        sharpness=sharpness_answer(seen, spec, batch, language),
+    )
+
+
+def bands_of(seen: Seen, language: str) -> list[SeenBand]:
+    return [as_answer(SeenBand, band, said=band.written(language)) for band in seen.bands]
+
+
+def sharpness_answer(seen: Seen, spec: LossSpec, batch: int, language: str) -> list[SeenSharpness]:
+    found = sharpness_of(seen, spec, batch)
+    return [as_answer(SeenSharpness, one, said=one.written(batch, language)) for one in found]
+
+
+def cells_by_row(read: Read, fault: Fault) -> list[Cell]:
+    """The texts that show a finding, with their rows of the table."""
+    return [
+        replace(cell, row=read.row(cell.row), other=read.row(cell.other)) for cell in fault.cells
+    ]
+
+
 def _rows(read: Read, pairs: Iterable[int]) -> list[int]:
     return list(dict.fromkeys(map(read.row, pairs)))
-
-
-def _by_row(read: Read, encoded: dict[str, Any]) -> dict[str, Any]:
-    """What an encoder told, with the rows of the table in place of the pairs that were read."""
-    findings = []
-    for fault in encoded["findings"]:
-        cells = [
-            cell | {name: read.row(cell[name]) for name in ("row", "other")}
-            for cell in fault["cells"]
-        ]
-        told = {name: value for name, value in fault.items() if name != "pairs"}
-        findings.append({**told, "rows": _rows(read, fault["pairs"]), "cells": cells})
-    ranked = [
-        {"row": read.row(one["pair"]), "rate": one["rate"], "fitting": one["fitting"]}
-        for one in encoded["ranked"]
-    ]
-    return {**encoded, "findings": findings, "ranked": ranked}

@@ -12,9 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from explorer.runtime.wire import Whole
+
 
 @dataclass(frozen=True)
-class Meetings:
+class Meetings(Whole):
     """What a batch has on average: `pairs` of rows of which one is a partner of the other; `rows`
     that have a partner; `floor`, the mean of ln(1 + partners) over its rows, which no softmax over
     the batch can go below; `share` of all its negatives that are a partner's key."""

@@ -37,6 +37,7 @@ from explorer.lab.doctor.faults import (
 )
 from explorer.lab.doctor.profile import Profile
 from explorer.lab.large.encoding import encoded
+from explorer.locale import say
 from explorer.runtime.jobs import Report
 from explorer.runtime.numbers import display_number, percent, whole_percent
 from explorer.sources.encoders import locate
@@ -56,6 +57,7 @@ TEMPERATURES = (1e-5, 1e3)  # between which it is searched
 WANTED = (1.5, 4.0, 16.0, 64.0)  # negatives that count
 WITH_GUIDE = "loss = losses.GISTEmbedLoss(model, guide=guide)"
 SHORT = {"minilm": EMBEDDED}
+_OF_BAND = ("mean", "tenth", "ninth")
 RANKED = 10  # pairs that a page or a terminal shows of those on which label and encoder disagree
 
 
@@ -71,6 +73,12 @@ class Band:
     tenth: float
     ninth: float
 
+    def written(self, language: str) -> str:
+        ends = [display_number(self.low, 3), display_number(self.high, 3)]
+        shown = {name: display_number(getattr(self, name), 2) for name in _OF_BAND}
+        label = "–".join(dict.fromkeys(ends))
+        return say(language, "doctor.band", label=label, count=self.count, **shown)
+
 
 @dataclass(frozen=True)
 class Sharpness:
@@ -79,6 +87,16 @@ class Sharpness:
 
     negatives: float
     temperature: float
+
+    def written(self, batch: int, language: str) -> str:
+        return say(
+            language,
+            "doctor.sharpness",
+            negatives=display_number(self.negatives),
+            others=batch - 1,
+            temperature=display_number(self.temperature, 2),
+            scale=display_number(1 / self.temperature, 2),
+        )
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from explorer.lab.large.encoding import encoded
 from explorer.locale import say
 from explorer.runtime.jobs import Report
 from explorer.runtime.numbers import display_number, percent
+from explorer.runtime.wire import Whole
 from explorer.sources.encoders import locate
 
 
@@ -79,44 +79,76 @@ def look_at_classes(table: ClassTable, encoder: str, most: int, report: Report) 
     return SeenClasses(name, table, places, *map(np.concatenate, (own, other, nearest)))
 
 
-def seen_classes_to_json(seen: SeenClasses) -> dict[str, Any]:
-    """The share of texts whose nearest other text has their class (null where none can be
+@dataclass(frozen=True)
+class MixedClasses(Whole):
+    """How many texts of the `own` class are nearer to a text of the other."""
+
+    own: str
+    other: str
+    count: int
+
+
+@dataclass(frozen=True)
+class StrayText(Whole):
+    """A text of a table of classes that is nearer to a text of another class."""
+
+    row: int
+    own: str
+    other: str
+    nearest_row: int
+    own_cosine: float
+    other_cosine: float
+
+
+@dataclass(frozen=True)
+class EncodedClasses(Whole):
+    """What an encoder made of texts with classes."""
+
+    encoder: str
+    texts: int
+    agreeing: float | None
+    mixed: list[MixedClasses]
+    ranked: list[StrayText]
+
+
+def encoded_classes(seen: SeenClasses) -> EncodedClasses:
+    """The share of texts whose nearest other text has their class (None where none can be
     compared), the classes that are mixed up, and the texts to look at first; rows are the table's.
     """
     table, comparable = seen.table, int(seen.comparable.sum())
-    return {
-        "encoder": seen.encoder,
-        "texts": len(seen.places),
-        "agreeing": 1 - len(seen.ranked) / comparable if comparable else None,
-        "mixed": [dict(zip(("own", "other", "count"), one, strict=True)) for one in seen.mixed],
-        "ranked": [
-            {
-                "row": table.row(int(seen.places[at]) + 1),
-                "own": table.names[table.of[seen.places[at]]],
-                "other": table.names[table.of[seen.nearest_other[at]]],
-                "nearest_row": table.row(int(seen.nearest_other[at]) + 1),
-                "own_cosine": float(seen.own[at]),
-                "other_cosine": float(seen.other[at]),
-            }
+    return EncodedClasses(
+        seen.encoder,
+        len(seen.places),
+        1 - len(seen.ranked) / comparable if comparable else None,
+        [MixedClasses(*one) for one in seen.mixed],
+        [
+            StrayText(
+                table.row(int(seen.places[at]) + 1),
+                table.names[table.of[seen.places[at]]],
+                table.names[table.of[seen.nearest_other[at]]],
+                table.row(int(seen.nearest_other[at]) + 1),
+                float(seen.own[at]),
+                float(seen.other[at]),
+            )
             for at in seen.ranked.tolist()
         ],
-    }
+    )
 
 
 def seen_classes_lines(seen: SeenClasses, language: str) -> Iterator[str]:
     """What a person reads of it in the terminal."""
-    told, table = seen_classes_to_json(seen), seen.table
-    if told["agreeing"] is None:
+    found, table = encoded_classes(seen), seen.table
+    if found.agreeing is None:
         yield f"\n{say(language, 'doctor.class.encoded_none', encoder=seen.encoder)}"
         return
-    whole = {"encoder": seen.encoder, "count": told["texts"], "total": len(table)}
-    whole["share"] = percent(told["agreeing"])
+    whole = {"encoder": seen.encoder, "count": found.texts, "total": len(table)}
+    whole["share"] = percent(found.agreeing)
     yield f"\n{say(language, 'doctor.class.encoded', **whole)}"
     for name, other, count in seen.mixed[:RANKED]:
         yield f"   {say(language, 'doctor.class.mixed', name=name, other=other, count=count)}"
-    if told["ranked"]:
-        yield say(language, "doctor.class.strays", count=len(told["ranked"]))
-    for at, one in zip(seen.ranked[:RANKED].tolist(), told["ranked"], strict=False):
-        cosines = (display_number(one[name], 2) for name in ("own_cosine", "other_cosine"))
+    if found.ranked:
+        yield say(language, "doctor.class.strays", count=len(found.ranked))
+    for at, one in zip(seen.ranked[:RANKED].tolist(), found.ranked, strict=False):
+        cosines = (display_number(cosine, 2) for cosine in (one.own_cosine, one.other_cosine))
         text = table.texts[int(seen.places[at])]
-        yield f"   {row_line(one['row'], (text, one['own'], one['other'], *cosines), language)}"
+        yield f"   {row_line(one.row, (text, one.own, one.other, *cosines), language)}"

@@ -5,22 +5,24 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
 from explorer.lab.doctor.trial import Tried
 from explorer.locale import say
+from explorer.runtime.wire import Answer, Whole, as_answer
 
+Severity = Literal["severe", "warning", "note"]
 SEVERE, WARNING, NOTE = SEVERITIES = ("severe", "warning", "note")
 EVIDENCE = 5  # rows that a page or a terminal shows of each finding
 Value = int | float | str
 
 
 @dataclass(frozen=True)
-class Cell:
-    """Texts of two pairs (counted from 1) with their cosine, and where it is of a query and another
-    pair's key, that with its `own`."""
+class Cell(Whole):
+    """Texts of two pairs (counted from 1) with their cosine; of a query and another pair's key that
+    of its `own`."""
 
     row: int
     other: int
@@ -81,15 +83,23 @@ class Fault:
         for one in (self.said(language), *rows, *self.advised(language)):
             yield textwrap.indent(one, "   ")
 
-    def to_json(self, language: str = "en") -> dict[str, Any]:
-        """As programs are told of it; the pairs that show it stand beside it."""
-        return {
-            "name": self.name,
-            "severity": self.severity,
-            "said": self.said(language),
-            "values": self.values,
-            "advice": self.advised(language),
-        }
+    def answered(self, kind: type[Answer], language: str, **others: object) -> Answer:
+        """Return the answer of this kind about it, with what else that has."""
+        said = {"said": self.said(language), "advice": self.advised(language)}
+        return as_answer(kind, self, **said, **others)
+
+
+@dataclass(frozen=True)
+class FoundFault(Whole):
+    """What is the matter with a data set: its sentence, the numbers in it, rows of the table that
+    show it."""
+
+    name: str
+    severity: Severity
+    said: str
+    values: dict[str, Value]
+    rows: list[int]
+    advice: list[str]
 
 
 def evidence(places: np.ndarray) -> tuple[int, ...]:

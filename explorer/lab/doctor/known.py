@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from explorer.core.loss_lookup import loss_called, losses_called
 from explorer.core.related_classes import class_of_trainer
@@ -45,6 +46,11 @@ class Known:
     margin: float | None = None
     score: str = ""
     convention: str = ""
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What is known, by its name."""
+        return {name: value for name, value in vars(self).items() if value not in (None, "")}
 
     def checked(self) -> Known:
         """Itself. Raises Problem, naming the first entry that cannot be."""

@@ -24,6 +24,7 @@ from explorer.lab.doctor.profile import Profile
 from explorer.lab.large.encoding import encoded
 from explorer.runtime.jobs import Report
 from explorer.runtime.problem import Problem
+from explorer.runtime.wire import Whole
 from explorer.sources.encoders import locate
 
 EACH, USUAL_EACH = (1, 10), 1  # negatives of a query
@@ -38,6 +39,29 @@ class Mined:
     `without` have no negative that stays below their own key by the margin."""
 
     triplets: tuple[tuple[str, str, str], ...]
+    pairs: int
+    without: int
+
+    def answered(self) -> MinedNegatives:
+        """As programs get it."""
+        triplets = [MinedTriplet(*texts) for texts in self.triplets]
+        return MinedNegatives(triplets, self.pairs, self.without)
+
+
+@dataclass(frozen=True)
+class MinedTriplet(Whole):
+    """A pair, and a text of another one that is near it."""
+
+    anchor: str
+    positive: str
+    negative: str
+
+
+@dataclass(frozen=True)
+class MinedNegatives(Whole):
+    """Hard negatives; of so many `pairs` that were looked at, `without` have none."""
+
+    triplets: list[MinedTriplet]
     pairs: int
     without: int
 

@@ -1,10 +1,11 @@
-"""The report on a number: its explanations as lines of text and as plain JSON."""
+"""The report on a number: its explanations as lines of text and as an answer."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Literal
 
 from explorer.core.parameters import Settings
 from explorer.lab.doctor.axes import most_pairs
@@ -16,6 +17,7 @@ from explorer.lab.doctor.relatives import RELATIVES, relative_called
 from explorer.locale import Word, parameter_word, say, spelled, title_word, word
 from explorer.runtime.limits import EXPLORED_PAIRS
 from explorer.runtime.numbers import display_number, percent, typed
+from explorer.runtime.wire import Answer, Setting, Whole, as_answer
 from losses import LOSSES
 from losses.labels import Ends
 
@@ -328,78 +330,123 @@ def _joined(said: Sequence[str], language: str) -> str:
     return say(language, "ui.between").join(said)
 
 
-def to_json(found: Explained, language: str = "en") -> dict[str, Any]:
-    """The same as plain JSON, as `explain_loss_value` answers it."""
-    shown, loss = (found.findings or found.nearest)[:LISTED], found.known.loss
-    return {
-        "value": found.value,
-        "count": found.count,
-        "fits": bool(found.findings),
-        "told": list(lines(found, language)),
-        "findings": [_finding(one, language) for one in shown],
-        "standing": found.standing and _standing(found.standing, found.value, language),
-        "none": "" if found.findings or relative_called(loss) else none_said(found, language),
-        "signs": [
-            *_signs(found, language),
-            *_relatives(found, language),
-            *_chances(found, language),
-        ],
-        "below_zero": list(found.below_zero),
-        "known": {
-            name: value for name, value in vars(found.known).items() if value not in (None, "")
-        },
-    }
+# ---- Answers -------------------------------------------------------------------------------------
 
 
-def _finding(finding: Finding, language: str) -> dict[str, Any]:
-    return {
-        "kinds": list(finding.kinds),
-        "value": finding.value,
-        "gap": finding.gap,
-        "exact": finding.exact,
-        "said": finding_said(finding, language),
-        "copies": finding.copies,
-        "factor": finding.factor,
-        "summed": finding.summed,
-        "losses": [
-            _fitting(fit, place == 0, language) for place, fit in enumerate(finding.fits[:FITS])
-        ],
-        "more": max(len(finding.fits) - FITS, 0),
-    }
+@dataclass(frozen=True)
+class ExplainedLoss(Whole):
+    """A loss that has the value, and the counts and parameters at which it does."""
+
+    loss: str
+    convention: str
+    parameters: dict[str, Setting]
+    counts: dict[str, int]
+    counted: str
+    kind: str
+    reason: str
+    value: float
+    doubled: float | None
+    other: float | None
+    assumed: float
+    shows: Literal["loss", "floor"]
+    scene: str | None
 
 
-def _fitting(fit: Fitting, linked: bool, language: str) -> dict[str, Any]:
+@dataclass(frozen=True)
+class ExplainedFinding(Whole):
+    """One value that the number may be, with the losses that have it."""
+
+    kinds: list[str]
+    value: float
+    gap: float
+    exact: bool
+    said: str
+    copies: int | None
+    factor: int
+    summed: Literal["", "steps", "processes", "batch"]
+    losses: list[ExplainedLoss]
+    more: int
+
+
+@dataclass(frozen=True)
+class ExplainedStanding(Whole):
+    """Where the number stands for one loss at counts that are known."""
+
+    loss: str
+    convention: str
+    counts: dict[str, int]
+    floor: float | None
+    collapse: float
+    start: float | None
+    place: Literal["negative", "below", "floor", "between", "collapse", "starting", "above"]
+    share: float | None
+    assumed: Literal["", "halves", "positives", "classes", "one_right"]
+    said: str
+
+
+@dataclass(frozen=True)
+class ExplainedValue(Whole):
+    """What a number means."""
+
+    value: float
+    count: int
+    fits: bool
+    told: list[str]
+    findings: list[ExplainedFinding]
+    standing: ExplainedStanding | None
+    none: str
+    signs: list[str]
+    below_zero: list[str]
+    known: dict[str, Setting]
+
+
+def number_answer(found: Explained, language: str = "en") -> ExplainedValue:
+    """What the number may be, as `explain_loss_value` answers it."""
+    standing = found.standing
+    said = standing and standing_said(standing, found.value, language)
+    is_said = found.findings or relative_called(found.known.loss)
+    signs = (*_signs(found, language), *_relatives(found, language), *_chances(found, language))
+    return as_answer(
+        ExplainedValue,
+        found,
+        fits=bool(found.findings),
+        told=[*lines(found, language)],
+        findings=[finding_answer(one, language) for one in listed(found)],
+        standing=standing
+        and as_answer(ExplainedStanding, standing, counts=dict(standing.counts), said=said),
+        none="" if is_said else none_said(found, language),
+        signs=[*signs],
+        known=found.known.said,
+    )
+
+
+def listed(found: Explained) -> tuple[Finding, ...]:
+    """The findings of an answer, or without any the nearest values."""
+    return (found.findings or found.nearest)[:LISTED]
+
+
+def finding_answer(
+    finding: Finding, language: str, kind: type[Answer] = ExplainedFinding, **others: object
+) -> Answer:
+    """One value that the number may be, as an answer of this kind."""
+    return as_answer(
+        kind,
+        finding,
+        said=finding_said(finding, language),
+        losses=[_fitting(fit, at == 0, language) for at, fit in enumerate(finding.fits[:FITS])],
+        more=max(len(finding.fits) - FITS, 0),
+        **others,
+    )
+
+
+def _fitting(fit: Fitting, linked: bool, language: str) -> ExplainedLoss:
     scene = fit.scene() if linked else None
-    return {
-        "loss": fit.loss,
-        "convention": fit.convention,
-        "parameters": {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in fit.parameters
-        },
-        "counts": dict(fit.counts),
-        "counted": _joined(_counted(fit, language), language),
-        "kind": fit.kind,
-        "reason": fit.reason,
-        "value": fit.value,
-        "doubled": fit.doubled,
-        "other": fit.other,
-        "assumed": round(fit.cost, 6),
-        "shows": fit.shows,
-        "scene": None if scene is None else scene.to_link(),
-    }
-
-
-def _standing(standing: Standing, value: float, language: str) -> dict[str, Any]:
-    return {
-        "loss": standing.loss,
-        "convention": standing.convention,
-        "counts": dict(standing.counts),
-        "floor": standing.floor,
-        "collapse": standing.collapse,
-        "start": standing.start,
-        "place": standing.place,
-        "share": standing.share,
-        "assumed": standing.assumed,
-        "said": standing_said(standing, value, language),
-    }
+    return as_answer(
+        ExplainedLoss,
+        fit,
+        parameters=dict(fit.parameters),
+        counts=dict(fit.counts),
+        counted=_joined(_counted(fit, language), language),
+        assumed=round(fit.cost, 6),
+        scene=None if scene is None else scene.to_link(),
+    )

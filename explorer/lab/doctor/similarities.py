@@ -19,10 +19,11 @@ from typing import Any
 
 import numpy as np
 
-from explorer.lab.doctor.faults import NOTE, WARNING, Fault, Value
+from explorer.lab.doctor.faults import NOTE, WARNING, Fault, FoundFault, Value
 from explorer.lab.doctor.logs.log import STEP_NAMES, is_loss, number_in
 from explorer.locale import say
 from explorer.runtime.numbers import display_number, percent
+from explorer.runtime.wire import Whole, as_answer
 
 POSITIVE = frozenset(("pos", "positive", "positives", "正例", "正样本"))
 NEGATIVE = frozenset(("neg", "negative", "negatives", "负例", "负样本"))
@@ -106,28 +107,39 @@ class Similarities:
         """What a person reads of it in a terminal."""
         yield from self.about(language)
         for fault in self.faults:
-            yield f"\n{say(language, f'doctor.severity.{fault.severity}')} · {fault.name}"
-            yield f"   {fault.said(language)}"
-            yield from (f"   {one}" for one in fault.advised(language))
+            yield ""
+            yield from fault.lines(language)
 
-    def to_json(self, language: str = "en") -> dict[str, Any]:
-        return {
-            "moments": [
-                {
-                    "name": one.name,
-                    "queries": len(one.queries),
-                    "positive": one.positive,
-                    "negative": one.negative,
-                    "gap": one.gap,
-                    "order": one.order,
-                }
-                for one in self.moments
-            ],
-            "about": [*self.about(language)],
-            "findings": [
-                {**fault.to_json(language), "rows": list(fault.rows)} for fault in self.faults
-            ],
-        }
+    def answered(self, language: str = "en") -> DoctoredSimilarities:
+        """As programs and the page get them."""
+        return DoctoredSimilarities(
+            [as_answer(SimilarityMoment, one, queries=len(one.queries)) for one in self.moments],
+            [*self.about(language)],
+            [one.answered(FoundFault, language, rows=[*one.rows]) for one in self.faults],
+        )
+
+
+@dataclass(frozen=True)
+class SimilarityMoment(Whole):
+    """Similarities at one moment: the means of positives and of negatives, their gap, and the share
+    of a query's comparisons that are in order."""
+
+    name: str
+    queries: int
+    positive: float
+    negative: float
+    gap: float
+    order: float
+
+
+@dataclass(frozen=True)
+class DoctoredSimilarities(Whole):
+    """Similarities of positives and negatives at one moment or several, in sentences too; the rows
+    of a finding are queries."""
+
+    moments: list[SimilarityMoment]
+    about: list[str]
+    findings: list[FoundFault]
 
 
 def read_similarities(content: bytes) -> Similarities | None:

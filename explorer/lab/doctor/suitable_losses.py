@@ -3,14 +3,15 @@ against each."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from explorer.lab.doctor.classes import ClassTable, alone
 from explorer.lab.doctor.data import MANY_MET
 from explorer.lab.doctor.profile import Profile
 from explorer.lab.doctor.reasons import AGAINST, FOR, TEXT_CLASSES, Match, Table, reasons_of
 from explorer.locale import say
+from explorer.runtime.wire import Whole
 from losses import LOSSES
 
 # The losses that are made for columns of a kind, in the order in which they are to be tried.
@@ -35,17 +36,26 @@ class Suited:
     reasons: tuple[str, ...]
     against: tuple[str, ...]
 
-    def to_json(self, language: str) -> dict[str, Any]:
-        return {
-            "loss": self.loss,
-            "reasons": list(self.reasons),
-            "against": list(self.against),
-            "said": list(self.said(language)),
-        }
-
     def said(self, language: str = "en") -> tuple[str, ...]:
         names = (*self.reasons, *self.against)
         return tuple(say(language, f"doctor.suited.{name}") for name in names)
+
+
+@dataclass(frozen=True)
+class WeighedLoss(Whole):
+    """A loss that can learn from the data: names of reasons for and against it, and sentences."""
+
+    loss: str
+    reasons: list[str]
+    against: list[str]
+    said: list[str]
+
+    @classmethod
+    def of(cls, found: Iterable[Suited], language: str) -> list[WeighedLoss]:
+        """Return these losses with their sentences."""
+        return [
+            cls(one.loss, [*one.reasons], [*one.against], [*one.said(language)]) for one in found
+        ]
 
 
 def suited(profile: Profile, batch: int) -> tuple[Suited, ...]:

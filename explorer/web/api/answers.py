@@ -19,17 +19,10 @@ from explorer.lab.compare.outcome import Apart, Between, Outcome, Sentence
 from explorer.lab.compare.sides import Comparison
 from explorer.runtime.numbers import Real, json_number, json_numbers
 from explorer.runtime.sendable import plain
-from explorer.runtime.wire import Setting, as_answer
+from explorer.runtime.wire import Setting, Whole, as_answer
 from losses import LossSpec, Parameter
 
 Arguments = ParamSpec("Arguments")
-
-
-class Whole:
-    """Base of an answer whose fields all stand in it, which Gradio asks of `__total__`: it takes
-    fields of other dataclasses for optional ones."""
-
-    __total__ = True
 
 
 def in_json(function: Callable[Arguments, object]) -> Callable[Arguments, Any]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from explorer.lab.doctor import USUAL_BATCH, USUAL_HUB_ROWS, USUAL_LOSS
 from explorer.lab.doctor.classes import ClassTable, examine_classes
-from explorer.lab.doctor.classes_report import classes_to_json
+from explorer.lab.doctor.classes_report import DoctoredClasses, classes_answer
 from explorer.lab.doctor.data import examine
-from explorer.lab.doctor.data_report import data_to_json
+from explorer.lab.doctor.data_report import DoctoredData, data_answer, encoded_answer
 from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED, look
 from explorer.lab.doctor.encoded_classes import look_at_classes
-from explorer.lab.doctor.encoder_report import encoded_to_json
 from explorer.lab.doctor.known import Known, count_of, side_for
-from explorer.lab.doctor.mining import HEADS, USUAL_MARGIN, mine
+from explorer.lab.doctor.mining import USUAL_MARGIN, MinedNegatives, mine
 from explorer.lab.doctor.reading import (
     Read,
     Table,
@@ -23,7 +20,7 @@ from explorer.lab.doctor.reading import (
     read_table,
     texts_only,
 )
-from explorer.lab.doctor.similarities import Similarities
+from explorer.lab.doctor.similarities import DoctoredSimilarities, Similarities
 from explorer.lab.doctor.suitable_losses import suited, suited_to_classes
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
@@ -31,16 +28,11 @@ from explorer.runtime.limits import TRAINED_PAIRS
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import finite, integer, of_type, optional
 from explorer.sources.pairs import POSITIVE, Pairs
+from explorer.web.api.answers import in_json
 from explorer.web.api.reading import columns_of, read_choice, read_text, rows_of
-from explorer.web.wire.doctored import (
-    DoctoredClasses,
-    DoctoredData,
-    DoctoredSimilarities,
-    MinedNegatives,
-    MinedTriplet,
-)
 
 
+@in_json
 def doctor_data(
     loss: str = USUAL_LOSS,
     sentences1: list[str] | None = None,
@@ -152,12 +144,11 @@ def doctor_data(
         if negatives:
             pairs_only(read)
         if isinstance(read, Similarities):
-            return cast("DoctoredSimilarities", read.to_json(language))
+            return read.answered(language)
         if isinstance(read, ClassTable):
             fitting = suited_to_classes(read, size)
             near = look_at_classes(read, name, many, jobs.step) if name else None
-            told = classes_to_json(read, examine_classes(read, size), fitting, language, near)
-            return cast("DoctoredClasses", told)
+            return classes_answer(read, examine_classes(read, size), fitting, language, near)
         spec = read.spec(side)
         found = examine(read.profile, spec, size, most_tokens=most, margin=known.margin)
         fitting = suited(read.profile, size)
@@ -166,22 +157,15 @@ def doctor_data(
             mined = _mined(read, name, many, negatives, mine_margin)
         if name:
             looked = look(read.profile, name, many, jobs.step)
-            seen = encoded_to_json(read.profile, looked, spec, size, language)
-        made = {**data_to_json(read, found, fitting, language, seen, loss), "mined": mined}
-        return cast("DoctoredData", made)
+            seen = encoded_answer(read, looked, spec, size, language)
+        return data_answer(read, found, fitting, language, seen, loss, mined)
 
 
 def _mined(read: Read, encoder: str, most: int, each: object, margin: object) -> MinedNegatives:
     if not encoder:
         raise Problem("mine_no_encoder", about="encoder")
     asked = encoder, most, integer(each, "negatives"), finite(margin, "mine_margin")
-    found = mine(read.profile, *asked, jobs.step)
-    named = [dict(zip(HEADS, triplet, strict=True)) for triplet in found.triplets]
-    return {
-        "triplets": cast("list[MinedTriplet]", named),
-        "pairs": found.pairs,
-        "without": found.without,
-    }
+    return mine(read.profile, *asked, jobs.step).answered()
 
 
 def _encoded_at_most(encoded: object) -> int:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
 
 from explorer.core.explore import FEW_PAIRS
 from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import MOST_POINTS, Given, Log, log_of
 from explorer.lab.doctor.logs.read import read_content
-from explorer.lab.doctor.logs.run_comparison import compare_runs
-from explorer.lab.doctor.logs.run_report import finding, to_json
+from explorer.lab.doctor.logs.run_report import DoctoredRun, doctored_run
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
+from explorer.web.api.answers import in_json
 from explorer.web.api.reading import (
     check_lengths,
     read_choice,
@@ -22,12 +21,12 @@ from explorer.web.api.reading import (
     read_text,
     read_values,
 )
-from explorer.web.wire.doctored import DoctoredRun
 
 # A log of so many letters for each of a batch's pairs takes about as long.
 LETTERS_OF_A_PAIR = 1000
 
 
+@in_json
 def doctor_run(
     log: str = "",
     values: list[float | str | None] | None = None,
@@ -148,12 +147,10 @@ def doctor_run(
                 held = _curve_of("held_out", held_out, "held_out_steps", held_out_steps)
             read = log_of(_curve_of("values", values, "steps", steps), held)
         found = examine_run(read, known, chosen["curve"], chosen["held_out_curve"])
-        answer = {**to_json(found, language), "beside": None}
+        second = None
         if text_beside.strip():
             second = examine_run(_read("beside", text_beside), other)
-            compared = [finding(fault, language) for fault in compare_runs(found, second)]
-            answer["beside"] = {**to_json(second, language), "compared": compared}
-        return cast("DoctoredRun", answer)
+        return doctored_run(found, second, language)
 
 
 def _told_of(other: Known) -> Iterator[str]:

@@ -23,7 +23,7 @@ from explorer.export.picture import looking_at
 from explorer.lab.compare.sides import compare
 from explorer.lab.doctor.explain import explain
 from explorer.lab.doctor.known import Known
-from explorer.lab.doctor.number_report import to_json
+from explorer.lab.doctor.number_report import ExplainedValue, number_answer
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.runs import Runs
 from explorer.locale import LANGUAGES, say
@@ -68,7 +68,6 @@ from explorer.web.api.reading import (
     table_of,
     whoever_has,
 )
-from explorer.web.wire.doctored import ExplainedValue
 from explorer.web.wire.runs import Followed
 from losses import LOSSES
 
@@ -410,6 +409,7 @@ def _turn(pairs: int) -> AbstractContextManager[None]:
     return jobs.in_turn() if pairs > FEW_PAIRS else nullcontext()
 
 
+@in_json
 def explain_loss_value(
     value: float,
     loss: str = "",
@@ -483,7 +483,7 @@ def explain_loss_value(
         margin=margin,
     )
     read_choice("language", language, LANGUAGES)
-    return cast("ExplainedValue", to_json(explain(value, known), language))
+    return number_answer(explain(value, known), language)
 
 
 @in_json

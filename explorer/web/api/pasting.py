@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
-from typing import cast
+from dataclasses import dataclass
+from typing import Literal
 
 from explorer.lab.doctor import USUAL_BATCH, USUAL_LOSS
+from explorer.lab.doctor.classes_report import DoctoredClasses
+from explorer.lab.doctor.data_report import DoctoredData
 from explorer.lab.doctor.explain import explain_values
 from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Log
-from explorer.lab.doctor.logs.run_report import to_json as run_to_json
-from explorer.lab.doctor.number_report import to_json
+from explorer.lab.doctor.logs.run_report import DoctoredRun, doctored_run
+from explorer.lab.doctor.number_report import ExplainedValue, number_answer
 from explorer.lab.doctor.pasted_input import read_pasted
+from explorer.lab.doctor.similarities import DoctoredSimilarities
 from explorer.locale import LANGUAGES
 from explorer.runtime import jobs
+from explorer.runtime.wire import Whole
+from explorer.web.api.answers import in_json
 from explorer.web.api.doctoring import doctor_data
 from explorer.web.api.reading import read_choice, read_text
-from explorer.web.wire.doctored import DoctoredPaste, DoctoredRun, ExplainedValue
 
 
+@dataclass(frozen=True)
+class DoctoredPaste(Whole):
+    """What was pasted, what is the matter with it, and the lines that were left out."""
+
+    kind: Literal["numbers", "run", "table"]
+    numbers: list[str]
+    left_lines: list[int]
+    explained: ExplainedValue | None
+    run: DoctoredRun | None
+    data: DoctoredData | DoctoredClasses | DoctoredSimilarities | None
+
+
+@in_json
 def doctor_pasted(
     text: str,
     loss: str = "",
@@ -58,23 +76,16 @@ def doctor_pasted(
     read_choice("language", language, LANGUAGES)
     with jobs.in_turn():
         found = read_pasted(content)
-        explained = run = None
+        explained = run = data = None
         if found.kind == "numbers":
-            explained = to_json(explain_values(found.numbers, known), language)
+            explained = number_answer(explain_values(found.numbers, known), language)
         elif found.log is not None:
-            run = {**run_to_json(examine_run(found.log, known), language), "beside": None}
-    is_table = found.kind == "table"
-    usual = loss or USUAL_LOSS, batch or USUAL_BATCH
-    return {
-        "kind": found.kind,
-        "numbers": list(found.numbers),
-        "left_lines": _left_lines(found.log),
-        "explained": cast("ExplainedValue | None", explained),
-        "run": cast("DoctoredRun | None", run),
-        "data": doctor_data(usual[0], table=text, batch=usual[1], language=language)
-        if is_table
-        else None,
-    }
+            run = doctored_run(examine_run(found.log, known), None, language)
+    if found.kind == "table":
+        usual = {"loss": loss or USUAL_LOSS, "batch": batch or USUAL_BATCH}
+        data = doctor_data(table=text, language=language, **usual)
+    left = _left_lines(found.log)
+    return DoctoredPaste(found.kind, [*found.numbers], left, explained, run, data)
 
 
 def _left_lines(log: Log | None) -> list[int]:

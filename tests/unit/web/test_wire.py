@@ -17,6 +17,11 @@ import torch
 from explorer.core import own_loss
 from explorer.core.scenario import Scenario
 from explorer.export import explored
+from explorer.lab.doctor.classes_report import DoctoredClasses
+from explorer.lab.doctor.data_report import DoctoredData
+from explorer.lab.doctor.logs.run_report import DoctoredRun
+from explorer.lab.doctor.number_report import ExplainedValue
+from explorer.lab.doctor.similarities import DoctoredSimilarities
 from explorer.lab.large import drawing
 from explorer.lab.large.methods import offered
 from explorer.lab.saved_batches import SavedBatchScenario
@@ -36,10 +41,13 @@ from explorer.runtime.wire import Floats
 from explorer.sources.encoders import EMBEDDED
 from explorer.web import large_files, scenes, serving
 from explorer.web.api import answers, endpoints
+from explorer.web.api.pasting import DoctoredPaste
 from explorer.web.large_files import HandedIn, LargeFile, LargeFileUndecided, Working
 from explorer.web.pages.compare import experiments, sweep
 from explorer.web.pages.compare import requests as comparing
 from explorer.web.pages.doctor import data as doctor_data
+from explorer.web.pages.doctor import data_answers, data_source
+from explorer.web.pages.doctor import requests as doctor_requests
 from explorer.web.pages.doctor import run as doctor_run
 from explorer.web.pages.explore import files
 from explorer.web.pages.explore import requests as exploring
@@ -51,12 +59,7 @@ from explorer.web.pages.large import requests as large_requests
 from explorer.web.pages.large import taking as large_taking
 from explorer.web.serving import Nothing, Refused
 from explorer.web.site import page_data
-from explorer.web.wire import (
-    doctor,
-    doctored,
-    facts,
-    finetune,
-)
+from explorer.web.wire import facts, finetune
 from explorer.web.wire.runs import Followed
 from losses import LOSSES
 from losses.sentence_transformers.saved_batch import SavedBatch
@@ -319,14 +322,14 @@ def test_doctor(pages, tmp_path, monkeypatch):
     monkeypatch.setattr(downloads, "TAKEN", tmp_path / "taken")
     server = Server(pages["doctor"])
     known = {"loss": "cosent", "batch": 8, "tokens": 0, "language": "zh"}
-    for name in doctor_data.SETS:
-        server.ask("examine", {"source": {"example": name}, **known}, doctor.ExaminedData)
+    for name in data_source.SETS:
+        server.ask("examine", {"source": {"example": name}, **known}, data_answers.ExaminedData)
     of_classes = b"text,class\none,a\ntwo,a\ntwo,b\n"
     for content, kind in (
-        (TABLE, doctor.ExaminedData),
-        (UNCLEAR, doctor_data.UndecidedData),
-        (of_classes, doctor.ExaminedClasses),
-        (b"pos,neg\n0.5,0.25\n", doctored.DoctoredSimilarities),
+        (TABLE, data_answers.ExaminedData),
+        (UNCLEAR, data_answers.UndecidedData),
+        (of_classes, data_answers.ExaminedClasses),
+        (b"pos,neg\n0.5,0.25\n", DoctoredSimilarities),
     ):
         file = {"name": "a.csv", "content": packed(content)}
         handed = server.ask("hand_in", file, HandedIn)
@@ -334,11 +337,11 @@ def test_doctor(pages, tmp_path, monkeypatch):
         server.ask("examine", {"source": source, **known}, kind)
     rows = (b'{"sentence1": "a", "sentence2": "b"}', "stsb-train.jsonl")
     monkeypatch.setattr(doctor_data, "hub_content", lambda *_: rows)
-    server.ask("fetch", {"hub": "someone/set", "rows": 10}, doctor.FetchedRows)
+    server.ask("fetch", {"hub": "someone/set", "rows": 10}, data_answers.FetchedRows)
     of_example = {"source": {"example": "twins"}}
     for loss in ("info_nce", "cosent"):
         asked = {**of_example, "loss": loss, "encoder": EMBEDDED, "most": 12, "batch": 8}
-        server.ask("encode", asked, doctor.EncodedData)
+        server.ask("encode", asked, data_answers.EncodedData)
     server.ask("mine", {**of_example, "encoder": EMBEDDED, "most": 24}, Parcel)
     for what in doctor_data.FILES:
         server.ask("take", {**of_example, "what": what}, Parcel)
@@ -361,25 +364,31 @@ def test_doctor(pages, tmp_path, monkeypatch):
     server.ask("stop", of_example, Nothing)
     for known in ({}, {"loss": "siglip", "batch": "8"}, {"loss": "dcl", "margin": "0.5"}):
         for value in ("5.545", "0", "-0.3", "123456.7"):
-            server.ask("explain", {"value": value, **known, "language": "en"}, doctor.Explained)
+            server.ask(
+                "explain",
+                {"value": value, **known, "language": "en"},
+                doctor_requests.NumberExplained,
+            )
     file = {"name": "log.csv", "content": packed(b"step,loss\n1,2.5\n2,nan\n3,2.25\n")}
     logged = {"kind": "file", "name": "log.csv", **server.ask("hand_in", file, HandedIn)}
     for source in (*({"example": name} for name in doctor_run.LOGS), logged):
-        server.ask("examine_run", {"source": source, "language": "zh"}, doctor.ExaminedRunLog)
+        server.ask("examine_run", {"source": source, "language": "zh"}, doctor_run.ExaminedRunLog)
         beside = {"source": {"example": "jumped"}, "loss": "cosent"}
         asked = {"source": source, "beside": beside, "language": "en"}
-        server.ask("examine_run", asked, doctor.ExaminedRunLog)
+        server.ask("examine_run", asked, doctor_run.ExaminedRunLog)
     monkeypatch.setattr(doctor_run, "files_in", lambda _folder: [])
     monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: told([opened_batch()]))
-    server.ask("kept", {"folder": str(tmp_path), "leave": {str(tmp_path): 1}}, doctor.KeptBatches)
+    server.ask(
+        "kept", {"folder": str(tmp_path), "leave": {str(tmp_path): 1}}, doctor_run.KeptBatches
+    )
     how_far = Working(large_files.Progress("opening", 1, 2))
     monkeypatch.setattr(doctor_run, "answer_when_done", lambda job, told: how_far)
     server.ask("kept", {"folder": str(tmp_path), "leave": {str(tmp_path): 1}}, Working)
     server.answered("explain", "examine", "encode", "mine", "fetch", "hand_in", "take", "stop")
     typed = {"kind": "typed", "text": "loss: 0.7\nloss: 0.6\nloss: 0.5\n"}
-    server.ask("examine_run", {"source": typed}, doctor.ExaminedRunLog)
+    server.ask("examine_run", {"source": typed}, doctor_run.ExaminedRunLog)
     for text in ("5.545", typed["text"], "a\tb\nc\td\n"):
-        server.ask("read_pasted", {"text": text}, doctor.PastedKind)
+        server.ask("read_pasted", {"text": text}, doctor_requests.PastedKind)
     server.answered("examine_run", "kept", "read_pasted")
 
 
@@ -532,7 +541,7 @@ def test_programs_draw():
 def test_programs_are_told_what_a_number_means():
     for asked in ((5.545, "siglip"), (2.0, "info_nce", 64), (-0.8, "info_nce", 8)):
         answer = json.loads(json.dumps(endpoints.explain_loss_value(*asked), allow_nan=False))
-        assert wire.misfits(answer, doctored.ExplainedValue) == []
+        assert wire.misfits(answer, ExplainedValue) == []
 
 
 def test_programs_are_told_what_is_the_matter_with_their_data():
@@ -540,16 +549,16 @@ def test_programs_are_told_what_is_the_matter_with_their_data():
     for loss, scores in (("cosine_mse", [5, 0, 3, 2]), ("info_nce", None), ("margin_mse", None)):
         found = endpoints.doctor_data(loss, *rows, scores, batch=3, tokens=1)
         answer = json.loads(json.dumps(found, allow_nan=False))
-        assert wire.misfits(answer, doctored.DoctoredData) == []
+        assert wire.misfits(answer, DoctoredData) == []
     seen = endpoints.doctor_data(
         "info_nce", *rows, batch=3, encoder=EMBEDDED, encoded=10, negatives=1, mine_margin=0
     )
-    assert wire.misfits(json.loads(json.dumps(seen)), doctored.DoctoredData) == []
+    assert wire.misfits(json.loads(json.dumps(seen)), DoctoredData) == []
     assert seen["encoded"]["pairs"] == 4
     assert seen["mined"]["triplets"]
     table, columns = "id,text,kind\n1,a,x\n2,b,x\n3,b,y\n", {"text": "text", "class": "kind"}
     classes = endpoints.doctor_data(table=table, columns=columns)
-    assert wire.misfits(json.loads(json.dumps(classes)), doctored.DoctoredClasses) == []
+    assert wire.misfits(json.loads(json.dumps(classes)), DoctoredClasses) == []
     assert classes["findings"][0]["name"] == "texts_in_classes"
     assert classes["suited"][0]["reasons"] == ["prototypes"]
 
@@ -573,10 +582,10 @@ def test_programs_are_told_what_is_the_matter_with_a_run():
         },
     ):
         answer = json.loads(json.dumps(endpoints.doctor_run(**asked), allow_nan=False))
-        assert wire.misfits(answer, doctored.DoctoredRun) == []
+        assert wire.misfits(answer, DoctoredRun) == []
     for text in ("2.09", "loss: 0.7\nloss: 0.6\nloss: 0.5\n", "a\tb\nc d\te f\n"):
         pasted = json.loads(json.dumps(endpoints.doctor_pasted(text), allow_nan=False))
-        assert wire.misfits(pasted, doctored.DoctoredPaste) == []
+        assert wire.misfits(pasted, DoctoredPaste) == []
     assert [one["name"] for one in answer["beside"]["compared"]] == ["other_scale"]
     assert (answer["step"], answer["curve"], answer["held_out"]) == ("n", "other_loss", "loss")
 

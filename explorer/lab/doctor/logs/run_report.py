@@ -1,22 +1,24 @@
-"""The report on a run, as lines of text and as plain JSON."""
+"""The report on a run, as lines of text and as an answer."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
+from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from explorer.lab.doctor.axes import axes_of
 from explorer.lab.doctor.explain import Fitting
-from explorer.lab.doctor.faults import Fault
-from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
+from explorer.lab.doctor.faults import Fault, Severity
+from explorer.lab.doctor.known import COUNTS, SETTINGS
 from explorer.lab.doctor.logs.findings import OF_END, ExaminedRun, too_short_for
 from explorer.lab.doctor.logs.log import ROWS, Log
 from explorer.lab.doctor.logs.marks import side_of
+from explorer.lab.doctor.logs.run_comparison import compare_runs
 from explorer.lab.doctor.reference_values import COLLAPSE, landmark
 from explorer.locale import grouped, say, spelled, title_word, word
-from explorer.runtime.numbers import display_number, json_number
+from explorer.runtime.numbers import Real, display_number
+from explorer.runtime.wire import Answer, Setting, Whole, as_answer
 from losses import LOSSES
 
 # What ends a link to Doctor's first door with everything filled in.
@@ -131,38 +133,96 @@ def beside_lines(
         yield from fault.lines(language)
 
 
-def to_json(found: ExaminedRun, language: str = "en") -> dict[str, Any]:
-    """The same as plain JSON, as `doctor_run` answers it."""
-    curve = found.log.curve(found.curve)
-    return {
-        "source": found.log.source,
-        "curve": found.curve,
-        "held_out": found.held_out,
-        "curves": {name: len(one) for name, one in found.log.curves.items()},
-        "points": len(curve),
-        "steps": list(found.log.steps),
-        "step": found.log.step,
-        "known": _of_known(found.known),
-        "precision": found.log.precision,
-        "collapse": found.marks.collapse,
-        "floor": found.marks.floor,
-        "logged": found.marks.logged,
-        "level": None if found.level is None else json_number(found.level),
-        "severe": found.severe,
-        "about": [*about(found, language)],
-        "findings": [finding(fault, language) for fault in found.faults],
-        "link": link_of(found),
-        "scene": scene_of(found),
-    }
+@dataclass(frozen=True)
+class RunFinding(Whole):
+    """What is the matter with a run."""
+
+    name: str
+    severity: Severity
+    said: str
+    advice: list[str]
+    values: dict[str, Setting]
+    steps: list[int]
 
 
-def _of_known(known: Known) -> dict[str, Any]:
-    return {name: value for name, value in vars(known).items() if value not in (None, "")}
+@dataclass(frozen=True)
+class ReadRun(Whole):
+    """A run, and what was found in it."""
+
+    source: str
+    curve: str
+    held_out: str
+    curves: dict[str, int]
+    points: int
+    steps: list[str]
+    step: str
+    known: dict[str, Setting]
+    precision: str
+    collapse: float | None
+    floor: float | None
+    logged: bool
+    level: Real | None
+    severe: bool
+    about: list[str]
+    findings: list[RunFinding]
+    link: str | None
+    scene: str | None
 
 
-def finding(fault: Fault, language: str) -> dict[str, Any]:
-    """A finding of a run, with what to do about it."""
-    return {**fault.to_json(language), "steps": list(fault.rows)}
+@dataclass(frozen=True)
+class RunBeside(ReadRun):
+    """Another run, and what the values of both can say about each other."""
+
+    compared: list[RunFinding]
+
+
+@dataclass(frozen=True)
+class DoctoredRun(ReadRun):
+    """A run, what was found in it, and another one beside it."""
+
+    beside: RunBeside | None
+
+
+def run_answer(
+    found: ExaminedRun, kind: type[Answer], language: str = "en", **others: object
+) -> Answer:
+    """A run as an answer of this kind, a `ReadRun`, with what else that has."""
+    log, marks = found.log, found.marks
+    return as_answer(
+        kind,
+        found,
+        source=log.source,
+        steps=[*log.steps],
+        step=log.step,
+        precision=log.precision,
+        collapse=marks.collapse,
+        floor=marks.floor,
+        logged=marks.logged,
+        curves={name: len(one) for name, one in log.curves.items()},
+        points=len(log.curve(found.curve)),
+        known=found.known.said,
+        about=[*about(found, language)],
+        findings=run_findings(found.faults, language),
+        link=link_of(found),
+        scene=scene_of(found),
+        **others,
+    )
+
+
+def doctored_run(
+    found: ExaminedRun, other: ExaminedRun | None, language: str = "en"
+) -> DoctoredRun:
+    """A run with another one beside it, None where there is none."""
+    beside = None
+    if other is not None:
+        compared = run_findings(compare_runs(found, other), language)
+        beside = run_answer(other, RunBeside, language, compared=compared)
+    return run_answer(found, DoctoredRun, language, beside=beside)
+
+
+def run_findings(faults: Iterable[Fault], language: str) -> list[RunFinding]:
+    """Findings of runs, with the steps that show them."""
+    return [fault.answered(RunFinding, language, steps=[*fault.rows]) for fault in faults]
 
 
 def scene_of(found: ExaminedRun) -> str | None:
@@ -198,5 +258,5 @@ def link_of(found: ExaminedRun) -> str | None:
     if found.level is None or side_of(found.known) is None:
         return None
     fields = ("loss", *COUNTS, *SETTINGS)
-    known = {name: str(v) for name, v in _of_known(found.known).items() if name in fields}
+    known = {name: str(value) for name, value in found.known.said.items() if name in fields}
     return f"{DOOR}#{urlencode({'value': display_number(found.level, 4), **known})}"

@@ -7,7 +7,7 @@ from explorer.lab.doctor.mining import EACH, MARGIN, USUAL_EACH, USUAL_MARGIN
 from explorer.runtime.limits import FILE_BYTES, LARGE_FILE_BYTES
 from explorer.runtime.wire import Json
 from explorer.sources.encoders import EMBEDDED
-from explorer.web.pages.doctor import data, requests, run
+from explorer.web.pages.doctor import data, data_source, requests, run
 from explorer.web.pages.doctor.state import CHECKS, EXAMPLES, doctor_table
 from losses import LOSSES
 
@@ -22,7 +22,7 @@ def page_data() -> Json:
         "counts": list(COUNTS),
         "settings": list(SETTINGS),
         "examples": EXAMPLES,
-        "sets": list(data.SETS),
+        "sets": list(data_source.SETS),
         "bytes": LARGE_FILE_BYTES,
         "logs": list(run.LOGS),
         "beside": list(run.BESIDE),

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from explorer.lab.doctor.explain import explain_values
 from explorer.lab.doctor.known import COUNTS, SETTINGS, Known
-from explorer.lab.doctor.number_report import beside, to_json
+from explorer.lab.doctor.number_report import (
+    ExplainedFinding,
+    ExplainedValue,
+    beside,
+    finding_answer,
+    listed,
+    number_answer,
+)
 from explorer.lab.doctor.pasted_input import read_pasted, typed_numbers
 from explorer.locale import language_of
 from explorer.runtime import jobs
@@ -14,12 +22,34 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit, quoted
 from explorer.runtime.wire import Json
 from explorer.web.serving import JOBS, served
-from explorer.web.wire import doctor as wire
 
 SECONDS = 1.0  # of a processor, to explain a number nobody has asked about
 
 
-def _explain(request: Json) -> Json:
+@dataclass(frozen=True)
+class NumberFinding(ExplainedFinding):
+    """The same, with what else is to be said of it, sentence by sentence."""
+
+    beside: list[str]
+
+
+@dataclass(frozen=True)
+class NumberExplained(ExplainedValue):
+    """What a number means, as `explain_loss_value` answers it."""
+
+    findings: list[NumberFinding]  # type: ignore[assignment]
+
+
+@dataclass(frozen=True)
+class PastedKind:
+    """What was pasted: "numbers", with these as the number's field takes them, a "run" or a
+    "table"."""
+
+    kind: Literal["numbers", "run", "table"]
+    value: str
+
+
+def _explain(request: Json) -> NumberExplained:
     """{value, loss, batch, …: as they were typed, "" for what is not known, language} → what the
     number may be."""
     language, known = language_of(request.get("language")), known_in(request)
@@ -27,20 +57,22 @@ def _explain(request: Json) -> Json:
     written = typed_numbers(typed) or (typed,)
     with jobs.in_order(SECONDS):
         found = explain_values(written, known)
-        made = to_json(found, language)
-    shown = (found.findings or found.nearest)[: len(made["findings"])]
-    for place, (finding, said) in enumerate(zip(shown, made["findings"], strict=True)):
-        following = shown[place + 1] if place + 1 < len(shown) and found.findings else None
-        said["beside"] = list(beside(finding, following, language))
-    return made
+        made = number_answer(found, language)
+    shown = listed(found)
+    following = [*shown[1:], None] if found.findings else [None] * len(shown)
+    findings = [
+        finding_answer(one, language, NumberFinding, beside=[*beside(one, after, language)])
+        for one, after in zip(shown, following, strict=True)
+    ]
+    return NumberExplained(**{**vars(made), "findings": findings})
 
 
-def _read_pasted(request: Json) -> Json:
+def _read_pasted(request: Json) -> PastedKind:
     """{text} → what was pasted, and its numbers."""
     text = _text(request, "text")
     with jobs.in_turn():
         found = read_pasted(text.encode("utf-8", "replace"))
-    return {"kind": found.kind, "value": " ".join(found.numbers)}
+    return PastedKind(found.kind, " ".join(found.numbers))
 
 
 def known_in(request: Json) -> Known:
@@ -80,7 +112,7 @@ def _real(name: str, text: str) -> float | None:
 
 
 SERVED = [
-    served("explain", _explain, wire.Explained),
-    served("read_pasted", _read_pasted, wire.PastedKind),
+    served("explain", _explain),
+    served("read_pasted", _read_pasted),
     *JOBS,
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from explorer.lab.doctor.logs.examples import EXAMPLES
@@ -10,7 +12,7 @@ from explorer.lab.doctor.logs.log import Curve, Log
 from explorer.lab.doctor.logs.log_link import packed_curves
 from explorer.lab.doctor.logs.read import must_fit, read_content, read_run
 from explorer.lab.doctor.logs.run_comparison import compare_runs
-from explorer.lab.doctor.logs.run_report import finding, to_json
+from explorer.lab.doctor.logs.run_report import ReadRun, RunFinding, run_answer, run_findings
 from explorer.lab.doctor.pasted_input import PASTED
 from explorer.lab.saved_batches import SavedBatchScenario, files_in, open_saved_batches
 from explorer.locale import language_of
@@ -18,14 +20,13 @@ from explorer.runtime import jobs, uploads
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.runtime.jobs import Jobs
 from explorer.runtime.leave import agreed_path
-from explorer.runtime.numbers import json_number
+from explorer.runtime.numbers import Real, json_number
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit, of_type, one_of
-from explorer.runtime.wire import Json, packed
+from explorer.runtime.wire import Json, Setting, as_answer, packed
 from explorer.web.large_files import Working, answer_when_done
 from explorer.web.pages.doctor.requests import known_in
 from explorer.web.serving import served
-from explorer.web.wire import doctor as wire
 
 KINDS = ("example", "file", "typed", "folder")
 LINKED = ("file", "typed")  # logs whose curves a link carries
@@ -37,7 +38,39 @@ OF_OTHER = ("loss", "batch", "temperature", "scale")  # what may be known of ano
 MOST_DRAWN = 2000
 
 
-def _examine_run(request: Json) -> Json:
+@dataclass(frozen=True)
+class DrawnCurve:
+    """A curve of a run: packed steps and values."""
+
+    name: str
+    steps: str
+    values: str
+
+
+@dataclass(frozen=True)
+class OtherRun:
+    """Another run, its curves, and what its values and the first one's can say of each other."""
+
+    about: list[str]
+    level: Real | None
+    collapse: float | None
+    floor: float | None
+    known: dict[str, Setting]
+    drawn: list[DrawnCurve]
+    findings: list[RunFinding]
+
+
+@dataclass(frozen=True)
+class ExaminedRunLog(ReadRun):
+    """What is the matter with a run, as `doctor_run` answers it, the curves that are drawn, another
+    run beside it, and the numbers of a pasted one as a link carries them."""
+
+    drawn: list[DrawnCurve]
+    beside: OtherRun | None
+    shared: str
+
+
+def _examine_run(request: Json) -> ExaminedRunLog:
     """{source, curve, held_out: "" for those that go by such names, loss, batch, …: as they were
     typed, beside?: {source, loss, batch, …} of another run, language} → what is the matter with
     the run, its curves, and what its values and the other's can say about each other."""
@@ -49,33 +82,23 @@ def _examine_run(request: Json) -> Json:
     beside = request.get("beside")
     with jobs.in_turn():
         found = examine_run(_log_in(source), known, curve, held_out)
-        told = None if beside is None else _beside(found, beside, language)
-    return {
-        **to_json(found, language),
-        "drawn": _all_drawn(found),
-        "beside": told,
-        "shared": packed_curves(found.log) if source.get("kind") in LINKED else "",
-    }
+        other = None if beside is None else _beside(found, beside, language)
+    shared = packed_curves(found.log) if source.get("kind") in LINKED else ""
+    more = {"drawn": _all_drawn(found), "beside": other, "shared": shared}
+    return run_answer(found, ExaminedRunLog, language, **more)
 
 
-def _beside(found: ExaminedRun, beside: object, language: str) -> Json:
+def _beside(found: ExaminedRun, beside: object, language: str) -> OtherRun:
     """Another run, and what can be said of both."""
     if not isinstance(beside, dict) or not isinstance(source := beside.get("source"), dict):
         raise misfit("beside", beside)
     other = examine_run(_log_in(source), known_in(beside))
-    told = to_json(other, language)
-    return {
-        "about": told["about"],
-        "level": told["level"],
-        "collapse": told["collapse"],
-        "floor": told["floor"],
-        "known": told["known"],
-        "drawn": _all_drawn(other),
-        "findings": [finding(fault, language) for fault in compare_runs(found, other)],
-    }
+    compared = run_findings(compare_runs(found, other), language)
+    read = run_answer(other, ReadRun, language)
+    return as_answer(OtherRun, read, drawn=_all_drawn(other), findings=compared)
 
 
-def _all_drawn(found: ExaminedRun) -> list[Json]:
+def _all_drawn(found: ExaminedRun) -> list[DrawnCurve]:
     names = dict.fromkeys(name for name in (found.curve, found.held_out) if name)
     return [_drawn(found.log.curves[name]) for name in names]
 
@@ -106,12 +129,12 @@ def _typed_log(text: str) -> Log:
     return read_content(PASTED, content)
 
 
-def _drawn(curve: Curve) -> Json:
+def _drawn(curve: Curve) -> DrawnCurve:
     """The points of a curve, every so manyth where there are too many, and the last."""
     every = -(-len(curve) // MOST_DRAWN)
     places = np.unique(np.append(np.arange(0, len(curve), every), len(curve) - 1))
     steps, values = curve.steps[places], curve.values[places]
-    return {"name": curve.name, "steps": packed(steps), "values": packed(values)}
+    return DrawnCurve(curve.name, packed(steps), packed(values))
 
 
 # ---- Batches that were kept ----------------------------------------------------------------------
@@ -119,18 +142,37 @@ def _drawn(curve: Curve) -> Json:
 _listed = Jobs()
 
 
-def _saved_batches(request: Json) -> Json | Working:
+@dataclass(frozen=True)
+class ListedBatch:
+    """A batch of a training: its step, its loss there and in its scene, and the link of that."""
+
+    step: int
+    called: str
+    value: Real
+    here: Real | None
+    said: str
+    scene: str
+
+
+@dataclass(frozen=True)
+class KeptBatches:
+    """The batches that PrismCallback kept in a folder, by step."""
+
+    batches: list[ListedBatch]
+
+
+def _saved_batches(request: Json) -> KeptBatches | Working:
     """{folder, language} → the batches that PrismCallback kept there, each with its scene; or how
     far reading them is."""
     language = language_of(request.get("language"))
     folder = _folder_in(request)
 
-    def told(opened: list[SavedBatchScenario]) -> Json:
-        return {"batches": [_batch(one, language) for one in opened]}
+    def answer(opened: list[SavedBatchScenario]) -> KeptBatches:
+        return KeptBatches([_batch(one, language) for one in opened])
 
     there = tuple(path.name for path in files_in(folder))  # a training adds more
     job = _listed.start((folder, there), lambda report: open_saved_batches(folder, report))
-    return answer_when_done(job, told)
+    return answer_when_done(job, answer)
 
 
 def _folder_in(request: Json) -> str:
@@ -144,18 +186,15 @@ def _folder_in(request: Json) -> str:
     return folder
 
 
-def _batch(one: SavedBatchScenario, language: str) -> Json:
-    return {
-        "step": one.batch.step,
-        "called": one.batch.called,
-        "value": json_number(one.batch.value),
-        "here": None if one.here is None else json_number(one.here),
-        "said": one.said(language),
-        "scene": one.scenario.to_link(),
-    }
+def _batch(one: SavedBatchScenario, language: str) -> ListedBatch:
+    return ListedBatch(
+        step=one.batch.step,
+        called=one.batch.called,
+        value=json_number(one.batch.value),
+        here=json_number(one.here),
+        said=one.said(language),
+        scene=one.scenario.to_link(),
+    )
 
 
-SERVED = [
-    served("examine_run", _examine_run, wire.ExaminedRunLog),
-    served("kept", _saved_batches, wire.KeptBatches | Working),
-]
+SERVED = [served("examine_run", _examine_run), served("kept", _saved_batches)]

@@ -23,7 +23,7 @@ export class DoctorPage extends Bus {
   constructor() {
     super(["state", "found", "examined", "examined_run", "problem"]);
     this.store = new Store(pageData.doctor.table);
-    /** @type {import("../../wire").Explained | null} */
+    /** @type {import("../../wire").NumberExplained | null} */
     this.found = null;
     /** @type {Record<string, string> | null} */
     this.explained = null; // what `found` explains: the number, and what was known beside it

@@ -9,7 +9,7 @@ from explorer.lab.doctor import USUAL_HUB_ROWS
 from explorer.lab.doctor.encoded import ENCODED, USUAL_ENCODED
 from explorer.lab.doctor.known import COUNTS, SETTINGS
 from explorer.lab.doctor.reading import HUB_ROWS
-from explorer.web.pages.doctor import data, run
+from explorer.web.pages.doctor import data, data_source, run
 from explorer.web.state import Entry, table
 
 # What a visitor can have checked; each has a sidebar and a report of its own.
@@ -73,10 +73,10 @@ def _data_entries() -> list[Entry]:
     of_example: dict[str, Any] = {"when": ("data.kind", "example")}
     of_file: dict[str, Any] = {"when": ("data.kind", "file")}
     of_hub: dict[str, Any] = {"when": ("data.kind", "hub")}
-    kinds, losses = data.KINDS, data.losses_offered()
+    kinds, losses = data_source.KINDS, data.losses_offered()
     return [
         Entry("data.kind", kinds[0], "choice", choices=kinds, link="from", **step, **here),
-        Entry("data.example", data.FIRST_SET, "choice", link="set", choices=data.SETS,
+        Entry("data.example", data_source.FIRST_SET, "choice", link="set", choices=data_source.SETS,
               **step, **of_example),
         Entry("data.file", "", "text", link="file", **step, **of_file),
         Entry("data.name", "", "text", link="name", **of_file),

@@ -13,8 +13,8 @@ import pytest
 from explorer.core.disagreement import contradictions, disagreement, disagrees, spearman
 from explorer.lab.doctor import encoded as under_test
 from explorer.lab.doctor import mining
+from explorer.lab.doctor.data_report import encoded_lines
 from explorer.lab.doctor.encoded import counted, examine_encoded, look, ranked, sharpness
-from explorer.lab.doctor.encoder_report import encoded_lines, encoded_to_json
 from explorer.lab.doctor.profile import profiled
 from explorer.lab.doctor.reading import Read
 from explorer.lab.large.encoding import Encoded
@@ -175,9 +175,9 @@ def test_of_many_pairs_some_are_encoded_and_that_is_told(encoder):
     _, _, seen = found(clean(), most=20)
     assert len(seen) == 20
     read = Read(profiled(clean()))
-    told = encoded_to_json(read.profile, seen, LOSSES["info_nce"], 8)
     for language in ("en", "zh"):
-        assert "20" in "\n".join(encoded_lines(told, read, 8, language))
+        lines = encoded_lines(read, seen, LOSSES["info_nce"], 8, language)
+        assert "20" in "\n".join(lines)
 
 
 def test_a_temperature_is_as_sharp_as_was_asked(encoder):

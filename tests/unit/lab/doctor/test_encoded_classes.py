@@ -11,7 +11,11 @@ import pytest
 from explorer.lab.doctor.classes import read_classes
 from explorer.lab.doctor.command_options import add_to
 from explorer.lab.doctor.commands import doctor
-from explorer.lab.doctor.encoded_classes import look_at_classes, seen_classes_to_json
+from explorer.lab.doctor.encoded_classes import (
+    MixedClasses,
+    encoded_classes,
+    look_at_classes,
+)
 from explorer.runtime.problem import Problem
 from explorer.web.api.doctoring import doctor_data
 
@@ -40,13 +44,13 @@ def run(path, capsys, *options):
 
 
 def test_a_text_in_the_wrong_class_is_the_first_to_look_at():
-    found = seen_classes_to_json(seen(TABLE))
-    first = found["ranked"][0]
-    assert TABLE.splitlines()[first["row"]].startswith(WRONG)
-    assert (first["own"], first["other"]) == ("music", "weather")
-    assert first["own_cosine"] < first["other_cosine"]
-    assert {"own": "music", "other": "weather", "count": 1} in found["mixed"]
-    assert found["agreeing"] == pytest.approx(1 - len(found["ranked"]) / found["texts"])
+    found = encoded_classes(seen(TABLE))
+    first = found.ranked[0]
+    assert TABLE.splitlines()[first.row].startswith(WRONG)
+    assert (first.own, first.other) == ("music", "weather")
+    assert first.own_cosine < first.other_cosine
+    assert MixedClasses("music", "weather", 1) in found.mixed
+    assert found.agreeing == pytest.approx(1 - len(found.ranked) / found.texts)
 
 
 def test_the_order_of_rows_and_texts_that_stand_twice_change_nothing():
@@ -57,13 +61,13 @@ def test_the_order_of_rows_and_texts_that_stand_twice_change_nothing():
                for at, own in zip(one.places, one.own, strict=True)}  # fmt: skip
     for at, own in zip(again.places, again.own, strict=True):
         assert own == pytest.approx(cosines[again.table.texts[int(at)]], abs=1e-5)
-    assert seen_classes_to_json(again)["agreeing"] == seen_classes_to_json(first)["agreeing"]
+    assert encoded_classes(again).agreeing == encoded_classes(first).agreeing
 
 
 def test_classes_of_one_text_compare_nothing():
     alone = seen("text,intent\none thing,a\nanother thing,b\n")
-    found = seen_classes_to_json(alone)
-    assert (found["agreeing"], found["ranked"], found["mixed"]) == (None, [], [])
+    found = encoded_classes(alone)
+    assert (found.agreeing, found.ranked, found.mixed) == (None, [], [])
     assert not np.isnan(alone.own).any()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
 import random
@@ -26,9 +25,10 @@ from explorer.lab.doctor.explain import (
 from explorer.lab.doctor.inversion import counts_with, nearest_count, points
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.layouts import Layout
-from explorer.lab.doctor.number_report import lines, standing_said, to_json
+from explorer.lab.doctor.number_report import lines, number_answer, standing_said
 from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, landmark
 from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import plain
 from losses import LOSSES
 
 FIRST = 3
@@ -142,7 +142,7 @@ def test_what_is_printed_of_a_margin_is_whose_default_it_is(written, said):
     first = next(lines(asked(written)))
     assert "Triplet" in first or written == ".5"
     assert said in first
-    assert said in to_json(asked(written))["findings"][0]["said"]
+    assert said in number_answer(asked(written)).findings[0].said
 
 
 def test_what_is_printed_first_of_ln_2_is_what_people_train_with():
@@ -185,7 +185,7 @@ def test_copies_are_told_of_a_loss_that_is_named(written, count, known):
         assert f"stands {count} times among them" in "\n".join(lines(answer))
     else:
         assert answer.copied[1] == count
-        assert f"stands {count} times among its own" in to_json(answer)["signs"][0]
+        assert f"stands {count} times among its own" in number_answer(answer).signs[0]
     assert asked("1.2", **known).copied is None
     assert asked(written, loss="siglip").copied is None
 
@@ -212,9 +212,9 @@ def test_losses_without_a_definition_here_are_known(written, known, said):
     told = list(lines(answer))
     assert sum(said in one for one in told) == 1
     assert (len(told) == 1) == bool(known)
-    made = to_json(answer)
+    made = plain(number_answer(answer))
     assert any(said in one for one in made["signs"])
-    assert not any("doctor." in one for one in to_json(answer, "zh")["signs"])
+    assert not any("doctor." in one for one in number_answer(answer, "zh").signs)
 
 
 def test_the_classifier_is_no_loss_on_lists():
@@ -627,9 +627,9 @@ def test_answers_are_json_in_both_languages():
         ("en", "SigLIP is 5.54518 when all vectors are alike"),
         ("zh", "在所有向量都相同时等于 5.54518"),
     ):
-        plain = json.loads(json.dumps(to_json(answer, language), allow_nan=False))
-        assert word in plain["findings"][0]["said"]
-        assert plain["findings"][0]["losses"][0]["scene"].startswith("1.")
+        answered = plain(number_answer(answer, language))
+        assert word in answered["findings"][0]["said"]
+        assert answered["findings"][0]["losses"][0]["scene"].startswith("1.")
 
 
 @pytest.mark.parametrize(

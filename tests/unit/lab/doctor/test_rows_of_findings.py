@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from explorer.lab.doctor.classes import ClassTable, examine_classes
-from explorer.lab.doctor.classes_report import classes_to_json
+from explorer.lab.doctor.classes_report import classes_answer
 from explorer.lab.doctor.data import examine
-from explorer.lab.doctor.data_report import data_to_json
+from explorer.lab.doctor.data_report import data_answer
 from explorer.lab.doctor.known import Known, side_for
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import log_of
@@ -28,13 +28,13 @@ def rows_of_findings(lines, loss, batch):
     """The rows of each finding as JSON has them."""
     read = read_table("\n".join([*lines, ""]).encode(), "t.tsv", lambda *far: None)
     if isinstance(read, ClassTable):
-        answer = classes_to_json(read, examine_classes(read, batch), (), "en")
+        answer = classes_answer(read, examine_classes(read, batch))
     else:
         read = pairs_only(read)
         spec = read.spec(side_for(Known(loss=loss)))
         found = examine(read.profile, spec, batch, most_tokens=TOKENS, margin=BEYOND)
-        answer = data_to_json(read, found, ())
-    return {one["name"]: one["rows"] for one in answer["findings"]}
+        answer = data_answer(read, found)
+    return {one.name: one.rows for one in answer.findings}
 
 
 def is_number(cell):

@@ -15,8 +15,9 @@ from explorer.locale import say
 from explorer.runtime import downloads, uploads
 from explorer.runtime.jobs import Jobs
 from explorer.web import large_files
-from explorer.web.pages.doctor import data
-from explorer.web.pages.doctor.data import SERVED, SETS
+from explorer.web.pages.doctor import data, data_source
+from explorer.web.pages.doctor.data import SERVED
+from explorer.web.pages.doctor.data_source import SETS
 from explorer.web.pages.doctor.state import doctor_table
 from losses import LOSSES
 from tests.downloads import file_of
@@ -73,8 +74,8 @@ def test_a_set_to_begin_with_is_examined_without_an_encoder(name):
 def test_a_file_is_read_once_and_examined_for_any_loss(monkeypatch):
     source = handed_in()
     read = []
-    whole = data.read_table
-    monkeypatch.setattr(data, "read_table", lambda *a, **b: read.append(1) or whole(*a, **b))
+    whole = data_source.read_table
+    monkeypatch.setattr(data_source, "read_table", lambda *a, **b: read.append(1) or whole(*a, **b))
     first = examined(source, loss="cosent")
     assert set(named(first)) == {"conflicting_labels", "copies"}
     assert [row["row"] for row in named(first)["conflicting_labels"]["rows"]] == [1, 2]
@@ -193,7 +194,7 @@ def test_a_long_reading_tells_how_far_it_is_and_can_be_stopped(monkeypatch):
     source = handed_in(f"a,b\n{rows}")
     assert examined(source)["working"]["what"] in ("start", "parsing", "reading", "numbering")
     ASK["stop"]({"source": source})
-    job = data._sets._jobs[data.read_source(source)]
+    job = data_source.sets._jobs[data_source.read_source(source)]
     assert job.cancelled
     assert job.wait(60)
 

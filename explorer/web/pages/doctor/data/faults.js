@@ -6,7 +6,7 @@ import { say } from "../../../kit/words.js";
 import { Fault, Lines } from "../finding.js";
 
 /** @typedef {import("../../../wire").EvidentRow} Row */
-/** @typedef {import("../../../wire").FoundCell} Cell */
+/** @typedef {import("../../../wire").Cell} Cell */
 /** @typedef {import("../../../wire").ClassRow} ClassRow */
 /** @typedef {{ name: string, severity: string, said: string, advice: string[], scene?: string,
  *   rows?: (Row | ClassRow)[], cells?: Cell[] }} Finding */

@@ -7,7 +7,7 @@ import { h } from "../../../kit/view.js";
 import { parameterName, say, titleOf } from "../../../kit/words.js";
 import { Card } from "../finding.js";
 
-/** @typedef {import("../../../wire").ToldFinding} Finding */
+/** @typedef {import("../../../wire").NumberFinding} Finding */
 /** @typedef {import("../../../wire").ExplainedLoss} Fitting */
 
 const MOST_COMPARED = 6;
@@ -44,7 +44,7 @@ function aboutOf({ found, isExample, explained }) {
 /**
  * The cards of all answers, the likeliest first: where the number stands at counts that are known, what it
  * fits, what it says by itself.
- * @param {import("../../../wire").Explained} found
+ * @param {import("../../../wire").NumberExplained} found
  */
 function answersOf({ fits, findings, standing, signs }) {
   const texts = [...new Set([...(standing ? [standing.said] : []), ...(fits ? [] : signs)])];

@@ -1,0 +1,81 @@
+"""Where the data of a check come from: a set to begin with, or a file by its content."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from explorer.lab.doctor.reading import Table, read_given, read_table
+from explorer.runtime import uploads
+from explorer.runtime.jobs import Job, Jobs, Report
+from explorer.runtime.validation import misfit, one_of
+from explorer.runtime.visitors import visitor
+from explorer.sources.pairs import Pairs
+from explorer.sources.practice import PRACTICE, practice_pairs
+from explorer.sources.textbook import EXAMPLES, load_example
+
+KINDS = ("example", "file", "hub", "typed")
+# Sets to begin with; those without sentences have nothing to be examined.
+SETS = (*(name for name, one in EXAMPLES.items() if one.encodable), *PRACTICE)
+FIRST_SET = "twins"
+
+
+@dataclass(frozen=True)
+class Source:
+    """A set to begin with, or a file by its content; `owner` is the visitor whose file it is."""
+
+    kind: str = "example"
+    example: str = FIRST_SET
+    file: str = ""
+    name: str = ""
+    columns: tuple[tuple[str, str], ...] = ()
+    header: bool | None = None
+    encoding: str = ""
+    owner: str = ""
+
+    @property
+    def stem(self) -> str:
+        """What the names of files made of it begin with."""
+        return Path(self.name or self.example).stem[:80] or "pairs"
+
+    def content(self) -> bytes:
+        return uploads.read(self.file, self.name)
+
+
+def read_source(given: object) -> Source:
+    """Read what the page sends; Problem names the entry that does not fit."""
+    if not isinstance(given, dict):
+        raise misfit("source", given)
+    if one_of(KINDS)(given.get("kind", "example"), "source.kind") == "example":
+        return Source(example=one_of(SETS)(given.get("example", FIRST_SET), "source.example"))
+    texts = {name: given.get(name, "") for name in ("file", "name", "encoding")}
+    columns, header = given.get("columns") or {}, given.get("header")
+    fits = all(isinstance(text, str) for text in texts.values())
+    if not fits or not isinstance(columns, dict) or not isinstance(header, bool | None):
+        raise misfit("source", given)
+    chosen = tuple((str(role), str(name)) for role, name in columns.items())
+    texts["name"] = uploads.name_in(texts)
+    return Source("file", "", columns=chosen, header=header, owner=visitor(), **texts)
+
+
+# ---- Reading, which no loss and no batch size changes --------------------------------------------
+
+sets = Jobs(most=2)
+
+
+def start_reading(source: Source) -> Job:
+    def work(report: Report) -> Table:
+        if source.kind == "example":
+            return read_given(_pairs_of(source.example), report)
+        chosen = dict(source.columns)
+        more = {"columns": chosen, "header": source.header, "encoding": source.encoding}
+        return read_table(source.content(), source.name, report, **more)
+
+    return sets.start(source, work)
+
+
+def _pairs_of(name: str) -> Pairs:
+    if name not in PRACTICE:
+        return load_example(name)
+    first, second, labels = zip(*practice_pairs(name), strict=True)
+    return Pairs(first, second, labels)
