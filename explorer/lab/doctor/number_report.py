@@ -104,7 +104,10 @@ def _margin(fit: Fitting, value: float) -> bool:
 def beside(finding: Finding, following: Finding | None, language: str = "en") -> Iterator[str]:
     """Which other losses have the number, what else it may be, and what tells it from the next."""
     first = finding.first
-    others = [_first_of(finding, name) for name in finding.losses if name != first.loss]
+    first_of: dict[str, Fitting] = {}
+    for fit in finding.fits:
+        first_of.setdefault(fit.loss, fit)
+    others = [*first_of.values()][1:]
     if others:
         told = [named(fit, language) + _where(fit, fit.parameters, language) for fit in others]
         yield say(language, "doctor.also", losses=_few(told, language))
@@ -120,10 +123,6 @@ def beside(finding: Finding, following: Finding | None, language: str = "en") ->
         yield _doubled(first, following, language)
     if first.no_scene:
         yield say(language, f"doctor.no_scene.{first.no_scene}", most=EXPLORED_PAIRS)
-
-
-def _first_of(finding: Finding, loss: str) -> Fitting:
-    return next(fit for fit in finding.fits if fit.loss == loss)
 
 
 def _shown(value: float | None) -> str:

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from explorer import notebook
+from explorer.lab.doctor import command_options
 from explorer.lab.doctor import commands as doctor
 from explorer.lab.doctor import reading
 from explorer.lab.training import commands as training
@@ -92,7 +93,7 @@ def asked_of(commands, *words):
 
 
 def of_doctor(capsys, *words):
-    chosen = asked_of(doctor, "doctor", *words)
+    chosen = asked_of(command_options, "doctor", *words)
     doctor.doctor(chosen)
     return capsys.readouterr().out
 
