@@ -24,14 +24,7 @@ from losses.labels import Ends
 ZERO_TOLERANCE = 1e-9
 NAMED_TOGETHER = 6  # losses of one number; beyond, they are counted
 LISTED, FITS = 8, 16  # findings, and losses of each, of an answer as JSON
-OPEN = (
-    "batch",
-    "candidates",
-    "classes",
-    "negatives_per_query",
-    "ordered",
-    "dimension",
-)
+OPEN = ("batch", "candidates", "classes", "negatives_per_query", "ordered", "dimension")
 
 
 def lines(found: Explained, language: str = "en", most: int = LISTED) -> Iterator[str]:

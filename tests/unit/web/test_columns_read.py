@@ -11,9 +11,8 @@ import sys
 import pytest
 
 from explorer import notebook
-from explorer.lab.doctor import command_options
+from explorer.lab.doctor import command_options, reading
 from explorer.lab.doctor import commands as doctor
-from explorer.lab.doctor import reading
 from explorer.lab.training import commands as training
 from explorer.lab.training import origin, unseen_pairs
 from explorer.lab.training.runs import Runs
