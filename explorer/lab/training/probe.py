@@ -4,22 +4,24 @@ collapse of its own batches."""
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+import torch
 
 from explorer.core.batch import batch_of_scores, batch_of_vectors
 from explorer.core.explore import Exploration, explore
 from explorer.core.scenario import Rules, Scenario
 from explorer.lab.training.folder import from_nulls
 from explorer.lab.training.plan import TrainingPlan
-from explorer.lab.training.rows import LISTS, PAIRS, Material, form_of
+from explorer.lab.training.rows import CLASSES, LISTS, TRIPLETS, Material, classes_of, form_of
 from explorer.runtime.problem import Problem
-from explorer.sources.pairs import Pairs
+from explorer.sources.pairs import Pairs, distinct
 from losses.labels import LabelRules
 
 # Batches of a run that are drawn again, each of so many pairs at most.
 DRAWN_BATCHES, MOST_DRAWN_PAIRS = 16, 1024
+TeacherVectors = Callable[[Sequence[str]], torch.Tensor]
 
 
 def explored(
@@ -67,28 +69,71 @@ def explored(
 
 
 def values_at_collapse(
-    plan: TrainingPlan, material: Material, rules: LabelRules, labelled: bool
+    plan: TrainingPlan,
+    material: Material,
+    rules: LabelRules,
+    labelled: bool,
+    vectors_of: TeacherVectors | None = None,
 ) -> list[float]:
-    """The loss of the plan on random batches of its own rows if all sentences were alike. Empty
-    where the batches are not of pairs or lists, or the loss has no such value on them."""
-    form, rows = form_of(plan, material), [[place] for place in range(len(material.pairs))]
+    """The loss of the plan on random batches of its own rows if all sentences were alike; a teacher
+    gives `vectors_of` texts. Empty for batches of triplets, or where the loss has no such value on
+    them."""
+    form, draw = form_of(plan, material), np.random.default_rng(0)
+    if plan.spec.collapse is None or form == TRIPLETS:
+        return []
+    if form == CLASSES:
+        return _with_classes(plan, material, rules, draw)
+    rows = [[place] for place in range(len(material.pairs))]
     if form == LISTS:
         rows = material.lists_for(plan.spec)
-    if form not in (PAIRS, LISTS) or plan.spec.collapse is None or not rows:
-        return []
-    draw = np.random.default_rng(0)
+    found = []
+    for _ in range(DRAWN_BATCHES if rows else 0):
+        chosen = draw.permutation(len(rows))[: plan.batch_size]
+        places = [place for row in chosen for place in rows[row]][:MOST_DRAWN_PAIRS]
+        try:
+            found.append(_collapse_of(plan, material, rules, labelled, vectors_of, places, draw))
+        except Problem:  # it reads what only the training had, such as a guide
+            return []
+    return [value for value in found if value is not None]
+
+
+def _collapse_of(
+    plan: TrainingPlan,
+    material: Material,
+    rules: LabelRules,
+    labelled: bool,
+    vectors_of: TeacherVectors | None,
+    places: Sequence[int],
+    draw: np.random.Generator,
+) -> float | None:
+    """The same of the batch of the pairs at these places."""
+    first, second, labels = zip(*(material.pairs[place] for place in places), strict=True)
+    batch = {"first": first, "second": second, "labels": labels, "labelled": labelled}
+    if material.teacher is not None:
+        batch["teacher"] = [material.teacher[place] for place in places]
+    texts = distinct(first, second)
+    taught = None if vectors_of is None else np.asarray(vectors_of(texts))
+    vectors = None
+    if plan.kind == "bi":
+        vectors = draw.normal(size=(len(texts), 8 if taught is None else taught.shape[1]))
+    scores = draw.normal(size=len(first))
+    probe = {**batch, **rules._asdict()}
+    return explored(plan, probe, scores, vectors, teacher_vectors=taught).collapse
+
+
+def _with_classes(
+    plan: TrainingPlan, material: Material, rules: LabelRules, draw: np.random.Generator
+) -> list[float]:
+    """The same of sentences with classes: each class of the data has a prototype."""
+    classes = np.array([*classes_of(material.pairs, rules.threshold).values()])
+    assert plan.spec.collapse is not None
     found = []
     for _ in range(DRAWN_BATCHES):
-        chosen = draw.permutation(len(rows))[: plan.batch_size]
-        pairs = [material.pairs[place] for row in chosen for place in rows[row]]
-        first, second, labels = zip(*pairs[:MOST_DRAWN_PAIRS], strict=True)
-        batch = {"first": first, "second": second, "labels": labels, "labelled": labelled}
-        vectors = draw.normal(size=(2 * len(first), 8)) if plan.kind == "bi" else None
-        try:
-            explored_batch = explored(
-                plan, {**batch, **rules._asdict()}, draw.normal(size=len(first)), vectors
-            )
-        except Problem:  # it reads what only the training had: a guide, a teacher
-            return []
-        found.append(explored_batch.collapse)
+        drawn = torch.from_numpy(draw.permutation(classes)[: plan.batch_size])
+        given = {
+            "embeddings": torch.zeros(len(drawn), 1),
+            "classes": drawn,
+            "prototypes": torch.zeros(len(set(classes.tolist())), 1),
+        }
+        found.append(plan.spec.collapse(given, **plan.settings))
     return [value for value in found if value is not None]

@@ -17,6 +17,7 @@ from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.probe import values_at_collapse
 from explorer.lab.training.rows import examples
+from explorer.lab.training.teaching import vectors_of
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 
@@ -49,7 +50,8 @@ def _of_rows(run: RunFolder, config: dict, log: Log) -> dict[str, Any]:
         if plan.loss not in LOSSES:  # it came from a file, which is not run to look at a log
             return {}
         rules = rules_of(run, plan)
-        values = values_at_collapse(plan, material, rules, bool(config.get("labelled", True)))
+        labelled, taught = bool(config.get("labelled", True)), vectors_of(run, plan)
+        values = values_at_collapse(plan, material, rules, labelled, taught)
     except (Problem, FileNotFoundError):
         return {}
     count, steps = examples(plan, material), max(one.steps[-1] for one in log.curves.values())

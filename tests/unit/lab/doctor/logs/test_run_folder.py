@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import pytest
 
 from explorer.lab.doctor.logs.findings import examine_run
@@ -12,6 +13,8 @@ from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.lab.doctor.logs.marks import marks_of
 from explorer.lab.doctor.logs.read import read_run
 from explorer.lab.doctor.logs.run_report import about
+from explorer.lab.training.teaching import VECTORS
+from explorer.runtime.arrays import save_array
 from losses import LOSSES
 
 
@@ -47,9 +50,10 @@ def our_run(folder, loss, rows, batch=16, steps=40, **plan):
     """A folder as a training writes it, whose loss stays where it is at 5."""
     rules = {"threshold": 2.5, "label_range": [0, 5]}
     chosen = {"loss": loss, "batch_size": batch, **plan}
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     (folder / "config.json").write_text(json.dumps({"plan": chosen, "rules": rules, "created": 0}))
     (folder / "train.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "held_out.jsonl").write_text(json.dumps(["held", "out", 1.0]) + "\n")
     record = [{"kind": "step", "step": n, "loss": 5 + n % 3 / 99} for n in range(1, steps + 1)]
     (folder / "log.jsonl").write_text("".join(json.dumps(one) + "\n" for one in record))
     return read_run(str(folder))
@@ -61,14 +65,45 @@ LISTED = [(f"query {n // 4}", f"text {n}", float(n % 4)) for n in range(200)]
 
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_run_of_ours_knows_its_value_at_collapse(tmp_path, loss):
-    """Where counts of a batch do not tell it, batches of its rows do; but for a loss that has none,
-    one that reads what only the training had, and one of sentences with classes."""
-    spec = LOSSES[loss]
-    log = our_run(tmp_path / "run", loss, LISTED if "lists" in spec.needs else GRADED)
+    """Where counts of a batch do not tell it, batches of its rows do; but for a loss that has
+    none."""
+    spec, folder = LOSSES[loss], tmp_path / "run"
+    rows = LISTED if "lists" in spec.needs else GRADED
+    if "teacher" in spec.needs:
+        rows = [(*row, float(place % 5)) for place, row in enumerate(rows)]
+    if "teacher_vectors" in spec.needs:
+        folder.mkdir()
+        save_array(folder / VECTORS, np.random.default_rng(0).normal(size=(2 * len(rows) + 2, 6)))
+    log = our_run(folder, loss, rows)
     marks = marks_of(log, log.known)
-    elsewhere = {"teacher", "teacher_vectors", "prototypes"} & {*spec.needs, *spec.reads.values()}
-    if spec.collapse is not None and not elsewhere:
-        assert marks.collapse is not None
+    assert (marks.collapse is None) == (spec.collapse is None)
+
+
+def test_a_run_against_prototypes_has_one_for_each_class_of_its_data(tmp_path):
+    rows = [(f"a{n}", f"b{n}", 5.0) for n in range(30)]  # thirty classes of two sentences
+    moved = 64 * (1 - math.cos(0.5))  # s (1 − cos m), by which an own logit is lower
+    for loss, expected in (
+        ("softmax", math.log(30)),
+        ("arcface", math.log1p(29 * math.exp(moved))),
+    ):
+        log = our_run(tmp_path / loss, loss, rows, batch=8)
+        assert marks_of(log, log.known).collapse == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_teachers_scores_are_those_of_the_run(tmp_path):
+    """Margin-MSE without a margin: the mean of the teacher's squared margins, all of 2 here."""
+    rows = [(f"q{n // 2}", f"t{n}", 5.0 * (n % 2), 2.0 * (n % 2)) for n in range(100)]
+    log = our_run(tmp_path / "run", "margin_mse", rows)
+    assert marks_of(log, log.known).collapse == pytest.approx(4)
+
+
+def test_a_teachers_vectors_are_those_of_the_run(tmp_path):
+    """Of vectors at ±1 in every place, half of each sign, the mean is near 0 and the rest 1."""
+    (tmp_path / "run").mkdir()
+    signs = np.random.default_rng(1).choice([-1.0, 1.0], size=(402, 6))
+    save_array(tmp_path / "run" / VECTORS, signs)
+    log = our_run(tmp_path / "run", "embedding_mse", GRADED, batch=100)
+    assert marks_of(log, log.known).collapse == pytest.approx(1, abs=0.02)
 
 
 def test_the_value_at_collapse_is_that_of_batches_of_its_rows(tmp_path):
