@@ -25,6 +25,9 @@ SUSPECT_FACTOR = 2.0
 # A suspect that contradicts at least this share is strong. Of clean pairs that an encoder orders
 # well hardly any is, so that wrong labels show by their number (docs/judgements.md has the power).
 STRONG_RATE = 0.7
+# Labels of fewer kinds are not judged: noise makes as many strong suspects as wrong labels do
+# (docs/judgements.md has the power by kind).
+MIN_KINDS = 3
 # Share of the pairs, those that contradict least: a few wrong labels hardly show there.
 BULK = 0.9
 # Scores of right labels have outliers: noise whose tails are as heavy as those of Student's t.
@@ -181,7 +184,7 @@ def mid_ranks(values: np.ndarray) -> np.ndarray:
 class Disagreement:
     """How many suspects a batch without a wrong label would have, by its correlation alone: the
     mean over draws, and where CLEAN_SHARE of such batches lie. At most `most_strong` would be
-    strong, also where noise has heavy tails."""
+    strong, also where noise has heavy tails; of labels of two kinds, which are not judged, all."""
 
     expected: float
     low: int
@@ -206,20 +209,21 @@ def disagreement(
 
     The noise is even, and leaves this rank correlation: score and label are jointly normal but for
     the grades of the label (a Gaussian copula). Strong suspects, where there are any, are counted
-    under noise of heavy tails as well. None where the correlation is not above 0. `progress` hears
-    of draws done and may raise to stop.
+    under noise of heavy tails as well, but for labels of two kinds, which are not judged. None
+    where the correlation is not above 0. `progress` hears of draws done and may raise to stop.
     """
     if correlation is None or correlation <= 0:
         return None
     grades = _grades_of(np.sort(found.labels))
     draws = DRAWS if len(grades.labels) <= MANY else DRAWS_OF_MANY
-    total = 2 * draws if len(found.strong) else draws
+    is_judged = grades.levels[-1] + 1 >= MIN_KINDS
+    total = 2 * draws if is_judged and len(found.strong) else draws
     share = _share_by_correlation(grades, correlation, _even_noise())
     suspects, strong = _counted(
         grades, share, _even_noise(), draws, lambda done: progress(done, total)
     )
-    most_strong = _range_of(strong)[1]
-    if len(found.strong):
+    most_strong = _range_of(strong)[1] if is_judged else len(found.labels)
+    if is_judged and len(found.strong):
         share, noise = _share_under_heavy_noise(grades, found, correlation), _heavy_noise(1)
         _, strong = _counted(
             grades, share, noise, draws, lambda done: progress(draws + done, total)

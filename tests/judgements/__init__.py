@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 import numpy as np
 
-DRAWS = 200
+DRAWS, DRAWS_OF_KIND = 200, 40
 ABOUT = """# Sentences that judge
 
 A sentence is a claim. Each that the pages, the command or the model card write from numbers
@@ -50,21 +50,28 @@ Draw = Callable[[Source], bool] | Among
 @dataclass(frozen=True)
 class Simulation:
     """What is drawn for a sentence: where it is `true`, and where it is `false`; each answers
-    whether it was said."""
+    whether it was said. `by_kind` has the same of one kind of data each."""
 
     true: Draw
     false: Draw
     about_true: str
     about_false: str
+    by_kind: Mapping[str, tuple[Draw, Draw]] = field(default_factory=dict)
 
 
 SIMULATIONS: dict[str, Simulation] = {}
 
 
-def simulated(key: str, *, true: tuple[str, Draw], false: tuple[str, Draw]) -> None:
+def simulated(
+    key: str,
+    *,
+    true: tuple[str, Draw],
+    false: tuple[str, Draw],
+    by_kind: Mapping[str, tuple[Draw, Draw]] | None = None,
+) -> None:
     """Hold `key` to these two draws, each with what is drawn."""
     assert key not in SIMULATIONS
-    SIMULATIONS[key] = Simulation(true[1], false[1], true[0], false[0])
+    SIMULATIONS[key] = Simulation(true[1], false[1], true[0], false[0], by_kind or {})
 
 
 @dataclass

@@ -12,7 +12,17 @@ from collections.abc import Collection
 from pathlib import Path
 
 from explorer.locale import catalogue
-from tests.judgements import ABOUT, DRAWS, SIMULATIONS, load, rates, within_bounds
+from tests.judgements import (
+    ABOUT,
+    DRAWS,
+    DRAWS_OF_KIND,
+    SIMULATIONS,
+    Simulation,
+    load,
+    rate,
+    rates,
+    within_bounds,
+)
 from tests.judgements.claims import JUDGEMENTS, OF
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "judgements.md"
@@ -55,8 +65,18 @@ def _drawn(key: str) -> str:
     true, false = rates(key)
     return (
         f"* **Power** ({simulation.about_true}): {true:.1%}. "
-        f"**False alarms** ({simulation.about_false}): {false:.1%}."
+        f"**False alarms** ({simulation.about_false}): {false:.1%}.{_by_kind(simulation)}"
     )
+
+
+def _by_kind(simulation: Simulation) -> str:
+    """Power and false alarms of each kind of data, on fewer draws."""
+    rates_of = {
+        kind: " and ".join(f"{rate(one, DRAWS_OF_KIND):.0%}" for one in draws)
+        for kind, draws in simulation.by_kind.items()
+    }
+    said = "; ".join(f"{kind} {both}" for kind, both in rates_of.items())
+    return said and f" **By kind**, on {DRAWS_OF_KIND} draws each: {said}."
 
 
 def main(*keys: str) -> int:

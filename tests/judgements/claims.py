@@ -106,7 +106,7 @@ _STRONG = (
     "more pairs contradict 70% of their comparisons and more than in any of the 99; of the 8, than "
     "the 98% interval of Student for another one; and more than in 95% of as many batches whose "
     "noise is Student's t with 3 degrees of freedom, as much of it as lets the 90% of the pairs "
-    "that contradict least contradict each other as these do"
+    "that contradict least contradict each other as these do; labels of two kinds are not judged"
 )
 
 _CURVE = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -10,6 +11,25 @@ import numpy as np
 from explorer.core.disagreement import contradictions, disagreement, disagrees, spearman
 from tests.judgements import Said, Source, simulated
 from tests.judgements.batches import LATIN, among, graded, hold, of_scores, told, written
+
+Labels = Callable[[np.ndarray], np.ndarray]
+
+
+def six_grades(truth: np.ndarray) -> np.ndarray:
+    return np.round(np.clip(2.5 + 1.2 * truth, 0, 5))
+
+
+def two_kinds(truth: np.ndarray) -> np.ndarray:
+    return (truth > 0).astype(float)
+
+
+# Labels of what is true.
+KINDS: dict[str, Labels] = {
+    "labels 0 to 5": six_grades,
+    "three kinds": lambda truth: np.digitize(truth, [-0.43, 0.43]) / 2,
+    "mostly 4 and 5": lambda truth: np.digitize(truth, [-2.2, -1.7, -1, 0]) + 1.0,
+    "of any value": lambda truth: truth.copy(),
+}
 
 
 def with_wrong_labels(
@@ -19,14 +39,15 @@ def with_wrong_labels(
     low: float,
     high: float,
     noise: Callable[[Source, int], np.ndarray] = lambda draw, count: draw.normal(size=count),
+    labels_of: Labels = six_grades,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Labels of 0 to 5, of which some are turned to the other end, and scores that follow the right
-    ones by a correlation between these, with noise of variance 1."""
+    """Labels, of which some away from the middle are turned to the other end, and scores that
+    follow the right ones by a correlation between these, with noise of variance 1."""
     truth, relation = draw.normal(size=count), draw.uniform(low, high)
     scores = relation * truth + np.sqrt(1 - relation**2) * noise(draw, count)
-    labels = np.round(np.clip(2.5 + 1.2 * truth, 0, 5))
-    wrong = draw.permutation(np.flatnonzero(np.abs(labels - 2.5) > 1))[: int(share_wrong * count)]
-    labels[wrong] = 5 - labels[wrong]
+    labels = labels_of(truth)
+    wrong = draw.permutation(np.flatnonzero(np.abs(truth) > 0.8))[: int(share_wrong * count)]
+    labels[wrong] = labels.min() + labels.max() - labels[wrong]
     return labels, np.tanh(scores / 2)
 
 
@@ -54,37 +75,40 @@ def even_or_heavy(draw: Source, count: int) -> np.ndarray:
     return heavy if draw.random() < 0.5 else draw.normal(size=count)
 
 
-def disagreeing(share_wrong: float, ends: tuple[float, float]) -> Callable[[Source], bool]:
-    """Whether it is said of a data set of 1,000 pairs."""
+def disagreeing(
+    share_wrong: float, ends: tuple[float, float], labels_of: Labels | None = None
+) -> Callable[[Source], bool]:
+    """Whether it is said of a data set of 1,000 pairs, with labels of one kind or, without one, of
+    each but two kinds in turn."""
+    kinds = itertools.cycle(KINDS.values())
 
     def said(draw: Source) -> bool:
-        labels, scores = with_wrong_labels(draw, share_wrong, 1000, *ends, even_or_heavy)
+        kind = labels_of or next(kinds)
+        labels, scores = with_wrong_labels(draw, share_wrong, 1000, *ends, even_or_heavy, kind)
         found = contradictions(labels, scores)
-        return disagrees(
-            len(found.strong),
-            disagreement(contradictions(labels, scores), spearman(labels, scores)),
-        )
+        return disagrees(len(found.strong), disagreement(found, spearman(labels, scores)))
 
     return said
 
 
 simulated(
     "doctor.data.disagreement",
-    true=(f"{WRONG.format(share='3%', count='1,000')}, {TAILS}", disagreeing(0.03, GOOD)),
-    false=(f"{CLEAN.format(count='1,000')}, {TAILS}", disagreeing(0.0, ANY)),
+    true=(
+        f"{WRONG.format(share='3%', count='1,000')}, {TAILS}, {', '.join(KINDS)}",
+        disagreeing(0.03, GOOD),
+    ),
+    false=(f"{CLEAN.format(count='1,000')}, {TAILS}, of the same", disagreeing(0.0, ANY)),
+    by_kind={
+        kind: (disagreeing(0.03, GOOD, labels_of), disagreeing(0.0, ANY, labels_of))
+        for kind, labels_of in (*KINDS.items(), ("two kinds, which are not judged,", two_kinds))
+    },
 )
 
 
 MANY_PAIRS = 17_000  # enough for the few draws of a large batch
 
 
-# Labels of what is true: graded, 0 or 1, mostly at the upper end, and without grades.
-GIVEN: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
-    lambda truth: np.round(np.clip(2.5 + 1.2 * truth, 0, 5)),
-    lambda truth: (truth > 0).astype(float),
-    lambda truth: np.digitize(truth, [-2.2, -1.7, -1, 0]) + 1.0,
-    lambda truth: truth,
-)
+GIVEN = (six_grades, two_kinds, KINDS["mostly 4 and 5"], KINDS["of any value"])
 
 
 def expected(share_wrong: float, correlation: float) -> Callable[[Source], bool]:
@@ -104,10 +128,10 @@ def expected(share_wrong: float, correlation: float) -> Callable[[Source], bool]
     return said
 
 
-KINDS = "labels 0 to 5, 0 or 1, mostly 4 and 5, or of any value"
+OF_LABELS = "labels 0 to 5, 0 or 1, mostly 4 and 5, or of any value"
 simulated(
     "ui.suspects_expected",
-    true=(f"17,000 pairs without a wrong label, {KINDS}: it holds", expected(0.0, 0.7)),
+    true=(f"17,000 pairs without a wrong label, {OF_LABELS}: it holds", expected(0.0, 0.7)),
     false=("a tenth turned round, correlation 0.97: it holds", expected(0.1, 0.97)),
 )
 

@@ -11,6 +11,7 @@ from explorer.core.disagreement import (
     SUSPECT_RATE,
     contradictions,
     disagreement,
+    disagrees,
     spearman,
 )
 from explorer.core.explore import explore
@@ -139,6 +140,21 @@ def test_strong_suspects_are_the_first_of_the_list():
     assert found.strong.tolist() == found.suspects[: len(found.strong)].tolist()
     assert (found.rates[found.strong] >= module.STRONG_RATE).all()
     assert 0 < len(found.strong) < len(found.suspects)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.03, 0.1])
+def test_labels_of_two_kinds_are_listed_and_not_judged(share):
+    """Of these as many as of graded labels would have to be wrong to be found in 4 of 5 cases."""
+    labels, scores = drawn(1000, 1, ties=False, noise=0.3)
+    assert len(np.unique(labels)) == 2
+    wrong = np.random.default_rng(2).permutation(1000)[: int(share * 1000)]
+    labels[wrong] = 1 - labels[wrong]
+    found = contradictions(labels, scores)
+    usual = disagreement(found, spearman(labels, scores))
+    assert not disagrees(len(found.strong), usual)
+    assert usual.low <= usual.expected <= usual.high
+    if share:
+        assert np.isin(found.suspects[: len(wrong) // 2], wrong).mean() > 0.8
 
 
 def test_what_listens_may_stop_the_draws():
