@@ -86,7 +86,12 @@ from losses.ranking.circle_self_paced import (
 )
 from losses.ranking.cosent import COSENT, WEIGHTED_COSENT, cosent, weighted_cosent
 from losses.ranking.hierarchical_cosent import HIERARCHICAL_COSENT, hierarchical_cosent
-from losses.ranking.hinge import PAIRWISE_HINGE, pairwise_hinge
+from losses.ranking.hinge import (
+    PAIRWISE_HINGE,
+    pairwise_hinge,
+    pairwise_hinge_per_item,
+    pairwise_hinge_unweighted,
+)
 from losses.ranking.max_violation import MAX_VIOLATION, max_violation
 from losses.ranking.multitask_cosent import MULTITASK_COSENT, multitask_cosent
 from losses.ranking.ranknet import (
@@ -96,6 +101,7 @@ from losses.ranking.ranknet import (
     pairwise_logistic_by_gap,
     pairwise_logistic_judged,
     pairwise_logistic_per_item,
+    pairwise_logistic_still_at_ties,
 )
 from losses.spec import GROUPS, Convention, LossSpec, Parameter, Symbol
 from losses.spread.alignment import ALIGNMENT, UNIFORMITY, alignment, uniformity
@@ -250,11 +256,14 @@ __all__ = [
     "online_contrastive",
     "orthogonal",
     "pairwise_hinge",
+    "pairwise_hinge_per_item",
+    "pairwise_hinge_unweighted",
     "pairwise_logistic",
     "pairwise_logistic_binary",
     "pairwise_logistic_by_gap",
     "pairwise_logistic_judged",
     "pairwise_logistic_per_item",
+    "pairwise_logistic_still_at_ties",
     "prefix_shares",
     "proxy_anchor",
     "proxy_nca",

@@ -30,25 +30,37 @@ Summed = tuple[Tensor, tuple[Tensor | None, ...]]
 
 
 def hinge_sum(
-    scores: Tensor, labels: Tensor, *, margin: float | Tensor, eps: float | Tensor
+    scores: Tensor,
+    labels: Tensor,
+    *,
+    margin: float | Tensor,
+    eps: float | Tensor = 0.0,
+    by_gap: bool = True,
 ) -> Tensor:
-    """Σ (y_i − y_j) [s_j − s_i + m]₊ / (Σ (y_i − y_j) + ε) over y_i > y_j."""
-    if isinstance(margin, Tensor) or isinstance(eps, Tensor):
-        return _dense_hinge(labels, scores, margin, eps)
-    if labels.requires_grad or in_torch_func():
-        return _dense_hinge(labels, scores, margin, eps)
+    """Σ w_ji [s_j − s_i + m]₊ / (Σ w_ji + ε) over y_i > y_j; w_ji = y_i − y_j if `by_gap`, else
+    1."""
+    is_dense = isinstance(margin, Tensor) or isinstance(eps, Tensor) or labels.requires_grad
+    # Where labels cannot be compared with each other first, equal ones have ranks of their own.
+    if is_dense or in_torch_func() or not (by_gap or may_ask(labels)):
+        return _dense_hinge(labels, scores, margin, eps, by_gap)
     still = scores.detach()
-    loss, slopes = _hinge(labels, still, margin, eps)
+    loss, slopes = _hinge(labels, still, margin, eps, by_gap)
     # Linear where it is not 0: 0 is added, which has the slopes.
     return loss + (scores - still).dot(slopes)
 
 
 def _dense_hinge(
-    labels: Tensor, scores: Tensor, margin: float | Tensor, eps: float | Tensor
+    labels: Tensor, scores: Tensor, margin: float | Tensor, eps: float | Tensor, by_gap: bool
 ) -> Tensor:
-    gaps = (labels[None, :] - labels[:, None]).to(scores.dtype).relu()
+    gaps = _weights(labels, scores, by_gap)
     terms = hinge_terms(scores[:, None] - scores[None, :], gaps, margin)
     return terms.sum() / _above_zero(gaps.sum() + eps)
+
+
+def _weights(labels: Tensor, scores: Tensor, by_gap: bool) -> Tensor:
+    """The weight of each pair of pairs [N, N], 0 for those that are not ordered."""
+    gaps = labels - labels.unsqueeze(1)
+    return gaps.to(scores.dtype).relu() if by_gap else (gaps > 0).to(scores.dtype)
 
 
 def hinge_terms(differences: Tensor, gaps: Tensor, margin: float | Tensor) -> Tensor:
@@ -61,19 +73,23 @@ def _above_zero(weight: Tensor) -> Tensor:
     return weight.clamp_min(torch.finfo(weight.dtype).tiny)
 
 
-def _hinge(labels: Tensor, scores: Tensor, margin: float, eps: float) -> tuple[Tensor, Tensor]:
+def _hinge(
+    labels: Tensor, scores: Tensor, margin: float, eps: float, by_gap: bool
+) -> tuple[Tensor, Tensor]:
     """The loss and its gradient."""
     if len(scores) <= most_rows(TREE_ABOVE, scores):
-        gaps = (labels - labels.unsqueeze(1)).to(scores.dtype).clamp_min_(0)
+        gaps = _weights(labels, scores, by_gap)
         violations = (scores.unsqueeze(1) - scores).add_(margin).clamp_min_(0)
         total = _above_zero(gaps.sum() + eps)
         loss = (gaps * violations).sum() / total  # a dot product would add up less exactly
         gaps.mul_(violations.sign_())
         return loss, (gaps.sum(1) - gaps.sum(0)) / total
-    exact, heights = scores.to(accurate(scores)), labels.to(accurate(scores))
-    exact, heights = exact - exact.mean(), heights - heights.mean()  # sums that stay small
-    total = _above_zero(sum_of_gaps(heights) + eps)
-    pull, weight = _violations(exact, heights, _ranks(labels), margin)
+    scores_exactly, heights = scores.to(accurate(scores)), labels.to(accurate(scores))
+    exact, heights = scores_exactly - scores_exactly.mean(), heights - heights.mean()  # small sums
+    ranked = _ranks(labels)
+    ordered = sum_of_gaps(heights) if by_gap else _ordered(ranked[0]).to(heights)
+    total = _above_zero(ordered + eps)
+    pull, weight = _violations(scores_exactly, heights if by_gap else None, ranked, margin)
     loss = (exact.dot(pull) + margin * weight) / total
     return loss.to(scores.dtype), (pull / total).to(scores.dtype)
 
@@ -83,6 +99,11 @@ def sum_of_gaps(heights: Tensor) -> Tensor:
     gaps = heights.sort().values.diff()
     below = torch.arange(1, len(heights), dtype=gaps.dtype, device=gaps.device)
     return (gaps * below * (len(heights) - below)).sum()
+
+
+def _ordered(ranks: Tensor) -> Tensor:
+    """How many pairs of pairs have different ranks."""
+    return (len(ranks) ** 2 - ranks.bincount().square().sum()) // 2
 
 
 def _ranks(labels: Tensor) -> tuple[Tensor, int]:
@@ -96,9 +117,10 @@ def _ranks(labels: Tensor) -> tuple[Tensor, int]:
 
 
 def _violations(
-    scores: Tensor, heights: Tensor, ranked: tuple[Tensor, int], margin: float
+    scores: Tensor, heights: Tensor | None, ranked: tuple[Tensor, int], margin: float
 ) -> tuple[Tensor, Tensor]:
-    """For each pair Σ ± (y_i − y_j) over the violated pairs of pairs it is in; and Σ (y_i − y_j).
+    """For each pair Σ ± w over the violated pairs of pairs it is in; and Σ w. The weight w is the
+    gap between the heights, or 1 without any.
 
     A wavelet tree: the pairs in the order of their scores are split by the highest bit of their
     rank, both halves by the next bit, and so on. Two pairs part at the bit in which their ranks
@@ -108,7 +130,7 @@ def _violations(
     """
     scores, by_score = scores.sort()
     (ranks, bits), count = ranked, len(scores)
-    ranks, heights = ranks[by_score], heights[by_score]
+    ranks, heights = ranks[by_score], None if heights is None else heights[by_score]
     thresholds = scores - margin
     places = torch.stack(
         (
@@ -119,23 +141,25 @@ def _violations(
         )
     )
     inside, inside_heights = ranks, heights  # in the order of the tree, level by level
-    found, found_heights = torch.zeros_like(ranks), torch.zeros_like(heights)
-    weight = heights.new_zeros(())
+    pull, weight = torch.zeros_like(scores), scores.new_zeros(())
     for bit in reversed(range(bits)):
         upper = inside >> bit & 1
         split = torch.argsort(upper, stable=True)
-        inside, inside_heights = inside[split], inside_heights[split]
-        sums = _before(inside_heights)
+        inside = inside[split]
         to_left = _before(1 - upper)[places]
         to_right = places - to_left + (count - upper.sum())
         mine = (ranks >> bit & 1).bool()
         start, end, first, last = torch.where(mine, to_left, to_right)  # in the other half
         first, last = torch.where(mine, first, start), torch.where(mine, end, last)
-        number, total = last - first, sums[last] - sums[first]
-        found, found_heights = found + number, found_heights + total
-        weight = weight + (total - heights * number).masked_fill(mine, 0).sum()
+        number = last - first
+        if heights is None or inside_heights is None:
+            gaps = torch.where(mine, -number, number).to(scores.dtype)
+        else:
+            inside_heights = inside_heights[split]
+            sums = _before(inside_heights)
+            gaps = sums[last] - sums[first] - heights * number
+        pull, weight = pull + gaps, weight + gaps.masked_fill(mine, 0).sum()
         places = torch.where(mine, to_right, to_left)
-    pull = found_heights - heights * found
     return torch.empty_like(pull).scatter(0, by_score, pull), weight
 
 

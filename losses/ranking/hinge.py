@@ -62,6 +62,21 @@ def pairwise_hinge_unweighted_definition(
     return loss
 
 
+def pairwise_hinge_unweighted(
+    scores: Tensor, labels: Tensor, *, margin: float = 1.0, gather: bool = False
+) -> Tensor:
+    r"""`pairwise_hinge` as rax has it: the mean over the ordered pairs, all of one weight.
+
+    >>> pairwise_hinge_unweighted(torch.tensor([0.5, 0.0]), torch.tensor([4.0, 1.0]))  # 1 − 0.5
+    tensor(0.5000)
+
+    Args:
+        scores, labels, margin, gather: as for `pairwise_hinge`.
+    """
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    return hinge_sum(scores, labels, margin=margin, by_gap=False)
+
+
 def pairwise_hinge_per_item_definition(
     scores: Tensor, labels: Tensor, *, margin: float = 1.0
 ) -> Tensor:
@@ -72,6 +87,28 @@ def pairwise_hinge_per_item_definition(
     terms = violations.relu().masked_fill(~ordered, 0)
     loss = terms.sum() / len(scores)
     return loss
+
+
+def pairwise_hinge_per_item(
+    scores: Tensor, labels: Tensor, *, margin: float = 1.0, gather: bool = False
+) -> Tensor:
+    r"""`pairwise_hinge` as keras-rs has it: the sum over ordered pairs, all of one weight, by the
+    number of pairs N; a label below 0 is compared with none, and counted.
+
+    >>> pairwise_hinge_per_item(torch.tensor([0.5, 0.0]), torch.tensor([4.0, 1.0]))  # 0.5 / 2
+    tensor(0.2500)
+
+    Args:
+        scores, labels, margin, gather: as for `pairwise_hinge`.
+    """
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    if not inputs.may_ask(labels):  # how many are left is not to be known
+        return pairwise_hinge_per_item_definition(scores, labels, margin=margin)
+    graded = labels >= 0
+    if not graded.any():
+        return 0 * scores.sum()
+    mean = hinge_sum(scores[graded], labels[graded], margin=margin, by_gap=False)
+    return mean * (ordered_count(labels[graded]) / len(scores))
 
 
 def _unweighted_collapse(given: dict[str, Tensor], margin: float = 1.0) -> float:
@@ -191,6 +228,7 @@ PAIRWISE_HINGE = LossSpec(
                     ),
                 },
                 note=note,
+                function=pairwise_hinge_unweighted,
                 collapse=_unweighted_collapse,
                 collapse_formula="m",
                 floor=_hinge_floor,
@@ -230,6 +268,7 @@ PAIRWISE_HINGE = LossSpec(
                     ),
                 },
                 note=f"{UNWEIGHTED_NOTE} A label below 0 is compared with none.",
+                function=pairwise_hinge_per_item,
                 collapse=_per_item_collapse,
                 collapse_formula=r"m \cdot \tfrac{|P|}{N}",
                 floor=_per_item_floor,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import torch
 from torch import Tensor
 
 from losses import inputs
@@ -181,6 +182,44 @@ def pairwise_logistic_still_at_ties_definition(
     terms = logistic.masked_fill(~ordered, 0)
     loss = terms.sum() / len(scores)
     return loss
+
+
+def pairwise_logistic_still_at_ties(
+    scores: Tensor, labels: Tensor, *, scale: float = 1.0, gather: bool = False
+) -> Tensor:
+    r"""`pairwise_logistic_per_item` as keras-rs has it: a pair of equal scores is not moved.
+
+    >>> scores = torch.tensor([0.0, 0.0], requires_grad=True)
+    >>> pairwise_logistic_still_at_ties(scores, torch.tensor([1, 0])).backward()
+    >>> scores.grad
+    tensor([0., 0.])
+
+    Args:
+        scores, labels, scale, gather: as for `pairwise_logistic`.
+    """
+    scores, labels = inputs.pair_scores(*gathered(gather, scores, labels))
+    if not inputs.may_ask(labels):  # how many are left is not to be known
+        return pairwise_logistic_still_at_ties_definition(scores, labels, scale=scale)
+    graded = labels >= 0
+    loss, tied = _of_some(graded, scores, labels, scale=scale), scores[graded]
+    # The slope of the logistic is λ/2 at a tie: what is taken away is 0, and has these slopes.
+    slopes = scale / 2 * _ties(tied.detach(), labels[graded])
+    return (loss - (tied - tied.detach()).dot(slopes)) / len(scores)
+
+
+def _ties(scores: Tensor, labels: Tensor) -> Tensor:
+    """Of each pair [N], how many of equal score have a higher label, less those with a lower."""
+    if not len(scores):
+        return scores
+    (_, score), (_, level) = (one.unique(return_inverse=True) for one in (scores, labels))
+    levels = level.max() + 1
+    key = score * levels + level
+    ordered = key.sort().values
+    lower = torch.searchsorted(ordered, key) - torch.searchsorted(ordered, score * levels)
+    higher = torch.searchsorted(ordered, (score + 1) * levels) - torch.searchsorted(
+        ordered, key, right=True
+    )
+    return (higher - lower).to(scores.dtype)
 
 
 def pairwise_logistic_by_gap_definition(
@@ -404,7 +443,7 @@ PAIRWISE_LOGISTIC = LossSpec(
                     "keras-rs 0.4.0 PairwiseLogisticLoss (sum / N)",
                     "keras-rs (sum / N)",
                     pairwise_logistic_still_at_ties_definition,
-                    None,
+                    pairwise_logistic_still_at_ties,
                     "Written as [d]₊ + log(1 + e^−|d|), of which torch takes the slope to be 0 "
                     "where two scores are exactly equal: a pair that ties is not moved. So it is "
                     "in keras-rs 0.4.0 on torch. A label below 0 is compared with none.",
