@@ -23,7 +23,8 @@ _BAR = re.compile(r"(?<!\\)\|")
 _FENCE = re.compile(r"\s*(```|~~~)")
 _WORD = re.compile(r"\w")
 _TAB, _WIDE_BLANK, _BLANK = re.compile(r"\t"), re.compile(r"\s{2,}"), re.compile(r"\s+")
-_MARKS = re.compile(r"\s*;\s*"), re.compile(r"\s*,\s*")
+_MARKS = tuple(re.compile(rf"\s*{mark}\s*") for mark in (";", ",", "(?:[-=]>|[:：=→])"))
+_STEP_WORD = re.compile(r"^\W*(?:global[ _])?(?:step|iter(?:ation)?)\s*(?=\d)", re.IGNORECASE)
 _BETWEEN_NUMBERS = (*_MARKS, _BLANK)  # which may also stand within a text
 _SENTENCE_ENDS = tuple(":.,;?!：。，；？！")
 
@@ -156,7 +157,10 @@ def _aligned(cut: re.Pattern[str]) -> Callable[[Lines], _Found | None]:
 
 def _find_aligned(cut: re.Pattern[str], lines: Lines) -> _Found | None:
     rows = [(number, line) for number, line in lines if not _RULE.fullmatch(line)]
-    cells = [cut.split(line.strip()) for _, line in rows]
+    plain = [line.strip() for _, line in rows]
+    if cut in _BETWEEN_NUMBERS:
+        plain = [_STEP_WORD.sub("", line) for line in plain]
+    cells = [cut.split(line) for line in plain]
     some = [line for _, line in rows[:CHECKED_LINES]]
     is_table = is_delimited(some) or all("\t" in line for line in some)
     if is_table and not (cut is _BLANK and are_steps(cells[:CHECKED_LINES])):

@@ -16,7 +16,6 @@ from pathlib import Path
 import numpy as np
 
 from explorer.runtime.limits import BAD_ROWS, EXPLORED_PAIRS, FILE_BYTES, MIB, SKIPPED_ROWS
-from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import About, Problem, Value
 from explorer.runtime.sendable import whole_letters
 from explorer.sources.cells import is_blank
@@ -24,6 +23,7 @@ from explorer.sources.columns import choose_columns
 from explorer.sources.delimited import Record
 from explorer.sources.grids import Grid, in_turn_to_read, read_grid, step
 from explorer.sources.guide_columns import GUIDE_ROLES, guide_columns, guides_chosen
+from explorer.sources.local_files import content_of_table
 from explorer.sources.pairs import Pairs, distinct, given_by
 from explorer.sources.reading_notes import ColumnsRead
 from explorer.sources.row_reader import Pair, RowReader
@@ -128,18 +128,9 @@ def read_file(
 
 
 def file_content(path: str | Path, name: str | None = None) -> tuple[bytes, str]:
-    """What a file of at most 64 MB holds, and what the user calls it. Raises Problem where it is
-    larger, or cannot be read."""
-    path = local_path(str(path))
-    name = whole_letters(name or path.name)
-    try:
-        too_large = path.stat().st_size > FILE_BYTES
-        data = b"" if too_large else path.read_bytes()
-    except OSError:
-        raise Problem("file_unreadable", name=name) from None
-    if too_large:
-        raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)
-    return data, name
+    """What a file or saved data set of at most 64 MB holds, and what the user calls it. Raises
+    Problem where it is larger, or cannot be read."""
+    return content_of_table(path, name, FILE_BYTES, "file_too_large")
 
 
 def read_table(

@@ -13,11 +13,10 @@ from explorer.lab.doctor.reference_values import Side
 from explorer.lab.doctor.similarities import Similarities, read_similarities
 from explorer.lab.large.files import FilePairs, read_pairs
 from explorer.runtime.jobs import Report
-from explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS, MIB
-from explorer.runtime.local_path import local_path
+from explorer.runtime.limits import LARGE_FILE_BYTES, LARGE_PAIRS
 from explorer.runtime.problem import Problem
-from explorer.runtime.sendable import whole_letters
 from explorer.sources.hub_sets import first_rows, named
+from explorer.sources.local_files import content_of_table
 from explorer.sources.pairs import Pairs
 from losses import LOSSES, LossSpec
 
@@ -104,17 +103,9 @@ def pairs_only(read: Table) -> Read:
 
 
 def content_of(path: str | Path) -> tuple[bytes, str]:
-    """What a file of this computer holds, and its name. Raises Problem where it cannot be read, or
-    is larger than the page takes."""
-    path = local_path(str(path))
-    name = whole_letters(path.name)
-    try:
-        if path.stat().st_size > LARGE_FILE_BYTES:
-            most = LARGE_FILE_BYTES // MIB
-            raise Problem("large_file_too_large", name=name, most=most)
-        return path.read_bytes(), name
-    except OSError:
-        raise Problem("file_unreadable", name=name) from None
+    """What a file or saved data set of this computer holds, and its name. Raises Problem where it
+    cannot be read, or is larger than the page takes."""
+    return content_of_table(path, None, LARGE_FILE_BYTES, "large_file_too_large")
 
 
 def hub_content(hub: str, split: str, most: int, report: Report) -> tuple[bytes, str]:

@@ -36,6 +36,7 @@ from explorer.runtime.limits import FILE_BYTES, MIB
 from explorer.runtime.local_path import local_path
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import shortened
+from explorer.sources.local_files import saved_set_files
 
 EVENTS = "*tfevents*"
 OFFLINE_RUN = ".wandb"
@@ -95,7 +96,7 @@ def is_run(place: str) -> bool:
     """Whether a file or folder is the log of a run, and no table of pairs."""
     path = local_path(place)
     if not path.is_file():
-        return path.is_dir()
+        return path.is_dir() and not saved_set_files(path)
     if path.suffix == OFFLINE_RUN:  # which `read_run` refuses with the command that exports it
         return True
     if path.stat().st_size > FILE_BYTES:

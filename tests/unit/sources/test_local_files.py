@@ -1,0 +1,84 @@
+"""Folders that `datasets.save_to_disk` wrote are tables wherever a file is one."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+import pytest
+
+from explorer.lab.doctor.command_options import add_to
+from explorer.lab.doctor.commands import doctor
+from explorer.lab.training.origin import held_out_of, pairs_of
+from explorer.lab.training.plan import TrainingData
+from explorer.lab.training.unseen_pairs import read as read_unseen
+from explorer.runtime.problem import Problem
+from explorer.sources import tables
+from explorer.sources.local_files import saved_set_files
+
+datasets = pytest.importorskip("datasets")
+ROWS = {
+    "sentence1": [f"question {n}" for n in range(12)],
+    "sentence2": [f"answer {n}" for n in range(12)],
+    "score": [n % 6 / 5 for n in range(12)],
+}
+
+
+@pytest.fixture(scope="module", params=["one file", "three files", "splits", "no train split"])
+def folder(request, tmp_path_factory):
+    datasets.disable_progress_bars()
+    path, rows = tmp_path_factory.mktemp("saved") / "pairs", datasets.Dataset.from_dict(ROWS)
+    if request.param in ("one file", "three files"):
+        rows.save_to_disk(path, num_shards=1 if request.param == "one file" else 3)
+    else:
+        other = rows.select(range(2))
+        first = "train" if request.param == "splits" else "all"
+        datasets.DatasetDict({first: rows, "validation": other}).save_to_disk(path)
+    return path
+
+
+def doctored(path, capsys):
+    parser = argparse.ArgumentParser()
+    add_to(parser.add_subparsers())
+    doctor(parser.parse_args(["doctor", str(path), "--json"]))
+    return json.loads(capsys.readouterr().out)
+
+
+def test_every_door_reads_all_rows(folder, capsys):
+    expected = [*zip(*ROWS.values(), strict=True)]
+
+    def rows_of(pairs):
+        return [*zip(pairs.first, pairs.second, pairs.labels, strict=True)]
+
+    assert rows_of(tables.read_file(folder).pairs) == expected
+    assert rows_of(pairs_of(TrainingData(source="file", file=str(folder))).pairs) == expected
+    held_out = TrainingData(source="example", held_out_file=str(folder))
+    assert rows_of(held_out_of(held_out).pairs) == expected
+    assert read_unseen(str(folder), "pairs", {}, "").notes
+    assert doctored(folder, capsys)["pairs"] == len(expected)
+
+
+def test_any_other_folder_is_none(tmp_path):
+    assert saved_set_files(tmp_path) == []
+    (tmp_path / "state.json").write_text('{"state": "finished"}')  # of a run of ours
+    assert saved_set_files(tmp_path) == []
+    for damaged in ("", "[1]", '{"_data_files": [{"filename": 3}, "x"]}', '{"_data_files": 3}'):
+        (tmp_path / "state.json").write_text(damaged)
+        assert saved_set_files(tmp_path) == []
+    with pytest.raises(Problem):
+        tables.read_file(tmp_path)
+
+
+def test_files_outside_the_folder_are_not_read(tmp_path):
+    (tmp_path / "secret.arrow").write_text("secret")
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    listed = {"_data_files": [{"filename": "../secret.arrow"}]}
+    (folder / "state.json").write_text(json.dumps(listed))
+    assert saved_set_files(folder) == []
+
+
+def test_a_folder_that_is_too_large_is_refused(folder, monkeypatch):
+    monkeypatch.setattr(tables, "FILE_BYTES", 100)
+    with pytest.raises(Problem, match="pairs"):
+        tables.read_file(folder)
