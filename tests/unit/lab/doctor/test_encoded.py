@@ -116,7 +116,7 @@ def test_what_was_planted_is_counted(encoder):
     assert [check.name for check in checks if check.made] == ["tokens"]
 
 
-def test_labels_are_judged_as_everywhere(encoder):
+def test_labels_of_two_kinds_are_ranked_and_not_judged(encoder):
     """A tenth of the labels turned round, where the others follow the encoder."""
     draw = np.random.default_rng(0)
     first, second, labels = [], [], []
@@ -131,10 +131,8 @@ def test_labels_are_judged_as_everywhere(encoder):
     suspects = set(seen.contradicted.suspects.tolist())
     assert suspects <= turned
     assert len(suspects) > 0.8 * len(turned)
-    # Those that contradict most of their comparisons are more than even noise leaves, and named.
-    strong = seen.contradicted.strong
-    assert len(strong) > seen.usual.most_strong
-    assert faults["disagreement"].rows == tuple((seen.places[strong] + 1).tolist())
+    assert len(seen.contradicted.strong) > 0.8 * len(turned)
+    assert "disagreement" not in faults
     assert [one.pair for one in ranked(seen)] == (seen.contradicted.suspects + 1).tolist()
     low, high = seen.bands
     assert (low.low, high.low) == (0.0, 1.0)
