@@ -163,6 +163,21 @@ def _violations(
     return torch.empty_like(pull).scatter(0, by_score, pull), weight
 
 
+def ties_by_label(scores: Tensor, labels: Tensor) -> Tensor:
+    """Of each pair [N], how many of equal score have a higher label, less those with a lower."""
+    if not len(scores):
+        return scores
+    (_, score), (_, level) = (one.unique(return_inverse=True) for one in (scores, labels))
+    levels = level.max() + 1
+    key = score * levels + level
+    ordered = key.sort().values
+    lower = torch.searchsorted(ordered, key) - torch.searchsorted(ordered, score * levels)
+    higher = torch.searchsorted(ordered, (score + 1) * levels) - torch.searchsorted(
+        ordered, key, right=True
+    )
+    return (higher - lower).to(scores.dtype)
+
+
 def logistic_sum(
     scores: Tensor,
     labels: Tensor,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-import torch
 from torch import Tensor
 
 from losses import inputs
 from losses.forms import LogisticSum
 from losses.gather import gathered
 from losses.kernels import logistic_sum, mean_of, softplus
+from losses.kernels.pairwise import ties_by_label
 from losses.labels import UNJUDGED
 from losses.peers import SCORES, SENTENCE_TRANSFORMERS, Peer
 from losses.ranking.ordered_pairs import GRADED, PAIR_SYMBOLS, SCALE, ordered_count
@@ -203,23 +203,8 @@ def pairwise_logistic_still_at_ties(
     graded = labels >= 0
     loss, tied = _of_some(graded, scores, labels, scale=scale), scores[graded]
     # The slope of the logistic is λ/2 at a tie: what is taken away is 0, and has these slopes.
-    slopes = scale / 2 * _ties(tied.detach(), labels[graded])
+    slopes = scale / 2 * ties_by_label(tied.detach(), labels[graded])
     return (loss - (tied - tied.detach()).dot(slopes)) / len(scores)
-
-
-def _ties(scores: Tensor, labels: Tensor) -> Tensor:
-    """Of each pair [N], how many of equal score have a higher label, less those with a lower."""
-    if not len(scores):
-        return scores
-    (_, score), (_, level) = (one.unique(return_inverse=True) for one in (scores, labels))
-    levels = level.max() + 1
-    key = score * levels + level
-    ordered = key.sort().values
-    lower = torch.searchsorted(ordered, key) - torch.searchsorted(ordered, score * levels)
-    higher = torch.searchsorted(ordered, (score + 1) * levels) - torch.searchsorted(
-        ordered, key, right=True
-    )
-    return (higher - lower).to(scores.dtype)
 
 
 def pairwise_logistic_by_gap_definition(
