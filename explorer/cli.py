@@ -71,9 +71,17 @@ def argument_parser(program: str | None = None) -> argparse.ArgumentParser:
         dest="command", metavar="{figure,compare-losses,parity,explain,doctor,train,compare}"
     )
     figure = commands.add_parser("figure", help="write the figure of a scene, without a browser")
-    figure.add_argument("--scenario", required=True, help="a link of the page, or a scene file")
     figure.add_argument(
-        "--out", required=True, help="the .svg, .png or .pdf to write, or an .html to point at"
+        "scenario",
+        nargs="?",
+        default="/",
+        help="the address of a page, such as /compare, a link of it, or a scene file",
+    )
+    figure.add_argument("--scenario", dest="scenario", help="the same", default=argparse.SUPPRESS)
+    figure.add_argument(
+        "--out",
+        default="lossprism.svg",
+        help="the .svg, .png or .pdf to write, or an .html to point at; lossprism.svg if left out",
     )
     figure.add_argument("--fetch", action="store_true", help=FETCH)
     figure.add_argument(

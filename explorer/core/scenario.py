@@ -314,3 +314,6 @@ _READERS: validation.Readers = {
     (View, "order"): validation.one_of(ORDERS),
     (View, "pinned"): validation.optional(_cell),
 }
+
+# What Explore opens with: the default scene, and of its terms the weights.
+OPENING = Scenario(view=View(facet="weight"))

@@ -18,8 +18,10 @@ from explorer.locale import LANGUAGES, say
 from explorer.runtime.deployment_policy import deployment_policy
 from explorer.web import assets
 from explorer.web.hosting import encodings_in
+from explorer.web.previews import tags
 
 TEMPLATE = Template((assets.HERE / "kit" / "document.html").read_text(encoding="utf-8"))
+PACKED = 32  # pages that are kept compressed
 QUALITY = 5  # of the compression, done once
 _PART = re.compile(r'data-part="([^"]+)"')
 
@@ -29,7 +31,9 @@ def routes(path: str, folder: str, functions: Collection[str]) -> list[Route]:
     names = tuple(functions)
 
     async def answer(request: Request) -> Response:
-        return _response(document(folder, names, request.scope.get("root_path", "")), request)
+        root, link = request.scope.get("root_path", ""), request.query_params.get("scene", "")
+        html = document(folder, names, root, link, str(request.base_url))
+        return _response(html, request)
 
     async def without_slash(_: Request) -> Response:
         return RedirectResponse(f"/{path}", status_code=301)
@@ -47,14 +51,24 @@ def _response(html: bytes, request: Request) -> Response:
     return Response(html, media_type="text/html", headers=headers)
 
 
-@functools.cache
+@functools.lru_cache(maxsize=PACKED)
 def _packed(html: bytes) -> bytes:
     return brotli.compress(html, quality=QUALITY)
 
 
+def document(
+    folder: str, functions: tuple[str, ...], root: str, link: str = "", base: str = ""
+) -> bytes:
+    """Return the page of this folder; `root` is the path below which a proxy shows the app, `link`
+    the scene in its address, `base` the address of the app."""
+    html = _document(folder, functions, root)
+    for name, text in tags(folder, link, base).items():
+        html = html.replace(f"@{name}@", text)
+    return html.encode()
+
+
 @functools.cache
-def document(folder: str, functions: tuple[str, ...], root: str) -> bytes:
-    """Return the page of this folder; `root` is the path below which a proxy shows the app."""
+def _document(folder: str, functions: tuple[str, ...], root: str) -> str:
     body = (assets.HERE / "pages" / folder / "page.html").read_text(encoding="utf-8")
     modules = [assets.MOUNT, f"pages/{folder}/state.js", *_PART.findall(body)]
     styles = [f'<link rel="stylesheet" href="{assets.BASE}/{n}">' for n in assets.styles(folder)]
@@ -63,10 +77,8 @@ def document(folder: str, functions: tuple[str, ...], root: str) -> bytes:
         for name in assets.imported(modules)
     ]
     languages = {name: say(name, "ui.language") for name in LANGUAGES}
-    html = TEMPLATE.substitute(
+    return TEMPLATE.substitute(
         base=f"{escape(root)}/" if root else "./",  # all addresses of the page are relative to it
-        title=escape(f"{say('en', f'page.{folder}')} · LossPrism"),
-        about=escape(say("en", "page.description")),
         served=assets.BASE,
         styles="\n".join(styles),
         modules="\n".join(ahead),
@@ -76,4 +88,3 @@ def document(folder: str, functions: tuple[str, ...], root: str) -> bytes:
         theme=assets.FILES["kit/first_theme.js"].decode(),
         body=body,
     )
-    return html.encode()

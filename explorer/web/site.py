@@ -22,7 +22,7 @@ from fastapi.routing import APIRoute
 from explorer.core.explore import explore
 from explorer.core.loss_lookup import loss_called
 from explorer.core.own_loss import add_own_loss, serve_on
-from explorer.core.scenario import Scenario, View
+from explorer.core.scenario import OPENING, Scenario
 from explorer.export.picture import picture
 from explorer.front.address import KnowsAddress, read_address
 from explorer.front.hosts import KnowsHost
@@ -40,7 +40,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.redaction import log_without_words
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.sources.encoders.cached import limit_cache
-from explorer.web import assets, documents, page_requests
+from explorer.web import assets, documents, page_requests, previews
 from explorer.web.api.endpoints import ENDPOINTS
 from explorer.web.defects import TellsDefects
 from explorer.web.gradio_private import (
@@ -106,13 +106,12 @@ def first_scenario(device_name: str | None, loss: str | None) -> Scenario:
     Raises Problem where there is no such loss.
     """
     device.choose(device_name)
-    opening = Scenario(view=View(facet="weight"))
     if loss is None:
-        return opening
+        return OPENING
     if ".py:" in loss:
-        return replace(opening, loss=add_own_loss(loss).name)
+        return replace(OPENING, loss=add_own_loss(loss).name)
     registered, convention = loss_called(loss)
-    return replace(opening, loss=registered, convention=convention)
+    return replace(OPENING, loss=registered, convention=convention)
 
 
 def _download(place: str, name: str) -> FileResponse:
@@ -156,6 +155,7 @@ def build(first: Scenario, address: str = "") -> gr.Server:
             *assets.routes(page_data(first)),
             HEALTH,
             DOWNLOAD,
+            previews.ROUTE,
         ],
         middleware=[
             Middleware(SendsInPieces),

@@ -6,7 +6,7 @@ import { numbered, read } from "../../explorer/web/kit/link.js";
 import { addressFor, carried, formOf, KEPT, parametersIn, renamed, stepsAt } from "../../explorer/web/kit/sides.js";
 import { Store } from "../../explorer/web/kit/store.js";
 import { equalised, orderOf, reachOf } from "../../explorer/web/pages/compare/bars.js";
-import { coloured, latexOf, plain } from "../../explorer/web/pages/compare/latex.js";
+import { latexOf, marked, PAPER_INKS, plain } from "../../explorer/web/pages/compare/latex.js";
 
 const { barsPath } = await import("../../explorer/web/pages/compare/strips.js");
 
@@ -106,12 +106,31 @@ test("a bar stands above or below the middle, and none where there is no height 
   assert.equal(path, "M37.20 31h7.60v-29.00h-7.60zM47.20 31h7.60v14.50h-7.60z");
 });
 
-test("a formula is taken away in its inks, its braces in order", () => {
-  const part = "\\htmlData{ink=base, base=3}{s_{ij}} + \\htmlData{ink=shared, base=1, other=2}{x}";
-  assert.equal(plain(part), "{s_{ij}} + {x}");
-  assert.equal(coloured(part), "\\textcolor{lpbase}{s_{ij}} + \\textcolor{black}{x}");
-  const whole = latexOf([part], "A\n\\end{document}");
-  const [open, close] = ["{", "}"].map((sign) => whole.split(sign).length);
-  assert.equal(open, close);
-  assert.equal(whole.split("\n").filter((line) => line.startsWith("\\end{document}")).length, 1);
+const PART = (/** @type {string} */ ink, /** @type {string} */ inside) => `\\htmlData{ink=${ink}, base=3}{${inside}}`;
+const COLOURS = { base: "#0065a8", other: "#c04a00", parameter: "#5b35c8" };
+
+test("only the outermost part that differs is marked", () => {
+  /** @type {(ink: string, part: string) => string} */
+  const mark = (ink, part) => `<${ink}|${part}>`;
+  const inner = PART("shared", `a_{\\{i\\}} + ${PART("other", "b")}`);
+  const whole = `\\log(${PART("changed", `${PART("base", inner)} - ${PART("parameter", "\\lambda")}`)})`;
+  assert.equal(marked(whole, mark), "\\log({<base|{a_{\\{i\\}} + {b}}> - <parameter|\\lambda>})");
+  assert.equal(marked(PART("shared", `x + ${PART("other", "y")}`), mark), "{x + <other|y>}");
+  assert.equal(marked("x^{2}", mark), "x^{2}");
+  assert.deepEqual(Object.keys(PAPER_INKS), Object.keys(COLOURS));
+});
+
+test("a formula is taken away with its colours or without, its braces in order", () => {
+  const part = `${PART("base", "s_{ij}")} + ${PART("shared", "x")} ${PART("parameter", "\\tau")}`;
+  assert.equal(plain(part), "{s_{ij}} + {x} {\\tau}");
+  for (const colours of [COLOURS, null]) {
+    const whole = latexOf([part], "A\n\\end{document}", colours);
+    const [open, close] = ["{", "}"].map((sign) => whole.split(sign).length);
+    assert.equal(open, close);
+    assert.equal(whole.split("\n").filter((line) => line.startsWith("\\end{document}")).length, 1);
+    assert.equal(whole.includes("color"), colours !== null);
+    assert.equal(whole.includes("{\\textcolor{lpbase}{s_{ij}}}"), colours !== null);
+    assert.equal(whole.includes("{\\underbrace{s_{ij}}_{\\text{base}}}"), colours === null);
+    assert.equal(whole.includes("\\definecolor{lpother}{HTML}{C04A00}"), colours !== null);
+  }
 });

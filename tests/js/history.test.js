@@ -34,3 +34,13 @@ test("the signature of whoever is shown a private Space stays theirs", () => {
   const signed = { ...framed, href: `${WITHIN}large?lang=zh&__sign=secret`, isFirst: false };
   assert.equal(readerAddress("run", signed), `${WITHIN}large?lang=zh#run`);
 });
+
+test("a scene without a reader's own pairs is shared where a site can show a picture of it", () => {
+  const here = { href: "https://example.org/losses/?lang=zh#old", isFirst: true, isFramed: false, isPublic: true };
+  assert.equal(readerAddress("1.abc", here), "https://example.org/losses/?lang=zh&scene=1.abc");
+  assert.equal(readerAddress("", here), "https://example.org/losses/?lang=zh");
+  assert.equal(readerAddress("1.abc", { ...here, isPublic: false }), "https://example.org/losses/?lang=zh#1.abc");
+  const long = `1.${"a".repeat(2000)}`;
+  assert.equal(readerAddress(long, here), `https://example.org/losses/?lang=zh#${long}`);
+  assert.equal(readerAddress("1.abc", { ...here, isFirst: false }), "https://example.org/losses/?lang=zh#1.abc");
+});

@@ -8,9 +8,10 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Unpack
+from urllib.parse import urlsplit
 
 from explorer.core.explore import explore
-from explorer.core.scenario import Scenario
+from explorer.core.scenario import OPENING, Scenario
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.chart import chart_figure
 from explorer.export.figure.chart_request import read_chart
@@ -37,9 +38,10 @@ def write_figure(
 ) -> str:
     """Explore a scenario and write its figure, "matrix" or "bars", to an .svg, .png or .pdf file.
 
-    `source` is a scenario, a link (the whole address or the piece after its #), or the path of
-    a .json file that holds a scenario; `look` is as `Look` has it. Returns what is to be said of
-    the file: a sentence where letters of a PNG or PDF are in no font of this computer, else "".
+    `source` is a scenario, a link (the whole address or the piece after its #), the address of
+    a page, or the path of a .json file that holds a scenario; `look` is as `Look` has it. Returns
+    what is to be said of the file: a sentence where letters of a PNG or PDF are in no font of this
+    computer, else "".
 
     Raises:
         Problem: if there is no such scenario, or the file cannot be written as asked.
@@ -68,13 +70,26 @@ def save(drawn: str | bytes, out: Path) -> None:
 
 
 def read_scenario(source: Scenario | str | Path) -> Scenario:
-    """The scenario that a link, an address with a link, or a .json file holds."""
+    """The scenario that a link, an address with a link, or a .json file holds; that a page opens
+    with, of an address without a link (`/compare`)."""
     if isinstance(source, Scenario):
         return source
     text = str(source).strip()
-    if "#" not in text and text.lower().endswith(".json"):
-        return _scenario_in(local_path(text))
+    address, _, link = text.partition("#")
+    if not link and address.lower().endswith(".json"):
+        return _scenario_in(local_path(address))
+    if not link and "/" in address:
+        return _opening_of(address)
     return Scenario.from_link(text.rpartition("#")[2])
+
+
+def _opening_of(address: str) -> Scenario:
+    """What the page at this address opens with."""
+    page = urlsplit(address).path.rpartition("/")[2]
+    if page not in OPENING_PAGES:
+        known = ", ".join(f"/{name}" for name in OPENING_PAGES)
+        raise Problem("figure_page", name=address[:QUOTED_LETTERS], known=known)
+    return OPENING
 
 
 def _scenario_in(path: Path) -> Scenario:
@@ -111,6 +126,8 @@ def chart_text(request: Json) -> Text:
     return figure_text(name or "chart", drawn, request)
 
 
-NAME_LETTERS = 80
+NAME_LETTERS, QUOTED_LETTERS = 80, 60
+# Pages that open with a batch that a figure can show, by their paths.
+OPENING_PAGES = ("", "compare", "finetune")
 MADE_OF_SVG = {".png": rasterised, ".pdf": as_pdf}
 FIGURES = {"matrix": matrix_figure, "bars": bars_figure}

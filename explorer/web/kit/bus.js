@@ -64,6 +64,11 @@ export class Bus {
     return location.hash.slice(1);
   }
 
+  /** Whether what its link says holds no text of the reader's, so that a server may read it. */
+  isPublic() {
+    return false;
+  }
+
   /** What stands after the "#" of Compare's address, so that it begins with the batch that is here. */
   comparedScene() {
     return location.hash && `scene=${location.hash.slice(1)}`;

@@ -23,6 +23,12 @@ function coloursNow() {
 }
 
 /**
+ * The value of a colour on white paper, whatever the theme.
+ * @param {string} name
+ */
+export const paperColour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--lp-${name}`).trim();
+
+/**
  * The value of a colour of the theme: `ink` of `--lp-ink`.
  * @param {string} name
  */

@@ -81,6 +81,7 @@ export default function header(root, channel, server) {
       space: hosted?.space,
       isFirst: !here.path,
       isFramed: window.parent !== window,
+      isPublic: channel.isPublic(),
     });
 
   const forgetButton = worded("button.lp-crumb", "ui.forget_mine", {

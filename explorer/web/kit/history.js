@@ -1,6 +1,8 @@
 // The address follows the state once it has been still for a moment, and the browser's Back and
 // Forward lead through what the state was.
 
+const PREVIEWED = 2000; // letters of a scene that the server draws a picture of
+
 /**
  * This page with such a scene behind it. Its <base> would lead a mere "#…" to the first page.
  * @param {string} scene
@@ -11,14 +13,19 @@ export const addressOf = (scene) => location.pathname + location.search + (scene
  * Where a reader finds a page with such a scene. On the hub the first page of a Space stands in a
  * frame of the hub's own page, which hands what follows the "#" on to it at load; any other page is
  * found where it is. Whoever is shown a private Space has a signature of theirs in the address, which
- * is nobody else's.
+ * is nobody else's. A scene of an example or of random pairs (`isPublic`) stands in the query, from which sites
+ * where it is shared show a picture of it; a reader's own pairs stay after the "#", which no server is sent.
  * @param {string} scene
- * @param {{ href: string, space?: string, isFirst: boolean, isFramed: boolean }} here
+ * @param {{ href: string, space?: string, isFirst: boolean, isFramed: boolean, isPublic?: boolean }} here
  */
-export function readerAddress(scene, { href, space = "", isFirst, isFramed }) {
+export function readerAddress(scene, { href, space = "", isFirst, isFramed, isPublic = false }) {
   const own = new URL(href);
   own.hash = "";
   own.searchParams.delete("__sign");
+  if (isPublic && isFirst && !isFramed && scene && scene.length <= PREVIEWED) {
+    own.searchParams.set("scene", scene);
+    return own.href;
+  }
   const address = space && isFirst && isFramed ? `https://huggingface.co/spaces/${space}` : own.href;
   return scene ? `${address}#${scene}` : address;
 }

@@ -77,4 +77,15 @@ function walkTabs(event) {
   tabs.at((tabs.indexOf(tab) + way) % tabs.length)?.focus();
 }
 
+// A scene that an address names in its query, where sites that show a picture of it can read it, is that of the page.
+function takeScene() {
+  const address = new URL(location.href);
+  const scene = address.searchParams.get("scene");
+  if (!scene || address.hash) return;
+  address.searchParams.delete("scene");
+  address.hash = scene;
+  history.replaceState(history.state, "", address);
+}
+
+takeScene();
 await open();

@@ -95,7 +95,7 @@ def test_a_page_that_goes_a_long_way_is_compressed(monkeypatch, hosted, accepted
         body = b"".join(answer.iter_raw())
     assert (answer.headers.get("content-encoding") == "br") == packed
     html = brotli.decompress(body) if packed else body
-    assert html == documents.document("explore", NAMES, "")
+    assert html == documents.document("explore", NAMES, "", base="http://testserver/")
     assert answer.headers["vary"] == "Accept-Encoding"
 
 

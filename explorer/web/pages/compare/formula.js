@@ -1,11 +1,12 @@
 // Two definitions as one formula: what both share, what only one has, what a parameter makes different;
 // the same of the two listings, line by line. Every part has its number on this batch.
+import { paperColour } from "../../kit/colours.js";
 import { h, reword, worded } from "../../kit/dom.js";
 import { saved } from "../../kit/files.js";
 import { tex } from "../../kit/formula.js";
 import { show } from "../../kit/numbers.js";
 import { has, language, parameterName, say } from "../../kit/words.js";
-import { latexOf, plain } from "./latex.js";
+import { latexOf, PAPER_INKS, plain } from "./latex.js";
 import { chip, colourOf, labelOf, letterOf, named } from "./legend.js";
 import { downloads } from "./taking.js";
 
@@ -32,7 +33,10 @@ export default function formula(root, channel) {
     h("div.lp-scroll.lp-listing-box", { role: "region", tabIndex: 0, "data-title": "compare.code" }, listing),
   );
   const taking = downloads(channel, { name: "formulas", csv: asCsv });
-  taking.element.prepend(worded("button.lp-crumb", "take.latex", { type: "button", onclick: saveLatex }));
+  taking.element.prepend(
+    worded("button.lp-crumb", "take.latex", { type: "button", onclick: () => saveLatex(true) }),
+    worded("button.lp-crumb", "take.latex_plain", { type: "button", onclick: () => saveLatex(false) }),
+  );
   const wrong = h("p.lp-wrong", { hidden: true });
   const apart = worded("p.lp-note", "compare.not_one_formula", { hidden: true });
   const whole = h("div", {}, apart, key, lines, told, parameters, code);
@@ -301,12 +305,18 @@ export default function formula(root, channel) {
     );
   }
 
-  // The formula in its inks, to be compiled.
-  function saveLatex() {
+  /**
+   * The formula with what differs marked, to be compiled.
+   * @param {boolean} coloured
+   */
+  function saveLatex(coloured) {
     const { differing, between } = channel;
     if (!differing) return;
     const [base, other] = between.map((place) => labelOf(channel.of, place));
-    const text = latexOf(differing.formula, say("compare.latex_key", { base, other }));
+    const { base: first, other: second, parameter } = PAPER_INKS;
+    const inks = { base: paperColour(first), other: paperColour(second), parameter: paperColour(parameter) };
+    const key = say(coloured ? "compare.latex_key" : "compare.latex_key_plain", { base, other });
+    const text = latexOf(differing.formula, key, coloured ? inks : null);
     saved({ name: "lossprism-formulas.tex", type: "text/x-tex", text });
   }
 

@@ -1,36 +1,69 @@
-// A formula whose parts say what they are (\\htmlData) as LaTeX that compiles anywhere.
+// A formula whose parts say what they are (\htmlData) as LaTeX that compiles anywhere.
 
-/** Inks that stay apart in print and for every kind of sight. */
-const INKS = { base: "0065A8", other: "C04A00", parameter: "5B35C8" };
+/** @typedef {"base" | "other" | "parameter"} Ink */
+
+/** @type {Record<Ink, string>} the colour of each kind of part in the palette */
+export const PAPER_INKS = { base: "side-1", other: "side-2", parameter: "both" };
+const PART = "\\htmlData{";
 
 /** @param {string} latex */
 export const plain = (latex) => latex.replace(/\\htmlData\{[^}]*\}/g, "");
 
 /**
- * Each part in its ink: \\textcolor in place of \\htmlData; what both share has the colour of the text.
+ * The formula with a mark around each outermost part that differs; what is inside it, and what both share, has none.
  * @param {string} latex
+ * @param {(ink: Ink, part: string) => string} mark
+ * @returns {string}
  */
-export const coloured = (latex) =>
-  latex.replace(/\\htmlData\{([^}]*)\}/g, (_all, /** @type {string} */ said) => {
-    const ink = /ink=(\w+)/.exec(said)?.[1] ?? "";
-    const colour = ink in INKS ? `lp${ink}` : "black";
-    return `\\textcolor{${colour}}`;
-  });
+export function marked(latex, mark) {
+  const start = latex.indexOf(PART);
+  if (start < 0) return latex;
+  const said = latex.slice(start + PART.length, latex.indexOf("}", start));
+  const open = start + PART.length + said.length + 1;
+  const close = closing(latex, open);
+  const [part, after] = [latex.slice(open + 1, close), latex.slice(close + 1)];
+  const ink = /** @type {Ink} */ (/ink=(\w+)/.exec(said)?.[1]);
+  const drawn = Object.hasOwn(PAPER_INKS, ink) ? mark(ink, plain(part)) : `{${marked(part, mark)}}`;
+  return latex.slice(0, start) + drawn + marked(after, mark);
+}
 
 /**
- * A document of these lines; `key` says what the inks mean.
+ * Where the brace that opens at a place is closed; \{ and \} are signs.
+ * @param {string} latex
+ * @param {number} open
+ */
+function closing(latex, open) {
+  let depth = 0;
+  for (let at = open; at < latex.length; at += 1) {
+    if (latex[at] === "\\") at += 1;
+    else if (latex[at] === "{") depth += 1;
+    else if (latex[at] === "}" && --depth === 0) return at;
+  }
+  return latex.length;
+}
+
+/**
+ * A document of these lines; `key` says what the marks mean. With `colours`, by their ink as #rrggbb, each outermost
+ * part that differs has its colour; without, a brace below it names its side, and a parameter's value is underlined.
  * @param {string[]} lines
  * @param {string} key
+ * @param {Record<Ink, string> | null} colours
  */
-export function latexOf(lines, key) {
-  const colours = Object.entries(INKS).map(([ink, rgb]) => `\\definecolor{lp${ink}}{HTML}{${rgb}}`);
+export function latexOf(lines, key, colours) {
+  /** @type {(ink: Ink, part: string) => string} */
+  const inked = (ink, part) => `{\\textcolor{lp${ink}}{${part}}}`;
+  /** @type {(ink: Ink, part: string) => string} */
+  const braced = (ink, part) =>
+    ink === "parameter" ? `{\\underline{${part}}}` : `{\\underbrace{${part}}_{\\text{${ink}}}}`;
   return [
     "\\documentclass{article}",
-    "\\usepackage{amsmath,amssymb,xcolor}",
-    ...colours,
+    `\\usepackage{amsmath,amssymb${colours ? ",xcolor" : ""}}`,
+    ...Object.entries(colours ?? {}).map(
+      ([ink, rgb]) => `\\definecolor{lp${ink}}{HTML}{${rgb.slice(1).toUpperCase()}}`,
+    ),
     `% ${key.replace(/[\r\n]/g, " ")}`,
     "\\begin{document}",
-    ...lines.map((line) => `\\[ ${coloured(line)} \\]`),
+    ...lines.map((line) => `\\[ ${marked(line, colours ? inked : braced)} \\]`),
     "\\end{document}",
     "",
   ].join("\n");

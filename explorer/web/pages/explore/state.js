@@ -154,6 +154,10 @@ export class Scene extends BatchPage {
     return { text, kept: text ? (isHidden || !isWhole ? { data: own } : null) : this.scenario };
   }
 
+  isPublic() {
+    return this.scenario.data.source !== "table";
+  }
+
   /** Where the address does not hold the whole scene, with its loss and the batch kept beside it. */
   comparedScene() {
     if (!this.tooLong && !this.leavesOut) return super.comparedScene();

@@ -1,0 +1,96 @@
+"""What a shared link shows: a title, a sentence, a picture; and of whose scenes."""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import replace
+
+import pytest
+from fastapi import FastAPI
+from fastapi.testclient import TestClient
+from PIL import Image
+
+from explorer.core.scenario import OPENING, Data, Scenario
+from explorer.sources.random_batch import RandomBatch
+from explorer.web import documents, previews, site
+
+OTHER = Scenario(
+    data=Data(source="random", random=RandomBatch(pairs=8)),
+    loss="info_nce",
+    parameters=(("temperature", 0.1),),
+)
+OWN = Data(source="table", rows=(("<script>alert(1)</script>", "b", "1"), ("c", "d", "0")))
+NOT_SHARED = [
+    replace(OPENING, data=OWN),
+    replace(OPENING, data=Data(encoder="somebody/model")),
+    replace(OPENING, data=Data(cross_encoder="somebody/model")),
+    replace(OPENING, data=Data(guide="somebody/model")),
+    replace(OPENING, loss="somebody_s_own"),
+]
+
+
+@pytest.fixture(scope="module")
+def client():
+    routes = [*documents.routes("", "explore", ()), *documents.routes("compare", "compare", ())]
+    return TestClient(FastAPI(routes=[*routes, previews.ROUTE]))
+
+
+def said(html):
+    return dict(re.findall(r'<meta property="og:(\w+)" content="([^"]*)">', html))
+
+
+def picture(client, address):
+    answer = client.get(address)
+    assert answer.headers["content-type"] == "image/png"
+    return Image.open(io.BytesIO(answer.content)).convert("RGB")
+
+
+def test_a_page_has_a_picture_of_what_it_opens_with(client):
+    for path, folder in (("/", "explore"), ("/compare", "compare")):
+        found = said(client.get(path).text)
+        assert found["title"].endswith(" · LossPrism")
+        assert len(found["description"]) > 30
+        assert found["image"] == "http://testserver/preview.png"
+        assert folder in [one for _, one, _ in site.PAGES]
+    drawn = picture(client, found["image"])
+    assert drawn.size == (1200, 630)
+    assert len(drawn.getcolors(10**6)) > 50
+
+
+def test_a_scene_that_its_link_describes_has_a_picture_of_its_own(client):
+    link = OTHER.to_link()
+    found = said(client.get("/", params={"scene": link}).text)
+    assert found["title"] == "InfoNCE · LossPrism"
+    assert "0.1" in found["description"]
+    own = picture(client, found["image"].replace("&amp;", "&"))
+    assert own.size == (1200, 630)
+    assert own.tobytes() != picture(client, "/preview.png").tobytes()
+
+
+def test_a_picture_is_made_once(client, monkeypatch):
+    first = client.get("/preview.png").content
+    monkeypatch.setattr(previews, "explore", None)
+    assert client.get("/preview.png").content == first
+    assert previews._pictures.size <= previews._pictures.most == 8 * 2**20
+
+
+@pytest.mark.parametrize("scene", NOT_SHARED)
+def test_any_other_scene_has_the_picture_of_the_page_and_none_of_its_text(client, scene):
+    link = scene.to_link()
+    html = client.get("/", params={"scene": link}).text
+    assert said(html) == said(client.get("/").text)
+    assert "alert(1)" not in html
+    assert client.get("/preview.png", params={"scene": link}).status_code == 404
+
+
+@pytest.mark.parametrize("link", ["1.<script>", '1."onload=x', "1." + "a" * 5000, "nonsense"])
+def test_what_is_no_link_stands_nowhere_in_the_page(client, link):
+    html = client.get("/", params={"scene": link}).text
+    assert html == client.get("/").text
+    assert client.get("/preview.png", params={"scene": link}).status_code == 404
+
+
+def test_the_address_of_a_host_is_escaped(client):
+    html = documents.document("explore", (), "", base='http://x/"><script>').decode()
+    assert '"><script>' not in html.split("</head>")[0].split("og:image")[1].split("\n")[0]
