@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -110,54 +111,14 @@ def examine(
     `most_tokens`: what the encoder reads of a text, its special tokens aside; None leaves lengths
     out. Of what only an encoder can tell, such as near-duplicates, nothing is said.
     """
-    checks = checks_of(profile, spec, most_tokens)
-    made = {check.name for check in checks if check.made}
-    finders: dict[str, Callable[[], Iterator[Fault]]] = {
-        "negative_is_own": lambda: _own_negatives(profile),
-        "copies": lambda: _copies(profile),
-        "conflicting_labels": lambda: _conflicts(profile, spec),
-        "same_on_both_sides": lambda: _same_on_both_sides(profile),
-        "twins": lambda: _twins(profile, spec, batch),
-        "labels": lambda: _labels(profile, spec),
-        "reach": lambda: on_label_ends(profile, spec),
-        "positives": lambda: _positives(profile, spec, batch),
-        "lists": lambda: on_lists(profile, spec),
-        "groups": lambda: on_groups(profile, spec),
-        "margin_beyond": lambda: margin_beyond(spec, spec.defaults, margin),
-        "teacher": lambda: _teacher(profile, spec),
-        "lengths": lambda: _lengths(profile, most_tokens or 0),
-        "scripts": lambda: _scripts(profile),
-    }
-    faults = [fault for name, find in finders.items() if name in made for fault in find()]
+    case = Case(profile, spec, batch, most_tokens, margin)
+    checks = tuple(Check(name, bool(rule.applies(case))) for name, rule in CHECKS.items())
+    faults = [fault for one in checks if one.made for fault in CHECKS[one.name].find(case)]
     faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))
     met = profile.met(batch) if spec.negatives_of_batch else NONE_MEET
     size = len(profile), len(profile.heads)
     stays = profile.cleaned(spec.by_threshold), profile.kept_rows(spec.by_threshold)
     return Examined(*size, spec.name, batch, tuple(faults), checks, met, *stays)
-
-
-def checks_of(profile: Profile, spec: LossSpec, most_tokens: int | None) -> tuple[Check, ...]:
-    """What can be looked for in these columns, for this loss."""
-    needs = spec.needs
-    applies = {
-        "negative_is_own": profile.of_triplets,
-        "copies": True,
-        "conflicting_labels": profile.labelled,
-        "same_on_both_sides": True,
-        "twins": spec.negatives_of_batch,
-        "labels": not spec.learns_from_positives
-        or (profile.labelled and spec.by_threshold)
-        or profile.of_inference,
-        "reach": profile.labelled and spec.label_ends is not None,
-        "positives": profile.labelled and spec.needs_positives,
-        "lists": "lists" in needs,
-        "groups": takes_own_negatives(spec),
-        "margin_beyond": spec.reach is not None,
-        "teacher": "teacher" in needs,
-        "lengths": most_tokens is not None,
-        "scripts": True,
-    }
-    return tuple(Check(name, made) for name, made in applies.items())
 
 
 def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
@@ -379,3 +340,73 @@ def margin_beyond(
     if beyond is not None:
         said = dict(zip(("margin", "reach"), map(display_number, beyond), strict=True))
         yield Fault("margin_beyond", WARNING, {**said}, room=room)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is examined: pairs for a loss in batches of this size, with what is known beside."""
+
+    profile: Profile
+    spec: LossSpec
+    batch: int
+    most_tokens: int | None
+    margin: float | None
+
+
+class CheckRule(NamedTuple):
+    """A check: whether this loss and these columns allow it, and what it finds."""
+
+    applies: Callable[[Case], object]
+    find: Callable[[Case], Iterator[Fault]]
+
+
+def _labels_matter(case: Case) -> bool:
+    profile, spec = case.profile, case.spec
+    reads = not spec.learns_from_positives or (profile.labelled and spec.by_threshold)
+    return reads or profile.of_inference
+
+
+CHECKS = {
+    "negative_is_own": CheckRule(
+        lambda case: case.profile.of_triplets, lambda case: _own_negatives(case.profile)
+    ),
+    "copies": CheckRule(lambda case: True, lambda case: _copies(case.profile)),
+    "conflicting_labels": CheckRule(
+        lambda case: case.profile.labelled, lambda case: _conflicts(case.profile, case.spec)
+    ),
+    "same_on_both_sides": CheckRule(
+        lambda case: True, lambda case: _same_on_both_sides(case.profile)
+    ),
+    "twins": CheckRule(
+        lambda case: case.spec.negatives_of_batch,
+        lambda case: _twins(case.profile, case.spec, case.batch),
+    ),
+    "labels": CheckRule(_labels_matter, lambda case: _labels(case.profile, case.spec)),
+    "reach": CheckRule(
+        lambda case: case.profile.labelled and case.spec.label_ends is not None,
+        lambda case: on_label_ends(case.profile, case.spec),
+    ),
+    "positives": CheckRule(
+        lambda case: case.profile.labelled and case.spec.needs_positives,
+        lambda case: _positives(case.profile, case.spec, case.batch),
+    ),
+    "lists": CheckRule(
+        lambda case: "lists" in case.spec.needs, lambda case: on_lists(case.profile, case.spec)
+    ),
+    "groups": CheckRule(
+        lambda case: takes_own_negatives(case.spec),
+        lambda case: on_groups(case.profile, case.spec),
+    ),
+    "margin_beyond": CheckRule(
+        lambda case: case.spec.reach is not None,
+        lambda case: margin_beyond(case.spec, case.spec.defaults, case.margin),
+    ),
+    "teacher": CheckRule(
+        lambda case: "teacher" in case.spec.needs, lambda case: _teacher(case.profile, case.spec)
+    ),
+    "lengths": CheckRule(
+        lambda case: case.most_tokens is not None,
+        lambda case: _lengths(case.profile, case.most_tokens or 0),
+    ),
+    "scripts": CheckRule(lambda case: True, lambda case: _scripts(case.profile)),
+}
