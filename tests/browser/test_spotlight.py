@@ -72,9 +72,9 @@ def test_the_heaviest_cell_is_marked_and_told_with_its_sentences(page: Page) -> 
     assert (int(down), int(across)) == (row, column)
 
 
-@pytest.mark.parametrize("loss", ["cosent", "info_nce", "siglip", "supcon", "pairwise_logistic"])
-def test_the_lever_changes_what_is_seen(page: Page, loss: str) -> None:
-    choose(page, loss)
+def test_the_lever_changes_what_is_seen(page: Page) -> None:
+    """tests/unit/core/test_parameters.py has the same of the weights of other losses."""
+    choose(page, "info_nce")
     name = page.locator(LEVER).get_attribute("data-parameter")
     box = slider(page, name)[1]
     seen = []
@@ -256,8 +256,8 @@ def test_the_other_settings_open_where_one_differs(page: Page) -> None:
     expect(fold).to_have_attribute("open", "")
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-@pytest.mark.parametrize("theme", ["light", "dark"])
+# test_everyone.py has the other two.
+@pytest.mark.parametrize(("width", "theme"), [(390, "light"), (1440, "dark")])
 def test_axe_finds_nothing(page: Page, width: int, theme: str) -> None:
     page.set_viewport_size({"width": width, "height": 900})
     if theme == "dark":

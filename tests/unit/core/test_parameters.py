@@ -1,4 +1,5 @@
-"""Parameters that may be off: None at every door, and the number that stood for it before."""
+"""Parameters that may be off: None at every door, and the number that stood for it before; and the
+one that stands below the picture."""
 
 from __future__ import annotations
 
@@ -160,3 +161,15 @@ def test_off_is_what_zero_was_before(loss, name, same):
     assert off.loss == before.loss == pytest.approx(on.loss, abs=1e-12)
     assert before.parameters[name] is off.parameters[name] is None
     assert f" {name}=" not in with_package(off).text
+
+
+@pytest.mark.parametrize("loss", ["cosent", "info_nce", "siglip", "supcon", "pairwise_logistic"])
+def test_the_first_parameter_changes_a_fifth_of_the_weights_and_more(loss):
+    """By more than anybody overlooks, where the largest has the darkest colour: it is the lever."""
+    lever = next(one for one in LOSSES[loss].parameters if not one.choices)
+    low, high = (
+        explore(Scenario(loss=loss, parameters=((lever.name, end),))).weights.shares
+        for end in (lever.minimum, lever.maximum)
+    )
+    changed = (low / low.max() - high / high.max()).abs() > 0.02
+    assert changed.double().mean() >= 0.2
