@@ -30,6 +30,7 @@ from explorer.lab.large.takeaway import (
 from explorer.lab.large.texts import Texts
 from explorer.runtime import downloads
 from explorer.runtime.problem import Problem
+from tests.plain_numbers import table_of, text_columns
 from tests.unit.lab.large.made import batch_of
 
 
@@ -88,6 +89,8 @@ def test_every_pair_of_a_file_of_20000_rows_is_written(tmp_path):
 def test_a_pair_without_a_term_of_its_own_has_no_gradient(tmp_path):
     opened = opened_of(batch_of(60, "grades", width=8), "info_nce")
     found = rows_in(pairs_file(opened, tmp_path / "p.csv", quiet))
+    written = (tmp_path / "p.csv").read_text(encoding="utf-8")
+    assert text_columns(table_of(written)) == {"sentence1", "sentence2"}
     felt = opened.gradient[np.argsort(opened.batch.entry)]
     assert [one["gradient"] == "" for one in found] == np.isnan(felt).tolist()
 
@@ -133,6 +136,9 @@ def test_a_correction_must_be_a_number_and_leave_a_pair():
 
 def test_terms_histogram_and_figures_are_those_of_the_page():
     opened = opened_of(batch_of(300))
+    sentences = {f"{side}_sentence{place}" for side in ("row", "column") for place in (1, 2)}
+    assert text_columns(table_of(terms_csv(opened))) == sentences
+    assert text_columns(table_of(histogram_csv(opened))) == set()
     terms = list(csv.DictReader(io.StringIO(terms_csv(opened))))
     assert [float(one["value"]) for one in terms] == opened.heaviest.values.tolist()
     assert [int(one["row_place"]) - 1 for one in terms] == opened.heaviest.rows.tolist()
@@ -142,7 +148,7 @@ def test_terms_histogram_and_figures_are_those_of_the_page():
     assert sum(int(one["pairs"]) for one in bins) == 300
     found = figures_of(opened, judged(opened.batch, quiet))
     assert found["loss"] == opened.loss
-    listed = dict(csv.reader(io.StringIO(figures_csv(found))))
+    listed = {name: value for name, value, _ in csv.reader(io.StringIO(figures_csv(found)))}
     assert float(listed["spearman"]) == found["spearman"]
 
 

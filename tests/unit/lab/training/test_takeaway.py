@@ -17,6 +17,7 @@ from explorer.lab.training.plan import SCRATCH, TrainingData, TrainingPlan
 from explorer.lab.training.remarks import gained
 from explorer.locale import say
 from explorer.runtime.problem import Problem
+from tests.plain_numbers import table_of, text_columns
 from tests.unit.lab.training.conftest import corpus
 
 SMALL = {"steps": 8, "batch_size": 8, "evaluations": 2}
@@ -66,6 +67,7 @@ def test_the_log_as_tables(runs, trained):
     whole = json.loads(takeaway.run_json(runs, name))
     assert whole["records"] == runs.history(name)
     assert TrainingPlan.from_json(whole["plan"]) == runs.plan(name)  # its typed pairs included
+    assert text_columns(table_of(takeaway.run_csv(runs, name))) == set()
     rows = list(csv.DictReader(io.StringIO(takeaway.run_csv(runs, name))))
     assert [row["step"] for row in rows] == [str(step) for step in range(9)]
     assert [bool(row["spearman"]) for row in rows] == [True, *[False, False, False, True] * 2]
