@@ -7,16 +7,17 @@ const NO_SCORE = "none"; // in place of a column: for the score, all pairs are p
 const OPTIONAL = ["score", "teacher", "guide"]; // what a file may do without; a guide has a role for each text
 
 /**
- * `roles` are the columns in force by role, "" where one is yet to be chosen.
- * @param {{ columns: string[], roles: Record<string, string>, change: (role: string, column: string) => void }}
- *   properties
+ * `roles` are the columns in force by role, "" where one is yet to be chosen; with `none`, its title, where no column
+ * plays it.
+ * @param {{ columns: string[], roles: Record<string, string>, none?: string,
+ *   change: (role: string, column: string) => void }} properties
  */
-export function ColumnFields({ columns, roles, change }) {
+export function ColumnFields({ columns, roles, none, change }) {
   return group(
     Object.entries(roles).map(([role, chosen]) => {
       const [kind] = role.split("_");
       const options = columns.map((column) => [column, column]);
-      if (!chosen) options.unshift(["", ""]);
+      if (none || !chosen) options.unshift(["", none ?? ""]);
       if (OPTIONAL.includes(kind)) options.push([NO_SCORE, say(`column.no_${kind}`)]);
       const take = (/** @type {string} */ column) => change(role, column);
       return h(NamedSelect, { key: role, role, title: say(`column.${role}`), value: chosen, options, change: take });

@@ -26,6 +26,17 @@ export function useDraft(value) {
 }
 
 /**
+ * Return a function that calls this one as it was at the latest drawing: for an instrument that is made once.
+ * @template {unknown[]} Given
+ * @param {(...given: Given) => void} act
+ */
+export function useLatest(act) {
+  const latest = useRef(act);
+  latest.current = act;
+  return (/** @type {Given} */ ...given) => latest.current(...given);
+}
+
+/**
  * A field of one line. `example` stands in it while it is empty.
  * @param {{ name: string, id: string, value: string, example?: string, list?: string, decimal?: boolean,
  *   enter?: () => void, change?: (value: string) => void }} properties
@@ -221,11 +232,10 @@ export function ProblemBox({ channel, isShown }) {
  *   & Parameters<typeof numberField>[1]} properties
  */
 export function Slider({ entry, value, title, change, ...options }) {
-  const latest = useRef(change); // the field is made once, what is to be done with its value is that of this drawing
-  latest.current = change;
+  const changing = useLatest(change);
   return hosted({
     make: (root) => {
-      const field = numberField(entry, { key: title, ...options, change: (now) => latest.current(now) });
+      const field = numberField(entry, { key: title, ...options, change: changing });
       root.append(field.element);
       return field;
     },

@@ -19,10 +19,18 @@ UNDERWAY = "#large-large_scene .lp-underway"
 CARD = "#large-large_map .lp-card"
 
 
+def open_folds(page: Page) -> None:
+    """Whoever looks for a control opens its fold."""
+    page.evaluate(
+        "for (const fold of document.querySelectorAll('#lp-side .lp-fold')) fold.open = true"
+    )
+
+
 def opened_page(page: Page, address: str, place: str = "") -> Page:
     page.goto(f"{address}/large{place}", wait_until="domcontentloaded")
     page.wait_for_function(f"window.lossprism && {CHANNEL}.details")
     page.wait_for_selector("#large-large_pairs tbody tr")
+    open_folds(page)
     return page
 
 

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.web.pages.large.requests import FIRST
-from tests.browser.large.steering import CHANNEL, PROBLEM, UNDERWAY, figure, redrawn
+from tests.browser.large.steering import CHANNEL, PROBLEM, UNDERWAY, figure, open_folds, redrawn
 from tests.browser.reading import number, still, visit
 from tests.browser.serving import Server
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 
 
 def upload(page: Page, name: str, text: str) -> None:
-    page.click("button#lp-large-file")
+    page.click("#lp-large-source-file")
     page.set_input_files(
         "input#lp-large-file", {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
     )
@@ -74,12 +74,12 @@ def test_choosing_a_source_that_was_there_before_returns_to_it(large: Page) -> N
     upload(large, "scored.csv", scored(3000))
     large.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 3000")
     with redrawn(large):
-        large.click("#lp-large-random")
+        large.click("#lp-large-source-random")
     assert large.evaluate(f"{CHANNEL}.answer.figures.pairs") == FIRST.pairs
-    large.click("#lp-large-explore")  # no link was opened yet, which is said
+    large.click("#lp-large-source-explore")  # no link was opened yet, which is said
     expect(large.locator("#large-large_controls")).to_contain_text("still shows “Random”")
     with redrawn(large):
-        large.click("button#lp-large-file")
+        large.click("#lp-large-source-file")
     assert large.evaluate(f"{CHANNEL}.answer.figures.pairs") == 3000
 
 
@@ -136,7 +136,8 @@ def test_the_batch_of_the_explore_page(new_page, server: Server) -> None:
     loss = page.evaluate("window.lossprism.page().picture.figures.loss")
     page.locator(".lp-pages a", has_text="Large batch").click()
     page.wait_for_function(f"window.lossprism && {CHANNEL}.details")
-    page.click("#lp-large-explore")
+    open_folds(page)
+    page.click("#lp-large-source-explore")
     page.get_by_role("button", name="Open this batch").click()
     page.wait_for_function(f"{CHANNEL}.answer.figures.pairs === 24")
     assert number(figure(page, "loss")) == pytest.approx(loss, rel=1e-4)

@@ -2,6 +2,7 @@
 import { h } from "../../kit/dom.js";
 import { grouped, percent, show } from "../../kit/numbers.js";
 import { say } from "../../kit/words.js";
+import { textsOf } from "./wording.js";
 
 /**
  * An answer with its arrays unpacked; `single`: each block is one cell.
@@ -68,21 +69,21 @@ export function factsOf(shown, cell) {
 
 /**
  * The pair of a row or column, or the band of many.
+ * @param {import("./state.js").LargePage} channel
  * @param {Shown} shown
  * @param {Side} side
  * @param {number} index
  */
-function sideOf(shown, side, index) {
+function sideOf(channel, shown, side, index) {
   const { name, items, edges, labels, scores } = shown[side];
   if (items.length) {
-    const { entry, side: half, first, second, label, score } = items[index];
+    const { entry, label, score } = items[index];
     const one = say(side === "rows" ? "ui.row" : "ui.column");
-    const lines = half ? [{ first, second }[half]] : [first, second];
     return h(
       "div.lp-side",
       {},
       h("b", {}, `${one} ${grouped(edges[index] + 1)}: ${say(`axis.one.${name}`)} #${grouped(entry + 1)}`),
-      lines.filter(Boolean).map((line) => h("p", {}, line)),
+      textsOf(channel, items[index]).map((line) => h("p", {}, line)),
       h("small", {}, say("ui.pair_facts", { label: show(label), score: show(score) })),
     );
   }
@@ -99,17 +100,18 @@ function sideOf(shown, side, index) {
 /**
  * Its card, or what to do to see one.
  * @param {HTMLElement} card
+ * @param {import("./state.js").LargePage} channel
  * @param {Shown | null} shown
  * @param {Cell | null} cell
  */
-export function fillCard(card, shown, cell) {
+export function fillCard(card, channel, shown, cell) {
   if (!shown || !cell) {
     card.replaceChildren(h("p.lp-hint", {}, say("large.hint")));
     return;
   }
   const facts = factsOf(shown, cell).map((fact) => h("span", {}, fact));
   card.replaceChildren(
-    h("div.lp-sides", {}, sideOf(shown, "rows", cell[0]), sideOf(shown, "columns", cell[1])),
+    h("div.lp-sides", {}, sideOf(channel, shown, "rows", cell[0]), sideOf(channel, shown, "columns", cell[1])),
     h("div.lp-facts", {}, facts),
   );
 }

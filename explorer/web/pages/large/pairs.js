@@ -1,160 +1,213 @@
 // Every pair with its gradient: sorted and searched on the server, twenty at a time.
-import { h, reword, worded } from "../../kit/dom.js";
-import { grouped, show } from "../../kit/numbers.js";
+import { grouped, show as written } from "../../kit/numbers.js";
 import { Requests } from "../../kit/request.js";
 import { GONE } from "../../kit/server.js";
+import { group, h, show } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
 
+/** @typedef {import("./state.js").LargePage} LargePage */
 /** @typedef {import("../../kit/types").Answer<import("../../wire").LargeServer, "pairs">} Answer */
 
-/**
- * @param {HTMLElement} root
- * @param {import("./state.js").LargePage} channel
- */
-export default function pairs(root, channel) {
-  const PAGE = 20,
-    AGAIN_MS = 300;
-  const COLUMNS = ["entry", "sentences", "label", "score", "gradient"];
+const ROWS = 20; // of a page
+const AGAIN_MS = 300;
+const TYPING_MS = 250;
+const COLUMNS = ["entry", "sentences", "label", "score", "gradient"];
 
-  const search = h("input", { type: "text", id: "lp-large-search", spellcheck: false });
-  const found = h("span.lp-note", { "aria-live": "polite" });
-  const order = { column: "gradient", falling: false };
-  let page = 0;
-  /** @type {Record<string, HTMLElement>} */
-  const arrows = {};
-  const heads = COLUMNS.map((column) => {
-    if (column === "sentences") return worded("th.lp-wide", "large.sentences", { scope: "col" });
-    arrows[column] = h("span.lp-arrow", { "aria-hidden": "true" });
-    const head = h(
-      "th",
-      { scope: "col" },
-      h(
-        "button.lp-sort",
-        { type: "button", onclick: () => sort(column) },
-        worded("span", `large.column.${column}`),
-        arrows[column],
-      ),
-    );
-    head.dataset.column = column;
-    return head;
-  });
-  const body = h("tbody");
-  const table = h("table.lp-sortable", {}, h("thead", {}, h("tr", {}, heads)), body);
-  const [previous, next] = [
-    ["lp-large-previous", "‹", -1, "large.previous"],
-    ["lp-large-next", "›", 1, "large.next"],
-  ].map(([id, sign, by, key]) =>
-    h(
-      "button.lp-square",
-      {
-        type: "button",
-        id,
-        "data-title": key,
-        onclick: () => {
-          page += Number(by);
-          ask();
-        },
+/** A page of the pairs that a search finds, in an order. Publishes "pairs". */
+class PairSearch {
+  /** @param {LargePage} channel */
+  constructor(channel) {
+    this.channel = channel;
+    this.search = "";
+    this.column = "gradient";
+    this.falling = false;
+    this.page = 0;
+    this.isComputing = false;
+    /** @type {import("../../wire").PairsPage | null} */
+    this.found = null;
+    /** @type {import("../../wire").Problem | null} */
+    this.unread = null; // what of the search cannot be read
+    this.drawn = 0;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.typing = undefined;
+    /** @type {Requests<Answer>} */
+    this.requests = new Requests({
+      most: 2,
+      ask: async () => {
+        const { search, column, falling, page } = this;
+        return (await channel.server?.pairs({ ...channel.asked, search, column, falling, page })) ?? { error: GONE };
       },
-      sign,
-    ),
-  );
-  const place = h("span.lp-note");
-  root.append(
-    worded("h2", "large.gradient_table"),
-    worded("p.lp-note", "large.search_note"),
-    h("div.lp-search", {}, search, found),
-    h("div.lp-scroll.lp-whole-words", {}, table),
-    h("div.lp-row", {}, previous, place, next),
-  );
-  reword(root);
+      again: ({ working }) => (working ? AGAIN_MS : null),
+      take: (answer) => this.#take(answer),
+    });
+  }
 
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
-  let typing;
-  search.addEventListener("input", () => {
-    clearTimeout(typing);
-    typing = setTimeout(() => {
-      page = 0;
-      ask();
-    }, 250);
-  });
+  get pages() {
+    return Math.max(1, Math.ceil((this.found?.found ?? 0) / ROWS));
+  }
+
+  ask(page = 0) {
+    this.page = page;
+    this.requests.ask();
+  }
+
+  /** @param {string} search */
+  type(search) {
+    this.search = search;
+    clearTimeout(this.typing);
+    this.typing = setTimeout(() => this.ask(), TYPING_MS);
+  }
 
   /**
    * Numbers come largest first; the second time it is the other way round.
    * @param {string} column
    */
-  function sort(column) {
-    order.falling = order.column === column ? !order.falling : true;
-    order.column = column;
-    page = 0;
-    ask();
+  sort(column) {
+    this.falling = this.column === column ? !this.falling : true;
+    this.column = column;
+    this.ask();
   }
-
-  /** @type {Requests<Answer>} */
-  const requests = new Requests({
-    most: 2,
-    ask: async () => {
-      const answer = await channel.server?.pairs({ ...channel.asked, search: search.value, ...order, page });
-      return answer ?? { error: GONE };
-    },
-    again: ({ working }) => (working ? AGAIN_MS : null),
-    take,
-  });
-  const ask = () => requests.ask();
 
   /** @param {Answer} answer */
-  function take({ error, ...answer }) {
-    const unread = error?.about === "search";
-    if (error && unread) found.textContent = say(error.key, error.values);
-    else if (error) channel.warn(error);
-    else if (answer.rows) draw(answer);
-    search.classList.toggle("lp-bad", unread);
-    found.classList.toggle("lp-wrong", unread);
+  #take({ error, ...answer }) {
+    this.unread = error?.about === "search" ? error : null;
+    if (error && !this.unread) this.channel.warn(error);
+    if (!error && answer.rows) {
+      this.found = answer;
+      this.drawn += 1;
+    }
+    this.isComputing = false;
+    this.channel.publish("pairs");
   }
+}
 
-  /** @type {import("../../wire").PairsPage | null} */
-  let last = null;
-  /** @param {import("../../wire").PairsPage} answer */
-  function draw(answer) {
-    last = answer;
-    body.replaceChildren(
-      ...answer.rows.map((pair) =>
+/** @typedef {{ channel: LargePage, pairs: PairSearch }} Properties */
+
+/** @param {Properties} properties */
+function Pairs({ channel, pairs }) {
+  channel.observe("pairs");
+  return group(
+    h("h2", null, say("large.gradient_table")),
+    h("p.lp-note", null, say("large.search_note")),
+    h(
+      "div.lp-search",
+      null,
+      h("input", {
+        type: "text",
+        id: "lp-large-search",
+        class: pairs.unread ? "lp-bad" : "",
+        spellcheck: false,
+        placeholder: say("large.search"),
+        "aria-label": say("large.search"),
+        onInput: (event) => pairs.type(event.currentTarget.value),
+      }),
+      h("span.lp-note", { class: pairs.unread ? "lp-wrong" : "", "aria-live": "polite" }, foundWords(pairs)),
+    ),
+    h("div.lp-scroll.lp-whole-words", null, h(PairTable, { channel, pairs })),
+    h(Paging, { channel, pairs }),
+  );
+}
+
+/** @param {PairSearch} pairs */
+function foundWords({ unread, isComputing, found }) {
+  if (isComputing) return say("large.doing.gradient");
+  if (unread) return say(unread.key, unread.values);
+  return found ? say("large.found", { count: grouped(found.found) }) : "";
+}
+
+/** @param {Properties} properties */
+function PairTable({ channel, pairs }) {
+  const isNamed = channel.of?.source.kind !== "random"; // pairs that were drawn have only their number
+  const columns = isNamed ? COLUMNS : COLUMNS.filter((column) => column !== "sentences");
+  return h(
+    "table.lp-sortable",
+    { "aria-label": say("large.gradient_table") },
+    h(
+      "thead",
+      null,
+      h(
+        "tr",
+        null,
+        columns.map((column) => h(ColumnHead, { key: column, pairs, column })),
+      ),
+    ),
+    h(
+      "tbody",
+      { "data-drawn": pairs.drawn },
+      pairs.found?.rows.map((pair) =>
         h(
           "tr",
-          {},
-          h("td", {}, `#${grouped(pair.entry + 1)}`),
-          h("td.lp-wide", {}, h("div.lp-two", {}, h("span", {}, pair.first), h("span", {}, pair.second))),
-          h("td", {}, show(pair.label)),
-          h("td", {}, show(pair.score)),
-          h("td", {}, pair.gradient === "nan" ? "—" : show(pair.gradient)),
+          { key: pair.entry },
+          h("td", null, `#${grouped(pair.entry + 1)}`),
+          isNamed
+            ? h(
+                "td.lp-wide",
+                { "data-batch-text": "" },
+                h("div.lp-two", null, h("span", null, pair.first), h("span", null, pair.second)),
+              )
+            : null,
+          h("td", null, written(pair.label)),
+          h("td", null, written(pair.score)),
+          h("td", null, pair.gradient === "nan" ? "—" : written(pair.gradient)),
         ),
       ),
-    );
-    for (const head of heads) {
-      const { column } = head.dataset;
-      if (!column) continue;
-      const chosen = order.column === column;
-      head.setAttribute("aria-sort", chosen ? (order.falling ? "descending" : "ascending") : "none");
-      arrows[column].textContent = chosen ? (order.falling ? "▼" : "▲") : "";
-    }
-    const pages = Math.max(1, Math.ceil(answer.found / PAGE));
-    previous.disabled = page === 0;
-    next.disabled = page + 1 >= pages;
-    place.textContent = say("large.page_of", { page: grouped(page + 1), pages: grouped(pages) });
-    found.textContent = say("large.found", { count: grouped(answer.found) });
-    search.placeholder = say("large.search");
-    search.setAttribute("aria-label", say("large.search"));
-    table.setAttribute("aria-label", say("large.gradient_table"));
-    body.dataset.drawn = String(Number(body.dataset.drawn ?? 0) + 1);
-  }
-
-  channel.on("learning", () => {
-    found.textContent = say("large.doing.gradient");
-  });
-  channel.on("details", () => {
-    page = 0;
-    ask();
-  });
-  channel.on("language", () => {
-    if (last) draw(last);
-  });
+    ),
+  );
 }
+
+/** @param {{ pairs: PairSearch, column: string }} properties */
+function ColumnHead({ pairs, column }) {
+  if (column === "sentences") return h("th.lp-wide", { scope: "col" }, say("large.sentences"));
+  const isSorted = pairs.column === column;
+  return h(
+    "th",
+    {
+      scope: "col",
+      "data-column": column,
+      "aria-sort": isSorted ? (pairs.falling ? "descending" : "ascending") : "none",
+    },
+    h(
+      "button.lp-sort",
+      { type: "button", onClick: () => pairs.sort(column) },
+      h("span", null, say(`large.column.${column}`)),
+      h("span.lp-arrow", { "aria-hidden": "true" }, isSorted ? (pairs.falling ? "▼" : "▲") : ""),
+    ),
+  );
+}
+
+/** @param {Properties} properties */
+function Paging({ pairs }) {
+  const { page, pages } = pairs;
+  /** @type {(id: string, sign: string, by: number) => import("preact").VNode} */
+  const turn = (id, sign, by) => {
+    const title = say(`large.${id}`);
+    const disabled = page + by < 0 || page + by >= pages;
+    const act = () => pairs.ask(page + by);
+    return h(
+      "button.lp-square",
+      { type: "button", id: `lp-large-${id}`, title, "aria-label": title, disabled, onClick: act },
+      sign,
+    );
+  };
+  return h(
+    "div.lp-row",
+    null,
+    turn("previous", "‹", -1),
+    h("span.lp-note", null, say("large.page_of", { page: grouped(page + 1), pages: grouped(pages) })),
+    turn("next", "›", 1),
+  );
+}
+
+/**
+ * @param {HTMLElement} root
+ * @param {LargePage} channel
+ */
+export default (root, channel) => {
+  const pairs = new PairSearch(channel);
+  show(root, Pairs, { channel, pairs });
+  channel.on("learning", () => {
+    pairs.isComputing = true;
+    channel.publish("pairs");
+  });
+  channel.on("details", () => pairs.ask());
+};

@@ -60,6 +60,9 @@ export class LargePage extends Bus {
     this.under = null; // what it was last heard to be at work on
     /** @type {import("../../wire").Judgement | null} */
     this.judged = null; // what is said of all pairs together, after everything else
+    this.isStale = false; // whether details are of what was asked before
+    this.isLearning = false; // whether it takes a while to get others
+    this.isJudging = false;
     this.facet = "total"; // of the map, as it is coloured
     this.drawn = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -335,6 +338,7 @@ export class LargePage extends Bus {
     const other = !same(asked, this.of);
     this.of = asked;
     this.answer = answer;
+    if (other) this.isStale = true;
     // A window of very many pairs begins and ends with a block.
     if (this.window && String(window) === String(this.window)) this.widen(answer.window);
     this.publish("answer");
@@ -355,7 +359,10 @@ export class LargePage extends Bus {
   // loss's, and it is said that theirs are being computed.
   askDetails() {
     clearTimeout(this.late);
-    this.late = setTimeout(() => this.publish("learning"), 250);
+    this.late = setTimeout(() => {
+      this.isLearning = true;
+      this.publish("learning");
+    }, 250);
     this.detailed.ask();
   }
 
@@ -365,6 +372,8 @@ export class LargePage extends Bus {
     if (answer.error) this.fail(answer.error);
     if (!answer.histogram) return;
     this.details = answer;
+    this.isLearning = this.isStale = false;
+    this.isJudging = true;
     this.publish("details");
     this.publish("judging");
     this.judging.ask();
@@ -375,6 +384,7 @@ export class LargePage extends Bus {
     if (answer.error && answer.error.about !== CANCELLED.about) this.fail(answer.error);
     if (!answer.suspects) return;
     this.judged = answer;
+    this.isJudging = false;
     this.publish("judged");
   }
 }

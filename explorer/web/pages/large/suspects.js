@@ -5,6 +5,7 @@ import { h, reword, worded } from "../../kit/dom.js";
 import { grouped, percent, show } from "../../kit/numbers.js";
 import { sortableTable } from "../../kit/table.js";
 import { say } from "../../kit/words.js";
+import { linesOf } from "./wording.js";
 
 /** @typedef {import("../../wire").LargeSuspect} LargeSuspect */
 
@@ -27,7 +28,7 @@ export default function suspects(root, channel) {
       {
         key: "ui.pair",
         wide: true,
-        cell: (/** @type {LargeSuspect} */ { pair }) => [`#${grouped(pair.entry + 1)} · ${pair.first}`, pair.second],
+        cell: (/** @type {LargeSuspect} */ { pair }) => linesOf(channel, pair),
         by: ({ pair }) => pair.entry,
         acts: (row) =>
           verdictOf({

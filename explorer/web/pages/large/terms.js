@@ -3,19 +3,13 @@ import { h, worded } from "../../kit/dom.js";
 import { grouped, percent, read, show } from "../../kit/numbers.js";
 import { sortableTable } from "../../kit/table.js";
 import { say } from "../../kit/words.js";
+import { linesOf } from "./wording.js";
 
 /**
  * @param {HTMLElement} root
  * @param {import("./state.js").LargePage} channel
  */
 export default function terms(root, channel) {
-  // Random pairs have no sentences, and are called by their number already.
-  /** @param {import("../../wire").Pair} pair */
-  function words({ entry, side, first, second }) {
-    const number = `#${grouped(entry + 1)}`;
-    const lines = side ? [{ first, second }[side]] : [first, second];
-    return lines[0].startsWith(`${number} `) ? lines : [`${number} · ${lines[0]}`, ...lines.slice(1)];
-  }
   /** @param {import("../../wire").LargeTerm} term */
   const label = (term) => `${show(term.row.label)} · ${show(term.column.label)}`;
   const list = h("div.lp-whole-words");
@@ -28,11 +22,11 @@ export default function terms(root, channel) {
       columns: [
         {
           key: "ui.row",
-          cell: (/** @type {import("../../wire").LargeTerm} */ t) => words(t.row),
+          cell: (/** @type {import("../../wire").LargeTerm} */ t) => linesOf(channel, t.row),
           by: (t) => t.row.entry,
           wide: true,
         },
-        { key: "ui.column", cell: (t) => words(t.column), by: (t) => t.column.entry, wide: true },
+        { key: "ui.column", cell: (t) => linesOf(channel, t.column), by: (t) => t.column.entry, wide: true },
         { key: "large.labels", cell: label, by: (t) => t.column.label - t.row.label },
         { key: "ui.value", cell: (t) => show(t.value), by: (t) => read(t.value) },
         { key: "ui.share", cell: (t) => percent(t.share), by: (t) => t.share },

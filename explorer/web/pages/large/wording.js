@@ -5,6 +5,28 @@ import { say } from "../../kit/words.js";
 /** @typedef {import("./block.js").Shown} Shown */
 /** @typedef {[number, number, number, number]} Part top, bottom, left, right */
 
+/**
+ * The texts of a pair, or the one of them that a row or column stands for; none of a pair that was drawn at random,
+ * which has only its number.
+ * @param {import("./state.js").LargePage} channel
+ * @param {Pick<import("../../wire").Pair, "first" | "second"> & { side?: "" | "first" | "second" }} pair
+ */
+export function textsOf({ of }, { side = "", first, second }) {
+  if (of?.source.kind === "random") return [];
+  return side ? [{ first, second }[side]] : [first, second];
+}
+
+/**
+ * A pair in lines: its number, then its texts.
+ * @param {import("./state.js").LargePage} channel
+ * @param {import("../../wire").Pair} pair
+ */
+export function linesOf(channel, pair) {
+  const number = `#${grouped(pair.entry + 1)}`;
+  const [text, ...others] = textsOf(channel, pair);
+  return text === undefined ? [number] : [`${number} · ${text}`, ...others];
+}
+
 /** @param {Part | null} part */
 export const partName = (part) =>
   part

@@ -1,8 +1,8 @@
 // Where the batch comes from: an example, a table or file of one's own, or drawn at random.
 import { Fold, Select, SkippedRows, TabPanel, Tabs, useDraft } from "../../../kit/components.js";
 import { pageData } from "../../../kit/page_data.js";
-import { randomFields } from "../../../kit/sidebar.js";
-import { group, h, hosted } from "../../../kit/view.js";
+import { RandomFields } from "../../../kit/scene_fields.js";
+import { group, h } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
 import { EncoderFold } from "./encoder.js";
 import { FilePanel } from "./file.js";
@@ -15,9 +15,10 @@ import { RulesFold } from "./rules.js";
 
 /** @type {Source[]} */
 const SOURCES = ["example", "table", "file", "random"];
-const RANDOM_BEFORE_LABELS = ["pairs", "candidates", "dimension"];
-const RANDOM_AFTER_LABELS = ["grades", "agreement", "mislabelled", "imbalance", "hard_negatives", "guide", "seed"];
-
+const RANDOM = [
+  ...["pairs", "candidates", "dimension", "labels"],
+  ...["grades", "agreement", "mislabelled", "imbalance", "hard_negatives", "guide", "seed"],
+];
 /** @type {Record<Source, import("preact").FunctionComponent<Properties>>} */
 const PANELS = { example: ExamplePanel, table: TablePanel, file: FilePanel, random: RandomPanel };
 
@@ -128,26 +129,16 @@ function TablePanel({ channel }) {
 
 /** @param {Properties} properties */
 function RandomPanel({ channel }) {
-  return hosted({
-    make: (root) => {
-      const fields = randomFields(
-        channel.store.table,
-        "data.random.",
-        { labelsId: "lp-random-labels" },
-        (name, value) => channel.set({ data: { source: "random", random: { [name]: value } } }, { announce: false }),
-      );
-      root.append(
-        ...RANDOM_BEFORE_LABELS.map(fields.element),
-        fields.labels,
-        ...RANDOM_AFTER_LABELS.map(fields.element),
-      );
-      return fields;
-    },
-    update: (fields) => {
-      const { random } = channel.scenario.data;
-      fields.set(random);
-      fields.element("guide").hidden = !channel.form.asks_guide && !random.guide;
-    },
+  const { random } = channel.scenario.data;
+  return h(RandomFields, {
+    table: channel.store.table,
+    prefix: "data.random.",
+    labelsId: "lp-random-labels",
+    values: random,
+    names: RANDOM,
+    hidden: channel.form.asks_guide || random.guide ? [] : ["guide"],
+    change: (name, value) =>
+      channel.set({ data: { source: "random", random: { [name]: value } } }, { announce: false }),
   });
 }
 

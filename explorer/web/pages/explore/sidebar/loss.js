@@ -2,12 +2,12 @@
 import { combiner } from "../../../kit/combination.js";
 import { Fold, LossSelect, Section, Select } from "../../../kit/components.js";
 import { reveal } from "../../../kit/dom.js";
-import { lossFinder } from "../../../kit/finder.js";
 import { isChosen, leverOf, parameterValue } from "../../../kit/form.js";
 import { pageData } from "../../../kit/page_data.js";
 import { shareable } from "../../../kit/redaction.js";
+import { LossFinder, Parameters } from "../../../kit/scene_fields.js";
 import { guideWords, teacherWords } from "../../../kit/second_models.js";
-import { groupsOf, parameterList } from "../../../kit/sidebar.js";
+import { groupsOf } from "../../../kit/sidebar.js";
 import { addressFor } from "../../../kit/sides.js";
 import { carriedOver } from "../../../kit/sums.js";
 import { useLayoutEffect, useRef } from "../../../kit/vendor/preact/hooks.js";
@@ -99,14 +99,7 @@ function OtherLosses({ channel, server }) {
   return h(
     Fold,
     { title: say("ui.other_losses"), kind: "lp-fold", root: fold },
-    hosted({
-      make: (root) => {
-        const finder = lossFinder("lp-loss-name", (one, name) => channel.choose(one, name));
-        root.append(finder.element);
-        return finder;
-      },
-      update: (finder) => finder.list(),
-    }),
+    h(LossFinder, { id: "lp-loss-name", choose: (one, name) => channel.choose(one, name) }),
     conventions.length
       ? h(Select, {
           id: "lp-convention",
@@ -180,16 +173,12 @@ function Settings({ channel }) {
   return h(
     Fold,
     { title: say("ui.more_settings", { count: rest.length }), kind: "lp-fold", root: fold, hidden: !rest.length },
-    hosted({
-      make: (root) => {
-        const list = parameterList((name, value) => channel.setParameter(name, value));
-        root.append(list.element);
-        return list;
-      },
-      update: (list) => {
-        list.set(`${loss}|${convention}|${JSON.stringify(rest)}`, rest, chosen); // one's own loss may get others
-        list.light(channel.pointed.part?.of);
-      },
+    h(Parameters, {
+      of: `${loss}|${convention}`,
+      parameters: rest,
+      values: chosen,
+      lit: channel.pointed.part?.of,
+      change: (name, value) => channel.setParameter(name, value),
     }),
   );
 }

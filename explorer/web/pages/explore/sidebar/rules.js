@@ -1,9 +1,9 @@
 // How labels and texts of the batch are read: what is a positive, which candidates count, what stands in twice.
 import { Checkbox, Field, Fold } from "../../../kit/components.js";
-import { labelRules, targetsOf } from "../../../kit/label_rules.js";
+import { targetsOf } from "../../../kit/label_rules.js";
 import { show } from "../../../kit/numbers.js";
-import { twinsField } from "../../../kit/sidebar.js";
-import { h, hosted } from "../../../kit/view.js";
+import { LabelRules, SameTexts } from "../../../kit/scene_fields.js";
+import { h } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
 
 /** @typedef {import("../state.js").Scene} Scene */
@@ -18,16 +18,11 @@ export function RulesFold({ channel }) {
   return h(
     Fold,
     { title: say("ui.rules"), kind: "lp-fold" },
-    hosted({
-      make: (root) => {
-        const fields = labelRules("lp-", (changed) => channel.set({ rules: changed }));
-        root.append(fields.element);
-        return fields;
-      },
-      update: (fields) => {
-        fields.set(rules);
-        if (batch) fields.tell(batch);
-      },
+    h(LabelRules, {
+      id: "lp-",
+      chosen: rules,
+      inForce: batch ?? undefined,
+      change: (changed) => channel.set({ rules: changed }),
     }),
     h("ul.lp-rules", null, batch && linesOf(batch).map((line) => h("li", { key: line }, line))),
     h(Checkbox, {
@@ -36,16 +31,7 @@ export function RulesFold({ channel }) {
       change: (extra) => set({ extra_negatives: extra }),
     }),
     form.counted
-      ? hosted({
-          make: (root) => {
-            const field = twinsField("lp-twins", ["keep", "leave_out"], (chosen) =>
-              channel.set({ rules: { twins: chosen } }),
-            );
-            root.append(field.element);
-            return field;
-          },
-          update: (field) => field.set(rules.twins),
-        })
+      ? h(SameTexts, { id: "lp-twins", value: rules.twins, change: (twins) => channel.set({ rules: { twins } }) })
       : null,
     h(
       Field,

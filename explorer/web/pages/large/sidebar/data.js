@@ -1,0 +1,91 @@
+// Where the pairs come from: drawn at random, of a file, or the batch of the Explore page.
+import { Fold, TabPanel, Tabs, TextField, useDraft } from "../../../kit/components.js";
+import { grouped } from "../../../kit/numbers.js";
+import { RandomFields } from "../../../kit/scene_fields.js";
+import { stored } from "../../../kit/storage.js";
+import { group, h } from "../../../kit/view.js";
+import { say } from "../../../kit/words.js";
+import { FilePanel } from "./file.js";
+
+/** @typedef {import("../state.js").LargePage} LargePage */
+/** @typedef {import("./file.js").Properties} Properties */
+/** @typedef {"random" | "file" | "explore"} Kind */
+
+/** @type {Kind[]} */
+const KINDS = ["random", "file", "explore"];
+const SIZES = [10_000, 100_000, 1_000_000];
+const RANDOM = ["labels", "grades", "dimension", "agreement", "mislabelled", "imbalance", "hard_negatives", "seed"];
+/** @type {Record<Kind, import("preact").FunctionComponent<Properties & { wanted: string }>>} */
+const PANELS = { random: RandomPanel, file: FilePanel, explore: ExplorePanel };
+
+/** @param {Properties & { wanted: string }} properties */
+export function DataFold({ channel, description, wanted }) {
+  const { source } = channel.asked;
+  const called = source.name ?? say(`large.source.${source.kind}`);
+  const tab = useDraft(/** @type {Kind} */ (source.kind)); // one may be looked into before its pairs are shown
+  return h(
+    Fold,
+    {
+      title: group(h("span", null, say("large.data")), " ", h("small", { "data-batch-text": "" }, called)),
+      kind: "lp-fold",
+    },
+    h(Tabs, {
+      id: "lp-large-source",
+      label: say("large.data"),
+      names: KINDS,
+      chosen: tab.now,
+      title: (kind) => say(`large.source.${kind}`),
+      choose: (kind) => {
+        tab.now = /** @type {Kind} */ (kind);
+        const { file, link } = channel.store.state.source;
+        if (kind === "random" || (kind === "file" ? file : link)) channel.change({ source: { kind } });
+        else channel.publish("state");
+      },
+    }),
+    tab.now === source.kind ? null : h("p.lp-note", null, say(`large.still.${tab.now}`, { source: called })),
+    h(TabPanel, { id: "lp-large-source", chosen: tab.now }, h(PANELS[tab.now], { channel, description, wanted })),
+  );
+}
+
+/** @param {Properties & { wanted: string }} properties */
+function RandomPanel({ channel, wanted }) {
+  const { random } = channel.store.state.source;
+  /** @type {(name: string, value: number | string) => void} */
+  const change = (name, value) => channel.change({ source: { kind: "random", random: { [name]: value } } });
+  const fields = { table: channel.store.table, prefix: "source.random.", labelsId: "lp-large-labels", values: random };
+  const hidden = [
+    ...(random.labels === "graded" ? [] : ["grades"]),
+    ...(wanted === "cosines" ? ["dimension"] : []), // no loss asks for the vectors
+  ];
+  return group(
+    h(RandomFields, { ...fields, names: ["pairs"], hidden: [], change }),
+    h(
+      "div.lp-sizes",
+      null,
+      SIZES.map((size) =>
+        h("button.lp-button", { key: size, type: "button", onClick: () => change("pairs", size) }, grouped(size)),
+      ),
+    ),
+    h(RandomFields, { ...fields, names: RANDOM, hidden, change }),
+  );
+}
+
+/** @param {Properties} properties */
+function ExplorePanel({ channel }) {
+  // The scene that the Explore page was last at, until another is opened.
+  const draft = useDraft(channel.store.state.source.link || (stored("scene") ?? ""));
+  const open = () => channel.change({ source: { kind: "explore", link: draft.now.trim().replace(/^.*#/, "") } });
+  return group(
+    h("p.lp-note", null, say("large.explore_note")),
+    h(TextField, {
+      name: say("large.link"),
+      id: "lp-large-link",
+      value: draft.now,
+      enter: open,
+      change: (link) => {
+        draft.now = link;
+      },
+    }),
+    h("button.lp-button", { type: "button", onClick: open }, say("large.open_link")),
+  );
+}

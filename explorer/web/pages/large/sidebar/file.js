@@ -1,0 +1,137 @@
+// A file of pairs: how it was read, and which of its columns they are.
+import { ColumnFields, EncodingField, HeaderField } from "../../../kit/column_fields.js";
+import { FileArrival, SkippedRows, TextField, useDraft } from "../../../kit/components.js";
+import { withLabels } from "../../../kit/files.js";
+import { grouped } from "../../../kit/numbers.js";
+import { pageData } from "../../../kit/page_data.js";
+import { Requests } from "../../../kit/request.js";
+import { agree, GONE } from "../../../kit/server.js";
+import { group, h } from "../../../kit/view.js";
+import { language, say } from "../../../kit/words.js";
+
+/** @typedef {import("../state.js").LargePage} LargePage */
+/** @typedef {import("../state.js").Answer<"describe_file">} Answer */
+/** @typedef {Extract<Answer, { columns: string[] }>} Described */
+/** @typedef {{ name: string, file: Described }} Found */
+
+const DESCRIBE_MS = 300;
+const ROLES = ["first", "second", "score", "similarity"];
+
+/** What the server says of the file that is looked at. Publishes "file". */
+export class FileDescription {
+  /** @param {LargePage} channel */
+  constructor(channel) {
+    this.channel = channel;
+    this.key = ""; // of the file that is described, and how it is read
+    /** @type {Found | null} */
+    this.found = null;
+    /** @type {Requests<{ name: string, answer: Answer }>} */
+    this.requests = new Requests({
+      most: 2,
+      ask: async () => {
+        const { source } = channel.asked;
+        return {
+          name: source.name ?? "",
+          answer: (await channel.server?.describe_file({ source })) ?? { error: GONE },
+        };
+      },
+      again: ({ answer }) => (answer.working ? DESCRIBE_MS : null),
+      take: (found) => this.#take(found),
+    });
+  }
+
+  ask() {
+    const { source } = this.channel.asked;
+    const key = JSON.stringify([source.file, source.columns, source.header, source.encoding, language()]);
+    if (source.kind !== "file" || key === this.key) return;
+    this.key = key;
+    this.requests.ask();
+  }
+
+  /** @param {{ name: string, answer: Answer }} found */
+  #take({ name, answer }) {
+    if (answer.error) this.key = ""; // the problem is told with the blocks
+    if (answer.columns) this.found = { name, file: answer };
+    this.channel.publish("file");
+  }
+}
+
+/** @typedef {{ channel: LargePage, description: FileDescription }} Properties */
+
+/** @param {Properties} properties */
+export function FilePanel({ channel, description }) {
+  channel.observe("file");
+  const { encoder } = pageData.large;
+  const { source } = channel.asked;
+  const draft = useDraft(source.encoder ?? encoder);
+  const chosen = () => draft.now.trim() || encoder;
+  const { found } = description;
+  return group(
+    h(FileArrival, {
+      channel,
+      id: "lp-large-file",
+      kinds: "large.file_kinds",
+      most: pageData.large.bytes,
+      note: found ? noteOf(found) : "",
+      put: async (piece) => (await channel.server?.hand_in(piece)) ?? { error: GONE },
+      take: (file, name) => channel.change({ source: { kind: "file", file, name, columns: {}, encoder: chosen() } }),
+    }),
+    found ? h(Columns, { channel, file: found.file }) : null,
+    h("p.lp-note", null, say("large.encoder_note")),
+    h(TextField, {
+      name: say("ui.encoder"),
+      id: "lp-large-encoder",
+      value: draft.now,
+      example: encoder,
+      change: (name) => {
+        draft.now = name;
+      },
+    }),
+    h(
+      "button.lp-button",
+      {
+        type: "button",
+        onClick: () => {
+          agree(draft.now);
+          channel.change({ source: { encoder: chosen() } });
+        },
+      },
+      say("ui.use_encoder"),
+    ),
+  );
+}
+
+/** @param {Found} found */
+function noteOf({ name, file }) {
+  if (file.undecided) return say(file.columns.length ? "ui.file_undecided" : "ui.encoding_undecided", { name });
+  const counts = { name, used: grouped(file.used), total: grouped(file.total) };
+  return withLabels(say(file.limited ? "large.file_limited" : "large.file_read", counts), file);
+}
+
+/** @param {{ channel: LargePage, file: Described }} properties */
+function Columns({ channel, file }) {
+  const names = "anchor" in file.chosen ? Object.keys(file.chosen) : ROLES;
+  const draft = useDraft(Object.fromEntries(names.map((role) => [role, file.chosen[role] ?? ""])));
+  /** @param {import("../state.js").SourceChange} source */
+  const set = (source) => channel.change({ source });
+  return h(
+    "div.lp-columns",
+    null,
+    h(EncodingField, { ...file, change: (encoding) => set({ encoding, header: null, columns: {} }) }),
+    file.columns.length
+      ? group(
+          h(ColumnFields, {
+            columns: file.columns,
+            roles: draft.now,
+            none: say("large.no_column"),
+            change: (role, column) => {
+              draft.now = { ...draft.now, [role]: column };
+              set({ columns: { ...draft.now } });
+            },
+          }),
+          h(HeaderField, { header: file.header, change: (header) => set({ header, columns: {} }) }),
+        )
+      : null,
+    h(SkippedRows, { count: file.skipped, reasons: file.told }),
+  );
+}
