@@ -287,10 +287,11 @@ def _figure(request: dict) -> Text:
     """{run, step, scenario, origin, format, and a look} → the probe batch as a file."""
     scenario = Scenario.from_json(request.get("scenario"))
     step = integer(request.get("step"), "step")
+    look = look_in(request)
     found = before_after.exploration(runs(), str(request.get("run")), step, scenario)
     origin = str(request.get("origin") or "")[:QUOTED_LETTERS]
     name = f"lossprism-{request.get('run')}-probe"
-    return figure_text(name, matrix_figure(found, origin=origin, **look_in(request)), request)
+    return figure_text(name, matrix_figure(found, origin=origin, **look), request)
 
 
 def _remark(request: dict) -> Json:
