@@ -383,7 +383,7 @@ def test_the_sample_goes_from_the_highest_label_to_the_lowest():
     assert all(known[a, b] == label for a, b, label in sample)
 
 
-@pytest.mark.parametrize("wrong", [{"language": "de"}, {"step": "1"}, {"step": True}])
+@pytest.mark.parametrize("wrong", [{"palette": "x"}, {"step": "1"}, {"step": True}])
 def test_a_figure_is_asked_for_properly(wrong):
     asked = {"run": "r", "step": 1, "language": "en", "scenario": Scenario().to_json(), **wrong}
     with pytest.raises(Problem, match=next(iter(wrong))):
