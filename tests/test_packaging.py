@@ -98,7 +98,7 @@ def modules_in(file: Path) -> set[str]:
         ("explorer", ("app", "train")),
         ("app.py", ()),
         ("benchmarks", ("dev",)),
-        ("scripts", ("dev",)),
+        ("scripts", ("dev", "vectors")),
         ("tests", ("dev",)),
     ],
 )

@@ -36,13 +36,13 @@ def find_models(data: Data, with_scores: bool = False) -> Models:
     Raises Problem where one of them cannot be used, or its owner has to agree first.
     """
     words, crosses = has_words(data), data.cross_encoder and data.source != "random"
-    is_encoded = with_scores or not words or _has_vectors(data, data.encoder)
+    is_encoded = with_scores or not words or _brings_vectors(data)
     encoder = None if is_encoded else locate(data.encoder)
     cross_encoder = locate(data.cross_encoder) if crosses and not with_scores else None
     with about_model("teacher"):
         teacher = locate(data.teacher_model) if words and data.teacher_model else None
     with about_model("guide"):
-        asks_guide = words and data.guide and not _has_vectors(data, data.guide)
+        asks_guide = words and data.guide and not _brings_guide(data)
         guide = locate(data.guide) if asks_guide else None
     return Models(encoder, cross_encoder, guide, teacher)
 
@@ -54,9 +54,23 @@ def has_words(data: Data) -> bool:
     return data.source == "table"
 
 
-def _has_vectors(data: Data, encoder: str) -> bool:
-    """Return whether the textbook brings this encoder's vectors."""
-    return data.source == "example" and is_embedded(encoder)
+def encoder_of(data: Data) -> str:
+    """Return the name of the encoder that made the vectors of these data: of an example under the
+    default encoder, the one whose vectors it brings."""
+    brought = textbook.example_called(data.example).encoder if _brings_vectors(data) else ""
+    return brought or data.encoder
+
+
+def _brings_vectors(data: Data) -> bool:
+    """Return whether the vectors come with the textbook's example."""
+    return data.source == "example" and is_embedded(data.encoder)
+
+
+def _brings_guide(data: Data) -> bool:
+    """Return whether the vectors that come with the textbook's example are the guide's."""
+    if data.source != "example" or not is_embedded(data.guide):
+        return False
+    return not textbook.example_called(data.example).encoder
 
 
 def vectors_of(sentences: Sequence[str], encoder: Encoder) -> np.ndarray:

@@ -15,7 +15,7 @@ from explorer.core.batch import Batch
 from explorer.core.collapse import Edge
 from explorer.core.disagreement import STRONG_RATE, Disagreement, disagrees
 from explorer.core.explore import Exploration
-from explorer.core.models import has_words
+from explorer.core.models import encoder_of, has_words
 from explorer.core.same_text import SameText
 from explorer.locale import Word, parameter_word, title_word, titles_in, word
 from explorer.runtime.limits import KEPT_BATCHES
@@ -187,7 +187,7 @@ def _broken_step(e: Exploration) -> str:
 def speaks_another_language(e: Exploration) -> bool:
     """Whether the embedded encoder, which was trained on English, met text that is not."""
     data = e.scenario.data
-    ours = is_embedded(data.encoder) and not data.cross_encoder and has_words(data)
+    ours = is_embedded(encoder_of(data)) and not data.cross_encoder and has_words(data)
     return ours and _mostly_foreign(e.batch)
 
 

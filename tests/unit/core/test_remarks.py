@@ -249,6 +249,9 @@ def test_an_english_encoder_that_meets_chinese_is_told_apart():
     assert "suspects" in {remark.key for remark in remarks(doubted, most=10)}
     assert "language" in found
     assert "language" not in said(Scenario())
+    # The vectors that this example brings are another model's, and a guide is a guide's.
+    multilingual = explore(Scenario(data=Data(example="graded_chinese_multilingual")))
+    assert "language" not in {remark.key for remark in remarks(multilingual, most=10)}
     assert "language" not in said(on())
 
 

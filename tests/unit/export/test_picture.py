@@ -13,8 +13,10 @@ import torch
 
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Scenario, View
+from explorer.export.caption import caption
 from explorer.export.picture import describe_batch, picture
 from explorer.export.thumbnails import thumbnails
+from explorer.export.trained import trained_step, written
 from explorer.runtime.sendable import plain
 from explorer.runtime.wire import packed
 from explorer.sources.random_batch import RandomBatch
@@ -218,3 +220,15 @@ def test_the_batch_is_described_with_its_sentences_untouched():
     assert said["first"] == found.batch.pairs.first
     assert said["positives"] + said["negatives"] == len(found.batch)
     assert dataclasses.asdict(found.scenario.data)["example"] == "graded_chinese"
+
+
+def test_an_example_names_the_encoder_that_made_its_vectors():
+    """In captions; a training script is not written for a model that the trainer cannot load."""
+    brought, _ = drawn(data=Data(example="graded_chinese_multilingual"))
+    assert any("multilingual-e5-small" in line for line in caption(brought))
+    assert trained_step(brought, written) is None
+    own, _ = drawn(data=Data(example="graded_chinese"))
+    assert any("all-MiniLM-L6-v2" in line for line in caption(own))
+    assert trained_step(own, written) is not None
+    chosen = Data(example="graded_chinese_multilingual", encoder="all apart")
+    assert any("all apart" in line for line in caption(drawn(data=chosen)[0]))

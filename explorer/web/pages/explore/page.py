@@ -25,7 +25,10 @@ SERVED = requests.SERVED
 def page_data() -> dict[str, object]:
     """What the instruments of this page know from the start, beside what all pages do."""
     return {
-        "examples": {name: {"note": example.note} for name, example in textbook.EXAMPLES.items()},
+        "examples": {
+            name: {"note": example.note, "encoder": example.encoder}
+            for name, example in textbook.EXAMPLES.items()
+        },
         "samplers": batches.SAMPLERS,
         "ranges": batches.RANGES,
         "spread": COUNT,

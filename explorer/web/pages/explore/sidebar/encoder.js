@@ -13,6 +13,16 @@ export const isEmbedded = ({ scenario: { data } }) => data.encoder === pageData.
 /** @param {Scene} channel */
 export const useEmbedded = (channel) => channel.set({ data: { encoder: pageData.limits.encoder, cross_encoder: "" } });
 
+/**
+ * Whose cosines they are: under the embedded encoder an example keeps the vectors that it brings.
+ * @param {Scene} channel
+ */
+function encoderNow(channel) {
+  const { source, example, encoder } = channel.scenario.data;
+  const brought = source === "example" && isEmbedded(channel) ? pageData.explore.examples[example].encoder : "";
+  return say("ui.encoder_now", { name: brought || encoder });
+}
+
 /** @param {{ channel: Scene }} properties */
 export function EncoderFold({ channel }) {
   const { limits } = pageData;
@@ -57,6 +67,6 @@ export function EncoderFold({ channel }) {
         ? null
         : h("button.lp-button", { type: "button", onClick: () => useEmbedded(channel) }, say("ui.embedded_encoder")),
     ),
-    h("p.lp-note", null, say(cross_encoder ? "ui.cross_now" : "ui.encoder_now", { name: cross_encoder || encoder })),
+    h("p.lp-note", null, cross_encoder ? say("ui.cross_now", { name: cross_encoder }) : encoderNow(channel)),
   );
 }
