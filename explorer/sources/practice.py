@@ -16,16 +16,16 @@ Pair = tuple[str, str, float]
 PARTS = 5
 # Each line is one part; each entry one meaning with its wordings.
 _ENGLISH = (
-    ("A man/A guy/A gentleman", "A woman/A lady/A female", "A child/A kid/A youngster",
-     "A dog/A hound/A puppy", "A cook/A chef/A baker"),
-    ("in red/wearing scarlet/clad in crimson", "in blue/wearing navy/clad in azure",
-     "looking happy/with a smile/cheerfully", "looking tired/with a yawn/wearily"),
-    ("is running/is jogging/is sprinting", "is eating/is having a meal/is chewing",
-     "is singing/is humming/is chanting", "is sleeping/is napping/is dozing",
-     "is jumping/is leaping/is hopping"),
-    ("by the sea/on the beach/at the shore", "in the street/on the road/on the pavement",
+    ("A man/A guy/A gentleman", "A woman/A lady", "A child/A kid/A youngster",
+     "A doctor/A physician", "A cook/A chef"),
+    ("in a red coat/wearing a scarlet jacket", "in a blue coat/wearing a navy jacket",
+     "with a big smile/who looks happy", "with tired eyes/who looks exhausted"),
+    ("is running/is jogging/is sprinting", "is eating/is having a meal/is having something to eat",
+     "is singing/is humming a tune", "is sleeping/is taking a nap/is dozing",
+     "is dancing/is moving to the music"),
+    ("by the sea/on the beach/at the shore", "in the street/on the sidewalk/along the road",
      "in the woods/in the forest/among the trees", "at home/in the house/indoors"),
-    ("at dawn/early in the morning/at sunrise", "at night/after dark/around midnight",
+    ("at dawn/early in the morning/at sunrise", "at night/after dark/late in the evening",
      "at noon/around midday/at lunchtime", "in winter/in the snow/in freezing weather"),
 )  # fmt: skip
 _CHINESE = (

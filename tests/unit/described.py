@@ -35,6 +35,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "finetune.left_out",
         "finetune.lists_about",
         "finetune.live",
+        "finetune.prompts_*",
         "finetune.shared",
         "finetune.teacher_about",
         "finetune.unseen_*",

@@ -1,9 +1,6 @@
-"""One run before and after: changes of rank, its probe batch at any step, its curves."""
+"""One run before and after: changes of rank, and its probe batch at any step."""
 
 from __future__ import annotations
-
-import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,11 +15,11 @@ from explorer.lab.training.runs import Runs
 from explorer.runtime.problem import Problem
 
 
-def neighbours(runs: Runs, name: str, sentence: str | None = None, most: int = 5) -> list[dict]:
+def neighbours(runs: Runs, name: str, most: int = 5) -> list[dict]:
     """The nearest held-out sentences before and after, those that changed most first.
 
     Each has sentence, before and after (lists of {sentence, cosine}), and kept, how many of the
-    nearest stayed the same. A cross-encoder has none. `sentence` asks for one only.
+    nearest stayed the same. A cross-encoder has none.
     """
     before, after = (measured(runs.folder(name), when) for when in ("before", "after"))
     if "vectors" not in before:
@@ -37,8 +34,6 @@ def neighbours(runs: Runs, name: str, sentence: str | None = None, most: int = 5
         sides.append((order, cosines))
     found = []
     for place, text in enumerate(sentences):
-        if sentence is not None and text != sentence:
-            continue
         lists = [
             [{"sentence": sentences[k], "cosine": float(cosines[place, k])} for k in order[place]]
             for order, cosines in sides
@@ -90,17 +85,3 @@ def exploration(runs: Runs, name: str, step: int, scenario: Scenario | None = No
     known = rules_of(runs.folder(name), plan)._asdict()
     guide, taught = runs.probe_guide(name), runs.probe_teacher(name)
     return explored(plan, {**known, **probe}, scores, vectors, scenario, guide, taught)
-
-
-def curves(runs: Runs, names: Sequence[str], figure: str) -> list[dict]:
-    """One curve a run, to lay over each other: id, steps, values.
-
-    `figure` is one of a step record (loss, gradient_norm, learning_rate) or of an evaluation.
-    """
-    drawn = []
-    for name in names:
-        live = [r for r in runs.history(name) if r["kind"] in ("step", "evaluation")]
-        points = [(r["step"], r[figure]) for r in live if figure in r]
-        kept = [(s, v) for s, v in points if v is not None and math.isfinite(v)]
-        drawn.append({"id": name, "steps": [s for s, _ in kept], "values": [v for _, v in kept]})
-    return drawn

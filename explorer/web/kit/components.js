@@ -1,6 +1,7 @@
 // Components that pages share: fields, folds, tabs, tables, and what went wrong.
 import { fileArrival } from "./arrival.js";
 import { numberField } from "./fields.js";
+import { filePicker } from "./sidebar.js";
 import { useLayoutEffect, useRef } from "./vendor/preact/hooks.js";
 import { h, hosted } from "./view.js";
 import { say } from "./words.js";
@@ -281,13 +282,13 @@ export const LossSelect = ({ id, label, value, groups, first, change }) =>
 
 /**
  * A checkbox with its name.
- * @param {{ name: string, checked: boolean, change: (checked: boolean) => void }} properties
+ * @param {{ name: string, checked: boolean, id?: string, change: (checked: boolean) => void }} properties
  */
-export const Checkbox = ({ name, checked, change }) =>
+export const Checkbox = ({ name, checked, id, change }) =>
   h(
     "label.lp-check",
     null,
-    h("input", { type: "checkbox", checked, onChange: (event) => change(event.currentTarget.checked) }),
+    h("input", { type: "checkbox", id, checked, onChange: (event) => change(event.currentTarget.checked) }),
     h("span", null, name),
   );
 
@@ -309,3 +310,10 @@ export function SkippedRows({ count, reasons }) {
     count > listed.length ? h("li", null, say("ui.more_skipped", { count: count - listed.length })) : null,
   );
 }
+
+/**
+ * A button that a file is dropped on, or that opens the chooser.
+ * @param {{ id: string, title?: string, take: (file: File) => void }} properties
+ */
+export const FilePicker = ({ id, title, take }) =>
+  hosted({ make: (root) => root.append(...filePicker({ id, title }, take)) });

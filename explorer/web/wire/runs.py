@@ -255,12 +255,6 @@ class FollowedRun(RunStatus):
     offset: int
 
 
-class Shared(TypedDict):
-    """The names under which runs can be read by whoever is told them."""
-
-    runs: list[str]
-
-
 class Followed(Standing):
     """How a training is doing: what went wrong, in words, and what its log has since an offset."""
 

@@ -18,6 +18,7 @@ from tests.browser.conftest import Contexts, HandedOn, forgotten, handing, watch
 from tests.browser.finetune.steering import (
     CHANNEL,
     TINY,
+    UNFOLD,
     arrive,
     arrived,
     plan,
@@ -93,6 +94,7 @@ def four(browser: Browser, training_server: Server) -> list[str]:
     regression of cosines."""
     with visitor(browser, training_server) as page:
         plan(page, **TINY)
+        page.evaluate(UNFOLD)
         page.select_option("#lp-finetune-another", "cosine_mse")
         page.fill("#lp-finetune-seeds", "2")
         expect(page.locator("#lp-finetune-start")).to_have_text("Start 4 runs")

@@ -43,6 +43,7 @@ FORM = """() => ({
 
 def fill_in(page: Page) -> None:
     """Choose something else than usual in every field."""
+    page.evaluate(UNFOLD)
     side = page.locator(".lp-finetune_controls")
     page.select_option("#lp-finetune-example", index=2)
     page.locator(".lp-finetune_controls .lp-slider .lp-number").first.fill("0.35")
@@ -79,9 +80,10 @@ def fill_in(page: Page) -> None:
     page.select_option("#lp-finetune-twins", "keep")
     page.select_option("#lp-finetune-sampler", "in_order")
     page.select_option("#lp-finetune-schedule", "cosine")
-    for box in page.locator(".lp-finetune_controls details > label > input[type=checkbox]").all():
+    for box in page.locator(".lp-finetune_controls section > label > input[type=checkbox]").all():
         box.set_checked(not box.is_checked())
-    page.click("#lp-finetune-kind-cross")
+    page.fill("#lp-finetune-query_prompt", "query: ")
+    page.fill("#lp-finetune-document_prompt", "passage: ")
     page.select_option("#lp-finetune-encoder", "other")
     # Typed, and not yet left.
     page.locator("#lp-finetune-encoder-name").press_sequentially("someone/model")
@@ -101,12 +103,11 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
     ]
     before = {name: value for name, value, _ in usual["fields"]}
     same = {name for name, value, _ in chosen["fields"] if value == before.get(name)}
-    # The ones to add from, the box that finds one by its name, what InfoNCE has no choice of (guide
-    # and teacher, too), what only an encoder from scratch has, and what InfoNCE may be made of.
-    hidden = ("convention", "guide", "teacher", "vocabulary", "dimension")
-    shown = ("another", "loss-name", "combine-add")
+    # The ones to add from, the box that finds one by its name, the convention, which is InfoNCE's
+    # own, and what that may be made of.
+    shown = ("another", "loss-name", "combine-add", "convention")
     of_part = {"prefixes", "lengths", "queue"}
-    assert same == {f"lp-finetune-{name}" for name in (*hidden, *shown)} | of_part
+    assert same == {f"lp-finetune-{name}" for name in shown} | of_part
     known = f"{CHANNEL}.checked && document.querySelector('input[name=other]')"
     page.reload()
     page.wait_for_function(f"window.lossprism && {known}")
@@ -142,7 +143,7 @@ def test_what_was_chosen_outlives_the_language_a_reload_and_another_page(
 def test_losses_are_put_together_and_stay_so(finetune: Page) -> None:
     page = finetune
     plan(page, loss="cosent", parameters={"scale": 5})
-    page.click("#lp-finetune-combine summary")
+    page.evaluate(UNFOLD)
     page.select_option("#lp-finetune-combine-add", "angle")
     together = page.locator("#lp-finetune-loss")
     expect(together).to_have_value("cosent+angle")
@@ -166,7 +167,7 @@ def test_losses_are_put_together_and_stay_so(finetune: Page) -> None:
     expect(page.locator(".lp-start-box")).to_contain_text("CoSENT on prefixes + AnglE")
     # What a queue keeps is no part of the batch of another loss on the same logits, and it is told.
     plan(page, loss="info_nce", parameters={})
-    page.click("#lp-finetune-combine summary")
+    page.evaluate(UNFOLD)
     side.locator("[name=queue]").check()
     expect(together).to_have_value("queue(info_nce)")
     page.select_option("#lp-finetune-combine-add", "decoupled")
@@ -184,9 +185,9 @@ def test_someone_with_pairs_of_their_own_is_led_from_the_invitation_to_the_start
     page.set_viewport_size({"width": 390, "height": 900})
     page.click("#lp-finetune-own")
     expect(page.locator("#lp-finetune-source-file")).to_have_attribute("aria-selected", "true")
-    expect(page.locator("#lp-finetune-panel-file .lp-drop").first).to_be_focused()
+    expect(page.locator("#lp-finetune-source-panel .lp-drop").first).to_be_focused()
     page.set_input_files("#lp-finetune-file", pairs_file("id,one,two,points,other", 40))
-    panel = page.locator("#lp-finetune-panel-file")
+    panel = page.locator("#lp-finetune-source-panel")
     expect(panel.locator(".lp-wrong:visible")).to_contain_text("not clear which columns")
     for role, column in {"first": "one", "second": "two", "score": "points"}.items():
         panel.locator(f"select[name={role}]").select_option(column)
@@ -201,6 +202,7 @@ def test_someone_with_pairs_of_their_own_is_led_from_the_invitation_to_the_start
 
 def test_each_sentence_stands_where_it_can_be_put_right(finetune: Page, tmp_path: Path) -> None:
     page = finetune
+    page.evaluate(UNFOLD)
     # An impossible combination.
     plan(page, encoder="all-MiniLM-L6-v2", kind="cross", loss="info_nce")
     said = page.locator(".lp-finetune_controls .lp-wrong", has_text="cross-encoder gives one score")
@@ -224,9 +226,10 @@ def test_each_sentence_stands_where_it_can_be_put_right(finetune: Page, tmp_path
     expect(encoder.locator(".lp-wrong:visible")).to_contain_text("Name the model to start from")
     page.select_option("#lp-finetune-encoder", "scratch")
     expect(wrong).to_have_count(0)
+    page.evaluate(UNFOLD)
     page.click("#lp-finetune-kind-cross")
     expect(encoder.locator(".lp-wrong:visible")).to_contain_text("cannot be a cross-encoder")
-    page.locator("summary", has_text="How it is trained").click()
+    page.evaluate(UNFOLD)
     page.fill("#lp-finetune-batch_size", "1")
     expect(page.locator(".lp-finetune_controls")).to_contain_text("Accepted: 2 to 4096")
     page.locator("#lp-finetune-batch_size").blur()

@@ -18,6 +18,7 @@ from explorer.web.pages.finetune.plans import read_plan
 from tests.browser.finetune.steering import (
     CHANNEL,
     TINY,
+    UNFOLD,
     led,
     made_run,
     plan,
@@ -33,6 +34,7 @@ pytestmark = pytest.mark.browser
 
 def test_losses_are_put_beside_each_other(finetune: Page) -> None:
     page = finetune
+    page.evaluate(UNFOLD)
     start = page.locator("#lp-finetune-start")
     chosen = page.locator(".lp-kept-name")
     expect(chosen).to_have_text(["CoSENT"])
@@ -90,7 +92,7 @@ def test_two_losses_under_two_seeds_are_compared(finetune: Page, four: list[str]
     legend = page.locator(".lp-chart-legend").first
     for said in ("CoSENT · mean of 2 seeds", "Cosine regression (MSE) · mean of 2 seeds"):
         expect(legend).to_contain_text(said)
-    drawn = page.locator(".lp-plot").first.evaluate(
+    drawn = page.locator(".lp-large-charts .lp-plot").last.evaluate(
         "plot => plot.data.map(({ line }) => [line.color, line.width])"
     )
     bold = [colour for colour, width in drawn if width == 2]
@@ -110,7 +112,7 @@ def test_two_losses_under_two_seeds_are_compared(finetune: Page, four: list[str]
         re.compile(rf"^On the \d+ held-out pairs, {re.escape(best)} · mean of 2 seeds ended at")
     )
     # Two seeds compare these models, not the losses.
-    expect(verdict.locator("li").nth(1)).to_contain_text("these very models")
+    expect(verdict.locator("li").nth(1)).to_contain_text(re.compile("these (very|two) models"))
     expect(verdict.locator("li").nth(1)).to_contain_text(best)
     expect(page.locator("figure", has_text="no common unit").locator("h3")).to_have_text(
         "Training loss"
@@ -120,7 +122,7 @@ def test_two_losses_under_two_seeds_are_compared(finetune: Page, four: list[str]
     looked = verdict.locator(".lp-looked")
     before = looked.evaluate_all(colours)
     looked.nth(3).click()
-    expect(page.locator(".lp-finetune_run .lp-head h1")).to_have_text("Cosine regression (MSE)")
+    expect(page.locator(".lp-finetune_run .lp-head h2")).to_have_text("Cosine regression (MSE)")
     assert page.evaluate(f"{CHANNEL}.shown[0]") == names[3]
     assert looked.evaluate_all(colours) == before
     looked.first.click()
@@ -182,6 +184,7 @@ def test_values_of_a_parameter_are_tried_by_a_press(
     open_page: Callable[..., Page], four: list[str]
 ) -> None:
     page = open_page()
+    page.evaluate(UNFOLD)
     plan(page, **{**TINY, "steps": 3, "parameters": {"scale": 20}})
     press = page.locator(".lp-trials button")
     expect(press).to_have_text("Try scale 5 · 10 · 20 · 40 · 80")

@@ -82,6 +82,7 @@ def test_a_curve_is_read_with_the_pointer_the_keyboard_as_a_table_and_presented(
     expect(page.locator("#lp-side")).to_be_hidden()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     # The charts are still read where the pointer is, though everything is enlarged.
+    plot.scroll_into_view_if_needed()
     box = plot.bounding_box()
     page.mouse.move(box["x"] + box["width"] - 18, box["y"] + 60)
     expect(chart.locator(".lp-chart-step")).to_have_text(f"Step {TINY['steps']}")

@@ -191,11 +191,13 @@ HELD_OUT_DOORS = {
         notes(
             plans.describe_file(
                 {
-                    **plans.hand_in(
-                        {
-                            "name": "held.csv",
-                            "content": base64.b64encode(HELD_OUT.encode()).decode(),
-                        }
+                    **plain(
+                        plans.hand_in(
+                            {
+                                "name": "held.csv",
+                                "content": base64.b64encode(HELD_OUT.encode()).decode(),
+                            }
+                        )
                     ),
                     "columns": {},
                     "held_out": True,

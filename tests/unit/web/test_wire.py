@@ -59,7 +59,7 @@ from explorer.web.pages.large import requests as large_requests
 from explorer.web.pages.large import taking as large_taking
 from explorer.web.serving import Nothing, Refused
 from explorer.web.site import page_data
-from explorer.web.wire import facts, finetune
+from explorer.web.wire import facts
 from explorer.web.wire.runs import Followed
 from losses import LOSSES
 from losses.sentence_transformers.saved_batch import SavedBatch
@@ -140,7 +140,7 @@ def test_every_answer_is_declared():
         ([1, None], list[int]),
         ({"a": "b"}, dict[str, int]),
         ("levels", typing.Literal["level"]),
-        ({"runs": {"a": {"error": {"key": "x"}}}}, finetune.Watched),
+        ({"runs": {"a": {"error": {"key": "x"}}}}, training.Watched),
     ],
 )
 def test_what_is_not_of_its_type_is_found(value, kind):
@@ -455,23 +455,23 @@ SMALL = {
 
 def test_finetune(pages, runs, monkeypatch):
     server = Server(pages["finetune"])
-    server.ask("check", {"plan": SMALL}, finetune.Checked)
+    server.ask("check", {"plan": SMALL}, training.Checked)
     refused = {**SMALL, "loss": "info_nce", "kind": "cross", "encoder": "all-MiniLM-L6-v2"}
-    assert server.ask("check", {"plan": refused}, finetune.Checked)["refused"]
+    assert server.ask("check", {"plan": refused}, training.Checked)["refused"]
     link = Scenario(loss="circle", parameters=(("scale", 30.0),)).to_link()
     linked = {**SMALL, "data": {**SMALL["data"], "source": "link", "link": link}}
-    assert server.ask("check", {"plan": linked}, finetune.Checked)["of_scene"]
+    assert server.ask("check", {"plan": linked}, training.Checked)["of_scene"]
     timed = dict.fromkeys(training.PACE, 0.5)
     monkeypatch.setattr(training, "_paces", Cache(PACES))
     monkeypatch.setattr(training, "estimate", lambda *_, **__: {**timed, "steps": 6})
-    assert server.ask("estimate", {"plan": SMALL}, finetune.Pace) == timed
+    assert server.ask("estimate", {"plan": SMALL}, training.Pace) == timed
     waiting = server.ask("start", {"plans": [SMALL]}, Started)["started"]
-    assert server.ask("estimate", {"plan": {**SMALL, "batch_size": 9}}, finetune.Pace) == {}
+    assert server.ask("estimate", {"plan": {**SMALL, "batch_size": 9}}, training.Pace) == {}
     server.ask("repeat", {"plan": SMALL}, Started)
-    found = server.ask("watch", {"offsets": {"gone": 0}, "list": True}, finetune.Watched)
+    found = server.ask("watch", {"offsets": {"gone": 0}, "list": True}, training.Watched)
     assert len(found["listed"]) == 7
     server.ask("steer", {"run": waiting[0], "what": "stop"}, Nothing)
-    for content, kind in ((TABLE, finetune.Upload), (UNCLEAR, finetune.UploadUndecided)):
+    for content, kind in ((TABLE, plans.Upload), (UNCLEAR, plans.UploadUndecided)):
         file = {"name": "a.csv", "content": packed(content)}
         handed = server.ask("hand_in", file, kind)
         server.ask("describe", {"file": handed["file"], "name": "a.csv"}, kind)
@@ -486,7 +486,7 @@ def test_a_run(pages, runs):
     names = [trained(runs, {**SMALL, "seed": seed}) for seed in (0, 1)]
     names.append(trained(runs, {**SMALL, "loss": "cosine_mse"}))
     names.append(trained(runs, {**SMALL, "loss": "cosine_mse", "seed": 1}))
-    watched = server.ask("watch", {"offsets": dict.fromkeys(names, 0)}, finetune.Watched)["runs"]
+    watched = server.ask("watch", {"offsets": dict.fromkeys(names, 0)}, training.Watched)["runs"]
     kinds = {record["kind"] for one in watched.values() for record in one["records"]}
     assert {"step", "evaluation", "held_out"} <= kinds
     asked = {"run": names[0], "step": 6, "scenario": {"loss": "cosent"}}
@@ -494,12 +494,12 @@ def test_a_run(pages, runs):
     assert "batch" not in server.ask("probe", {**asked, "known": names[0]}, training.Probed)
     server.ask("figure", {**asked, "language": "en"}, Text)
     server.ask("chart", CHART, Text)
-    assert server.ask("remark", {"run": names[0]}, finetune.Remarked)["gain"]
-    compared = server.ask("compare", {"runs": names}, finetune.Compared)
+    assert server.ask("remark", {"run": names[0]}, training.Remarked)["gain"]
+    compared = server.ask("compare", {"runs": names}, training.Compared)
     assert compared["differences"]
     assert compared["verdict"]
     assert compared["neighbours"]
-    nothing = server.ask("compare", {"runs": []}, finetune.Compared)
+    nothing = server.ask("compare", {"runs": []}, training.Compared)
     assert (nothing["groups"], nothing["differences"], nothing["verdict"]) == ([], [], [])
     for what in training.TEXTS:
         server.ask("take", {"run": names[0], "what": what}, Text)
@@ -604,7 +604,7 @@ def test_a_run_whose_scores_are_all_one(pages, runs):
     same = tuple(("sun " * (2 * i + 1), "sun " * (2 * i + 2), float(i % 3)) for i in range(40))
     name = trained(runs, SMALL, Corpus(same[:30], same[30:]))
     asked = {"offsets": {name: 0}}
-    records = Server(pages["finetune"]).ask("watch", asked, finetune.Watched)["runs"][name][
+    records = Server(pages["finetune"]).ask("watch", asked, training.Watched)["runs"][name][
         "records"
     ]
     assert "alarm" in {record["kind"] for record in records}

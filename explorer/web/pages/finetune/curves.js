@@ -1,7 +1,7 @@
 // The curves of the runs that are shown: a colour for each plan, a dash for each quantity.
 import { lineChart } from "../../kit/chart.js";
-import { h, reword, worded } from "../../kit/dom.js";
-import { say } from "../../kit/words.js";
+import { hosted } from "../../kit/view.js";
+import { language, say } from "../../kit/words.js";
 
 /** @typedef {import("./traces.js").Trace} Trace */
 /** @typedef {{ x: number[], y: number[] }} Points */
@@ -26,9 +26,13 @@ const SMALL = /** @type {const} */ (["mean_cosine", "effective_rank", "alignment
 
 /**
  * `held_out`: what it shows was measured on held-out pairs.
- * @type {{ name: string, lines: Line[], held_out?: boolean, small?: boolean, note?: string, low?: number | null, high?: number,
- *   logarithmic?: boolean, band?: import("../../kit/types").Span }[]}
+ * @typedef {{ name: string, lines: Line[], held_out?: boolean, note?: string, low?: number | null, high?: number,
+ *   logarithmic?: boolean, band?: import("../../kit/types").Span }} About
  */
+
+// The chart of the held-out pairs that is drawn large is the first of these that has anything.
+const METRICS = ["ranks", "retrieval", "lists", "binary"];
+/** @type {About[]} */
 const CHARTS = [
   {
     name: "loss",
@@ -85,7 +89,6 @@ const CHARTS = [
   { name: "rate", low: 0, lines: [{ what: "finetune.learning_rate", of: ofSteps("rate") }] },
   ...SMALL.map((figure) => ({
     name: figure,
-    small: true,
     held_out: true,
     note: `finetune.${figure}.about`,
     lines: [{ what: `finetune.${figure}`, of: ofEvaluations(figure) }],
@@ -110,127 +113,108 @@ function meanOf(all) {
 }
 
 /**
- * @param {HTMLElement} root
+ * The charts that have anything to show, the metric of the held-out pairs and the loss among the large ones; `key`
+ * tells what they are drawn from.
  * @param {import("./state.js").FinetunePage} channel
  */
-export default function curves(root, channel) {
-  /** @param {number | null} step */
-  function point(step) {
-    for (const { chart } of charts) chart.update({ state: { at: step } });
-  }
-  /** @param {number | null} step */
-  function choose(step) {
-    const steps = channel.trace()?.evaluations.map((one) => one.step) ?? [];
-    if (!steps.length || step === null) return;
-    channel.look(steps.reduce((best, one) => (Math.abs(one - step) < Math.abs(best - step) ? one : best)));
-  }
-  const charts = CHARTS.map((about) => {
-    const key = `finetune.chart.${about.name}`;
-    const element = h("figure");
-    const chart = lineChart(element, { ...about, key, height: about.small ? 118 : 190 }, (what, step) => {
-      if (what === "point") point(step);
-      else choose(step);
-    });
-    if (about.note) element.append(worded("figcaption.lp-note", about.note));
-    return { ...about, chart, element };
-  });
-  // Values of two losses are not in one unit.
-  const apart = worded("figcaption.lp-note", "finetune.apart", { hidden: true });
-  charts[0].element.append(apart);
-  channel.charts = charts.map(({ chart, element, name }) => ({ ...chart, element, name }));
-  channel.publish("figures");
-  const box = h(
-    "section",
-    { hidden: true },
-    worded("h2", "finetune.curves"),
-    h(
-      "div.lp-charts",
-      {},
-      charts.filter((one) => !one.small).map((one) => one.element),
-    ),
-    h(
-      "div.lp-charts.lp-small-charts",
-      {},
-      charts.filter((one) => one.small).map((one) => one.element),
-    ),
+export function chartsOf(channel) {
+  const traces = channel.shown.map((name) => channel.trace(name)).filter((trace) => trace?.about);
+  const runs = traces.filter((trace) => trace !== undefined);
+  const counts = runs.map(({ about, steps, evaluations }) => `${about?.id}:${steps.length}:${evaluations.length}`);
+  const last = Math.max(...runs.map(({ steps }) => steps.at(-1) ?? 0), 1);
+  const sample = sampleWords(runs);
+  const groups = channel.groups();
+  const forms = groups.map(({ plan: { loss, convention, parameters } }) =>
+    JSON.stringify([loss, convention, parameters]),
   );
-  root.append(box);
-  reword(root);
-
-  let drawn = "";
-  function draw(force = false) {
-    const shown = channel.shown.map((name) => channel.trace(name)).filter((trace) => trace !== undefined);
-    const told = shown.filter(({ about }) => about);
-    const key = told.map((trace) => `${trace.about?.id}:${trace.steps.length}:${trace.evaluations.length}`).join();
-    box.hidden = !told.some((trace) => trace.steps.length || trace.evaluations.length);
-    if (box.hidden || (key === drawn && !force)) return;
-    drawn = key;
-    const groups = channel.groups();
-    apart.hidden =
-      new Set(
-        groups.map(({ plan: { loss, convention, parameters } }) => JSON.stringify([loss, convention, parameters])),
-      ).size < 2;
-    const last = Math.max(...told.map((trace) => trace.steps.at(-1) ?? 0), 1);
-    const few = liveNote(told);
-    for (const { chart, element, name, lines, held_out: measured } of charts) {
-      const series = groups.flatMap(({ names, colour, label }) => {
-        const traces = names.map((name) => channel.trace(name)).filter((trace) => trace !== undefined);
-        return lines.flatMap((line) =>
-          seriesOf(line, traces, { colour, name: nameOf(line, lines, label, told.length) }, told.length),
-        );
-      });
-      const empty = !series.some((one) => one.x.length);
-      element.hidden = empty;
-      if (empty) continue;
-      const fewer = few && name === "retrieval" ? `${few} ${say("finetune.live_keys")}` : few;
-      chart.update({ data: { series, span: [0, last], note: measured ? fewer : "" } });
-    }
-    channel.publish("figures"); // there may be others than before
-  }
-
-  /**
-   * How many of the held-out pairs the curves are of, where it is not all of them.
-   * @param {Trace[]} told
-   */
-  function liveNote(told) {
-    for (const { held, evaluations } of told) {
-      const [count, all] = [evaluations[0]?.pairs, held.before?.pairs];
-      if (count && all && count < all) return say("finetune.live", { count, all });
-    }
-    return "";
-  }
-
-  /**
-   * @param {Line} line
-   * @param {Line[]} lines
-   * @param {string} label
-   * @param {number} count
-   */
-  function nameOf({ what }, lines, label, count) {
-    if (count === 1) return say(what);
-    return lines.filter((line) => !line.quiet).length > 1 ? `${label} · ${say(what)}` : label;
-  }
-
-  /**
-   * One run has its own line; of several seeds each is faint, and their mean stands out.
-   * @param {Line} line
-   * @param {Trace[]} traces
-   * @param {{ name: string, colour: string }} look
-   * @param {number} count of all runs that are shown
-   * @returns {import("../../kit/chart.js").Series[]}
-   */
-  function seriesOf({ of, quiet = false, faint = false, dash }, traces, look, count) {
-    const each = traces.map(of);
-    if (count === 1) return [{ ...look, ...each[0], quiet, faint, dash }];
-    if (quiet) return [];
-    if (each.length === 1) return [{ ...look, ...each[0], dash }];
-    return [
-      ...each.map((one) => ({ ...look, ...one, dash, quiet: true, faint: true })),
-      { ...look, ...meanOf(each), dash },
+  const isMixed = new Set(forms).size > 1; // values of two losses are not in one unit
+  const drawn = CHARTS.flatMap((about) => {
+    const series = groups.flatMap((group) => seriesOf(about.lines, group, channel, runs.length));
+    if (!series.some((one) => one.x.length)) return [];
+    const notes = [
+      about.note ? say(about.note) : "",
+      about.held_out ? sample : "",
+      sample && about.name === "retrieval" ? say("finetune.live_keys") : "",
+      isMixed && about.name === "loss" ? say("finetune.apart") : "",
     ];
-  }
+    const span = /** @type {import("../../kit/types").Span} */ ([0, last]);
+    return [{ about, data: { series, span, note: notes.filter(Boolean).join(" ") } }];
+  });
+  const metric = METRICS.find((name) => drawn.some(({ about }) => about.name === name));
+  const isLarge = (/** @type {{ about: About }} */ { about: { name } }) => name === metric || name === "loss";
+  return {
+    large: drawn.filter(isLarge).sort((a, b) => Number(b.about.name === metric) - Number(a.about.name === metric)),
+    small: drawn.filter((one) => !isLarge(one)),
+    key: JSON.stringify([counts, groups.map(({ label, colour }) => [label, colour]), language()]),
+  };
+}
 
-  channel.on("run", () => draw());
-  channel.on("shown", () => draw(true));
-  channel.on("language", () => draw(true));
+/**
+ * Of how many of the held-out pairs the curves are, where it is not all of them.
+ * @param {Trace[]} runs
+ */
+function sampleWords(runs) {
+  for (const { held, evaluations } of runs) {
+    const [count, all] = [evaluations[0]?.pairs, held.before?.pairs];
+    if (count && all && count < all) return say("finetune.live", { count, all });
+  }
+  return "";
+}
+
+/**
+ * One run has its own line; of several seeds each is faint, and their mean stands out.
+ * @param {Line[]} lines
+ * @param {import("./groups.js").RunGroup} group
+ * @param {import("./state.js").FinetunePage} channel
+ * @param {number} count of all runs that are shown
+ * @returns {import("../../kit/chart.js").Series[]}
+ */
+function seriesOf(lines, { names, colour, label }, channel, count) {
+  const traces = names.map((name) => channel.trace(name)).filter((trace) => trace !== undefined);
+  const isOneLine = lines.filter((line) => !line.quiet).length < 2;
+  return lines.flatMap(({ what, of, quiet = false, faint = false, dash }) => {
+    const name = count === 1 ? say(what) : isOneLine ? label : `${label} · ${say(what)}`;
+    const each = traces.map(of);
+    if (count === 1) return [{ name, colour, ...each[0], quiet, faint, dash }];
+    if (quiet) return [];
+    if (each.length === 1) return [{ name, colour, ...each[0], dash }];
+    return [
+      ...each.map((one) => ({ name, colour, ...one, dash, quiet: true, faint: true })),
+      { name, colour, ...meanOf(each), dash },
+    ];
+  });
+}
+
+/**
+ * A chart, drawn again where it is drawn from something else; a step that is pointed at is read in all charts.
+ * @param {{ channel: import("./state.js").FinetunePage, about: About, data: import("../../kit/chart.js").ChartData,
+ *   drawing: string, height: number }} properties
+ */
+export const Chart = ({ channel, about, data, drawing, height }) =>
+  hosted({
+    kind: "figure",
+    make: (root) => {
+      const options = { ...about, key: `finetune.chart.${about.name}`, height };
+      const chart = lineChart(root, options, (what, step) => {
+        if (what === "choose") return choose(channel, step);
+        for (const one of channel.charts.values()) one.update({ state: { at: step } });
+      });
+      channel.offer(channel.charts, { ...chart, element: root, name: about.name });
+      return { chart, drawn: "" };
+    },
+    update: (one) => {
+      if (one.drawn !== drawing) one.chart.update({ data });
+      one.drawn = drawing;
+    },
+  });
+
+/**
+ * Look at the recorded step that is nearest to one.
+ * @param {import("./state.js").FinetunePage} channel
+ * @param {number | null} step
+ */
+function choose(channel, step) {
+  const steps = channel.trace()?.evaluations.map((one) => one.step) ?? [];
+  if (!steps.length || step === null) return;
+  channel.look(steps.reduce((best, one) => (Math.abs(one - step) < Math.abs(best - step) ? one : best)));
 }

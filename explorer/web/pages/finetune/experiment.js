@@ -1,151 +1,164 @@
 // The experiment of the source: what it printed, what was reached here, and a repetition.
-import { h, worded } from "../../kit/dom.js";
 import { signed } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
+import { useMemo, useRef, useState } from "../../kit/vendor/preact/hooks.js";
+import { h } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
+import { Button, Note } from "./fields.js";
 import { encoderNamed } from "./naming.js";
 import { timeTrial } from "./trial.js";
 
+/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("../../wire").Group} Group */
+/** @typedef {"spearman" | "accuracy"} Figure */
+
+const FIGURES = /** @type {Figure[]} */ (["spearman", "accuracy"]);
+/** @type {Record<string, string>} the two losses of the source */
+const SHORT = { binary_cross_entropy: "CE", cosent: "CoSENT" };
+const DIFFERENCE = "CoSENT − CE";
 
 /** @param {number} share */
 const percent = (share) => (100 * share).toFixed(2);
 
-/**
- * @param {import("./state.js").FinetunePage} channel
- * @param {() => import("../../wire").Compared | null} answer how the runs shown compare
- * @returns {{ element: HTMLElement, print: () => void, tellTime: () => void }}
- */
-export function sourceExperiment(channel, answer) {
-  const facts = pageData.finetune;
-  const repeat = worded("button.lp-button", "finetune.repeat", {
-    type: "button",
-    id: "lp-finetune-repeat",
-    onclick: async () => {
-      repeat.disabled = true;
-      await channel.repeat(channel.plan);
-      repeat.disabled = false;
-    },
-  });
-  const time = h("p.lp-note", { id: "lp-finetune-repeat-time", role: "status" });
-  const printed = h("div.lp-printed");
-  const element = h(
-    "details.lp-fold",
-    {},
-    worded("summary", "finetune.source_title"),
-    worded("p", "finetune.source_about"),
-    h("div.lp-row.lp-wrap", {}, repeat, worded("span.lp-note", "finetune.repeat_about")),
-    time,
-    printed,
-  );
-
-  // Told before it starts, once somebody looks here: how long it takes, or why it cannot be.
-  const foreseen = () => channel.checked?.repetition;
-  const trial = timeTrial(channel, {
-    outlook: () => (element.open && !foreseen()?.refused ? foreseen() : null),
-    asked: () => ({ plan: structuredClone(channel.plan), repetition: true }),
-    told: () => tellTime(),
-    failed: ({ key, values }) => {
-      time.textContent = say(key, values);
-    },
-  });
-  function tellTime() {
-    const { refused = null, count = 0 } = foreseen() ?? {};
-    time.textContent = refused ? say(refused.key, refused.values) : trial.sentence(count);
-  }
-  channel.on("checked", trial.settle);
-  element.addEventListener("toggle", trial.settle);
-
-  // What the shown cross-encoders reached under the two losses of the source, as further rows.
-  /** @type {Record<string, string>} */
-  const SHORT = { binary_cross_entropy: "CE", cosent: "CoSENT" };
-  const DIFFERENCE = "CoSENT − CE";
-
-  /** @param {string} figure */
-  function repeated(figure) {
-    /** @param {Group} group */
-    const runOf = ({ runs: [name] }) => channel.trace(name)?.about;
-    const ours = (answer()?.groups ?? []).filter(
-      (group) => SHORT[group.loss] && group.figures[figure] && runOf(group)?.kind === "cross",
-    );
-    /** @type {(title: string, told: string) => HTMLElement} */
-    const row = (title, told) =>
-      h("tr.lp-lit", {}, h("th", { scope: "row" }, title), h("td", { colSpan: facts.source.sets.length + 1 }, told));
-    const reached = ours.map((group) => {
-      const { mean, spread: deviation } = group.figures[figure];
-      const value = percent(mean) + (deviation === null ? "" : ` ± ${percent(deviation)}`);
-      return row(
-        `${encoderNamed({ encoder: runOf(group)?.plan.encoder ?? "" })} + ${SHORT[group.loss]}`,
-        say("finetune.here", { value, count: group.runs.length }),
-      );
+/** @param {Page} properties */
+export function SourceExperiment({ channel }) {
+  channel.observe("checked", "compared", "pace");
+  const isOpen = useRef(false);
+  const [isRepeating, setRepeating] = useState(false);
+  // The page says how long it takes, or why it cannot be, once somebody looks here.
+  const trial = useMemo(() => {
+    const made = timeTrial(channel, {
+      outlook: () => {
+        const outlook = channel.checked?.repetition;
+        return isOpen.current && !outlook?.refused ? outlook : null;
+      },
+      request: () => ({ plan: structuredClone(channel.plan), repetition: true }),
     });
-    const [one, other] = ours;
-    const found = answer();
-    const gap =
-      ours.length === 2 &&
-      found?.differences.find((told) => told.figure === figure && told.a === one.label && told.b === other.label);
-    if (!found || !gap || one.loss === other.loss) return reached;
-    const { between } = gap;
-    const turned = other.loss !== "cosent";
-    /** @param {number} value */
-    const points = (value) => signed(100 * (turned ? -value : value), 2);
-    const told = {
-      difference: points(between.difference),
-      low: points(turned ? between.high : between.low),
-      high: points(turned ? between.low : between.high),
-      count: between.seeds.length,
-      level: found.level,
-    };
-    return [...reached, row(DIFFERENCE, say("finetune.here_difference", told))];
+    channel.on("checked", made.settle);
+    return made;
+  }, []);
+  const { refused = null, count = 0 } = channel.checked?.repetition ?? {};
+  const problem = refused ?? trial.failure();
+  async function repeat() {
+    setRepeating(true);
+    await channel.repeat(channel.plan);
+    setRepeating(false);
   }
-
-  function print() {
-    const { sets, citation } = facts.source;
-    /** @param {string} key */
-    const head = (key) =>
-      h(
-        "tr",
-        {},
-        h("th", { scope: "col" }, say(key)),
-        [...sets, say("finetune.average")].map((set) => h("th", { scope: "col" }, set)),
-      );
-    /** @type {(title: string, told: string[]) => HTMLElement} */
-    const row = (title, told) =>
-      h(
-        "tr",
-        {},
-        h("th", { scope: "row" }, title),
-        told.map((text) => h("td", {}, text)),
-      );
-    // Of each model its row with CE, that with CoSENT, and what lies between them.
-    /** @param {"spearman" | "accuracy"} figure */
-    const rows = (figure) =>
-      facts.source[figure].flatMap(({ model, loss, values }, place, all) => [
-        row(
-          `${model} + ${loss}`,
-          values.map((v) => v.toFixed(2)),
-        ),
-        ...(loss === SHORT.cosent
-          ? [
-              row(
-                DIFFERENCE,
-                values.map((v, set) => signed(v - all[place - 1].values[set], 2)),
-              ),
-            ]
-          : []),
-      ]);
-    /** @param {"spearman" | "accuracy"} figure */
-    const table = (figure) =>
-      h("table", {}, h("thead", {}, head(`finetune.${figure}`)), h("tbody", {}, rows(figure), repeated(figure)));
-    printed.replaceChildren(
+  return h(
+    "details.lp-fold",
+    {
+      onToggle: (event) => {
+        isOpen.current = event.currentTarget.open;
+        trial.settle();
+      },
+    },
+    h("summary", null, say("finetune.source_title")),
+    h("p", null, say("finetune.source_about")),
+    h(
+      "div.lp-row.lp-wrap",
+      null,
+      h(Button, { id: "lp-finetune-repeat", name: say("finetune.repeat"), disabled: isRepeating, act: repeat }),
+      h("span.lp-note", null, say("finetune.repeat_about")),
+    ),
+    h(Note, {
+      id: "lp-finetune-repeat-time",
+      role: "status",
+      text: problem ? say(problem.key, problem.values) : trial.sentence(count),
+    }),
+    h(
+      "div.lp-printed",
+      null,
       h(
         "div.lp-charts",
-        {},
-        /** @type {const} */ (["spearman", "accuracy"]).map((figure) => h("div.lp-scroll", {}, table(figure))),
+        null,
+        FIGURES.map((figure) => h("div.lp-scroll", { key: figure }, h(Printed, { channel, figure }))),
       ),
-      h("p.lp-note", {}, say("finetune.source_note", { citation })),
-    );
-  }
+      h(Note, { text: say("finetune.source_note", { citation: pageData.finetune.source.citation }) }),
+    ),
+  );
+}
 
-  return { element, print, tellTime };
+/**
+ * A figure of the source: of each model its row with CE, that with CoSENT, and what lies between them; then what was
+ * reached here.
+ * @param {Page & { figure: Figure }} properties
+ */
+function Printed({ channel, figure }) {
+  const { sets, [figure]: printed } = pageData.finetune.source;
+  const rows = printed.flatMap(({ model, loss, values }, place, all) => {
+    const own = { title: `${model} + ${loss}`, cells: values.map((value) => value.toFixed(2)) };
+    if (loss !== SHORT.cosent) return [own];
+    const gaps = values.map((value, set) => signed(value - all[place - 1].values[set], 2));
+    return [own, { title: DIFFERENCE, cells: gaps }];
+  });
+  const heads = [say(`finetune.${figure}`), ...sets, say("finetune.average")];
+  return h(
+    "table",
+    null,
+    h(
+      "thead",
+      null,
+      h(
+        "tr",
+        null,
+        heads.map((title) => h("th", { scope: "col" }, title)),
+      ),
+    ),
+    h(
+      "tbody",
+      null,
+      rows.map(({ title, cells }) =>
+        h(
+          "tr",
+          null,
+          h("th", { scope: "row" }, title),
+          cells.map((text) => h("td", null, text)),
+        ),
+      ),
+      reachedHere(channel, figure).map(([title, text]) =>
+        h("tr.lp-lit", null, h("th", { scope: "row" }, title), h("td", { colSpan: sets.length + 1 }, text)),
+      ),
+    ),
+  );
+}
+
+/**
+ * What the shown cross-encoders reached under the two losses of the source, as titles with their words; it stands
+ * beside the held-out pairs, and no others.
+ * @param {import("./state.js").FinetunePage} channel
+ * @param {Figure} figure
+ * @returns {string[][]}
+ */
+function reachedHere(channel, figure) {
+  const { answer } = channel.comparison;
+  if (!answer || answer.unseen) return [];
+  /** @param {Group} group */
+  const runOf = ({ runs: [name] }) => channel.trace(name)?.about;
+  const ours = answer.groups.filter(
+    (group) => SHORT[group.loss] && group.figures[figure] && runOf(group)?.kind === "cross",
+  );
+  const reached = ours.map((group) => {
+    const { mean, spread } = group.figures[figure];
+    const value = percent(mean) + (spread === null ? "" : ` ± ${percent(spread)}`);
+    const title = `${encoderNamed({ encoder: runOf(group)?.plan.encoder ?? "" })} + ${SHORT[group.loss]}`;
+    return [title, say("finetune.here", { value, count: group.runs.length })];
+  });
+  const [one, other] = ours;
+  if (ours.length !== 2 || one.loss === other.loss) return reached;
+  const gap = answer.differences.find(
+    (each) => each.figure === figure && each.a === one.label && each.b === other.label,
+  );
+  if (!gap) return reached;
+  const { difference, low, high, seeds } = gap.between;
+  const isTurned = other.loss !== "cosent";
+  /** @param {number} value */
+  const points = (value) => signed(100 * (isTurned ? -value : value), 2);
+  const values = {
+    difference: points(difference),
+    low: points(isTurned ? high : low),
+    high: points(isTurned ? low : high),
+    count: seeds.length,
+    level: answer.level,
+  };
+  return [...reached, [DIFFERENCE, say("finetune.here_difference", values)]];
 }

@@ -1,8 +1,10 @@
 // What is measured on held-out pairs before and after as a figure: a row for each plan, its mean over seeds with
 // every seed beside it, and how sure that is.
-import { clip, h } from "../../kit/dom.js";
+import { clip } from "../../kit/dom.js";
 import { panelOf, s } from "../../kit/drawing.js";
 import { fixed, show, showWithin } from "../../kit/numbers.js";
+import { useLayoutEffect, useRef } from "../../kit/vendor/preact/hooks.js";
+import { h, hosted } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
 import { PLACES } from "./naming.js";
 
@@ -13,8 +15,76 @@ import { PLACES } from "./naming.js";
  *   deviation: number | null | undefined, low: number, high: number }} Row
  */
 
-/** @param {import("./state.js").FinetunePage} channel */
-export function gainsFigure(channel) {
+/**
+ * @param {{ channel: import("./state.js").FinetunePage, answer: import("../../wire").Compared }} properties
+ */
+export function GainsFigure({ channel, answer }) {
+  const { comparison } = channel;
+  // One figure on one axis: the first that any group has.
+  const known = new Set(answer.groups.filter(({ gain }) => gain).map(({ leading }) => leading));
+  const leading = known.has("spearman") || !known.size ? "spearman" : "accuracy_at_1";
+  const colours = new Map(channel.groups().flatMap(({ names, colour }) => names.map((name) => [name, colour])));
+  const rows = answer.groups.flatMap((group) => {
+    if (group.leading !== leading) return [];
+    return rowOf({ ...group, label: comparison.titleOf(group.label) }, colours.get(group.runs[0])) ?? [];
+  });
+  const title = say("finetune.gains_on", { figure: say(`finetune.${leading}`), pairs: answer.pairs });
+  const note = say("finetune.gains_about", comparison.terms);
+  const root = useRef(/** @type {HTMLElement | null} */ (null));
+  const drawing = useRef(/** @type {ReturnType<typeof gainsDrawing> | null} */ (null));
+  useLayoutEffect(() => {
+    if (!root.current) return;
+    channel.offer(channel.stills, {
+      key: "finetune.gains",
+      name: "gains",
+      element: root.current,
+      title: () => title,
+      chart: ({ losses, origin }) => ({
+        panels: drawing.current ? [drawing.current.panel()] : [],
+        title,
+        caption: [...losses, origin, note],
+      }),
+    });
+  }, [title, note, rows.length]);
+  return h(
+    "figure.lp-chart.lp-gains-figure",
+    { ref: root, hidden: !rows.length },
+    h("div.lp-chart-head", null, h("h3", null, title)),
+    hosted({
+      make: (box) => {
+        drawing.current = gainsDrawing(box);
+        return drawing.current;
+      },
+      update: ({ update }) => update({ data: { rows, title } }),
+    }),
+    h("figcaption.lp-note", null, note),
+  );
+}
+
+/** @param {number[]} values */
+const mean = (values) => values.reduce((sum, v) => sum + v, 0) / values.length;
+
+/**
+ * A group's runs; null where its similarities have no order.
+ * @param {Group} group
+ * @param {string | undefined} colour
+ * @returns {Row | null}
+ */
+function rowOf({ label, gain, figures, leading }, colour) {
+  if (!gain || !figures[leading]) return null;
+  const { before } = gain;
+  const [low, high] = [gain.low, gain.high].map((v) =>
+    Math.min(1, Math.max(leading === "spearman" ? -1 : 0, before + v)),
+  );
+  const { values: after, spread: deviation } = figures[leading];
+  return { label, colour, before, after, deviation, low, high };
+}
+
+/**
+ * The rows as a drawing, on one axis.
+ * @param {HTMLElement} root
+ */
+function gainsDrawing(root) {
   const LEFT = 10,
     BOTTOM = 26;
   // On a telephone the figures stand between the name and the line, not beside it.
@@ -22,64 +92,11 @@ export function gainsFigure(channel) {
   const BESIDE = { wide: 720, right: 190, row: 52, line: 34, letters: 100 },
     BETWEEN = { wide: 380, right: 20, row: 70, line: 52, letters: 48 };
   const svg = s("svg", { role: "img" });
-  const note = h("figcaption.lp-note");
-  const heading = h("h3");
-  /** @type {"spearman" | "accuracy_at_1"} */
-  let leading = "spearman";
-  /** @type {string | import("../../wire").Word} */
-  let on = "";
-  const title = () => say("finetune.gains_on", { figure: say(`finetune.${leading}`), pairs: on });
-  const element = h(
-    "figure.lp-chart.lp-gains-figure",
-    { hidden: true },
-    h("div.lp-chart-head", {}, heading),
-    svg,
-    note,
-  );
+  root.append(svg);
   /** @type {Row[]} */
   let rows = [];
+  let title = "";
   let [place, tall] = [BESIDE, 0];
-
-  /** @param {number[]} values */
-  const mean = (values) => values.reduce((sum, v) => sum + v, 0) / values.length;
-
-  /**
-   * A group's runs; null where its similarities have no order.
-   * @param {Group} group
-   * @param {string | undefined} colour
-   * @returns {Row | null}
-   */
-  function rowOf({ label, gain, figures, leading }, colour) {
-    if (!gain || !figures[leading]) return null;
-    const { before } = gain;
-    const [low, high] = [gain.low, gain.high].map((v) =>
-      Math.min(1, Math.max(leading === "spearman" ? -1 : 0, before + v)),
-    );
-    const { values: after, spread: deviation } = figures[leading];
-    return { label, colour, before, after, deviation, low, high };
-  }
-
-  /**
-   * @param {Group[]} groups
-   * @param {(label: string) => string} titled
-   * @param {{ level: string, least: number, pairs: string | import("../../wire").Word }} sure
-   */
-  function fill(groups, titled, sure) {
-    on = sure.pairs;
-    note.textContent = say("finetune.gains_about", sure);
-    const colours = new Map(channel.groups().flatMap(({ names, colour }) => names.map((name) => [name, colour])));
-    // One figure on one axis: the first that any of them has.
-    const known = new Set(groups.filter(({ gain }) => gain).map((group) => group.leading));
-    leading = known.has("spearman") || !known.size ? "spearman" : "accuracy_at_1";
-    heading.textContent = title();
-    rows = groups
-      .filter((group) => group.leading === leading)
-      .map((group) => rowOf({ ...group, label: titled(group.label) }, colours.get(group.runs[0])))
-      .filter((row) => row !== null);
-    element.hidden = !rows.length;
-    if (rows.length) draw();
-    channel.publish("figures");
-  }
 
   function draw() {
     place = phone.matches ? BETWEEN : BESIDE;
@@ -110,7 +127,7 @@ export function gainsFigure(channel) {
     );
     svg.setAttribute(
       "aria-label",
-      `${title()}. ${rows.map(({ label, before, after }) => say("finetune.gain_says", { what: label, before: fixed(before, PLACES), after: fixed(mean(after), PLACES) })).join(" ")}`,
+      `${title}. ${rows.map(({ label, before, after }) => say("finetune.gain_says", { what: label, before: fixed(before, PLACES), after: fixed(mean(after), PLACES) })).join(" ")}`,
     );
   }
 
@@ -152,14 +169,15 @@ export function gainsFigure(channel) {
     ];
   }
 
-  /** @param {import("./state.js").Caption} caption */
-  const chart = ({ losses, origin }) => ({
-    panels: [panelOf({ drawn: svg, wide: place.wide, tall })],
-    title: title(),
-    caption: [...losses, origin, String(note.textContent)],
-  });
+  /** @param {{ data: { rows: Row[], title: string } }} next */
+  function update({ data }) {
+    ({ rows, title } = data);
+    if (rows.length) draw();
+  }
+
+  const panel = () => panelOf({ drawn: svg, wide: place.wide, tall });
   phone.addEventListener("change", () => {
     if (rows.length) draw();
   });
-  return { element, fill, key: "finetune.gains", title, name: "gains", chart };
+  return { update, panel };
 }

@@ -1,90 +1,73 @@
-// What stands in the place of a run while none is chosen: an invitation to one click, and what the plan
-// on the left would learn from.
-import { h, worded } from "../../kit/dom.js";
+// What stands in the place of a run while none is chosen: one button that shows a training, and what the plan on
+// the left would learn from.
 import { show } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
-import { language } from "../../kit/words.js";
+import { h } from "../../kit/view.js";
+import { say } from "../../kit/words.js";
+import { Button, Note } from "./fields.js";
+
+/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+
+/** @param {Page} properties */
+export const Invitation = ({ channel }) =>
+  h(
+    "section.lp-invitation",
+    null,
+    h("h1", null, say("finetune.title")),
+    h("p.lp-about", null, say("finetune.invitation")),
+    h(
+      "div.lp-row.lp-wrap",
+      null,
+      h(Button, {
+        id: "lp-finetune-quick",
+        kind: "lp-start",
+        name: say("finetune.quick"),
+        act: () => channel.startQuick(),
+      }),
+      h(Button, { id: "lp-finetune-own", name: say("finetune.own"), act: () => channel.publish("own") }),
+    ),
+    h(Note, { text: say("finetune.quick_about") }),
+    h(Sample, { channel }),
+    h(Note, { text: pageData.hosted ? say("finetune.shared_machine") : "" }),
+  );
 
 /**
- * @param {import("./state.js").FinetunePage} channel
- * @returns {HTMLElement}
+ * A pair of the highest label, of the middle and of the lowest.
+ * @param {Page} properties
  */
-export function invitationOf(channel) {
-  const facts = pageData.finetune;
-
-  const quick = worded("button.lp-start", "finetune.quick", {
-    type: "button",
-    id: "lp-finetune-quick",
-    onclick: async () => {
-      quick.disabled = true;
-      const { data, ...first } = channel.store.usual.plan;
-      const practice = language() === "zh" ? facts.practice.at(-1) : facts.practice[0];
-      await channel.takeOver({
-        ...first,
-        ...facts.quick,
-        data: {
-          ...data,
-          ...channel.plan.data,
-          held_out_share: data.held_out_share,
-          augment: data.augment,
-          source: "practice",
-          practice,
-        },
-      });
-      await channel.start([structuredClone(channel.plan)]);
-      quick.disabled = false;
-    },
-  });
-  const own = worded("button.lp-button", "finetune.own", {
-    type: "button",
-    id: "lp-finetune-own",
-    onclick: () => channel.publish("own"),
-  });
-  // What the plan on the left would learn from: a pair of the highest label, of the middle, of the least.
-  const sample = h("tbody");
-  const lesson = h(
+function Sample({ channel }) {
+  channel.observe("checked");
+  const rows = channel.checked?.sample ?? [];
+  if (!rows.length) return null;
+  return h(
     "div",
-    { hidden: true },
-    worded("h2", "finetune.sample"),
+    null,
+    h("h2", null, say("finetune.sample")),
     h(
       "table.lp-sample",
-      {},
+      null,
       h(
         "thead",
-        {},
-        h("tr", {}, worded("th", "ui.label", { scope: "col" }), worded("th", "ui.pair", { scope: "col" })),
+        null,
+        h(
+          "tr",
+          null,
+          ["ui.label", "ui.pair"].map((key) => h("th", { scope: "col" }, say(key))),
+        ),
       ),
-      sample,
-    ),
-    worded("p.lp-note", "finetune.sample_about"),
-  );
-  const element = h(
-    "section.lp-invitation",
-    { hidden: true },
-    worded("h1", "finetune.title"),
-    worded("p.lp-about", "finetune.invitation"),
-    h("div.lp-row.lp-wrap", {}, quick, own),
-    worded("p.lp-note", "finetune.quick_about"),
-    lesson,
-    h(
-      "ol.lp-story",
-      {},
-      ["learn", "watch", "judge"].map((part) =>
-        h("li", {}, worded("b", `finetune.story.${part}`), worded("span", `finetune.story.${part}_about`)),
+      h(
+        "tbody",
+        { "data-batch-text": "" },
+        rows.map(([one, other, label]) =>
+          h(
+            "tr",
+            null,
+            h("th", { scope: "row" }, show(label, 3)),
+            h("td", null, h("div", null, one), h("div", null, other)),
+          ),
+        ),
       ),
     ),
-    pageData.hosted ? worded("p.lp-note", "finetune.shared_machine") : null,
+    h(Note, { text: say("finetune.sample_about") }),
   );
-
-  function tellSample() {
-    const rows = channel.checked?.sample ?? [];
-    lesson.hidden = !rows.length;
-    sample.replaceChildren(
-      ...rows.map(([one, other, label]) =>
-        h("tr", {}, h("th", { scope: "row" }, show(label, 3)), h("td", {}, h("div", {}, one), h("div", {}, other))),
-      ),
-    );
-  }
-  channel.on("checked", tellSample);
-  return element;
 }

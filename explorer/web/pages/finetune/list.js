@@ -1,9 +1,11 @@
 // All runs of the folder, as a table from which one or several are chosen.
-import { h, worded } from "../../kit/dom.js";
+import { Section } from "../../kit/components.js";
 import { fixed } from "../../kit/numbers.js";
-import { sortableTable } from "../../kit/table.js";
+import { h } from "../../kit/view.js";
 import { language, say, titleOf } from "../../kit/words.js";
+import { Note } from "./fields.js";
 import { encoderNamed, leadingOf, lossOf, PLACES, queued, settingsOf } from "./naming.js";
+import { table } from "./tables.js";
 
 /** @typedef {import("../../wire").RunStatus} RunStatus */
 
@@ -31,81 +33,71 @@ const shownAs = ({ summary }, value) =>
 
 /**
  * @param {import("./state.js").FinetunePage} channel
- * @returns {{ element: HTMLElement, fill: () => void }}
+ * @returns {import("../../kit/table.js").Column<RunStatus>[]}
  */
-export function runsTable(channel) {
-  const list = h("div");
-  const runs = sortableTable(
-    list,
-    {
-      key: "finetune.runs",
-      most: 8,
-      picks: true,
-      columns: [
-        {
-          key: "finetune.column.show",
-          by: (/** @type {RunStatus} */ run) => Number(channel.shown.includes(run.id)),
-          box: {
-            label: (run) => say("finetune.compare_run", { name: `${titleOf(run.loss)}, ${run.plan.seed}` }),
-            checked: (run) => channel.shown.includes(run.id),
-          },
-        },
-        { key: "ui.loss", wide: true, cell: (run) => linesOf(run.plan), by: (run) => lossOf(run.plan) },
-        {
-          key: "finetune.column.before",
-          cell: (run) => shownAs(run, before(run)),
-          by: before,
-        },
-        {
-          key: "finetune.column.after",
-          cell: (run) => shownAs(run, after(run)),
-          by: after,
-        },
-        {
-          key: "finetune.column.state",
-          cell: (run) => (run.queue_position ? queued(run) : say(`finetune.state.${run.state}`)),
-          by: (run) => run.state,
-        },
-        { key: "finetune.step", cell: (run) => `${run.step}/${run.steps ?? "—"}`, by: (run) => run.step },
-        {
-          key: "ui.encoder",
-          wide: true,
-          cell: (run) => [encoderNamed(run.plan), say(`finetune.kind.${run.kind}`)],
-          by: (run) => run.encoder,
-        },
-        { key: "finetune.seed", cell: (run) => String(run.plan.seed), by: (run) => run.plan.seed },
-        {
-          key: "finetune.column.started",
-          cell: (run) =>
-            new Date(1000 * run.created).toLocaleString(language(), {
-              month: "short",
-              day: "numeric",
-              hour: "2-digit",
-              minute: "2-digit",
-            }),
-          by: (run) => run.created,
-        },
-      ],
+const columnsOf = (channel) => [
+  {
+    key: "finetune.column.show",
+    by: (run) => Number(channel.shown.includes(run.id)),
+    box: {
+      label: (run) => say("finetune.compare_run", { name: `${titleOf(run.loss)}, ${run.plan.seed}` }),
+      checked: (run) => channel.shown.includes(run.id),
     },
-    (...told) => {
-      if (told[0] === "pick") channel.show([told[1].id]);
-      else if (told[0] === "tick") channel.toggle(told[1].id);
-    },
-  );
-  const element = h(
-    "section",
-    { hidden: true },
-    worded("h2", "finetune.runs"),
-    worded("p.lp-note", "finetune.runs_about"),
-    list,
-  );
-  // What a telephone would squeeze too much is moved with the finger there.
-  list.style.setProperty("--lp-least", "700px");
+  },
+  { key: "ui.loss", wide: true, cell: (run) => linesOf(run.plan), by: (run) => lossOf(run.plan) },
+  {
+    key: "finetune.column.before",
+    cell: (run) => shownAs(run, before(run)),
+    by: before,
+  },
+  {
+    key: "finetune.column.after",
+    cell: (run) => shownAs(run, after(run)),
+    by: after,
+  },
+  {
+    key: "finetune.column.state",
+    cell: (run) => (run.queue_position ? queued(run) : say(`finetune.state.${run.state}`)),
+    by: (run) => run.state,
+  },
+  { key: "finetune.step", cell: (run) => `${run.step}/${run.steps ?? "—"}`, by: (run) => run.step },
+  {
+    key: "ui.encoder",
+    wide: true,
+    cell: (run) => [encoderNamed(run.plan), say(`finetune.kind.${run.kind}`)],
+    by: (run) => run.encoder,
+  },
+  { key: "finetune.seed", cell: (run) => String(run.plan.seed), by: (run) => run.plan.seed },
+  {
+    key: "finetune.column.started",
+    cell: (run) =>
+      new Date(1000 * run.created).toLocaleString(language(), {
+        month: "short",
+        day: "numeric",
+        hour: "2-digit",
+        minute: "2-digit",
+      }),
+    by: (run) => run.created,
+  },
+];
 
-  function fill() {
-    element.hidden = !channel.runs.length;
-    if (!channel.runs.length) return;
-    runs.update({ data: channel.runs, state: { lit: (run) => run?.id === channel.shown[0] } });
-  }
-  return { element, fill };
+/** @param {{ channel: import("./state.js").FinetunePage }} properties */
+export function RunsTable({ channel }) {
+  channel.observe("runs", "shown");
+  if (!channel.runs.length) return null;
+  return h(
+    Section,
+    { title: say("finetune.runs") },
+    h(Note, { text: say("finetune.runs_about") }),
+    table({
+      options: { key: "finetune.runs", most: 8, picks: true, columns: columnsOf(channel) },
+      rows: channel.runs,
+      lit: (run) => run?.id === channel.shown[0],
+      look: { "--lp-least": "700px" }, // a telephone moves what it would squeeze with the finger
+      emit: (...event) => {
+        if (event[0] === "pick") channel.show([event[1].id]);
+        else if (event[0] === "tick") channel.toggle(event[1].id);
+      },
+    }),
+  );
 }

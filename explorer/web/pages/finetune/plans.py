@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+from dataclasses import dataclass
+from typing import cast
 
 from explorer.core.scenario import Scenario
 from explorer.lab.training import unseen_pairs
@@ -25,7 +27,8 @@ from explorer.sources.encoders import EMBEDDED
 from explorer.sources.encodings import offered, previews
 from explorer.sources.grids import read_grid
 from explorer.sources.practice import PRACTICE, practice_pairs
-from explorer.sources.reading_notes import reading_notes
+from explorer.sources.reading_notes import ReadingNote, reading_notes
+from explorer.web.serving import Nothing
 from losses import LOSSES
 
 # What a plan of the page says of its data, by source; the rest stays with the page. Files are
@@ -103,6 +106,41 @@ def scene_of(given: dict) -> Scenario:
 # Uploads
 
 
+@dataclass(frozen=True)
+class Encoded:
+    """In which encoding a file was read ("" where that cannot be told), and those it could be read
+    in, the likeliest first, each with how its first words would read."""
+
+    encoding: str
+    encodings: list[tuple[str, str]]
+    file: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Upload(Encoded):
+    """A file that was handed in: its token, its columns, which of them serve, of which nothing is
+    read, how many pairs."""
+
+    columns: list[str]
+    chosen: dict[str, str]
+    unread: list[str]
+    used: int
+    labelled: bool
+    inference: bool
+    notes: list[ReadingNote]
+    total: int
+
+
+@dataclass(frozen=True)
+class UploadUndecided(Encoded):
+    """A file whose columns, or whose encoding, are to be chosen from."""
+
+    problem: Problem
+    columns: list[str]
+    chosen: dict[str, str]
+
+
 def _uploaded(token: str, where: str) -> str:
     """The path of an upload, by the digest of its content."""
     if not token:
@@ -125,20 +163,21 @@ def uploaded_pairs(chosen: object) -> unseen_pairs.Unseen:
     return unseen_pairs.read(path, uploads.name_in(chosen), columns, encoding)
 
 
-def hand_in(request: object) -> dict[str, object]:
+def hand_in(request: object) -> Upload | UploadUndecided:
     """A file, as `uploads.hand_in` takes it → its digest, with what `describe_file` says of it."""
     digest, name = uploads.hand_in(request)
-    return describe_file({"file": digest, "name": name}) if digest else {}
+    if not digest:  # a piece of a file, which this page sends whole
+        return cast("Upload", Nothing())
+    return describe_file({"file": digest, "name": name})
 
 
-def describe_file(request: dict) -> Json:
+def describe_file(request: dict) -> Upload | UploadUndecided:
     """{file: token, name, columns?, encoding?, held_out?} → its columns, which of them serve, how
     many pairs it has. One that is `held_out` is read as a training on the columns reads it."""
     token, name = str(request.get("file")), uploads.name_in(request)
     path = _uploaded(token, "file")
     chosen = of_type(dict)(request.get("columns") or {}, "columns")
     columns = {str(role): str(column) for role, column in chosen.items()}
-    known = {"file": token, "name": name}
     said, content = str(request.get("encoding") or ""), uploads.read(token, name)
     most = int(RANGES["most"][1])
     how = {"columns": tuple(columns.items()), "encoding": said, "most": most}
@@ -148,27 +187,31 @@ def describe_file(request: dict) -> Json:
         else:
             table = tables.read_table(content, name, **{**how, "columns": columns or None})
     except Problem as problem:
-        if problem.about not in (*CHOOSE_COLUMNS, "encoding"):
-            raise
-        told = {**known, "problem": problem.to_json()}
         if problem.about == "encoding":
-            encodings = {"encoding": "", "encodings": previews(content)}
-            return {**told, **encodings, "columns": (), "chosen": {}}
-        chosen = {**dict.fromkeys(PAIR_ROLES, ""), **columns}
+            return UploadUndecided("", previews(content), token, name, problem, [], {})
+        if problem.about not in CHOOSE_COLUMNS:
+            raise
         grid = read_grid(content, name, None, encoding=said, chosen=columns.values())
-        encodings = offered(lambda: content, grid.encoding, said)
-        found = {"encoding": grid.encoding, "encodings": encodings, "columns": grid.columns}
-        return {**told, **found, "chosen": chosen}
-    return {
-        **known,
-        "columns": table.columns,
-        "chosen": {**table.chosen, TEACHER: table.chosen.get(TEACHER, NO_SCORE)},
-        "unread": [name for name in table.unread if name not in table.vectors],
-        "used": len(table.pairs),
-        "labelled": table.pairs.labelled,
-        "inference": table.inference,
-        "notes": [note.to_json() for note in reading_notes(table)],
-        "total": table.total,
-        "encoding": table.encoding,
-        "encodings": offered(lambda: content, table.encoding, said),
-    }
+        return UploadUndecided(
+            encoding=grid.encoding,
+            encodings=offered(lambda: content, grid.encoding, said),
+            file=token,
+            name=name,
+            problem=problem,
+            columns=list(grid.columns),
+            chosen={**dict.fromkeys(PAIR_ROLES, ""), **columns},
+        )
+    return Upload(
+        encoding=table.encoding,
+        encodings=offered(lambda: content, table.encoding, said),
+        file=token,
+        name=name,
+        columns=list(table.columns),
+        chosen={**table.chosen, TEACHER: table.chosen.get(TEACHER, NO_SCORE)},
+        unread=[one for one in table.unread if one not in table.vectors],
+        used=len(table.pairs),
+        labelled=table.pairs.labelled,
+        inference=table.inference,
+        notes=list(reading_notes(table)),
+        total=table.total,
+    )

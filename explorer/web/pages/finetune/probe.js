@@ -1,215 +1,245 @@
-// The probe batch at any recorded step: a scrubber, how its cosines are spread in each band of
-// labels, and beside it the matrix, drawn by probe_matrix.js.
+// The probe batch at any recorded step: a scrubber, how its similarities are spread in each band of labels, and the
+// matrix of the loss.
 import { cssOf, rampTable } from "../../kit/colours.js";
-import { find, h, reword, worded } from "../../kit/dom.js";
+import { Select } from "../../kit/components.js";
+import { focusParameter } from "../../kit/fields.js";
 import { show } from "../../kit/numbers.js";
+import { pictureView } from "../../kit/picture.js";
 import { ridges } from "../../kit/ridges.js";
-import { say } from "../../kit/words.js";
+import { isDark } from "../../kit/theme.js";
+import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
+import { h, hosted } from "../../kit/view.js";
+import { language, say } from "../../kit/words.js";
+import { Button, Note } from "./fields.js";
 
+/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
 /** @typedef {import("../../kit/types").Span} Span */
+/** @typedef {import("../../wire").EvaluationRecord} Evaluation */
+
+const ROW_PIXELS = 42; // from one band to the next
+const PLAY_MS = 450;
+
+/** @param {import("./state.js").FinetunePage} channel */
+const stepsOf = (channel) => channel.trace()?.evaluations ?? [];
 
 /**
- * @param {HTMLElement} root
+ * The recorded evaluation that is looked at: the chosen one, else the last.
  * @param {import("./state.js").FinetunePage} channel
  */
-export default function probe(root, channel) {
-  const ROW = 46,
-    PLAY_MS = 450;
-  const scene = channel.probe;
-  const whole = find(document, "#lp-probe");
+function placeOf(channel) {
+  const all = stepsOf(channel);
+  const at = channel.at === null ? -1 : all.findIndex((one) => one.step === channel.at);
+  return at < 0 ? all.length - 1 : at;
+}
 
-  const track = h("input", { type: "range", min: 0, max: 0, step: 1, value: 0, id: "lp-finetune-scrub" });
-  const play = h(
-    "button.lp-square",
-    { type: "button", "data-title": "finetune.play", id: "lp-finetune-play", onclick: toggle },
-    "▶",
+/** @param {Page} properties */
+export function Probe({ channel }) {
+  channel.observe("at", "probe", "theme");
+  const about = channel.trace()?.about;
+  const all = stepsOf(channel);
+  const record = all[placeOf(channel)];
+  const { problem } = channel.probe;
+  useLayoutEffect(() => {
+    if (about && record) channel.probe.look(about.id, record.step, about.plan);
+  }, [about?.id, record?.step]);
+  return h(
+    "div",
+    { id: "lp-probe", hidden: !record },
+    h(
+      "div.lp-finetune_probe",
+      null,
+      h("h2", null, say("finetune.probe")),
+      record && about ? h(Scrubber, { key: about.id, channel, isLive: channel.isLive(about) }) : null,
+      h("h3", null, say("finetune.bands")),
+      h(Bands, { channel, record }),
+      h(Note, { text: say("finetune.bands_about") }),
+    ),
+    h(
+      "div.lp-finetune_probe_matrix",
+      null,
+      problem ? h("p.lp-problem", null, say(problem.key, problem.values)) : null,
+      h(StepOfLoss, { channel }),
+      h(Matrix, { channel }),
+    ),
   );
-  const live = worded("button.lp-button", "finetune.follow", { type: "button", onclick: () => channel.look(null) });
-  const where = h("output.lp-note");
-  const bandsBox = h("div.lp-finetune-ridges");
-  const bands = ridges(bandsBox, { row: ROW });
-  const which = h("select", {
-    id: "lp-finetune-facet",
-    onchange: () => scene.choose({ step: which.value === "" ? null : Number(which.value) }),
-  });
-  const wrong = h("p.lp-problem", { hidden: true });
-  root.append(
-    worded("h2", "finetune.probe"),
-    worded("p.lp-note", "finetune.probe_about"),
-    h("div.lp-row.lp-scrub.lp-slider", {}, play, track, live),
-    where,
-    worded("h3", "finetune.bands"),
-    bandsBox,
-    worded("p.lp-note", "finetune.bands_about"),
-    h("label.lp-field", {}, worded("span", "finetune.matrix_step"), which),
-    wrong,
+}
+
+/** @param {Page & { isLive: boolean }} properties */
+function Scrubber({ channel, isLive }) {
+  const all = stepsOf(channel);
+  const place = placeOf(channel);
+  const { playing, toggle } = usePlayer(channel);
+  const words = say("finetune.at_step", { step: all[place].step });
+  const play = say("finetune.play");
+  return h(
+    "div.lp-row.lp-scrub.lp-slider",
+    null,
+    h(
+      "button.lp-square",
+      { type: "button", id: "lp-finetune-play", title: play, "aria-label": play, onClick: toggle },
+      playing ? "❚❚" : "▶",
+    ),
+    h("input", {
+      type: "range",
+      id: "lp-finetune-scrub",
+      min: 0,
+      max: all.length - 1,
+      step: 1,
+      value: place,
+      style: `--lp-fill: ${(100 * place) / Math.max(1, all.length - 1)}%`,
+      "aria-label": say("finetune.scrub"),
+      "aria-valuetext": words,
+      onInput: (event) => {
+        const chosen = Number(event.currentTarget.value);
+        channel.look(chosen === all.length - 1 && isLive ? null : all[chosen].step);
+      },
+    }),
+    h("output.lp-note", null, words),
+    channel.at !== null && isLive ? h(Button, { name: say("finetune.follow"), act: () => channel.look(null) }) : null,
   );
-  reword(root);
+}
 
-  const steps = () => channel.trace()?.evaluations ?? [];
-  // Which recorded evaluation is looked at: the chosen one, else the last.
-  function placeNow() {
-    const all = steps();
-    const at = channel.at === null ? -1 : all.findIndex((one) => one.step === channel.at);
-    return at < 0 ? all.length - 1 : at;
-  }
-
-  track.addEventListener("input", () => {
-    const place = Number(track.value);
-    const all = steps();
-    const about = channel.trace()?.about;
-    channel.look(place === all.length - 1 && about && channel.isLive(about) ? null : all[place].step);
-  });
-
-  /** @type {ReturnType<typeof setInterval> | null} */
-  let playing = null;
-  function toggle() {
-    if (playing) {
-      stop();
-      return;
-    }
-    let place = placeNow() === steps().length - 1 ? -1 : placeNow();
-    play.textContent = "❚❚";
+/**
+ * Look at one recorded step after the other, from the first where the last is looked at.
+ * @param {import("./state.js").FinetunePage} channel
+ */
+function usePlayer(channel) {
+  const [playing, setPlaying] = useState(false);
+  const place = useRef(0);
+  useLayoutEffect(() => {
+    if (!playing) return undefined;
     const next = () => {
-      place += 1;
-      if (place >= steps().length) {
-        stop();
-        return;
-      }
-      channel.look(steps()[place].step);
+      const record = stepsOf(channel)[place.current];
+      place.current += 1;
+      if (record) channel.look(record.step);
+      else setPlaying(false);
     };
-    playing = setInterval(next, PLAY_MS);
     next();
+    const timer = setInterval(next, PLAY_MS);
+    return () => clearInterval(timer);
+  }, [playing]);
+  function toggle() {
+    const now = placeOf(channel);
+    place.current = now === stepsOf(channel).length - 1 ? 0 : now + 1;
+    setPlaying(!playing);
   }
-  function stop() {
-    clearInterval(playing ?? undefined);
-    playing = null;
-    play.textContent = "▶";
-  }
+  return { playing, toggle };
+}
 
-  // ---- The bands -----------------------------------------------------------------------------
-
-  /**
-   * From the least to the largest similarity of all recorded steps, so that the axis stands still.
-   * @returns {Span}
-   */
-  function reach() {
-    const filled = steps().flatMap(({ histogram }) =>
-      (histogram?.counts ?? []).flatMap((row) =>
-        row.flatMap((count, i) => (count && histogram ? [histogram.edges[i], histogram.edges[i + 1]] : [])),
-      ),
-    );
-    return filled.length ? [Math.min(...filled), Math.max(...filled)] : [0, 1];
-  }
-
-  /**
-   * @param {import("../../wire").EvaluationRecord} record
-   * @param {import("../../wire").EvaluationRecord} first
-   */
-  function drawBands(record, first) {
-    const ranges = scene.batch?.bands;
-    const { edges, counts } = record.histogram ?? { edges: [0, 1], counts: [] };
-    const table = rampTable("sequential");
-    /** @param {Span} band */
-    const name = ([low, high]) => (low === high ? show(low, 3) : `${show(low, 2)}–${show(high, 2)}`);
-    const rows = counts.map((row, band) => ({
-      name: ranges?.[band] ? name(ranges[band]) : String(band + 1),
-      counts: row,
-      colour: cssOf(table, 90 + (130 * band) / Math.max(1, counts.length - 1)),
-      before: first.histogram?.counts[band],
-    }));
-    const kind = channel.trace()?.about?.kind ?? "bi";
-    const names = { y: say("finetune.axis.label"), x: say(`finetune.axis.${kind}`) };
-    const label = say("finetune.bands_says", { step: record.step, count: counts.length });
-    bands.update({ data: { edges, rows, span: reach(), names, label } });
-  }
-
-  /** @param {import("./state.js").Caption} caption */
-  const bandsChart = ({ losses, origin }) => ({
-    panels: [bands.panel()],
-    title: say("finetune.bands"),
-    caption: [...losses, origin, say("finetune.bands_about")],
+/** @param {Page & { record: Evaluation | undefined }} properties */
+const Bands = ({ channel, record }) =>
+  hosted({
+    kind: "div.lp-finetune-ridges",
+    make: (root) => {
+      const bands = ridges(root, { row: ROW_PIXELS });
+      takeAway(channel, root, "bands", {
+        chart: ({ losses, origin }) => ({
+          panels: [bands.panel()],
+          title: say("finetune.bands"),
+          caption: [...losses, origin, say("finetune.bands_about")],
+        }),
+      });
+      return { bands, drawn: "" };
+    },
+    update: (one) => {
+      const { batch } = channel.probe;
+      const key = JSON.stringify([channel.shown[0], record?.step, batch?.key, isDark(), language()]);
+      if (!record || one.drawn === key) return;
+      one.drawn = key;
+      one.bands.update({ data: bandsOf(channel, record) });
+    },
   });
 
-  // ---- The matrix ------------------------------------------------------------------------------
+/**
+ * Offer a drawing of the step that is looked at as a figure to take away.
+ * @param {import("./state.js").FinetunePage} channel
+ * @param {HTMLElement} element
+ * @param {string} name
+ * @param {Pick<import("./state.js").Figure, "chart" | "file">} drawing
+ */
+function takeAway(channel, element, name, drawing) {
+  const step = () => stepsOf(channel)[placeOf(channel)].step;
+  channel.offer(channel.stills, { key: `finetune.${name}`, name, element, step, ...drawing });
+}
 
-  let looked = "";
-  /** @type {import("../../wire").ProbeBatch | null} */
-  let shown = null; // the batch that the bands are drawn for
-  function tellProbe() {
-    const { picture, batch, problem } = scene;
-    wrong.hidden = !problem;
-    if (problem) wrong.textContent = say(problem.key, problem.values);
-    if (picture) offerSteps(picture);
-    if (batch !== shown && steps().length) drawBands(steps()[placeNow()], steps()[0]);
-    shown = batch;
-  }
-
-  /** @param {import("../../wire").Picture} picture */
-  function offerSteps({ steps: all, chosen }) {
-    const names = all.map((step) => step.name).join();
-    if (which.dataset.names !== names) {
-      which.dataset.names = names;
-      which.replaceChildren(...all.map((step, i) => h("option", { value: i }, step.name)));
-    }
-    which.value = String(chosen);
-  }
-
-  function draw() {
-    const trace = channel.trace();
-    const all = steps();
-    whole.hidden = !all.length;
-    if (!all.length || !trace?.about) return;
-    const { about } = trace;
-    const place = placeNow();
-    const record = all[place];
-    track.max = String(all.length - 1);
-    track.value = String(place);
-    track.style.setProperty("--lp-fill", `${(100 * place) / Math.max(1, all.length - 1)}%`);
-    where.textContent = say("finetune.at_step", { step: record.step });
-    track.setAttribute("aria-label", say("finetune.scrub"));
-    track.setAttribute("aria-valuetext", where.textContent);
-    live.hidden = channel.at === null || !channel.isLive(about);
-    const key = `${about.id}:${record.step}`;
-    if (key === looked) return;
-    looked = key;
-    drawBands(record, all[0]);
-    scene.look(about.id, record.step, about.plan);
-    channel.publish("figures");
-  }
-
-  /**
-   * The matrix as the server draws it, with the words of the page on where it comes from.
-   * @param {import("./state.js").Caption} caption
-   * @param {ReturnType<typeof import("../../kit/figure_choices.js").figureLook>} look
-   */
-  const matrixFile = ({ origin }, look) =>
-    channel.server?.figure({
-      ...{ run: channel.shown[0], step: steps()[placeNow()].step, scenario: scene.scenario },
-      ...look,
-      origin,
-    });
-
-  channel.stills.push(
-    { key: "finetune.bands", name: "bands", element: whole, chart: bandsChart, step: () => steps()[placeNow()].step },
-    { key: "finetune.matrix", name: "matrix", element: whole, file: matrixFile, step: () => steps()[placeNow()].step },
+/**
+ * The rows of the bands, and as their axis the similarities of all recorded steps, so that it stands still.
+ * @param {import("./state.js").FinetunePage} channel
+ * @param {Evaluation} record
+ */
+function bandsOf(channel, record) {
+  const all = stepsOf(channel);
+  const ranges = channel.probe.batch?.bands;
+  const { edges, counts } = record.histogram ?? { edges: [0, 1], counts: [] };
+  const table = rampTable("sequential");
+  /** @param {Span} band */
+  const name = ([low, high]) => (low === high ? show(low, 3) : `${show(low, 2)}–${show(high, 2)}`);
+  const rows = counts.map((row, band) => ({
+    name: ranges?.[band] ? name(ranges[band]) : String(band + 1),
+    counts: row,
+    colour: cssOf(table, 90 + (130 * band) / Math.max(1, counts.length - 1)),
+    before: all[0].histogram?.counts[band],
+  }));
+  const filled = all.flatMap(({ histogram }) =>
+    (histogram?.counts ?? []).flatMap((row) =>
+      row.flatMap((count, bin) => (count && histogram ? [histogram.edges[bin], histogram.edges[bin + 1]] : [])),
+    ),
   );
+  const span = /** @type {Span} */ (filled.length ? [Math.min(...filled), Math.max(...filled)] : [0, 1]);
+  const kind = channel.trace()?.about?.kind ?? "bi";
+  const names = { y: say("finetune.axis.label"), x: say(`finetune.axis.${kind}`) };
+  return { edges, rows, span, names, label: say("finetune.bands_says", { step: record.step, count: counts.length }) };
+}
 
-  channel.on("probe", tellProbe);
-  channel.on("run", draw);
-  channel.on("at", draw);
-  channel.on("shown", () => {
-    stop();
-    looked = "";
-    draw();
+/**
+ * Which line of the derivation the matrix shows.
+ * @param {Page} properties
+ */
+function StepOfLoss({ channel }) {
+  const { picture } = channel.probe;
+  if (!picture) return null;
+  return h(Select, {
+    id: "lp-finetune-facet",
+    name: say("finetune.matrix_step"),
+    value: String(picture.chosen),
+    options: picture.steps.map((step, place) => [String(place), step.name]),
+    change: (place) => channel.probe.choose({ step: Number(place) }),
   });
-  channel.on("theme", () => {
-    looked = "";
-    draw();
+}
+
+/** @param {Page} properties */
+const Matrix = ({ channel }) =>
+  hosted({
+    make: (root) => {
+      const view = pictureView(root, {}, (...event) => {
+        if (event[0] === "point") channel.probe.point(event[1], event[2], event[3]);
+        else if (event[0] === "view") channel.probe.choose(event[1]);
+        else focusParameter(event[1]);
+      });
+      channel.on("theme", view.redraw);
+      channel.on("language", view.reword);
+      takeAway(channel, root, "matrix", { file: (caption, look) => matrixFile(channel, caption, look) });
+      return { view, shown: /** @type {import("../../wire").Picture | null} */ (null) };
+    },
+    update: (one) => {
+      const { picture, batch, landmarks, pointed, drawn, scenario } = channel.probe;
+      if (!picture) return;
+      const state = { view: scenario.view, pointed, drawn };
+      /** @param {number} pair */
+      const numberOf = (pair) => pair + 1;
+      one.view.update(picture === one.shown ? { state } : { data: { picture, batch, landmarks, numberOf }, state });
+      one.shown = picture;
+    },
   });
-  channel.on("language", () => {
-    looked = "";
-    draw();
-  });
-  draw();
+
+/**
+ * The matrix as the server draws it, with the words of the page on where it comes from.
+ * @param {import("./state.js").FinetunePage} channel
+ * @param {import("./state.js").Caption} caption
+ * @param {import("./state.js").Look} look
+ */
+function matrixFile(channel, { origin }, look) {
+  const { step } = stepsOf(channel)[placeOf(channel)];
+  const request = { run: channel.shown[0], step, scenario: channel.probe.scenario, origin };
+  return channel.server?.figure({ ...request, ...look });
 }

@@ -8,15 +8,17 @@ import hashlib
 import json
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeVar, cast
 
+from explorer.core.remarks import Remark
 from explorer.core.scenario import Scenario
 from explorer.export.figure.files import chart_text, figure_text
 from explorer.export.figure.look import look_in
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.picture import describe_batch, picture
 from explorer.export.picture_data import BatchData, Picture
+from explorer.lab.large.drawing import LabelRules
 from explorer.lab.training import (
     before_after,
     compare,
@@ -34,8 +36,8 @@ from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.lab.training.rows import Pair, examples, form_of
 from explorer.lab.training.runs import default_runs as runs
 from explorer.lab.training.runs import estimate
-from explorer.lab.training.trials import LEAST_RUNS, offers, tried, twins_of
-from explorer.lab.training.verdict import LEVEL, by_chance
+from explorer.lab.training.trials import LEAST_RUNS, Offer, offers, tried, twins_of
+from explorer.lab.training.verdict import LEVEL, Gain, by_chance
 from explorer.runtime import downloads, jobs
 from explorer.runtime.cache import Cache
 from explorer.runtime.deployment_policy import deployment_policy
@@ -44,7 +46,8 @@ from explorer.runtime.limits import CORPORA, NAMED_RUNS, PACES, QUEUED_AT_ONCE, 
 from explorer.runtime.numbers import whole_percent
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
-from explorer.runtime.wire import Json, Sparse
+from explorer.runtime.wire import Json, Setting, Sparse
+from explorer.sources.reading_notes import ReadingNote
 from explorer.web.pages.explore.facts import SERVED_LOSS
 from explorer.web.pages.finetune.plans import (
     describe_file,
@@ -54,13 +57,118 @@ from explorer.web.pages.finetune.plans import (
     uploaded_pairs,
 )
 from explorer.web.serving import JOBS, Nothing, served
-from explorer.web.wire import finetune as wire
-from explorer.web.wire import runs as wire_runs
+from explorer.web.wire.finetune import Compared
+from explorer.web.wire.runs import FollowedRun, RunStatus
 from losses import LOSSES
 
 Named = TypeVar("Named", dict[Any, Any], tuple[str, ...])
 
-# Answers
+
+@dataclass(frozen=True)
+class Outlook:
+    """Why a plan cannot be trained, or in how many steps on how many examples, of which `form`;
+    `pace` names the time that a step takes."""
+
+    refused: Problem | None
+    examples: int
+    form: Literal["pairs", "classes", "triplets", "lists"]
+    steps: int
+    pace: str
+
+
+@dataclass(frozen=True)
+class Repetition(Outlook):
+    """The source's experiment on the same data: so many runs."""
+
+    count: int
+
+
+@dataclass(frozen=True)
+class ChosenThere(Sparse):
+    """What the scene of a link says beside its data: `twins` where it leaves them out, and what
+    models it names."""
+
+    loss: str
+    convention: str
+    parameters: dict[str, Setting]
+    threshold: float | None
+    label_range: tuple[float, float] | None
+    extra_negatives: bool
+    twins: Literal["apart", "leave_out", "keep"] = "apart"
+    guide: str = ""
+    teacher_model: str = ""
+
+
+@dataclass(frozen=True)
+class Checked(Outlook):
+    """What the data holds, which losses can learn from it, how long the run will be; within which
+    Spearman, above and below 0, so many held-out pairs stay `by_chance`, at this `level`. `taught`:
+    whether a teacher's scores came with the data; `asked`: about how many pairs a model is asked;
+    `guide_unread`: whether a guide's vectors did, which no trainer reads; `encoder_prompts`: those
+    of the encoder's own configuration. `notes` say how the columns of a dataset of the hub were
+    read; those of a file stand below it."""
+
+    repetition: Repetition
+    of_scene: ChosenThere | None
+    sample: list[Pair]
+    losses: dict[str, Problem | None]
+    train: int
+    held_out: int
+    by_chance: float | None
+    level: str
+    labels: tuple[float, float, int]
+    labelled: bool
+    taught: bool
+    asked: int
+    guide_unread: bool
+    rules: LabelRules
+    skipped: int
+    notes: list[ReadingNote]
+    shared: int
+    rate: float
+    encoder_prompts: dict[str, str]
+    trials: list[Offer]
+    minutes: float | None
+
+
+@dataclass(frozen=True)
+class Pace(Sparse):
+    """Seconds, measured here; nothing of it while a run trains."""
+
+    seconds_to_load: float = 0.0
+    seconds_per_step: float = 0.0
+    seconds_per_evaluation: float = 0.0
+
+
+@dataclass(frozen=True)
+class RunGone:
+    """A run that cannot be followed."""
+
+    error: Problem
+
+
+@dataclass(frozen=True)
+class Watched(Sparse):
+    """The runs that are followed, and, asked for, how all are doing."""
+
+    runs: dict[str, FollowedRun | RunGone]
+    listed: list[RunStatus] | None = None
+
+
+@dataclass(frozen=True)
+class Remarked:
+    """What is striking about a run, and, once it has ended, what it gained."""
+
+    remarks: list[Remark]
+    gain: Gain | None
+    level: str
+
+
+@dataclass(frozen=True)
+class Shared:
+    """The names under which runs can be read by whoever has them."""
+
+    runs: list[str]
 
 
 @functools.lru_cache(maxsize=CORPORA)
@@ -68,82 +176,83 @@ def _corpus(known: TrainingData) -> data.Corpus:
     return data.read(TrainingPlan(data=known))
 
 
-def _check(request: dict) -> Json:
+def _check(request: dict) -> Checked:
     """{plan} → what the data holds, which losses can learn from it, how long the run will be."""
     chosen: Any = request.get("plan")
     plan = read_plan(chosen)
     encoders.check(plan)
     corpus = data.under_teacher(plan, _corpus(plan.data))
-    reasons = data.losses_for(plan, corpus)
-    return {
-        **_outlook(plan, corpus),
-        "repetition": _repetition(plan, corpus),
-        "of_scene": _chosen_in(chosen["data"]),
-        "sample": _sample(corpus.train),
-        "losses": {name: reason and reason.to_json() for name, reason in reasons.items()},
-        "train": len(corpus.train),
-        "held_out": len(corpus.held_out),
-        "by_chance": by_chance([pair[:2] for pair in corpus.held_out]) if corpus.labelled else None,
-        "level": whole_percent(LEVEL),
-        "labels": [min(corpus.labels), max(corpus.labels), len(set(corpus.labels))],
-        "labelled": corpus.labelled,
-        "taught": corpus.teacher is not None,
-        "asked": teaching.pairs_asked(plan, corpus.material),
-        "guide_unread": corpus.brings_guide or _has_vectors(chosen["data"]),
-        "rules": _rules(plan, corpus),
-        "skipped": corpus.skipped,
-        "notes": [one.to_json() for one in corpus.notes] if plan.data.source == "hub" else [],
-        "shared": corpus.shared,
-        "rate": plan.rate,
-        "trials": [dataclasses.asdict(one) for one in offers(plan, runs().room())],
-        "minutes": quota.most_seconds() / 60 if deployment_policy().bounded else None,
-    }
+    return Checked(
+        **vars(_outlook(plan, corpus)),
+        repetition=_repetition(plan, corpus),
+        of_scene=_chosen_in(chosen["data"]),
+        sample=_sample(corpus.train),
+        losses=dict(data.losses_for(plan, corpus)),
+        train=len(corpus.train),
+        held_out=len(corpus.held_out),
+        by_chance=by_chance([pair[:2] for pair in corpus.held_out]) if corpus.labelled else None,
+        level=whole_percent(LEVEL),
+        labels=(min(corpus.labels), max(corpus.labels), len(set(corpus.labels))),
+        labelled=corpus.labelled,
+        taught=corpus.teacher is not None,
+        asked=teaching.pairs_asked(plan, corpus.material),
+        guide_unread=corpus.brings_guide or _has_vectors(chosen["data"]),
+        rules=_rules(plan, corpus),
+        skipped=corpus.skipped,
+        notes=list(corpus.notes) if plan.data.source == "hub" else [],
+        shared=corpus.shared,
+        rate=plan.rate,
+        encoder_prompts=encoders.own_prompts(plan.encoder) if plan.kind == "bi" else {},
+        trials=list(offers(plan, runs().room())),
+        minutes=quota.most_seconds() / 60 if deployment_policy().bounded else None,
+    )
 
 
-def _rules(plan: TrainingPlan, corpus: data.Corpus) -> Json:
+def _rules(plan: TrainingPlan, corpus: data.Corpus) -> LabelRules:
     """How the labels are read, and how many of the training pairs are positive by it."""
     rules = data.rules_for(plan, corpus)
     positives = sum(label >= rules.threshold for *_, label in corpus.train)
-    return {**rules._asdict(), "positives": positives}
+    return LabelRules(**rules._asdict(), positives=positives)
 
 
-def _outlook(plan: TrainingPlan, corpus: data.Corpus) -> Json:
+def _outlook(plan: TrainingPlan, corpus: data.Corpus) -> Outlook:
     """Why the plan cannot be trained, or on how many examples, in how many steps of which pace."""
-    refused = data.why_not(plan, corpus) or quota.why_not(plan, corpus)
     count = examples(plan, corpus.material)
-    return {
-        "refused": refused and refused.to_json(),
-        "examples": count,
-        "form": form_of(plan, corpus.material),
-        "steps": plan.steps_for(count),
-        "pace": _pace_key(plan),
-    }
+    return Outlook(
+        refused=data.why_not(plan, corpus) or quota.why_not(plan, corpus),
+        examples=count,
+        form=cast("Any", form_of(plan, corpus.material)),
+        steps=plan.steps_for(count),
+        pace=_pace_key(plan),
+    )
 
 
-def _repetition(plan: TrainingPlan, corpus: data.Corpus) -> Json:
+def _repetition(plan: TrainingPlan, corpus: data.Corpus) -> Repetition:
     """How many runs the source's experiment takes on this data, and the outlook for each."""
     plans = source.experiment(plan)
     losses = {one.loss: _outlook(one, corpus) for one in plans}.values()
-    worst = next((outlook for outlook in losses if outlook["refused"]), next(iter(losses)))
-    return {"count": len(plans), **worst}
+    worst = next((outlook for outlook in losses if outlook.refused), next(iter(losses)))
+    return Repetition(**vars(worst), count=len(plans))
 
 
-def _chosen_in(given: dict) -> Json | None:
+def _chosen_in(given: dict) -> ChosenThere | None:
     """What was chosen beside the data in the scene of a link: its loss, and its rules."""
     if given["source"] != "link":
         return None
     scene = scene_of(given)
     if scene.loss not in LOSSES:
         return None
-    rules = {
-        name: getattr(scene.rules, name) for name in ("threshold", "label_range", "extra_negatives")
-    }
-    form = {"loss": scene.loss, "convention": scene.convention}
-    if scene.rules.twins == "leave_out":
-        rules["twins"] = twins_of(scene.rules)
-    asked = {"guide": scene.data.guide, "teacher_model": scene.data.teacher_model}
-    rules |= {name: model for name, model in asked.items() if model}
-    return {**form, "parameters": dict(scene.parameters), **rules}
+    return ChosenThere(
+        loss=scene.loss,
+        convention=scene.convention,
+        parameters=cast("Any", dict(scene.parameters)),
+        threshold=scene.rules.threshold,
+        label_range=scene.rules.label_range,
+        extra_negatives=scene.rules.extra_negatives,
+        twins=cast("Any", twins_of(scene.rules)),
+        guide=scene.data.guide,
+        teacher_model=scene.data.teacher_model,
+    )
 
 
 def _has_vectors(given: dict) -> bool:
@@ -164,11 +273,11 @@ def _sample(pairs: Sequence[Pair]) -> list[Pair]:
 # Two trial steps are the same for all who ask, so the times of the last ones are kept; one trial
 # at a time, and none beside a run.
 _trial = threading.Lock()
-_paces: Cache[dict[str, float]] = Cache(PACES)
-PACE = ("seconds_to_load", "seconds_per_step", "seconds_per_evaluation")
+_paces: Cache[Pace] = Cache(PACES)
+PACE = tuple(one.name for one in fields(Pace))
 
 
-def _estimate(request: dict) -> Json:
+def _estimate(request: dict) -> Pace:
     """{plan, repetition?} → seconds to load, and for each step and evaluation, of the plan or of
     one run of the source's experiment on its data, here; {} while a run trains."""
     plan = read_plan(request.get("plan"))
@@ -178,12 +287,12 @@ def _estimate(request: dict) -> Json:
     if known := _paces.get(key):
         return known
     if runs().busy() or not _trial.acquire(blocking=False):
-        return {}
+        return Pace()
     try:
         found = estimate(plan, runs().device, wanted=_nobody_trains)
         if found is None:
-            return {}
-        return _paces.put(key, {name: found[name] for name in PACE})
+            return Pace()
+        return _paces.put(key, Pace(**{name: found[name] for name in PACE}))
     finally:
         _trial.release()
 
@@ -228,19 +337,17 @@ def _repeat(request: dict) -> Json:
     return {"started": compare.start_all(runs(), source.experiment(read_plan(request.get("plan"))))}
 
 
-def _watch(request: dict) -> dict[str, object]:
+def _watch(request: dict) -> Watched:
     """{offsets: {name: offset}, list} → how these runs are doing, and, asked to, all runs."""
-    answer: Json = {"runs": {}}
+    found: dict[str, Any] = {}
     offsets = of_type(dict)(request.get("offsets") or {}, "offsets")
     for name, offset in _few(offsets).items():
         begin = max(whole(offset, f"offsets.{quoted(name)}"), 0)
         try:
-            answer["runs"][name] = runs().status(name, begin)
+            found[name] = runs().status(name, begin)
         except Problem as problem:
-            answer["runs"][name] = {"error": problem.to_json()}
-    if request.get("list"):
-        answer["listed"] = runs().listed()
-    return answer
+            found[name] = RunGone(problem)
+    return Watched(found, cast("Any", runs().listed()) if request.get("list") else None)
 
 
 def _few(named: Named) -> Named:
@@ -294,16 +401,13 @@ def _figure(request: dict) -> Text:
     return figure_text(name, matrix_figure(found, origin=origin, **look), request)
 
 
-def _remark(request: dict) -> Json:
+def _remark(request: dict) -> Remarked:
     """{run} → what is striking about it so far, and once it has ended, what it gained, where that
     says something of other pairs."""
     name = str(request.get("run"))
     gained = remarks.gain_of(runs(), name)
-    return {
-        "remarks": [dataclasses.asdict(remark) for remark in remarks.remarks(runs(), name)],
-        "gain": dataclasses.asdict(gained) if gained and not gained.is_blank else None,
-        "level": whole_percent(LEVEL),
-    }
+    gain = gained if gained and not gained.is_blank else None
+    return Remarked(list(remarks.remarks(runs(), name)), gain, whole_percent(LEVEL))
 
 
 def _compare(request: dict) -> Json:
@@ -347,14 +451,14 @@ def _take(request: dict) -> Json:
     return {"name": path.name, "path": downloads.address_of(path)}
 
 
-def _share(request: dict) -> Json:
+def _share(request: dict) -> Shared:
     """{runs} → the same by the names under which whoever is told them may read them.
 
     A run of somebody else, which was shared with the visitor, keeps the name that it came by.
     """
     names = _few(texts(request.get("runs") or (), "runs"))
     mine = [runs().folder(name).is_mine for name in names]
-    return {"runs": [runs().share(n) if own else n for n, own in zip(names, mine, strict=True)]}
+    return Shared([runs().share(n) if own else n for n, own in zip(names, mine, strict=True)])
 
 
 def _of_runs(
@@ -375,22 +479,22 @@ def _of_runs(
 
 
 SERVED: list[Callable] = [
-    served("check", _check, wire.Checked),
-    served("estimate", _estimate, wire.Pace),
+    served("check", _check),
+    served("estimate", _estimate),
     served("start", _start, compare.Started, keeps=True),
     served("repeat", _repeat, compare.Started, keeps=True),
     served("trials", _trials, compare.Started, keeps=True),
-    served("watch", _watch, wire.Watched),
+    served("watch", _watch),
     _of_runs("steer", _steer, Nothing),
     _of_runs("probe", _probe, Probed),
     _of_runs("figure", _figure, Text),
     served("chart", chart_text),
-    _of_runs("remark", _remark, wire.Remarked),
-    _of_runs("compare", _compare, wire.Compared),
+    _of_runs("remark", _remark, Remarked),
+    _of_runs("compare", _compare, Compared),
     _of_runs("take", _take, Text | Parcel),
-    _of_runs("share", _share, wire_runs.Shared),
-    served("hand_in", hand_in, wire.Upload | wire.UploadUndecided, keeps=True),
-    served("describe", describe_file, wire.Upload | wire.UploadUndecided),
+    _of_runs("share", _share, Shared),
+    served("hand_in", hand_in, keeps=True),
+    served("describe", describe_file),
     SERVED_LOSS,
     *JOBS,
 ]

@@ -5,13 +5,15 @@ import { History } from "../../kit/history.js";
 import * as link from "../../kit/link.js";
 import { pageData } from "../../kit/page_data.js";
 import { Requests } from "../../kit/request.js";
-import { wholeLink } from "../../kit/scene_links.js";
 import { GONE } from "../../kit/server.js";
 import { store as keep, stored } from "../../kit/storage.js";
 import { Store } from "../../kit/store.js";
-import { carriedOver, learn, withoutBlanks } from "../../kit/sums.js";
-import { say } from "../../kit/words.js";
-import { apart } from "./naming.js";
+import { carriedOver, learn } from "../../kit/sums.js";
+import { language } from "../../kit/words.js";
+import { lossIn, planIn } from "./address.js";
+import { Comparison } from "./comparison.js";
+import { groupsOf } from "./groups.js";
+import { PlanFiles } from "./plan_files.js";
 import { ProbeScene } from "./probe_scene.js";
 import { absorb, emptyTrace } from "./traces.js";
 
@@ -48,13 +50,8 @@ import { absorb, emptyTrace } from "./traces.js";
  */
 /** @typedef {{ losses: string[], origin: string }} Caption */
 
-/**
- * Runs that differ in nothing but their seed: `name` tells them apart from the others, `label` says also
- * of how many seeds they are, or of which.
- * @typedef {{ plan: Plan, names: string[], colour: string, name: string, label: string }} RunGroup
- */
-
-/** @typedef {{ began: number, list: boolean, answer: Answer<"watch"> | null | undefined }} ToldLogs */
+/** @typedef {{ began: number, list: boolean, answer: Answer<"watch"> | null | undefined }} ReadLogs */
+/** @typedef {import("../../wire").Remarked} Remarks */
 
 const LIVE = new Set(["queued", "loading", "training", "paused", "saving"]);
 const LIVE_MS = 200,
@@ -62,41 +59,14 @@ const LIVE_MS = 200,
   SETTLED_MS = 250;
 const MOST_SHOWN = 24;
 const MOST_KNOWN = 200;
-const COLOURS = ["accent", "up", "floor", "collapse", "down", "faint"];
 
 // The runs that this browser began or looked at.
 const known = () => (stored("runs") ?? "").split(",").filter(Boolean);
 /** @param {string[]} names */
 const know = (names) => keep("runs", [...new Set([...names, ...known()])].slice(0, MOST_KNOWN).join(","));
 
-/**
- * A loss and a data set in an address, as another page writes them: an example by its name, a file that the
- * server has, or the link of a scene.
- * @param {string} text
- * @returns {PlanChange | null}
- */
-function broughtIn(text) {
-  const said = new URLSearchParams(text);
-  const loss = lossIn(text);
-  if (!loss || !Object.hasOwn(pageData.losses, loss)) return null;
-  const of = { loss, convention: "", parameters: {} };
-  const [example, file, scene] = ["example", "file", "link"].map((name) => said.get(name));
-  if (example) {
-    const isPractice = pageData.finetune.practice.includes(example);
-    return { ...of, data: isPractice ? { source: "practice", practice: example } : { source: "example", example } };
-  }
-  if (file) {
-    const columns = Object.fromEntries(
-      [...said].filter(([key]) => key.startsWith("c.")).map(([key, column]) => [key.slice(2), column]),
-    );
-    const known = { file, name: said.get("name") ?? "", encoding: said.get("encoding") ?? "" };
-    return { ...of, data: { source: "file", ...known, columns, alternatives: [] } };
-  }
-  return scene ? { ...of, data: { source: "link", link: wholeLink(scene) } } : null;
-}
-
-/** @param {string} text */
-const lossIn = (text) => withoutBlanks(new URLSearchParams(text).get("loss") ?? "");
+/** @type {Remarks} */
+const NO_REMARKS = { remarks: [], gain: null, level: "" };
 
 export class FinetunePage extends Bus {
   constructor() {
@@ -117,13 +87,17 @@ export class FinetunePage extends Bus {
       async (request) => (await this.server?.probe(request)) ?? null,
       () => this.publish("probe"),
     );
-    /** @type {Figure[]} */
-    this.charts = []; // what can be taken away as figures: charts, and drawings of one moment
-    /** @type {Figure[]} */
-    this.stills = [];
-    /** @type {Map<string, import("../../wire").Gain>} */
-    /** @type {string[] | null} */
-    this.verdict = null; // how the shown runs came out, in sentences
+    /** @type {Map<string, Figure & { update: import("../../kit/chart.js").LineChart["update"] }>} */
+    this.charts = new Map(); // what can be taken away as figures: charts, and drawings of one moment
+    /** @type {Map<string, Figure>} */
+    this.stills = new Map();
+    this.files = new PlanFiles(this);
+    this.comparison = new Comparison(this); // of the runs that are shown
+    this.isStarting = false;
+    this.remarks = NO_REMARKS; // of the run that is looked at
+    this.remarked = ""; // the run and how far it was when it was asked about
+    /** @type {Requests<{ id: string, answer: Answer<"remark"> | null | undefined }>} */
+    this.remarking = new Requests({ ask: () => this.askRemarks(), take: (found) => this.takeRemarks(found) });
     /** @type {History | null} */
     this.history = null;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -137,8 +111,8 @@ export class FinetunePage extends Bus {
         this.publish("checked");
       },
     });
-    /** @type {Requests<ToldLogs>} */
-    this.logs = new Requests({ between: true, ask: () => this.readLogs(), take: (told) => this.hearLogs(told) });
+    /** @type {Requests<ReadLogs>} */
+    this.logs = new Requests({ between: true, ask: () => this.readLogs(), take: (read) => this.takeRead(read) });
     this.listed = 0;
     this.arrived = false;
   }
@@ -146,6 +120,10 @@ export class FinetunePage extends Bus {
   /** @param {import("../../kit/types").Asking<FinetuneServer>} server */
   async connect(server) {
     this.server = server;
+    for (const topic of ["run", "shown"]) {
+      this.on(topic, () => this.remark());
+      this.on(topic, () => this.comparison.ask());
+    }
     const { before, after } = this.beside;
     await this.learn([this.plan, ...before, ...after]);
     this.history = new History({
@@ -166,7 +144,7 @@ export class FinetunePage extends Bus {
    */
   async open(text) {
     await this.learn([{ loss: lossIn(text) }]);
-    const data = broughtIn(text);
+    const data = planIn(text);
     if (!data) {
       this.show(link.read(this.store.table, text).shown.slice(0, MOST_SHOWN));
       return true;
@@ -215,13 +193,13 @@ export class FinetunePage extends Bus {
 
   // What was chosen last is still there after a reload, and on coming back from another page.
   draft() {
-    let kept = null;
+    let last = null;
     try {
-      kept = JSON.parse(stored("finetune") ?? "null");
+      last = JSON.parse(stored("finetune") ?? "null");
     } catch {
       /* not one of ours */
     }
-    return this.store.known({ plan: kept?.plan ?? {}, beside: kept?.beside ?? {} });
+    return this.store.known({ plan: last?.plan ?? {}, beside: last?.beside ?? {} });
   }
 
   check() {
@@ -229,11 +207,16 @@ export class FinetunePage extends Bus {
   }
 
   /**
-   * Every change of what is chosen is kept.
+   * Every change of what is chosen is stored, with the example and the model that were chosen last.
    * @param {{ plan?: PlanChange, beside?: Partial<Beside> }} patch
    */
   choose(patch) {
     this.store.update(patch);
+    const { data, encoder } = this.plan;
+    if (data.source === "practice") this.store.update({ beside: { ready: data.practice } });
+    if (data.source === "example") this.store.update({ beside: { ready: data.example } });
+    const { embedded, scratch } = pageData.finetune;
+    if (![embedded, scratch].includes(encoder)) this.store.update({ beside: { model: encoder } });
     keep("finetune", JSON.stringify({ plan: this.plan, beside: this.beside }));
   }
 
@@ -248,6 +231,44 @@ export class FinetunePage extends Bus {
   /** @param {Partial<Beside>} beside */
   setBeside(beside) {
     this.choose({ beside });
+    this.publish("beside");
+  }
+
+  // The losses to be trained: the one in the controls is the plan's, some stand before it and some after.
+  chosenForms() {
+    const { loss, convention, parameters } = this.plan;
+    return [...this.beside.before, { loss, convention, parameters }, ...this.beside.after];
+  }
+
+  distinctForms() {
+    return [...new Map(this.chosenForms().map((form) => [JSON.stringify(form), form])).values()];
+  }
+
+  /**
+   * Choose these losses, of which the one at a place (the last) comes into the controls.
+   * @param {Form[]} all
+   */
+  putForms(all, at = all.length - 1) {
+    this.choose({ beside: { before: all.slice(0, at), after: all.slice(at + 1) } });
+    this.setPlan(all[at]);
+  }
+
+  /**
+   * Where a problem of the plan can be put right.
+   * @param {{ about?: string }} problem
+   */
+  placeOf({ about = "" }) {
+    const place = about === "scores" ? "loss" : about;
+    return ["encoder", "guide", "teacher", "loss"].includes(place) ? place : "data";
+  }
+
+  /**
+   * What the server found wrong at a place of the plan.
+   * @param {string} place
+   */
+  problemAt(place) {
+    const error = this.checked?.error;
+    return error && this.placeOf(error) === place ? error : null;
   }
 
   /** @param {PlanChange} plan */
@@ -320,7 +341,7 @@ export class FinetunePage extends Bus {
     this.logs.ask();
   }
 
-  /** @returns {Promise<ToldLogs>} */
+  /** @returns {Promise<ReadLogs>} */
   async readLogs() {
     const began = Date.now();
     const list = began - this.listed > LIST_MS;
@@ -332,13 +353,13 @@ export class FinetunePage extends Bus {
     if (!wanted.length && !list) return { began, list, answer: undefined };
     const offsets = Object.fromEntries(wanted.map((name) => [name, this.traces.get(name)?.offset ?? 0]));
     const answer = await this.server?.watch({ offsets, list });
-    const told = [...Object.values(answer?.runs ?? {}), ...(answer?.listed ?? [])];
-    await this.learn(told.map(({ plan }) => plan ?? {}));
+    const statuses = [...Object.values(answer?.runs ?? {}), ...(answer?.listed ?? [])];
+    await this.learn(statuses.map(({ plan }) => plan ?? {}));
     return { began, list, answer };
   }
 
-  /** @param {ToldLogs} told */
-  hearLogs({ began, list, answer }) {
+  /** @param {ReadLogs} read */
+  takeRead({ began, list, answer }) {
     if (answer?.runs) this.takeLogs(answer, list);
     else if (answer !== undefined) this.fail(answer?.error ?? GONE);
     const live = !this.problem && this.shown.some((name) => !this.traces.get(name)?.done);
@@ -428,6 +449,17 @@ export class FinetunePage extends Bus {
     if (changed.length) this.publish("at");
   }
 
+  /**
+   * Let a figure be taken away.
+   * @template {Figure} One
+   * @param {Map<string, One>} figures
+   * @param {One} one
+   */
+  offer(figures, one) {
+    figures.set(one.name, one);
+    this.publish("figures");
+  }
+
   // ---- Runs that begin and end ---------------------------------------------------------------
 
   /** @param {Promise<Answer<"start"> | null> | undefined} starting */
@@ -463,8 +495,38 @@ export class FinetunePage extends Bus {
   }
 
   /** @param {PagePlan[]} plans */
-  start(plans) {
-    return this.queue(this.server?.start({ plans }));
+  async start(plans) {
+    this.setStarting(true);
+    await this.queue(this.server?.start({ plans }));
+    this.setStarting(false);
+  }
+
+  /** @param {boolean} isStarting */
+  setStarting(isStarting) {
+    this.isStarting = isStarting;
+    this.publish("starting");
+  }
+
+  // Every loss that is chosen, under each of its seeds.
+  startChosen() {
+    const { plan, beside } = this;
+    const seeds = Array.from({ length: beside.seeds }, (_, place) => plan.seed + place);
+    this.cancel();
+    return this.start(this.distinctForms().flatMap((form) => seeds.map((seed) => ({ ...plan, ...form, seed }))));
+  }
+
+  // A run that takes seconds, for a reader who has chosen nothing yet.
+  async startQuick() {
+    const { quick, practice } = pageData.finetune;
+    const { data, ...first } = this.store.usual.plan;
+    const { held_out_share, augment } = data;
+    const pairs = { source: "practice", practice: language() === "zh" ? practice.at(-1) : practice[0] };
+    await this.takeOver({
+      ...first,
+      ...quick,
+      data: { ...data, ...this.plan.data, held_out_share, augment, ...pairs },
+    });
+    return this.start([structuredClone(this.plan)]);
   }
 
   /**
@@ -488,35 +550,39 @@ export class FinetunePage extends Bus {
     this.tick();
   }
 
-  /**
-   * The shown runs, a colour for each group.
-   * @returns {RunGroup[]}
-   */
+  /** The shown runs in groups that differ in their seed alone. */
   groups() {
-    /** @type {Map<string, { plan: Plan, names: string[], colour: string }>} */
-    const found = new Map();
-    for (const name of this.order) {
-      const plan = this.traces.get(name)?.about?.plan;
-      if (!plan) continue;
-      const key = JSON.stringify({ ...plan, seed: 0 });
-      const group = found.get(key) ?? { plan, names: [], colour: COLOURS[found.size % COLOURS.length] };
-      group.names.push(name);
-      found.set(key, group);
-    }
-    const all = [...found.values()];
-    const seeds = new Set(all.map(({ plan }) => plan.seed));
-    const called = apart(all.map(({ plan }) => plan));
-    return all.map((group, place) => {
-      const { plan, names } = group;
-      const seed =
-        names.length > 1
-          ? say("finetune.mean_of", { count: names.length })
-          : seeds.size > 1
-            ? say("finetune.seed_is", { seed: plan.seed })
-            : "";
-      const name = called[place];
-      return { ...group, name, label: [name, seed].filter(Boolean).join(" · ") };
-    });
+    return groupsOf(
+      this.order.flatMap((name) => {
+        const about = this.traces.get(name)?.about;
+        return about ? [{ id: name, plan: about.plan }] : [];
+      }),
+    );
+  }
+
+  // ---- What the server says of the run that is looked at ------------------------------------
+
+  // It is asked anew at each evaluation and at the end.
+  remark() {
+    const trace = this.trace();
+    const id = trace?.about?.id;
+    const key = `${id}:${trace?.evaluations.length}:${Boolean(trace?.about?.summary)}`;
+    if (!id || key === this.remarked) return;
+    if (!this.remarked.startsWith(`${id}:`)) this.remarks = NO_REMARKS;
+    this.remarked = key;
+    this.remarking.ask();
+  }
+
+  async askRemarks() {
+    const [id] = this.shown;
+    return { id, answer: id ? await this.server?.remark({ run: id }) : null };
+  }
+
+  /** @param {{ id: string, answer: Answer<"remark"> | null | undefined }} found */
+  takeRemarks({ id, answer }) {
+    if (id !== this.shown[0]) return;
+    this.remarks = answer?.remarks ? answer : NO_REMARKS;
+    this.publish("remarks");
   }
 }
 

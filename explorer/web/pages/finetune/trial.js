@@ -7,19 +7,20 @@ import { roughly } from "./naming.js";
 /** @typedef {import("../../wire").Pace} Pace */
 
 /**
- * `outlook` gives what the server foresees (steps and the key of their pace), or nothing while there is no
- * telling; `asked` the request; `told` hears of every change.
+ * `outlook` gives what the server foresees (steps and the key of their pace), or nothing where it cannot;
+ * `request` what to time. Each change is published as "pace".
  * @param {import("./state.js").FinetunePage} channel
- * @param {{ outlook: () => { steps: number, pace: string } | null | undefined, asked: () => object,
- *   told: () => void, failed: (problem: import("../../kit/types").Notice) => void }} about
+ * @param {{ outlook: () => { steps: number, pace: string } | null | undefined, request: () => object }} about
  */
-export function timeTrial(channel, { outlook, asked, told, failed }) {
+export function timeTrial(channel, { outlook, request }) {
   const facts = pageData.finetune;
   const SETTLED_MS = 1200,
     LATER_MS = 3000;
   /** @type {Map<string, Pace>} */
   const paces = new Map();
   let trying = "";
+  /** @type {import("../../kit/types").Notice | null} */
+  let failure = null;
   /** @type {ReturnType<typeof setTimeout> | null} */
   let due = null;
   const key = () => outlook()?.pace ?? "";
@@ -34,7 +35,7 @@ export function timeTrial(channel, { outlook, asked, told, failed }) {
         due = null;
         then();
       }, ms);
-    told();
+    channel.publish("pace");
   }
 
   function settle() {
@@ -43,18 +44,18 @@ export function timeTrial(channel, { outlook, asked, told, failed }) {
   }
 
   async function measure() {
-    const wanted = key();
+    const timed = key();
     const { server } = channel;
-    if (trying || !wanted || !server || document.hidden || pace()) return;
-    trying = wanted;
-    told();
-    const answer = await channel.work(server, "estimate", asked());
+    if (trying || !timed || !server || document.hidden || pace()) return;
+    trying = timed;
+    channel.publish("pace");
+    const answer = await channel.work(server, "estimate", request());
     trying = "";
-    if (answer?.seconds_per_step) paces.set(wanted, answer);
-    told();
-    if (wanted !== key()) settle();
-    else if (answer?.error) failed(answer.error);
-    else if (answer && !pace()) wait(settle, LATER_MS); // the server is busy
+    if (answer?.seconds_per_step) paces.set(timed, answer);
+    failure = timed === key() ? (answer?.error ?? null) : null;
+    channel.publish("pace");
+    if (timed !== key()) settle();
+    else if (!failure && answer && !pace()) wait(settle, LATER_MS); // the server is busy
   }
 
   /**
@@ -71,8 +72,11 @@ export function timeTrial(channel, { outlook, asked, told, failed }) {
     return say(count > 1 ? "finetune.takes_many" : "finetune.takes", { steps, count, time: roughly(count * seconds) });
   }
 
-  channel.on("plan", () => wait(null));
+  channel.on("plan", () => {
+    failure = null;
+    wait(null);
+  });
   channel.on("runs", settle);
   document.addEventListener("visibilitychange", settle);
-  return { settle, sentence };
+  return { settle, sentence, failure: () => failure };
 }

@@ -22,6 +22,7 @@ from explorer.runtime import downloads, jobs
 from explorer.runtime.cache import Cache, cache_folder
 from explorer.runtime.limits import PACES
 from explorer.runtime.problem import Problem
+from explorer.runtime.sendable import plain
 from explorer.runtime.visitors import as_visitor, new_key
 from explorer.sources import textbook
 from explorer.sources.encoders import EMBEDDED
@@ -47,13 +48,25 @@ def uploads(tmp_path, monkeypatch):
 
 def hand_in(text: str) -> dict[str, object]:
     content = base64.b64encode(text.encode()).decode()
-    return plans.hand_in({"name": "pairs.csv", "content": content})
+    return hand({"name": "pairs.csv", "content": content})
+
+
+def check(request: object) -> dict[str, object]:
+    return plain(requests._check(request))
+
+
+def describe(request: object) -> dict[str, object]:
+    return plain(plans.describe_file(request))
+
+
+def hand(request: object) -> dict[str, object]:
+    return plain(plans.hand_in(request))
 
 
 def test_the_first_plan_is_one_that_can_start():
     plan = plans.read_plan(FIRST)
     assert plan == dataclasses.replace(TrainingPlan(), steps=state.FIRST_STEPS, data=plan.data)
-    found = requests._check({"plan": FIRST})
+    found = check({"plan": FIRST})
     assert found["refused"] is None
     assert found["train"] + found["held_out"] == len(practice_pairs(plan.data.name))
     assert found["steps"] == state.FIRST_STEPS
@@ -129,7 +142,7 @@ def test_a_file_is_handed_in_and_read_by_its_token(uploads):
     assert plans.read_plan(asked(source="file", **found_in(found))).data.file == str(
         uploads / found["file"]
     )
-    checked = requests._check({"plan": asked(source="file", **found_in(found))})
+    checked = check({"plan": asked(source="file", **found_in(found))})
     assert checked["labels"] == [0.0, 2.0, 3]
 
 
@@ -140,11 +153,11 @@ def found_in(answer: dict) -> dict[str, object]:
 def test_the_encoding_of_a_file_is_said_and_can_be_chosen(uploads):
     rows = "".join(f"Чай {i} ещё горячий.,Чай {i} уже остыл.,{i % 3}\n" for i in range(20))
     content = base64.b64encode(f"sentence1,sentence2,score\n{rows}".encode("koi8-r")).decode()
-    found = plans.hand_in({"name": "tea.csv", "content": content})
+    found = hand({"name": "tea.csv", "content": content})
     assert found["encoding"] == "KOI8-R"
     assert dict(found["encodings"])["KOI8-R"].startswith("Чай 0 ещё")
     known = {**found_in(found), "encoding": "Windows-1251"}
-    assert plans.describe_file(known)["encoding"] == "Windows-1251"
+    assert describe(known)["encoding"] == "Windows-1251"
     for encoding in ("", "cp1251"):
         plan = plans.read_plan(asked(source="file", **{**known, "encoding": encoding}))
         assert plan.data.encoding == encoding
@@ -154,7 +167,7 @@ def test_the_encoding_of_a_file_is_said_and_can_be_chosen(uploads):
     assert plans.uploaded_pairs({**on, "encoding": ""}).pairs[0][0] == "Чай 0 ещё горячий."
     assert plans.uploaded_pairs(on).pairs[0][0] != "Чай 0 ещё горячий."
     few = base64.b64encode("sentence1,sentence2,score\nВАЙ,b,1\n".encode("koi8-r")).decode()
-    unclear = plans.hand_in({"name": "few.csv", "content": few})
+    unclear = hand({"name": "few.csv", "content": few})
     assert unclear["problem"]["key"] == "problem.file_encoding"
     assert "ВАЙ" in dict(unclear["encodings"])["KOI8-R"]
 
@@ -166,12 +179,12 @@ def test_columns_that_are_not_recognised_are_offered(uploads):
     assert list(found["columns"]) == ["a", "b", "c", "d", "e"]
     known = found_in(found)
     # One after the other: what is chosen is kept while the rest is still open.
-    partly = plans.describe_file({**known, "columns": {"first": "b"}})
+    partly = describe({**known, "columns": {"first": "b"}})
     assert partly["chosen"] == {"first": "b", "second": "", "score": ""}
     twice = {"first": "b", "second": "b", "score": "d"}
-    assert plans.describe_file({**known, "columns": twice})["chosen"] == twice
+    assert describe({**known, "columns": twice})["chosen"] == twice
     chosen = {"first": "b", "second": "c", "score": "d"}
-    assert plans.describe_file({**known, "columns": chosen})["used"] == 20
+    assert describe({**known, "columns": chosen})["used"] == 20
 
 
 def test_a_held_out_file_is_read_by_the_columns_of_the_other_where_it_has_them(uploads):
@@ -187,15 +200,15 @@ def test_a_held_out_file_is_read_by_the_columns_of_the_other_where_it_has_them(u
         file = hand_in(text)["file"]
         held = {"held_out_file": file, "held_out_name": "held.csv"}
         told = {"file": file, "name": "held.csv", "columns": chosen, "held_out": True}
-        assert plans.describe_file(told)["used"] == count
-        found = requests._check({"plan": {**plan, "data": {**plan["data"], **held}}})
+        assert describe(told)["used"] == count
+        found = check({"plan": {**plan, "data": {**plan["data"], **held}}})
         assert (found["train"], found["held_out"]) == (20, count)
         assert 0 < found["by_chance"] < 1
         assert found["level"] == "98%"
 
 
 def test_which_losses_can_learn_and_why_the_others_cannot():
-    found = requests._check({"plan": {**FIRST, "kind": "cross", "loss": "info_nce"}})
+    found = check({"plan": {**FIRST, "kind": "cross", "loss": "info_nce"}})
     assert found["refused"]["key"] == "problem.training_needs_vectors"
     assert found["losses"]["info_nce"] == found["refused"]
     assert found["losses"]["cosent"] is None
@@ -225,12 +238,12 @@ def test_only_known_words_steer(what):
 
 def test_a_space_says_its_bounds_before_the_start(monkeypatch):
     long = {**FIRST, "steps": 100_000}
-    assert requests._check({"plan": long})["refused"] is None
-    assert requests._check({"plan": long})["minutes"] is None
+    assert check({"plan": long})["refused"] is None
+    assert check({"plan": long})["minutes"] is None
     monkeypatch.setenv("SPACE_ID", "somebody/lossprism")
     with as_visitor(new_key()):
-        found = requests._check({"plan": FIRST})
-        refused = requests._check({"plan": long})["refused"]
+        found = check({"plan": FIRST})
+        refused = check({"plan": long})["refused"]
     assert (found["refused"], found["minutes"]) == (None, 10)
     assert refused["key"] == "problem.training_shared_length"
 
@@ -253,7 +266,7 @@ def machine(monkeypatch):
 
 def test_trial_steps_are_timed_once_for_all_who_ask(machine):
     first = requests._estimate({"plan": FIRST})
-    assert first["seconds_per_step"] == 0.5
+    assert first.seconds_per_step == 0.5
     assert requests._estimate({"plan": {**FIRST, "steps": 7, "seed": 3}}) == first
     assert requests._estimate({"plan": {**FIRST, "parameters": {"scale": 9}}}) == first
     assert len(machine.trials) == 1
@@ -268,7 +281,7 @@ def test_trial_steps_are_timed_once_for_all_who_ask(machine):
 def test_the_time_of_the_experiment_of_the_source_is_that_of_its_runs(machine):
     plan = plans.read_plan({**FIRST, "epochs": 2, "steps": 0})
     runs = source.experiment(plan)
-    found = requests._check({"plan": {**FIRST, "epochs": 2, "steps": 0}})["repetition"]
+    found = check({"plan": {**FIRST, "epochs": 2, "steps": 0}})["repetition"]
     count = examples(runs[0], data.read(plan).material)
     assert (found["count"], found["steps"]) == (len(runs), runs[0].steps_for(count))
     assert found["refused"] is None
@@ -281,7 +294,7 @@ def test_the_time_of_the_experiment_of_the_source_is_that_of_its_runs(machine):
 def test_what_keeps_the_experiment_from_being_repeated_is_said_before():
     alike = tuple((f"a {i}", f"b {i}", "1") for i in range(20))
     link = Scenario(data=Data(source="table", rows=alike)).to_link()
-    found = requests._check({"plan": {**asked(source="link", link=link), "loss": "info_nce"}})
+    found = check({"plan": {**asked(source="link", link=link), "loss": "info_nce"}})
     assert found["refused"] is None
     assert found["repetition"]["refused"]["key"] == "problem.training_one_label"
 
@@ -289,7 +302,7 @@ def test_what_keeps_the_experiment_from_being_repeated_is_said_before():
 def test_a_link_says_the_loss_and_the_rules_that_were_chosen_there():
     rules = Rules(threshold=3.0, label_range=(1.0, 5.0), extra_negatives=False)
     scene = Scenario(loss="circle", parameters=(("scale", 30.0),), rules=rules)
-    found = requests._check({"plan": asked(source="link", link=scene.to_link())})["of_scene"]
+    found = check({"plan": asked(source="link", link=scene.to_link())})["of_scene"]
     plan = {**asked(source="link", link=scene.to_link()), **found}
     taken = plans.read_plan(plan)
     assert (taken.loss, dict(taken.parameters)) == ("circle", {"scale": 30.0})
@@ -297,10 +310,10 @@ def test_a_link_says_the_loss_and_the_rules_that_were_chosen_there():
     assert taken.label_range == (1, 5)
     assert taken.twins == "apart"
     leaving = dataclasses.replace(scene, rules=Rules(twins="leave_out"))
-    found = requests._check({"plan": asked(source="link", link=leaving.to_link())})["of_scene"]
+    found = check({"plan": asked(source="link", link=leaving.to_link())})["of_scene"]
     assert found["twins"] == "leave_out"
-    assert requests._check({"plan": plan})["refused"] is None
-    assert requests._check({"plan": FIRST})["of_scene"] is None
+    assert check({"plan": plan})["refused"] is None
+    assert check({"plan": FIRST})["of_scene"] is None
 
 
 def test_a_link_says_which_guide_and_teacher_were_named_there(monkeypatch):
@@ -308,21 +321,21 @@ def test_a_link_says_which_guide_and_teacher_were_named_there(monkeypatch):
     named = {"guide": EMBEDDED, "teacher_model": EMBEDDED}
     scene = Scenario(data=Data(source="table", rows=listed, **named), loss="distill_kl")
     chosen = asked(source="link", link=scene.to_link())
-    found = requests._check({"plan": chosen})["of_scene"]
+    found = check({"plan": chosen})["of_scene"]
     taken = {**chosen, **found}
     plan = plans.read_plan(taken)
     assert (plan.guide, plan.teacher_model) == (EMBEDDED, EMBEDDED)
-    checked = requests._check({"plan": taken})
+    checked = check({"plan": taken})
     assert (checked["refused"], checked["losses"]["margin_mse"]) == (None, None)
     assert (checked["taught"], checked["asked"]) == (False, checked["train"])  # each in a list
-    assert requests._check({"plan": {**taken, "loss": "gist"}})["asked"] == 0
-    unnamed = requests._check({"plan": {**taken, "teacher_model": ""}})
+    assert check({"plan": {**taken, "loss": "gist"}})["asked"] == 0
+    unnamed = check({"plan": {**taken, "teacher_model": ""}})
     assert unnamed["refused"]["key"] == "problem.training_needs_teacher"
     # Strangers name no folder of the machine.
     monkeypatch.setenv("SPACE_ID", "somebody/space")
     for loss, name in (("distill_kl", "teacher_model"), ("gist", "guide")):
         with pytest.raises(Problem) as refused:
-            requests._check({"plan": {**taken, "loss": loss, name: "/etc"}})
+            check({"plan": {**taken, "loss": loss, name: "/etc"}})
         assert refused.value.key == "problem.encoder_local_refused"
         assert refused.value.about == name.removesuffix("_model")
 
@@ -335,14 +348,14 @@ def test_a_guides_vectors_are_said_not_to_be_read():
     ]
     content = "\n".join(map(json.dumps, rows)).encode()
     packed = base64.b64encode(content).decode()
-    told = plans.hand_in({"name": "x.jsonl", "content": packed})
+    told = hand({"name": "x.jsonl", "content": packed})
     assert list(told["chosen"]) == ["first", "second", "score", "teacher"]
     plan = asked(source="file", file=told["file"], name="x.jsonl")
-    assert requests._check({"plan": {**plan, "loss": "gist"}})["guide_unread"] is True
+    assert check({"plan": {**plan, "loss": "gist"}})["guide_unread"] is True
     typed = tuple((row["question"], row["answer"], "") for row in rows)
     for guided in ((), (("why 0?", "AACAPw=="),)):
         scene = Scenario(data=Data(source="table", rows=typed, guided=guided), loss="gist")
-        linked = requests._check({"plan": asked(source="link", link=scene.to_link())})
+        linked = check({"plan": asked(source="link", link=scene.to_link())})
         assert linked["guide_unread"] is bool(guided)
 
 
@@ -358,10 +371,10 @@ def test_only_the_last_times_are_kept(machine, monkeypatch):
 
 def test_nothing_is_timed_beside_a_run_or_another_trial(machine):
     machine.busy = True
-    assert requests._estimate({"plan": FIRST}) == {}
+    assert requests._estimate({"plan": FIRST}) == requests.Pace()
     machine.busy = False
     with requests._trial:
-        assert requests._estimate({"plan": FIRST}) == {}
+        assert requests._estimate({"plan": FIRST}) == requests.Pace()
     assert machine.trials == []
 
 
@@ -376,7 +389,7 @@ def test_a_trial_gives_way_to_a_run_and_to_a_changed_plan(machine):
 
 
 def test_the_sample_goes_from_the_highest_label_to_the_lowest():
-    sample = requests._check({"plan": FIRST})["sample"]
+    sample = check({"plan": FIRST})["sample"]
     labels = [label for *_, label in sample]
     assert labels == [5, labels[1], 0]
     known = {(a, b): label for a, b, label in practice_pairs(FIRST["data"]["practice"])}
@@ -446,4 +459,4 @@ def test_one_request_names_so_many_runs(tmp_path, monkeypatch, name, asked):
     with pytest.raises(Problem, match=f"most {requests.NAMED_RUNS} runs"):
         function(asked(names))
     if name == "watch":
-        assert len(function(asked(names[1:]))["runs"]) == requests.NAMED_RUNS
+        assert len(plain(function(asked(names[1:])))["runs"]) == requests.NAMED_RUNS

@@ -1,0 +1,198 @@
+// How the runs that are shown compare, once they have ended: on their held-out pairs, or on a file of the reader's.
+import { Bus } from "../../kit/bus.js";
+import { sent, tooLarge } from "../../kit/files.js";
+import { showWithin } from "../../kit/numbers.js";
+import { pageData } from "../../kit/page_data.js";
+import { newestOf, Requests } from "../../kit/request.js";
+import { GONE } from "../../kit/server.js";
+import { say } from "../../kit/words.js";
+import { PLACES } from "./naming.js";
+
+/** @typedef {import("../../wire").Compared} Compared */
+/** @typedef {import("./plan_files.js").ReadFile} ReadFile */
+/** @typedef {{ file: string, name: string, columns: Record<string, string>, encoding: string }} OnFile */
+
+/** @type {("spearman" | "accuracy_at_1")[]} what groups are judged by, the first that two of them have */
+const LEADING = ["spearman", "accuracy_at_1"];
+
+/**
+ * A mean with its deviation over seeds.
+ * @param {string} figure
+ * @param {Partial<import("../../wire").Spread>} [found]
+ */
+export const spreadOf = (figure, { mean, spread: deviation } = {}) =>
+  mean === undefined ? "—" : showWithin(mean, deviation, figure === "loss" ? null : PLACES);
+
+export class Comparison {
+  /** @param {import("./state.js").FinetunePage} channel */
+  constructor(channel) {
+    this.channel = channel;
+    this.jobs = new Bus(); // of its own: a change of the plan ends those of the page
+    /** @type {Compared | null} */
+    this.answer = null;
+    /** @type {ReadFile | null} */
+    this.file = null; // that was handed in
+    /** @type {OnFile | null} */
+    this.chosen = null; // the file that runs are measured on; null for the held-out pairs
+    /** @type {import("../../kit/types").Notice | null} */
+    this.problem = null;
+    this.newest = newestOf();
+    this.requested = JSON.stringify([[], null]);
+    /** @type {string[]} */
+    this.names = []; // of the runs that are compared
+    this.isLeft = false; // whether other runs were asked about meanwhile
+    /** @type {Requests<import("./state.js").Answer<"compare"> | null>} */
+    this.requests = new Requests({
+      ask: async () => (this.names.length ? this.measured() : null),
+      take: (found) => {
+        if (!found && this.chosen) return; // cancelled, or other pairs were chosen meanwhile
+        this.answer = found?.groups ? found : null;
+        this.publish();
+      },
+    });
+  }
+
+  publish() {
+    this.channel.publish("compared");
+  }
+
+  /** Compare the shown runs that have ended, where these or the pairs are others than before. */
+  ask() {
+    const ended = this.channel.shown.filter((name) => this.channel.trace(name)?.about?.summary);
+    const key = JSON.stringify([ended, this.chosen]);
+    if (key === this.requested) return;
+    [this.requested, this.names] = [key, ended];
+    this.isLeft = true;
+    this.jobs.cancel();
+    this.requests.ask();
+  }
+
+  async measured() {
+    const { channel, chosen, names: runs } = this;
+    const { server } = channel;
+    if (!server) return null;
+    if (!chosen) return channel.heard(server.compare({ runs }));
+    this.isLeft = false;
+    const answer = await this.jobs.work(server, "compare", { runs, on: chosen });
+    if (this.isLeft || chosen !== this.chosen) return null;
+    if (answer && !answer.error) return answer;
+    this.choose(null);
+    this.complain(answer ? answer.error : null); // cancelled: there is nothing to say
+    return null;
+  }
+
+  // ---- A file of pairs that no run has seen -------------------------------------------------
+
+  /** @param {import("../../kit/types").Notice | null | undefined} problem */
+  complain(problem) {
+    this.problem = problem ?? null;
+    this.publish();
+  }
+
+  /**
+   * Measure on these pairs; null for the held-out ones.
+   * @param {OnFile | null} next
+   */
+  choose(next) {
+    if (JSON.stringify(next) === JSON.stringify(this.chosen)) return; // the same columns, chosen again
+    this.jobs.cancel();
+    this.chosen = next;
+    this.complain(null);
+    this.ask();
+  }
+
+  // The file stays at hand after one has gone back, or what went wrong can be put right.
+  measure() {
+    if (!this.file || this.file.problem) return;
+    const { file, name, chosen: columns } = this.file;
+    this.choose({ file, name, columns, encoding: encodingOf(this.file) });
+  }
+
+  /** @param {File} file */
+  async handIn(file) {
+    const refusal = tooLarge(file, pageData.limits.bytes);
+    if (refusal) this.complain(refusal);
+    else this.read(async () => (await this.channel.server?.hand_in(await sent(file))) ?? null);
+  }
+
+  /** @param {() => Promise<import("./plan_files.js").FileAnswer | null>} ask */
+  async read(ask) {
+    const answer = (await this.newest(ask)) ?? { error: GONE };
+    if (answer.error) return this.complain(answer.error);
+    this.file = answer;
+    this.complain(answer.problem);
+    if (!answer.problem) this.measure();
+  }
+
+  /** @param {{ columns?: Record<string, string>, encoding: string }} how */
+  reread(how) {
+    if (!this.file) return;
+    const { file, name } = this.file;
+    this.read(async () => (await this.channel.server?.describe({ file, name, ...how })) ?? null);
+  }
+
+  /**
+   * @param {string} role
+   * @param {string} column
+   */
+  assign(role, column) {
+    if (!this.file) return;
+    this.file = { ...this.file, chosen: { ...this.file.chosen, [role]: column } }; // before the answer comes
+    const columns = Object.fromEntries(Object.entries(this.file.chosen).filter(([, one]) => one));
+    this.reread({ columns, encoding: encodingOf(this.file) });
+  }
+
+  // ---- What came out ------------------------------------------------------------------------
+
+  /**
+   * The server's label of a group → what the page calls it.
+   * @param {string} label
+   */
+  titleOf(label) {
+    const name = this.answer?.groups.find((group) => group.label === label)?.runs[0] ?? "";
+    return this.channel.groups().find(({ names }) => names.includes(name))?.name ?? label;
+  }
+
+  /** What the sentences about figures name. */
+  get terms() {
+    const { level = "", least_seeds: least = 0, pairs = "" } = this.answer ?? {};
+    return { level, least, pairs };
+  }
+
+  /** How the plans came out beside each other, best first, and what of it is more than chance. */
+  verdict() {
+    const { answer, channel } = this;
+    if (!answer) return [];
+    const labels = new Map(channel.groups().flatMap(({ names, label }) => names.map((name) => [name, label])));
+    const judged = LEADING.map((leading) =>
+      answer.groups
+        .filter(({ runs: [name], figures }) => figures[leading] && labels.has(name))
+        .sort((a, b) => b.figures[leading].mean - a.figures[leading].mean),
+    );
+    const place = Math.max(
+      judged.findIndex(({ length }) => length >= 2),
+      0,
+    );
+    const sentences = answer.verdict.map(({ key, values }) =>
+      say(`remark.${key}`, {
+        ...values,
+        best: this.titleOf(String(values.best)),
+        other: this.titleOf(String(values.other)),
+      }),
+    );
+    if (judged[place].length < 2) return sentences;
+    const leading = LEADING[place];
+    const list = judged[place].map((group, at) =>
+      say(at ? "finetune.verdict_next" : "finetune.verdict_best", {
+        name: labels.get(group.runs[0]),
+        figure: say(`finetune.${leading}`),
+        value: spreadOf(leading, group.figures[leading]),
+        pairs: answer.pairs,
+      }),
+    );
+    return [list.join("") + say("finetune.verdict_end"), ...sentences];
+  }
+}
+
+/** @param {{ encoding: string, encodings: [string, string][] }} file */
+const encodingOf = ({ encoding, encodings }) => (encodings.length ? encoding : "");

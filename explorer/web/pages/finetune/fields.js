@@ -1,0 +1,81 @@
+// Fields of the sidebar that stand for an entry of the page's state, and lines that say what is wrong.
+import { Field } from "../../kit/components.js";
+import { fits } from "../../kit/store.js";
+import { useState } from "../../kit/vendor/preact/hooks.js";
+import { h } from "../../kit/view.js";
+import { say } from "../../kit/words.js";
+
+/** @typedef {import("./state.js").FinetunePage} Page */
+/** @typedef {import("./state.js").PlanChange} PlanChange */
+
+/** @param {{ problem: import("../../kit/types").Notice | null | undefined }} properties */
+export const Wrong = ({ problem }) =>
+  problem ? h("p.lp-wrong", { role: "alert" }, say(problem.key, problem.values)) : null;
+
+/**
+ * A sentence below a control; nothing where there is none.
+ * @param {{ text: string, id?: string, role?: "status" }} properties
+ */
+export const Note = ({ text, ...more }) => (text ? h("p.lp-note", more, text) : null);
+
+/** @param {{ name: string, id?: string, disabled?: boolean, kind?: string, act: () => void }} properties */
+export const Button = ({ name, id, disabled, kind = "lp-button", act }) =>
+  h("button", { type: "button", class: kind, id, disabled, onClick: act }, name);
+
+/**
+ * A box for a number of the page's state; one that does not fit is marked, and not taken.
+ * @param {{ channel: Page, name: string, take?: (value: number) => void }} properties
+ */
+export function NumberBox({ channel, name, take = (value) => channel.setPlan({ [name]: value }) }) {
+  const entry = channel.store.table.get(`plan.${name}`) ?? channel.store.table.get(`beside.${name}`);
+  if (!entry) throw new RangeError(name);
+  const [typed, setTyped] = useState(/** @type {string | null} */ (null));
+  const value = channel.store.get(entry.name);
+  const { low, high, kind } = entry;
+  /** @param {string} text */
+  const isGood = (text) => text.trim() !== "" && fits(entry, Number(text));
+  const isWrong = typed !== null && !isGood(typed);
+  return h(
+    "div",
+    null,
+    h(
+      Field,
+      { name: say(`finetune.${name}`) },
+      h("input", {
+        type: "number",
+        id: `lp-finetune-${name}`,
+        class: isWrong ? "lp-bad" : undefined,
+        min: low ?? undefined,
+        max: high ?? undefined,
+        step: kind === "whole" ? 1 : "any",
+        value: typed ?? String(value),
+        onInput: ({ currentTarget: { value: text } }) => {
+          setTyped(text);
+          if (isGood(text)) take(Number(text));
+        },
+        onBlur: () => setTyped(null),
+      }),
+    ),
+    h(Wrong, { problem: isWrong ? { key: "ui.accepted_else", values: { low, high, value } } : null }),
+  );
+}
+
+/**
+ * A box for text: stored with every key, checked when it is left. `put` makes a change of the plan of it.
+ * @param {{ channel: Page, id: string, name: string, value: string, example?: string,
+ *   put: (text: string) => PlanChange }} properties
+ */
+export const TextBox = ({ channel, id, name, value, example, put }) =>
+  h(
+    Field,
+    { name },
+    h("input", {
+      type: "text",
+      id: `lp-finetune-${id}`,
+      spellcheck: false,
+      placeholder: example,
+      value,
+      onInput: (event) => channel.note(put(event.currentTarget.value)),
+      onChange: (event) => channel.setPlan(put(event.currentTarget.value)),
+    }),
+  );

@@ -1,0 +1,264 @@
+// The loss to train with: which one at first, and in the further settings its convention, parameters, models beside
+// the encoder, and the other losses to train.
+import { combiner } from "../../kit/combination.js";
+import { Fold, LossSelect, Select } from "../../kit/components.js";
+import { lossFinder } from "../../kit/finder.js";
+import { pageData } from "../../kit/page_data.js";
+import { parameterList } from "../../kit/sidebar.js";
+import { aboutOf } from "../../kit/sums.js";
+import { aboutTrials, valuesOf } from "../../kit/trials.js";
+import { useState } from "../../kit/vendor/preact/hooks.js";
+import { group, h, hosted } from "../../kit/view.js";
+import { language, say, titleOf } from "../../kit/words.js";
+import { agreedName } from "./encoder.js";
+import { Button, Note, TextBox, Wrong } from "./fields.js";
+import { lossOf } from "./naming.js";
+
+/** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
+/** @typedef {import("./state.js").FinetunePage} FinetunePage */
+
+/**
+ * The losses that can learn from the data in their groups, then those that cannot.
+ * @param {FinetunePage} channel
+ */
+function lossGroups({ checked }) {
+  const reasons = checked?.losses ?? {};
+  const all = Object.entries(pageData.losses);
+  const able = all.filter(([name]) => !reasons[name]);
+  const unable = all.flatMap(([name]) => {
+    const reason = reasons[name];
+    return reason ? [{ name, title: titleOf(name), reason }] : [];
+  });
+  /** @param {[string, unknown][]} losses */
+  const titled = (losses) => losses.map(([name]) => [name, titleOf(name)]);
+  const groups = [...new Set(able.map(([, spec]) => spec.group))].map((name) => ({
+    label: say(`group.${name}`),
+    losses: titled(able.filter(([, spec]) => spec.group === name)),
+  }));
+  if (unable.length)
+    groups.push({ label: say("finetune.unable"), losses: unable.map(({ name, title }) => [name, title]) });
+  return { groups, unable };
+}
+
+/** @param {Page} properties */
+export const LossFields = ({ channel }) =>
+  group(
+    h(LossSelect, {
+      id: "lp-finetune-loss",
+      label: say("ui.loss"),
+      value: channel.plan.loss,
+      groups: lossGroups(channel).groups,
+      change: (loss) => channel.setPlan({ loss, convention: "", parameters: {} }),
+    }),
+    h(Wrong, { problem: channel.checked?.refused ?? channel.problemAt("loss") }),
+    h(Note, { text: aboutOf(channel.plan.loss) }),
+  );
+
+/** @param {Page} properties */
+export const LossSettings = ({ channel }) =>
+  group(
+    hosted({
+      make: (root) => {
+        const finder = lossFinder("lp-finetune-loss-name", (loss, convention) =>
+          channel.setPlan({ loss, convention, parameters: {} }),
+        );
+        root.append(finder.element);
+        channel.on("language", finder.list);
+      },
+    }),
+    h(Combination, { channel }),
+    h(Convention, { channel }),
+    h(SecondModel, { channel, kind: "guide" }),
+    h(SecondModel, { channel, kind: "teacher" }),
+    h(Parameters, { channel }),
+    h(Trials, { channel }),
+    h("h3", null, say("finetune.kept")),
+    h(LossList, { channel }),
+    h(Refused, { channel }),
+  );
+
+/** @param {Page} properties */
+const Combination = ({ channel }) =>
+  hosted({
+    make: (root) => {
+      const { element, set } = combiner("lp-finetune-combine", (loss) => channel.combine(loss));
+      root.append(element);
+      return { set, drawn: "" };
+    },
+    update: (one) => {
+      const { loss } = channel.plan;
+      const key = JSON.stringify([loss, loss in pageData.losses, language()]);
+      if (one.drawn !== key) one.set(loss);
+      one.drawn = key;
+    },
+  });
+
+/** @param {Page} properties */
+function Convention({ channel }) {
+  const { loss, convention } = channel.plan;
+  const others = Object.keys(pageData.losses[loss]?.conventions ?? {}).filter(Boolean);
+  if (!others.length) return null;
+  return h(Select, {
+    id: "lp-finetune-convention",
+    name: say("ui.convention"),
+    value: convention,
+    options: [["", say("ui.own_convention")], ...others.map((name) => [name, name])],
+    change: (name) => channel.setPlan({ convention: name, parameters: {} }),
+  });
+}
+
+/** @param {Page} properties */
+const Parameters = ({ channel }) =>
+  hosted({
+    make: (root) => {
+      const list = parameterList((name, value) =>
+        channel.setPlan({ parameters: { ...channel.plan.parameters, [name]: value } }),
+      );
+      root.append(list.element);
+      return list;
+    },
+    update: (list) => {
+      const { loss, convention, parameters } = channel.plan;
+      const form = pageData.losses[loss]?.conventions[convention];
+      if (form) list.set(`${loss}|${convention}`, form.parameters, parameters);
+    },
+  });
+
+/**
+ * A model that the loss asks beside the encoder that is trained.
+ * @param {Page & { kind: "guide" | "teacher" }} properties
+ */
+function SecondModel({ channel, kind }) {
+  const { plan } = channel;
+  const entry = kind === "guide" ? "guide" : "teacher_model";
+  const form = pageData.losses[plan.loss]?.conventions[plan.convention];
+  const isAsked = Boolean(kind === "guide" ? form?.asks_guide : form?.asks_teacher);
+  if (!isAsked && !plan[entry]) return null;
+  return group(
+    h(TextBox, {
+      channel,
+      id: kind,
+      name: say(`ui.${kind}`),
+      value: plan[entry],
+      put: (text) => ({ [entry]: agreedName(text) }),
+    }),
+    h(Note, { text: (kind === "guide" ? guideWords : teacherWords)(channel, isAsked) }),
+    h(Wrong, { problem: channel.problemAt(kind) }),
+  );
+}
+
+/** @type {(channel: FinetunePage, isAsked: boolean) => string} */
+const guideWords = ({ plan, checked }, isAsked) =>
+  plan.guide
+    ? say(isAsked ? "finetune.guide_about" : "finetune.no_guide_asked")
+    : say(checked?.guide_unread ? "finetune.guide_unread" : "finetune.own_guide");
+
+/** @type {(channel: FinetunePage, isAsked: boolean) => string} */
+function teacherWords({ plan, checked }, isAsked) {
+  if (!plan.teacher_model) return say(checked?.taught ? "ui.teacher_given" : "ui.teacher_none");
+  if (!isAsked) return say("finetune.no_teacher_asked");
+  return checked?.asked ? say("finetune.teacher_about", { count: checked.asked }) : "";
+}
+
+/**
+ * Which values of each number of the loss can be tried.
+ * @param {Page} properties
+ */
+function Trials({ channel }) {
+  const [isTrying, setTrying] = useState(false);
+  const { checked } = channel;
+  const offers = checked && !checked.error && !checked.refused ? checked.trials : [];
+  /** @param {string} parameter */
+  async function start(parameter) {
+    setTrying(true);
+    await channel.tryValues(channel.plan, parameter);
+    setTrying(false);
+  }
+  return h(
+    "div.lp-trials",
+    null,
+    offers.map((offer) =>
+      h(Button, {
+        key: offer.parameter,
+        name: say("trials.try", { values: valuesOf(offer) }),
+        disabled: isTrying || !offer.values.length,
+        act: () => start(offer.parameter),
+      }),
+    ),
+    offers.length ? h(Note, { text: aboutTrials(offers[0], "trials.about") }) : null,
+  );
+}
+
+/**
+ * The losses to be trained, of which the plan's stands in the controls, and a list to add one from.
+ * @param {Page} properties
+ */
+function LossList({ channel }) {
+  const forms = channel.chosenForms();
+  const now = channel.beside.before.length;
+  /** @param {number} place */
+  const leave = (place) =>
+    channel.putForms(
+      forms.filter((_, other) => other !== place),
+      place === now ? Math.max(place - 1, 0) : now - Number(place < now),
+    );
+  return group(
+    h(
+      "ul.lp-kept",
+      { "aria-label": say("finetune.kept") },
+      forms.map((form, place) => {
+        const name = lossOf(form);
+        const without = say("finetune.unkeep", { name });
+        return h(
+          "li",
+          { key: place },
+          h(
+            "button.lp-kept-name",
+            {
+              type: "button",
+              "aria-pressed": place === now ? "true" : "false",
+              title: say("finetune.edit", { name }),
+              onClick: () => channel.putForms(forms, place),
+            },
+            name,
+          ),
+          forms.length > 1
+            ? h(
+                "button.lp-quiet",
+                { type: "button", "aria-label": without, title: without, onClick: () => leave(place) },
+                "✕",
+              )
+            : null,
+        );
+      }),
+    ),
+    h(LossSelect, {
+      id: "lp-finetune-another",
+      label: say("finetune.another"),
+      value: "",
+      groups: lossGroups(channel).groups,
+      first: say("finetune.another"),
+      change: (loss) => channel.putForms([...forms, { loss, convention: "", parameters: {} }]),
+    }),
+  );
+}
+
+/**
+ * Why the other losses cannot learn from the data.
+ * @param {Page} properties
+ */
+function Refused({ channel }) {
+  const { unable } = lossGroups(channel);
+  if (!unable.length) return null;
+  return h(
+    Fold,
+    { title: say("finetune.refused", { count: unable.length }), kind: "lp-refused" },
+    h(
+      "ul.lp-rules",
+      null,
+      unable.map(({ name, title, reason }) =>
+        h("li", { key: name }, h("b", null, `${title}: `), say(reason.key, reason.values)),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,163 @@
+// How far a run is: what it does now, a bar, the time left, and its buttons.
+import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
+import { group, h } from "../../kit/view.js";
+import { say } from "../../kit/words.js";
+import { Button } from "./fields.js";
+import { queued } from "./naming.js";
+
+/** @typedef {import("../../wire").RunStatus} RunStatus */
+/** @typedef {{ channel: import("./state.js").FinetunePage, about: RunStatus }} Run */
+
+const GLIDE_MS = 100;
+const LOADED = /** @type {const} */ (["libraries", "encoder", "held_out"]);
+const STEPS = /** @type {const} */ (["start", ...LOADED, "training"]);
+
+/** @param {number} seconds */
+const clock = (seconds) => `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, "0")}`;
+
+/** @param {Run} properties */
+export const RunProgress = ({ channel, about }) =>
+  group(
+    h(
+      "div.lp-progress",
+      null,
+      h("strong.lp-state", { "data-state": about.state }, stateWords(about)),
+      h(Bar, { about }),
+      h(
+        "div.lp-row",
+        null,
+        h(Button, {
+          id: "lp-finetune-reuse",
+          name: say("finetune.reuse"),
+          act: () => channel.reuse(about.plan),
+        }),
+        ACTIONS.filter(({ fits }) => fits(about)).map(({ what }) =>
+          h(Button, {
+            key: what,
+            id: `lp-finetune-${what}`,
+            name: say(`finetune.${what}`),
+            act: () => channel.steer(what, about.id),
+          }),
+        ),
+        channel.isLive(about) ? null : h(Deletion, { key: about.id, channel, about }),
+      ),
+    ),
+    about.state === "loading" ? h(Preparation, { at: partOf(about) }) : null,
+  );
+
+/**
+ * What happens before the first step, one after the other.
+ * @param {{ at: typeof STEPS[number] }} properties
+ */
+export const Preparation = ({ at }) =>
+  h(
+    "ol.lp-preparation",
+    { "aria-label": say("finetune.preparation") },
+    STEPS.map((name) =>
+      h(
+        "li",
+        {
+          key: name,
+          class: STEPS.indexOf(name) < STEPS.indexOf(at) ? "lp-done" : undefined,
+          "aria-current": name === at ? "step" : undefined,
+        },
+        say(`finetune.preparing.${name}`),
+      ),
+    ),
+  );
+
+/**
+ * A run whose first news is still to come.
+ */
+export const Starting = () =>
+  h(
+    "section",
+    null,
+    h("h1", null, say("finetune.starting")),
+    h("progress.lp-starting", { "aria-label": say("finetune.starting") }),
+    h(Preparation, { at: "start" }),
+  );
+
+/** @param {RunStatus} about */
+function partOf({ loading }) {
+  const part = loading?.part === "teacher" ? "encoder" : (loading?.part ?? "libraries");
+  return /** @type {typeof STEPS[number]} */ (part);
+}
+
+/** @param {RunStatus} about */
+function stateWords(about) {
+  if (about.state === "queued" && about.queue_position) return queued(about);
+  if (!about.loading) return say(`finetune.state.${about.state}`);
+  return say(`finetune.loading.${about.loading.total ? "teacher_at" : about.loading.part}`, { ...about.loading });
+}
+
+/** @type {{ what: string, fits: (about: RunStatus) => boolean }[]} */
+const ACTIONS = [
+  { what: "pause", fits: ({ state }) => ["loading", "training"].includes(state) },
+  { what: "resume", fits: ({ state }) => ["paused", "stopped", "failed", "interrupted"].includes(state) },
+  { what: "stop", fits: ({ state }) => ["queued", "loading", "training", "paused"].includes(state) },
+  { what: "unshare", fits: ({ shared }) => shared },
+];
+
+/**
+ * Deleting takes two clicks.
+ * @param {Run} properties
+ */
+function Deletion({ channel, about }) {
+  const [isSure, setSure] = useState(false);
+  return h(Button, {
+    id: "lp-finetune-delete",
+    name: say(isSure ? "finetune.surely" : "finetune.delete"),
+    act: () => {
+      if (isSure) channel.steer("delete", about.id);
+      setSure(!isSure);
+    },
+  });
+}
+
+/**
+ * Between two steps, which may take a second each, the bar goes on at the pace of the last ones, up to where the
+ * next step would bring it; while the run loads, the clock goes on.
+ * @param {{ about: RunStatus }} properties
+ */
+function Bar({ about }) {
+  const [, draw] = useState(0);
+  const last = useRef({ about, since: performance.now() });
+  if (isNews(last.current.about, about)) last.current = { about, since: performance.now() };
+  const { state, step, steps, loading, seconds_left: remaining } = about;
+  const ahead = steps === null ? 0 : steps - step;
+  const left = state === "training" && ahead > 0 ? remaining : null;
+  // Where a step takes less than that, what the server says is as fine.
+  const moves = Boolean(loading) || (left !== null && 1000 * left > GLIDE_MS * ahead);
+  useLayoutEffect(() => {
+    if (!moves) return undefined;
+    const timer = setInterval(() => draw((count) => count + 1), GLIDE_MS);
+    return () => clearInterval(timer);
+  }, [moves]);
+  const since = (performance.now() - last.current.since) / 1000;
+  const gone = left === null ? 0 : Math.min(since, left / ahead);
+  const seconds = loading ? loading.seconds + since : about.seconds;
+  const time = left !== null ? say("finetune.left", { time: clock(left - gone) }) : clock(seconds);
+  const words = [steps ? say("finetune.step_of", { step, steps }) : "", state === "queued" ? "" : time];
+  return group(
+    steps
+      ? h("progress", {
+          max: 1,
+          value: (step + (left ? (gone * ahead) / left : 0)) / steps,
+          "aria-label": say("finetune.progress"),
+        })
+      : h(loading ? "progress" : "span", loading ? { "aria-label": say("finetune.progress") } : null),
+    h("span.lp-note", null, words.filter(Boolean).join(" · ")),
+  );
+}
+
+/**
+ * Whether a status says more than an earlier one.
+ * @param {RunStatus} before
+ * @param {RunStatus} now
+ */
+const isNews = (before, now) =>
+  before.id !== now.id ||
+  before.step !== now.step ||
+  before.state !== now.state ||
+  before.loading?.part !== now.loading?.part;

@@ -1,0 +1,101 @@
+"""What the first screen holds, what moves after a press, what is in sight while a run goes on."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.finetune.steering import CHANNEL, TINY, UNFOLD, led, plan, settled
+from tests.tiny import save_bert
+
+pytestmark = pytest.mark.browser
+
+MOST_WORDS, MOST_CONTROLS = 200, 20
+SOON_S = 2
+
+# Words and controls that can be seen, beside navigation, formulas and the sentences of the data.
+SEEN = """() => {
+  const isSeen = (element, box) => box.width > 1 && box.height > 1 && box.bottom > 0
+    && box.top < innerHeight && element.checkVisibility({ visibilityProperty: true });
+  const segments = new Intl.Segmenter(document.documentElement.lang, { granularity: "word" });
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let words = 0;
+  while (walker.nextNode()) {
+    const { currentNode: node } = walker;
+    const element = node.parentElement;
+    const left = "nav, .katex, [data-batch-text], script, style, option";
+    if (!element || element.closest(left) || !node.textContent.trim()) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    if (!isSeen(element, range.getBoundingClientRect())) continue;
+    words += [...segments.segment(node.textContent)].filter((one) => one.isWordLike).length;
+  }
+  const usable = "button, input, select, textarea, a[href], summary";
+  const controls = [...document.querySelectorAll(usable)]
+    .filter((one) => !one.closest("nav") && isSeen(one, one.getBoundingClientRect())).length;
+  return [words, controls];
+}"""
+
+
+def test_the_first_screen_holds_few_words_and_controls(finetune: Page) -> None:
+    for _ in ("en", "zh"):
+        expect(finetune.locator(".lp-sample tbody tr")).to_have_count(3)
+        words, controls = finetune.evaluate(SEEN)
+        assert 0 < words <= MOST_WORDS
+        assert 0 < controls <= MOST_CONTROLS
+        finetune.click("#lp-language")
+
+
+def test_soon_after_the_press_something_moves_and_is_named(finetune: Page) -> None:
+    plan(finetune, **TINY)
+    pressed = time.monotonic()
+    finetune.click("#lp-finetune-start")
+    now = finetune.locator(".lp-preparation [aria-current]")
+    expect(now).to_be_visible(timeout=1000 * SOON_S)
+    assert time.monotonic() - pressed < SOON_S
+    assert now.inner_text() in ("Start", "Load libraries", "Load encoder", "Encode held-out pairs")
+    finetune.wait_for_function(f"{CHANNEL}.trace()?.done")
+    expect(now).to_have_count(0)
+
+
+def test_the_metric_the_loss_the_bands_and_the_matrix_are_in_sight_together(
+    finetune: Page, finished: str
+) -> None:
+    page = led(finetune, finished)
+    settled(page, "finished")
+    page.evaluate("() => document.querySelector('.lp-training').scrollIntoView()")
+    large = page.locator(".lp-large-charts figure")
+    expect(large.locator("h3")).to_have_text(["Held-out correlation", "Training loss"])
+    expect(page.locator(".lp-small-charts figure")).to_have_count(6)
+    live = page.locator(".lp-training").bounding_box()
+    shown = [*large.locator(".lp-plot-box").all(), page.locator(".lp-finetune-ridges")]
+    for part in (*shown, page.locator(".lp-finetune_probe_matrix canvas[tabindex]")):
+        box = part.bounding_box()
+        assert box["y"] + box["height"] - live["y"] < 900
+    widths = [one.bounding_box()["height"] for one in large.locator(".lp-plot-box").all()]
+    small = page.locator(".lp-small-charts .lp-plot-box").first.bounding_box()["height"]
+    assert min(widths) > 1.5 * small
+
+
+def test_prompts_of_the_encoder_are_named_and_taken_by_a_press(
+    finetune: Page, tmp_path: Path
+) -> None:
+    from sentence_transformers import SentenceTransformer
+
+    (tmp_path / "bert").mkdir()
+    model = SentenceTransformer(save_bert(tmp_path / "bert"), device="cpu")
+    model.prompts = {"query": "query: ", "passage": "passage: "}
+    model.save_pretrained(str(tmp_path / "saved"))
+    plan(finetune, **{**TINY, "encoder": str(tmp_path / "saved")})
+    finetune.evaluate(UNFOLD)
+    side = finetune.locator(".lp-finetune_controls")
+    expect(side).to_contain_text("The encoder has prompts of its own: query “query: ”")
+    finetune.click("#lp-finetune-own-prompts")
+    for name, text in {"query_prompt": "query: ", "document_prompt": "passage: "}.items():
+        expect(finetune.locator(f"#lp-finetune-{name}")).to_have_value(text)
+        assert finetune.evaluate(f"{CHANNEL}.plan.{name}") == text
+    expect(side).to_contain_text("The encoder's own prompts are used")
+    expect(finetune.locator("#lp-finetune-own-prompts")).to_have_count(0)
