@@ -392,7 +392,7 @@ def _probe(request: dict) -> Probed:
 
 def _figure(request: dict) -> Text:
     """{run, step, scenario, origin, format, and a look} → the probe batch as a file."""
-    scenario = Scenario.from_json(request.get("scenario"))
+    scenario, look = Scenario.from_json(request.get("scenario")), look_in(request)
     step = integer(request.get("step"), "step")
     look = look_in(request)
     found = before_after.exploration(runs(), str(request.get("run")), step, scenario)
