@@ -24,8 +24,8 @@ from explorer.web import large_files
 from explorer.web.api import doctoring, endpoints, pasting
 from explorer.web.pages.doctor import data as doctor_page
 from explorer.web.pages.explore import files as explore_page
+from explorer.web.pages.finetune import check as finetune_check
 from explorer.web.pages.finetune import plans
-from explorer.web.pages.finetune import requests as finetune_page
 from explorer.web.pages.large import requests as large_page
 from tests.unit.web.test_api_rules import AT_ONCE
 
@@ -163,7 +163,7 @@ DOORS = {
     ),
     "Fine-tune": lambda t, c, m: notes(handed_in(plans.hand_in)),
     "Fine-tune of the hub": lambda t, c, m: notes(
-        finetune_page._check(
+        finetune_check.check(
             {"plan": {"loss": "info_nce", "data": {"source": "hub", "hub": "some/set"}}}
         )
     ),

@@ -26,6 +26,7 @@ from explorer.web import hosting, site
 from explorer.web.api import endpoints
 from explorer.web.pages.explore import files as explore_files
 from explorer.web.pages.explore import requests as explore_requests
+from explorer.web.pages.finetune import check as finetune_check
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
 from explorer.web.programs import Refusal, endpoint
@@ -97,11 +98,12 @@ def here(tmp_path_factory):
         patch.setattr(downloads, "TAKEN", folder / "parcels" / "taken")
         patch.setattr(explore_requests, "default_runs", lambda: made)
         patch.setattr(finetune_requests, "runs", lambda: made)
+        patch.setattr(finetune_check, "runs", lambda: made)
         patch.setattr(hosting, "default_runs", lambda: made)
         patch.setattr(endpoints, "Runs", lambda **_: made)
         patch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
-        timed = dict.fromkeys((*finetune_requests.PACE, "steps"), 1)
-        patch.setattr(finetune_requests, "estimate", lambda *_, **__: timed)
+        timed = dict.fromkeys((*finetune_check.PACE, "steps"), 1)
+        patch.setattr(finetune_check, "estimate", lambda *_, **__: timed)
         patch.setattr(plans, "practice_pairs", lambda name: practice_pairs(name, 60))
         patch.setattr(explore_files, "COUNT", 3)
         patch.setattr(over_batches.random_batches, "__defaults__", (3,))

@@ -22,6 +22,7 @@ from explorer.web.api.endpoints import figure
 from explorer.web.pages.doctor import data as doctoring
 from explorer.web.pages.doctor import run as doctoring_run
 from explorer.web.pages.explore import requests as exploring
+from explorer.web.pages.finetune import check
 from explorer.web.pages.finetune import requests as training
 from tests.unit.lab.training.conftest import corpus
 from tests.wire import by_name
@@ -42,7 +43,7 @@ def hub(monkeypatch, tmp_path):
     """A hub with a model and a data set of some megabytes; a list of what was asked of it, and of
     downloads."""
     asked = []
-    training._corpus.cache_clear()
+    check._corpus.cache_clear()
 
     def about_set(self, name, **_):
         asked.append(("about set", name))

@@ -38,6 +38,7 @@ from explorer.web.api import endpoints
 from explorer.web.api.reading import whoever_has
 from explorer.web.hosting import NEW, KnowsVisitor, with_headers
 from explorer.web.pages.explore import files as explore_files
+from explorer.web.pages.finetune import check as finetune_check
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as finetune_requests
 from explorer.web.pages.finetune import state as finetune_state
@@ -77,7 +78,11 @@ def runs(tmp_path, monkeypatch):
     monkeypatch.setenv(HOSTED, "1")
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path / "cache"))
     made = Runs(tmp_path / "runs", device="cpu")
-    for module, name in ((finetune_requests, "runs"), (hosting, "default_runs")):
+    for module, name in (
+        (finetune_requests, "runs"),
+        (finetune_check, "runs"),
+        (hosting, "default_runs"),
+    ):
         monkeypatch.setattr(module, name, lambda: made)
     monkeypatch.setattr(endpoints, "Runs", lambda **_: made)
     monkeypatch.setattr(downloads, "FOLDER", tmp_path / "parcels")
@@ -190,9 +195,9 @@ def test_every_function_refuses_what_is_anothers(pages, runs):
 
 def test_whoever_it_belongs_to_is_answered(pages, runs, monkeypatch):
     """So that a refusal above is not one of a request that nobody could make."""
-    timed = dict.fromkeys(finetune_requests.PACE, 0.5)
-    monkeypatch.setattr(finetune_requests, "_paces", Cache(PACES))
-    monkeypatch.setattr(finetune_requests, "estimate", lambda *_, **__: timed)
+    timed = dict.fromkeys(finetune_check.PACE, 0.5)
+    monkeypatch.setattr(finetune_check, "_paces", Cache(PACES))
+    monkeypatch.setattr(finetune_check, "estimate", lambda *_, **__: timed)
     monkeypatch.setenv("LOSSPRISM_RUNS_OF_ONE", "24")
     file, run = handed_in(pages), trained(runs)
     refused = {
@@ -255,7 +260,7 @@ def test_a_large_file_is_read_when_it_is_its_visitors_turn(pages, runs, monkeypa
         assert set(taken) == ({mine} if is_large else set()), (page, content)
         if content != unclear:
             taken.clear()
-            finetune_requests._corpus.cache_clear()
+            finetune_check._corpus.cache_clear()
             plan["data"]["file"] = file
             told = ask(MINE, pages["finetune"]["check"], {"plan": plan})
             assert "error" not in told, told

@@ -52,6 +52,7 @@ from explorer.web.pages.doctor import run as doctor_run
 from explorer.web.pages.explore import files
 from explorer.web.pages.explore import requests as exploring
 from explorer.web.pages.explore.requests import PICTURES, TAKEAWAYS
+from explorer.web.pages.finetune import check as finetune_check
 from explorer.web.pages.finetune import plans
 from explorer.web.pages.finetune import requests as training
 from explorer.web.pages.finetune import state as finetune_state
@@ -440,7 +441,8 @@ def test_large(pages, tmp_path, monkeypatch):
 def runs(tmp_path, monkeypatch):
     """Runs whose process never comes, uploads and parcels, all in a folder of the test."""
     made = Runs(tmp_path / "runs", device="cpu")
-    monkeypatch.setattr(training, "runs", lambda: made)
+    for module in (training, finetune_check):
+        monkeypatch.setattr(module, "runs", lambda: made)
     monkeypatch.setenv("LOSSPRISM_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(downloads, "FOLDER", tmp_path / "parcels")
     monkeypatch.setattr(made, "_spawn", lambda run, *_: run.take_ticket(os.getpid()))
@@ -455,18 +457,18 @@ SMALL = {
 
 def test_finetune(pages, runs, monkeypatch):
     server = Server(pages["finetune"])
-    server.ask("check", {"plan": SMALL}, training.Checked)
+    server.ask("check", {"plan": SMALL}, finetune_check.Checked)
     refused = {**SMALL, "loss": "info_nce", "kind": "cross", "encoder": "all-MiniLM-L6-v2"}
-    assert server.ask("check", {"plan": refused}, training.Checked)["refused"]
+    assert server.ask("check", {"plan": refused}, finetune_check.Checked)["refused"]
     link = Scenario(loss="circle", parameters=(("scale", 30.0),)).to_link()
     linked = {**SMALL, "data": {**SMALL["data"], "source": "link", "link": link}}
-    assert server.ask("check", {"plan": linked}, training.Checked)["of_scene"]
-    timed = dict.fromkeys(training.PACE, 0.5)
-    monkeypatch.setattr(training, "_paces", Cache(PACES))
-    monkeypatch.setattr(training, "estimate", lambda *_, **__: {**timed, "steps": 6})
-    assert server.ask("estimate", {"plan": SMALL}, training.Pace) == timed
+    assert server.ask("check", {"plan": linked}, finetune_check.Checked)["of_scene"]
+    timed = dict.fromkeys(finetune_check.PACE, 0.5)
+    monkeypatch.setattr(finetune_check, "_paces", Cache(PACES))
+    monkeypatch.setattr(finetune_check, "estimate", lambda *_, **__: {**timed, "steps": 6})
+    assert server.ask("estimate", {"plan": SMALL}, finetune_check.Pace) == timed
     waiting = server.ask("start", {"plans": [SMALL]}, Started)["started"]
-    assert server.ask("estimate", {"plan": {**SMALL, "batch_size": 9}}, training.Pace) == {}
+    assert server.ask("estimate", {"plan": {**SMALL, "batch_size": 9}}, finetune_check.Pace) == {}
     server.ask("repeat", {"plan": SMALL}, Started)
     found = server.ask("watch", {"offsets": {"gone": 0}, "list": True}, training.Watched)
     assert len(found["listed"]) == 7

@@ -1,0 +1,25 @@
+"""Plans as the Fine-tune page sends them, and what it is answered, as JSON."""
+
+from __future__ import annotations
+
+from explorer.runtime.sendable import plain
+from explorer.web.pages.finetune import check as checking
+from explorer.web.pages.finetune import plans, state
+
+FIRST = state.first_plan()
+
+
+def asked(**data: object) -> dict[str, object]:
+    return {**FIRST, "data": {**FIRST["data"], **data}}
+
+
+def check(request: object) -> dict[str, object]:
+    return plain(checking.check(request))
+
+
+def describe(request: object) -> dict[str, object]:
+    return plain(plans.describe_file(request))
+
+
+def hand(request: object) -> dict[str, object]:
+    return plain(plans.hand_in(request))

@@ -1,0 +1,194 @@
+"""What the server finds in a plan of the Fine-tune page, and how long it would take."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from explorer.core.scenario import Data, Rules, Scenario
+from explorer.lab.training import data, source
+from explorer.lab.training.rows import examples
+from explorer.runtime import jobs
+from explorer.runtime.cache import Cache
+from explorer.runtime.limits import PACES
+from explorer.runtime.problem import Problem
+from explorer.runtime.visitors import as_visitor, new_key
+from explorer.sources.encoders import EMBEDDED
+from explorer.sources.practice import practice_pairs
+from explorer.web.pages.finetune import check as checking
+from explorer.web.pages.finetune import plans
+from losses import LOSSES
+from losses.combined.names import RECIPES
+from tests.unit.web.pages.finetune_plans import FIRST, asked, check, hand
+
+
+def test_which_losses_can_learn_and_why_the_others_cannot():
+    found = check({"plan": {**FIRST, "kind": "cross", "loss": "info_nce"}})
+    assert found["refused"]["key"] == "problem.training_needs_vectors"
+    assert found["losses"]["info_nce"] == found["refused"]
+    assert found["losses"]["cosent"] is None
+    assert set(found["losses"]) == {*LOSSES, *RECIPES}
+
+
+def test_a_space_says_its_bounds_before_the_start(monkeypatch):
+    long = {**FIRST, "steps": 100_000}
+    assert check({"plan": long})["refused"] is None
+    assert check({"plan": long})["minutes"] is None
+    monkeypatch.setenv("SPACE_ID", "somebody/lossprism")
+    with as_visitor(new_key()):
+        found = check({"plan": FIRST})
+        refused = check({"plan": long})["refused"]
+    assert (found["refused"], found["minutes"]) == (None, 10)
+    assert refused["key"] == "problem.training_shared_length"
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """A machine on which no run is under way, and how often its trial steps were timed."""
+    state = SimpleNamespace(busy=False, trials=[])
+
+    def timed(plan, device, wanted):
+        state.trials.append(plan)
+        return dict.fromkeys(checking.PACE, 0.5) if wanted() else None
+
+    monkeypatch.setattr(checking, "estimate", timed)
+    monkeypatch.setattr(checking, "_paces", Cache(PACES))
+    fake = SimpleNamespace(busy=lambda: state.busy, device="cpu", room=lambda: None)
+    monkeypatch.setattr(checking, "runs", lambda: fake)
+    return state
+
+
+def test_trial_steps_are_timed_once_for_all_who_ask(machine):
+    first = checking.estimate_pace({"plan": FIRST})
+    assert first.seconds_per_step == 0.5
+    assert checking.estimate_pace({"plan": {**FIRST, "steps": 7, "seed": 3}}) == first
+    assert checking.estimate_pace({"plan": {**FIRST, "parameters": {"scale": 9}}}) == first
+    assert len(machine.trials) == 1
+    checking.estimate_pace({"plan": {**FIRST, "batch_size": 64}})
+    assert len(machine.trials) == 2
+    mining = {**FIRST, "loss": "triplet", "parameters": {"mining": "hard"}}
+    checking.estimate_pace({"plan": mining})
+    checking.estimate_pace({"plan": {**mining, "parameters": {"mining": "all"}}})
+    assert len(machine.trials) == 4
+
+
+def test_the_time_of_the_experiment_of_the_source_is_that_of_its_runs(machine):
+    plan = plans.read_plan({**FIRST, "epochs": 2, "steps": 0})
+    runs = source.experiment(plan)
+    found = check({"plan": {**FIRST, "epochs": 2, "steps": 0}})["repetition"]
+    count = examples(runs[0], data.read(plan).material)
+    assert (found["count"], found["steps"]) == (len(runs), runs[0].steps_for(count))
+    assert found["refused"] is None
+    checking.estimate_pace({"plan": FIRST, "repetition": True})
+    (tried,) = machine.trials
+    assert (tried.kind, tried.encoder, tried.loss) == ("cross", runs[0].encoder, runs[0].loss)
+    assert (len(checking._paces), found["pace"] in checking._paces) == (1, True)
+
+
+def test_what_keeps_the_experiment_from_being_repeated_is_said_before():
+    alike = tuple((f"a {i}", f"b {i}", "1") for i in range(20))
+    link = Scenario(data=Data(source="table", rows=alike)).to_link()
+    found = check({"plan": {**asked(source="link", link=link), "loss": "info_nce"}})
+    assert found["refused"] is None
+    assert found["repetition"]["refused"]["key"] == "problem.training_one_label"
+
+
+def test_a_link_says_the_loss_and_the_rules_that_were_chosen_there():
+    rules = Rules(threshold=3.0, label_range=(1.0, 5.0), extra_negatives=False)
+    scene = Scenario(loss="circle", parameters=(("scale", 30.0),), rules=rules)
+    found = check({"plan": asked(source="link", link=scene.to_link())})["of_scene"]
+    plan = {**asked(source="link", link=scene.to_link()), **found}
+    taken = plans.read_plan(plan)
+    assert (taken.loss, dict(taken.parameters)) == ("circle", {"scale": 30.0})
+    assert (taken.threshold, taken.extra_negatives) == (3.0, False)
+    assert taken.label_range == (1, 5)
+    assert taken.twins == "apart"
+    leaving = dataclasses.replace(scene, rules=Rules(twins="leave_out"))
+    found = check({"plan": asked(source="link", link=leaving.to_link())})["of_scene"]
+    assert found["twins"] == "leave_out"
+    assert check({"plan": plan})["refused"] is None
+    assert check({"plan": FIRST})["of_scene"] is None
+
+
+def test_a_link_says_which_guide_and_teacher_were_named_there(monkeypatch):
+    listed = tuple((f"query {i // 4}", f"text {i}", str(i % 3)) for i in range(48))
+    named = {"guide": EMBEDDED, "teacher_model": EMBEDDED}
+    scene = Scenario(data=Data(source="table", rows=listed, **named), loss="distill_kl")
+    chosen = asked(source="link", link=scene.to_link())
+    found = check({"plan": chosen})["of_scene"]
+    taken = {**chosen, **found}
+    plan = plans.read_plan(taken)
+    assert (plan.guide, plan.teacher_model) == (EMBEDDED, EMBEDDED)
+    checked = check({"plan": taken})
+    assert (checked["refused"], checked["losses"]["margin_mse"]) == (None, None)
+    assert (checked["taught"], checked["asked"]) == (False, checked["train"])  # each in a list
+    assert check({"plan": {**taken, "loss": "gist"}})["asked"] == 0
+    unnamed = check({"plan": {**taken, "teacher_model": ""}})
+    assert unnamed["refused"]["key"] == "problem.training_needs_teacher"
+    # Strangers name no folder of the machine.
+    monkeypatch.setenv("SPACE_ID", "somebody/space")
+    for loss, name in (("distill_kl", "teacher_model"), ("gist", "guide")):
+        with pytest.raises(Problem) as refused:
+            check({"plan": {**taken, "loss": loss, name: "/etc"}})
+        assert refused.value.key == "problem.encoder_local_refused"
+        assert refused.value.about == name.removesuffix("_model")
+
+
+def test_a_guides_vectors_are_said_not_to_be_read():
+    rows = [
+        {"question": f"why {k}?", "answer": f"so {k}", "guide_question": [k, 1]}
+        | {"guide_answer": [k, 2]}
+        for k in range(24)
+    ]
+    content = "\n".join(map(json.dumps, rows)).encode()
+    packed = base64.b64encode(content).decode()
+    told = hand({"name": "x.jsonl", "content": packed})
+    assert list(told["chosen"]) == ["first", "second", "score", "teacher"]
+    plan = asked(source="file", file=told["file"], name="x.jsonl")
+    assert check({"plan": {**plan, "loss": "gist"}})["guide_unread"] is True
+    typed = tuple((row["question"], row["answer"], "") for row in rows)
+    for guided in ((), (("why 0?", "AACAPw=="),)):
+        scene = Scenario(data=Data(source="table", rows=typed, guided=guided), loss="gist")
+        linked = check({"plan": asked(source="link", link=scene.to_link())})
+        assert linked["guide_unread"] is bool(guided)
+
+
+def test_only_the_last_times_are_kept(machine, monkeypatch):
+    monkeypatch.setattr(checking, "_paces", Cache(2))
+    for size in (8, 16, 32):
+        checking.estimate_pace({"plan": {**FIRST, "batch_size": size}})
+    checking.estimate_pace({"plan": {**FIRST, "batch_size": 32}})
+    assert (len(checking._paces), len(machine.trials)) == (2, 3)
+    checking.estimate_pace({"plan": {**FIRST, "batch_size": 8}})
+    assert len(machine.trials) == 4
+
+
+def test_nothing_is_timed_beside_a_run_or_another_trial(machine):
+    machine.busy = True
+    assert checking.estimate_pace({"plan": FIRST}) == checking.Pace()
+    machine.busy = False
+    with checking._trial:
+        assert checking.estimate_pace({"plan": FIRST}) == checking.Pace()
+    assert machine.trials == []
+
+
+def test_a_trial_gives_way_to_a_run_and_to_a_changed_plan(machine):
+    assert checking._nobody_trains()
+    machine.busy = True
+    assert not checking._nobody_trains()
+    with jobs.job("mine"):
+        jobs.cancel("mine")
+        with pytest.raises(jobs.Cancelled):
+            checking._nobody_trains()
+
+
+def test_the_sample_goes_from_the_highest_label_to_the_lowest():
+    sample = check({"plan": FIRST})["sample"]
+    labels = [label for *_, label in sample]
+    assert labels == [5, labels[1], 0]
+    known = {(a, b): label for a, b, label in practice_pairs(FIRST["data"]["practice"])}
+    assert all(known[a, b] == label for a, b, label in sample)
