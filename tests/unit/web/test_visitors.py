@@ -62,13 +62,13 @@ PLAN = {
 
 # Functions that know only what stands in the request itself, or what is of whoever asks.
 OWN_ONLY = {
-    "explore": "explore link open_link statistics sweep trials second_opinion own own_text "
+    "explore": "explore chart link open_link statistics sweep trials second_opinion own own_text "
     "own_write loss forget look cancel",
-    "compare": "compare formula parity sweep mechanics precision what_if collapse link scene_link "
-    "open_link loss forget look cancel",
+    "compare": "compare chart formula parity sweep mechanics precision what_if collapse link "
+    "scene_link open_link loss forget look cancel",
     "doctor": "explain read_pasted fetch kept hand_in stop forget look cancel",
     "large": "hand_in stop forget",
-    "finetune": "hand_in loss forget look cancel",
+    "finetune": "chart hand_in loss forget look cancel",
 }
 
 
