@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from explorer import cli
-from explorer.lab.doctor import explain, reading
+from explorer.lab.doctor import commands, explain
 
 
 def broken(*_, **__):
@@ -33,7 +33,7 @@ def test_a_defect_is_no_finding(command, raises, said, table, monkeypatch, capsy
     """1 is the status of something severe in the data: in somebody's CI a defect of ours must not
     be taken for it."""
     monkeypatch.setattr(explain, "explain", raises)
-    monkeypatch.setattr(reading, "read_table", raises)
+    monkeypatch.setattr(commands, "read_table", raises)
     words = {"explain": "5.545", "doctor": table}
     monkeypatch.setattr(sys, "argv", ["app.py", command, words[command]])
     assert cli.main() == 2
