@@ -73,12 +73,12 @@ def test_out_of_memory_names_the_batch_that_fits_and_that_one_trains(odd: Page) 
 
 # Runs in their own small file system, which only those see that join this process: no right of an
 # administrator's is needed, but a system that lets its users do so.
-SMALL_DISK = "mount -t tmpfs -o size=640k runs {folder} && echo there && exec cat"
+SMALL_DISK = "mount -t tmpfs -o size=704k runs {folder} && echo there && exec cat"
 
 
 @pytest.fixture
 def cramped(tmp_path: Path) -> Iterator[Server]:
-    """A server whose runs are on a disk of 640 kB."""
+    """A server whose runs are on a disk of 704 kB."""
     runs, python = tmp_path / "runs", tmp_path / "python"
     runs.mkdir()
     inside = ("unshare", "--user", "--map-root-user", "--mount", "sh", "-c")

@@ -6,9 +6,10 @@ import time
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.finetune.steering import CHANNEL, TINY, UNFOLD, led, plan, settled
+from tests.browser.finetune.steering import CHANNEL, TINY, UNFOLD, led, plan, settled, visitor
+from tests.browser.serving import Server
 from tests.tiny import save_bert
 
 pytestmark = pytest.mark.browser
@@ -40,13 +41,18 @@ SEEN = """() => {
 }"""
 
 
-def test_the_first_screen_holds_few_words_and_controls(finetune: Page) -> None:
-    for _ in ("en", "zh"):
-        expect(finetune.locator(".lp-sample tbody tr")).to_have_count(3)
-        words, controls = finetune.evaluate(SEEN)
-        assert 0 < words <= MOST_WORDS
-        assert 0 < controls <= MOST_CONTROLS
-        finetune.click("#lp-language")
+def test_the_first_screen_holds_few_words_and_controls(browser: Browser, tmp_path: Path) -> None:
+    """On a server without runs, as on the first visit."""
+    with (
+        Server(tmp_path, "--runs", str(tmp_path / "runs")) as server,
+        visitor(browser, server) as page,
+    ):
+        for _ in ("en", "zh"):
+            expect(page.locator(".lp-sample tbody tr")).to_have_count(3)
+            words, controls = page.evaluate(SEEN)
+            assert 0 < words <= MOST_WORDS
+            assert 0 < controls <= MOST_CONTROLS
+            page.click("#lp-language")
 
 
 def test_soon_after_the_press_something_moves_and_is_named(finetune: Page) -> None:
@@ -92,7 +98,9 @@ def test_prompts_of_the_encoder_are_named_and_taken_by_a_press(
     plan(finetune, **{**TINY, "encoder": str(tmp_path / "saved")})
     finetune.evaluate(UNFOLD)
     side = finetune.locator(".lp-finetune_controls")
-    expect(side).to_contain_text("The encoder has prompts of its own: query “query: ”")
+    expect(side).to_contain_text("The encoder has prompts of its own: ")
+    for known in ("query “query: ”", "passage “passage: ”"):
+        expect(side).to_contain_text(known)
     finetune.click("#lp-finetune-own-prompts")
     for name, text in {"query_prompt": "query: ", "document_prompt": "passage: "}.items():
         expect(finetune.locator(f"#lp-finetune-{name}")).to_have_value(text)
