@@ -22,30 +22,59 @@ NOTHING = ("", "none", "null", "-", "n/a", "no log")
 YES_NO = {
     **dict.fromkeys(("true", "t", "yes", "y", "是", "真", "对", "相似", "相关", "匹配"), 1.0),
     **dict.fromkeys(("similar", "relevant", "duplicate", "paraphrase", "重复"), 1.0),
-    **dict.fromkeys(("match", "有关", "一致", "相同"), 1.0),
+    **dict.fromkeys(("match", "有关", "一致", "相同", "正例", "正样本"), 1.0),
+    **dict.fromkeys(("positive", "pos", "equivalent"), 1.0),
     **dict.fromkeys(("false", "f", "no", "n", "否", "假", "错", "不是", "不对", "不相似"), 0.0),
-    **dict.fromkeys(("no match", "mismatch", "无关", "不一致", "不同"), 0.0),
+    **dict.fromkeys(("no match", "mismatch", "无关", "不一致", "不同", "负例", "负样本"), 0.0),
+    **dict.fromkeys(("negative", "neg", "not equivalent", "not match"), 0.0),
+    **dict.fromkeys(("not relevant", "not duplicate", "not paraphrase"), 0.0),
     **dict.fromkeys(("不相关", "不匹配", "不重复", "dissimilar", "irrelevant"), 0.0),
-    **dict.fromkeys(("not similar", "not relevant", "not duplicate", "not paraphrase"), 0.0),
+    **dict.fromkeys(("not similar", "non relevant", "non duplicate", "non paraphrase"), 0.0),
 }
 # Natural language inference with three kinds, and with two.
 INFERENCE_SCORES = {
     "entailment": 1.0,
     "neutral": 0.5,
     "contradiction": 0.0,
+    "contradictory": 0.0,  # as XNLI translates MultiNLI
     "蕴含": 1.0,
     "中立": 0.5,
     "矛盾": 0.0,
 }
 TWO_WAY_INFERENCE = {"entailment": 1.0, "not entailment": 0.0, "蕴含": 1.0, "不蕴含": 0.0}
-WORD_SCORES = {**YES_NO, **INFERENCE_SCORES, **TWO_WAY_INFERENCE}
+INFERENCE_LETTERS = {"e": 1.0, "n": 0.5, "c": 0.0}  # as ANLI writes them
+WORD_SCORES = {**INFERENCE_LETTERS, **YES_NO, **INFERENCE_SCORES, **TWO_WAY_INFERENCE}
 # The same as SNLI and MNLI number them, in the order of their label's names; −1 is no label.
 INFERENCE = {"entailment": 0, "neutral": 1, "contradiction": 2, "蕴含": 0, "中立": 1, "矛盾": 2}
+INFERENCE["contradictory"] = 2
 ENTAILMENT = INFERENCE_SCORES["entailment"]  # the kind that is positive
 INFERENCE_WORDS = {
     INFERENCE_SCORES[word]: word for word in ("entailment", "neutral", "contradiction")
 }
 NO_INFERENCE = ("-", "-1")
+# Words that name columns of texts as often as they are labels.
+_NAMES_TOO = ("positive", "negative", "pos", "neg")
+# What stands for a score that is not there.
+ABSENT = frozenset(
+    [
+        "-",
+        "–",
+        "—",
+        "?",
+        "na",
+        "n/a",
+        "n.a.",
+        "#n/a",
+        "nan",
+        "nil",
+        "none",
+        "null",
+        "missing",
+        "unknown",
+        "无",
+        "缺失",
+    ]
+)
 _NUMBER = re.compile(r"[+-]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)(e[+-]?[0-9]+)?")
 # The mark may part thousands from hundreds: 1,250 and 2.500. Nobody means 1.125 so.
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}((,)[0-9]{3}|(\.)[0-9]00)")
@@ -159,8 +188,9 @@ def read_score(value: object, column: str, decimal: Collection[str] = ()) -> flo
     """The score as a finite number.
 
     Text may have surrounding blanks, a decimal comma ("0,8"), digits of another script or width,
-    or be one of the words of `WORD_SCORES`. "1,000" may be one or a thousand: it is read where its
-    mark is among `decimal`, those that are known to stand before a fraction.
+    be a percentage ("85%" is 0.85), or one of the words of `WORD_SCORES`. "1,000" may be one or a
+    thousand: it is read where its mark is among `decimal`, those that are known to stand before a
+    fraction.
 
     Raises Problem if the cell of `column` is empty, not a number, or not finite; AmbiguousScore.
     """
@@ -225,14 +255,15 @@ def number_in(value: object) -> float | None:
 def is_score(value: object) -> bool:
     """Whether the cell reads as a score, or would if it were known what its mark parts.
 
-    A single letter, such as the y of yes, is a label only in a column that is known to hold them.
+    A single letter, such as the y of yes, and what may be the name of a column, such as "positive",
+    is a label only in a column that is known to hold them.
     """
     try:
         read_score(value, "", _MARKS)
     except Problem:
         return False
     word = label_word(value)
-    return word is None or len(word) > 1 or not word.isascii()
+    return word is None or (word not in _NAMES_TOO and (len(word) > 1 or not word.isascii()))
 
 
 def shortened(value: object, most: int = 40, write: Callable[[object], str] = str) -> str:
@@ -280,6 +311,8 @@ def _score_from_text(text: str, column: str, decimal: Collection[str]) -> float:
         return float(plain.replace(",", "."))
     if (word := _word_in(plain)) is not None:
         return WORD_SCORES[word]
+    if plain.endswith("%") and _NUMBER.fullmatch(plain[:-1].strip()):
+        return float(plain[:-1].replace(",", ".")) / 100
     if _NOT_FINITE.fullmatch(plain):
         return math.nan
     raise Problem("score_not_a_number", column=column, value=shortened(text))

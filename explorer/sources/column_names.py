@@ -26,7 +26,13 @@ PAIR_NAMES = (
     ("query", "documents"),
     ("query", "passages"),
     ("query", "candidates"),
+    ("query", "product"),
+    ("query", "producttitle"),
+    ("query", "item"),
     ("question", "answer"),
+    ("question", "sentence"),
+    ("context", "hypothesis"),
+    ("claim", "evidence"),
     ("句子1", "句子2"),
     ("句子一", "句子二"),
     ("句子a", "句子b"),
@@ -76,8 +82,15 @@ POSITIVE_NAMES = (
 # What a positive belongs to.
 ANCHOR_NAMES = ("anchor", "query", "question", "prompt", "锚点", "锚句", "查询", "问题")
 _PASSAGE = "(passage|document|doc|text|answer|response|sample|ctx|context)"
-_POSITIVE = rf"pos(itive)?s?|pos(itive)?{_PASSAGE}s?|正(例|样本)"
-_NEGATIVE = rf"(hard)?neg(ative)?s?|(hard)?neg(ative)?{_PASSAGE}s?|(困?难)?负(例|样本)"
+_POSITIVE = (
+    rf"pos(itive)?s?|pos(itive)?{_PASSAGE}s?|{_PASSAGE}s?pos(itive)?s?"
+    rf"|(correct|right|best|true){_PASSAGE}s?|正(例|样本)"
+)
+_MINED = "(hard|easy|soft|semihard|random|bm25|dense|mined)?"
+_NEGATIVE = (
+    rf"{_MINED}neg(ative)?s?|{_MINED}neg(ative)?{_PASSAGE}s?|{_PASSAGE}s?{_MINED}neg(ative)?s?"
+    rf"|(incorrect|wrong|false){_PASSAGE}s?|distractors?|(困?难)?负(例|样本)"
+)
 # "positive", "pos_1", "HP1", "chosen", "positive_passages".
 POSITIVE = re.compile(
     rf"({_POSITIVE})[0-9]*|hp[0-9]+|chosen(response|output|answer|completion|message)?s?[0-9]*"
@@ -111,9 +124,16 @@ BESIDE_IDS = (
     "tag",
 )
 # Places in an order, of which 1 is the best, are no degrees.
-RANK_NAMES = ("rank", "ranking", "position", "排名", "名次", "位次")
-# A number that counts rows is no score.
-COUNTS_ROWS = re.compile(r"(.*[\s_\-])?(id|idx|index)|[a-z]id|docid|unnamed: ?0|.*(编号|序号)")
+# "rank", "result_rank", "Rank_Position", "排名"; a "rank_score" is more the better.
+RANK_NAMES = re.compile(
+    r"((.+[\s_\-])?(rank|ranking|position|order)|rank[\s_\-]?(position|order|no|number|index))[0-9]*"
+    r"|.*(排名|名次|位次|排序)"
+)
+# A number that counts rows, letters or days is no score.
+COUNTS_ROWS = re.compile(
+    r"(.*[\s_\-])?(id|idx|index|bytes|chars|characters|length|len|tokens|words|year|date|time"
+    r"|timestamp|page|offset|start|end)|[a-z]id|docid|unnamed: ?0|.*(编号|序号|长度|字数|年份|日期)"
+)
 SCORE_NAMES = (
     "score",
     "scores",
@@ -136,6 +156,11 @@ SCORE_NAMES = (
     "打分",
     "相似度",
     "标签",
+)
+# "esci_label", "Score (0-5)", "human judgment": what may be a score, whatever is written there.
+LIKE_SCORE = re.compile(
+    r"(.*[\s_\-])?(labels?|scores?|grades?|ratings?|relevanc[ey]|judge?ments?|similarity|gold)"
+    r"([\s_\-].*|[0-9]*)"
 )
 TEACHER_NAMES = (
     "teacher",

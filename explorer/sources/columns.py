@@ -15,6 +15,7 @@ from explorer.sources.column_names import (
     DIALOGUES,
     ID_NAMES,
     INSTRUCTION_NAMES,
+    LIKE_SCORE,
     MARGIN_NAMES,
     NAMES_GUIDE,
     NEGATIVE,
@@ -160,7 +161,8 @@ def _choose(
     ]
     if set(pair) == set(PAIR_ROLES):
         return {role: pair[role] for role in PAIR_ROLES}
-    if set(pair) == set(POSITIVE_ROLES) and (unscored or not any(map(may_be_score, others))):
+    scores = (at for at in others if may_be_score(at) or _may_name_score(names[at]))
+    if set(pair) == set(POSITIVE_ROLES) and (unscored or next(scores, None) is None):
         return {role: pair[role] for role in POSITIVE_ROLES}
     raise Problem("columns_not_recognised", about="columns", columns=listed(names), none=NO_SCORE)
 
@@ -172,7 +174,12 @@ def names_ids(name: str) -> bool:
 
 def names_degree(name: str) -> bool:
     """Whether a column of this name holds what stands beside ids: a degree, a rank, a tag."""
-    return plain_name(name) in (*SCORE_NAMES, *RANK_NAMES, *BESIDE_IDS)
+    return plain_name(name) in (*SCORE_NAMES, *BESIDE_IDS) or names_rank(name)
+
+
+def names_rank(name: str) -> bool:
+    """Whether a column of this name holds places in an order, of which 1 is the best."""
+    return RANK_NAMES.fullmatch(name.strip().casefold()) is not None
 
 
 def names_text(name: str) -> bool:
@@ -336,16 +343,21 @@ def _scored_by_content(
     free = [position for position in range(len(names)) if position not in pair.values()]
     if "score" not in pair:
         scores = [p for p in free if is_score(p) and not _is_no_score(names[p])]
-        if not scores and (ranks := [names[p] for p in free if plain_name(names[p]) in RANK_NAMES]):
+        if not scores and (ranks := [names[p] for p in free if names_rank(names[p])]):
             raise Problem("column_of_ranks", about="columns", column=ranks[0], none=NO_SCORE)
         if len(scores) == 1:
             return {**pair, "score": scores[0]}
     return dict(pair)
 
 
+def _may_name_score(name: str) -> bool:
+    """Whether a column of this name may hold scores in words of its own: "esci_label"."""
+    return LIKE_SCORE.fullmatch(name.strip().casefold()) is not None
+
+
 def _is_no_score(name: str) -> bool:
     """Whether a column of numbers is called like what counts rows, or ranks them."""
-    return plain_name(name) in RANK_NAMES or COUNTS_ROWS.fullmatch(name.casefold()) is not None
+    return names_rank(name) or COUNTS_ROWS.fullmatch(name.casefold()) is not None
 
 
 def _texts_by_content(
@@ -354,7 +366,8 @@ def _texts_by_content(
     """With the sentences still open, if there are as many columns of text; of instructions, paths
     and ids only where there is nothing else."""
     open_roles = [role for role in POSITIVE_ROLES if role not in pair]
-    free = [place for place in range(len(names)) if place not in pair.values()]
+    taken = pair.values()
+    free = [p for p, name in enumerate(names) if p not in taken and not names_ids(name)]
     for others in (False, True):
         texts = [p for p in free if is_text(p, others)]
         texts = [p for p in texts if others or not names_instruction(names[p])]

@@ -11,7 +11,7 @@ from functools import cache
 from explorer.runtime.limits import COLUMNS
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import whole_letters
-from explorer.sources.cells import Cells, is_reference, is_score, shortened
+from explorer.sources.cells import ABSENT, Cells, is_reference, is_score, shortened
 from explorer.sources.columns import heads_classes, recognised
 from explorer.sources.written_cells import begins_written
 
@@ -22,27 +22,9 @@ SAMPLE, SAMPLE_CELLS, SAMPLE_LETTERS = 200, 2**17, 2**18
 LEAST_BELOW = 5
 # No name of a column is longer, or ends like a sentence.
 NAME_LETTERS = 60
-# What stands for a score that is not there: no name either.
-_ABSENT = frozenset(
-    [
-        "-",
-        "–",
-        "—",
-        "?",
-        "na",
-        "n/a",
-        "n.a.",
-        "#n/a",
-        "nan",
-        "nil",
-        "none",
-        "null",
-        "missing",
-        "unknown",
-        "无",
-        "缺失",
-    ]
-)
+# A name of a column is a word or two; a sentence has more letters than these.
+_NAME = re.compile(r"[^\W\d][\w\-.]*( [\w\-.]+)?")
+_LEAST_SENTENCE = 8
 _SENTENCE_ENDS = (".", "!", "。", "！", "？", "…")
 # Letters, and records, between two moments at which the parsing says how far it is.
 _BLOCK = 2**16
@@ -303,8 +285,10 @@ def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | P
     fitting = [c for c in below[:SAMPLE] if not isinstance(c, Problem) and len(c) == len(first)]
     if not fitting:
         return not any(map(is_score, first))
+    if recognised(first) and _are_names_above(first, fitting):
+        return True
     for position, name in enumerate(first):
-        if not name.strip() or name.strip().casefold() in _ABSENT:
+        if not name.strip() or name.strip().casefold() in ABSENT:
             continue
         for other in (is_score, is_reference, begins_written):
             below_it = sum(other(cells[position]) for cells in fitting)
@@ -315,6 +299,18 @@ def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | P
         and name.strip()[-1].isalnum()
         for position, name in enumerate(first)
     )
+
+
+def _are_names_above(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Whether all cells of the first row are written like names, none comes again in its column,
+    and there are sentences in some column below."""
+    columns = list(zip(*below, strict=True))
+    if len(set(first)) < len(first) or not all(_NAME.fullmatch(name.strip()) for name in first):
+        return False
+    if any(name in column for name, column in zip(first, columns, strict=True)):
+        return False
+    long = (sum(len(cell.strip()) >= _LEAST_SENTENCE for cell in column) for column in columns)
+    return any(count >= 0.8 * len(below) for count in long)
 
 
 def _is_sentence(cell: str) -> bool:

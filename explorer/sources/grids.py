@@ -63,6 +63,8 @@ MOST_GRADES = 5
 LEAST_IDS = 2
 # "qid 0 docid relevance", or of a run "qid Q0 docid rank score name".
 _JUDGEMENT = re.compile(r"\S+\s+(?:Q?0\s+)?\S*[0-9]\S*\s+-?[0-9.]+(?:\s+-?[0-9.]+\s+\S+)?")
+# "123", "8f14e45f-ceea-467a-9575-6d6a1f3b0001".
+_NUMBERED = re.compile(r"[0-9]+|(?=.*[0-9])[0-9a-f]{8}[0-9a-f\-]{8,56}", re.IGNORECASE)
 # A list of numbers, or of lists of such, as JSON writes them.
 _VECTOR = re.compile(r"\s*(\[\s*){1,2}[+-]?(\.?[0-9]|nan|inf|null)", re.IGNORECASE)
 _SIGNATURES = {
@@ -172,6 +174,13 @@ class Grid:
         rows = (cells for _, cells in self.records(step) if not isinstance(cells, Problem))
         return all(is_blank(row[position]) for row in rows)
 
+    def has_nothing(self, position: int) -> bool:
+        """Whether no readable row has anything in the column, but perhaps an empty list."""
+        if any(cell not in ([], "[]") for cell in self.column(position)):
+            return False
+        rows = (cells for _, cells in self.records(step) if not isinstance(cells, Problem))
+        return all(is_blank(row[position]) or row[position] in ([], "[]") for row in rows)
+
     def check_texts(self) -> None:
         """Raise Problem where the table has ids in place of texts: relevance judgements (qrels) as
         BEIR or TREC write them, the run of a search engine, or triplets of ids."""
@@ -185,14 +194,15 @@ class Grid:
         raise Problem("table_of_ids", columns=listed(names))
 
     def _holds_ids(self, position: int) -> bool:
-        """Whether a column holds ids, by its name, or in the place of a text: whole numbers where
-        its name is that of a text, anything like an id where it has none."""
-        name, cells = self.columns[position], self.column(position)
+        """Whether a column holds ids, by its name, or in the place of a text: whole numbers
+        and hashes where its name is that of a text, anything like an id where it has none."""
+        name = self.columns[position]
+        cells = [str(one).strip() for cell in self.column(position) for one in _entries(cell)]
         if not self.header:
             return self.is_ids(position)
         if names_ids(name):
-            return bool(cells) and all(len(str(cell).split()) == 1 for cell in cells)
-        whole = len(cells) >= LEAST_IDS and all(str(cell).strip().isdecimal() for cell in cells)
+            return bool(cells) and all(len(cell.split()) == 1 for cell in cells)
+        whole = len(cells) >= LEAST_IDS and all(map(_NUMBERED.fullmatch, cells))
         return whole and names_text(name)
 
     def _is_beside_ids(self, position: int) -> bool:
@@ -203,6 +213,10 @@ class Grid:
         """Whether a column holds whole lines of judgements or of a run, with blanks in them."""
         cells = self.column(position)
         return bool(cells) and all(_JUDGEMENT.fullmatch(str(cell).strip()) for cell in cells)
+
+
+def _entries(cell: object) -> Sequence[object]:
+    return cell if isinstance(cell, list) else (cell,)
 
 
 def _begins_vector(cell: object) -> bool:
@@ -270,7 +284,7 @@ def _grid_of(
         raise Problem("file_empty", name=name)
     found = table_in(text) if kind == "text" and not is_json(text) else PastedTable(text)
     text = found.text
-    looks_like_json = is_json(text)
+    looks_like_json = is_json(text, of_ids=kind == "JSON")
     if kind in ("CSV", "TSV") and looks_like_json:
         raise Problem("file_not_its_name", name=name, expected=kind, found="JSON")
     if kind == "JSON" and not looks_like_json:

@@ -27,14 +27,18 @@ _STEP = 2**10
 Object = dict[str, object]
 
 
-def is_json(text: str) -> bool:
-    """A JSON object, or an array with a text, on the first line; or an array that holds one."""
+def is_json(text: str, of_ids: bool = False) -> bool:
+    """A JSON object, or an array with a text, on the first line; or an array that holds one; with
+    `of_ids` also an array of numbers on each line."""
     start = text[:4096].lstrip() or text.lstrip()[:4096]
-    return re.match(r'\{\s*("|\})|\[\s*[\{\]]', start) is not None or bool(_first_list(text))
+    return re.match(r'\{\s*("|\})|\[\s*[\{\]]', start) is not None or bool(
+        _first_list(text, of_ids)
+    )
 
 
-def _first_list(text: str) -> list[object]:
-    """The first row, where rows are arrays and this one holds a text; else an empty list."""
+def _first_list(text: str, of_ids: bool = False) -> list[object]:
+    """The first row, where rows are arrays and this one holds a text, or, with `of_ids`, where
+    each line is an array; else an empty list."""
     outer = _OF_LISTS.match(text)
     begin = outer.end() if outer else _after_blanks(text, 0)
     if text[begin : begin + 1] != "[" or _is_long(text, begin):
@@ -45,7 +49,8 @@ def _first_list(text: str) -> list[object]:
         return []
     rest = text[end : _after_blanks(text, end) + 1]
     is_whole = rest.strip() in (",", "]") if outer else not rest.strip() or "\n" in rest
-    return row if is_whole and any(isinstance(cell, str) for cell in row) else []
+    in_lines = of_ids and not outer and "\n" in rest and rest.strip() == "["
+    return row if is_whole and (in_lines or any(isinstance(cell, str) for cell in row)) else []
 
 
 def json_records(
@@ -56,7 +61,7 @@ def json_records(
 
     Raises Problem if no row has a cell, there are too many columns, or an array is damaged.
     """
-    first = _first_list(text)
+    first = _first_list(text, of_ids=True)
     in_array = text[_after_blanks(text, 0)] == "[" and (not first or bool(_OF_LISTS.match(text)))
     head = [cell for cell in first if isinstance(cell, str)]
     names = head if len(head) == len(first) and recognised(head) > 1 else []

@@ -8,13 +8,15 @@ column are makes its row one that cannot be used.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import (
+    ABSENT,
     INFERENCE,
+    INFERENCE_LETTERS,
     INFERENCE_SCORES,
     NO_INFERENCE,
     TWO_WAY_INFERENCE,
@@ -26,9 +28,12 @@ from explorer.sources.cells import (
     read_inference,
     shortened,
 )
+from explorer.sources.columns import NO_SCORE
 
 # The share of a column's labels that are written in one way; fewer, and it is unclear which.
 CLEAR_SHARE = 0.9
+# Of words that are not known, those that are shown.
+SHOWN_WORDS = 5
 _BINARY = frozenset((0.0, 1.0))
 _INFERENCE_NUMBERS = frozenset(map(float, INFERENCE.values()))
 
@@ -40,12 +45,14 @@ class Kind(StrEnum):
     YES_NO = "yes_no"
     INFERENCE = "inference"
     TWO_WAY_INFERENCE = "two_way_inference"
+    INFERENCE_LETTERS = "inference_letters"
 
 
 _WORDS: Mapping[Kind, Mapping[str, float]] = {
     Kind.YES_NO: YES_NO,
     Kind.INFERENCE: INFERENCE_SCORES,
     Kind.TWO_WAY_INFERENCE: TWO_WAY_INFERENCE,
+    Kind.INFERENCE_LETTERS: INFERENCE_LETTERS,
 }
 
 
@@ -65,7 +72,7 @@ class LabelKind:
     @property
     def is_inference(self) -> bool:
         """Whether the labels are the three kinds of inference."""
-        return self.kind is Kind.INFERENCE
+        return self.kind in (Kind.INFERENCE, Kind.INFERENCE_LETTERS)
 
     def word_label(self, value: object, column: str) -> float | None:
         """Return the label of a cell that holds a word; None where it is to be read as a number.
@@ -73,7 +80,7 @@ class LabelKind:
         Raises Problem if the column is not written in such words.
         """
         word = label_word(value)
-        if self.is_inference:
+        if self.kind is Kind.INFERENCE:
             if word is None and not self.numbered and number_in(value) is not None:
                 raise Problem("inference_label", column=column, value=shortened(value))
             return read_inference(value, column)
@@ -126,14 +133,19 @@ def label_kind(
         of_queries: whether the first text is called a query or a question, whose documents have
             whole degrees of relevance.
 
-    Raises Problem if the labels can be read in two ways.
+    Raises Problem if the labels can be read in two ways, or if a word that is not known is more
+    than the odd cell.
     """
-    found = [
-        (kind, label)
+    labels = [
+        label
         for cell in cells
         for label in _labels_in(cell)
-        if str(label).strip() not in NO_INFERENCE and (kind := _kind_of(label)) is not None
+        if str(label).strip() not in NO_INFERENCE
     ]
+    if _are_letters_of_inference(labels):
+        return LabelKind(Kind.INFERENCE_LETTERS, numbered=False)
+    _check_words(labels, column)
+    found = [(kind, label) for label in labels if (kind := _kind_of(label)) is not None]
     counts = Counter(kind for kind, _ in found)
     examples = dict(reversed(found))
     numbers = {number_in(label) for kind, label in found if kind is Kind.NUMBER}
@@ -159,6 +171,33 @@ def label_kind(
         degrees = degrees and (of_queries or max(filter(None, numbers), default=0) > 1)
         return LabelKind(kind, numbered=numbers <= _BINARY, unjudged=degrees)
     return LabelKind(kind, numbered=kind is Kind.YES_NO, unjudged=kind is Kind.YES_NO)
+
+
+def _are_letters_of_inference(labels: Sequence[object]) -> bool:
+    """Whether all labels are e, n or c; n alone is a no."""
+    words = set(map(label_word, labels))
+    return words <= INFERENCE_LETTERS.keys() and not words <= {"n"}
+
+
+def _check_words(labels: Sequence[object], column: str) -> None:
+    """Raise Problem if a word that is not known stands for a class of the pairs, where these are
+    no degrees: leaving out its rows would leave out that class."""
+    words = Counter(
+        str(label).strip().casefold()
+        for label in labels
+        if isinstance(label, str) and _kind_of(label) is None
+    )
+    words = Counter({word: count for word, count in words.items() if word not in ABSENT})
+    are_degrees = len({number_in(label) for label in labels} - {None}) > 1
+    often = max(1, (1 - CLEAR_SHARE) * len(labels))
+    is_class = not are_degrees and any(count > often for count in words.values())
+    if not is_class and words.total() <= len(labels) / 2:
+        return
+    shown = ", ".join(f"“{shortened(word)}”" for word, _ in words.most_common(SHOWN_WORDS))
+    more = ", …" if len(words) > SHOWN_WORDS else ""
+    raise Problem(
+        "labels_unknown", about="columns", column=column, words=shown + more, none=NO_SCORE
+    )
 
 
 def _labels_in(cell: object) -> list[object]:

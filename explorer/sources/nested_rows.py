@@ -5,6 +5,7 @@
   ``conversations`` of ``from`` and ``value`` (ShareGPT);
 * passages with a title or a score: ``positive_passages`` and ``negative_passages`` (Tevatron), or
   ``positive_ctxs`` and ``hard_negative_ctxs`` (DPR), as a list of objects or an object of lists;
+* the texts of an `InputExample`: ``{"texts": [anchor, positive, negative], "label": …}``;
 * queries, corpus and relevant documents, which name each other by ids (LlamaIndex).
 """
 
@@ -28,6 +29,7 @@ _CHATS = {"positive_messages": "positive", "negative_messages": "negative"}
 _TEXTS = ("text", "content", "body", "contents", "passage", "passage_text")
 _TITLE = "title"
 _INSTRUCTING = ("system", "developer")
+_EXAMPLE = "texts"  # of an `InputExample` of sentence-transformers
 # The maps of LlamaIndex, and of BEIR under the name that it has there.
 _QUERIES, _CORPUS, _RELEVANT = "queries", "corpus", ("relevant_docs", "qrels")
 
@@ -35,11 +37,13 @@ _QUERIES, _CORPUS, _RELEVANT = "queries", "corpus", ("relevant_docs", "qrels")
 def flattened(row: Row) -> Row:
     """The row with a text, or a list of texts, in place of each chat and each passage; what else
     is said of a passage is a column of its own: "positive_passages.score"."""
+    if _are_texts(texts := row.get(_EXAMPLE)):
+        return {**_of_example(texts), **{name: row[name] for name in row if name != _EXAMPLE}}
     if len(row) == 1:
         (inner,) = row.values()
         if isinstance(inner, dict) and not _text_name(inner):
             return flattened(inner)
-        if isinstance(inner, list) and len(inner) > 1 and all(isinstance(t, str) for t in inner):
+        if _are_texts(inner):
             # Texts that belong together, of which each is a positive of the first.
             return {"sentence1": inner[0], "sentence2": inner[1] if len(inner) == 2 else inner[1:]}
     if not any(isinstance(value, dict | list) for value in row.values()):
@@ -49,13 +53,25 @@ def flattened(row: Row) -> Row:
         if name in DIALOGUES and _is_chat(value):
             hidden = not row.keys().isdisjoint(("query", "response"))
             flat |= {name: value} if hidden else _of_chat(name, value)
-        elif names_candidate(name) and _is_dialogue(value):
-            flat |= _of_candidate(name, value, flat)
+        elif names_candidate(name) and _is_dialogue(chat := [value] if _is_turn(value) else value):
+            flat |= _of_candidate(name, chat, flat)
         elif name in _CHATS and isinstance(value, list):
             flat |= _of_chats(_CHATS[name], _chats(value))
         else:
             flat |= _of_passages(name, value)
     return flat
+
+
+def _are_texts(value: object) -> TypeGuard[list[str]]:
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(t, str) for t in value)
+
+
+def _of_example(texts: list[str]) -> Row:
+    """The texts of an `InputExample`: two of a pair, or an anchor, its positive and negatives."""
+    if len(texts) == 2:
+        return {"sentence1": texts[0], "sentence2": texts[1]}
+    negatives = texts[2] if len(texts) == 3 else texts[2:]
+    return {"anchor": texts[0], "positive": texts[1], "negative": negatives}
 
 
 def _opened(row: Row) -> Row:

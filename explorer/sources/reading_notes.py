@@ -39,8 +39,9 @@ class ColumnsRead:
     `chosen` maps each role to the name of its column. `positives`, `negatives` and `taught` are all
     columns of triplets that have these (of pairs without labels `positives` are all second texts),
     `unread` those of which nothing is read, and `references` those of texts that hold paths,
-    addresses or ids. `several_positives` says that some row has more than one, and `left_lines` are
-    the numbers of the lines of pasted text around the table.
+    addresses or ids. `several_positives` says that some row has more than one, `without_texts`
+    are the columns of negatives, where no row has one, and `left_lines` are the numbers of the
+    lines of pasted text around the table.
     """
 
     columns: tuple[str, ...]
@@ -51,6 +52,7 @@ class ColumnsRead:
     unread: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     several_positives: bool = False
+    without_texts: tuple[str, ...] = ()
     left_lines: tuple[int, ...] = ()
 
     @property
@@ -89,10 +91,12 @@ def reading_notes(table: ColumnsRead) -> tuple[ReadingNote, ...]:
     """Which columns were taken as what, which were left, and where sentence-transformers, which
     goes by the position of columns, would take others; and what the values of some do not say."""
     instructions = tuple(filter(names_instruction, table.unread))
-    unread = tuple(name for name in table.unread if name not in instructions)
+    known = (*instructions, *table.without_texts)
+    unread = tuple(name for name in table.unread if name not in known)
     named = {
         **{f"reading.{role}": table.serving(role) for role in _SHOWN},
         "reading.instruction": instructions,
+        "reading.without_texts": table.without_texts,
         "reading.unread": unread,
         "reading.may_be_class": tuple(filter(names_class, unread)),
         "reading.references": table.references,

@@ -53,6 +53,11 @@ class RowReader:
         self.marks: dict[int, frozenset[str]] = {}
         self.listed: set[str] = set()
         self.margins = self.several_positives = False
+        self.without_texts = _negatives_without_texts(grid, chosen)
+        if self.without_texts:
+            first, second, _ = (chosen[role] for role in TRIPLET_ROLES)
+            others = {role: at for role, at in chosen.items() if role not in TRIPLET_ROLES}
+            chosen = {"first": first, "second": second, **others}
         self.positions = chosen
         self.is_triplet = set(TRIPLET_ROLES) <= set(chosen)
         scored = "score" in chosen and not grid.is_blank(chosen["score"])
@@ -99,6 +104,7 @@ class RowReader:
             unread=unread,
             references=references,
             several_positives=self.several_positives,
+            without_texts=self.without_texts,
             left_lines=self.grid.left_lines,
         )
 
@@ -249,6 +255,14 @@ class RowReader:
         if len(found) != 1 or found[0] is not cell:
             self.listed.add(role)
         return [one for one in found if not is_blank(one)]
+
+
+def _negatives_without_texts(grid: Grid, chosen: Mapping[str, int]) -> tuple[str, ...]:
+    """The columns of negatives, where all are empty in every row; else none."""
+    if not set(TRIPLET_ROLES) <= set(chosen):
+        return ()
+    places = candidate_columns(grid.columns, chosen, "negative")
+    return tuple(grid.columns[at] for at in places) if all(map(grid.has_nothing, places)) else ()
 
 
 def _label_kind(grid: Grid, chosen: Mapping[str, int]) -> LabelKind:

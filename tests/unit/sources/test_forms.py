@@ -76,6 +76,17 @@ FORMS = {
             [{"role": "user", "content": "m"}],
         ],
     },
+    "a turn for what was chosen, and one for what was rejected": {
+        "conversations": [{"from": "human", "value": "q"}],
+        "chosen": {"from": "gpt", "value": "p"},
+        "rejected": [{"from": "gpt", "value": "n"}],
+        "negative_2": {"from": "gpt", "value": "m"},
+    },
+    "an InputExample": {"guid": "", "texts": ["q", "p", "n", "m"]},
+    "right and wrong answers": {"question": "q", "right_answer": "p", "wrong_answers": ["n", "m"]},
+    "distractors": {"question": "q", "correct_answer": "p", "distractor1": "n", "distractor2": "m"},
+    "after the passage": {"query": "q", "document_pos": "p", "document_neg": ["n", "m"]},
+    "how they were found": {"query": "q", "pos": "p", "hard_negs": ["n"], "random_negatives": "m"},
     "a chat with what was rejected": {
         "messages": [{"role": "user", "content": "q"}, {"role": "assistant", "content": "p"}],
         "rejected_response": ["n", "m"],
@@ -128,6 +139,28 @@ def test_a_row_without_negatives_says_so(empty):
     assert "sentence as text" not in str(skip.problem)
 
 
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
+@pytest.mark.parametrize("names", [("query", "pos", "neg"), ("question", "answer", "HN1")])
+def test_negatives_that_are_empty_in_every_row_are_said_and_the_pairs_are_read(names, kind):
+    rows = [(f"a query {n}", f"its text {n}", "") for n in range(6)]
+    table = read_table(as_file(rows, names, kind), f"x.{kind}")
+    assert (table.pairs.labelled, len(table.pairs), table.left_out) == (False, 6, 0)
+    said = [note.written() for note in reading_notes(table)]
+    assert f"“{names[2]}”: empty in every row. No row has a negative of its own." in said
+    assert not any(line.startswith("Not read") for line in said)
+
+
+def test_lists_of_negatives_that_are_empty_in_every_row_are_said():
+    table = rows_of(*({"query": f"q {n}", "pos": [f"p {n}"], "neg": []} for n in range(3)))
+    assert table.without_texts == ("neg",)
+    assert table.pairs.labels == (1, 1, 1)
+
+
+def test_an_example_of_two_texts_is_a_pair_with_its_label():
+    table = rows_of({"texts": ["a b", "c d"], "label": 0.7}, {"texts": ["e f", "g h"], "label": 0})
+    assert (table.pairs.second, table.pairs.labels) == (("c d", "g h"), (0.7, 0.0))
+
+
 IDS = [
     (("query-id", "corpus-id", "score"), [("q1", "d7", 1), ("q2", "d9", 0)]),
     (("query_id", "pos_id", "neg_id"), [(1, 70001, 80001), (2, 70002, 80002)]),
@@ -161,10 +194,58 @@ def test_ids_beside_texts_are_no_obstacle():
 
 def test_ranks_are_no_degrees():
     rows = [("q", "a", 1), ("q", "b", 2), ("r", "c", 1), ("r", "d", 2)]
-    for name in ("rank", "position", "排名"):
+    names = (
+        "rank",
+        "position",
+        "排名",
+        "result_rank",
+        "Rank_Position",
+        "rank_no",
+        "order",
+        "检索排序",
+    )
+    for name in names:
         with pytest.raises(Problem) as caught:
             read_table(as_file(rows, ("query", "passage", name), "csv"), "x.csv")
         assert caught.value.key == "problem.column_of_ranks"
+    scored = read_table(as_file(rows, ("query", "passage", "rank_score"), "csv"), "x.csv")
+    assert scored.pairs.labels == (1, 2, 1, 2)
+
+
+def test_a_number_that_counts_letters_or_days_is_no_label():
+    rows = [("a b", "c d", 12), ("e f", "g h", 31)]
+    for name in ("question_text_bytes", "answer length", "year", "token_offset", "答案长度"):
+        table = read_table(as_file(rows, ("question", "answer", name), "csv"), "x.csv")
+        assert (table.pairs.labelled, table.unread) == (False, (name,))
+
+
+def test_a_column_of_ids_is_no_text_beside_one():
+    """The answers of a row that holds no other text are not guessed."""
+    rows = [{"q_id": "ax", "title": "Why so", "answers": {"text": ["a"], "score": [3]}}] * 3
+    with pytest.raises(Problem) as caught:
+        rows_of(*rows)
+    assert caught.value.key == "problem.columns_not_recognised"
+
+
+def test_a_score_in_words_of_its_own_is_asked_about():
+    rows = [("a hat", "Red hat of wool", "Exact"), ("a cap", "Blue hat", "Substitute")]
+    for name in ("esci_label", "human judgment", "Relevance (0-3)"):
+        with pytest.raises(Problem) as caught:
+            read_table(as_file(rows, ("query", "product", name), "csv"), "x.csv")
+        assert caught.value.key == "problem.columns_not_recognised"
+        assert f"“{name}”" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "names", [("query", "product_title", "esci_label"), ("claim", "evidence", "gold label")]
+)
+def test_names_above_few_rows_are_a_header(names):
+    rows = [("Who wrote Hamlet", "Shakespeare wrote it", "E"), ("How tall", "It is 8 m tall", "S")]
+    grid = read_grid(as_file(rows, names, "csv"), "x.csv", None)
+    assert (grid.header, grid.columns) == (True, names)
+    rows = [("a query of mine", "what it finds", "E"), ("label", "a tag", "S")]
+    grid = read_grid(as_file(rows, None, "csv"), "x.csv", None)
+    assert not grid.header
 
 
 def test_a_pair_that_nobody_judged_is_left_out():

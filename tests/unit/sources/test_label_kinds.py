@@ -28,6 +28,10 @@ BINARY = [
     ("相关", "不相关"),
     ("relevant", "not_relevant"),
     ("entailment", "not_entailment"),
+    ("positive", "negative"),
+    ("pos", "neg"),
+    ("正例", "负例"),
+    ("paraphrase", "non-paraphrase"),
     ("1", "0"),
     ("１", "０"),  # of full width
     ("1.0", "0.0"),
@@ -68,14 +72,57 @@ def test_booleans_are_1_and_0(kind, names):
     assert (table.pairs.labels, table.inference) == ((1, 0, 1, 1), False)
 
 
+WORDS_OF_INFERENCE = [
+    ("entailment", "neutral", "contradiction"),
+    ("entailment", "neutral", "contradictory"),
+    ("蕴含", "中立", "矛盾"),
+]
+
+
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(
-    "words", [("entailment", "neutral", "contradiction"), ("蕴含", "中立", "矛盾")]
-)
+@pytest.mark.parametrize("words", WORDS_OF_INFERENCE)
 def test_words_of_inference_are_kinds_in_every_file(words, kind):
     table = read([*words, "-"], kind)
     assert (table.pairs.labels, table.inference) == ((1, 0.5, 0), True)
     assert [problem_name(row.problem) for row in table.skipped] == ["inference_label"]
+
+
+@pytest.mark.parametrize("names", [NAMES, INFERENCE_NAMES, ("context", "hypothesis", "label")])
+@pytest.mark.parametrize("labels", ["enc", "ENC", "en", "nc", "c"])
+def test_letters_of_inference_are_kinds(labels, names):
+    """ANLI writes e, n and c; n alone is a no."""
+    table = read(labels, names=names)
+    known = {"e": 1, "n": 0.5, "c": 0}
+    assert table.pairs.labels == tuple(known[label.lower()] for label in labels)
+    assert table.inference
+    assert not read(["y", "n", "n"]).inference
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("labels", "shown"),
+    [
+        (("good", "bad", "good", "bad"), ("good", "bad")),
+        (("yes", "yes", "nope", "nope"), ("nope",)),
+        (("entailment", "neutral", "unrelated", "unrelated"), ("unrelated",)),
+        (("1", "1", "1", "other", "other"), ("other",)),
+        (("E", "S", "C", "I") * 2, ("s", "i")),
+        (("SUPPORTS", "REFUTES", "SUPPORTS", "NOT ENOUGH INFO"), ("supports", "not enough info")),
+    ],
+)
+def test_a_class_of_pairs_in_an_unknown_word_is_asked_about(labels, shown, kind):
+    """Its rows are not left out: that would leave the others alone, which are all of one kind."""
+    with pytest.raises(Problem) as caught:
+        read(labels, kind)
+    assert problem_name(caught.value) == "labels_unknown"
+    assert all(f"“{word}”" in str(caught.value) for word in shown)
+
+
+def test_what_stands_for_no_label_is_no_class():
+    for absent in ("unknown", "n/a", "-", "?", "无"):
+        assert read(["yes", "no", absent, "yes", absent, "no"]).pairs.labels == (1, 0, 1, 0)
+    table = read(["4.5", "bad", "3", "bad", "1"])  # beside degrees a word is no class
+    assert table.pairs.labels == (4.5, 3, 1)
 
 
 def test_a_column_of_one_label_is_read_as_that():

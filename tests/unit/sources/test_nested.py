@@ -235,6 +235,10 @@ ID_TABLES = {
     "triples.tsv": "400296\t1540783\t3518497\n662731\t193249\t2975302",
     "triples.csv": "qid,pos_id,neg_id\n400296,1540783,3518497\n662731,193249,2975302",
     "numbers.csv": "query,positive,negative\n12,13,14\n15,16,17",
+    "arrays.jsonl": "[400296, 1540783, 3518497]\n[662731, 193249, 2975302]",
+    "hashes.csv": "query,document,label\n8f14e45f-ceea-467a-9575-6d6a1f3b0001,c9f0f895fb98ab91,1\n"
+    "45c48cce-2e2d-4fbd-aa1a-fc51c7c6ad26,d3d9446802a44259,0",
+    "lists.jsonl": '{"qid": 1, "pos": [7], "neg": [8, 9]}\n{"qid": 2, "pos": [3], "neg": [4, 5]}',
     "rows.jsonl": '{"qid": 1, "docid": 2, "rel": 1}\n{"qid": 2, "docid": 3, "rel": 0}',
 }
 

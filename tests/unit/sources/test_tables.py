@@ -119,6 +119,8 @@ def test_typed_table_keeps_good_rows_and_says_why_others_are_skipped():
         (np.float32(0.5), 0.5),
         (np.int64(3), 3.0),
         (Decimal("2.5"), 2.5),
+        ("80%", 0.8),
+        ("12,5 %", 0.125),
     ],
 )
 def test_scores_are_read_as_people_write_them(text, score):
@@ -127,7 +129,22 @@ def test_scores_are_read_as_people_write_them(text, score):
 
 @pytest.mark.parametrize(
     "text",
-    ["maybe", "y", "n", "4/5", "80%", "1.2.3", "1,2,3", "1_000", "0x10", "--1", "e5", "1 2", [1]],
+    [
+        "maybe",
+        "y",
+        "n",
+        "4/5",
+        "80%%",
+        "%",
+        "1.2.3",
+        "1,2,3",
+        "1_000",
+        "0x10",
+        "--1",
+        "e5",
+        "1 2",
+        [1],
+    ],
 )
 def test_what_is_no_number_is_no_score(text):
     assert not is_score(text)

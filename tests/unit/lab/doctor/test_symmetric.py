@@ -10,7 +10,7 @@ from explorer.sources.columns import ANCHOR_NAMES, PAIR_NAMES, POSITIVE_NAMES
 from explorer.sources.symmetric_columns import name_same_kind
 from losses import LOSSES
 
-ORDERED = {"premise", "query", "question", "前提", "查询"}
+ORDERED = {"premise", "context", "claim", "query", "question", "前提", "查询"}
 
 
 def faults(header, swapped_label, loss="cosent"):
