@@ -15,6 +15,7 @@ from explorer.core.scenario import OPENING, Scenario
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.chart import chart_figure
 from explorer.export.figure.chart_request import read_chart
+from explorer.export.figure.embedded_fonts import with_fonts
 from explorer.export.figure.fonts import QUOTED
 from explorer.export.figure.look import Look, look_in
 from explorer.export.figure.matrix import matrix_figure
@@ -54,7 +55,7 @@ def write_figure(
         raise Problem("figure_kind", name=kind[:60], known=", ".join(FIGURES))
     drawn = FIGURES[kind](explore(read_scenario(source)), **look)
     if ending == ".svg":
-        save(drawn, out)
+        save(with_fonts(drawn), out)
         return ""
     found = MADE_OF_SVG[ending](drawn)
     save(found.content, out)
@@ -112,7 +113,7 @@ def figure_text(name: str, drawn: str, request: Mapping[str, Any]) -> Text:
         Problem: if no font of this computer has a letter of the PDF.
     """
     if one_of(("svg", "pdf"))(request.get("format") or "svg", "format") == "svg":
-        return Text(f"{name}.svg", "image/svg+xml", drawn)
+        return Text(f"{name}.svg", "image/svg+xml", with_fonts(drawn))
     found = as_pdf(drawn)
     if found.undrawn:
         raise Problem("figure_letters", letters=found.undrawn[:QUOTED])

@@ -68,6 +68,11 @@ def _found() -> dict[str, Path]:
     return files
 
 
+def font_file(name: str) -> Path:
+    """Return where the font file of this name lies."""
+    return _found()[name]
+
+
 @dataclass(frozen=True)
 class FigureFile:
     """A PNG or PDF file, and the letters of the figure that no font of this computer has."""

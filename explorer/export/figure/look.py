@@ -15,7 +15,10 @@ FONTS = (
     "IBM Plex Sans, Segoe UI, Helvetica Neue, Arial, Liberation Sans, Noto Sans CJK SC, "
     "PingFang SC, Microsoft YaHei, WenQuanYi Micro Hei, DejaVu Sans, sans-serif"
 )
-MATH = "STIX Two Math, STIX Two Text, Cambria Math, Latin Modern Math, Times New Roman, serif"
+MATH = (
+    "KaTeX_Main, STIX Two Math, STIX Two Text, Cambria Math, Latin Modern Math, "
+    "Times New Roman, serif"
+)
 MONO = "IBM Plex Mono, Menlo, Consolas, monospace"
 
 

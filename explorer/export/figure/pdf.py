@@ -147,7 +147,7 @@ class _Sheet:
 
     def _text(self, element: ElementTree.Element) -> None:
         of = element.attrib
-        size, style = float(of["font-size"]), _style(of)
+        size, style = float(of["font-size"]), style_of(of)
         placed, across, down = [], 0.0, 0.0
         for part in [element] if element.text else list(element):
             down += float(part.get("dy", 0))
@@ -167,7 +167,8 @@ class _Sheet:
                 self.pdf.text(x + right, y + below, piece)
 
 
-def _style(of: dict[str, str]) -> str:
+def style_of(of: dict[str, str]) -> str:
+    """The style of a text, as `fonts.OWN` names it, by the attributes of its element."""
     family = of.get("font-family", "")
     if "Mono" in family:
         return "mono"

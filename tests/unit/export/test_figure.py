@@ -18,6 +18,7 @@ from explorer.core.scenario import Data, Rules, Scenario, View
 from explorer.export.caption import caption, pair_numbers
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.cells import Cells
+from explorer.export.figure.embedded_fonts import with_fonts
 from explorer.export.figure.files import read_scenario, write_figure
 from explorer.export.figure.formula import runs
 from explorer.export.figure.matrix import matrix_figure
@@ -441,10 +442,10 @@ def test_a_link_an_address_and_a_file_make_the_same_figure(tmp_path):
     stored.write_text(json.dumps(scenario.to_json()), encoding="utf-8")
     sources = [scenario, link, f"http://127.0.0.1:7860/#{link}", stored, str(stored)]
     written = [written_to(tmp_path / f"{at}.svg", one) for at, one in enumerate(sources)]
-    assert set(written) == {matrix_figure(explore(scenario))}
+    assert set(written) == {with_fonts(matrix_figure(explore(scenario)))}
     assert read_scenario(sources[2]) == scenario
     bars = written_to(tmp_path / "b.svg", link, kind="bars", language="zh", dark=True)
-    assert bars == bars_figure(explore(scenario), language="zh", dark=True)
+    assert bars == with_fonts(bars_figure(explore(scenario), language="zh", dark=True))
 
 
 def written_to(out, source, **options):

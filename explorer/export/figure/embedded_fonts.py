@@ -1,0 +1,66 @@
+"""The fonts of an SVG inside it, so that it looks the same where they are not installed.
+
+Only fonts that come along are embedded, cut to the letters of the figure. What they lack, such as
+Chinese letters, is set in the reader's own fonts.
+"""
+
+from __future__ import annotations
+
+import base64
+import functools
+import io
+import re
+from xml.etree import ElementTree
+
+from explorer.export.figure.fonts import font_file
+from explorer.export.figure.pdf import TAG, style_of
+
+# By style of text, as in `fonts.OWN`: the file, and how the figure's lists of fonts name it.
+FACES = {
+    "sans": ("IBMPlexSans-Regular.woff2", "IBM Plex Sans", 400, "normal"),
+    "bold": ("IBMPlexSans-Bold.woff2", "IBM Plex Sans", 600, "normal"),
+    "mono": ("IBMPlexMono-Regular.woff2", "IBM Plex Mono", 400, "normal"),
+    "math": ("KaTeX_Main-Regular.woff2", "KaTeX_Main", 400, "normal"),
+    "italic": ("KaTeX_Math-Italic.woff2", "KaTeX_Main", 400, "italic"),
+}
+KEPT = 64  # cut fonts: those of a figure that is drawn again with other colours
+_DEFINITIONS = re.compile("<defs>")
+
+
+def with_fonts(svg: str) -> str:
+    """Return the figure with the fonts of its texts."""
+    letters: dict[str, set[str]] = {}
+    for text in ElementTree.fromstring(svg).iter(f"{TAG}text"):
+        style = style_of(text.attrib)
+        for part in text.iter():
+            own = "italic" if part.get("font-style") else style
+            letters.setdefault(own, set()).update(part.text or "")
+    rules = "".join(_face(style, "".join(sorted(letters[style]))) for style in sorted(letters))
+    return _DEFINITIONS.sub(f"<defs><style>{rules}</style>", svg, count=1)
+
+
+@functools.lru_cache(maxsize=KEPT)
+def _face(style: str, letters: str) -> str:
+    """The CSS rule that brings these letters of a style's font."""
+    file, family, weight, slope = FACES[style]
+    content = base64.b64encode(_cut(file, letters)).decode()
+    return (
+        f'@font-face{{font-family:"{family}";font-weight:{weight};font-style:{slope};'
+        f'src:url(data:font/woff2;base64,{content}) format("woff2")}}'
+    )
+
+
+def _cut(file: str, letters: str) -> bytes:
+    """A font file with the glyphs of these letters alone."""
+    from fontTools import subset  # takes its time, and only a figure needs it
+    from fontTools.ttLib import TTFont
+
+    font = TTFont(font_file(file))
+    options = subset.Options(hinting=False)
+    cutter = subset.Subsetter(options)
+    cutter.populate(text=letters)
+    cutter.subset(font)
+    font.flavor = "woff2"
+    out = io.BytesIO()
+    font.save(out)
+    return out.getvalue()

@@ -1,0 +1,73 @@
+"""An SVG brings its fonts, with every letter that they have, by the names that it asks for."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from xml.etree import ElementTree
+
+import pytest
+from fontTools.ttLib import TTFont
+
+from explorer.core.explore import explore
+from explorer.core.scenario import Data, Scenario
+from explorer.export.figure.bars import bars_figure
+from explorer.export.figure.chart import chart_figure
+from explorer.export.figure.chart_request import read_chart
+from explorer.export.figure.embedded_fonts import FACES, with_fonts
+from explorer.export.figure.files import write_figure
+from explorer.export.figure.fonts import font_file
+from explorer.export.figure.look import FONTS, MATH, MONO
+from explorer.export.figure.matrix import matrix_figure
+from explorer.export.figure.pdf import TAG, style_of
+from tests.scenes import CHART
+
+FACE = re.compile(
+    r'@font-face\{font-family:"([^"]+)";font-weight:(\d+);font-style:(\w+);'
+    r'src:url\(data:font/woff2;base64,([^)]+)\) format\("woff2"\)\}'
+)
+
+
+def figures() -> dict[str, str]:
+    chinese = explore(Scenario(data=Data(example="graded_chinese")))
+    return {
+        "matrix": matrix_figure(explore(Scenario())),
+        "small": matrix_figure(explore(Scenario()), size="one_column", picture_only=True),
+        "chinese": matrix_figure(chinese, language="zh"),
+        "bars": bars_figure(explore(Scenario())),
+        "chart": chart_figure(read_chart(CHART["chart"])),
+    }
+
+
+@pytest.mark.parametrize("name", figures())
+def test_every_letter_that_a_font_has_is_embedded(name: str) -> None:
+    drawn = figures()[name]
+    faces = {
+        (family, int(weight), slope): set(TTFont(io.BytesIO(base64.b64decode(font))).getBestCmap())
+        for family, weight, slope, font in FACE.findall(with_fonts(drawn))
+    }
+    texts = list(ElementTree.fromstring(drawn).iter(f"{TAG}text"))
+    assert texts or name == "small"
+    for text in texts:
+        for part in text.iter():
+            style = "italic" if part.get("font-style") else style_of(text.attrib)
+            file, *face = FACES[style]
+            has = set(TTFont(font_file(file)).getBestCmap())
+            assert set(map(ord, part.text or "")) & has <= faces[tuple(face)]
+
+
+def test_an_embedded_font_is_the_first_of_its_list() -> None:
+    first = {chosen.partition(",")[0] for chosen in (FONTS, MATH, MONO)}
+    assert {family for _, family, _, _ in FACES.values()} == first
+
+
+def test_fonts_are_all_that_is_added_and_they_are_small() -> None:
+    drawn = matrix_figure(explore(Scenario()))
+    assert re.sub("<style>.*?</style>", "", with_fonts(drawn)) == drawn
+    assert len(with_fonts(drawn)) < len(drawn) + 60_000
+
+
+def test_the_command_writes_fonts_into_an_svg(tmp_path) -> None:
+    write_figure(Scenario(), tmp_path / "figure.svg")
+    assert len(FACE.findall((tmp_path / "figure.svg").read_text(encoding="utf-8"))) >= 3
