@@ -26,6 +26,7 @@
     },
 
     async compared(pairs) {
+      for (const section of ["side-0", "agreement", "matrices", "numbers", "formula"]) scene.unfold(section, true);
       scene.set({ data: { source: "random", random: { ...lossprism.pageData.defaults.data.random, pairs } } });
       await still();
       await wait(700);

@@ -70,7 +70,7 @@ def test_no_link_of_doctor_has_a_secret_and_explore_opens_the_whole_rows(
 ) -> None:
     page = opened(new_page(), server.address)
     page.get_by_role("tab", name="Check a dataset").click()
-    page.get_by_role("tab", name="Pasted").click()
+    page.select_option("#lp-doctor-from", "typed")
     pairs = [f"how tall\t{SECRET}\t{grade}" for grade in (5, 0)]
     pairs += [f"mail {name}@example.org\tyes\t{place % 6}" for place, name in enumerate("abcdefgh")]
     page.fill("#lp-doctor-pasted", "\n".join(["sentence1\tsentence2\tscore", *pairs]))

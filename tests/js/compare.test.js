@@ -5,10 +5,8 @@ import "./page.js"; // first: what draws makes elements
 import { numbered, read } from "../../explorer/web/kit/link.js";
 import { addressFor, carried, formOf, KEPT, parametersIn, renamed, stepsAt } from "../../explorer/web/kit/sides.js";
 import { Store } from "../../explorer/web/kit/store.js";
-import { equalised, orderOf, reachOf } from "../../explorer/web/pages/compare/bars.js";
+import { barsPath, equalised, largestOf, orderOf } from "../../explorer/web/pages/compare/bars.js";
 import { latexOf, marked, PAPER_INKS, plain } from "../../explorer/web/pages/compare/latex.js";
-
-const { barsPath } = await import("../../explorer/web/pages/compare/strips.js");
 
 /** @type {any} */
 const LOSSES = {
@@ -90,8 +88,8 @@ test("equalised gradients have length 1; what is all zero stays", () => {
   const found = equalised(Float32Array.of(3, -4));
   assert.ok(Math.abs(Math.hypot(...found) - 1) < 1e-6);
   assert.deepEqual([...equalised(Float32Array.of(0, 0))], [0, 0]);
-  assert.equal(reachOf([Float32Array.of(1, -7), null, Float32Array.of(2)]), 7);
-  assert.equal(reachOf([null, Float32Array.of(0)]), 1);
+  assert.equal(largestOf([Float32Array.of(1, -7), null, Float32Array.of(2)]), 7);
+  assert.equal(largestOf([null, Float32Array.of(0)]), 1);
 });
 
 test("bars stand in one order for all strips", () => {
@@ -102,8 +100,8 @@ test("bars stand in one order for all strips", () => {
 });
 
 test("a bar stands above or below the middle, and none where there is no height or no number", () => {
-  const path = barsPath([0, 1, -0.5, Number.NaN], 31, 10);
-  assert.equal(path, "M37.20 31h7.60v-29.00h-7.60zM47.20 31h7.60v14.50h-7.60z");
+  const path = barsPath([0, 1, -0.5, Number.NaN], { middle: 31, reach: 29, step: 10 });
+  assert.equal(path, "M11.20 31h7.60v-29.00h-7.60zM21.20 31h7.60v14.50h-7.60z");
 });
 
 const PART = (/** @type {string} */ ink, /** @type {string} */ inside) => `\\htmlData{ink=${ink}, base=3}{${inside}}`;

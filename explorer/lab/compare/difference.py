@@ -8,11 +8,13 @@ matter: turned around, "base" and "other" change places and nothing else.
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import difflib
 import io
 import keyword
 import math
+import textwrap
 import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -104,7 +106,8 @@ class ParameterPair:
 @dataclass(frozen=True)
 class CodeLine:
     """A line of either listing, or one of both that is alike but for names, or, "parameter", but
-    for names and numbers. Lines are counted from 0; `base_step` is the first step of the line."""
+    for names and numbers. Lines are counted from 0; `base_step` is the first step of the line.
+    `signature`: whether it belongs to what stands above the first statement."""
 
     kind: Kind
     base: int | None
@@ -113,6 +116,7 @@ class CodeLine:
     other_text: str
     base_step: int | None
     other_step: int | None
+    signature: bool
 
 
 @dataclass(frozen=True)
@@ -302,6 +306,7 @@ def _code(sides: tuple[Expression, Expression], partner: Mapping[int, Node]) -> 
     names = _common_names(sides, partner)
     plain = [_canonical(side, own) for side, own in zip(sides, names, strict=True)]
     steps = [_step_of_lines(side) for side in sides]
+    first = [_first_statement(side.exploration.trace.listing) for side in sides]
 
     def line(base: int | None, other: int | None) -> CodeLine:
         kind: Kind = "base" if other is None else "other"
@@ -315,6 +320,7 @@ def _code(sides: tuple[Expression, Expression], partner: Mapping[int, Node]) -> 
             "" if other is None else texts[1][other],
             None if base is None else steps[0].get(base),
             None if other is None else steps[1].get(other),
+            (base is None or base < first[0]) and (other is None or other < first[1]),
         )
 
     done = [0, 0]
@@ -324,6 +330,19 @@ def _code(sides: tuple[Expression, Expression], partner: Mapping[int, Node]) -> 
         if base < len(texts[0]):
             yield line(base, other)
         done = [base + 1, other + 1]
+
+
+def _first_statement(listing: str) -> int:
+    """Return the line, counted from 0, of a function's first statement after its docstring; 0 for
+    a listing that is no function."""
+    try:
+        function = ast.parse(textwrap.dedent(listing)).body[0]
+    except SyntaxError:  # of a lambda the listing is the rest of its line
+        return 0
+    if not isinstance(function, ast.FunctionDef):
+        return 0
+    is_documented = ast.get_docstring(function) is not None
+    return function.body[1 if is_documented and len(function.body) > 1 else 0].lineno - 1
 
 
 def _alike(plain: Sequence[Sequence[tuple[str, str]]]) -> list[tuple[int, int]]:

@@ -9,10 +9,11 @@ import { say } from "./words.js";
 /** @typedef {import("preact").ComponentChildren} Children */
 
 /**
- * A control below its name.
- * @param {{ name: string, children?: Children }} properties
+ * A control below its name, or beside it where it is `inline`.
+ * @param {{ name: string, inline?: boolean, children?: Children }} properties
  */
-export const Field = ({ name, children }) => h("label.lp-field", null, h("span", null, name), children);
+export const Field = ({ name, inline, children }) =>
+  h("label", { class: inline ? "lp-inline" : "lp-field" }, h("span", null, name), children);
 
 /**
  * What is being typed or chosen, until it is taken; another value from outside takes its place.
@@ -62,16 +63,16 @@ export const TextField = ({ name, id, value, example, list, decimal, enter, chan
 
 /**
  * A list to choose one from, by value and title.
- * @param {{ id: string, value: string, options: string[][], name?: string, label?: string,
+ * @param {{ id: string, value: string, options: string[][], name?: string, inline?: boolean, label?: string,
  *   change: (value: string) => void }} properties
  */
-export const Select = ({ id, value, options, name, label, change }) => {
+export const Select = ({ id, value, options, name, inline, label, change }) => {
   const select = h(
     "select",
     { id, value, "aria-label": label, onChange: (event) => change(event.currentTarget.value) },
     options.map(([one, title]) => h("option", { key: one, value: one }, title)),
   );
-  return name === undefined ? select : h(Field, { name }, select);
+  return name === undefined ? select : h(Field, { name, inline }, select);
 };
 
 /** @param {{ title: string, children?: Children }} properties */
@@ -107,7 +108,7 @@ export const Notes = ({ notes, children = [] }) =>
  * A row of tabs: one stop of the tab key, walked by arrow keys (mount.js).
  * @template {string} Name
  * @param {{ id: string, label: string, names: Name[], chosen: Name, title: (name: Name) => string,
- *   choose: (name: Name) => void }} properties
+ *   choose: (name: Name) => void }} properties `chosen` may be none of the names
  */
 export const Tabs = ({ id, label, names, chosen, title, choose }) =>
   h(
@@ -121,7 +122,7 @@ export const Tabs = ({ id, label, names, chosen, title, choose }) =>
           type: "button",
           role: "tab",
           id: `${id}-${name}`,
-          tabIndex: name === chosen ? 0 : -1,
+          tabIndex: name === (names.includes(chosen) ? chosen : names[0]) ? 0 : -1,
           "aria-selected": name === chosen ? "true" : "false",
           "aria-controls": name === chosen ? `${id}-panel` : undefined,
           onClick: () => choose(name),
@@ -282,13 +283,14 @@ export const LossSelect = ({ id, label, value, groups, first, change }) =>
 
 /**
  * A checkbox with its name.
- * @param {{ name: string, checked: boolean, id?: string, change: (checked: boolean) => void }} properties
+ * @param {{ name: string, checked: boolean, id?: string, disabled?: boolean, title?: string,
+ *   change: (checked: boolean) => void }} properties
  */
-export const Checkbox = ({ name, checked, id, change }) =>
+export const Checkbox = ({ name, checked, id, disabled, title, change }) =>
   h(
     "label.lp-check",
-    null,
-    h("input", { type: "checkbox", id, checked, onChange: (event) => change(event.currentTarget.checked) }),
+    { title },
+    h("input", { type: "checkbox", id, checked, disabled, onChange: (event) => change(event.currentTarget.checked) }),
     h("span", null, name),
   );
 

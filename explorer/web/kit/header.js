@@ -37,6 +37,29 @@ export default function header(root, channel, server) {
     },
     "◐",
   );
+  const copyButton = worded("button.lp-quiet", "ui.copy_link", {
+    type: "button",
+    onclick: async () => {
+      if (channel.tooLong) {
+        channel.warn({ key: "ui.link_too_long", values: {} });
+        return;
+      }
+      const readable = await channel.readableScene();
+      if (readable === null) return;
+      try {
+        await navigator.clipboard.writeText(linkOf(readable));
+      } catch {
+        channel.warn({ key: "ui.copy_refused", values: { address: linkOf(readable) } });
+        return;
+      }
+      if (channel.leavesOut) channel.warn({ key: "ui.link_without_secrets", values: {} });
+      copyButton.textContent = say("ui.copied");
+      setTimeout(() => {
+        copyButton.textContent = say("ui.copy_link");
+      }, 1500);
+    },
+  });
+
   // Every page is served below the same address, its own path at the end.
   const last = location.pathname.replace(/\/+$/, "").split("/").pop();
   const here = pages.find(({ path }) => path && path === last) ?? pages[0];
@@ -61,7 +84,17 @@ export default function header(root, channel, server) {
       isPublic: channel.isPublic(),
     });
 
-  const kept = hosted && h("p.lp-note.lp-kept", {}, h("span"), " ", forgetButton(channel, server));
+  const forgetButton = worded("button.lp-crumb", "ui.forget_mine", {
+    type: "button",
+    id: "lp-forget",
+    onclick: async () => {
+      if (!(await confirmed("ui.forget_sure", {}, "ui.forget_mine"))) return;
+      const answer = await server.forget({});
+      if (answer && !("error" in answer)) location.assign(location.href.split("#")[0]);
+      else channel.warn(answer?.error ?? GONE);
+    },
+  });
+  const kept = hosted && h("p.lp-note.lp-kept", {}, h("span"), " ", forgetButton);
 
   // On the way to another page the scene of Explore is left where that page can find it.
   if (!here.path) {
@@ -85,7 +118,7 @@ export default function header(root, channel, server) {
         {},
         h("b", {}, "LossPrism"),
         h("span.lp-fill"),
-        copyButton(channel, linkOf),
+        copyButton,
         presenting(channel),
         themeButton,
         languageButton,
@@ -114,53 +147,5 @@ const skipLink = () =>
       const picture = main.querySelector(".lp-stage canvas");
       const target = picture instanceof HTMLElement && picture.checkVisibility() ? picture : main;
       target.focus();
-    },
-  });
-
-/**
- * Copies the address of what is open; its words say for a moment that they did.
- * @param {import("./bus.js").Bus} channel
- * @param {(scene: string) => string} linkOf
- */
-function copyButton(channel, linkOf) {
-  const button = worded("button.lp-quiet", "ui.copy_link", {
-    type: "button",
-    onclick: async () => {
-      if (channel.tooLong) {
-        channel.warn({ key: "ui.link_too_long", values: {} });
-        return;
-      }
-      const readable = await channel.readableScene();
-      if (readable === null) return;
-      try {
-        await navigator.clipboard.writeText(linkOf(readable));
-      } catch {
-        channel.warn({ key: "ui.copy_refused", values: { address: linkOf(readable) } });
-        return;
-      }
-      if (channel.leavesOut) channel.warn({ key: "ui.link_without_secrets", values: {} });
-      button.textContent = say("ui.copied");
-      setTimeout(() => {
-        button.textContent = say("ui.copy_link");
-      }, 1500);
-    },
-  });
-  return button;
-}
-
-/**
- * Removes what a hosted page keeps of this visitor, once they agree.
- * @param {import("./bus.js").Bus} channel
- * @param {import("./types").Asking<Pick<import("../wire").ExploreServer, "forget">>} server
- */
-const forgetButton = (channel, server) =>
-  worded("button.lp-crumb", "ui.forget_mine", {
-    type: "button",
-    id: "lp-forget",
-    onclick: async () => {
-      if (!(await confirmed("ui.forget_sure", {}, "ui.forget_mine"))) return;
-      const answer = await server.forget({});
-      if (answer && !("error" in answer)) location.assign(location.href.split("#")[0]);
-      else channel.warn(answer?.error ?? GONE);
     },
   });

@@ -142,24 +142,27 @@ class ChosenLoss(TypedDict):
 
 
 class Question(TypedDict):
-    """A comparison to begin with: the example, the rules and the losses that answer it, and what
-    else of the page's state is chosen."""
+    """A question of Compare: the example, the rules, the losses and the picture that answer it, and
+    the other entries of the page's state."""
 
     example: str
     rules: dict[str, bool]
     sides: list[ChosenLoss]
+    picture: str
     state: dict[str, Setting]
 
 
 class CompareOwn(TypedDict):
-    """What Compare alone is told: how many losses it takes, those that people train with most, the
-    orders of its bars."""
+    """Facts for Compare: how many losses it takes, those that people train with most, the orders
+    of its bars, its sections, its questions and the one that it opens with."""
 
     table: list[StateEntry]
     usual: list[str]
     least: int
     most: int
     bars: list[str]
+    sections: list[str]
+    opening: str
     questions: dict[str, Question]
     examples: dict[str, Example]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page
 
-from tests.browser.compare.steering import CHANNEL, STILL, opened_page
+from tests.browser.compare.steering import CHANNEL, STILL, opened_page, unfolded
 from tests.browser.conftest import Contexts, HandedOn, handing
 from tests.browser.serving import Server
 from tests.browser.ways import way_by_address
@@ -23,4 +23,4 @@ def handed_on_compare(contexts: Contexts, server: Server) -> HandedOn:
 @pytest.fixture
 def compare(handed_on_compare: HandedOn, request: pytest.FixtureRequest) -> Iterator[Page]:
     with handing(handed_on_compare, request) as page:
-        yield page
+        yield unfolded(page)

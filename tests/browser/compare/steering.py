@@ -7,21 +7,35 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Page
 
-from tests.browser.reading import number
+from tests.browser.reading import TWO_FRAMES, number
 
 CHANNEL = "window.lossprism.page('compare')"
 STILL = f"(({CHANNEL}).drawn > 0 && !({CHANNEL}).flying && !({CHANNEL}).waiting)"
-TABLE = "#compare-compare_figures .lp-compared tbody tr"
-PROBLEM = "#compare-compare_figures .lp-problem"
-FORMULA = "#compare-compare_formula"
-STRIPS = "#compare-compare_gradients .lp-strips"
-AGREEMENT = "#compare-compare_gradients .lp-agreement"
-MATRICES = "#compare-compare_matrices .lp-matrix-box:visible"
+TABLE = "#compare-numbers .lp-compared tbody tr"
+PROBLEM = "#compare-main .lp-problem"
+FORMULA = "#compare-formula"
+STRIPS = "#compare-gradients .lp-strips"
+AGREEMENT = "#compare-agreement .lp-agreement"
+MATRICES = "#compare-matrices .lp-matrix-box:visible"
+SECTIONS = ("agreement", "matrices", "numbers", "formula")
+SIDES = tuple(f"side-{place}" for place in range(6))
+TWO_LOSSES = "1=cosent&2=info_nce"
 
 
-def opened_page(page: Page, address: str, scene: str = "") -> Page:
+def opened_page(page: Page, address: str, scene: str = TWO_LOSSES) -> Page:
     page.goto(f"{address}/compare{scene and '#'}{scene}", wait_until="domcontentloaded")
     page.wait_for_function(f"window.lossprism && {CHANNEL} && {STILL}")
+    return unfolded(page)
+
+
+def unfolded(page: Page, *names: str) -> Page:
+    """The page with these sections open, by default what the tests read most."""
+    page.evaluate(
+        f"names => {{ for (const name of names) {CHANNEL}.unfold(name, true); }}",
+        list(names or (*SECTIONS, *SIDES, "data")),
+    )
+    page.evaluate(TWO_FRAMES)
+    page.wait_for_function(STILL)
     return page
 
 
@@ -37,7 +51,7 @@ def led(page: Page, scene: str) -> Page:
     """The page that is open, led to the scene of another address; it has been drawn."""
     with redrawn(page):
         page.evaluate("scene => { location.hash = scene; }", scene)
-    return page
+    return unfolded(page)
 
 
 def values(page: Page) -> list[float]:

@@ -25,6 +25,7 @@ from tests.browser.compare.steering import (
     linked,
     opened_page,
     redrawn,
+    unfolded,
     values,
 )
 from tests.browser.reading import TWO_FRAMES, choose, clear_table, number, type_pair
@@ -40,10 +41,8 @@ def near(found: list[float], expected: list[float]) -> bool:
 def test_the_page_shows_what_is_computed(compare: Page) -> None:
     expected = compared(Scenario(), [Side("cosent"), Side("info_nce")])
     assert near(values(compare), [one.figures.loss for one in expected.sides])
-    rows = compare.locator(TABLE)
-    assert "reference" in rows.first.inner_text()
     # Two losses: their values say nothing beside each other, and it is said why.
-    assert "not beside A" in rows.nth(1).inner_text()
+    assert "not beside A" in compare.locator(TABLE).nth(1).inner_text()
     said = compare.locator(".lp-judged").inner_text()
     assert all(f"{one}" in said for one in ("two losses", "two kinds", "read different things"))
     between = expected.between[0]
@@ -57,7 +56,6 @@ def test_the_page_shows_what_is_computed(compare: Page) -> None:
 
 def test_a_slider_moves_its_own_loss_and_stands_in_the_link(compare: Page) -> None:
     before = values(compare)
-    compare.locator(".lp-side-card summary").nth(1).click()
     box = compare.locator(".lp-side-card").nth(1).locator("[data-parameter=temperature]")
     with redrawn(compare):
         box.locator("xpath=..").locator("input.lp-number").fill("0.5")
@@ -80,16 +78,16 @@ def test_losses_come_and_go_and_the_link_brings_them_back(compare: Page) -> None
     link, found = linked(compare), values(compare)
     with redrawn(compare):
         compare.locator(".lp-side-card").first.get_by_role("button", name="Leave this loss").click()
-    assert near(values(compare), found[1:])
-    assert compare.locator(".lp-side-card .lp-square:visible").count() == 2  # to Explore alone
+    assert near(values(unfolded(compare)), found[1:])
+    assert compare.get_by_role("button", name="Leave this loss").count() == 0  # two are the least
     linked(compare)
     with redrawn(compare):
         compare.go_back()
-    assert near(values(compare), found)
+    assert near(values(unfolded(compare)), found)
     assert linked(compare) == link
     compare.reload(wait_until="domcontentloaded")
     compare.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
-    assert near(values(compare), found)
+    assert near(values(unfolded(compare)), found)
 
 
 def test_a_loss_that_cannot_be_computed_says_so_beside_the_others(compare: Page) -> None:
@@ -135,23 +133,23 @@ def test_a_loss_and_itself_are_one_formula(compare: Page) -> None:
     expect(page.locator(".lp-apart-head + li")).to_contain_text("is 1 times")
 
 
-def test_any_two_can_be_held_against_each_other(compare: Page) -> None:
+def test_any_two_can_be_compared_with_each_other(compare: Page) -> None:
     page = led(compare, "1=cosent&2=info_nce&3=cosine_mse")
-    with held(page):
-        page.locator(TABLE).nth(2).locator(".lp-side-choice").click()
-    assert "compared with it" in page.locator(TABLE).nth(2).inner_text()
-    with held(page):
-        page.locator(TABLE).nth(2).get_by_role("button", name="Turn around").click()
-    assert "reference" in page.locator(TABLE).nth(2).inner_text()
-    with held(page):
+    with other_pair(page):
+        page.select_option("#lp-formula-second", "2")
+    assert page.evaluate(f"{CHANNEL}.pair") == [0, 2]
+    with other_pair(page):
+        page.select_option("#lp-numbers-first", "2")  # the same loss twice exchanges the two
+    assert page.evaluate(f"{CHANNEL}.pair") == [2, 0]
+    with other_pair(page):
         page.locator(f"{AGREEMENT} .lp-agrees").nth(2).click()  # B and A
     assert page.evaluate(f"{CHANNEL}.pair") == [0, 1]
-    expect(page.locator(f"{AGREEMENT} .lp-held")).to_have_count(2)
+    expect(page.locator(f"{AGREEMENT} [aria-pressed=true]")).to_have_count(2)
 
 
 @contextmanager
-def held(page: Page) -> Iterator[None]:
-    """What is done inside holds two other sides against each other; afterwards that is drawn."""
+def other_pair(page: Page) -> Iterator[None]:
+    """What is done inside compares another two losses; afterwards their formula is drawn."""
     before = page.evaluate(f"{CHANNEL}.between.join()")
     yield
     page.wait_for_function(f"before => {CHANNEL}.between.join() !== before", arg=before)
@@ -161,7 +159,7 @@ def test_pointing_is_linked(compare: Page) -> None:
     strips = compare.locator(f"{STRIPS} svg")
     strips.focus()
     compare.keyboard.press("ArrowRight")
-    told = compare.locator("#compare-compare_gradients .lp-atom")
+    told = compare.locator("#compare-gradients .lp-atom")
     expect(told).to_contain_text("Pair ")
     pair = int(re.search(r"Pair (\d+)", told.inner_text()).group(1))
     assert compare.evaluate(f"{CHANNEL}.numberOf({CHANNEL}.pointed.pairs[0])") == pair
@@ -200,20 +198,98 @@ def test_another_batch(compare: Page) -> None:
 
 def test_questions_fill_the_page(compare: Page) -> None:
     with redrawn(compare):
-        compare.select_option("#lp-question", "libraries")
+        compare.click("#lp-questions-libraries")
+    unfolded(compare)
     # RankNet's four numbers.
     assert near(values(compare), [161.5, 6.729, 0.60036, 0.86613])
     expect(compare.locator(".lp-judged")).to_contain_text("0.0416667 times")
+
+
+# Whatever may answer: bars, matrices, charts, and a table with its bars.
+PICTURE = ".lp-answering :is(.lp-strips svg, canvas, .main-svg, .lp-ratio)"
+
+
+def test_the_picture_stands_under_each_answer(compare: Page) -> None:
+    """In sight on a laptop, everything else folded, and as much again after a reload."""
     names = compare.evaluate("Object.keys(window.lossprism.pageData.compare.questions)")
     for name in names:
+        compare.locator(f"#lp-questions-{name}").scroll_into_view_if_needed()
         with redrawn(compare):
-            compare.select_option("#lp-question", name)
-        assert compare.locator(f"{TABLE} [data-refused]").count() == 0, name
+            compare.click(f"#lp-questions-{name}")
+        picture = compare.locator(PICTURE).first
+        expect(picture).to_be_visible()
+        assert picture.bounding_box()["y"] < 700, name
+        assert compare.locator(".lp-compare > details[open]").count() == 0, name
+        assert compare.locator("#compare-main [data-refused]").count() == 0, name
+    linked(compare)
+    compare.reload(wait_until="domcontentloaded")
+    expect(compare.locator("[role=tab][aria-selected=true]").first).to_have_id(
+        f"lp-questions-{names[-1]}"
+    )
+
+
+def test_the_page_opens_on_a_question_with_few_words(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = new_page()
+    page.goto(f"{server.address}/compare", wait_until="domcontentloaded")
+    page.wait_for_function(f"window.lossprism && {CHANNEL}?.differing")
+    expect(page.locator(f"{STRIPS} path")).to_have_count(3)
+    assert "q=temperature" in linked(page)
+    # Beside navigation and sentences of the batch.
+    counted = page.evaluate(SEEN_AT_ONCE)
+    assert counted["words"] <= 200
+    assert counted["controls"] <= 20
+    # The skip link, the header, the questions, and then the picture.
+    page.evaluate("document.activeElement?.blur(); window.scrollTo(0, 0)")
+    reached = "document.activeElement?.closest('.lp-strips') !== null"
+    for _stop in range(15):
+        page.keyboard.press("Tab")
+        if page.evaluate(reached):
+            break
+    assert page.evaluate(reached)
+
+
+SEEN_AT_ONCE = """() => {
+  const segments = new Intl.Segmenter("en", { granularity: "word" });
+  const inSight = ({ top, bottom, left, right, width }) =>
+    width > 1 && top < innerHeight && bottom > 0 && left < innerWidth && right > 0;
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  let words = 0;
+  while (texts.nextNode()) {
+    const { parentElement: around, textContent } = texts.currentNode;
+    if (!around.checkVisibility()) continue;
+    if (around.closest("nav, .katex, [data-batch-text], option")) continue;
+    const range = document.createRange();
+    range.selectNodeContents(texts.currentNode);
+    if (!inSight(range.getBoundingClientRect())) continue;
+    words += [...segments.segment(textContent)].filter(({ isWordLike }) => isWordLike).length;
+  }
+  const all = "button, input, select, textarea, a[href], summary";
+  const controls = [...document.querySelectorAll(all)].filter(
+    (one) => !one.closest("nav") && one.checkVisibility() && inSight(one.getBoundingClientRect()),
+  );
+  return { words, controls: controls.length };
+}"""
+
+
+def test_an_old_address_keeps_its_state(compare: Page) -> None:
+    """Addresses that name no picture, as the page once wrote them."""
+    for address, picture in (
+        ("1=cosent&2=info_nce&base=1&other=0&facet=weight", "gradients"),
+        ("1=cosent&2=cosine_mse&vary=what_if&change=drop", "vary"),
+        ("q=small_batches&1=info_nce&2=cosent&vary=mechanics&size=1", "vary"),
+        ("q=mnrl_nt_xent&1=info_nce&2=nt_xent", "matrices"),
+    ):
+        page = led(compare, address)
+        assert page.evaluate(f"{CHANNEL}.store.state.picture") == picture, address
+        kept = set(address.split("&"))
+        assert kept <= set(linked(page).split("&")) | {"facet=value"}, address
 
 
 def test_beside_the_libraries(compare: Page) -> None:
-    compare.locator("summary[data-say='compare.parity']").click()
-    rows = compare.locator("#compare-compare_parity tbody tr")
+    unfolded(compare, "parity")
+    rows = compare.locator("#compare-parity tbody tr")
     rows.first.wait_for()
     assert rows.count() > 8
     assert compare.locator("tr.lp-parity-differs, tr.lp-parity-failed").count() == 0
@@ -233,6 +309,7 @@ def test_explore_brings_its_scene_and_a_row_leads_back(page: Page) -> None:
     assert page.evaluate(f"{CHANNEL}.sides.map(({{ loss }}) => loss)") == ["cosine_mse", "cosent"]
     assert page.evaluate(f"{CHANNEL}.batch.first[0]") == "A <b>cat</b>"
     assert page.locator("b", has_text="cat").count() == 0
+    unfolded(page)
     page.locator(".lp-side-card").nth(1).get_by_role("button", name="Open on Explore").click()
     page.wait_for_function("window.lossprism?.page()?.drawn > 0")
     assert page.evaluate("window.lossprism.page().scenario.loss") == "cosent"
@@ -281,21 +358,22 @@ def test_a_kept_batch_that_is_not_here_is_said(compare: Page) -> None:
 
 def test_what_is_shown_is_taken_away(compare: Page) -> None:
     def taken(within: str, name: str) -> str:
+        compare.locator(f"{within} .lp-save").first.evaluate("one => { one.open = true; }")
         with compare.expect_download() as waiting:
             compare.locator(within).get_by_role("button", name=name, exact=True).first.click()
         return waiting.value.path().read_text(encoding="utf-8-sig")
 
-    numbers = list(csv.reader(taken("#compare-compare_figures", "CSV").splitlines()))
+    numbers = list(csv.reader(taken("#compare-numbers", "CSV").splitlines()))
     assert [row[0] for row in numbers] == ["loss", "cosent", "info_nce"]
     assert float(numbers[1][3]) == pytest.approx(values(compare)[0], rel=1e-3)
-    figure = taken("#compare-compare_gradients .lp-bar", "SVG")
+    figure = taken("#compare-gradients", "SVG")
     assert figure.startswith("<svg")
     assert "Graded English" in figure
     assert "var(" not in figure
-    felt = list(csv.DictReader(taken("#compare-compare_gradients .lp-bar", "CSV").splitlines()))
+    felt = list(csv.DictReader(taken("#compare-gradients", "CSV").splitlines()))
     assert len(felt) == 24
     assert float(felt[0]["A"]) != 0
-    assert "<svg" in taken(".lp-agreeing", "SVG")
+    assert "<svg" in taken("#compare-agreement", "SVG")
     assert "htmlData" not in taken(FORMULA, "CSV")
     assert "\\textcolor{lpbase}" in taken(FORMULA, "LaTeX")
     assert taken(".lp-matrix-box", "SVG").startswith("<svg")

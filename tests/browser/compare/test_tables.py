@@ -9,11 +9,11 @@ from playwright.sync_api import Locator, Page, expect
 from explorer.core.explore import explore
 from explorer.core.scenario import Scenario
 from explorer.web.pages.compare.state import VARIED
-from tests.browser.compare.steering import STILL, led
+from tests.browser.compare.steering import STILL, led, unfolded
 
 pytestmark = pytest.mark.browser
 
-BUTTON = "[data-say='take.csv']:visible"
+BUTTON = "[data-take='take.csv']:visible"
 TEXT_COLUMNS = {
     *("loss", "convention", "parameters", "library", "version", "status", "because", "odd"),
     *("first", "second", "sentence1", "sentence2", "kind", "base", "other", "parameter"),
@@ -39,6 +39,7 @@ def text_columns(table: pd.DataFrame) -> set[str]:
 
 def test_every_file_holds_plain_numbers(compare: Page) -> None:
     page = led(compare, "1=cosent&2=info_nce&3=margin_mse")
+    unfolded(page, "parity", "vary")
     page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     page.wait_for_function(STILL)
     expect(page.locator(".lp-parity tbody tr").first).to_be_visible()
@@ -56,9 +57,9 @@ def test_every_file_holds_plain_numbers(compare: Page) -> None:
 def test_every_experiment_gives_plain_numbers(compare: Page) -> None:
     for name in VARIED:
         page = led(compare, f"1=cosent&2=info_nce&vary={name}")
-        section = page.locator("#compare-compare_vary")
-        section.scroll_into_view_if_needed()
-        expect(section.locator(".lp-vary-panel:visible tbody tr").first).to_be_visible()
+        section = unfolded(page, "vary").locator("#lp-vary-panel")
+        expect(section.locator("tbody tr").first).to_be_visible()
+        section.locator(".lp-save > summary").click()
         table = table_of(section.locator(BUTTON))
         assert len(table)
         assert text_columns(table) <= TEXT_COLUMNS, name
@@ -69,7 +70,9 @@ def test_the_losses_stand_at_full_precision(compare: Page, language: str) -> Non
     page = led(compare, "1=cosent&2=info_nce&2.temperature=0.01")
     if language == "zh":
         page.locator("#lp-language").click()
-    table = table_of(page.locator("#compare-compare_figures").locator(BUTTON))
+    numbers = page.locator("#compare-numbers")
+    numbers.locator(".lp-save > summary").click()
+    table = table_of(numbers.locator(BUTTON))
     assert text_columns(table) <= TEXT_COLUMNS
     for line, parameters in enumerate([{}, {"temperature": 0.01}]):
         loss = table.loss[line]

@@ -43,8 +43,9 @@ from explorer.web import large_files, scenes, serving
 from explorer.web.api import answers, endpoints
 from explorer.web.api.pasting import DoctoredPaste
 from explorer.web.large_files import HandedIn, LargeFile, LargeFileUndecided, Working
-from explorer.web.pages.compare import experiments, sweep
 from explorer.web.pages.compare import requests as comparing
+from explorer.web.pages.compare.experiment_answers import CollapsingSides, ExperimentSides
+from explorer.web.pages.compare.parity_request import Parity
 from explorer.web.pages.doctor import data as doctor_data
 from explorer.web.pages.doctor import data_answers, data_source
 from explorer.web.pages.doctor import requests as doctor_requests
@@ -277,9 +278,9 @@ def test_compare(pages):
     for base in range(5):
         server.ask("formula", {**scene, "base": base, "other": 2}, comparing.Differing)
     first = {**scene, "sides": sides[:2]}
-    assert not server.ask("parity", first, comparing.Parity)["seeded"]
+    assert not server.ask("parity", first, Parity)["seeded"]
     printed = {"data": {"source": "example", "example": "cosent_batch"}}
-    assert server.ask("parity", {**first, "scenario": printed}, comparing.Parity)["seeded"]
+    assert server.ask("parity", {**first, "scenario": printed}, Parity)["seeded"]
     assert server.ask("link", Scenario().to_json(), scenes.Link) == {"link": ""}
     link = server.ask("scene_link", Scenario().to_json(), scenes.Link)["link"]
     server.ask("open_link", link, scenes.OpenedScene)
@@ -295,11 +296,11 @@ def test_compare_varies(pages):
     scene = {"scenario": {"data": FEW}, "sides": sides}
     along = {"along": ["scale", "temperature", "", "", "scale"], "logarithmic": True, "points": 5}
     varied = {
-        "sweep": (along, sweep.SweptSides),
-        "mechanics": ({"way": "micro", "size": 2, "average": True}, experiments.CutSides),
-        "precision": ({}, experiments.PreciseSides),
-        "what_if": ({"change": "duplicate", "pair": 1, "by": 0.2}, experiments.ChangedSides),
-        "collapse": ({"points": 3}, experiments.CollapsingSides),
+        "sweep": (along, ExperimentSides),
+        "mechanics": ({"way": "micro", "size": 2, "average": True}, ExperimentSides),
+        "precision": ({}, ExperimentSides),
+        "what_if": ({"change": "duplicate", "pair": 1, "by": 0.2}, ExperimentSides),
+        "collapse": ({"points": 3}, CollapsingSides),
     }
     for name, (more, kind) in varied.items():
         found = server.ask(name, {**scene, **more}, kind)["sides"]

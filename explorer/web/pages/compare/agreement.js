@@ -1,146 +1,170 @@
-// How far the gradients of any two sides agree: Kendall's τ below the diagonal, the cosine of the gradients
-// by the sentence vectors above it. A cell leads to its two sides.
-import { h, worded } from "../../kit/dom.js";
+// How far the gradients of any two losses agree, and the pair on which the chosen two disagree most. Kendall's τ
+// stands below the diagonal, the cosine of the gradients by the sentence vectors above it.
 import { panelOf, s } from "../../kit/drawing.js";
 import { read, show } from "../../kit/numbers.js";
-import { language, say } from "../../kit/words.js";
-import { chip, letterOf } from "./legend.js";
-import { downloads } from "./taking.js";
+import { group, h } from "../../kit/view.js";
+import { say } from "../../kit/words.js";
+import { Downloads } from "./downloads.js";
+import { Chip, colourOf, letterOf } from "./legend.js";
+import { PairChoice } from "./pair_choice.js";
+import { Table } from "./table.js";
 
-const CELL = 52;
+/** @typedef {import("./state.js").ComparePage} ComparePage */
 
-/** @param {import("./state.js").ComparePage} channel */
-export function agreementTable(channel) {
-  const table = h("table.lp-agreement");
-  const taking = downloads(channel, { name: "agreement", figure: picture, csv: asCsv });
-  const about = worded("p.lp-note", "compare.agreement.about");
-  const element = h("div.lp-agreeing", {}, worded("h3", "compare.agreement"), table, about, taking.element);
+const CELL = 52; // pixels in a file
 
-  /**
-   * What stands in a cell: the number, and by what it is called; null on the diagonal.
-   * @param {number} row
-   * @param {number} column
-   */
-  function cellOf(row, column) {
-    const two = channel.twoOf(row, column);
-    const what = row > column ? "tau" : "cosine";
-    if (row === column) return null;
-    return { what, value: two ? read(two[what]) : null, known: Boolean(two) };
-  }
-
-  let shown = "";
-  function draw() {
-    const count = channel.of.length;
-    const [base, other] = channel.pair;
-    const now = JSON.stringify([
-      count,
-      base,
-      other,
-      language(),
-      channel.compared?.two.map(({ tau, cosine }) => [tau, cosine]),
-    ]);
-    if (now === shown) return;
-    shown = now;
-    const places = Array.from({ length: count }, (_, place) => place);
-    table.setAttribute("aria-label", say("compare.agreement"));
-    table.replaceChildren(
-      h(
-        "thead",
-        {},
+/** @param {{ channel: ComparePage }} properties */
+export function Agreement({ channel }) {
+  channel.observe("state", "compared");
+  if (!channel.compared) return null;
+  const places = channel.comparedSides.map((_side, place) => place);
+  return group(
+    h(
+      Table,
+      {
+        label: say("compare.agreement"),
+        kind: "lp-agreement",
+        heads: [null, ...places.map((place) => h(Chip, { place }))],
+      },
+      places.map((row) =>
         h(
           "tr",
-          {},
-          h("td"),
-          places.map((place) => h("th", { scope: "col" }, chip(place))),
+          { key: row },
+          h("th", { scope: "row" }, h(Chip, { place: row })),
+          places.map((column) => h(Cell, { key: column, channel, row, column })),
         ),
       ),
-      h(
-        "tbody",
-        {},
-        places.map((row) =>
-          h(
-            "tr",
-            {},
-            h("th", { scope: "row" }, chip(row)),
-            places.map((column) => drawn(row, column, base, other)),
-          ),
-        ),
-      ),
-    );
-  }
+    ),
+    h("p.lp-note", null, say("compare.agreement.about")),
+    h(PairChoice, { channel, id: "lp-agreement" }),
+    h(Disagreement, { channel }),
+    h(Downloads, { channel, name: "agreement", figure: () => figureOf(channel), csv: () => csvOf(channel) }),
+  );
+}
 
-  /** @type {(row: number, column: number, base: number, other: number) => HTMLElement} */
-  function drawn(row, column, base, other) {
-    const cell = cellOf(row, column);
-    if (!cell) return h("td.lp-same", {}, "");
-    const held = [base, other].includes(row) && [base, other].includes(column);
-    const label = say(`compare.agreement.${cell.what}`, {
-      first: letterOf(Math.min(row, column)),
-      second: letterOf(Math.max(row, column)),
-      value: show(cell.value, 2),
-    });
-    const button = h(
+/**
+ * The measure of a cell and its value, null where there is none.
+ * @param {ComparePage} channel
+ * @param {number} row
+ * @param {number} column
+ */
+function measureOf(channel, row, column) {
+  const two = channel.twoOf(row, column);
+  const what = row > column ? "tau" : "cosine";
+  return { what, value: two ? read(two[what]) : null };
+}
+
+/** @param {number | null} value */
+const shareOf = (value) => (value === null || !Number.isFinite(value) ? 0 : Math.round(40 * Math.abs(value)));
+/** @param {number | null} value */
+const tintOf = (value) => `var(${Number(value) < 0 ? "--lp-up" : "--lp-down"})`;
+
+/** @param {{ channel: ComparePage, row: number, column: number }} properties */
+function Cell({ channel, row, column }) {
+  if (row === column) return h("td.lp-same", null, "");
+  const { what, value } = measureOf(channel, row, column);
+  const [first, second] = [Math.min(row, column), Math.max(row, column)];
+  const letters = { first: letterOf(first), second: letterOf(second) };
+  const label = say(`compare.agreement.${what}`, { ...letters, value: show(value, 2) });
+  const isChosen = channel.pair.includes(row) && channel.pair.includes(column);
+  return h(
+    isChosen ? "td.lp-held" : "td",
+    null,
+    h(
       "button.lp-agrees",
       {
         type: "button",
         title: label,
         "aria-label": label,
-        style: `--lp-share: ${shareOf(cell.value)}%; --lp-tint: var(${Number(cell.value) < 0 ? "--lp-up" : "--lp-down"})`,
-        onclick: () => channel.hold(Math.min(row, column), Math.max(row, column)),
+        "aria-pressed": isChosen ? "true" : "false",
+        style: `--lp-share: ${shareOf(value)}%; --lp-tint: ${tintOf(value)}`,
+        onClick: () => channel.choosePair(first, second),
       },
-      show(cell.value, 2),
-    );
-    return h(held ? "td.lp-held" : "td", {}, button);
-  }
-
-  /** @param {number | null} value */
-  const shareOf = (value) => (value === null || !Number.isFinite(value) ? 0 : Math.round(40 * Math.abs(value)));
-
-  function picture() {
-    const count = channel.of.length;
-    const wide = Math.max((count + 1) * CELL, 420);
-    /** @type {(x: number, y: number, said: string, look?: import("../../kit/types").Look) => SVGElement} */
-    const text = (x, y, said, look = {}) =>
-      s(
-        "text",
-        {
-          x: x + CELL / 2,
-          y: y + CELL / 2 + 4,
-          "text-anchor": "middle",
-          "font-size": 13,
-          fill: "var(--lp-ink)",
-          ...look,
-        },
-        said,
-      );
-    const drawing = s("svg");
-    for (let row = 0; row < count; row += 1) {
-      const bold = { "font-weight": 700, fill: `var(--lp-side-${row + 1})` };
-      drawing.append(text((row + 1) * CELL, 0, letterOf(row), bold), text(0, (row + 1) * CELL, letterOf(row), bold));
-      for (let column = 0; column < count; column += 1) {
-        const cell = cellOf(row, column);
-        if (!cell) continue;
-        const at = { x: (column + 1) * CELL, y: (row + 1) * CELL };
-        const tint = `var(${Number(cell.value) < 0 ? "--lp-up" : "--lp-down"})`;
-        const box = { ...at, width: CELL - 2, height: CELL - 2, fill: tint, "fill-opacity": shareOf(cell.value) / 100 };
-        drawing.append(s("rect", box), text(at.x - 1, at.y - 1, show(cell.value, 2)));
-      }
-    }
-    const tall = (count + 1) * CELL;
-    return {
-      panels: [panelOf({ drawn: drawing, wide, tall })],
-      title: say("compare.agreement"),
-      note: say("compare.agreement.about"),
-    };
-  }
-
-  function asCsv() {
-    /** @type {(string | number)[][]} */
-    const rows = [["first", "second", "tau", "cosine", "factor"]];
-    for (const { first, second, tau, cosine, factor } of channel.compared?.two ?? [])
-      rows.push([letterOf(first), letterOf(second), tau ?? "", cosine ?? "", factor ?? ""]);
-    return rows;
-  }
-
-  return { element, draw };
+      show(value, 2),
+    ),
+  );
 }
+
+/**
+ * Where the chosen two disagree most, with the sentences of that pair.
+ * @param {{ channel: ComparePage }} properties
+ */
+function Disagreement({ channel }) {
+  const { batch, pair } = channel;
+  const two = channel.twoOf(...pair);
+  if (!two || !batch) return null;
+  const { first, second, factor, apart } = two;
+  const letters = { first: letterOf(first), second: letterOf(second) };
+  const factorWords = factor === null ? null : say("compare.factor", { ...letters, factor: show(factor) });
+  const none = !apart && factor === null ? say("compare.not_apart") : null;
+  return h(
+    "ul.lp-remarks",
+    null,
+    h(
+      "li.lp-apart-head",
+      null,
+      h(Chip, { place: pair[0] }),
+      " ",
+      h(Chip, { place: pair[1] }),
+      " ",
+      say("compare.apart_most"),
+    ),
+    [factorWords, none].map((words) => (words ? h("li", null, words) : null)),
+    apart ? h(DisagreedPair, { channel, batch, apart }) : null,
+  );
+}
+
+/**
+ * @param {{ channel: ComparePage, batch: import("../../wire").ComparedBatch,
+ *   apart: import("../../wire").ApartSaid }} properties
+ */
+const DisagreedPair = ({ channel, batch, apart: { pair, told: sentences } }) =>
+  h(
+    "li.lp-apart-pair",
+    {
+      tabIndex: 0,
+      onMouseEnter: () => channel.point([pair]),
+      onFocus: () => channel.point([pair]),
+      onMouseLeave: () => channel.point(),
+      onBlur: () => channel.point(),
+    },
+    sentences.map(({ key, values }) => say(key, values)).join(" "),
+    h("div.lp-two", { "data-batch-text": "" }, h("span", null, batch.first[pair]), h("span", null, batch.second[pair])),
+  );
+
+/** @param {ComparePage} channel */
+function figureOf(channel) {
+  const count = channel.comparedSides.length;
+  /** @type {(x: number, y: number, words: string, look?: import("../../kit/types").Look) => SVGElement} */
+  const text = (x, y, words, look = {}) => {
+    const place = { x: x + CELL / 2, y: y + CELL / 2 + 4, "text-anchor": "middle", "font-size": 13 };
+    return s("text", { ...place, fill: "var(--lp-ink)", ...look }, words);
+  };
+  const drawn = s("svg");
+  for (let row = 0; row < count; row += 1) {
+    const bold = { "font-weight": 700, fill: colourOf(row) };
+    drawn.append(text((row + 1) * CELL, 0, letterOf(row), bold), text(0, (row + 1) * CELL, letterOf(row), bold));
+    for (let column = 0; column < count; column += 1) {
+      if (row === column) continue;
+      const { value } = measureOf(channel, row, column);
+      const at = { x: (column + 1) * CELL, y: (row + 1) * CELL };
+      const look = { fill: tintOf(value), "fill-opacity": shareOf(value) / 100 };
+      drawn.append(s("rect", { ...at, width: CELL - 2, height: CELL - 2, ...look }));
+      drawn.append(text(at.x - 1, at.y - 1, show(value, 2)));
+    }
+  }
+  const size = { wide: Math.max((count + 1) * CELL, 420), tall: (count + 1) * CELL };
+  const panels = [panelOf({ drawn, ...size })];
+  return { panels, title: say("compare.agreement"), note: say("compare.agreement.about") };
+}
+
+/**
+ * @param {ComparePage} channel
+ * @returns {import("./downloads.js").Rows}
+ */
+const csvOf = ({ compared }) => [
+  ["first", "second", "tau", "cosine", "factor"],
+  ...(compared?.two ?? []).map(({ first, second, tau, cosine, factor }) => [
+    ...[letterOf(first), letterOf(second), tau ?? "", cosine ?? "", factor ?? ""],
+  ]),
+];

@@ -1,7 +1,10 @@
 // Bars of several gradients over the same pairs: pure arithmetic on arrays.
 
+const SHARE = 0.76; // of its place that a bar is wide
+const LEAST = 0.6; // pixels that it is wide, however many there are
+
 /**
- * Divided by its own Euclidean norm; what has none stays as it is.
+ * Return the values divided by their Euclidean norm; values whose norm is 0 stay.
  * @param {Float32Array} values
  */
 export function equalised(values) {
@@ -10,23 +13,38 @@ export function equalised(values) {
 }
 
 /**
- * The largest size of all values, so that all strips have one axis; 1 where there is none.
+ * Return the largest absolute value, the common scale of all strips; 1 where there is none.
  * @param {(ArrayLike<number> | null)[]} all
  */
-export function reachOf(all) {
+export function largestOf(all) {
   let most = 0;
   for (const one of all) for (const v of Array.from(one ?? [])) if (Math.abs(v) > most) most = Math.abs(v);
   return Number.isFinite(most) && most > 0 ? most : 1;
 }
 
 /**
- * The pairs as they stand from left to right: as entered, by the base's gradient, or by label.
- * @param {string} how
- * @param {{ count: number, labels: number[], base: Float32Array | null | undefined }} of
+ * Return the pairs from left to right: as entered, by the base's gradient, or by label.
+ * @param {string} order
+ * @param {{ count: number, labels: number[], base: Float32Array | null | undefined }} batch
  */
-export function orderOf(how, { count, labels, base }) {
+export function orderOf(order, { count, labels, base }) {
   const pairs = Array.from({ length: count }, (_, pair) => pair);
-  if (how === "label") return pairs.sort((a, b) => labels[b] - labels[a] || a - b);
-  if (how === "base" && base) return pairs.sort((a, b) => base[a] - base[b] || a - b);
+  if (order === "label") return pairs.sort((a, b) => labels[b] - labels[a] || a - b);
+  if (order === "base" && base) return pairs.sort((a, b) => base[a] - base[b] || a - b);
   return pairs;
+}
+
+/**
+ * Return the bars of a strip as an SVG path. A height of 0, or one that is no number, has no bar.
+ * @param {ArrayLike<number>} heights of each place, from −1 to 1
+ * @param {{ middle: number, reach: number, step: number }} strip in pixels: its zero line, the height of 1, and the
+ *   distance of two places
+ */
+export function barsPath(heights, { middle, reach, step }) {
+  return Array.from(heights, (height, place) => {
+    const up = height * reach;
+    if (!Number.isFinite(up) || up.toFixed(2) === "0.00") return "";
+    const [x, width] = [step * (place + (1 - SHARE) / 2), Math.max(SHARE * step, LEAST)];
+    return `M${x.toFixed(2)} ${middle}h${width.toFixed(2)}v${(-up).toFixed(2)}h${(-width).toFixed(2)}z`;
+  }).join("");
 }

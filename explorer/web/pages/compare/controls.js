@@ -1,26 +1,258 @@
-// The sidebar: a question to begin with, the losses side by side, and the batch they are put on.
-import { h, reword, worded } from "../../kit/dom.js";
-import { foldable, labelled, section } from "../../kit/fields.js";
+// The controls: the losses that are compared, each folded to its name, and the batch.
+import { LossSelect, Section, Select, SkippedRows, TabPanel, Tabs } from "../../kit/components.js";
 import { lossFinder } from "../../kit/finder.js";
 import { pageData } from "../../kit/page_data.js";
 import { guideWords, teacherWords } from "../../kit/second_models.js";
-import {
-  conventionField,
-  groupsOf,
-  lossSelect,
-  parameterList,
-  randomFields,
-  tabbed,
-  tellSkipped,
-  twinsField,
-} from "../../kit/sidebar.js";
-import { say } from "../../kit/words.js";
-import { chip, letterOf, nameOf } from "./legend.js";
+import { groupsOf, parameterList, randomFields, twinsField } from "../../kit/sidebar.js";
+import { useState } from "../../kit/vendor/preact/hooks.js";
+import { group, h, hosted, show } from "../../kit/view.js";
+import { language, say } from "../../kit/words.js";
+import { letterOf, Named } from "./legend.js";
+import { Unfoldable } from "./unfoldable.js";
 
-/** @typedef {"example" | "random" | "table"} Source */
+/** @typedef {{ channel: import("./state.js").ComparePage }} Page */
+/** @typedef {Page & { place: number }} Placed */
 
-/** @type {Source[]} */
-const SOURCES = ["example", "random", "table"];
+const SOURCES = /** @type {const} */ (["example", "random", "table"]);
+const RANDOM_NUMBERS = ["grades", "agreement", "mislabelled", "imbalance", "hard_negatives", "guide", "seed"];
+
+/** @param {Page} properties */
+function Controls({ channel }) {
+  channel.observe("state", "compared", "skipped", "batch", "problem");
+  return group(
+    h(
+      Section,
+      { title: say("compare.losses") },
+      h(
+        "ol.lp-sides-chosen",
+        null,
+        channel.sides.map((_side, place) => h(SideCard, { key: place, channel, place })),
+      ),
+      channel.sides.length < pageData.compare.most ? h(AddLoss, { channel }) : null,
+    ),
+    h(Unfoldable, {
+      channel,
+      name: "data",
+      title: say("ui.data"),
+      kind: "lp-fold",
+      content: () => h(Batch, { channel }),
+    }),
+  );
+}
+
+// ---- The losses ----------------------------------------------------------------------------
+
+/** @param {Placed} properties */
+const SideCard = ({ channel, place }) =>
+  h(
+    "li",
+    null,
+    h(Unfoldable, {
+      channel,
+      name: `side-${place}`,
+      kind: "lp-side-card",
+      title: h(Named, { sides: channel.sides, place }),
+      content: () => h(SideFields, { channel, place }),
+    }),
+  );
+
+/** @param {Placed} properties */
+function SideFields({ channel, place }) {
+  const side = channel.sides[place];
+  const form = channel.formOf(side);
+  const conventions = Object.keys(pageData.losses[side.loss]?.conventions ?? {}).filter(Boolean);
+  return group(
+    h(LossSelect, {
+      id: `lp-side-${place}`,
+      label: say("compare.loss_of", { letter: letterOf(place) }),
+      value: side.loss,
+      groups: groupsOf(pageData.losses),
+      change: (loss) => channel.setSide(place, { loss, convention: "", parameters: {} }),
+    }),
+    h(Finder, { channel, place }),
+    conventions.length
+      ? h(Select, {
+          id: `lp-side-convention-${place}`,
+          name: say("ui.convention"),
+          value: side.convention,
+          options: [["", say("ui.own_convention")], ...conventions.map((name) => [name, name])],
+          change: (convention) => channel.setSide(place, { convention, parameters: {} }),
+        })
+      : null,
+    form ? h(Parameters, { channel, place, form }) : null,
+    h(
+      "div.lp-row",
+      null,
+      h(
+        "button.lp-button",
+        { type: "button", title: say("compare.open_on_explore"), onClick: () => openOnExplore(channel, place) },
+        say("compare.edit_on_explore"),
+      ),
+      channel.sides.length > pageData.compare.least
+        ? h("button.lp-button", { type: "button", onClick: () => channel.remove(place) }, say("compare.remove"))
+        : null,
+    ),
+  );
+}
+
+/** @param {Placed} properties */
+const Finder = ({ channel, place }) =>
+  hosted({
+    make: (root) => {
+      const finder = lossFinder(`lp-side-name-${place}`, (loss, convention) =>
+        channel.setSide(place, { loss, convention, parameters: {} }),
+      );
+      root.append(finder.element);
+      return { finder, language: language() };
+    },
+    update: (made) => {
+      if (made.language === language()) return;
+      made.language = language();
+      made.finder.list();
+    },
+  });
+
+/** @param {Placed & { form: import("../../wire").Form }} properties */
+function Parameters({ channel, place, form }) {
+  const side = channel.sides[place];
+  return hosted({
+    make: (root) => {
+      const list = parameterList((name, value) => channel.setParameter(place, name, value));
+      root.append(list.element);
+      return list;
+    },
+    update: (list) => {
+      const key = `${side.loss}|${side.convention}|${JSON.stringify(form.parameters)}`;
+      list.set(key, form.parameters, side.parameters);
+    },
+  });
+}
+
+/** @param {Page} properties */
+function AddLoss({ channel }) {
+  // One that is not compared yet, of those that people train with most.
+  function addUsual() {
+    const known = channel.sides.map(({ loss }) => loss);
+    const loss = pageData.compare.usual.find((name) => name in pageData.losses && !known.includes(name)) ?? known[0];
+    channel.unfold(`side-${channel.sides.length}`, true);
+    channel.add({ loss, convention: "", parameters: {} });
+  }
+  return h("button.lp-button", { type: "button", id: "lp-add-side", onClick: addUsual }, say("compare.add"));
+}
+
+/**
+ * @param {import("./state.js").ComparePage} channel
+ * @param {number} place
+ */
+async function openOnExplore(channel, place) {
+  const scene = await channel.exploreLink(channel.sides[place]);
+  if (scene) location.href = `./#${scene}`;
+}
+
+// ---- The batch -----------------------------------------------------------------------------
+
+/** @param {Page} properties */
+function Batch({ channel }) {
+  const { data, rules } = channel.store.state;
+  // Without pairs of one's own, their panel only says where to enter them.
+  const [isEmptyTable, showEmptyTable] = useState(false);
+  const source = isEmptyTable ? "table" : /** @type {keyof typeof PANELS} */ (data.source);
+  const forms = channel.sides.map((side) => channel.formOf(side));
+  return group(
+    h(Tabs, {
+      id: "lp-compare-source",
+      label: say("ui.data"),
+      names: [...SOURCES],
+      chosen: source,
+      title: (name) => say(name === "table" ? "compare.source.table" : `source.${name}`),
+      choose: (name) => {
+        const isEmpty = name === "table" && !data.rows.length;
+        showEmptyTable(isEmpty);
+        if (!isEmpty) channel.set({ data: { source: name } });
+      },
+    }),
+    h(TabPanel, { id: "lp-compare-source", chosen: source }, h(PANELS[source], { channel })),
+    h("p.lp-note", null, secondModels(channel, forms)),
+    h(SkippedRows, { count: channel.skipped.length, reasons: channel.skipped }),
+    forms.some((form) => form?.counted)
+      ? hosted({
+          make: (root) => {
+            const field = twinsField("lp-compare-twins", ["keep", "leave_out"], (twins) =>
+              channel.set({ rules: { twins } }),
+            );
+            root.append(field.element);
+            return field;
+          },
+          update: (field) => field.set(rules.twins),
+        })
+      : null,
+  );
+}
+
+/**
+ * The guide and the teacher of the batch, where a loss needs them.
+ * @param {import("./state.js").ComparePage} channel
+ * @param {(import("../../wire").Form | undefined)[]} forms
+ */
+function secondModels({ problem, batch, store }, forms) {
+  if (problem || !batch) return ""; // a refusal says what is missing of the new batch
+  const { data } = store.state;
+  const guide = forms.some((form) => form?.asks_guide) ? guideWords(data, batch.guided) : "";
+  const teacher = forms.some((form) => form?.asks_teacher) ? teacherWords(data, batch.taught) : "";
+  return [guide, teacher].filter(Boolean).join(" · ");
+}
+
+/** @param {Page} properties */
+function Example({ channel }) {
+  const { examples } = pageData.compare;
+  const { example } = channel.store.state.data;
+  const note = examples[example]?.note;
+  return group(
+    h(Select, {
+      id: "lp-compare-example",
+      name: say("ui.example"),
+      value: example,
+      options: Object.keys(examples).map((id) => [id, say(`example.${id}.title`)]),
+      change: (id) => channel.set({ data: { source: "example", example: id } }),
+    }),
+    h("p.lp-note", null, [say(`example.${example}.about`), note ? say(note) : ""].join(" ").trim()),
+  );
+}
+
+/** @param {Page} properties */
+function RandomBatch({ channel }) {
+  const { random } = channel.store.state.data;
+  const needsGuide = channel.sides.some((side) => channel.formOf(side)?.asks_guide);
+  return hosted({
+    kind: "div.lp-columns",
+    make: (root) => {
+      const fields = randomFields(
+        channel.store.table,
+        "data.random.",
+        { labelsId: "lp-compare-labels" },
+        (name, value) => channel.set({ data: { source: "random", random: { [name]: value } } }, { announce: false }),
+      );
+      const numbers = ["pairs", "candidates", "dimension"].map(fields.element);
+      root.append(...numbers, fields.labels, ...RANDOM_NUMBERS.map(fields.element));
+      return fields;
+    },
+    update: (fields) => {
+      fields.set(random);
+      fields.element("guide").hidden = !needsGuide && !random.guide;
+    },
+  });
+}
+
+/** @param {Page} properties */
+function OwnPairs({ channel }) {
+  const count = channel.store.state.data.rows.length;
+  return group(
+    h("p.lp-note", null, count ? say("compare.rows", { count }) : say("compare.no_rows")),
+    h("button.lp-button", { type: "button", onClick: () => openOnExplore(channel, 0) }, say("compare.edit_on_explore")),
+  );
+}
+
+const PANELS = { example: Example, random: RandomBatch, table: OwnPairs };
 
 /**
  * @param {HTMLElement} root
@@ -28,220 +260,6 @@ const SOURCES = ["example", "random", "table"];
  * @param {import("../../kit/types").Asking<import("../../wire").CompareServer>} server
  */
 export default function controls(root, channel, server) {
-  const { losses } = pageData;
-  const { examples, questions, most, least, usual } = pageData.compare;
-
-  // ---- A question --------------------------------------------------------------------------
-
-  const question = h(
-    "select",
-    {
-      id: "lp-question",
-      "data-title": "compare.question",
-      onchange: () => {
-        if (question.value) channel.begin(question.value);
-      },
-    },
-    worded("option", "compare.question.none", { value: "" }),
-    Object.keys(questions).map((name) => worded("option", `compare.question.${name}`, { value: name })),
-  );
-
-  // ---- The losses --------------------------------------------------------------------------
-
-  const list = h("ol.lp-sides-chosen");
-  const more = worded("button.lp-button", "compare.add", { type: "button", id: "lp-add-side", onclick: add });
-
-  const byName = lossFinder("lp-add-side-name", (loss, convention) => addSide({ loss, convention, parameters: {} }));
-
-  // One that is not here yet, of those that people train with most.
-  function add() {
-    const known = channel.sides.map(({ loss }) => loss);
-    const loss = usual.find((name) => name in losses && !known.includes(name)) ?? known[0];
-    addSide({ loss, convention: "", parameters: {} });
-  }
-  /** @param {import("../../wire").ChosenLoss} side */
-  function addSide(side) {
-    channel.add(side);
-    cards[channel.sides.length - 1]?.focus();
-  }
-
-  /** @param {number} place */
-  function cardOf(place) {
-    const chosen = lossSelect(`lp-side-${place}`, (loss) =>
-      channel.setSide(place, { loss, convention: "", parameters: {} }),
-    );
-    const convention = conventionField(`lp-side-convention-${place}`, (name) =>
-      channel.setSide(place, { convention: name, parameters: {} }),
-    );
-    const parameters = parameterList((name, value) => {
-      channel.setParameter(place, name, value);
-      tell();
-    });
-    const fold = h(
-      "details.lp-fold.lp-side-parameters",
-      {},
-      worded("summary", "compare.parameters"),
-      parameters.element,
-    );
-    const remove = h(
-      "button.lp-square",
-      { type: "button", "data-title": "compare.remove", onclick: () => channel.remove(place) },
-      "×",
-    );
-    const open = h(
-      "button.lp-square",
-      { type: "button", "data-title": "compare.open_on_explore", onclick: () => explore(place) },
-      "↗",
-    );
-    const said = h("p.lp-note.lp-side-said");
-    const box = h(
-      "li.lp-side-card",
-      {},
-      h("div.lp-row", {}, chip(place), chosen.element, open, remove),
-      said,
-      convention.element,
-      fold,
-    );
-    reword(box);
-
-    // The titles follow the language.
-    const fill = () => chosen.fill(groupsOf(losses));
-    const tell = () => {
-      const side = channel.sides[place];
-      const differs = Object.keys(side.parameters).length > 0;
-      said.textContent = differs ? nameOf({ ...side, convention: "" }) : "";
-      said.hidden = !differs;
-    };
-    fill();
-    return {
-      box,
-      fill,
-      focus: () => chosen.element.focus(),
-      update() {
-        const side = channel.sides[place];
-        const form = channel.formOf(side);
-        chosen.set(side.loss);
-        chosen.element.setAttribute("aria-label", say("compare.loss_of", { letter: letterOf(place) }));
-        remove.hidden = channel.sides.length <= least;
-        if (!form) return;
-        convention.set(losses[side.loss], side.convention);
-        parameters.set(
-          `${side.loss}|${side.convention}|${JSON.stringify(form.parameters)}`,
-          form.parameters,
-          side.parameters,
-        );
-        fold.hidden = !form.parameters.length;
-        tell();
-      },
-    };
-  }
-
-  /** @type {ReturnType<typeof cardOf>[]} */
-  const cards = [];
-  function listSides() {
-    const count = channel.sides.length;
-    while (cards.length < count) cards.push(cardOf(cards.length));
-    list.replaceChildren(...cards.slice(0, count).map(({ box }) => box));
-    for (const card of cards.slice(0, count)) card.update();
-    more.disabled = count >= most;
-    byName.element.hidden = count >= most;
-  }
-
-  /** @param {number} place */
-  async function explore(place) {
-    const text = await channel.exploreLink(channel.sides[place]);
-    if (text) location.href = `./#${text}`;
-  }
-
-  // ---- The batch ---------------------------------------------------------------------------
-
-  const example = h(
-    "select",
-    { id: "lp-compare-example", onchange: () => channel.set({ data: { source: "example", example: example.value } }) },
-    Object.keys(examples).map((id) => worded("option", `example.${id}.title`, { value: id })),
-  );
-  const about = h("p.lp-note");
-  /** @type {(name: string, value: number | string) => void} */
-  const setRandom = (name, value) =>
-    channel.set({ data: { source: "random", random: { [name]: value } } }, { announce: false });
-  const random = randomFields(channel.store.table, "data.random.", { labelsId: "lp-compare-labels" }, setRandom);
-  const tableNote = h("p.lp-note");
-  const secondModels = h("p.lp-note");
-  const edit = worded("button.lp-button", "compare.edit_on_explore", { type: "button", onclick: () => explore(0) });
-  const skipped = h("ul.lp-skipped", { hidden: true });
-  const twins = twinsField("lp-compare-twins", ["keep", "leave_out"], (chosen) =>
-    channel.set({ rules: { twins: chosen } }),
-  );
-  const panels = {
-    example: h("div.lp-panel", {}, labelled("ui.example", example), about),
-    random: h(
-      "div.lp-panel",
-      {},
-      ["pairs", "candidates", "dimension"].map(random.element),
-      random.labels,
-      ["grades", "agreement", "mislabelled", "imbalance", "hard_negatives", "guide", "seed"].map(random.element),
-    ),
-    table: h("div.lp-panel", {}, tableNote, edit),
-  };
-  const sources = tabbed(
-    {
-      called: (name) => (name === "table" ? "compare.source.table" : `source.${name}`),
-      names: SOURCES,
-      tabId: "lp-compare-source",
-      panels,
-      panelId: "lp-compare-panel",
-    },
-    (source) => {
-      sources.set(source);
-      if (source !== "table") channel.set({ data: { source } });
-      else if (channel.store.state.data.rows.length) channel.set({ data: { source } });
-    },
-  );
-
-  function aboutData() {
-    const { data } = channel.store.state;
-    const batch = channel.problem ? null : channel.batch; // a refusal says what is missing of the new one
-    const asksGuide = channel.sides.some((side) => channel.formOf(side)?.asks_guide);
-    random.element("guide").hidden = !asksGuide && !data.random.guide;
-    const asksTeacher = channel.sides.some((side) => channel.formOf(side)?.asks_teacher);
-    const guide = asksGuide && batch ? guideWords(data, batch.guided) : "";
-    const teacher = asksTeacher && batch ? teacherWords(data, batch.taught) : "";
-    secondModels.textContent = [guide, teacher].filter(Boolean).join(" · ");
-    const { note } = examples[data.example] ?? {};
-    about.textContent = [say(`example.${data.example}.about`), note ? say(note) : ""].join(" ").trim();
-    const count = data.rows.length;
-    tableNote.textContent = count ? say("compare.rows", { count }) : say("compare.no_rows");
-    tellSkipped(skipped, channel.skipped.length, channel.skipped);
-  }
-
-  // ---- Together ----------------------------------------------------------------------------
-
-  root.append(
-    section("compare.begin", question),
-    section("compare.losses", list, more, byName.element),
-    foldable("ui.data", sources.element, Object.values(panels), secondModels, skipped, twins.element),
-  );
-  reword(root);
-
-  channel.on("state", () => {
-    const { data, rules, question: asked } = channel.store.state;
-    question.value = asked in questions ? asked : "";
-    listSides();
-    example.value = data.example;
-    random.set(data.random);
-    sources.set(data.source);
-    twins.set(rules.twins);
-    twins.element.hidden = !channel.sides.some((side) => channel.formOf(side)?.counted);
-    aboutData();
-  });
-  channel.on("skipped", aboutData);
-  channel.on("batch", aboutData);
-  channel.on("problem", aboutData);
-  channel.on("language", () => {
-    byName.list();
-    for (const card of cards) card.fill();
-    listSides();
-    aboutData();
-  });
+  show(root, Controls, { channel });
   channel.connect(server);
 }

@@ -1,182 +1,236 @@
-// The gradient of every pair under each side, as bars on one axis; how far any two agree; and where the two
-// that are held against each other disagree most, in words.
+// The gradient of every pair under each loss, as strips of bars on one scale.
 import { floats } from "../../kit/arrays.js";
-import { clip, h, reword, roomOf, worded } from "../../kit/dom.js";
+import { Checkbox, Notes, Select } from "../../kit/components.js";
+import { clip } from "../../kit/dom.js";
+import { panelOf } from "../../kit/drawing.js";
 import { show } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
-import { check } from "../../kit/sidebar.js";
+import { useLayoutEffect, useRef, useState } from "../../kit/vendor/preact/hooks.js";
+import { group, h } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
-import { agreementTable } from "./agreement.js";
-import { equalised, orderOf, reachOf } from "./bars.js";
-import { chip, colourOf, letterOf } from "./legend.js";
-import { stripChart } from "./strips.js";
-import { downloads } from "./taking.js";
+import { barsPath, equalised, largestOf, orderOf } from "./bars.js";
+import { Downloads } from "./downloads.js";
+import { colourOf, letterOf, nameOf } from "./legend.js";
+
+/** @typedef {import("./state.js").ComparePage} ComparePage */
+/** @typedef {{ name: string, letter: string, value: string, colour: string, heights: number[] }} Strip */
+
+const HEAD = 20; // pixels of the line above a strip
+const GAP = 8;
+/** @param {number} count of strips; pixels of the largest bar */
+const reachOf = (count) => (count <= 3 ? 52 : count === 4 ? 36 : 26);
+/** @param {number} count */
+const stripHeight = (count) => HEAD + 2 * reachOf(count) + GAP;
+const LEAST_WIDTH = 160;
+const LETTER_WIDTH = 7.5;
+
+/** @param {{ channel: ComparePage }} properties */
+export function Gradients({ channel }) {
+  channel.observe("state", "compared", "batch");
+  const bars = useRef(/** @type {SVGGElement | null} */ (null));
+  const { compared, batch, store } = channel;
+  if (!compared || !batch) return null;
+  const { equalised: isEqual, bars: order } = store.state;
+  const plain = compared.sides.map(({ gradient }) => floats(gradient));
+  const values = plain.map((one) => (one && isEqual ? equalised(one) : one));
+  const count = batch.labels.length;
+  const pairs = orderOf(order, { count, labels: batch.labels, base: values[channel.pair[0]] });
+  const note = say(isEqual ? "compare.equalised.about" : "compare.not_equalised.about");
+  return group(
+    h(Strips, { channel, pairs, strips: stripsOf(channel, values, pairs), bars }),
+    h(Reading, { channel, plain }),
+    h(
+      "div.lp-bar.lp-tools",
+      null,
+      h(Select, {
+        name: say("ui.sorted_by"),
+        inline: true,
+        id: "lp-bars-order",
+        value: order,
+        options: pageData.compare.bars.map((name) => [name, say(`compare.bars.${name}`)]),
+        change: (name) => channel.set({ bars: name }),
+      }),
+      h(Checkbox, {
+        name: say("compare.equalised"),
+        checked: isEqual,
+        change: (on) => channel.set({ equalised: on }),
+      }),
+      h(Downloads, {
+        channel,
+        name: "gradients",
+        figure: () => figureOf(bars.current, compared.sides.length, note),
+        csv: () => csvOf(channel, plain, pairs),
+      }),
+    ),
+    h(Notes, { notes: [say("compare.bars_hint"), say(`compare.gradient.${compared.gradient}`), note] }),
+  );
+}
 
 /**
- * @param {HTMLElement} root
- * @param {import("./state.js").ComparePage} channel
+ * @param {ComparePage} channel
+ * @param {(Float32Array | null)[]} values
+ * @param {number[]} pairs
+ * @returns {Strip[]}
  */
-export default function gradients(root, channel) {
-  const { bars: orders } = pageData.compare;
-  const order = h(
-    "select",
-    { id: "lp-bars-order", onchange: () => channel.set({ bars: order.value }) },
-    orders.map((name) => worded("option", `compare.bars.${name}`, { value: name })),
-  );
-  const equal = check("compare.equalised", true, (on) => channel.set({ equalised: on }));
-  const equalBox = /** @type {HTMLInputElement} */ (equal.querySelector("input"));
-  const told = h("p.lp-atom", { "aria-live": "polite" });
-  const note = h("p.lp-note");
-  const apart = h("ul.lp-remarks");
-  const agreement = agreementTable(channel);
-  const taking = downloads(channel, { name: "gradients", figure: picture, csv: asCsv });
-  const chart = h("div.lp-strips");
-  const strips = stripChart(chart, (place) => channel.point(place === null ? [] : [places[place]]));
-  const svg = strips.element;
-  root.append(
-    h("div.lp-bar", {}, worded("h2", "compare.gradients"), taking.element),
-    h("div.lp-row.lp-wrap", {}, h("label.lp-inline", {}, worded("span", "ui.sorted_by"), order), equal),
-    h("div.lp-felt-by", {}, h("div", {}, chart, told, note, apart), agreement.element),
-  );
-  reword(root);
-  const room = roomOf(chart, draw);
+function stripsOf({ compared, comparedSides }, values, pairs) {
+  const largest = largestOf(values);
+  return values.map((one, place) => {
+    const figures = compared?.sides[place].figures;
+    return {
+      name: nameOf(comparedSides[place]),
+      letter: letterOf(place),
+      value: figures ? show(figures.loss, 4) : "",
+      colour: colourOf(place),
+      heights: one ? pairs.map((pair) => one[pair] / largest) : [],
+    };
+  });
+}
 
-  /** @type {(Float32Array | null)[]} */
-  let values = []; // as they are drawn, a strip for each side
-  /** @type {(Float32Array | null)[]} */
-  let plain = [];
-  /** @type {number[]} */
-  let places = [];
-
-  function take() {
-    const { compared, batch } = channel;
-    if (!compared || !batch) return;
-    plain = compared.sides.map(({ gradient }) => (gradient === null ? null : floats(gradient)));
-    arrange();
-    note.textContent = [
-      say(`compare.gradient.${compared.gradient}`),
-      say("ui.gradient_sign"),
-      channel.store.state.equalised ? say("compare.equalised.about") : say("compare.not_equalised.about"),
-    ].join(" ");
-    agreement.draw();
-    tellApart();
+/**
+ * The strips under each other; they follow the pointer, and the arrow keys, from pair to pair.
+ * @param {{ channel: ComparePage, pairs: number[], strips: Strip[], bars: import("preact").RefObject<SVGGElement | null> }}
+ *   properties
+ */
+function Strips({ channel, pairs, strips, bars }) {
+  const box = useRef(/** @type {HTMLDivElement | null} */ (null));
+  const width = Math.max(useWidth(box), LEAST_WIDTH);
+  const step = width / Math.max(pairs.length, 1);
+  const strip = stripHeight(strips.length);
+  const height = strips.length * strip;
+  /** @param {PointerEvent & { currentTarget: Element }} event */
+  function follow({ clientX, currentTarget }) {
+    const { left, width: wide } = currentTarget.getBoundingClientRect();
+    const at = Math.floor(((clientX - left) / wide) * pairs.length);
+    channel.point([pairs[Math.max(0, Math.min(pairs.length - 1, at))]]);
   }
-
-  function arrange() {
-    const { equalised: isEqual, bars } = channel.store.state;
-    const { batch, pair } = channel;
-    if (!batch) return;
-    values = plain.map((one) => (one && isEqual ? equalised(one) : one));
-    places = orderOf(bars, { count: batch.labels.length, labels: batch.labels, base: values[pair[0]] });
-    order.value = bars;
-    equalBox.checked = isEqual;
-    draw();
-  }
-
-  function draw() {
-    if (!room.width || !values.length) return;
-    const reach = reachOf(values);
-    strips.draw({
-      width: Math.max(room.width, 160),
-      count: places.length,
-      label: say("compare.bars_label", { count: places.length, sides: values.length }),
-      strips: values.map((one, place) => ({
-        name: letterOf(place),
-        colour: colourOf(place),
-        heights: one ? places.map((pair) => one[pair] / reach) : [],
-      })),
-    });
-    light();
-  }
-
-  function light() {
-    const { pairs } = channel.pointed;
-    const at = pairs.length ? places.indexOf(pairs[pairs.length - 1]) : -1;
-    strips.light(at);
-    told.textContent = at < 0 ? say("compare.bars_hint") : saidOf(places[at]);
-  }
-
-  /** @param {number} pair */
-  function saidOf(pair) {
-    const { batch } = channel;
-    const felt = plain.map((one, place) => (one ? `${letterOf(place)} ${show(one[pair], 3)}` : "")).filter(Boolean);
-    const sentences = batch ? `“${clip(batch.first[pair], 60)}” · “${clip(batch.second[pair], 60)}”` : "";
-    const label = batch?.labelled ? say("compare.labelled", { label: show(batch.labels[pair]) }) : "";
-    return [say("compare.pair", { pair: channel.numberOf(pair) }), label, felt.join(", "), sentences]
-      .filter(Boolean)
-      .join(" · ");
-  }
-
-  // Where the two that are held against each other disagree most, with the sentences of that pair.
-  function tellApart() {
-    const { batch, pair } = channel;
-    const two = channel.twoOf(...pair);
-    if (!two || !batch) {
-      apart.replaceChildren();
-      return;
-    }
-    const lines = [];
-    if (two.factor !== null) {
-      const said = { first: letterOf(two.first), second: letterOf(two.second), factor: show(two.factor) };
-      lines.push(h("li", {}, say("compare.factor", said)));
-    }
-    if (two.apart) {
-      const { pair: at, told: sentences } = two.apart;
-      const words = sentences.map(({ key, values: put }) => say(key, put)).join(" ");
-      const line = h(
-        "li.lp-apart-pair",
-        { tabIndex: 0 },
-        words,
-        h("div.lp-two", {}, h("span", {}, batch.first[at]), h("span", {}, batch.second[at])),
-      );
-      for (const event of ["mouseenter", "focus"]) line.addEventListener(event, () => channel.point([at]));
-      for (const event of ["mouseleave", "blur"]) line.addEventListener(event, () => channel.point());
-      lines.push(line);
-    } else if (two.factor === null) lines.push(h("li", {}, say("compare.not_apart")));
-    apart.replaceChildren(
-      h("li.lp-apart-head", {}, chip(pair[0]), " ", chip(pair[1]), " ", say("compare.apart_most")),
-      ...lines,
-    );
-  }
-
-  // ---- The hand ------------------------------------------------------------------------------
-
-  svg.addEventListener("blur", () => channel.point());
-  svg.addEventListener("keydown", (event) => {
+  /** @param {KeyboardEvent} event */
+  function walk(event) {
     const by = Number(event.key === "ArrowRight") - Number(event.key === "ArrowLeft");
-    if (!by || !places.length) return;
+    if (!by || !pairs.length) return;
     event.preventDefault();
-    const from = places.indexOf(channel.pointed.pairs[0]);
-    channel.point([places[Math.max(0, Math.min(places.length - 1, from + by))]]);
-  });
-
-  // ---- Taking it away ------------------------------------------------------------------------
-
-  /** @returns {import("./taking.js").Figure} */
-  function picture() {
-    const note = channel.store.state.equalised ? say("compare.equalised.about") : "";
-    return { panels: [strips.taken()], title: say("compare.gradients"), note };
+    const next = pairs.indexOf(channel.pointed.pairs[0]) + by;
+    channel.point([pairs[Math.max(0, Math.min(pairs.length - 1, next))]]);
   }
+  return h(
+    "div.lp-strips",
+    { ref: box },
+    h(
+      "svg",
+      {
+        role: "img",
+        tabIndex: 0,
+        viewBox: `0 0 ${width} ${height}`,
+        "aria-label": say("compare.bars_label", { count: pairs.length, sides: strips.length }),
+        onPointerMove: follow,
+        onPointerLeave: () => channel.point(),
+        onKeyDown: walk,
+        onBlur: () => channel.point(),
+      },
+      h(Lit, { channel, pairs, step, height }),
+      h(
+        "g",
+        { ref: bars, "data-width": width },
+        strips.map((one, place) =>
+          h(StripBars, { key: one.letter, strip: one, top: place * strip, reach: reachOf(strips.length), width, step }),
+        ),
+      ),
+    ),
+  );
+}
 
-  function asCsv() {
-    const { batch } = channel;
-    /** @type {(string | number)[][]} */
-    const rows = [["pair", "sentence1", "sentence2", "label", ...plain.map((_one, place) => letterOf(place))]];
-    for (const pair of places)
-      rows.push([
-        Number(channel.numberOf(pair)),
-        batch?.first[pair] ?? "",
-        batch?.second[pair] ?? "",
-        batch?.labels[pair] ?? "",
-        ...plain.map((one) => (one ? one[pair] : "")),
-      ]);
-    return rows;
-  }
+/** @param {{ strip: Strip, top: number, reach: number, width: number, step: number }} properties */
+function StripBars({ strip: { name, letter, value, colour, heights }, top, reach, width, step }) {
+  const middle = top + HEAD + reach;
+  const line = top + 14;
+  const letters = Math.floor((width - 120) / LETTER_WIDTH);
+  return group(
+    h("text", { x: 0, y: line, "font-size": 14, "font-weight": 700, fill: colour }, letter),
+    h("text", { x: 18, y: line, "font-size": 13, fill: "var(--lp-ink)" }, clip(name, letters)),
+    h(
+      "text",
+      { x: width, y: line, "text-anchor": "end", "font-size": 14, "font-weight": 700, fill: "var(--lp-ink)" },
+      value,
+    ),
+    h("line", { x1: 0, x2: width, y1: middle, y2: middle, stroke: "var(--lp-line)" }),
+    h("path", { fill: colour, d: barsPath(heights, { middle, reach, step }) }),
+  );
+}
 
-  channel.on("compared", take);
-  channel.on("state", () => {
-    if (channel.compared) take();
-  });
-  channel.on("pointed", light);
-  channel.on("language", take);
+/**
+ * The band behind the pair that is pointed at.
+ * @param {{ channel: ComparePage, pairs: number[], step: number, height: number }} properties
+ */
+function Lit({ channel, pairs, step, height }) {
+  channel.observe("pointed");
+  const at = pairs.indexOf(channel.pointed.pairs.at(-1) ?? -1);
+  if (at < 0) return null;
+  return h("rect", { x: step * at, y: 0, width: Math.max(step, 2), height, fill: "var(--lp-pointed)" });
+}
+
+/**
+ * What each loss does to the pair that is pointed at.
+ * @param {{ channel: ComparePage, plain: (Float32Array | null)[] }} properties
+ */
+function Reading({ channel, plain }) {
+  channel.observe("pointed");
+  const pair = channel.pointed.pairs.at(-1);
+  const { batch } = channel;
+  if (pair === undefined || !batch) return h("p.lp-atom", { "aria-live": "polite" }, say("ui.gradient_sign"));
+  const gradients = plain.flatMap((one, place) => (one ? [`${letterOf(place)} ${show(one[pair], 3)}`] : []));
+  const label = batch.labelled ? say("compare.labelled", { label: show(batch.labels[pair]) }) : "";
+  const facts = [say("compare.pair", { pair: channel.numberOf(pair) }), label, gradients.join(", ")];
+  return h(
+    "p.lp-atom",
+    { "aria-live": "polite" },
+    facts.filter(Boolean).join(" · "),
+    " · ",
+    h("span", { "data-batch-text": "" }, `“${clip(batch.first[pair])}” · “${clip(batch.second[pair])}”`),
+  );
+}
+
+/**
+ * The present width of an element in pixels, 0 before it is laid out.
+ * @param {import("preact").RefObject<HTMLDivElement | null>} box
+ */
+function useWidth(box) {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(([{ contentRect }]) => setWidth(contentRect.width));
+    if (box.current) observer.observe(box.current);
+    return () => observer.disconnect();
+  }, []);
+  return width;
+}
+
+/**
+ * @param {SVGElement | null} drawn
+ * @param {number} count of strips
+ * @param {string} note
+ * @returns {import("./downloads.js").Figure | null}
+ */
+function figureOf(drawn, count, note) {
+  if (!drawn) return null;
+  const panel = panelOf({ drawn, wide: Number(drawn.dataset.width), tall: count * stripHeight(count) });
+  return { panels: [panel], title: say("compare.gradients"), note };
+}
+
+/**
+ * @param {ComparePage} channel
+ * @param {(Float32Array | null)[]} plain
+ * @param {number[]} pairs
+ * @returns {import("./downloads.js").Rows}
+ */
+function csvOf(channel, plain, pairs) {
+  const { batch } = channel;
+  const letters = plain.map((_one, place) => letterOf(place));
+  return [
+    ["pair", "sentence1", "sentence2", "label", ...letters],
+    ...pairs.map((pair) => [
+      Number(channel.numberOf(pair)),
+      batch?.first[pair] ?? "",
+      batch?.second[pair] ?? "",
+      batch?.labels[pair] ?? "",
+      ...plain.map((one) => (one ? one[pair] : "")),
+    ]),
+  ];
 }

@@ -1,8 +1,8 @@
-// What a side is called everywhere on the page: a letter in a colour of its own, then its name.
-import { h } from "../../kit/dom.js";
+// What a loss is called everywhere on the page: a letter in a colour of its own, then its name.
 import { show } from "../../kit/numbers.js";
 import { pageData } from "../../kit/page_data.js";
 import { chosenOf } from "../../kit/sides.js";
+import { h } from "../../kit/view.js";
 import { has, parameterName, say, titleOf } from "../../kit/words.js";
 
 /** @typedef {import("../../kit/sides.js").Side} Side */
@@ -12,24 +12,19 @@ export const letterOf = (place) => "ABCDEF"[place];
 /** @param {number} place */
 export const colourOf = (place) => `var(--lp-side-${place + 1})`;
 
-/** @param {number} place */
-export const chip = (place) => h("b.lp-side-chip", { style: `--lp-side: ${colourOf(place)}` }, letterOf(place));
-
 /** @type {(parameter: import("../../wire").Parameter, value: import("../../wire").Setting) => string} */
-function spoken({ name, kind }, value) {
-  const called = parameterName(name);
-  if (value === null) return `${called}: ${say("ui.off")}`;
-  if (kind === "switch") return value ? called : `${called}: ${say("ui.no")}`;
+function settingWords({ name, kind }, value) {
+  const title = parameterName(name);
+  if (value === null) return `${title}: ${say("ui.off")}`;
+  if (kind === "switch") return value ? title : `${title}: ${say("ui.no")}`;
   if (kind === "choice") return has(`choice.${value}`) ? say(`choice.${value}`) : String(value);
   const numbers = [value].flat().map((one) => show(Number(one), 3));
-  return `${called} ${numbers.join(", ")}`;
+  return `${title} ${numbers.join(", ")}`;
 }
 
-/**
- * @param {Side} side
- */
+/** @param {Side} side */
 export const nameOf = (side) =>
-  [titleOf(side.loss), side.convention, ...chosenOf(pageData.losses, side, spoken)].filter(Boolean).join(" · ");
+  [titleOf(side.loss), side.convention, ...chosenOf(pageData.losses, side, settingWords)].filter(Boolean).join(" · ");
 
 /**
  * "A CoSENT · scale 50", for a label that is read aloud or written into a file.
@@ -38,10 +33,9 @@ export const nameOf = (side) =>
  */
 export const labelOf = (sides, place) => `${letterOf(place)} ${nameOf(sides[place])}`;
 
-/**
- * A side in words on the page.
- * @param {Side[]} sides
- * @param {number} place
- */
-export const named = (sides, place) =>
-  h("span.lp-side-name", {}, chip(place), " ", h("span", {}, nameOf(sides[place])));
+/** @param {{ place: number }} properties */
+export const Chip = ({ place }) => h("b.lp-side-chip", { style: `--lp-side: ${colourOf(place)}` }, letterOf(place));
+
+/** @param {{ sides: Side[], place: number }} properties */
+export const Named = ({ sides, place }) =>
+  h("span.lp-side-name", null, h(Chip, { place }), " ", h("span", null, sides[place] ? nameOf(sides[place]) : ""));

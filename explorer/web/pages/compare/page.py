@@ -7,22 +7,25 @@ from explorer.runtime.wire import Json
 from explorer.sources import textbook
 from explorer.web.pages.compare import requests
 from explorer.web.pages.compare.experiments import EXPERIMENTS
-from explorer.web.pages.compare.questions import QUESTIONS
-from explorer.web.pages.compare.state import BARS, compare_table
+from explorer.web.pages.compare.parity_request import PARITY
+from explorer.web.pages.compare.questions import OPENING, QUESTIONS
+from explorer.web.pages.compare.state import BARS, SECTIONS, compare_table
 from explorer.web.pages.compare.sweep import SWEEP
 from explorer.web.pages.explore.requests import TAKE
 
-SERVED = [*requests.SERVED, SWEEP, *EXPERIMENTS, TAKE]
+SERVED = [*requests.SERVED, PARITY, SWEEP, *EXPERIMENTS, TAKE]
 
 
 def page_data() -> Json:
-    """What the instruments of this page know from the start."""
+    """Return what the components of this page know from the start."""
     return {
         "table": compare_table(),
         "usual": list(USUAL),
         "least": LEAST,
         "most": MOST,
         "bars": BARS,
+        "sections": SECTIONS,
         "questions": QUESTIONS,
+        "opening": OPENING,
         "examples": {name: {"note": example.note} for name, example in textbook.EXAMPLES.items()},
     }

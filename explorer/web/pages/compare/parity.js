@@ -1,13 +1,16 @@
-// Formula = autograd = library: the losses of the page in our function and in every installed library,
-// beside their definition. Worked out when it is opened.
-import { h, reword, worded } from "../../kit/dom.js";
+// Formula = autograd = library: the losses of the page in our function and in every installed library, beside
+// their definition. Computed when the section is opened.
 import { show } from "../../kit/numbers.js";
 import { GONE } from "../../kit/server.js";
+import { useEffect, useState } from "../../kit/vendor/preact/hooks.js";
+import { group, h } from "../../kit/view.js";
 import { say, titleOf } from "../../kit/words.js";
-import { downloads } from "./taking.js";
+import { Downloads } from "./downloads.js";
+import { Table } from "./table.js";
 
 /** @typedef {import("../../wire").ParityRow} Row */
 /** @typedef {import("../../wire").Gap} Gap */
+/** @typedef {import("./state.js").ComparePage} ComparePage */
 
 /** @type {Record<Row["status"], string>} */
 const MARKS = {
@@ -21,128 +24,118 @@ const MARKS = {
 };
 const PRECISIONS = ["float64", "float32"];
 
-/**
- * @param {HTMLElement} root
- * @param {import("./state.js").ComparePage} channel
- * @param {import("../../kit/types").Asking<import("../../wire").CompareServer>} server
- */
-export default function parity(root, channel, server) {
-  const table = h("table.lp-parity");
-  const note = h("p.lp-note", { role: "status" });
-  const taking = downloads(channel, { name: "parity", csv: asCsv });
-  const details = h(
-    "details.lp-more",
-    { ontoggle: ask },
-    worded("summary", "compare.parity"),
-    worded("p.lp-note", "compare.parity.about"),
-    note,
-    h("div.lp-scroll", { role: "region", tabIndex: 0, "data-title": "compare.parity" }, table),
-    taking.element,
+/** @param {{ channel: ComparePage }} properties */
+export function Parity({ channel }) {
+  channel.observe("compared", "batch", "problem");
+  const [parity, setParity] = useState(/** @type {import("../../wire").Parity | null} */ (null));
+  const losses = [...new Set(channel.sides.map(({ loss }) => loss))].join();
+  useEffect(() => {
+    let isCurrent = true;
+    askParity(channel).then((found) => isCurrent && setParity(found));
+    return () => {
+      isCurrent = false;
+    };
+  }, [channel.batch?.key, losses, Boolean(channel.problem)]);
+  const { seeded, first } = parity ?? {};
+  const note = seeded ? "seeded" : first ? "first" : "here";
+  return group(
+    h("p.lp-note", null, say("compare.parity.about")),
+    h("p.lp-note", { role: "status" }, parity ? say(`compare.parity.${note}`, { count: first }) : say("ui.working")),
+    parity ? h(ParityTable, { rows: parity.rows }) : null,
+    parity ? h(Downloads, { channel, name: "parity", csv: () => csvOf(parity.rows) }) : null,
   );
-  root.append(details);
-  reword(root);
+}
 
-  /** @type {Row[]} */
-  let rows = [];
-  let found = "";
+/**
+ * @param {ComparePage} channel
+ * @returns {Promise<import("../../wire").Parity | null>}
+ */
+async function askParity(channel) {
+  if (!channel.batch || channel.problem) return null;
+  /** @type {import("../../kit/types").Answer<import("../../wire").CompareServer, "parity"> | null | undefined} */
+  const answer = await channel.askServer("parity", {});
+  if (answer && !answer.error && !answer.send_rows) return answer;
+  if (answer !== undefined) channel.warn(answer?.error ?? GONE);
+  return null;
+}
 
-  const about = () => JSON.stringify([channel.batch?.key, [...new Set(channel.sides.map(({ loss }) => loss))]]);
+/** @param {{ rows: Row[] }} properties */
+function ParityTable({ rows }) {
+  const heads = ["loss", "convention", "library", "status", "value"].map((name) => say(`parity.column.${name}`));
+  const gaps = ["ours", "theirs"].flatMap((whose) =>
+    PRECISIONS.map((precision) => `${say(`compare.parity.${whose}`)} ${precision}`),
+  );
+  return h(
+    Table,
+    { label: say("compare.parity"), kind: "lp-parity", heads: [...heads, ...gaps] },
+    rows.map((row, at) => h(ParityLine, { key: at, row })),
+  );
+}
 
-  async function ask() {
-    if (!details.open || !channel.batch || channel.problem || found === about()) return;
-    const asked = about();
-    found = asked;
-    note.textContent = say("ui.working");
-    const answer = await channel.rows.asked(channel.asked({}), (request) => channel.work(server, "parity", request));
-    if (asked !== about()) {
-      found = "";
-      ask();
-      return;
-    }
-    if (!answer || answer.error || answer.send_rows) {
-      found = "";
-      note.textContent = "";
-      if (answer !== undefined) channel.warn(answer?.error ?? GONE);
-      return;
-    }
-    rows = answer.rows;
-    const where = answer.first ? "first" : "here";
-    note.textContent = say(`compare.parity.${answer.seeded ? "seeded" : where}`, { count: answer.first });
-    draw();
-  }
+/** @param {{ row: Row }} properties */
+function ParityLine({ row }) {
+  const { loss, convention, library, called, fed, version, status, value, ours, theirs } = row;
+  const why = reasonsOf(row);
+  return h(
+    `tr.lp-parity-${status}`,
+    null,
+    h("th", { scope: "row" }, titleOf(loss)),
+    h("td", null, convention || say("parity.own")),
+    h(
+      "td",
+      { title: [called, fed].filter(Boolean).join(": ") },
+      [library, version].filter(Boolean).join(" ") || say("parity.no_library"),
+    ),
+    h(
+      "td",
+      null,
+      h("b", { "aria-hidden": "true" }, MARKS[status]),
+      " ",
+      say(`parity.status.${status}`),
+      why ? h("p.lp-note", null, why) : null,
+      row.odd.length ? h(OddBatches, { row }) : null,
+    ),
+    h("td", null, show(value, 5)),
+    [...ours, ...theirs].map((gap) => h("td.lp-gap", null, gapWords(gap))),
+  );
+}
 
-  /** @type {(gap: Gap | null) => string} */
-  const gapOf = (gap) => (gap ? `${show(gap.value, 2)} / ${show(gap.gradient, 2)}` : "");
+/** @type {(gap: Gap | null) => string} */
+const gapWords = (gap) => (gap ? `${show(gap.value, 2)} / ${show(gap.gradient, 2)}` : "");
 
-  function draw() {
-    const heads = ["loss", "convention", "library", "status", "value"].map((name) =>
-      worded("th", `parity.column.${name}`, { scope: "col" }),
-    );
-    const precise = ["ours", "theirs"].flatMap((whose) =>
-      PRECISIONS.map((precision) => h("th", { scope: "col" }, `${say(`compare.parity.${whose}`)} ${precision}`)),
-    );
-    table.replaceChildren(h("thead", {}, h("tr", {}, heads, precise)), h("tbody", {}, rows.map(lineOf)));
-  }
+/** @type {(row: Row) => string} */
+const reasonsOf = ({ because, left_out: left }) =>
+  [...because, ...(left ? [left] : [])].map(({ key, values }) => say(key, values)).join(" ");
 
-  /** @type {(row: Row) => string} */
-  const saysOf = ({ because, left_out: left }) =>
-    [...because, ...(left ? [left] : [])].map(({ key, values }) => say(key, values)).join(" ");
-
-  /** @type {(row: Row) => Node[]} the library on batches of odd labels, each with what it was given */
-  const oddOf = ({ odd }) => [
-    document.createTextNode(`${say("parity.odd")}: `),
-    ...odd.map(({ name, status, because, fed }) => {
+/**
+ * The library on batches of odd labels, each with its input.
+ * @param {{ row: Row }} properties
+ */
+const OddBatches = ({ row: { odd } }) =>
+  h(
+    "p.lp-note",
+    null,
+    `${say("parity.odd")}: `,
+    odd.map(({ name, status, because, fed }) => {
       const why = because.map(({ key, values }) => say(key, values)).join(" ");
       const title = [fed, why].filter(Boolean).join(". ");
       return h("span", { title }, `${say(`parity.odd.${name}`)} ${MARKS[status]} `);
     }),
+  );
+
+/**
+ * @param {Row[]} rows
+ * @returns {import("./downloads.js").Rows}
+ */
+function csvOf(rows) {
+  const gaps = ["ours64", "ours32", "theirs64", "theirs32"].flatMap((name) => [`${name}_value`, `${name}_gradient`]);
+  return [
+    ["loss", "convention", "library", "version", "status", "value", ...gaps, "because", "odd"],
+    ...rows.map((row) => [
+      ...[row.loss, row.convention, row.library, row.version ?? "", row.status, row.value ?? ""],
+      ...[...row.ours, ...row.theirs].flatMap((gap) => [gap?.value ?? "", gap?.gradient ?? ""]),
+      reasonsOf(row),
+      row.odd.map(({ name, status }) => `${say(`parity.odd.${name}`)}: ${say(`parity.status.${status}`)}`).join("; "),
+    ]),
   ];
-
-  /** @param {Row} row */
-  function lineOf(row) {
-    const { loss, convention, library, called, fed, version, status, value, ours, theirs } = row;
-    const says = saysOf(row);
-    return h(
-      `tr.lp-parity-${status}`,
-      {},
-      h("th", { scope: "row" }, titleOf(loss)),
-      h("td", {}, convention || say("parity.own")),
-      h(
-        "td",
-        { title: [called, fed].filter(Boolean).join(": ") },
-        [library, version].filter(Boolean).join(" ") || say("parity.no_library"),
-      ),
-      h(
-        "td",
-        {},
-        h("b", { "aria-hidden": "true" }, MARKS[status]),
-        " ",
-        say(`parity.status.${status}`),
-        says ? h("p.lp-note", {}, says) : null,
-        row.odd.length ? h("p.lp-note", {}, oddOf(row)) : null,
-      ),
-      h("td", {}, show(value, 5)),
-      [...ours, ...theirs].map((gap) => h("td.lp-gap", {}, gapOf(gap))),
-    );
-  }
-
-  function asCsv() {
-    const gaps = ["ours64", "ours32", "theirs64", "theirs32"].flatMap((name) => [`${name}_value`, `${name}_gradient`]);
-    /** @type {(string | number)[][]} */
-    const lines = [["loss", "convention", "library", "version", "status", "value", ...gaps, "because", "odd"]];
-    for (const row of rows)
-      lines.push([
-        ...[row.loss, row.convention, row.library, row.version ?? "", row.status, row.value ?? ""],
-        ...[...row.ours, ...row.theirs].flatMap((gap) => [gap?.value ?? "", gap?.gradient ?? ""]),
-        saysOf(row),
-        row.odd.map(({ name, status }) => `${say(`parity.odd.${name}`)}: ${say(`parity.status.${status}`)}`).join("; "),
-      ]);
-    return lines;
-  }
-
-  channel.on("batch", ask);
-  channel.on("compared", ask);
-  channel.on("language", () => {
-    if (rows.length) draw();
-  });
 }

@@ -1,4 +1,4 @@
-"""Comparisons to begin with: what people ask, each as the losses and the batch that answer it."""
+"""The questions of the Compare page, each with the losses, batch and picture that answer it."""
 
 from __future__ import annotations
 
@@ -10,23 +10,48 @@ def _side(loss: str, convention: str = "", **parameters: object) -> Json:
 
 
 def _question(
-    example: str, *sides: Json, rules: dict[str, bool] | None = None, **state: object
+    example: str,
+    *sides: Json,
+    picture: str = "gradients",
+    rules: dict[str, bool] | None = None,
+    **state: object,
 ) -> Json:
-    return {"example": example, "rules": rules or {}, "sides": list(sides), "state": state}
+    return {
+        "example": example,
+        "rules": rules or {},
+        "sides": list(sides),
+        "picture": picture,
+        "state": state,
+    }
 
 
-# By the catalogue's words under ``compare.question.``; `state` is what else of the page is chosen.
+OPENING = "temperature"
+# By the catalogue's words under ``compare.question.``; `picture` is the section of the page that
+# answers, `state` the other entries of the page's state.
 QUESTIONS: dict[str, Json] = {
+    "temperature": _question(
+        "hard_negatives",
+        *(_side("info_nce", temperature=value) for value in (1.0, 0.1, 0.01)),
+    ),
+    "libraries": _question(
+        "graded_english",
+        _side("pairwise_logistic", scale=1.0),
+        _side("pairwise_logistic", "TF-Ranking 0.5.5, Keras PairwiseLogisticLoss (sum / N)"),
+        _side("pairwise_logistic", "rax 0.4.0 pairwise_logistic_loss"),
+        _side("pairwise_logistic", "sentence-transformers 6.2 RankNetLoss (mean / ln 2)"),
+    ),
     "ranking_or_contrast": _question("graded_english", _side("cosent"), _side("info_nce")),
     "mnrl_nt_xent": _question(
         "graded_english",
         _side("info_nce", temperature=0.05),
         _side("nt_xent", temperature=0.05),
         _side("info_nce", temperature=0.05, symmetric=True),
+        picture="matrices",
     ),
     "temperatures": _question(
         "hard_negatives",
         *(_side("info_nce", temperature=value) for value in (1.0, 0.2, 0.1, 0.05, 0.01)),
+        picture="vary",
         vary="sweep",
         parameter="temperature",
     ),
@@ -39,6 +64,7 @@ QUESTIONS: dict[str, Json] = {
         _side("multi_similarity", mined=False),
         _side("online_contrastive"),
         rules={"extra_negatives": False},
+        picture="vary",
         vary="collapse",
     ),
     "only_the_order": _question(
@@ -46,6 +72,7 @@ QUESTIONS: dict[str, Json] = {
         _side("cosent"),
         _side("cosine_mse"),
         _side("pairwise_hinge"),
+        picture="vary",
         vary="what_if",
         change="shift",
         by=0.2,
@@ -55,9 +82,10 @@ QUESTIONS: dict[str, Json] = {
         _side("info_nce"),
         _side("cosent"),
         rules={"extra_negatives": False},
+        picture="vary",
         vary="mechanics",
         way="micro",
-        size=1,
+        size=2,
     ),
     "contrastive": _question(
         "graded_english",
@@ -66,13 +94,6 @@ QUESTIONS: dict[str, Json] = {
         _side("contrastive"),
         _side("contrastive", "pytorch-metric-learning 2.9 ContrastiveLoss"),
         _side("online_contrastive"),
-    ),
-    "libraries": _question(
-        "graded_english",
-        _side("pairwise_logistic", scale=1.0),
-        _side("pairwise_logistic", "TF-Ranking 0.5.5, Keras PairwiseLogisticLoss (sum / N)"),
-        _side("pairwise_logistic", "rax 0.4.0 pairwise_logistic_loss"),
-        _side("pairwise_logistic", "sentence-transformers 6.2 RankNetLoss (mean / ln 2)"),
     ),
     "margins": _question(
         "nli_triplets",

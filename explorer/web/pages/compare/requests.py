@@ -14,16 +14,13 @@ from explorer.core.scenario import Scenario
 from explorer.export.figure.files import chart_text
 from explorer.export.picture import describe_batch, one_step, sent_parameters
 from explorer.export.picture_data import BatchData, Looked
-from explorer.lab.compare import parity as parities
 from explorer.lab.compare.difference import Kind, ParameterPair, StepPair, difference, number_of
 from explorer.lab.compare.outcome import Between, GradientKind, Outcome, Sentence, Side
-from explorer.lab.compare.parity import Status
-from explorer.lab.compare.parity_batches import CUBED, shown_of
 from explorer.lab.compare.sides import LEAST, MOST, Comparison, Kept, compare
-from explorer.runtime import jobs, resource_checks, validation
+from explorer.runtime import jobs, validation
 from explorer.runtime.cache import Cache, digest
-from explorer.runtime.limits import KEPT_BATCHES, MIB
-from explorer.runtime.numbers import Real, json_number
+from explorer.runtime.limits import KEPT_BATCHES
+from explorer.runtime.numbers import Real
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import misfit
 from explorer.runtime.wire import Floats, Json, Setting, Sparse, as_answer, packed
@@ -41,7 +38,7 @@ from explorer.web.scenes import (
     skipped_rows,
 )
 from explorer.web.serving import JOBS, served
-from losses import LOSSES, Symbol
+from losses import Symbol
 
 
 @dataclass(frozen=True)
@@ -270,6 +267,7 @@ class FormulaLine:
     other_text: str
     base_step: int | None
     other_step: int | None
+    signature: bool
 
 
 @dataclass(frozen=True)
@@ -333,96 +331,6 @@ def _numbers(e: Exploration) -> list[StepNumbers]:
     ]
 
 
-# ---- Beside the libraries
-
-
-@dataclass(frozen=True)
-class Gap:
-    """How far a computation lies from the definition at most, by the largest."""
-
-    value: Real
-    gradient: Real
-
-
-@dataclass(frozen=True)
-class ParityOdd:
-    """The same library on a batch of odd labels, and what it was given."""
-
-    name: Literal["graded", "unjudged", "large", "tied", "single"]
-    status: Status
-    because: tuple[Sentence, ...]
-    fed: str
-
-
-@dataclass(frozen=True)
-class ParityRow:
-    """A loss under a convention beside one library; gaps from the definition, in float64 and
-    float32, of our function and of the library's. `fed` says what the library was given, and
-    `left_out` what of the batch it cannot take."""
-
-    loss: str
-    convention: str
-    library: str
-    called: str
-    fed: str
-    version: str | None
-    status: Status
-    value: Real | None
-    ours: list[Gap | None]
-    theirs: list[Gap | None]
-    because: tuple[Sentence, ...]
-    left_out: Sentence | None
-    odd: list[ParityOdd]
-
-
-@dataclass(frozen=True)
-class Parity:
-    """Every loss of the page beside the libraries; `seeded` where it was computed on the seeded
-    batch, since this one has no vectors, and on the `first` pairs of a large one, 0 for all."""
-
-    rows: list[ParityRow]
-    seeded: bool
-    first: int
-
-
-def _parity(request: Json) -> Parity | SendRows:
-    """{scenario, sides, rows?} → the losses of the sides, in ours and in each library's
-    computation, on this batch, on its `first` pairs where it is large (0 for all), or, where it has
-    no vectors, on the seeded one."""
-    found = scenes_in(request)
-    if found is None:
-        return SendRows()
-    scenario, scenes = found
-    named = {scene.loss: LOSSES[scene.loss] for scene in scenes if scene.loss in LOSSES}
-    batch = make_batch(scenario.data, scenario.rules)
-    seeded = batch.vectors is None or batch.given is not None
-    asked = None if seeded else shown_of(batch)
-    rows: list[parities.Row] = []
-    with jobs.in_turn():
-        resource_checks.check_memory(beside_mib=CUBED * len(asked or ()) ** 3 // MIB)
-        for done, (name, spec) in enumerate(named.items()):
-            jobs.step("parity", done, len(named), name=name)
-            rows += parities.parity(asked, {name: spec})
-    first = 0 if asked is batch else len(asked or ())
-    return Parity([_parity_row(row) for row in rows], seeded, first)
-
-
-def _parity_row(row: parities.Row) -> ParityRow:
-    return as_answer(
-        ParityRow,
-        row,
-        ours=[_gap(row.kernel[one]) for one in parities.PRECISIONS],
-        theirs=[_gap(row.peer[one]) for one in parities.PRECISIONS],
-        odd=[as_answer(ParityOdd, one) for one in row.odd],
-    )
-
-
-def _gap(found: parities.Agreement | None) -> Gap | None:
-    return found and Gap(
-        json_number(found.by_value.relative), json_number(found.by_gradient.relative)
-    )
-
-
 # ---- The address
 
 
@@ -440,7 +348,6 @@ def _open_link(text: str) -> OpenedScene:
 SERVED = [
     served("compare", _compare),
     served("formula", _formula),
-    served("parity", _parity),
     served("link", _link),
     served("scene_link", scene_link),
     served("open_link", _open_link, takes=str),

@@ -1,4 +1,4 @@
-// The state of the Compare page: a batch, the losses that are put on it, and what came of them.
+// The state of the Compare page: a batch, the losses that are compared on it, and the results.
 
 import { BatchPage } from "../../kit/batch_page.js";
 import { History } from "../../kit/history.js";
@@ -8,11 +8,11 @@ import { shareable } from "../../kit/redaction.js";
 import { RETRY_MS, Requests } from "../../kit/request.js";
 import { SentRows } from "../../kit/rows.js";
 import { shareableLink, wholeLink } from "../../kit/scene_links.js";
-import { aboutTeacher } from "../../kit/second_models.js";
 import { GONE, problem } from "../../kit/server.js";
 import { carried, formOf, KEPT, parametersIn, renamed, stepsAt } from "../../kit/sides.js";
 import { Store } from "../../kit/store.js";
 import { learn } from "../../kit/sums.js";
+import { remediesOf } from "./remedies.js";
 
 /** @typedef {import("../../wire").CompareServer} CompareServer */
 /** @typedef {import("../../wire").Scenario} Scenario */
@@ -23,8 +23,8 @@ import { learn } from "../../kit/sums.js";
  */
 
 const STILL_MS = 400;
-const SETTLED_MS = 120; // after the last picture, the formula gets its numbers
-const HELD = 24; // steps, as they were sent
+const SETTLED_MS = 120; // after the last picture, before the formula gets its numbers
+const CACHED_STEPS = 24;
 
 export class ComparePage extends BatchPage {
   constructor() {
@@ -38,14 +38,14 @@ export class ComparePage extends BatchPage {
     /** @type {import("../../wire").Beside | null} */
     this.compared = null;
     /** @type {Side[]} */
-    this.of = []; // the sides that it is about
+    this.comparedSides = []; // that the results are about
     /** @type {import("../../wire").Differing | null} */
     this.differing = null;
     /** @type {import("../../wire").Problem | null} */
     this.notDiffering = null; // why there is no such formula
     /** @type {[number, number]} */
-    this.between = [0, 1]; // the sides that it is about
-    this.looking = true; // whether the matrices are in sight
+    this.between = [0, 1]; // the places of the sides that the formula is about
+    this.unfolded = new Set(); // the sections that the reader opened
     /** @type {import("../../kit/types").Asking<CompareServer> | null} */
     this.server = null;
     this.rows = new SentRows();
@@ -59,14 +59,14 @@ export class ComparePage extends BatchPage {
     this.requests = new Requests({
       most: 2,
       between: true,
-      ask: () => this.question(),
-      take: (told) => this.take(told),
+      ask: () => this.askCompare(),
+      take: (result) => this.take(result),
       changed: () => this.tellBusy(this.requests),
     });
     /** @type {Requests<{ between: [number, number], answer: Answer<"formula"> }>} */
     this.formulas = new Requests({
       debounce: SETTLED_MS,
-      ask: () => this.formulaQuestion(),
+      ask: () => this.askFormula(),
       take: ({ between, answer }) => {
         if (answer.send_rows) return;
         this.differing = answer.error ? null : answer;
@@ -100,7 +100,7 @@ export class ComparePage extends BatchPage {
     return [first, other === first || other > last ? (first ? 0 : 1) : other];
   }
   /**
-   * What was found between two sides, whichever comes first; undefined where one of them does not stand.
+   * Return the comparison of two sides in either order; undefined where one of them has a problem.
    * @param {number} one
    * @param {number} other
    */
@@ -108,8 +108,8 @@ export class ComparePage extends BatchPage {
     const [low, high] = [Math.min(one, other), Math.max(one, other)];
     return this.compared?.two.find(({ first, second }) => first === low && second === high);
   }
-  // The scene as Explore has it, under the first loss or another one.
   /**
+   * Return the scenario of Explore with the batch of this page and one of its losses.
    * @param {Side} side
    * @returns {Scenario}
    */
@@ -129,33 +129,12 @@ export class ComparePage extends BatchPage {
   /** @param {import("../../kit/types").Asking<CompareServer>} server */
   async connect(server) {
     this.server = server;
-    this.remedies.push(
-      {
-        fits: ({ about }) => this.problem !== null && about === "cancelled",
-        key: "ui.go_on",
-        act: () => this.ask(),
-      },
-      {
-        fits: ({ about }) => about === "lists" || about === "teacher",
-        key: "ui.example_of_lists",
-        act: () => this.set({ data: { source: "example", example: "graded_lists" } }),
-      },
-      {
-        fits: ({ about }) => about === "guide",
-        key: "ui.without_guide",
-        act: () => this.set({ data: this.store.state.data.guide ? { guide: "" } : { guided: [] } }),
-      },
-      {
-        fits: ({ about }) => aboutTeacher(about) && this.store.state.data.teacher_model !== "",
-        key: "ui.without_teacher",
-        act: () => this.set({ data: { teacher_model: "" } }),
-      },
-    );
+    this.remedies.push(...remediesOf(this));
     this.history = new History({
       store: this.store,
       debounce: STILL_MS,
       write: () => this.written(),
-      open: (text, kept, isCurrent) => this.open(text, kept, isCurrent),
+      open: (text, saved, isCurrent) => this.open(text, saved, isCurrent),
     });
     await this.history.revisit();
     if (this.requests.newest) return;
@@ -167,45 +146,59 @@ export class ComparePage extends BatchPage {
 
   async written() {
     const { data, rules } = this.store.state;
-    const said = new URLSearchParams(link.written(this.store, ["sides"]));
+    const entries = new URLSearchParams(link.written(this.store, ["sides"]));
     const { shared, isWhole } = shareable(this.sceneOf());
     const { link: scene = "" } = (await this.server?.link(shared)) ?? {};
     this.leavesOut = !isWhole;
     this.tooLong = scene.length > pageData.limits.link;
-    if (scene) said.set("scene", this.tooLong ? KEPT : scene);
-    return { text: said.toString(), kept: this.tooLong || !isWhole ? { data, rules } : null };
+    if (scene) entries.set("scene", this.tooLong ? KEPT : scene);
+    return { text: entries.toString(), kept: this.tooLong || !isWhole ? { data, rules } : null };
   }
 
   /**
    * @param {string} text
-   * @param {{ data: Scenario["data"], rules: Scenario["rules"] } | null} kept
+   * @param {{ data: Scenario["data"], rules: Scenario["rules"] } | null} saved
    * @param {() => boolean} isCurrent
    */
-  async open(text, kept, isCurrent) {
-    const said = new URLSearchParams(text);
+  async open(text, saved, isCurrent) {
+    if (!text && !saved) {
+      this.openQuestion(pageData.compare.opening);
+      return true;
+    }
+    const entries = new URLSearchParams(text);
     await learn(this.server?.loss, link.lossesIn(text));
     const patch = link.read(this.store.table, text, parametersIn(pageData.losses));
     /** @type {Side[]} */
     const sides = patch.sides.map((/** @type {Side} */ side) => renamed(pageData.losses, side));
-    const scene = said.get("scene");
+    const scene = entries.get("scene");
     /** @type {Scenario | import("../../kit/sides.js").Scene | null} */
-    const came = kept ?? (scene === KEPT ? carried() : scene ? await this.opened(scene) : pageData.defaults);
+    const found = saved ?? (scene === KEPT ? carried() : scene ? await this.readScene(scene) : pageData.defaults);
     if (!isCurrent()) return false;
-    const whole = scene && came && "loss" in came ? [/** @type {Scenario} */ (came)] : [];
-    patch.sides = sides.length >= pageData.compare.least ? sides : this.beside([...sides, ...whole]);
-    this.warn(scene && !came ? problem("scene_not_kept") : null);
-    const { data, rules } = came ?? pageData.defaults;
-    this.store.reset({ ...this.store.known(patch), data, rules });
-    this.publish("state");
-    this.ask();
+    const whole = scene && found && "loss" in found ? [/** @type {Scenario} */ (found)] : [];
+    patch.sides = sides.length >= pageData.compare.least ? sides : this.filledUp([...sides, ...whole]);
+    patch.picture ??= pictureOf(entries);
+    this.warn(scene && !found ? problem("scene_not_kept") : null);
+    const { data, rules } = found ?? pageData.defaults;
+    this.show({ ...this.store.known(patch), data, rules });
     return true;
   }
 
   /**
-   * As many losses as the page needs, these first: the loss of a scene and what the page opens with.
+   * Show another comparison; everything but its picture is folded.
+   * @param {object} state
+   */
+  show(state) {
+    this.store.reset(state);
+    this.unfolded.clear();
+    this.publish("state");
+    this.ask();
+  }
+
+  /**
+   * Return as many losses as the page needs, beginning with these.
    * @param {Side[]} first
    */
-  beside(first) {
+  filledUp(first) {
     const all = [...first, ...this.store.usual.sides].map(({ loss, convention, parameters }) => ({
       loss,
       convention,
@@ -216,7 +209,7 @@ export class ComparePage extends BatchPage {
   }
 
   /** @param {string} scene */
-  async opened(scene) {
+  async readScene(scene) {
     const answer = await this.server?.open_link(wholeLink(scene));
     if (!answer || answer.error) {
       this.warn(answer?.error ?? GONE);
@@ -228,7 +221,7 @@ export class ComparePage extends BatchPage {
   // ---- Changing ------------------------------------------------------------------------------
 
   /**
-   * Change part of the state; controls that made the change themselves need not hear of it.
+   * Change part of the state. `announce`: whether the page is drawn again at once.
    * @param {object} change
    */
   set(change, { announce = true } = {}) {
@@ -276,6 +269,7 @@ export class ComparePage extends BatchPage {
     if (this.sides.length <= pageData.compare.least) return;
     /** @type {(at: number) => number} */
     const moved = (at) => (at > place ? at - 1 : at === place ? 0 : at);
+    for (const name of [...this.unfolded]) if (name.startsWith("side-")) this.unfolded.delete(name);
     const { base, other, at } = this.store.state;
     const sides = this.sides.filter((_, i) => i !== place);
     const [first, second] = [moved(base), moved(other)];
@@ -288,24 +282,43 @@ export class ComparePage extends BatchPage {
   }
 
   /**
-   * The side that the others are held against, and the one that is; the same twice changes them over.
+   * Compare `other` with `base`; the same side twice exchanges the two.
    * @param {number} base
    * @param {number} other
    */
-  hold(base, other) {
+  choosePair(base, other) {
     const [first, second] = this.pair;
-    if (base === other) this.set(base === first ? { base, other: second } : { base: second, other: first });
-    else this.set({ base, other });
+    this.set(base === other ? { base: second, other: first } : { base, other });
   }
 
   /** @param {string} question */
-  begin(question) {
-    const { example, rules, sides, state } = pageData.compare.questions[question];
+  openQuestion(question) {
+    const { example, rules, sides, picture, state } = pageData.compare.questions[question];
     const data = { ...pageData.defaults.data, source: "example", example };
-    this.store.reset({ data, rules: { ...pageData.defaults.rules, ...rules }, question, sides, ...state });
     this.warn(null);
-    this.publish("state");
-    this.ask();
+    this.show({ data, rules: { ...pageData.defaults.rules, ...rules }, question, sides, picture, ...state });
+  }
+
+  // ---- Sections ------------------------------------------------------------------------------
+
+  /**
+   * Whether a section is open: the picture of the question, and what the reader unfolded.
+   * @param {string} section
+   */
+  isOpen(section) {
+    return section === this.store.state.picture || this.unfolded.has(section);
+  }
+
+  /**
+   * @param {string} section
+   * @param {boolean} open
+   */
+  unfold(section, open) {
+    if (this.unfolded.has(section) === open) return;
+    if (open) this.unfolded.add(section);
+    else this.unfolded.delete(section);
+    this.publish("unfolded");
+    if (open && section === "matrices") this.ask(); // a folded matrix is not sent
   }
 
   // ---- Asking --------------------------------------------------------------------------------
@@ -317,27 +330,28 @@ export class ComparePage extends BatchPage {
     this.requests.ask();
   }
 
-  /** @param {Partial<Parameters<CompareServer["compare"]>[0]>} more */
-  asked(more) {
-    return { scenario: this.sceneOf(), sides: this.sides, ...more };
-  }
-
-  async question() {
-    const { server, sides } = this;
-    const known = this.problem ? "" : (this.batch?.key ?? "");
-    const held = [...this.steps.keys()];
-    const asked = this.asked({ at: this.store.state.at, look: this.looking, held, known });
-    /** @type {Answer<"compare"> | null | undefined} */
-    const answer = server && (await this.rows.asked(asked, (request) => this.work(server, "compare", request)));
-    return { sides, answer: answer ?? { error: GONE } };
-  }
-
-  async formulaQuestion() {
+  /**
+   * Ask the server about the losses of the page on its batch.
+   * @param {keyof CompareServer} name
+   * @param {object} options
+   * @returns {Promise<any>} the answer, undefined where it was cancelled
+   */
+  async askServer(name, options) {
     const { server } = this;
+    const request = { scenario: this.sceneOf(), sides: this.sides, ...options };
+    return server && this.rows.asked(request, (named) => this.work(server, name, named));
+  }
+
+  async askCompare() {
+    const { sides } = this;
+    const known = this.problem ? "" : (this.batch?.key ?? "");
+    const options = { at: this.store.state.at, look: this.isOpen("matrices"), held: [...this.steps.keys()], known };
+    return { sides, answer: (await this.askServer("compare", options)) ?? { error: GONE } };
+  }
+
+  async askFormula() {
     const between = this.pair;
-    const asked = this.asked({ base: between[0], other: between[1] });
-    /** @type {Answer<"formula"> | null | undefined} */
-    const answer = server && (await this.rows.asked(asked, (request) => server.formula(request)));
+    const answer = await this.askServer("formula", { base: between[0], other: between[1] });
     return { between, answer: answer ?? { error: GONE } };
   }
 
@@ -348,7 +362,7 @@ export class ComparePage extends BatchPage {
     if (asking) this.fail(problem("cancelled", {}, "cancelled"));
   }
 
-  /** @param {{ sides: Side[], answer: Answer<"compare"> }} told */
+  /** @param {{ sides: Side[], answer: Answer<"compare"> }} result */
   take({ sides, answer }) {
     if (answer.skipped) {
       this.skipped = answer.skipped;
@@ -366,25 +380,25 @@ export class ComparePage extends BatchPage {
       this.publish("batch");
     }
     this.compared = answer;
-    for (const side of answer.sides) this.holdStep(side);
-    this.of = sides;
+    for (const side of answer.sides) this.cacheStep(side);
+    this.comparedSides = sides;
     this.publish("compared");
     this.drawn += 1;
     this.formulas.ask();
   }
 
   /**
-   * A step that was drawn is kept, so that the server sends those alone that are others.
+   * Keep a step that was drawn: the server sends only the others.
    * @param {import("../../wire").ComparedSide} side
    */
-  holdStep(side) {
+  cacheStep(side) {
     const { name } = side;
     side.looked ??= this.steps.get(name) ?? null;
     if (!side.looked) return;
     this.steps.delete(name);
     this.steps.set(name, side.looked);
     const [oldest] = this.steps.keys();
-    if (this.steps.size > HELD) this.steps.delete(oldest);
+    if (this.steps.size > CACHED_STEPS) this.steps.delete(oldest);
   }
 
   // The address follows the state.
@@ -393,7 +407,7 @@ export class ComparePage extends BatchPage {
   }
 
   /**
-   * Look at these steps of these sides; a side that is not named stays where it is.
+   * Show these steps of these sides; the other sides keep theirs.
    * @param {[number, number | null | undefined][]} chosen
    */
   lookAt(chosen) {
@@ -410,6 +424,15 @@ export class ComparePage extends BatchPage {
     const { link: text = "" } = (await this.server?.scene_link(this.sceneOf(side))) ?? {};
     return shareableLink(text);
   }
+}
+
+/**
+ * Return the picture of an address that names none, as addresses once did.
+ * @param {URLSearchParams} entries
+ */
+function pictureOf(entries) {
+  const question = pageData.compare.questions[entries.get("q") ?? ""];
+  return question?.picture ?? (entries.has("vary") ? "vary" : "gradients");
 }
 
 export default () => new ComparePage();

@@ -13,25 +13,28 @@ from explorer.lab.compare.what_if import KINDS
 from explorer.web.pages.explore.state import scenario_table
 from explorer.web.state import Entry, table
 
-# What the page opens with: the two losses that are asked about most.
+# What fills up an address that names fewer losses than the page needs.
 FIRST = [
     {"loss": "cosent", "convention": "", "parameters": {}},
     {"loss": "info_nce", "convention": "", "parameters": {}},
 ]
-# What can be varied, by the catalogue's words under ``compare.vary.``.
+# The experiments, by the catalogue's words under ``compare.vary.``.
 VARIED = ("sweep", "mechanics", "precision", "what_if", "collapse")
 BARS = ("entry", "base", "label")
-# What a thing is varied by: it asks for itself, and leaves the rest of the page as it is.
-_VARIED_BY = ("vary", "parameter", "logarithmic", "way", "size", "change", "pair", "by")
+# The sections of the page, by the catalogue's words under ``compare.``. One of them is the picture
+# that answers; the others are folded below it.
+SECTIONS = ("gradients", "agreement", "matrices", "numbers", "formula", "vary", "parity")
+# The options of the experiments, which leave the rest of the page as it is.
+_EXPERIMENT_OPTIONS = ("vary", "parameter", "logarithmic", "way", "size", "change", "pair", "by")
 
 
 def compare_table() -> list[dict[str, object]]:
-    """Other losses or other data are a step of the browser's history; what else is chosen is
-    not."""
+    """Return the entries; other losses or other data begin a step of the browser's history."""
     step = {"history": True}
     redraw = {"affects": "redraw"}
     found = [
         Entry("question", "", "text", link="q"),
+        Entry("picture", "gradients", "choice", choices=SECTIONS, link="picture"),
         Entry("base", 0, "whole", low=0, high=5, link="base"),
         Entry("other", 1, "whole", low=0, high=5, link="other"),
         Entry("at", [], "list", link="at"),
@@ -52,11 +55,12 @@ def compare_table() -> list[dict[str, object]]:
     own = table(
         found,
         question={"affects": "nothing"},
+        picture=redraw,
         sides=step,
         facet=redraw,
         equalised=redraw,
         bars=redraw,
-        **dict.fromkeys(_VARIED_BY, redraw),
+        **dict.fromkeys(_EXPERIMENT_OPTIONS, redraw),
     )
     scene = [
         entry for entry in scenario_table() if str(entry["name"]).startswith(("data.", "rules."))

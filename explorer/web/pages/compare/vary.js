@@ -1,82 +1,31 @@
-// One thing varied: a parameter, how the batch is cut, the type of the numbers, the batch itself, how far
-// all vectors are one point. Each is worked out when it is in sight.
-import { h, reword, worded } from "../../kit/dom.js";
-import { tabbed } from "../../kit/sidebar.js";
-import { collapseTool } from "./vary/collapse.js";
-import { mechanicsTool } from "./vary/mechanics.js";
-import { precisionTool } from "./vary/precision.js";
-import { sweepTool } from "./vary/sweep.js";
-import { whatIfTool } from "./vary/what_if.js";
+// Experiments: a parameter, how the batch is cut, the type of the numbers, the batch itself, and how far all
+// vectors are one point. The chosen one is computed while its section is open.
+import { TabPanel, Tabs } from "../../kit/components.js";
+import { group, h } from "../../kit/view.js";
+import { say } from "../../kit/words.js";
+import { Collapse } from "./vary/collapse.js";
+import { Mechanics } from "./vary/mechanics.js";
+import { Precision } from "./vary/precision.js";
+import { Sweep } from "./vary/sweep.js";
+import { WhatIf } from "./vary/what_if.js";
 
-const TOOLS = {
-  sweep: sweepTool,
-  mechanics: mechanicsTool,
-  precision: precisionTool,
-  what_if: whatIfTool,
-  collapse: collapseTool,
-};
-/** @typedef {keyof typeof TOOLS} Name */
-const NAMES = /** @type {Name[]} */ (Object.keys(TOOLS));
+const EXPERIMENTS = { sweep: Sweep, mechanics: Mechanics, precision: Precision, what_if: WhatIf, collapse: Collapse };
+/** @typedef {keyof typeof EXPERIMENTS} Name */
+const NAMES = /** @type {Name[]} */ (Object.keys(EXPERIMENTS));
 
-/**
- * @param {HTMLElement} root
- * @param {import("./state.js").ComparePage} channel
- * @param {import("../../kit/types").Asking<import("../../wire").CompareServer>} server
- */
-export default function vary(root, channel, server) {
-  const tools = NAMES.map((name) => ({ name, tool: TOOLS[name](channel, server) }));
-  const panels = Object.fromEntries(tools.map(({ name, tool }) => [name, h("div.lp-vary-panel", {}, tool.element)]));
-  const tabs = tabbed(
-    {
-      called: (name) => `compare.vary.${name}`,
+/** @param {{ channel: import("./state.js").ComparePage }} properties */
+export function Experiments({ channel }) {
+  channel.observe("state", "batch");
+  const chosen = /** @type {Name} */ (channel.store.state.vary);
+  return group(
+    h(Tabs, {
+      id: "lp-vary",
+      label: say("compare.vary"),
       names: NAMES,
-      tabId: "lp-vary",
-      panels,
-      panelId: "lp-vary-panel",
-      label: "compare.vary",
-    },
-    (name) => channel.set({ vary: name }),
+      chosen,
+      title: (name) => say(`compare.vary.${name}`),
+      choose: (name) => channel.set({ vary: name }),
+    }),
+    h(TabPanel, { id: "lp-vary", chosen }, channel.batch ? h(EXPERIMENTS[chosen], { channel }) : null),
   );
-  const asked = new URLSearchParams(location.hash.slice(1)).has("vary");
-  const details = h(
-    "details.lp-more.lp-vary",
-    { open: asked || window.innerWidth > 760, ontoggle: look },
-    worded("summary", "compare.vary"),
-    tabs.element,
-    Object.values(panels),
-  );
-  root.append(details);
-  reword(root);
-
-  let inSight = false;
-  let shown = "";
-  new IntersectionObserver(
-    (seen) => {
-      inSight = seen[seen.length - 1].isIntersecting;
-      look();
-    },
-    { rootMargin: "200px" },
-  ).observe(details);
-
-  function look() {
-    for (const { name, tool } of tools) tool.look(inSight && details.open && name === shown);
-  }
-
-  channel.on("state", () => {
-    const { vary: chosen } = channel.store.state;
-    if (chosen !== shown) {
-      if (shown) details.open = true; // a question asks for it
-      shown = chosen;
-      tabs.set(chosen);
-      look();
-    }
-    tools.find(({ name }) => name === shown)?.tool.update();
-  });
-  channel.on("compared", () => tools.find(({ name }) => name === shown)?.tool.update());
-  channel.on("language", () => {
-    for (const { tool } of tools) tool.reword();
-  });
-  channel.on("theme", () => {
-    for (const { tool } of tools) tool.reword();
-  });
 }

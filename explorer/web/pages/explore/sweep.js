@@ -1,6 +1,7 @@
 // What if a parameter were different: the loss, its gradient and its active terms along the range,
 // with the two rules of thumb drawn in; and short trainings, which settle what rules cannot. Worked
 // out when asked for.
+import { heightsOf } from "../../kit/axis.js";
 import { themeColour } from "../../kit/colours.js";
 import { h, setText, worded } from "../../kit/dom.js";
 import { figureButtons } from "../../kit/figure_choices.js";
@@ -174,25 +175,6 @@ export default function sweep(root, channel, server) {
 
   // ---- Drawing -----------------------------------------------------------------------------
 
-  /**
-   * Least and largest height that is drawn, and whether by ratios.
-   * @param {(typeof PANELS)[number]} panel
-   * @param {number[]} heights
-   * @returns {[number, number, boolean]}
-   */
-  function reachOf({ logarithmic, range }, heights) {
-    if (range) return [...range, false];
-    const known = heights.filter(Number.isFinite);
-    const decades = logarithmic || (Math.min(...known) > 0 && Math.max(...known) > 50 * Math.min(...known));
-    if (decades) {
-      const positive = [...known.filter((v) => v > 0), ...(logarithmic && found?.within ? BAND : [])];
-      const [low, high] = [Math.min(...positive), Math.max(...positive)].map(Math.log10);
-      return [10 ** Math.max(-6, Math.floor(low)), 10 ** Math.ceil(high), true];
-    }
-    const low = Math.min(0, ...known);
-    return [low, Math.max(low, ...known) || low + 1, false];
-  }
-
   /** @param {string} name */
   function settingOf(name) {
     const known = numeric().find((one) => one.name === name);
@@ -260,7 +242,8 @@ export default function sweep(root, channel, server) {
     const heights = found?.heights[panel.name];
     if (!found || !heights) return null;
     const { values, advised, within, parameter } = found;
-    const [low, high, logarithmic] = reachOf(panel, heights);
+    const also = panel.logarithmic && within ? BAND : [];
+    const { span, logarithmic } = heightsOf([heights], { ...panel, also });
     const ends = [values[0], values[values.length - 1]];
     /** @param {number} v */
     const inside = (v) => Math.max(ends[0], Math.min(ends[1], v));
@@ -276,7 +259,7 @@ export default function sweep(root, channel, server) {
     const layout = {
       ...{ height: HEIGHT, margin: MARGINS, hovermode: "x", hoverdistance: -1, dragmode: false, shapes },
       xaxis: axisOver(ends, found.logarithmic, 6),
-      yaxis: { ...axisOver([low, high], logarithmic, 6), ...(panel.range ? { tickformat: ".0%" } : {}) },
+      yaxis: { ...axisOver(span, logarithmic, 6), ...(panel.range ? { tickformat: ".0%" } : {}) },
     };
     const curve = {
       type: "scatter",

@@ -1,17 +1,16 @@
-// Curves of several losses over one axis, each with its letter at its end; what is read at a value stands
-// elsewhere. It gets numbers, and tells the value under the pointer.
+// Curves of several losses over one axis, each with its letter at its end.
+import { heightsOf } from "../../../kit/axis.js";
 import { themeColour } from "../../../kit/colours.js";
-import { h, worded } from "../../../kit/dom.js";
 import { show } from "../../../kit/numbers.js";
 import { axisOver, band, plotlyChart } from "../../../kit/plotly.js";
+import { h, hosted } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
 import { letterOf } from "../legend.js";
-import { heightsOf } from "./along.js";
 
 /** @typedef {import("../../../kit/types").Span} Span */
 
 /**
- * A curve of the loss at `place`; `limit` is a line that it runs to, `between` the two edges it lies in.
+ * A curve of the loss at `place`; `limit` is a line that it tends to, `between` the two edges it lies in.
  * @typedef {{ place: number, x: number[], y: ArrayLike<number>, limit?: number | null,
  *   between?: ArrayLike<number>[] | null }} Curve
  */
@@ -27,10 +26,10 @@ const HEIGHT = 178;
 const FILE_WIDTH = 420; // pixels of a panel in a file
 const DASHES = ["solid", "dash", "dot", "longdashdot", "6px,3px", "2px,4px"];
 
-/** @typedef {ReturnType<typeof curvePanel>} Panel */
+/** @typedef {ReturnType<typeof curveChart>} CurveChart */
 
 /**
- * The traces of a curve: the band it lies in, the line it runs to, itself with its letter at its end.
+ * The traces of a curve: the band it lies in, the line it tends to, itself with its letter at its end.
  * @param {Curve} curve
  */
 function tracesOf({ place, x, y, limit = null, between }) {
@@ -45,7 +44,7 @@ function tracesOf({ place, x, y, limit = null, between }) {
     line: { width: 0 },
     ...(i ? { fill: "tonexty", fillcolor: `${colour}24` } : {}),
   }));
-  const runsTo =
+  const limitLine =
     limit === null
       ? []
       : [{ ...quiet, x: [x[0], x[x.length - 1]], y: [limit, limit], line: { color: colour, width: 1, dash: "dot" } }];
@@ -62,88 +61,134 @@ function tracesOf({ place, x, y, limit = null, between }) {
     cliponaxis: false,
     hovertemplate: "%{y:.3~g}",
   };
-  return [...edges, ...runsTo, curve];
+  return [...edges, ...limitLine, curve];
+}
+
+/** @param {Shown} shown */
+function figureOf({ curves, axis, bands = [], logarithmic, range, also = [] }) {
+  const limits = curves.flatMap(({ limit }) => (typeof limit === "number" ? [limit] : []));
+  const heights = heightsOf(
+    curves.map(({ y }) => y),
+    { logarithmic, range, also: [...also, ...limits] },
+  );
+  const layout = {
+    height: HEIGHT,
+    margin: MARGINS,
+    hovermode: "x unified",
+    hoverdistance: -1,
+    dragmode: false,
+    xaxis: axisOver(axis.span, axis.logarithmic, 5),
+    yaxis: axisOver(heights.span, heights.logarithmic, 5),
+    shapes: bands.map(({ colour, x, y }) =>
+      band(colour, 0.2, {
+        ...(x ? { xref: "x", x0: x[0], x1: x[1] } : {}),
+        ...(y ? { yref: "y", y0: y[0], y1: y[1] } : {}),
+      }),
+    ),
+  };
+  return { data: curves.flatMap(tracesOf), layout };
 }
 
 /**
- * `key` names what is drawn, "" where a title comes with the curves. `hear` is given the value under the
- * pointer ("reach", or null) and the one that is clicked ("press").
- * @param {{ key: string, write?: (value: number) => string, hear?: (what: "reach" | "press", value: number | null) =>
- *   void }} options
+ * @param {HTMLElement} root
+ * @param {(what: "reach" | "press", value: number | null) => void} hear
  */
-export function curvePanel({ key, write = (v) => show(v, 3), hear = () => {} }) {
-  const head = key ? worded("div.lp-curves-head", key) : h("div.lp-curves-head");
+function curveChart(root, hear) {
   /** @type {Shown | null} */
   let shown = null;
-  const chart = plotlyChart(figure, (plot) => {
-    plot.on("plotly_hover", ({ points }) => hear("reach", points[0].x));
-    plot.on("plotly_unhover", () => hear("reach", null));
-    plot.on("plotly_click", ({ points }) => hear("press", points[0].x));
-  });
-  const element = h("div.lp-curves-panel", {}, head, chart.box);
-
-  function figure() {
-    if (!shown) return null;
-    const { curves, axis, bands = [], logarithmic, range, also = [] } = shown;
-    const limits = curves.flatMap(({ limit }) => (typeof limit === "number" ? [limit] : []));
-    const up = heightsOf(
-      curves.map(({ y }) => y),
-      { logarithmic, range, also: [...also, ...limits] },
-    );
-    const layout = {
-      height: HEIGHT,
-      margin: MARGINS,
-      hovermode: "x unified",
-      hoverdistance: -1,
-      dragmode: false,
-      xaxis: axisOver(axis.span, axis.logarithmic, 5),
-      yaxis: axisOver(up.span, up.logarithmic, 5),
-      shapes: bands.map(({ colour, x, y }) =>
-        band(colour, 0.2, {
-          ...(x ? { xref: "x", x0: x[0], x1: x[1] } : {}),
-          ...(y ? { yref: "y", y0: y[0], y1: y[1] } : {}),
-        }),
-      ),
-    };
-    return { data: curves.flatMap(tracesOf), layout };
-  }
-
-  /** @param {Curve[]} curves */
-  function spoken(curves) {
-    const parts = curves.map(({ place, y }) =>
-      say("compare.vary.curve", { letter: letterOf(place), first: write(y[0]), last: write(y[y.length - 1]) }),
-    );
-    return [head.textContent, ...parts].join(" ");
-  }
-
+  const chart = plotlyChart(
+    () => shown && figureOf(shown),
+    (plot) => {
+      plot.on("plotly_hover", ({ points }) => hear("reach", points[0].x));
+      plot.on("plotly_unhover", () => hear("reach", null));
+      plot.on("plotly_click", ({ points }) => hear("press", points[0].x));
+    },
+  );
+  root.append(chart.box);
   return {
-    element,
     /**
+     * Draw what is new, and mark the value where the first curve is read.
      * @param {Shown} next
-     * @param {string} [title]
+     * @param {string} label
+     * @param {number | null} at
      */
-    draw(next, title) {
-      shown = next;
-      element.hidden = !next.curves.length;
-      if (title) head.textContent = title;
-      chart.box.setAttribute("aria-label", spoken(next.curves));
-      chart.draw();
+    update(next, label, at) {
+      if (next !== shown) {
+        shown = next;
+        chart.draw();
+      }
+      chart.box.setAttribute("aria-label", label);
+      chart.mark(at);
     },
-    /** @param {(number | null)[]} places where each curve is read */
-    mark(places) {
-      const at = places.findIndex((place) => place !== null);
-      const place = places[at];
-      chart.mark(shown && typeof place === "number" ? shown.curves[at].x[place] : null);
-    },
-    drawn: () => chart.panel(FILE_WIDTH, HEIGHT, head.textContent ?? ""),
+    /** @param {string} title */
+    panel: (title) => chart.panel(FILE_WIDTH, HEIGHT, title),
   };
 }
 
 /**
- * Several panels as one chart, each under its title, so many beside each other.
- * @param {Panel[]} panels
+ * A chart below its title. `hear` is called with the value under the pointer ("reach", or null) and the one that
+ * is clicked ("press"); `at` is the marked value. The chart is drawn again where `shown` is another object.
+ * `charts` has it under its title.
+ * @param {{ title: string, shown: Shown, at: number | null, write?: (value: number) => string,
+ *   charts: Map<string, CurveChart>, hear: Parameters<typeof curveChart>[1] }} properties
  */
-export const sheet = (panels, across = 2) => ({
-  panels: panels.filter(({ element }) => !element.hidden).map((panel) => panel.drawn()),
-  across,
+export function Curves({ title, shown, at, write = (v) => show(v, 3), charts, hear }) {
+  const parts = shown.curves.map(({ place, y }) =>
+    say("compare.vary.curve", { letter: letterOf(place), first: write(y[0]), last: write(y[y.length - 1]) }),
+  );
+  const label = [title, ...parts].join(" ");
+  // The chart was made once and keeps the first `hear`, so this calls the newest.
+  const newest = hosted({
+    make: (root) => {
+      /** @type {{ hear: typeof hear }} */
+      const listener = { hear };
+      return { chart: curveChart(root, (what, value) => listener.hear(what, value)), listener };
+    },
+    update: ({ chart, listener }) => {
+      listener.hear = hear;
+      chart.update(shown, label, at);
+      charts.set(title, chart);
+    },
+  });
+  return h("div.lp-curves-panel", null, h("div.lp-curves-head", null, title), newest);
+}
+
+/**
+ * Several charts as one figure, each under its title.
+ * @param {Map<string, CurveChart>} charts
+ * @param {string[]} titles of those that are drawn
+ */
+export const sheet = (charts, titles) => ({
+  panels: titles.flatMap((title) => charts.get(title)?.panel(title) ?? []),
+  across: 2,
 });
+
+/**
+ * A slider through the values of all curves, with the value in words. `share`: from 0 to 1.
+ * @param {{ label: string, share: number, steps: number, words: string, disabled?: boolean,
+ *   change: (share: number) => void, enter?: () => void, children?: import("preact").ComponentChildren }} properties
+ */
+export const Scrub = ({ label, share, steps, words, disabled, change, enter, children }) =>
+  h(
+    "div.lp-row.lp-wrap.lp-vary-scrub",
+    null,
+    h(
+      "div.lp-slider",
+      null,
+      h("input", {
+        type: "range",
+        min: 0,
+        max: steps,
+        step: 1,
+        value: Math.round(steps * share),
+        disabled,
+        style: `--lp-fill: ${100 * share}%`,
+        "aria-label": label,
+        "aria-valuetext": words,
+        onInput: (event) => change(Number(event.currentTarget.value) / steps),
+        onKeyDown: (event) => event.key === "Enter" && enter?.(),
+      }),
+    ),
+    h("output.lp-vary-here", null, words),
+    children,
+  );

@@ -1,128 +1,144 @@
-// A question about the losses on the page, put to the server while its panel is in sight, and again when
-// what it is about is another: the newest answer stands.
-import { h, worded } from "../../../kit/dom.js";
+// An experiment on the losses of the page: it is asked for while it is shown, and again when its losses or its
+// options are others. The newest answer counts.
 import { Requests } from "../../../kit/request.js";
-import { GONE } from "../../../kit/server.js";
+import { GONE, problem } from "../../../kit/server.js";
+import { useEffect, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
+import { h } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
-import { chip, nameOf } from "../legend.js";
+import { Named } from "../legend.js";
+import { Table } from "../table.js";
 
-/** @typedef {import("../../../wire").CompareServer} CompareServer */
 /** @typedef {import("../../../kit/sides.js").Side} Side */
 /** @typedef {import("../state.js").ComparePage} ComparePage */
 /** @typedef {"sweep" | "mechanics" | "precision" | "what_if" | "collapse"} Name */
-
 /**
- * An instrument of the section, as `vary.js` has it: `look` says whether it is in sight, `update` that what
- * the page shows or says is another.
- * @typedef {{ element: HTMLElement, look: (inSight: boolean) => void, update: () => void, reword: () => void }} Tool
+ * The newest answer, null before there is one, with the losses that it is about; `message` says what is
+ * missing or under way, `isWaiting` whether a newer answer is to come.
+ * @template Answer
+ * @typedef {{ answer: Answer | null, sides: Side[], message: string, isWaiting: boolean }} Experiment
  */
 
 const STILL_MS = 300;
 
+class Asking {
+  /**
+   * @param {ComparePage} channel
+   * @param {Name} name
+   * @param {() => void} changed
+   */
+  constructor(channel, name, changed) {
+    this.channel = channel;
+    this.name = name;
+    this.options = {};
+    this.key = ""; // of the newest request
+    this.comparison = ""; // the batch and the losses of the answer
+    /** @type {{ answer: any, sides: Side[] }} */
+    this.found = { answer: null, sides: [] };
+    /** @type {{ key: string, values: object } | null} */
+    this.problem = null;
+    /** @type {Requests<{ answer: any, sides: Side[] }>} */
+    this.requests = new Requests({ ask: () => this.send(), take: (found) => this.take(found), changed });
+  }
+
+  async send() {
+    const { sides } = this.channel;
+    return { sides, answer: await this.channel.askServer(this.name, this.options) };
+  }
+
+  /** @param {{ answer: any, sides: Side[] }} found */
+  take({ answer, sides }) {
+    const isCancelled = answer === undefined;
+    this.problem = isCancelled ? problem("cancelled") : answer ? (answer.error ?? null) : GONE;
+    if (!answer || answer.send_rows) this.key = ""; // the same may be asked again
+    if (this.problem || answer.send_rows) return;
+    this.found = { answer, sides };
+    this.comparison = this.compared();
+    this.requests.debounce = STILL_MS;
+  }
+
+  compared() {
+    const { batch, sides } = this.channel;
+    return JSON.stringify([batch?.key, sides.map(({ loss, convention }) => [loss, convention])]);
+  }
+
+  /**
+   * Ask unless the newest request was about the same.
+   * @param {object} options
+   * @param {string} key
+   */
+  ask(options, key) {
+    if (key === this.key || this.channel.problem) return;
+    this.key = key;
+    this.options = options;
+    this.requests.ask();
+  }
+
+  /**
+   * @param {string} key of what is to be shown
+   * @returns {Experiment<any>}
+   */
+  stateFor(key) {
+    const { found, problem, requests } = this;
+    const isWaiting = requests.flying > 0 || requests.due || (!problem && key !== this.key);
+    const isFound = found.answer !== null && this.comparison === this.compared();
+    const message = problem ? say(problem.key, problem.values) : isFound ? "" : say("ui.working");
+    return { ...found, answer: isFound && !problem ? found.answer : null, message, isWaiting };
+  }
+}
+
 /**
- * `asked()` is what the question has besides batch and losses; `about()` is what the answer depends on, all
- * of the losses if left out; `take(answer, sides)` shows it.
- * @template {Name} Which
+ * Ask for an experiment with these options. `dependsOn`: what the answer depends on beside them and the batch, by
+ * default all of the losses.
+ * @template Answer
  * @param {ComparePage} channel
- * @param {import("../../../kit/types").Asking<CompareServer>} server
- * @param {{ name: Which, box: HTMLElement, asked?: () => object, about?: () => unknown,
- *   take: (answer: any, sides: Side[]) => void }} options
+ * @param {Name} name
+ * @param {object} options
+ * @param {unknown} [dependsOn]
+ * @returns {Experiment<Answer>}
  */
-export function experiment(channel, server, { name, box, asked = () => ({}), about = () => channel.sides, take }) {
-  const note = h("p.lp-note", { role: "status", hidden: true });
-  let inSight = false;
-  let put = ""; // what was asked about last
-  let isFound = false; // whether there is anything to show
-  let of = ""; // the batch and the losses that it is of
-  box.hidden = true;
-  const key = () => JSON.stringify([channel.batch?.key, about(), asked()]);
-  /** @type {Requests<{ sides: Side[], answer: any }>} */
-  const requests = new Requests({
-    ask: async () => {
-      put = key();
-      const { sides } = channel;
-      const request = channel.asked(asked());
-      return { sides, answer: await channel.rows.asked(request, (more) => channel.work(server, name, more)) };
-    },
-    take: (told) => {
-      const { sides } = told;
-      /** @type {any} */ // each tool knows what it is answered
-      const { answer } = told;
-      if (answer === undefined || answer?.send_rows) {
-        put = "";
-        tell("");
-      } else if (!answer || answer.error) {
-        const { key: said, values } = answer?.error ?? GONE;
-        if (!answer) put = "";
-        tell(say(said, values));
-      } else {
-        requests.debounce = STILL_MS;
-        isFound = true;
-        of = base();
-        tell("");
-        take(answer, sides);
-      }
-    },
-    changed: () => box.classList.toggle("lp-waiting", requests.flying > 0 || requests.waiting),
-  });
-
-  /** @param {string} said */
-  function tell(said) {
-    note.hidden = !said;
-    note.textContent = said;
-    box.hidden = Boolean(said) || !isFound;
-  }
-
-  // What was found of other losses, or of another batch, is not shown.
-  const base = () =>
-    JSON.stringify([channel.batch?.key, channel.sides.map(({ loss, convention }) => [loss, convention])]);
-
-  function ask() {
-    if (isFound && of !== base()) {
-      isFound = false;
-      put = ""; // what was found is gone, and is asked for again where it is wanted again
-      tell(say("ui.working"));
-    }
-    if (!inSight || !channel.batch || channel.problem || put === key()) return;
-    put = key();
-    if (!isFound) tell(say("ui.working"));
-    box.classList.add("lp-waiting");
-    requests.ask();
-  }
-
-  return {
-    note,
-    ask,
-    /** @param {boolean} now */
-    look(now) {
-      inSight = now;
-      ask();
-    },
-  };
+export function useExperiment(channel, name, options, dependsOn = channel.sides) {
+  channel.observe("state", "compared", "problem");
+  const [, redraw] = useState(0);
+  const asking = useRef(/** @type {Asking | null} */ (null));
+  asking.current ??= new Asking(channel, name, () => redraw((count) => count + 1));
+  const key = JSON.stringify([channel.batch?.key, dependsOn, options]);
+  useEffect(() => asking.current?.ask(options, key), [key, channel.problem]);
+  useEffect(() => () => asking.current?.requests.drop(), []);
+  return asking.current.stateFor(key);
 }
 
 /**
- * A table of a tool under these heads, words by their keys; `body` takes its lines.
- * @param {string[]} heads
+ * The result of an experiment, or what there is to say in its place.
+ * @param {{ experiment: Experiment<any>, children?: import("preact").ComponentChildren }} properties
  */
-export function varyTable(heads) {
-  const headings = heads.map((key) => worded("th", key, { scope: "col" }));
-  const body = h("tbody");
-  const table = h("table.lp-vary-table", {}, h("thead", {}, h("tr", {}, headings)), body);
-  return { table, headings, body };
-}
+export const Result = ({ experiment: { answer, message, isWaiting }, children }) =>
+  h(
+    "div",
+    { class: isWaiting ? "lp-waiting" : "" },
+    h("p.lp-note", { role: "status", hidden: !message }, message),
+    answer ? children : null,
+  );
 
 /**
- * A loss at the head of its line, and in place of its numbers why there are none.
- * @param {Side[]} sides
- * @param {number} place
+ * A table with a line for each loss. `label` is its name, `heads` those of its columns beside the loss; `cells(place)`
+ * are those of a line.
+ * @param {{ label: string, heads: string[], sides: Side[],
+ *   cells: (place: number) => import("preact").ComponentChildren }} properties
  */
-export const headOf = (sides, place) =>
-  h("th.lp-vary-side", { scope: "row" }, chip(place), " ", h("span", {}, sides[place] ? nameOf(sides[place]) : ""));
+export const LossTable = ({ label, heads, sides, cells }) =>
+  h(
+    Table,
+    { label, kind: "lp-vary-table", heads: [say("ui.loss"), ...heads] },
+    sides.map((_side, place) => h("tr", { key: place }, h(SideHead, { sides, place }), cells(place))),
+  );
+
+/** @param {{ sides: Side[], place: number, rows?: number }} properties */
+export const SideHead = ({ sides, place, rows = 1 }) =>
+  h("th.lp-vary-side", { scope: "row", rowSpan: rows }, h(Named, { sides, place }));
 
 /**
- * @param {import("../../../wire").Problem} problem
- * @param {number} columns
+ * In place of the numbers of a loss, why there are none.
+ * @param {{ problem: import("../../../wire").Problem | null, columns: number }} properties
  */
-export const refusedCell = ({ key, values }, columns) =>
-  h("td", { colSpan: columns }, h("span.lp-wrong", {}, say(key, values)));
+export const RefusedCell = ({ problem, columns }) =>
+  h("td", { colSpan: columns }, problem ? h("span.lp-wrong", null, say(problem.key, problem.values)) : "");

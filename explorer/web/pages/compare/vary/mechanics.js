@@ -1,251 +1,230 @@
-// The same batch by another way than in one piece: what of its comparisons is left, and what the loss
-// and its gradient become.
+// The same batch processed in another way than in one piece: which comparisons are left, and what the loss and
+// its gradient become.
 import { bytes } from "../../../kit/arrays.js";
 import { cellStage } from "../../../kit/cells.js";
-import { h, worded } from "../../../kit/dom.js";
+import { Checkbox, Select, Slider } from "../../../kit/components.js";
 import { panelOf, s } from "../../../kit/drawing.js";
-import { numberField } from "../../../kit/fields.js";
 import { show } from "../../../kit/numbers.js";
-import { check } from "../../../kit/sidebar.js";
+import { isDark } from "../../../kit/theme.js";
+import { useRef, useState } from "../../../kit/vendor/preact/hooks.js";
+import { group, h, hosted } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
-import { labelOf, letterOf, named } from "../legend.js";
-import { downloads } from "../taking.js";
-import { experiment, headOf, refusedCell, varyTable } from "./experiment.js";
+import { Downloads } from "../downloads.js";
+import { labelOf, letterOf, Named } from "../legend.js";
+import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
 
 /** @typedef {import("./experiment.js").Side} Side */
+/** @typedef {import("../state.js").ComparePage} ComparePage */
 /** @typedef {import("../../../wire").Pieces} Pieces */
+/** @typedef {{ place: number, canvas: HTMLCanvasElement, width: number, height: number }} Drawn */
 
 const WAYS = ["micro", "cached", "devices", "gathered", "queue", "copies"];
+const COLUMNS = ["whole", "this_way", "difference", "gradient_ratio", "cosine", "comparisons"];
+const CELLS = ["felt", "seen", "absent"];
+const LARGEST_SIZE = 64; // that the slider reaches
 const [LEAST, MOST] = [120, 250]; // pixels of a matrix
 const SEEN = 2;
-const NEAR = 1e-10; // what differs by no more is equal, on the server too
+const EQUAL_TOLERANCE = 1e-10; // as the server has it
 
-/**
- * @param {import("./experiment.js").ComparePage} channel
- * @param {import("../../../kit/types").Asking<import("./experiment.js").CompareServer>} server
- * @returns {import("./experiment.js").Tool}
- */
-export function mechanicsTool(channel, server) {
+/** @param {{ channel: ComparePage }} properties */
+export function Mechanics({ channel }) {
+  const [averaged, setAveraged] = useState(false);
+  const { way, size } = channel.store.state;
+  const canAverage = way === "micro";
+  /** @type {import("./experiment.js").Experiment<import("../../../wire").ExperimentSides>} */
+  const experiment = useExperiment(channel, "mechanics", { way, size, average: averaged && canAverage });
+  const { answer, sides } = experiment;
   const entry = /** @type {import("../../../wire").StateEntry} */ (channel.store.table.get("size"));
-  const way = h(
-    "select",
-    { id: "lp-vary-way", onchange: () => channel.set({ way: way.value }) },
-    WAYS.map((name) => worded("option", `compare.vary.way.${name}`, { value: name })),
-  );
-  const size = numberField(
-    { ...entry, high: 64 },
-    { key: "compare.vary.size", name: "vary-size", change: (v) => channel.set({ size: v }) },
-  );
-  let averaged = false;
-  const average = check("compare.vary.average", false, (on) => {
-    averaged = on;
-    asking.ask();
-  });
-  const about = h("p.lp-note");
-  const heads = ["ui.loss", "whole", "this_way", "difference", "gradient_ratio", "cosine", "comparisons"].map((name) =>
-    name.includes(".") ? name : `compare.vary.${name}`,
-  );
-  const { table, body } = varyTable(heads);
-  const grid = h("div.lp-vary-cells");
-  const key = h(
-    "p.lp-vary-key",
-    {},
-    ["felt", "seen", "absent"].map((name) =>
-      h("span", {}, h(`i.lp-cell-${name}`), worded("span", `compare.vary.cell.${name}`)),
-    ),
-  );
-  const taking = downloads(channel, { name: "batch-mechanics", figure: picture, csv: asCsv });
-  const box = h(
-    "div",
-    {},
-    h("div.lp-scroll", { tabIndex: 0, "data-title": "compare.vary.mechanics" }, table),
-    key,
-    grid,
-  );
-  const asking = experiment(channel, server, {
-    name: "mechanics",
-    box,
-    asked: () => ({ way: channel.store.state.way, size: sizeNow(), average: averaged && canAverage() }),
-    take,
-  });
-  const element = h(
-    "div",
-    {},
+  return group(
     h(
       "div.lp-bar.lp-vary-controls",
-      {},
-      h("label.lp-inline", {}, worded("span", "compare.vary.way"), way),
-      size.element,
-      average,
-      taking.element,
+      null,
+      h(Select, {
+        name: say("compare.vary.way"),
+        inline: true,
+        id: "lp-vary-way",
+        value: way,
+        options: WAYS.map((name) => [name, say(`compare.vary.way.${name}`)]),
+        change: (name) => channel.set({ way: name }),
+      }),
+      h(Slider, {
+        entry: { ...entry, high: LARGEST_SIZE },
+        value: size,
+        title: "compare.vary.size",
+        name: "vary-size",
+        change: (value) => channel.set({ size: value }),
+      }),
+      canAverage ? h(Checkbox, { name: say("compare.vary.average"), checked: averaged, change: setAveraged }) : null,
     ),
-    about,
-    asking.note,
-    box,
+    h("p.lp-note", null, say(`compare.vary.way.${way}.about`, { size })),
+    h(Result, { experiment }, answer && h(Found, { channel, answer, sides })),
+  );
+}
+
+/**
+ * @param {{ channel: ComparePage, answer: import("../../../wire").ExperimentSides, sides: Side[] }} properties
+ */
+function Found({ channel, answer, sides }) {
+  /** @type {Map<number, Drawn>} */
+  const drawn = useRef(new Map()).current;
+  const pieces = answer.sides.map(({ found }) => /** @type {Pieces | null} */ (found));
+  return group(
+    h(
+      "div.lp-vary-cells",
+      null,
+      pieces.map((one, place) => (one ? h(Matrix, { key: place, sides, place, pieces: one, drawn }) : null)),
+    ),
+    pieces.some(Boolean) ? h(Key, null) : null,
+    h(LossTable, {
+      label: say("compare.vary.mechanics"),
+      heads: COLUMNS.map((name) => say(`compare.vary.${name}`)),
+      sides,
+      cells: (place) => {
+        const one = pieces[place];
+        if (one) return h(Cells, { pieces: one });
+        return h(RefusedCell, { problem: answer.sides[place].problem, columns: COLUMNS.length });
+      },
+    }),
+    h(Downloads, {
+      channel,
+      name: "batch-mechanics",
+      figure: () => figureOf(channel, [...drawn.values()]),
+      csv: () => csvOf(channel, pieces, sides),
+    }),
+  );
+}
+
+const Key = () =>
+  h(
+    "p.lp-vary-key",
+    null,
+    CELLS.map((name) =>
+      h("span", { key: name }, h(`i.lp-cell-${name}`, null), h("span", null, say(`compare.vary.cell.${name}`))),
+    ),
   );
 
-  const sizeNow = () => channel.store.state.size;
-  const canAverage = () => channel.store.state.way === "micro";
+/** @param {{ pieces: Pieces }} properties */
+function Cells({ pieces }) {
+  const { whole, loss, equal, gradient_ratio, gradient_cosine, average } = pieces;
+  const counts = { part: pieces.comparisons, all: pieces.whole_comparisons };
+  return group(
+    h("td", null, show(whole)),
+    h("td", null, h("b", null, show(loss)), average ? h("p.lp-note", null, averageWords(average)) : null),
+    h("td", { class: equal ? "lp-same" : "" }, differenceWords(pieces)),
+    h("td", null, gradient_ratio === null ? "—" : `× ${show(gradient_ratio, 3)}`),
+    h("td", null, show(gradient_cosine, 3)),
+    h("td", null, say("figure.of", counts)),
+  );
+}
 
-  function offer() {
-    way.value = channel.store.state.way;
-    size.set(sizeNow());
-    average.hidden = !canAverage();
-    about.textContent = say(`compare.vary.way.${channel.store.state.way}.about`, { size: sizeNow() });
-  }
+/** @param {Pieces} pieces */
+function differenceWords({ whole, loss, equal }) {
+  if (equal) return say("compare.vary.equal");
+  const difference = Number(loss) - Number(whole);
+  const isSame = Math.abs(difference) <= EQUAL_TOLERANCE * Math.max(Math.abs(Number(whole)), 1);
+  return isSame ? say("compare.vary.equal_value") : `≠ ${show(difference, 3)}`;
+}
 
-  /** @type {import("../../../wire").CutSide[]} */
-  let found = [];
-  /** @type {Side[]} */
-  let of = [];
-  /** @type {{ place: number, canvas: HTMLCanvasElement, width: number, height: number }[]} */
-  let drawn = [];
+/** @param {import("../../../wire").Averaged} average */
+function averageWords({ loss, comparisons, drawn: count, exact }) {
+  const words = say(exact ? "compare.vary.averaged" : "compare.vary.averaged_drawn", { loss: show(loss), count });
+  return comparisons === null
+    ? words
+    : `${words} ${say("compare.vary.averaged_comparisons", { comparisons: show(comparisons, 3) })}`;
+}
 
-  /**
-   * @param {import("../../../wire").CutSides} answer
-   * @param {Side[]} sides
-   */
-  function take({ sides: told }, sides) {
-    found = told;
-    of = sides;
-    draw();
-  }
+/**
+ * The comparisons that are left of the batch: full, faint where one side has no gradient, hatched where absent.
+ * @param {{ sides: Side[], place: number, pieces: Pieces, drawn: Map<number, Drawn> }} properties
+ */
+function Matrix({ sides, place, pieces, drawn }) {
+  const { shape, all, row_axis, column_axis } = pieces;
+  const [rows, columns] = shape;
+  const axes = say("compare.vary.cells_of", { rows: say(`axis.${row_axis}`), columns: say(`axis.${column_axis}`) });
+  const isCut = rows < all[0] || columns < all[1];
+  const cut = isCut ? say("ui.cut", { rows, columns, all: `${all[0]} × ${all[1]}` }) : "";
+  const key = [pieces, isDark()];
+  return h(
+    "figure.lp-vary-matrix",
+    null,
+    h("figcaption", null, h(Named, { sides, place })),
+    hosted({
+      make: (root) => {
+        const stage = cellStage({ role: "img" });
+        root.append(stage.element);
+        return { stage, key: /** @type {unknown[]} */ ([]) };
+      },
+      update: (made) => {
+        if (key.some((one, i) => one !== made.key[i])) drawn.set(place, { place, ...drawCells(made.stage, pieces) });
+        made.key = key;
+        made.stage.canvas.setAttribute("aria-label", `${labelOf(sides, place)}. ${cellsWords(pieces)}`);
+      },
+    }),
+    h("p.lp-note", null, [axes, cut].filter(Boolean).join(" ")),
+  );
+}
 
-  function draw() {
-    body.replaceChildren(...found.map(lineOf));
-    drawn = [];
-    const panels = found.flatMap(({ found: pieces }, place) => (pieces ? [cellsOf(place, pieces)] : []));
-    grid.replaceChildren(...panels);
-    key.hidden = !panels.length;
-  }
+/**
+ * @param {ReturnType<typeof cellStage>} stage
+ * @param {Pieces} pieces
+ */
+function drawCells(stage, { cells, shape: [rows, columns] }) {
+  const values = bytes(cells);
+  const cell = Math.min(MOST / columns, MOST / rows, 28);
+  const [width, height] = [columns, rows].map((count) => Math.round(Math.max(cell * count, LEAST)));
+  const shades = Array.from(values, (v) => (v === SEEN ? 0.42 : v));
+  stage.draw(
+    { rows, columns, values: shades, least: 0, largest: 1, ramp: "mask", present: values },
+    { top: 0, left: 0, rows, columns },
+    { width, height, ratio: window.devicePixelRatio || 1 },
+  );
+  return { canvas: stage.canvas, width, height };
+}
 
-  /**
-   * @param {import("../../../wire").CutSide} side
-   * @param {number} place
-   */
-  function lineOf({ found: pieces, problem }, place) {
-    if (!pieces) return h("tr", {}, headOf(of, place), problem && refusedCell(problem, heads.length - 1));
-    const { whole, loss, equal, gradient_ratio, gradient_cosine, average: mean } = pieces;
-    const difference = Number(loss) - Number(whole);
-    const counts = { part: pieces.comparisons, all: pieces.whole_comparisons };
-    return h(
-      "tr",
-      {},
-      headOf(of, place),
-      h("td", {}, show(whole)),
-      h("td", {}, h("b", {}, show(loss)), mean ? h("p.lp-note", {}, averageOf(mean)) : null),
-      h("td", { className: equal ? "lp-same" : "" }, saidOf(difference, whole, equal)),
-      h("td", {}, gradient_ratio === null ? "—" : `× ${show(gradient_ratio, 3)}`),
-      h("td", {}, show(gradient_cosine, 3)),
-      h("td", {}, say("figure.of", counts)),
-    );
-  }
+/** @param {Pieces} pieces */
+function cellsWords({ cells, comparisons, whole_comparisons }) {
+  const seen = bytes(cells).reduce((count, v) => count + Number(v === SEEN), 0);
+  return say("compare.vary.cells", { part: comparisons, all: whole_comparisons, seen });
+}
 
-  /**
-   * @param {number} difference
-   * @param {import("../../../wire").Real} whole
-   * @param {boolean} equal
-   */
-  function saidOf(difference, whole, equal) {
-    if (equal) return say("compare.vary.equal");
-    const same = Math.abs(difference) <= NEAR * Math.max(Math.abs(Number(whole)), 1);
-    return same ? say("compare.vary.equal_value") : `≠ ${show(difference, 3)}`;
-  }
+/**
+ * @param {ComparePage} channel
+ * @param {Drawn[]} drawn
+ * @returns {import("../downloads.js").Figure | null}
+ */
+function figureOf(channel, drawn) {
+  if (!drawn.length) return null;
+  const step = Math.max(...drawn.map(({ width }) => width)) + 26;
+  const tall = Math.max(...drawn.map(({ height }) => height)) + 24;
+  const matrices = drawn.map(({ place, canvas, width, height }, i) =>
+    s(
+      "g",
+      { transform: `translate(${i * step} 0)` },
+      s("text", { x: 0, y: 13, "font-size": 13, fill: "var(--lp-ink)" }, letterOf(place)),
+      s("image", { x: 0, y: 20, width, height, href: canvas.toDataURL() }),
+    ),
+  );
+  const { way, size } = channel.store.state;
+  const title = `${say("compare.vary.mechanics")}: ${say(`compare.vary.way.${way}`)}, ${size}`;
+  const note = CELLS.map((one) => say(`compare.vary.cell.${one}.shown`)).join(" ");
+  return { panels: [panelOf({ drawn: s("svg", {}, ...matrices), wide: drawn.length * step, tall })], title, note };
+}
 
-  /** @param {import("../../../wire").Averaged} mean */
-  function averageOf({ loss, comparisons, drawn: count, exact }) {
-    const words = say(exact ? "compare.vary.averaged" : "compare.vary.averaged_drawn", { loss: show(loss), count });
-    return comparisons === null
-      ? words
-      : `${words} ${say("compare.vary.averaged_comparisons", { comparisons: show(comparisons, 3) })}`;
-  }
-
-  /**
-   * @param {number} place
-   * @param {Pieces} pieces
-   */
-  function cellsOf(
-    place,
-    { cells, shape: [rows, columns], all, row_axis, column_axis, comparisons, whole_comparisons },
-  ) {
-    const stage = cellStage({ role: "img" });
-    const values = bytes(cells);
-    const cell = Math.min(MOST / columns, MOST / rows, 28);
-    const [width, height] = [columns, rows].map((count) => Math.round(Math.max(cell * count, LEAST)));
-    const ratio = window.devicePixelRatio || 1;
-    // What is felt is full, what is only seen is half of it, and what is absent is hatched.
-    const shades = Array.from(values, (v) => (v === SEEN ? 0.42 : v));
-    stage.draw(
-      { rows, columns, values: shades, least: 0, largest: 1, ramp: "mask", present: values },
-      { top: 0, left: 0, rows, columns },
-      { width, height, ratio },
-    );
-    const seen = values.reduce((count, v) => count + Number(v === SEEN), 0);
-    const counts = { part: comparisons, all: whole_comparisons, seen };
-    const label = `${labelOf(of, place)}. ${say("compare.vary.cells", counts)}`;
-    stage.canvas.setAttribute("aria-label", label);
-    drawn.push({ place, canvas: stage.canvas, width, height });
-    const axes = say("compare.vary.cells_of", { rows: say(`axis.${row_axis}`), columns: say(`axis.${column_axis}`) });
-    const cut = rows < all[0] || columns < all[1] ? say("ui.cut", { rows, columns, all: `${all[0]} × ${all[1]}` }) : "";
-    return h(
-      "figure.lp-vary-matrix",
-      {},
-      h("figcaption", {}, named(of, place)),
-      stage.element,
-      h("p.lp-note", {}, [axes, cut].filter(Boolean).join(" ")),
-    );
-  }
-
-  function picture() {
-    if (!drawn.length) return null;
-    const step = Math.max(...drawn.map(({ width }) => width)) + 26;
-    const tall = Math.max(...drawn.map(({ height }) => height)) + 24;
-    const svg = s(
-      "svg",
-      {},
-      ...drawn.map(({ place, canvas, width, height }, i) =>
-        s(
-          "g",
-          { transform: `translate(${i * step} 0)` },
-          s("text", { x: 0, y: 13, "font-size": 13, fill: "var(--lp-ink)" }, letterOf(place)),
-          s("image", { x: 0, y: 20, width, height, href: canvas.toDataURL() }),
-        ),
-      ),
-    );
-    const { way: name } = channel.store.state;
-    const title = `${say("compare.vary.mechanics")}: ${say(`compare.vary.way.${name}`)}, ${sizeNow()}`;
-    const note = ["felt", "seen", "absent"].map((one) => say(`compare.vary.cell.${one}.shown`)).join(" ");
-    return { panels: [panelOf({ drawn: svg, wide: drawn.length * step, tall })], title, note };
-  }
-
-  function asCsv() {
-    const { way: name } = channel.store.state;
-    /** @type {(string | number)[][]} */
-    const rows = [
-      ["loss", "way", "size", "whole", "this_way", "equal", "gradient_ratio", "gradient_cosine", "comparisons", "of"],
-    ];
-    for (const [place, { found: one }] of found.entries())
-      if (one)
-        rows.push([
-          ...[labelOf(of, place), name, sizeNow(), one.whole, one.loss, String(one.equal)],
-          ...[one.gradient_ratio ?? "", one.gradient_cosine ?? "", one.comparisons, one.whole_comparisons],
-        ]);
-    return rows;
-  }
-
-  return {
-    element,
-    look: (inSight) => {
-      offer();
-      asking.look(inSight);
-    },
-    update: () => {
-      offer();
-      asking.ask();
-    },
-    reword: () => {
-      offer();
-      draw();
-    },
-  };
+/**
+ * @param {ComparePage} channel
+ * @param {(Pieces | null)[]} pieces
+ * @param {Side[]} sides
+ * @returns {import("../downloads.js").Rows}
+ */
+function csvOf({ store }, pieces, sides) {
+  const { way, size } = store.state;
+  return [
+    ["loss", "way", "size", "whole", "this_way", "equal", "gradient_ratio", "gradient_cosine", "comparisons", "of"],
+    ...pieces.flatMap((one, place) => {
+      if (!one) return [];
+      const gradient = [one.gradient_ratio ?? "", one.gradient_cosine ?? ""];
+      const values = [labelOf(sides, place), way, size, one.whole, one.loss, String(one.equal)];
+      return [[...values, ...gradient, one.comparisons, one.whole_comparisons]];
+    }),
+  ];
 }

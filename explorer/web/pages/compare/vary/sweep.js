@@ -1,26 +1,34 @@
 // Several losses along one parameter: all values come in one answer, and are read without the server.
 import { floats } from "../../../kit/arrays.js";
-import { h, worded } from "../../../kit/dom.js";
+import { endsOf } from "../../../kit/axis.js";
+import { Checkbox, Select } from "../../../kit/components.js";
 import { parameterValue } from "../../../kit/form.js";
 import { percent, read, show } from "../../../kit/numbers.js";
-import { check } from "../../../kit/sidebar.js";
+import { useMemo, useRef, useState } from "../../../kit/vendor/preact/hooks.js";
+import { group, h } from "../../../kit/view.js";
 import { parameterName, say } from "../../../kit/words.js";
+import { Downloads } from "../downloads.js";
 import { labelOf, letterOf } from "../legend.js";
-import { downloads } from "../taking.js";
-import { alongOf, byRatios, choicesOf, endsOf, nearest, onAxis, turned } from "./along.js";
-import { curvePanel, sheet } from "./curves.js";
-import { experiment, headOf, refusedCell, varyTable } from "./experiment.js";
+import { alongOf, axisValue, canBeLogarithmic, choicesOf, nearest, onAxis } from "./along.js";
+import { Curves, Scrub, sheet } from "./curves.js";
+import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
 
+/** @typedef {import("../state.js").ComparePage} ComparePage */
+/** @typedef {import("../../../kit/types").Span} Span */
 /** @typedef {import("../../../wire").SweptCurves} Swept */
+/** @typedef {import("../../../wire").ExperimentSides} Answer */
 /** @typedef {import("./experiment.js").Side} Side */
+/** @typedef {import("./along.js").Along} Along */
 /** @typedef {"loss" | "over_scale" | "gradient" | "effective" | "hardest" | "suspects"} Name */
+/** @typedef {{ name: Name, write?: (value: number) => string, logarithmic?: boolean, range?: Span }} Panel */
 /**
- * What was found of one side: where its values stand on the axis, and the heights over them.
- * @typedef {{ place: number, along: import("./along.js").Along, own: number[], x: number[], swept: Swept,
+ * The result of one loss: where its values are on the axis, and the heights over them.
+ * @typedef {{ place: number, along: Along, own: number[], x: number[], swept: Swept,
  *   heights: Record<Name, Float32Array | null>, between: Float32Array[] | null }} Line
  */
+/** @typedef {{ lines: Line[], axis: string, logarithmic: boolean, span: Span }} Found */
 
-/** @type {{ name: Name, write?: (value: number) => string, logarithmic?: boolean, range?: [number, number] }[]} */
+/** @type {Panel[]} */
 const PANELS = [
   { name: "loss" },
   { name: "over_scale" },
@@ -29,366 +37,309 @@ const PANELS = [
   { name: "hardest", write: percent, range: [0, 1] },
   { name: "suspects", write: percent, range: [0, 1] },
 ];
-const BAND = /** @type {[number, number]} */ ([0.1, 10]);
-const MOST = 200;
+/** @type {Span} */
+const BAND = [0.1, 10]; // of the gradient norm, as the derivation circulating with CoSENT advises
+const POINTS = 200;
+const STEPS = 1000; // of the slider
+
+/** @param {{ channel: ComparePage }} properties */
+export function Sweep({ channel }) {
+  channel.observe("state", "compared");
+  const forms = channel.sides.map((side) => formOf(channel, side));
+  const parameters = choicesOf(forms);
+  const { parameter, logarithmic: isWanted } = channel.store.state;
+  const axis = parameters.includes(parameter) ? parameter : (parameters[0] ?? "");
+  const alongs = forms.map((form) => alongOf(form, axis));
+  const canBe = canBeLogarithmic(alongs);
+  const logarithmic = isWanted && canBe;
+  const options = { along: alongs.map((one) => one?.name ?? ""), logarithmic, points: POINTS };
+  // The curves stay while only their own parameter moves.
+  const dependsOn = channel.sides.map(({ parameters: chosen, ...others }, place) => {
+    const { [alongs[place]?.name ?? ""]: _moved, ...stay } = chosen;
+    return { ...others, stay };
+  });
+  /** @type {import("./experiment.js").Experiment<Answer>} */
+  const experiment = useExperiment(channel, "sweep", options, dependsOn);
+  const { answer, sides } = experiment;
+  const found = useMemo(() => answer && foundIn(channel, answer, sides, axis), [answer]);
+  return group(
+    h(
+      "div.lp-bar",
+      null,
+      h(Select, {
+        name: say("sweep.parameter"),
+        inline: true,
+        id: "lp-vary-parameter",
+        value: axis,
+        options: parameters.map((name) => [name, parameterName(name)]),
+        change: (name) => channel.set({ parameter: name }),
+      }),
+      h(Checkbox, {
+        name: say("compare.vary.logarithmic"),
+        checked: logarithmic,
+        disabled: !canBe,
+        title: canBe ? "" : say("compare.vary.not_logarithmic"),
+        change: (on) => channel.set({ logarithmic: on }),
+      }),
+    ),
+    h(Result, { experiment }, found && answer && h(FoundCurves, { channel, answer, sides, found })),
+  );
+}
 
 /**
- * @param {import("./experiment.js").ComparePage} channel
- * @param {import("../../../kit/types").Asking<import("./experiment.js").CompareServer>} server
- * @returns {import("./experiment.js").Tool}
+ * The parameters along which a loss can be swept: none that is off.
+ * @param {ComparePage} channel
+ * @param {Side} side
  */
-export function sweepTool(channel, server) {
-  const choice = h("select", { id: "lp-vary-parameter", onchange: () => channel.set({ parameter: choice.value }) });
-  const ratios = check("compare.vary.logarithmic", true, (on) => channel.set({ logarithmic: on }));
-  const ratiosBox = /** @type {HTMLInputElement} */ (ratios.querySelector("input"));
-  const panels = PANELS.map(({ name, write }) => ({
-    panel: curvePanel({ key: `compare.vary.${name}`, write, hear }),
-    name,
-  }));
-  const track = h("input", {
-    type: "range",
-    min: 0,
-    max: 1000,
-    step: 1,
-    oninput: () => {
-      chosen = ofTrack();
-      tellValues();
-    },
-    onkeydown: (/** @type {KeyboardEvent} */ event) => {
-      if (event.key === "Enter") setAll();
-    },
+function formOf(channel, side) {
+  const form = channel.formOf(side);
+  return form && { parameters: form.parameters.filter((one) => parameterValue(one, side.parameters) !== null) };
+}
+
+/**
+ * @param {ComparePage} channel
+ * @param {Answer} answer
+ * @param {Side[]} sides
+ * @param {string} axis
+ * @returns {Found}
+ */
+function foundIn(channel, answer, sides, axis) {
+  const lines = answer.sides.flatMap(({ found }, place) => {
+    const swept = /** @type {Swept | null} */ (found);
+    const along = swept && alongOf(formOf(channel, sides[place]), axis);
+    return along ? [lineOf(place, along, swept)] : [];
   });
-  const here = h("output.lp-vary-here");
-  const setHere = worded("button.lp-button", "compare.vary.set", { type: "button", onclick: () => setAll() });
-  const { table, headings, body } = varyTable([
-    "ui.loss",
-    "compare.vary.value",
-    ...PANELS.map(({ name }) => `compare.vary.${name}`),
-  ]);
-  const heads = headings.slice(2); // of what the panels show
-  const verdicts = h("ul.lp-remarks");
-  const taking = downloads(channel, { name: "sweep", figure: picture, csv: asCsv });
-  const box = h(
-    "div",
-    {},
-    h(
-      "div.lp-vary-panels",
-      {},
-      panels.map(({ panel }) => panel.element),
-    ),
-    h("div.lp-row.lp-wrap.lp-vary-scrub", {}, h("div.lp-slider", {}, track), here, setHere),
-    h("div.lp-scroll", { tabIndex: 0, "data-title": "compare.vary.read" }, table),
-    verdicts,
-    worded("p.lp-note", "compare.vary.sweep.about"),
+  const span = endsOf(lines.map(({ x }) => x)) ?? [0, 1];
+  return { lines, axis, logarithmic: lines.some(({ swept }) => swept.logarithmic), span };
+}
+
+/**
+ * @param {number} place
+ * @param {Along} along
+ * @param {Swept} swept
+ * @returns {Line}
+ */
+function lineOf(place, along, swept) {
+  const { order, own, x } = onAxis(along, floats(swept.values));
+  /** @type {(text: string | null) => Float32Array | null} */
+  const inOrder = (text) => (text === null ? null : Float32Array.from(order, (at) => floats(text)[at]));
+  const heights = /** @type {Line["heights"]} */ (
+    Object.fromEntries(PANELS.map(({ name }) => [name, inOrder(swept[name])]))
   );
-  const asking = experiment(channel, server, {
-    name: "sweep",
-    box,
-    asked: () => {
-      const all = alongs();
-      return { along: all.map((one) => one?.name ?? ""), logarithmic: isLogarithmic(all), points: MOST };
-    },
-    about: () => {
-      const all = alongs();
-      return channel.sides.map(({ parameters, ...others }, place) => {
-        const { [all[place]?.name ?? ""]: _moved, ...stay } = parameters;
-        return { ...others, stay };
-      });
-    },
-    take,
-  });
-  const element = h(
-    "div",
-    {},
-    h("div.lp-bar", {}, h("label.lp-inline", {}, worded("span", "sweep.parameter"), choice), ratios, taking.element),
-    asking.note,
-    box,
-  );
+  const between = swept.band && /** @type {Float32Array[]} */ (swept.band.map(inOrder));
+  return { place, along, own, x, swept, heights, between };
+}
 
-  // ---- Along what ----------------------------------------------------------------------------
+// ---- The curves --------------------------------------------------------------------------------
 
-  /**
-   * What a side can be swept along: none that is off.
-   * @param {Side} side
-   */
-  function formOf(side) {
-    const form = channel.formOf(side);
-    return form && { parameters: form.parameters.filter((one) => parameterValue(one, side.parameters) !== null) };
-  }
-  const forms = () => channel.sides.map(formOf);
-  function wanted() {
-    const known = choicesOf(forms());
-    const { parameter } = channel.store.state;
-    return known.includes(parameter) ? parameter : (known[0] ?? "");
-  }
-  const alongs = () => forms().map((form) => alongOf(form, wanted()));
-  /** @param {ReturnType<typeof alongs>} all */
-  const isLogarithmic = (all) => channel.store.state.logarithmic && byRatios(all);
-
-  /** @param {string} name */
-  const nameOf = parameterName;
-  function axisName() {
-    const all = lines.length ? lines.map(({ along }) => along) : alongs();
-    const name = nameOf(axis);
-    if (!all.some((one) => one?.turned)) return name;
-    return say(axis === "scale" ? "compare.vary.as_scale" : "compare.vary.as_temperature", { name });
-  }
-
-  function offer() {
-    const known = choicesOf(forms());
-    choice.replaceChildren(...known.map((name) => h("option", { value: name }, nameOf(name))));
-    choice.value = wanted();
-    const all = alongs();
-    ratiosBox.checked = isLogarithmic(all);
-    ratiosBox.disabled = !byRatios(all);
-    ratios.title = ratiosBox.disabled ? say("compare.vary.not_logarithmic") : "";
-  }
-
-  // ---- What came -----------------------------------------------------------------------------
-
-  /** @type {Line[]} */
-  let lines = [];
-  /** @type {Side[]} */
-  let of = [];
-  /** @type {(import("../../../wire").Problem | null)[]} */
-  let problems = [];
-  let axis = "scale";
-  let logarithmic = true;
-  /** @type {[number, number]} */
-  let span = [0, 1];
-  /** @type {number | null} */
-  let chosen = null; // on the axis, by the slider
-  /** @type {number | null} */
-  let reached = null; // by the pointer
-
-  /**
-   * @param {import("../../../wire").SweptSides} answer
-   * @param {Side[]} sides
-   */
-  function take({ sides: found }, sides) {
-    of = sides;
-    axis = wanted();
-    problems = found.map(({ problem }) => problem);
-    lines = found.flatMap(({ found: swept }, place) => {
-      const along = swept && alongOf(formOf(sides[place]), axis);
-      return along ? [lineOf(place, along, swept)] : [];
-    });
-    logarithmic = lines.some(({ swept }) => swept.logarithmic);
-    span = endsOf(lines.map(({ x }) => x)) ?? [0, 1];
-    if (chosen !== null) chosen = Math.max(span[0], Math.min(span[1], chosen));
-    draw();
-  }
-
-  /**
-   * @param {number} place
-   * @param {Line["along"]} along
-   * @param {Swept} swept
-   * @returns {Line}
-   */
-  function lineOf(place, along, swept) {
-    const { order, own, x } = onAxis(along, floats(swept.values));
-    /** @type {(text: string | null) => Float32Array | null} */
-    const inOrder = (text) => (text === null ? null : Float32Array.from(order, (at) => floats(text)[at]));
-    const heights = /** @type {Line["heights"]} */ (
-      Object.fromEntries(PANELS.map(({ name }) => [name, inOrder(swept[name])]))
-    );
-    const between = swept.band && /** @type {Float32Array[]} */ (swept.band.map(inOrder));
-    return { place, along, own, x, swept, heights, between };
-  }
-
-  // ---- Drawing -------------------------------------------------------------------------------
-
-  /**
-   * A range of a loss's parameter on the axis.
-   * @param {Line["along"]} along
-   * @param {[number, number]} range
-   */
-  function rangeOf(along, range) {
-    const ends = range.map((v) => Math.max(span[0], Math.min(span[1], turned(along, v))));
-    return /** @type {[number, number]} */ (along.turned ? ends.reverse() : ends);
-  }
-
-  function draw() {
-    for (const [i, { name, ...how }] of PANELS.entries()) {
-      const having = lines.filter(({ heights }) => heights[name]);
-      const banded = name === "gradient" && having.some(({ swept }) => swept.within);
-      const advised = having.filter(({ swept }) => swept.advised).slice(0, 1);
-      panels[i].panel.draw({
-        ...how,
-        axis: { span, logarithmic },
-        also: banded ? BAND : [],
-        bands: [
-          ...(name === "loss" || name === "gradient"
-            ? advised.map(({ along, swept }) => ({
-                x: rangeOf(along, /** @type {[number, number]} */ (swept.advised)),
-                colour: "collapse",
-              }))
-            : []),
-          ...(banded ? [{ y: BAND, colour: "floor" }] : []),
-        ],
-        curves: having.map(({ place, x, heights, swept, between }) => ({
-          place,
-          x,
-          y: heights[name] ?? [],
-          ...(name === "over_scale" ? { limit: swept.limit === null ? null : read(swept.limit), between } : {}),
-        })),
-      });
-    }
-    track.setAttribute("aria-label", axisName());
-    judge();
-    tellValues();
-  }
-
-  /** @param {Line} line */
-  const settingOf = ({ place, along }) =>
-    Number(parameterValue(along.parameter, (channel.sides[place] ?? of[place]).parameters));
-
-  // Where all are read: under the pointer, or where the slider is; at rest each where it stands now.
-  const valueNow = () => reached ?? chosen;
-
-  /**
-   * @param {Line} line
-   * @param {number | null} at
-   */
-  const placeIn = (line, at) => nearest(line.x, at ?? turned(line.along, settingOf(line)), logarithmic);
-
-  function tellValues() {
-    const at = valueNow();
-    for (const [i, { name }] of PANELS.entries())
-      panels[i].panel.mark(lines.filter(({ heights }) => heights[name]).map((line) => placeIn(line, at)));
-    const [first] = lines;
-    const shown = at ?? (first ? first.x[placeIn(first, null)] : span[0]);
-    if (reached === null) track.value = String(Math.round(1000 * toTrack(shown)));
-    track.style.setProperty("--lp-fill", `${100 * toTrack(shown)}%`);
-    here.textContent =
-      at === null ? say("compare.vary.now") : say("compare.vary.at", { name: axisName(), value: show(at, 3) });
-    track.setAttribute("aria-valuetext", here.textContent);
-    const shownPanels = PANELS.filter(({ name }) => lines.some(({ heights }) => heights[name]));
-    heads.forEach((head, i) => {
-      head.hidden = !shownPanels.includes(PANELS[i]);
-    });
-    body.replaceChildren(...of.map((_side, place) => lineFor(place, at, shownPanels)));
-    for (const control of [setHere, track]) control.disabled = !lines.length;
-    setHere.disabled ||= at === null;
-  }
-
-  /**
-   * @param {number} place
-   * @param {number | null} at
-   * @param {typeof PANELS} shown
-   */
-  function lineFor(place, at, shown) {
-    const problem = problems[place];
-    const line = lines.find((one) => one.place === place);
-    if (!line) {
-      const words = problem ? refusedCell(problem, shown.length + 1) : null;
-      const stays = h("td.lp-faint", { colSpan: shown.length + 1 }, say("compare.vary.stays", { name: nameOf(axis) }));
-      return h("tr", {}, headOf(of, place), words ?? stays);
-    }
-    const i = placeIn(line, at);
-    const value = `${nameOf(line.along.name)} ${show(line.own[i], 3)}`;
-    return h(
-      "tr",
-      {},
-      headOf(of, place),
-      h("td", {}, value),
-      shown.map(({ name, write = (v) => show(v, 4) }) => {
-        const found = line.heights[name]?.[i];
-        return h("td", {}, found === undefined || Number.isNaN(found) ? "—" : write(found));
-      }),
-    );
-  }
-
-  // What the rules of thumb say of each loss, and what L/λ runs to.
-  function judge() {
-    /** @param {[number, number]} ends */
-    const range = ([low, high]) => say("sweep.range", { low: show(low, 3), high: show(high, 3) });
-    verdicts.replaceChildren(
-      ...lines.flatMap(({ place, along, swept }) => {
-        const letter = letterOf(place);
-        const name = nameOf(along.name);
-        const told = [];
-        if (swept.within?.length)
-          told.push(say("compare.vary.within", { letter, name, ranges: swept.within.map(range).join(", ") }));
-        else if (swept.within) told.push(say("compare.vary.never", { letter, name }));
-        if (swept.advised) told.push(say("compare.vary.advised", { letter, range: range(swept.advised) }));
-        if (swept.limit !== null) told.push(say("compare.vary.limit", { letter, limit: show(swept.limit, 3) }));
-        return told.map((words) => h("li", {}, words));
-      }),
-    );
-  }
-
-  // ---- The hand ------------------------------------------------------------------------------
-
-  /** @param {number} v */
-  const toTrack = (v) =>
-    logarithmic ? Math.log(v / span[0]) / Math.log(span[1] / span[0]) : (v - span[0]) / (span[1] - span[0] || 1);
-  function ofTrack() {
-    const share = Number(track.value) / 1000;
-    return logarithmic ? span[0] * (span[1] / span[0]) ** share : span[0] + share * (span[1] - span[0]);
-  }
-
-  /**
-   * @param {"reach" | "press"} what
-   * @param {number | null} value
-   */
-  function hear(what, value) {
-    if (!lines.length) return;
-    if (what === "reach") {
-      reached = value;
-      tellValues();
-    } else {
-      chosen = value;
-      setAll();
-    }
-  }
-
-  // The parameter of every loss that has it becomes the value that is read.
-  function setAll() {
-    const at = valueNow();
-    if (at === null || of.length !== channel.sides.length) return;
-    const sides = channel.sides.map((side, place) => {
-      const line = lines.find((one) => one.place === place);
-      if (!line || side.loss !== of[place].loss) return side;
-      return { ...side, parameters: { ...side.parameters, [line.along.name]: line.own[placeIn(line, at)] } };
-    });
-    chosen = null; // it is the present value now
-    channel.set({ sides });
-  }
-
-  // ---- Taking it away ------------------------------------------------------------------------
-
-  function picture() {
-    if (!lines.length) return null;
-    const title = say("compare.vary.sweep.title", { name: axisName() });
-    const note = Array.from(verdicts.children, ({ textContent }) => textContent).join(" ");
-    return { ...sheet(panels.map(({ panel }) => panel)), title, note, places: lines.map(({ place }) => place) };
-  }
-
-  function asCsv() {
-    const names = PANELS.map(({ name }) => (name === "loss" ? "value" : name));
-    /** @type {(string | number)[][]} */
-    const rows = [["loss", "parameter", "at", ...names]];
-    for (const { place, along, own, heights } of lines)
-      for (const [i, value] of own.entries())
-        rows.push([labelOf(of, place), along.name, value, ...PANELS.map(({ name }) => heights[name]?.[i] ?? "")]);
-    return rows;
-  }
-
+/**
+ * @param {Found} found
+ * @param {Panel} panel
+ * @returns {import("./curves.js").Shown}
+ */
+function shownOf({ lines, span, logarithmic }, { name, ...options }) {
+  const having = lines.filter(({ heights }) => heights[name]);
+  const isBanded = name === "gradient" && having.some(({ swept }) => swept.within);
+  const advised = name === "loss" || name === "gradient" ? having.find(({ swept }) => swept.advised) : undefined;
+  const advisedBand = advised ? [{ x: rangeOf(advised, span), colour: "collapse" }] : [];
   return {
-    element,
-    look: (inSight) => {
-      if (inSight) offer();
-      asking.look(inSight);
-    },
-    update: () => {
-      offer();
-      asking.ask();
-      if (of.length === channel.sides.length) tellValues();
-    },
-    reword: () => {
-      offer();
-      draw();
-    },
+    ...options,
+    axis: { span, logarithmic },
+    also: isBanded ? BAND : [],
+    bands: [...advisedBand, ...(isBanded ? [{ y: BAND, colour: "floor" }] : [])],
+    curves: having.map(({ place, x, heights, swept, between }) => ({
+      place,
+      x,
+      y: heights[name] ?? [],
+      ...(name === "over_scale" ? { limit: swept.limit === null ? null : read(swept.limit), between } : {}),
+    })),
   };
 }
+
+/**
+ * The advised range of a loss's parameter, on the axis.
+ * @param {Line} line
+ * @param {Span} span
+ * @returns {Span}
+ */
+function rangeOf({ along, swept }, [low, high]) {
+  const ends = (swept.advised ?? []).map((v) => Math.max(low, Math.min(high, axisValue(along, v))));
+  return /** @type {Span} */ (along.inverted ? ends.reverse() : ends);
+}
+
+/** @param {{ channel: ComparePage, answer: Answer, sides: Side[], found: Found }} properties */
+function FoundCurves({ channel, answer, sides, found }) {
+  const [chosen, choose] = useState(/** @type {number | null} */ (null)); // by the slider
+  const [reached, reach] = useState(/** @type {number | null} */ (null)); // by the pointer
+  const charts = useRef(new Map()).current;
+  const { lines, span } = found;
+  const panels = useMemo(
+    () =>
+      PANELS.map((panel) => ({ ...panel, shown: shownOf(found, panel) })).filter(({ shown }) => shown.curves.length),
+    [found],
+  );
+  // Without a chosen value, each loss is read at its present one.
+  const at = reached ?? (chosen === null ? null : Math.max(span[0], Math.min(span[1], chosen)));
+  /** @param {Line} line */
+  const placeIn = (line) => placeOf(channel, sides, found, line, at);
+  const marked = lines.length ? lines[0].x[placeIn(lines[0])] : null;
+  const name = axisName(found);
+  /** @param {number | null} value */
+  function setAll(value) {
+    if (value === null || sides.length !== channel.sides.length) return;
+    choose(null);
+    channel.set({ sides: sidesAt(channel, sides, found, value) });
+  }
+  return group(
+    h(
+      "div.lp-vary-panels",
+      null,
+      panels.map(({ name: of, write, shown }) =>
+        h(Curves, {
+          key: of,
+          title: say(`compare.vary.${of}`),
+          shown,
+          at: marked,
+          write,
+          charts,
+          hear: (what, value) => (what === "press" ? setAll(value) : reach(value)),
+        }),
+      ),
+    ),
+    h(
+      Scrub,
+      {
+        label: name,
+        share: shareOf(found, at ?? marked ?? span[0]),
+        steps: STEPS,
+        disabled: !lines.length,
+        words: at === null ? say("compare.vary.now") : say("compare.vary.at", { name, value: show(at, 3) }),
+        change: (share) => choose(valueAt(found, share)),
+        enter: () => setAll(at),
+      },
+      h(
+        "button.lp-button",
+        { type: "button", disabled: at === null || !lines.length, onClick: () => setAll(at) },
+        say("compare.vary.set"),
+      ),
+    ),
+    h(LossTable, {
+      label: say("compare.vary.read"),
+      heads: [say("compare.vary.value"), ...panels.map(({ name: of }) => say(`compare.vary.${of}`))],
+      sides,
+      cells: (place) => {
+        const line = lines.find((one) => one.place === place);
+        if (line) return h(Cells, { line, at: placeIn(line), panels });
+        const { problem } = answer.sides[place];
+        if (problem) return h(RefusedCell, { problem, columns: panels.length + 1 });
+        const stays = say("compare.vary.stays", { name: parameterName(found.axis) });
+        return h("td.lp-faint", { colSpan: panels.length + 1 }, stays);
+      },
+    }),
+    h(
+      "ul.lp-remarks",
+      null,
+      verdictsOf(found).map((words) => h("li", { key: words }, words)),
+    ),
+    h("p.lp-note", null, say("compare.vary.sweep.about")),
+    h(Downloads, {
+      channel,
+      name: "sweep",
+      figure: () => ({
+        ...sheet(
+          charts,
+          panels.map(({ name: of }) => say(`compare.vary.${of}`)),
+        ),
+        title: say("compare.vary.sweep.title", { name }),
+        note: verdictsOf(found).join(" "),
+        places: lines.map(({ place }) => place),
+      }),
+      csv: () => csvOf(found, sides),
+    }),
+  );
+}
+
+/** @param {{ line: Line, at: number, panels: Panel[] }} properties */
+const Cells = ({ line, at, panels }) =>
+  group(
+    h("td", null, `${parameterName(line.along.name)} ${show(line.own[at], 3)}`),
+    panels.map(({ name, write = (v) => show(v, 4) }) => {
+      const value = line.heights[name]?.[at];
+      return h("td", { key: name }, value === undefined || Number.isNaN(value) ? "—" : write(value));
+    }),
+  );
+
+/** @param {Found} found */
+function axisName({ lines, axis }) {
+  const name = parameterName(axis);
+  if (!lines.some(({ along }) => along.inverted)) return name;
+  return say(axis === "scale" ? "compare.vary.as_scale" : "compare.vary.as_temperature", { name });
+}
+
+/**
+ * The rules of thumb for each loss, and the limit of L/λ.
+ * @param {Found} found
+ */
+function verdictsOf({ lines }) {
+  /** @param {Span} ends */
+  const range = ([low, high]) => say("sweep.range", { low: show(low, 3), high: show(high, 3) });
+  return lines.flatMap(({ place, along, swept: { within, advised, limit } }) => {
+    const [letter, name] = [letterOf(place), parameterName(along.name)];
+    return [
+      within?.length ? say("compare.vary.within", { letter, name, ranges: within.map(range).join(", ") }) : "",
+      within && !within.length ? say("compare.vary.never", { letter, name }) : "",
+      advised ? say("compare.vary.advised", { letter, range: range(advised) }) : "",
+      limit === null ? "" : say("compare.vary.limit", { letter, limit: show(limit, 3) }),
+    ].filter(Boolean);
+  });
+}
+
+// ---- Reading the curves ------------------------------------------------------------------------
+
+/**
+ * Return where a line is read: at a value of the axis, or, for null, at the present value of its loss.
+ * @type {(channel: ComparePage, sides: Side[], found: Found, line: Line, at: number | null) => number}
+ */
+function placeOf(channel, sides, { logarithmic }, { place, along, x }, at) {
+  const { parameters } = channel.sides[place] ?? sides[place];
+  return nearest(x, at ?? axisValue(along, Number(parameterValue(along.parameter, parameters))), logarithmic);
+}
+
+/** @type {(found: Found, value: number) => number} the share of the axis up to a value, from 0 to 1 */
+const shareOf = ({ span: [low, high], logarithmic }, value) =>
+  logarithmic ? Math.log(value / low) / Math.log(high / low) : (value - low) / (high - low || 1);
+
+/** @type {(found: Found, share: number) => number} the value at a share of the axis */
+const valueAt = ({ span: [low, high], logarithmic }, share) =>
+  logarithmic ? low * (high / low) ** share : low + share * (high - low);
+
+/**
+ * Return the losses with their swept parameter at a value of the axis.
+ * @param {ComparePage} channel
+ * @param {Side[]} sides
+ * @param {Found} found
+ * @param {number} value
+ */
+function sidesAt(channel, sides, found, value) {
+  return channel.sides.map((side, place) => {
+    const line = found.lines.find((one) => one.place === place);
+    if (!line || side.loss !== sides[place].loss) return side;
+    const own = line.own[placeOf(channel, sides, found, line, value)];
+    return { ...side, parameters: { ...side.parameters, [line.along.name]: own } };
+  });
+}
+
+/**
+ * @param {Found} found
+ * @param {Side[]} sides
+ * @returns {import("../downloads.js").Rows}
+ */
+const csvOf = ({ lines }, sides) => [
+  ["loss", "parameter", "at", ...PANELS.map(({ name }) => (name === "loss" ? "value" : name))],
+  ...lines.flatMap(({ place, along, own, heights }) =>
+    own.map((value, i) => [
+      ...[labelOf(sides, place), along.name, value],
+      ...PANELS.map(({ name }) => heights[name]?.[i] ?? ""),
+    ]),
+  ),
+];

@@ -1,247 +1,228 @@
 // What if something about the batch were different: every loss before and after.
-import { clip, h, reword, worded } from "../../../kit/dom.js";
-import { numberField } from "../../../kit/fields.js";
+import { Select, Slider } from "../../../kit/components.js";
+import { clip } from "../../../kit/dom.js";
 import { apart, read, show } from "../../../kit/numbers.js";
+import { useRef } from "../../../kit/vendor/preact/hooks.js";
+import { group, h } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
+import { Downloads } from "../downloads.js";
 import { labelOf } from "../legend.js";
-import { downloads } from "../taking.js";
-import { experiment, headOf, refusedCell, varyTable } from "./experiment.js";
+import { LossTable, RefusedCell, Result, useExperiment } from "./experiment.js";
 import { noticedWords } from "./wording.js";
 
 /** @typedef {import("./experiment.js").Side} Side */
-/** @typedef {import("../../../wire").ChangedState} State */
+/** @typedef {import("../state.js").ComparePage} ComparePage */
+/** @typedef {import("../../../wire").ExperimentSides} Answer */
+/** @typedef {import("../../../wire").ChangedLoss} Changed */
+/** @typedef {keyof import("../../../wire").ChangedState} Figure */
+/** @typedef {{ change: string, pair: number, by: number }} Change */
 
-const KINDS = ["flip", "drop", "duplicate", "false_negative", "shift", "spread"];
-const OF_PAIRS = KINDS.slice(0, 4);
-/** @type {Record<string, [number, number, number]>} how far scores are shifted, or spread; and to begin with */
-const REACH = { shift: [-1, 1, 0.2], spread: [0, 3, 0.5] };
+const CHANGES = ["flip", "drop", "duplicate", "false_negative", "shift", "spread"];
+const FIGURES = /** @type {Figure[]} */ (["loss", "gradient", "floor", "collapse"]);
+/** @type {Record<string, { low: number, high: number, default: number }>} how far scores are shifted, or spread */
+const RANGES = { shift: { low: -1, high: 1, default: 0.2 }, spread: { low: 0, high: 3, default: 0.5 } };
+const MIDDLE = 60; // pixels of the picture of a ratio
+const LARGEST_RATIO = 4; // that it shows; beyond, it ends
 
-/**
- * @param {import("./experiment.js").ComparePage} channel
- * @param {import("../../../kit/types").Asking<import("./experiment.js").CompareServer>} server
- * @returns {import("./experiment.js").Tool}
- */
-export function whatIfTool(channel, server) {
-  const entry = /** @type {import("../../../wire").StateEntry} */ (channel.store.table.get("by"));
-  const change = h(
-    "select",
-    { id: "lp-vary-change", onchange: () => choose(change.value) },
-    KINDS.map((name) => worded("option", `compare.vary.change.${name}`, { value: name })),
-  );
-  const pair = h("select", { id: "lp-vary-pair", onchange: () => channel.set({ pair: Number(pair.value) }) });
-  const pairField = h("label.lp-inline", {}, worded("span", "compare.vary.pair"), pair);
-  const asks = h("select", { id: "lp-vary-asks", onchange: () => channel.set({ by: Number(asks.value) }) });
-  const asksField = h("label.lp-inline", {}, worded("span", "compare.vary.asks"), asks);
-  const fields = Object.entries(REACH).map(([kind, [low, high, initial]]) => ({
-    kind,
-    ...numberField(
-      { ...entry, low, high, default: initial },
-      { key: `compare.vary.by.${kind}`, name: `vary-${kind}`, change: (by) => channel.set({ by }) },
-    ),
-  }));
-  // A pair that was pointed at in a picture above is a press away.
-  const last = h("button.lp-button", { type: "button", hidden: true, onclick: () => takePointed() });
-  const hint = worded("span.lp-note", "compare.vary.pointed_hint");
-  const sentences = h("p.lp-note.lp-vary-sentences");
-  const summary = h("p.lp-vary-summary", { role: "status" });
-  const heads = ["ui.loss", "figure.loss", "compare.vary.ratio", "figure.gradient", "figure.floor", "figure.collapse"];
-  const { table, headings, body } = varyTable([...heads, "compare.vary.notices"]);
-  const taking = downloads(channel, { name: "what-if", csv: asCsv });
-  const box = h("div", {}, summary, h("div.lp-scroll", { tabIndex: 0, "data-title": "compare.vary.what_if" }, table));
-  const asking = experiment(channel, server, {
-    name: "what_if",
-    box,
-    asked: () => ({ change: kindNow(), pair: pairNow(), by: byNow() }),
-    take,
-  });
-  const element = h(
-    "div",
-    {},
+/** @param {{ channel: ComparePage }} properties */
+export function WhatIf({ channel }) {
+  const options = changeOf(channel);
+  /** @type {import("./experiment.js").Experiment<Answer>} */
+  const experiment = useExperiment(channel, "what_if", options);
+  const { answer, sides } = experiment;
+  return group(
     h(
       "div.lp-bar.lp-vary-controls",
-      {},
-      h("label.lp-inline", {}, worded("span", "compare.vary.change"), change),
-      pairField,
-      asksField,
-      fields.map(({ element: field }) => field),
-      last,
-      hint,
-      taking.element,
+      null,
+      h(Select, {
+        name: say("compare.vary.change"),
+        inline: true,
+        id: "lp-vary-change",
+        value: options.change,
+        options: CHANGES.map((name) => [name, say(`compare.vary.change.${name}`)]),
+        change: (name) => channel.set({ change: name, ...(name in RANGES ? { by: RANGES[name].default } : {}) }),
+      }),
+      options.change in RANGES ? h(Distance, { channel, options }) : h(ChangedPair, { channel, options }),
     ),
-    sentences,
-    asking.note,
-    box,
+    h(Result, { experiment }, answer && h(Found, { channel, answer, sides, options })),
   );
+}
 
-  // ---- What is changed -----------------------------------------------------------------------
+/**
+ * The change that is chosen; a pair of a larger batch than this one is its last.
+ * @param {ComparePage} channel
+ * @returns {Change}
+ */
+function changeOf({ store, batch }) {
+  const { change, pair, by } = store.state;
+  const last = (batch?.labels.length ?? 1) - 1;
+  if (change in RANGES) return { change, pair: Math.min(pair, last), by };
+  const answered = change === "false_negative" ? Math.max(0, Math.min(Math.trunc(by), last)) : 0;
+  return { change, pair: Math.min(pair, last), by: answered };
+}
 
-  /** @returns {string} */
-  const kindNow = () => channel.store.state.change;
-  const count = () => channel.batch?.labels.length ?? 1;
-  const ofPairs = () => OF_PAIRS.includes(kindNow());
-  // A pair of a larger batch than this one is its last.
-  const pairNow = () => Math.min(channel.store.state.pair, count() - 1);
-  function byNow() {
-    const { by } = channel.store.state;
-    if (kindNow() === "false_negative") return Math.max(0, Math.min(Math.trunc(by), count() - 1));
-    return ofPairs() ? 0 : by;
-  }
-  let pointed = -1;
+// ---- What is changed ---------------------------------------------------------------------------
 
-  /** @param {string} kind */
-  function choose(kind) {
-    channel.set({ change: kind, ...(REACH[kind] ? { by: REACH[kind][2] } : {}) });
-  }
+/** @param {{ channel: ComparePage, options: Change }} properties */
+function Distance({ channel, options: { change, by } }) {
+  const entry = /** @type {import("../../../wire").StateEntry} */ (channel.store.table.get("by"));
+  return h(Slider, {
+    key: change,
+    entry: { ...entry, ...RANGES[change] },
+    value: by,
+    title: `compare.vary.by.${change}`,
+    name: `vary-${change}`,
+    change: (value) => channel.set({ by: value }),
+  });
+}
 
-  function takePointed() {
-    channel.set({ pair: pointed });
-  }
+/**
+ * The pair that is changed; one that was pointed at in a picture is a click away.
+ * @param {{ channel: ComparePage, options: Change }} properties
+ */
+function ChangedPair({ channel, options: { change, pair, by } }) {
+  channel.observe("pointed");
+  const last = useRef(-1);
+  const { batch, pointed } = channel;
+  last.current = pointed.pairs.at(-1) ?? last.current;
+  if (!batch) return null;
+  const count = batch.labels.length;
+  const pairs = batch.labels.map((_label, one) => [String(one), pairName(channel, one)]);
+  const isKnown = last.current >= 0 && last.current < count;
+  const label = batch.labelled ? say("compare.labelled", { label: show(batch.labels[pair]) }) : "";
+  const texts = [batch.first, batch.second].map((one) => `“${clip(one[pair] ?? "", 80)}”`);
+  return group(
+    h(Select, {
+      name: say("compare.vary.pair"),
+      inline: true,
+      id: "lp-vary-pair",
+      value: String(pair),
+      options: pairs,
+      change: (one) => channel.set({ pair: Number(one) }),
+    }),
+    change === "false_negative"
+      ? h(Select, {
+          name: say("compare.vary.asks"),
+          inline: true,
+          id: "lp-vary-asks",
+          value: String(by),
+          options: pairs,
+          change: (one) => channel.set({ by: Number(one) }),
+        })
+      : null,
+    isKnown && last.current !== pair
+      ? h(
+          "button.lp-button",
+          { type: "button", onClick: () => channel.set({ pair: last.current }) },
+          say("compare.vary.pointed", { pair: channel.numberOf(last.current) }),
+        )
+      : null,
+    isKnown ? null : h("span.lp-note", null, say("compare.vary.pointed_hint")),
+    h("p.lp-note.lp-vary-sentences", { "data-batch-text": "" }, [...texts, label].filter(Boolean).join(" · ")),
+  );
+}
 
-  function remember() {
-    const { pairs } = channel.pointed;
-    if (pairs.length) pointed = pairs[pairs.length - 1];
-    offerPointed();
-  }
+/**
+ * @param {ComparePage} channel
+ * @param {number} pair
+ */
+const pairName = (channel, pair) => `${channel.numberOf(pair)} · ${clip(channel.batch?.first[pair] ?? "", 34)}`;
 
-  function offerPointed() {
-    const known = ofPairs() && pointed >= 0 && pointed < count();
-    last.hidden = !known || pointed === pairNow();
-    hint.hidden = !ofPairs() || known;
-    last.textContent = known ? say("compare.vary.pointed", { pair: channel.numberOf(pointed) }) : "";
-  }
+// ---- The results -------------------------------------------------------------------------------
 
-  let listed = "";
-  function offer() {
-    const { batch } = channel;
-    if (!batch) return;
-    change.value = kindNow();
-    // Where scores are moved, so is what is differentiated by.
-    const gradient = headings[heads.indexOf("figure.gradient")];
-    gradient.dataset.say = ofPairs() ? "figure.gradient" : "compare.vary.gradient_by_scores";
-    reword(table);
-    const all = Array.from({ length: count() }, (_, place) => place);
-    if (listed !== `${batch.key}|${document.documentElement.lang}`) {
-      listed = `${batch.key}|${document.documentElement.lang}`;
-      for (const select of [pair, asks])
-        select.replaceChildren(
-          ...all.map((place) =>
-            h("option", { value: place }, `${channel.numberOf(place)} · ${clip(batch.first[place] ?? "", 34)}`),
-          ),
-        );
-    }
-    pair.value = String(pairNow());
-    asks.value = String(byNow());
-    pairField.hidden = !ofPairs();
-    asksField.hidden = kindNow() !== "false_negative";
-    for (const { kind, element: field, set } of fields) {
-      field.hidden = kind !== kindNow();
-      if (!field.hidden) set(channel.store.state.by);
-    }
-    sentences.hidden = !ofPairs();
-    const label = batch.labelled ? say("compare.labelled", { label: show(batch.labels[pairNow()]) }) : "";
-    const texts = [batch.first, batch.second].map((one) => `“${clip(one[pairNow()] ?? "", 80)}”`);
-    sentences.textContent = [...texts, label].filter(Boolean).join(" · ");
-    offerPointed();
-  }
+/** @param {{ channel: ComparePage, answer: Answer, sides: Side[], options: Change }} properties */
+function Found({ channel, answer, sides, options }) {
+  const all = answer.sides.map(({ found }) => /** @type {Changed | null} */ (found));
+  const gradient = options.change in RANGES ? "compare.vary.gradient_by_scores" : "figure.gradient";
+  const heads = ["figure.loss", "compare.vary.ratio", gradient, "figure.floor", "figure.collapse"];
+  return group(
+    h("p.lp-vary-summary", { role: "status" }, noticedWords(all.map((one) => (one?.after ? one.notices : null)))),
+    h(LossTable, {
+      label: say("compare.vary.what_if"),
+      heads: [...heads, "compare.vary.notices"].map((key) => say(key)),
+      sides,
+      cells: (place) => {
+        const one = all[place];
+        if (one?.after) return h(Cells, { before: one.before, after: one.after, changed: one });
+        const problem = one ? one.refused : answer.sides[place].problem;
+        return h(RefusedCell, { problem, columns: heads.length + 1 });
+      },
+    }),
+    h(Downloads, { channel, name: "what-if", csv: () => csvOf(channel, all, sides, options) }),
+  );
+}
 
-  // ---- What came of it -----------------------------------------------------------------------
+/**
+ * @param {{ before: import("../../../wire").ChangedState, after: import("../../../wire").ChangedState,
+ *   changed: Changed }} properties
+ */
+function Cells({ before, after, changed: { ratio, notices } }) {
+  const [loss, ...others] = FIGURES.map((name) => h(BeforeAfter, { key: name, from: before[name], to: after[name] }));
+  return group(
+    loss,
+    h("td", null, ratio === null ? say("compare.vary.unknown") : h(Ratio, { ratio: Number(ratio) })),
+    others,
+    h(notices ? "td" : "td.lp-faint", null, `${notices ? "●" : "○"} ${say(notices ? "ui.yes" : "ui.no")}`),
+  );
+}
 
-  /** @type {import("../../../wire").ChangedSide[]} */
-  let found = [];
-  /** @type {Side[]} */
-  let of = [];
+/**
+ * A ratio with its picture: a bar from 1, to the right where the loss grew, on a logarithmic scale.
+ * @param {{ ratio: number }} properties
+ */
+function Ratio({ ratio }) {
+  const share = Math.log(ratio) / Math.log(LARGEST_RATIO);
+  const length = Number.isFinite(share) ? MIDDLE * Math.max(-1, Math.min(1, share)) : 0;
+  const bar = { x: MIDDLE + Math.min(length, 0), y: 3, width: Math.max(Math.abs(length), 1), height: 10 };
+  return group(
+    `× ${show(ratio, Math.abs(ratio - 1) < 0.01 ? 6 : 3)}`,
+    h(
+      "svg.lp-ratio",
+      { viewBox: `0 0 ${2 * MIDDLE} 16`, width: 2 * MIDDLE, height: 16, "aria-hidden": "true" },
+      h("line", { x1: MIDDLE, x2: MIDDLE, y1: 0, y2: 16, stroke: "var(--lp-faint)" }),
+      h("rect", { ...bar, fill: "var(--lp-accent)" }),
+    ),
+  );
+}
 
-  /**
-   * @param {import("../../../wire").ChangedSides} answer
-   * @param {Side[]} sides
-   */
-  function take({ sides: told }, sides) {
-    found = told;
-    of = sides;
-    draw();
-  }
+/**
+ * A figure before and after, with as many digits as tell them apart.
+ * @param {{ from: import("../../../wire").Real | null, to: import("../../../wire").Real | null }} properties
+ */
+function BeforeAfter({ from, to }) {
+  if (from === null && to === null) return h("td", null, "—");
+  const [first, second] = bothWords(from, to);
+  return first === second ? h("td", null, first) : h("td", null, `${first} → `, h("b", null, second));
+}
 
-  function draw() {
-    body.replaceChildren(...found.map(lineOf));
-    summary.textContent = noticedWords(found.map(({ found: one }) => (one?.after ? one.notices : null)));
-  }
+/**
+ * Return both numbers in words that differ, or the same twice where they differ by rounding alone.
+ * @param {import("../../../wire").Real | null} from
+ * @param {import("../../../wire").Real | null} to
+ */
+function bothWords(from, to) {
+  const [first, second] = [read(from), read(to)];
+  const isSame = Math.abs(Number(first) - Number(second)) <= 1e-9 * Math.abs(Number(first));
+  if (first === null || second === null || isSame || show(first) !== show(second))
+    return [show(from), show(isSame ? from : to)];
+  return apart([first, second]);
+}
 
-  /**
-   * @param {import("../../../wire").ChangedSide} side
-   * @param {number} place
-   */
-  function lineOf({ found: one, problem }, place) {
-    const wrong = one ? one.refused : problem;
-    if (!one?.after) return h("tr", {}, headOf(of, place), wrong && refusedCell(wrong, heads.length));
-    const { before, after, ratio, notices } = one;
-    /** @param {keyof State} name */
-    const both = (name) => {
-      const [from, to] = [before[name], after[name]];
-      if (from === null && to === null) return h("td", {}, "—");
-      const [first, second] = told(from, to);
-      return first === second ? h("td", {}, first) : h("td", {}, `${first} → `, h("b", {}, second));
-    };
-    return h(
-      "tr",
-      {},
-      headOf(of, place),
-      both("loss"),
-      h(
-        "td",
-        {},
-        ratio === null ? say("compare.vary.unknown") : `× ${show(ratio, Math.abs(Number(ratio) - 1) < 0.01 ? 6 : 3)}`,
-      ),
-      both("gradient"),
-      both("floor"),
-      both("collapse"),
-      h(notices ? "td" : "td.lp-faint", {}, `${notices ? "●" : "○"} ${say(notices ? "ui.yes" : "ui.no")}`),
-    );
-  }
-
-  /**
-   * Two numbers with as many digits as tell them apart, or the same one twice where rounding does not.
-   * @param {import("../../../wire").Real | null} from
-   * @param {import("../../../wire").Real | null} to
-   */
-  function told(from, to) {
-    const [first, second] = [read(from), read(to)];
-    const near = Math.abs(Number(first) - Number(second)) <= 1e-9 * Math.abs(Number(first));
-    if (first === null || second === null || near || show(first) !== show(second))
-      return [show(from), show(near ? from : to)];
-    return apart([first, second]);
-  }
-
-  function asCsv() {
-    const names = /** @type {(keyof State)[]} */ (["loss", "gradient", "floor", "collapse"]);
-    /** @type {(string | number)[][]} */
-    const rows = [
-      ["loss", "change", "pair", "by", ...names.flatMap((name) => [`${name}_before`, `${name}_after`]), "notices"],
-    ];
-    for (const [place, { found: one }] of found.entries())
-      if (one)
-        rows.push([
-          ...[labelOf(of, place), kindNow(), ofPairs() ? Number(channel.numberOf(pairNow())) : "", byNow()],
-          ...names.flatMap((name) => [one.before[name] ?? "", one.after?.[name] ?? ""]),
-          String(one.notices),
-        ]);
-    return rows;
-  }
-
-  channel.on("pointed", remember);
-
-  return {
-    element,
-    look: (inSight) => {
-      offer();
-      asking.look(inSight);
-    },
-    update: () => {
-      offer();
-      asking.ask();
-    },
-    reword: () => {
-      offer();
-      draw();
-    },
-  };
+/**
+ * @param {ComparePage} channel
+ * @param {(Changed | null)[]} all
+ * @param {Side[]} sides
+ * @param {Change} options
+ * @returns {import("../downloads.js").Rows}
+ */
+function csvOf(channel, all, sides, { change, pair, by }) {
+  const number = change in RANGES ? "" : Number(channel.numberOf(pair));
+  return [
+    ["loss", "change", "pair", "by", ...FIGURES.flatMap((name) => [`${name}_before`, `${name}_after`]), "notices"],
+    ...all.flatMap((one, place) => {
+      if (!one) return [];
+      const figures = FIGURES.flatMap((name) => [one.before[name] ?? "", one.after?.[name] ?? ""]);
+      return [[labelOf(sides, place), change, number, by, ...figures, String(one.notices)]];
+    }),
+  ];
 }

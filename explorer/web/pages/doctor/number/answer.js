@@ -91,7 +91,8 @@ function CompareLink({ losses }) {
   const [{ scene }] = losses;
   const distinct = losses.filter(({ loss }, i) => losses.findIndex((one) => one.loss === loss) === i);
   if (scene === null || distinct.length < 2) return null;
-  const query = new URLSearchParams([...numbered(distinct.slice(0, MOST_COMPARED)), ["scene", scene]]);
+  const shown = { picture: "numbers", scene };
+  const query = new URLSearchParams([...numbered(distinct.slice(0, MOST_COMPARED)), ...Object.entries(shown)]);
   return h("a.lp-button", { href: `compare#${query}` }, say("doctor.compare"));
 }
 

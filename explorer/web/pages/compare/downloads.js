@@ -1,0 +1,101 @@
+// A part of the page as a file: a drawing as a figure with its caption, numbers as CSV.
+import { Fold } from "../../kit/components.js";
+import { writtenOut } from "../../kit/drawing.js";
+import { figureButtons } from "../../kit/figure_choices.js";
+import { saved } from "../../kit/files.js";
+import { GONE } from "../../kit/server.js";
+import { h, hosted } from "../../kit/view.js";
+import { say } from "../../kit/words.js";
+import { colourOf, labelOf } from "./legend.js";
+
+/** @typedef {(string | number)[][]} Rows */
+/** @typedef {{ panels: object[], across?: number, title: string, note?: string, places?: number[] }} Figure */
+/** @typedef {[key: string, act: () => void]} Button */
+/** @typedef {Parameters<typeof figureButtons>[1]} SaveFigure */
+
+/** @param {{ buttons: Button[], figure?: SaveFigure }} properties */
+export const SaveButtons = ({ buttons, figure }) =>
+  h(
+    Fold,
+    { title: say("take.file"), kind: "lp-save" },
+    h(
+      "div.lp-downloads",
+      null,
+      figure ? h(FigureButtons, { figure }) : null,
+      buttons.map(([key, act]) =>
+        h("button.lp-crumb", { key, type: "button", "data-take": key, onClick: act }, say(key)),
+      ),
+    ),
+  );
+
+/** @param {{ figure: SaveFigure }} properties */
+const FigureButtons = ({ figure }) =>
+  hosted({
+    kind: "div.lp-downloads",
+    make: (root) => {
+      const newest = { figure }; // the buttons are made once and call the newest
+      root.append(...figureButtons("button.lp-crumb", (look, ratio) => newest.figure(look, ratio)));
+      return newest;
+    },
+    update: (newest) => {
+      newest.figure = figure;
+    },
+  });
+
+/**
+ * Buttons for a part of the page, called `name` in file names. `figure()` returns its present drawing, null for
+ * none; `csv()` its numbers row by row; `more` are further buttons.
+ * @param {{ channel: import("./state.js").ComparePage, name: string, more?: Button[], figure?: () => Figure | null,
+ *   csv: () => Rows }} properties
+ */
+export function Downloads({ channel, name, figure, csv, more = [] }) {
+  /**
+   * @param {Parameters<SaveFigure>[0]} look
+   * @param {number} ratio of a PNG
+   */
+  async function saveFigure(look, ratio) {
+    const found = figure?.();
+    if (!found) return;
+    const { comparedSides } = channel;
+    const { note = "", places = comparedSides.map((_side, place) => place), ...rest } = found;
+    const legend = places.map((place) => ({
+      name: labelOf(comparedSides, place),
+      colour: writtenOut(colourOf(place)),
+    }));
+    const chart = { ...rest, legend, caption: captionOf(channel, note) };
+    const answer = await channel.server?.chart({ ...look, name: `lossprism-${name}`, chart });
+    if (!answer || answer.error) channel.warn(answer?.error ?? GONE);
+    else await saved(answer, ratio);
+  }
+  const saveCsv = () => saved({ name: `lossprism-${name}.csv`, type: "text/csv", text: csvText(csv()) });
+  return h(SaveButtons, { buttons: [...more, ["take.csv", saveCsv]], figure: figure && saveFigure });
+}
+
+/**
+ * What a figure says below it: the losses, the batch, and a note.
+ * @param {import("./state.js").ComparePage} channel
+ * @param {string} note
+ */
+function captionOf({ comparedSides, batch, store }, note) {
+  const { data } = store.state;
+  const where = data.source === "example" ? say(`example.${data.example}.title`) : say(`compare.from.${data.source}`);
+  const lines = [
+    comparedSides.map((_side, place) => labelOf(comparedSides, place)).join("; "),
+    say("compare.caption", { where, count: batch?.labels.length ?? 0 }),
+  ];
+  return note ? [...lines, note] : lines;
+}
+
+/**
+ * Comma-separated values (RFC 4180); what a spreadsheet would take for a formula is written as text.
+ * @param {Rows} rows
+ */
+export const csvText = (rows) => `${rows.map((row) => row.map(cellOf).join(",")).join("\r\n")}\r\n`;
+
+/** @param {string | number} value */
+function cellOf(value) {
+  if (typeof value === "number") return String(value);
+  const isNumber = value === "-inf" || Number.isFinite(Number(value));
+  const plain = /^[=+\-@\t\r]/.test(value) && !isNumber ? `'${value}` : value;
+  return /[",\r\n]/.test(plain) ? `"${plain.replace(/"/g, '""')}"` : plain;
+}

@@ -1,0 +1,106 @@
+// The page: questions as cards, the answer, the picture that answers, and everything else folded below it.
+import { ProblemBox, TabPanel, Tabs } from "../../kit/components.js";
+import { pageData } from "../../kit/page_data.js";
+import { entitle } from "../../kit/title.js";
+import { useLayoutEffect } from "../../kit/vendor/preact/hooks.js";
+import { group, h, show } from "../../kit/view.js";
+import { say } from "../../kit/words.js";
+import { Agreement } from "./agreement.js";
+import { Formulas } from "./formula.js";
+import { Gradients } from "./gradients.js";
+import { nameOf } from "./legend.js";
+import { Matrices } from "./matrices.js";
+import { Numbers } from "./numbers.js";
+import { Parity } from "./parity.js";
+import { Unfoldable } from "./unfoldable.js";
+import { Experiments } from "./vary.js";
+
+/** @typedef {{ channel: import("./state.js").ComparePage }} Page */
+
+/** @type {Record<string, import("preact").FunctionComponent<Page>>} */
+const SECTIONS = {
+  gradients: Gradients,
+  agreement: Agreement,
+  matrices: Matrices,
+  numbers: Numbers,
+  formula: Formulas,
+  vary: Experiments,
+  parity: Parity,
+};
+
+/** @param {Page} properties */
+function Main({ channel }) {
+  channel.observe("state", "compared", "unfolded");
+  const { question, picture } = channel.store.state;
+  useLayoutEffect(() => entitle(channel.sides.map(nameOf).join(say("ui.versus"))));
+  const folded = pageData.compare.sections.filter((name) => name !== picture);
+  return group(
+    h(ProblemBox, { channel, isShown: channel.compared !== null }),
+    h("h1", null, say("compare.title")),
+    h(Questions, { channel }),
+    h(Answer, { channel, question }, h(Picture, { key: picture, channel, name: picture })),
+    folded.map((name) =>
+      h(Unfoldable, {
+        key: name,
+        channel,
+        name,
+        id: `compare-${name}`,
+        title: say(`compare.${name}`),
+        content: () => h(SECTIONS[name], { channel }),
+      }),
+    ),
+  );
+}
+
+/** @param {Page} properties */
+function Questions({ channel }) {
+  const names = Object.keys(pageData.compare.questions);
+  const { question } = channel.store.state;
+  useLayoutEffect(() => {
+    const nearest = /** @type {const} */ ({ block: "nearest", inline: "nearest" });
+    document.getElementById(`lp-questions-${question}`)?.scrollIntoView(nearest);
+  }, [question]);
+  return h(
+    "div.lp-questions",
+    null,
+    h(Tabs, {
+      id: "lp-questions",
+      label: say("compare.questions"),
+      names,
+      chosen: question,
+      title: (name) => say(`compare.question.${name}`),
+      choose: (name) => channel.openQuestion(name),
+    }),
+  );
+}
+
+/**
+ * The answer above its picture; of losses that the reader chose, how many there are.
+ * @param {Page & { question: string, children?: import("preact").ComponentChildren }} properties
+ */
+function Answer({ channel, question, children }) {
+  if (question in pageData.compare.questions)
+    return h(
+      TabPanel,
+      { id: "lp-questions", chosen: question },
+      h("p.lp-answer", null, say(`compare.answer.${question}`)),
+      children,
+    );
+  const counts = { count: channel.batch?.labels.length ?? 0, sides: channel.comparedSides.length };
+  return h("div.lp-panel", null, h("p.lp-about", null, channel.batch ? say("compare.about", counts) : ""), children);
+}
+
+/** @param {Page & { name: string }} properties */
+const Picture = ({ channel, name }) =>
+  h(
+    "section.lp-answering",
+    { id: `compare-${name}` },
+    h("h2", null, say(`compare.${name}`)),
+    h(SECTIONS[name], { channel }),
+  );
+
+/**
+ * @param {HTMLElement} root
+ * @param {import("./state.js").ComparePage} channel
+ */
+export default (root, channel) => show(root, Main, { channel });
