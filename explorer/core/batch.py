@@ -1,4 +1,4 @@
-"""From pairs to what a loss reads, by rules that the page shows and the user can change."""
+"""From pairs to a loss's inputs, by rules that the page shows and the user can change."""
 
 from __future__ import annotations
 
@@ -42,21 +42,20 @@ from losses.unjudged import judged_in
 # A level of `hierarchical_cosent` reads this share of the dimensions, from the first on.
 LEVELS = (0.25, 0.5, 1.0)
 # More triplets than this are not laid out as a matrix.
-MOST_TRIPLETS = 4_000_000
+MAX_TRIPLETS = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Pairs with vectors and everything the rules made of them.
+    """Pairs with their vectors and everything derived from them under the rules.
 
     `vectors` [S, D] has a row for each distinct sentence, in the order of `pairs.sentences`;
-    `first` and `second` [N] say which row each pair's sentences have. `given` [N] are the
-    scores that came with the data, in place of cosines. `label_range` are the ends of the labels'
-    scale, `positive` [N] marks the pairs at or above `threshold`, `classes` [S] the connected
-    components they make. `guide` [S, G] are the vectors of a second encoder, for a loss that asks
-    one; without one, the batch's own are held still, unless the `pairs` have a part of one.
-    `teacher` [N] is what another model gave the pairs, and `teacher_vectors` [S, T] what it made of
-    the sentences, if any did.
+    `first` and `second` [N] index the rows of each pair's sentences. `given` [N] holds scores that
+    came with the data and replace the cosines. `label_range` is the scale of the labels, `positive`
+    [N] marks pairs at or above `threshold`, `classes` [S] numbers the connected components of
+    positive pairs. `guide` [S, G] holds a second encoder's vectors for losses with a guide; without
+    it the batch's own vectors are used, detached. `teacher` [N] and `teacher_vectors` [S, T] are
+    another model's scores and vectors, if there are any.
     """
 
     pairs: Pairs
@@ -95,7 +94,7 @@ class Batch:
 
     @property
     def needed_vectors(self) -> Tensor:
-        """The vectors, for what cannot be without. Raises Problem where the batch has none."""
+        """The vectors. Raises Problem if the batch has none."""
         if self.vectors is None:
             raise Problem("no_vectors")
         return self.vectors
@@ -110,7 +109,7 @@ class Batch:
 
     @functools.cached_property
     def lists(self) -> Tensor:
-        """The pairs of each first sentence that stands in several: places [L, K], −1 for none."""
+        """The pairs of each first sentence with several pairs: places [L, K], −1 for none."""
         return lists_of(self.first)
 
     @functools.cached_property
@@ -120,7 +119,7 @@ class Batch:
 
     @functools.cached_property
     def triplets(self) -> tuple[Tensor, Tensor]:
-        """A positive pair and another one of the same first sentence: their places, [T] each."""
+        """The places of a positive pair and another pair with the same first sentence, [T] each."""
         return triplets_of(*self.margins)
 
     @functools.cached_property
@@ -135,20 +134,20 @@ class Batch:
 
     @functools.cached_property
     def negative_owners(self) -> Tensor:
-        """Which query has the first sentence of each of the others, the first of several, −1 for
-        none: [Q]."""
+        """The query with the same first sentence for each of the others: [Q], the first of several,
+        −1 for none."""
         first = {int(s): n for n, s in reversed([*enumerate(self.first[self.positives].tolist())])}
         owners = [first.get(int(s), -1) for s in self.first[self.others].tolist()]
         return torch.tensor(owners, dtype=torch.int64, device=self.labels.device)
 
     def read(self, what: str, vectors: Tensor | None, scores: Tensor) -> Tensor | None:
-        """What a loss asks for under this name (`losses.readings.READABLE`).
+        """Return the input of a loss under this name (`losses.readings.READABLE`).
 
-        `vectors` and `scores` are the ones to differentiate; None answers where the batch has
-        nothing of the kind and the loss can do without.
+        `vectors` and `scores` are the ones to differentiate. Returns None if the batch lacks the
+        input and the loss can do without.
 
         Raises:
-            Problem: where the loss cannot do without.
+            Problem: if the loss needs a missing input.
         """
         reading = READABLE[what]
         if vectors is None and reading.made_of in ("vectors", "classes"):
@@ -162,12 +161,11 @@ class Batch:
         return getattr(_Readings(self, vectors, scores), what)()
 
     def lacks_positives(self, reads: Iterable[str]) -> bool:
-        """Whether a loss that reads these needs a positive pair where there is none."""
+        """Return whether a loss with these inputs needs a positive pair and the batch has none."""
         return len(self.positives) == 0 and any(READABLE[what].positives_only for what in reads)
 
     def lacking(self, reads: Iterable[str]) -> Problem | None:
-        """What is missing for a loss that reads these: a list, a teacher, a margin, a part of a
-        guide."""
+        """Return the problem of a missing input: lists, a teacher, margins, guide vectors."""
         if _lacks_guide(self.pairs) and any("guide_dimension" in READABLE[r].axes for r in reads):
             return self._unguided()
         needs = {need for what in reads for need in READABLE[what].needs}
@@ -182,16 +180,16 @@ class Batch:
         return None
 
     def _untaught(self) -> Problem:
-        """What of a teacher's scores is missing: all of them, or those of some pairs."""
+        """Return the problem of missing teacher scores: all of them, or those of some pairs."""
         pairs = self.pairs
-        given = pairs.teacher or ()
-        missing = [place for place, score in enumerate(given) if math.isnan(score)]
-        if len(missing) == len(given):
+        scores = pairs.teacher or ()
+        missing = [place for place, score in enumerate(scores) if math.isnan(score)]
+        if len(missing) == len(scores):
             return Problem("no_teacher", about="teacher")
         return _incomplete("teacher", pairs, missing)
 
     def _unguided(self) -> Problem:
-        """Which pairs have a sentence of which the guide has no vector."""
+        """Return the problem of pairs with a sentence that has no guide vector."""
         pairs, guide = self.pairs, self.pairs.guide
         assert guide is not None
         absent = np.isnan(guide[:, 0])
@@ -200,7 +198,7 @@ class Batch:
         return _incomplete("guide", pairs, missing)
 
     def _unlike_teacher(self) -> Problem | None:
-        """Why the vectors cannot be compared with a teacher's, number by number, if they cannot."""
+        """Return the problem of vectors that cannot be compared with a teacher's, if any."""
         if self.teacher_vectors is None:
             return Problem("no_teacher_vectors", about="teacher_vectors")
         own, taught = self.needed_vectors.shape[1], self.teacher_vectors.shape[1]
@@ -209,9 +207,9 @@ class Batch:
         return Problem("teacher_width", about="teacher_vectors", teacher=taught, width=own)
 
     def shares_sentences(self, reads: Iterable[str]) -> bool:
-        """Whether a sentence stands in several places of what a loss reads.
+        """Return whether a sentence stands in several places of the loss's inputs.
 
-        Where none does, each pair (each query, each key) can be moved by itself.
+        If none does, each pair (each query, each key) can be moved independently.
         """
         places: dict[str, Callable[[], Tensor]] = {
             "first": lambda: self.first,
@@ -230,7 +228,7 @@ class Batch:
         return bool(found) and bool((torch.cat(found).bincount() > 1).any())
 
     def axis(self, name: str, length: int) -> tuple[Tensor, Tensor] | None:
-        """The pair and the sentence (−1: none) behind each of `length` rows called `name`."""
+        """Return the pair and the sentence (−1: none) behind each of `length` rows of this name."""
         none = torch.full((length,), -1, device=self.labels.device)
         everyone = torch.arange(len(self), device=self.labels.device)
         shown = torch.cat([self.positives, self.others])
@@ -263,7 +261,7 @@ class Batch:
 
     @functools.cached_property
     def _first_pair_of(self) -> Tensor:
-        """The first pair each sentence stands in, [S]."""
+        """The first pair that contains each sentence, [S]."""
         found = np.full(len(self.classes), -1, dtype=np.int64)
         for place in reversed(range(len(self))):
             found[int(self.second[place])] = found[int(self.first[place])] = place
@@ -272,7 +270,7 @@ class Batch:
 
 @dataclass(frozen=True, eq=False)
 class _Readings:
-    """A method for each name of `losses.readings.READABLE`, of the tensors to differentiate."""
+    """Methods that build the tensors named in `losses.readings.READABLE`."""
 
     batch: Batch
     held: Tensor | None
@@ -301,7 +299,7 @@ class _Readings:
 
     @property
     def _within_reach(self) -> Tensor:
-        """The labels, all of which lie on the scale. Raises Problem where one does not."""
+        """The labels. Raises Problem if one lies outside the scale."""
         if problem := beyond_scale(self.batch.pairs.labels, self.batch.label_range):
             raise problem
         return self.batch.labels
@@ -350,7 +348,7 @@ class _Readings:
         return self._guide[self.batch.second[others]] if len(others) else None
 
     def targets(self) -> Tensor:
-        """A query's share of its own class's keys, alike for each."""
+        """Equal shares for all keys of a query's own class."""
         batch, own = self.batch, self.batch.positives
         of_queries, of_keys = (batch.classes[side[own]] for side in (batch.first, batch.second))
         alike = (of_queries[:, None] == of_keys).to(self.vectors.dtype)
@@ -439,26 +437,27 @@ class _Readings:
         return self.batch.classes
 
     def paired_classes(self) -> Tensor:
-        """The classes, where all their pairs against all sentences still make a matrix."""
+        """The classes. Raises Problem if their pairs against all sentences exceed the largest
+        matrix."""
         classes = self.batch.classes
         sizes = torch.bincount(classes)
         cells = int((sizes * (sizes - 1)).sum()) * len(classes)
-        if cells > MOST_TRIPLETS:
-            raise Problem("too_many_triplets", count=cells, most=grouped(MOST_TRIPLETS))
+        if cells > MAX_TRIPLETS:
+            raise Problem("too_many_triplets", count=cells, most=grouped(MAX_TRIPLETS))
         return classes
 
     def prototypes(self) -> Tensor:
         """The given matrix, or the mean of each class; not differentiated."""
-        classes, given = self.batch.classes, self.batch.rules.prototypes
+        classes, text = self.batch.classes, self.batch.rules.prototypes
         count, width = int(classes.max()) + 1, self.vectors.shape[1]
-        if given.strip():
-            return _matrix_from(given, count, width).to(self.vectors)
+        if text.strip():
+            return _matrix_from(text, count, width).to(self.vectors)
         members = torch.nn.functional.one_hot(classes, count).to(self.vectors)
         return (members.T @ self.vectors.detach()) / members.sum(dim=0)[:, None]
 
 
 def _even(vectors: Tensor) -> Tensor:
-    """A zero column more where the width is odd: AnglE halves it; no cosine changes."""
+    """Append a zero column if the width is odd, since AnglE halves it; cosines stay the same."""
     return pad(vectors, (0, vectors.shape[1] % 2))
 
 
@@ -489,12 +488,12 @@ _OF_COSINES = {
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
 def load_table(rows: tuple[tuple[str, str, str], ...]) -> tables.Table:
-    """The typed or uploaded rows, the good ones as pairs and the others with their reasons."""
+    """Parse the typed or uploaded rows into pairs and rejected rows with reasons."""
     return tables.from_rows(rows)
 
 
 def load_pairs(data: Data) -> Pairs:
-    """The pairs of the chosen source as they were corrected, before any encoder has seen them."""
+    """Return the pairs of the chosen source with corrections applied, not yet encoded."""
     pairs = source_pairs(data)
     if not data.corrections or not has_words(data):
         return pairs
@@ -505,7 +504,7 @@ def load_pairs(data: Data) -> Pairs:
 
 
 def source_pairs(data: Data) -> Pairs:
-    """The pairs of the chosen source as they are."""
+    """Return the pairs of the chosen source without corrections."""
     if data.source == "example":
         return textbook.load_example(data.example)
     if data.source == "random":
@@ -523,8 +522,8 @@ def source_pairs(data: Data) -> Pairs:
 
 
 def make_batch(data: Data, rules: Rules, models: Models | None = None) -> Batch:
-    """The batch of this data under these rules; the same choice is never computed twice. Its models
-    are found here where they were not before."""
+    """Return the batch of this data under these rules, cached by choice. Finds its models if none
+    are passed."""
     return _made(data, rules, find_models(data) if models is None else models)
 
 
@@ -534,7 +533,7 @@ def _made(data: Data, rules: Rules, models: Models) -> Batch:
 
 
 def batch_of(pairs: Pairs, data: Data, rules: Rules, models: Models) -> Batch:
-    """The batch of these pairs, with what gives the data its similarities."""
+    """Build the batch of these pairs with the similarities of the data's models."""
     vectors, orthogonal = _vectors_for(pairs, models)
     scores = pairs.scores
     if models.cross_encoder is not None:
@@ -544,12 +543,12 @@ def batch_of(pairs: Pairs, data: Data, rules: Rules, models: Models) -> Batch:
 
 
 def batch_of_scores(pairs: Pairs, rules: Rules) -> Batch:
-    """The batch of pairs that come with their scores, in vectors that have them as cosines."""
+    """Build a batch of scored pairs, with vectors whose cosines equal the scores."""
     return _under_rules(pairs, pairs.scores, _a_plane_each(pairs), True, rules)
 
 
 def batch_of_vectors(pairs: Pairs, vectors: np.ndarray, rules: Rules) -> Batch:
-    """The batch of pairs whose sentences have these vectors [S, D], in the pairs' order."""
+    """Build a batch from the vectors [S, D] of the pairs' sentences, in the pairs' order."""
     return _under_rules(pairs, None, vectors, False, rules)
 
 
@@ -591,26 +590,26 @@ def _on_device(rows: np.ndarray | None, dtype: torch.dtype, where: torch.device)
 
 
 def _incomplete(model: str, pairs: Pairs, missing: Sequence[int] | np.ndarray) -> Problem:
-    """That a second model says nothing of the pairs at these places: how many, and the first."""
+    """Return the problem of a second model without values for the `missing` pairs."""
     one = {side: shortened(getattr(pairs, side)[missing[0]]) for side in ("first", "second")}
     counts = {"without": len(missing), "count": len(pairs)}
     return Problem(f"{model}_incomplete", about=model, **counts, **one)
 
 
 def _lacks_guide(pairs: Pairs) -> bool:
-    """Whether a guide has vectors of some sentences and not of all."""
+    """Return whether a guide has vectors for some sentences only."""
     return pairs.guide is not None and bool(np.isnan(pairs.guide).any())
 
 
 def _finite_teacher(pairs: Pairs, dtype: torch.dtype, where: torch.device) -> Tensor | None:
-    """What the teacher gave each pair, if it gave every one something."""
+    """Return the teacher's scores if every pair has one."""
     if pairs.teacher is None or any(map(math.isnan, pairs.teacher)):
         return None
     return torch.tensor(pairs.teacher, dtype=dtype, device=where)
 
 
 def _vectors_for(pairs: Pairs, models: Models) -> tuple[np.ndarray | None, bool]:
-    """Vectors as encoded, as given, or built so that each pair's cosine is its given score."""
+    """Return encoded, given, or constructed vectors, and whether they were constructed."""
     if models.encoder is not None:
         return vectors_of(pairs.sentences, models.encoder), False
     if pairs.vectors is not None:
@@ -619,9 +618,9 @@ def _vectors_for(pairs: Pairs, models: Models) -> tuple[np.ndarray | None, bool]
 
 
 def _a_plane_each(pairs: Pairs) -> np.ndarray | None:
-    """Unit vectors in which pair i spans a plane of its own and has exactly its given cosine.
+    """Build unit vectors in which each pair spans its own plane and has exactly its given cosine.
 
-    None where no such vectors exist: a score outside −1..1, or a sentence in two pairs.
+    None if no such vectors exist: a score is outside −1..1, or a sentence is in two pairs.
     """
     scores = np.asarray(pairs.scores)
     if np.abs(scores).max() > 1 or len(pairs.sentences) != 2 * len(pairs):
@@ -635,7 +634,8 @@ def _a_plane_each(pairs: Pairs) -> np.ndarray | None:
 
 
 def _components(first: Tensor, second: Tensor, positive: Tensor, count: int) -> Tensor:
-    """Number the sentences that are joined by positive pairs alike: 0, 1, … by appearance."""
+    """Number the connected components of positive pairs 0, 1, … by appearance, one number a
+    sentence."""
     leader = list(range(count))
 
     def lead(sentence: int) -> int:

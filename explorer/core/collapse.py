@@ -1,4 +1,4 @@
-"""Along which part of its scale a loss lies above its collapse value."""
+"""The part of a loss's scale on which it lies above its value at collapse."""
 
 from __future__ import annotations
 
@@ -31,8 +31,9 @@ Standing = tuple[float, float | None]  # a loss, and its collapse value
 
 @dataclass(frozen=True)
 class Edge:
-    """The one value of `parameter` at which a loss ceases to be above its collapse value, and on
-    which `side` of it, "below" or "above"; both None where it is above all over the range."""
+    """The one value of `parameter` at which a loss stops being above its value at collapse, and the
+    `side` of it on which it is above ("below" or "above"); None for both if it is above everywhere.
+    """
 
     parameter: Parameter
     value: float | None = None
@@ -44,7 +45,7 @@ def is_above(loss: float, collapse: float) -> bool:
 
 
 def edge(e: Exploration) -> Edge | None:
-    """Where the loss of an exploration ceases to be above its collapse value."""
+    """Find the scale at which an exploration's loss stops being above its value at collapse."""
     scale = scale_of(e.spec)
     if scale is None:
         return None
@@ -80,7 +81,7 @@ def _edge(
 
 
 def scale_of(spec: LossSpec) -> Parameter | None:
-    """What sharpens the comparisons of a loss, if anything does."""
+    """Return the scale or temperature of a loss, None if it has neither."""
     sharpening = ("scale", "temperature", "sharpness")
     return next((p for p in numeric_parameters(spec) if p.role in sharpening), None)
 
@@ -88,10 +89,10 @@ def scale_of(spec: LossSpec) -> Parameter | None:
 def edge_along(
     spec: LossSpec, parameters: Mapping[str, Any], at: Callable[[Mapping[str, Any]], Standing]
 ) -> Edge | None:
-    """Search the range of the scale or temperature of a loss that is above its collapse value;
-    `at` says of parameters where it stands.
+    """Search the range of a loss's scale or temperature for the edge of the part above collapse.
 
-    None for a loss that has neither, and for one that does not cross its collapse value just once.
+    `at` compares the loss with its value at collapse at given parameters. None if the loss has
+    neither parameter, or does not cross its value at collapse exactly once.
     """
     scale = scale_of(spec)
     if scale is None:
@@ -139,11 +140,11 @@ def _crossings_if_convex(
     standing: Callable[[float], Standing],
     above_at: Callable[[float], bool],
 ) -> list[int] | None:
-    """Before which places of `values` the loss crosses its collapse value, from a few of them; None
-    where these do not show it.
+    """Return the crossings of the value at collapse, as places in `values`, from a few evaluations;
+    None if these do not decide it.
 
-    A loss that is convex in its scale crosses a constant once where it is above it at one end
-    alone, and never where it is above it at its gentlest and rises from there.
+    A loss that is convex in its scale crosses a constant once if it is above at one end only, and
+    never if it is above at its gentlest and rises from there.
     """
     if spec.convention or not isinstance(spec.form, CONVEX):
         return None

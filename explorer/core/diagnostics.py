@@ -1,4 +1,4 @@
-"""What the numbers of a trace mean: figures, heaviest terms, labels that look wrong."""
+"""Figures read off a trace: order, ranks, heaviest terms, suspicious labels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ACTIVE_SHARE = 0.9
 
 @dataclass(frozen=True)
 class Order:
-    """How far the scores follow the labels: counts over all pairs of pairs."""
+    """Agreement of scores with labels: counts over all pairs of pairs."""
 
     ordered: int
     violated: int
@@ -31,9 +31,9 @@ class Order:
 
 @dataclass(frozen=True)
 class Places:
-    """Where the right one stands among all that an anchor is compared with.
+    """Ranks of the right candidate among all that an anchor is compared with.
 
-    `kind` says what it looks for: its own "key", another of its "class", its "prototype".
+    `kind` is the target: the anchor's own "key", another sentence of its "class", its "prototype".
     `first` of the `anchors` have it nearer than every wrong one; `reciprocal` is the mean of
     1/rank.
     """
@@ -46,9 +46,9 @@ class Places:
 
 @dataclass(frozen=True)
 class Weights:
-    """How ∂loss/∂terms is spread over the terms. `shares` has their shape and sums to 1.
+    """Distribution of ∂loss/∂terms over the terms. `shares` has their shape and sums to 1.
 
-    `active` is how many terms carry ACTIVE_SHARE at least, `carried` what they carry.
+    The `active` heaviest terms together have a share of at least ACTIVE_SHARE, namely `carried`.
     """
 
     shares: Tensor
@@ -60,7 +60,7 @@ class Weights:
 
 @dataclass(frozen=True)
 class Term:
-    """One heavy term: its cell, its share of the weight, and the share up to and with it."""
+    """A heavy term: its cell, its share of the weight, and the share up to and with it."""
 
     cell: tuple[int, ...]
     value: float
@@ -70,7 +70,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Suspect:
-    """A pair whose label its score contradicts: how often, and which label its score would fit."""
+    """A pair whose label contradicts its score: how often, and the label that would fit."""
 
     pair: int
     rate: float
@@ -78,8 +78,8 @@ class Suspect:
 
 
 def order_of(batch: Batch) -> tuple[Order, list[Suspect]]:
-    """How a batch's scores follow its labels, and the pairs on which both disagree, the worst
-    first: those that stand on the wrong side of far more others than is usual."""
+    """Return how well scores follow labels, and the suspects, worst first: pairs out of order with
+    far more others than is usual."""
     found = contradictions(batch.plain_labels, batch.plain_scores)
     suspects = [
         Suspect(pair, float(found.rates[pair]), float(found.fitting[pair]))
@@ -89,20 +89,20 @@ def order_of(batch: Batch) -> tuple[Order, list[Suspect]]:
     return Order(found.ordered, found.violated, correlation), suspects
 
 
-def places_of(given: dict[str, Tensor | None], logits: Tensor | None = None) -> Places | None:
-    """Where the right key, class or prototype stands, for a loss that looks for one; else None.
+def places_of(inputs: dict[str, Tensor | None], logits: Tensor | None = None) -> Places | None:
+    """Rank the right key, class or prototype for a loss that looks for one; else return None.
 
-    `given` is what the loss reads, by its names in `losses.readings.READABLE`. Nearness is the
-    cosine; for prototypes it is what the loss itself compares, `logits`.
+    `inputs` are the loss's inputs by their names in `losses.readings.READABLE`. Nearness is the
+    cosine; for prototypes it is `logits`, which the loss itself compares.
     """
-    classes = given.get("classes", given.get("paired_classes"))
-    queries, keys, negatives = given.get("queries"), given.get("keys"), given.get("negatives")
-    embeddings, prototypes = given.get("embeddings"), given.get("prototypes")
+    classes = inputs.get("classes", inputs.get("paired_classes"))
+    queries, keys, negatives = inputs.get("queries"), inputs.get("keys"), inputs.get("negatives")
+    embeddings, prototypes = inputs.get("embeddings"), inputs.get("prototypes")
     if queries is not None and keys is not None:
         keys = keys if negatives is None else torch.cat((keys, negatives))
         near = cosine_matrix(queries, keys)
         right = torch.eye(*near.shape, dtype=torch.bool, device=near.device)
-        texts = [given.get(f"{side}_texts") for side in ("query", "key", "negative")]
+        texts = [inputs.get(f"{side}_texts") for side in ("query", "key", "negative")]
         of_queries, of_keys, of_others = texts
         if of_queries is not None and of_keys is not None:
             every = of_keys if of_others is None else torch.cat((of_keys, of_others))
@@ -122,7 +122,7 @@ def places_of(given: dict[str, Tensor | None], logits: Tensor | None = None) -> 
 
 
 def _places(kind: str, near: Tensor, right: Tensor) -> Places:
-    """A wrong one that is just as near stands before the right one: collapse is no success."""
+    """Rank the right candidate; a tie counts against it, so that collapse is no success."""
     found = right.any(dim=1)
     best = near.masked_fill(~right, -torch.inf).amax(dim=1)
     least = best - TIED * best.abs().clamp_min(1)  # logits are larger than cosines
@@ -132,7 +132,7 @@ def _places(kind: str, near: Tensor, right: Tensor) -> Places:
 
 
 def weights_of(trace: Trace, terms: str) -> Weights | None:
-    """The weight of each term: the size of the gradient at the step called `terms`."""
+    """Return the weight of each term: the absolute gradient at the step called `terms`."""
     step = trace.last(terms)
     if step is None or step.gradient is None:
         return None
@@ -142,7 +142,7 @@ def weights_of(trace: Trace, terms: str) -> Weights | None:
 
 
 def weights_in(gradient: Tensor, present: int) -> Weights:
-    """The same of a gradient at the terms, of which so many are `present`."""
+    """Return the weights of a gradient at the terms, of which `present` exist."""
     sizes = gradient.abs()
     total = sizes.sum()
     if not 0 < float(total) < math.inf:
@@ -158,13 +158,13 @@ def weights_in(gradient: Tensor, present: int) -> Weights:
     return Weights(shares, present, active, float(ranked[active - 1]), effective_count(heavy))
 
 
-def heaviest(trace: Trace, terms: str, weights: Weights, most: int = 20) -> list[Term]:
-    """The terms that weigh most, heaviest first; of equal weights the largest value first."""
+def heaviest(trace: Trace, terms: str, weights: Weights, count: int = 20) -> list[Term]:
+    """Return the terms with the largest weight, heaviest first; ties by larger value."""
     values, shares = trace.named(terms).value, weights.shares.flatten()
-    most = min(most, shares.numel())
-    least = shares.topk(most).values[-1:].sum()  # 0 where there are no terms
+    count = min(count, shares.numel())
+    least = shares.topk(count).values[-1:].sum()  # 0 where there are no terms
     tied = values.flatten().masked_fill(shares < least, -torch.inf)
-    chosen = tied.masked_fill(shares > least, torch.inf).topk(most).indices
+    chosen = tied.masked_fill(shares > least, torch.inf).topk(count).indices
     chosen = chosen[values.flatten()[chosen].argsort(descending=True, stable=True)]
     chosen = chosen[shares[chosen].argsort(descending=True, stable=True)]
     found = values.flatten()[chosen].tolist()
@@ -179,7 +179,7 @@ def heaviest(trace: Trace, terms: str, weights: Weights, most: int = 20) -> list
 
 
 def _cell(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Where the cell stands that is at this place of all, one row after the other."""
+    """Return the indices of the cell at this place in row-major order."""
     cell: list[int] = []
     for length in reversed(shape):
         place, along = divmod(place, length)
@@ -190,12 +190,12 @@ def _cell(place: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 def score_gradient(
     batch: Batch, spec: LossSpec, trace: Trace, scores: Tensor | None
 ) -> Tensor | None:
-    """∂L/∂s of each pair, [N]: by its own similarity, all others held. NaN of a pair that the loss
-    does not compare; None of a loss that has no such derivative.
+    """Return ∂L/∂s of each pair, [N], with all other similarities fixed. NaN for a pair that the
+    loss does not compare; None for a loss without such a derivative.
 
-    Of a loss that reads pair scores it is the gradient by them, `scores`. Of one that compares the
-    sentences of a batch it is that of its step `similarities`, summed over the cells in which the
-    two sentences of the pair stand.
+    For a loss of pair scores this is the gradient by `scores`. For a loss that compares the
+    sentences of a batch it is that of its step `similarities`, summed over the cells that hold the
+    two sentences of the pair.
     """
     if spec.reads_scores:
         return torch.zeros_like(batch.labels) if scores is None else scores
@@ -218,13 +218,13 @@ def score_gradient(
 
 
 def pair_gradient(batch: Batch, vectors: Tensor | None, scores: Tensor | None) -> Tensor:
-    """The gradient each pair feels along its own similarity, [..., N].
+    """Return the gradient of the loss along each pair's own similarity, [..., N].
 
-    `vectors` [..., S, D] and `scores` [..., N] are ∂L/∂vectors and ∂L/∂scores (None where the loss
-    does not depend on them), of one loss or of many on this batch. A loss on vectors is projected:
-    u_i and v_i are turned towards each other along the directions in which their cosine grows
-    fastest, and the answer is the change of the loss for each unit of cosine. Their similarities to
-    other sentences change with it, so that it is ∂L/∂s_i only where the loss sees s_i alone.
+    `vectors` [..., S, D] and `scores` [..., N] are ∂L/∂vectors and ∂L/∂scores (None if the loss
+    does not depend on them), of one loss or of many on this batch. A gradient by vectors is
+    projected: u_i and v_i are turned towards each other in the direction of fastest growth of their
+    cosine, and the result is the change of the loss per unit of cosine. Their similarities to other
+    sentences change too, so it equals ∂L/∂s_i only if the loss sees s_i alone.
     """
     felt = torch.zeros_like(batch.labels)
     if scores is not None:
@@ -240,7 +240,7 @@ def pair_gradient(batch: Batch, vectors: Tensor | None, scores: Tensor | None) -
 
 
 def rises(batch: Batch) -> tuple[Tensor, Tensor]:
-    """How the cosine of each pair grows with its first and with its second vector, [N, D] each."""
+    """Return the gradients of each pair's cosine by its first and second vector, [N, D] each."""
     lengths = batch.needed_vectors.norm(dim=1, keepdim=True).clamp_min(1e-12)
     directions = unit(batch.needed_vectors)
     first, second = directions[batch.first], directions[batch.second]

@@ -1,7 +1,7 @@
-"""Where label and score disagree: pairs that stand on the wrong side of far more others than usual.
+"""Pairs whose label and score disagree: out of order with far more others than usual.
 
-All of it is of plain arrays, labels and scores [N] in float64, in time that grows with N log N: of
-the batch that is explored, and of a whole file of a million pairs.
+Works on plain arrays, labels and scores [N] in float64, in O(N log N), for the explored batch and
+for files with a million pairs.
 """
 
 from __future__ import annotations
@@ -52,11 +52,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Contradictions:
-    """How scores follow labels. Of each pair, [N]: `wrong`, how many of the pairs with another
-    label it stands on the wrong side of, of how many, `against`; a tie in scores is not wrong.
-    `fitting` is the label that would fit: the one at its score's own rank among all labels, where
-    pairs of one score are ranked as their labels are.
-    """
+    """Agreement of scores with labels. For each pair, [N]: `wrong` counts the pairs with another
+    label that it is out of order with, of `against` comparisons; ties in scores are not wrong.
+    `fitting` is the label that would fit: the one at its score's rank among all labels, with pairs
+    of equal score ranked by their labels."""
 
     labels: np.ndarray
     scores: np.ndarray
@@ -66,7 +65,7 @@ class Contradictions:
 
     @property
     def ordered(self) -> int:
-        """How many comparisons there are; each is one of two pairs."""
+        """The number of comparisons of two pairs."""
         return int(self.against.sum()) // 2
 
     @property
@@ -80,25 +79,25 @@ class Contradictions:
 
     @cached_property
     def suspects(self) -> np.ndarray:
-        """The places of the pairs on which score and label disagree, the worst first: those that
-        contradict far more than is usual. `disagreement` says how many there would be anyway."""
+        """The places of pairs whose score and label disagree, worst first: those that contradict
+        far more than is usual. `disagreement` estimates how many to expect without wrong labels."""
         least = _least_rate(self.wrong.sum(), self.against.sum())
         found = np.flatnonzero((self.rates >= least) & (self.fitting != self.labels))
         return found[np.argsort(-self.rates[found], kind="stable")]
 
     @property
     def strong(self) -> np.ndarray:
-        """The first of the suspects: those that contradict at least STRONG_RATE."""
+        """The suspects with a rate of at least STRONG_RATE."""
         return self.suspects[self.rates[self.suspects] >= STRONG_RATE]
 
     def of_bulk(self) -> Contradictions:
-        """Compare with each other the `BULK` of the pairs that contradict least."""
+        """Compare the `BULK` of the pairs with the fewest contradictions among themselves."""
         bulk = np.argsort(self.rates, kind="stable")[: _bulk_of(len(self.labels))]
         return contradictions(self.labels[bulk], self.scores[bulk])
 
 
 def contradictions(labels: np.ndarray, scores: np.ndarray) -> Contradictions:
-    """Compare each pair with all that have another label."""
+    """Compare each pair with all pairs of another label."""
     scores = tied(scores)
     _, levels, counts = np.unique(labels, return_inverse=True, return_counts=True)
     order = np.lexsort((levels, scores))
@@ -109,7 +108,7 @@ def contradictions(labels: np.ndarray, scores: np.ndarray) -> Contradictions:
 
 
 def tied(scores: np.ndarray) -> np.ndarray:
-    """The scores with what only rounding parts at one value."""
+    """Return the scores with values merged that differ only by rounding."""
     step = TIED * float(np.abs(scores).max(initial=0.0))
     return np.round(scores / step) * step if step > 0 else scores
 
@@ -119,16 +118,16 @@ def _bulk_of(count: int) -> int:
 
 
 def _least_rate(wrong: np.ndarray | int, against: int) -> np.ndarray:
-    """The least remarkable share, where pairs contradict so many comparisons in all."""
+    """Return the smallest rate of contradictions that is remarkable, given the total rate."""
     return np.maximum(SUSPECT_FACTOR * (np.asarray(wrong) / max(int(against), 1)), SUSPECT_RATE)
 
 
 def _out_of_order(levels: np.ndarray) -> np.ndarray:
-    """Of each place in each row [D, N] of small whole numbers: how many larger ones stand before
-    it, and smaller ones after it.
+    """Count for each place in each row [D, N] of small integers the larger ones before it and the
+    smaller ones after it.
 
-    The places of a row are parted by the highest bit of their number, each part by the next one,
-    and so on: two places are counted at the first bit in which they differ.
+    Places are split by the highest bit of their number, each part by the next bit, and so on: two
+    places are counted at the first bit in which they differ.
     """
     rows, bits = len(levels), int(levels.max(initial=0)).bit_length()
     # In 32 bits, for a million places take their time by the bytes that are moved.
@@ -155,7 +154,7 @@ def _out_of_order(levels: np.ndarray) -> np.ndarray:
 
 
 def spearman(labels: np.ndarray, scores: np.ndarray) -> float | None:
-    """The rank correlation; None where there is nothing to rank."""
+    """Return the rank correlation; None if there is nothing to rank."""
     scores = tied(scores)
     if len(scores) < 2 or scores.min() == scores.max() or labels.min() == labels.max():
         return None
@@ -163,15 +162,14 @@ def spearman(labels: np.ndarray, scores: np.ndarray) -> float | None:
 
 
 def rank_correlation(one: np.ndarray, other: np.ndarray) -> float:
-    """Spearman's ρ of two rows of values [N], neither of them the same throughout."""
+    """Return Spearman's ρ of two rows of values [N], neither of them constant."""
     return float(np.corrcoef(mid_ranks(one), mid_ranks(other))[0, 1])
 
 
 def mid_ranks(values: np.ndarray) -> np.ndarray:
-    """The rank of each value [N], from 1: of equal ones each has the mean of theirs. All are NaN
-    where a value is.
+    """Return the rank of each value [N], from 1; ties share their mean rank. All NaN if a value is.
 
-    As `scipy.stats.rankdata`, whose module takes longer to load than most of what is ranked here.
+    Equals `scipy.stats.rankdata`, whose module takes longer to load than most inputs to rank.
     """
     if np.isnan(values).any():
         return np.full(len(values), np.nan)
@@ -182,9 +180,9 @@ def mid_ranks(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Disagreement:
-    """How many suspects a batch without a wrong label would have, by its correlation alone: the
-    mean over draws, and where CLEAN_SHARE of such batches lie. At most `most_strong` would be
-    strong, also where noise has heavy tails; of labels of two kinds, which are not judged, all."""
+    """Number of suspects expected in a batch without a wrong label, from its correlation alone: the
+    mean over draws, and the interval of CLEAN_SHARE of such batches. At most `most_strong` would be
+    strong, also under heavy-tailed noise; for binary labels, which are not judged, all."""
 
     expected: float
     low: int
@@ -193,24 +191,23 @@ class Disagreement:
 
 
 def disagrees(strong: int, usual: Disagreement | None) -> bool:
-    """Whether so many strong suspects are more than a batch without a wrong label has."""
+    """Return whether there are more strong suspects than in a batch without a wrong label."""
     return usual is not None and strong > usual.most_strong
 
 
 def _unheard(done: int, total: int) -> None:
-    """Nobody waits for it."""
+    """Ignore progress."""
 
 
 def disagreement(
     found: Contradictions, correlation: float | None, progress: Progress = _unheard
 ) -> Disagreement | None:
-    """Draw batches with these labels in which nothing but noise parts score and label; count their
-    suspects.
+    """Draw batches with these labels in which only noise separates score and label; count suspects.
 
-    The noise is even, and leaves this rank correlation: score and label are jointly normal but for
-    the grades of the label (a Gaussian copula). Strong suspects, where there are any, are counted
-    under noise of heavy tails as well, but for labels of two kinds, which are not judged. None
-    where the correlation is not above 0. `progress` hears of draws done and may raise to stop.
+    The noise is homogeneous and preserves this rank correlation: score and label are jointly normal
+    except for the grades of the label (a Gaussian copula). Strong suspects, if there are any, are
+    also counted under heavy-tailed noise, except for binary labels, which are not judged. None if
+    the correlation is not above 0. `progress` receives the draws done and may raise to stop.
     """
     if correlation is None or correlation <= 0:
         return None
@@ -235,8 +232,8 @@ def disagreement(
 
 @dataclass(frozen=True, eq=False)
 class _Grades:
-    """Labels [N] in ascending order and their numbers (`levels`), with how many pairs one of each
-    level is compared (`against`), and normal scores [N] of which labels are grades (`truth`)."""
+    """Labels [N] in ascending order as numbers (`levels`), the comparisons of a pair of each level
+    (`against`), and the normal scores [N] that the labels grade (`truth`)."""
 
     labels: np.ndarray
     levels: np.ndarray
@@ -244,12 +241,12 @@ class _Grades:
     truth: np.ndarray
 
     def drawn(self, share: float, noise: np.ndarray) -> np.ndarray:
-        """The levels in the order of scores that are this share of the truth, and noise [D, N]."""
+        """Draw levels in the order of scores made of this share of truth and of noise [D, N]."""
         return self.levels[np.argsort(share * self.truth + math.sqrt(1 - share**2) * noise, axis=1)]
 
     def suspects(self, seen: np.ndarray) -> np.ndarray:
-        """How many suspects, and how many strong ones, each draw has: [2, D]. `seen` are the levels
-        in the order of its scores [D, N], which are all different."""
+        """Count suspects and strong suspects of each draw: [2, D]. `seen` has the levels in the
+        order of the draw's scores [D, N], which are all different."""
         wrong = _out_of_order(seen)
         rates = wrong / np.maximum(self.against[seen], 1)
         least = _least_rate(wrong.sum(1), self.against[self.levels].sum())
@@ -257,7 +254,7 @@ class _Grades:
         return np.stack([suspect.sum(1), (suspect & (rates >= STRONG_RATE)).sum(1)])
 
     def bulk_share(self, seen: np.ndarray) -> float:
-        """The share of their comparisons that the bulk of the pairs contradict, over draws."""
+        """Return the mean rate of contradictions among the bulk of the pairs over draws."""
         rates = _out_of_order(seen) / np.maximum(self.against[seen], 1)
         count, is_bulk = _bulk_of(seen.shape[1]), np.zeros(seen.shape, dtype=bool)
         np.put_along_axis(is_bulk, np.argsort(rates, axis=1, kind="stable")[:, :count], True, 1)
@@ -292,7 +289,7 @@ def _heavy_noise(seed: int) -> Noise:
 def _counted(
     grades: _Grades, share: float, noise: Noise, draws: int, progress: Callable[[int], None]
 ) -> np.ndarray:
-    """How many suspects, and how many strong ones, each draw has: [2, D]."""
+    """Count suspects and strong suspects of each draw: [2, D]."""
     count, counts = len(grades.labels), []
     some = min(max(CELLS_AT_ONCE // max(count, 1), 1), draws)
     for start in range(0, draws, some):
@@ -303,26 +300,25 @@ def _counted(
 
 
 def _share_under_heavy_noise(grades: _Grades, found: Contradictions, correlation: float) -> float:
-    """The part of the truth in a score that the rank correlation leaves at least, or that lets the
-    bulk of the pairs contradict each other as much as those found: the larger one, as wrong labels
-    lower the correlation. Of many pairs, on some."""
+    """Return the part of truth in a score under heavy-tailed noise: the larger of two estimates, by
+    the rank correlation and by the contradictions among the bulk of the pairs, since wrong labels
+    lower the correlation. Large batches are sampled."""
     step = -(-len(grades.labels) // MANY)
     some = grades if step == 1 else _grades_of(grades.labels[step // 2 :: step])
     bulk, count = found.of_bulk(), len(some.labels)
-    wanted = bulk.violated / max(bulk.ordered, 1)
+    target_rate = bulk.violated / max(bulk.ordered, 1)
     noise = _heavy_noise(0)(min(max(MANY // count, 1), NOISE_DRAWS), count)
     low, high = 0.0, 1.0
     for _ in range(NOISE_STEPS):
         middle = (low + high) / 2
-        noisy = some.bulk_share(some.drawn(middle, noise)) > wanted
+        noisy = some.bulk_share(some.drawn(middle, noise)) > target_rate
         low, high = (middle, high) if noisy else (low, middle)
     return max(low, _share_by_correlation(some, correlation, lambda *_: noise))
 
 
 def _range_of(counts: np.ndarray, share: float = CLEAN_SHARE) -> tuple[int, int]:
-    """Where the count of another draw lies in this share of cases: between counts of many draws,
-    or, of few that are normal, in the interval for the next one. A few small counts scatter by at
-    least their root."""
+    """Return the interval of another draw's count with this probability: quantiles of many draws,
+    or the prediction interval of a few normal ones. Small counts scatter by at least their root."""
     edge = (1 - share) / 2
     if len(counts) >= DRAWS:
         ordered, beyond = np.sort(counts), round(edge * (len(counts) + 1))
@@ -335,10 +331,9 @@ def _range_of(counts: np.ndarray, share: float = CLEAN_SHARE) -> tuple[int, int]
     return max(0, math.floor(mean - reach)), math.ceil(mean + reach)
 
 
-def _share_by_correlation(grades: _Grades, wanted: float, noise: Noise) -> float:
-    """The part of the truth in a score at which score and label correlate as wanted: on the mean
-    over draws of this noise, or, of many pairs and even noise, in the limit, where chance leaves
-    nothing."""
+def _share_by_correlation(grades: _Grades, target: float, noise: Noise) -> float:
+    """Return the part of truth in a score at which score and label have the `target` correlation:
+    the mean over draws of this noise, or, for many pairs and homogeneous noise, the limit."""
     truth, count = grades.truth, len(grades.labels)
     ranks = mid_ranks(grades.labels)
     ranks -= ranks.mean()
@@ -352,7 +347,7 @@ def _share_by_correlation(grades: _Grades, wanted: float, noise: Noise) -> float
         return float((own @ ranks / (np.linalg.norm(own, axis=1) * spread)).mean())
 
     def limit(share: float) -> float:
-        """A score's share of scores below it, on the mean over its noise, against the ranks."""
+        """Correlate the mean rank of a score, over its noise, with the ranks of labels."""
         seen = torch.special.ndtr(torch.from_numpy(share * truth / math.sqrt(2 - share**2)))
         return float(seen.numpy() @ ranks) / (spread * math.sqrt(count / 12))
 
@@ -360,5 +355,5 @@ def _share_by_correlation(grades: _Grades, wanted: float, noise: Noise) -> float
     low, high = 0.0, 1.0
     for _ in range(12 if count <= MANY else 24):
         middle = (low + high) / 2
-        low, high = (middle, high) if correlation(middle) < wanted else (low, middle)
+        low, high = (middle, high) if correlation(middle) < target else (low, middle)
     return (low + high) / 2

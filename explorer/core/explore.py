@@ -42,10 +42,10 @@ SECONDS, CELL_SECONDS = 0.03, 3e-6
 
 @dataclass(frozen=True, eq=False)
 class Exploration:
-    """One loss on one batch: the trace, and what was read off it.
+    """A loss on a batch: its trace and all values derived from it.
 
-    `given` is what the loss read, by its own names; `definition` what was run, without what the
-    parameters and inputs leave out. What not everybody asks for is worked out when it is asked for.
+    `given` holds the loss's inputs by its own names, `definition` the specialised function that
+    ran. Values that not every caller needs are computed on first access.
     """
 
     scenario: Scenario
@@ -84,23 +84,23 @@ class Exploration:
 
     @functools.cached_property
     def floor(self) -> float | None:
-        """The least of scores of the kind that the batch has; None where that is not known."""
-        held = self._held_by_copies
-        return Bound(held) if held is not None and self.copies_hold_it_up else self._floor_alone
+        """The minimum for scores of the batch's kind; None if unknown."""
+        bound = self._held_by_copies
+        return Bound(bound) if bound is not None and self.copies_hold_it_up else self._floor_alone
 
     @functools.cached_property
     def _floor_alone(self) -> float | None:
-        """The floor without regard to what stands twice."""
+        """The minimum without regard to duplicate texts."""
         with torch.no_grad():
             return self.spec.floor(self.given, **self.parameters) if self.spec.floor else None
 
     @property
     def copies_hold_it_up(self) -> bool:
-        """Whether the loss cannot fall as low as without the copies among its negatives."""
-        held, alone = self._held_by_copies, self._floor_alone
-        if held is None:
+        """Return whether duplicates among the negatives raise the loss's minimum."""
+        minimum, alone = self._held_by_copies, self._floor_alone
+        if minimum is None:
             return False
-        return alone is None or held > alone + ROUNDING * abs(alone)
+        return alone is None or minimum > alone + ROUNDING * abs(alone)
 
     @functools.cached_property
     def _held_by_copies(self) -> float | None:
@@ -109,10 +109,10 @@ class Exploration:
 
     @property
     def floor_is_bound(self) -> bool:
-        """Whether the floor only bounds the loss, and perhaps no embedding reaches it.
+        """Return whether the minimum is only a bound that perhaps no embedding reaches.
 
-        It is the least where each pair can be moved by itself, in as many dimensions as it takes
-        for all pairs to lie equally far apart.
+        It is attained if each pair can be moved independently, in enough dimensions for all pairs
+        to lie equally far apart.
         """
         if self.floor is None:
             return False
@@ -129,7 +129,7 @@ class Exploration:
 
     @property
     def _crowded(self) -> bool:
-        """Whether the space is too small for a simplex with a corner for every pair."""
+        """Return whether the space is too small for a simplex with a corner for every pair."""
         vectors = self.batch.vectors
         if not self.spec.reads_vectors or vectors is None:
             return False
@@ -137,48 +137,47 @@ class Exploration:
 
     @functools.cached_property
     def same_text(self) -> Mapping[str, SameText]:
-        """The negatives of the same text, by the name of the loss, or of each loss of a sum, that
-        has negatives of the batch. One that reads no texts leaves none out."""
+        """Negatives with the same text, by the name of the loss or of each part of a sum that has
+        negatives from the batch. A loss that reads no texts excludes none."""
         return same_text_in(self.batch, self.trace, self.spec, self.parameters)
 
     @property
     def leaves_same_text_out(self) -> bool:
-        """Whether it is the rule that such negatives are no negatives."""
+        """Return whether the rules exclude such negatives."""
         return any(found.left_out for found in self.same_text.values())
 
     @property
     def same_text_left_out(self) -> bool:
-        """Whether there are such, and they are left out."""
+        """Return whether such negatives exist and are excluded."""
         return any(found.left_out and found.rows_with for found in self.same_text.values())
 
     @functools.cached_property
     def score_gradient(self) -> Tensor | None:
-        """∂L/∂s of each pair [N]; None of a loss that has none."""
+        """∂L/∂s of each pair [N]; None for a loss without it."""
         return diagnostics.score_gradient(
             self.batch, self.spec, self.trace, self.trace.gradients[0]
         )
 
     @property
     def disagreement(self) -> Disagreement | None:
-        """How many `suspects` the batch would have without a wrong label; None where it has none
-        to speak of, or no correlation."""
+        """The number of `suspects` expected without a wrong label; None without suspects or
+        correlation."""
         return _disagreement(self.batch) if self.suspects else None
 
     @property
     def is_projected(self) -> bool:
-        """Whether `pair_gradient` is a projection of the gradient by the sentence vectors; else it
-        is ∂L/∂s, as `score_gradient` is where the loss has one."""
+        """Return whether `pair_gradient` is projected from the gradient by vectors; else it is
+        ∂L/∂s."""
         return self.spec.reads_vectors
 
 
 def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Exploration:
     """Compute the chosen loss on the chosen batch, with every intermediate and gradient.
 
-    A `batch` of one's own takes the place of the scenario's data and rules. A scenario that was
-    resolved before is not resolved again.
+    A `batch` replaces the scenario's data and rules. A resolved scenario is not resolved again.
 
     Raises:
-        Problem: whatever the user can put right, from a bad parameter to an empty table.
+        Problem: for anything that the user can correct, from a bad parameter to an empty table.
     """
     jobs.check()
     found = resolve(scenario) if isinstance(scenario, Scenario) else scenario
@@ -194,14 +193,14 @@ def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Explor
     # and the pair scores made of them (or given).
     vectors = None if batch.vectors is None else batch.vectors.detach().requires_grad_()
     scores = scores_on(batch, vectors)
-    given = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
-    wanted = (scores,) if vectors is None else (scores, vectors)
-    definition = definition_at(spec.definition, {**given, **parameters})
-    called = accepted(definition, {**given, **parameters})
+    inputs = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
+    differentiated = (scores,) if vectors is None else (scores, vectors)
+    definition = definition_at(spec.definition, {**inputs, **parameters})
+    called = accepted(definition, {**inputs, **parameters})
     with own_faults(spec):
         traced = trace(
             definition,
-            wrt=wanted,
+            wrt=differentiated,
             through=spec.terms,
             parts=[(part.label, part.spec.definition) for part in parts_of(definition)],
             **called,
@@ -213,7 +212,7 @@ def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Explor
     weights = diagnostics.weights_of(traced, spec.terms)
     total = by_vectors if by_vectors is not None else by_scores
     order, suspects = _about(batch)
-    plain = {name: value.detach() for name, value in given.items() if value is not None}
+    plain = {name: value.detach() for name, value in inputs.items() if value is not None}
     return Exploration(
         scenario=scenario,
         spec=spec,
@@ -237,7 +236,7 @@ def explore(scenario: Scenario | Resolved, batch: Batch | None = None) -> Explor
 
 
 def seconds_for(pairs: int) -> float:
-    """What exploring so many pairs, and drawing it, takes at most of a processor, estimated."""
+    """Estimate an upper bound on processor seconds for exploring and drawing so many pairs."""
     return SECONDS + CELL_SECONDS * pairs**2
 
 
@@ -251,13 +250,13 @@ def _check_prefixes(spec: LossSpec, batch: Batch) -> None:
 
 
 def longest_prefix(spec: LossSpec) -> int:
-    """How many dimensions the part of a loss on prefixes sees that sees most; 0 of any other."""
+    """Return the dimensions of the longest prefix of a loss on prefixes; 0 for any other loss."""
     return int(max((part.prefix or 0 for part in spec.parts), default=0))
 
 
 def _score_kind(batch: Batch, scenario: Scenario, spec: LossSpec) -> str:
-    """What the pair scores of the batch are, by `losses.scores`: of vectors cosines, or the dot
-    products that a convention compares; of a cross-encoder, or beyond −1 and 1, logits."""
+    """Return the kind of the batch's pair scores (`losses.scores`): cosines or a convention's dot
+    products for vectors, logits for a cross-encoder or for values beyond −1 and 1."""
     scores = batch.given
     if scores is None:
         return spec.score if spec.score == "dot" else "cosine"
@@ -266,27 +265,27 @@ def _score_kind(batch: Batch, scenario: Scenario, spec: LossSpec) -> str:
 
 
 def scores_on(batch: Batch, vectors: Tensor | None) -> Tensor:
-    """The scores of the pairs as a tensor to differentiate by: of these vectors, or as given."""
+    """Return the pair scores as a tensor to differentiate by: from these vectors, or as given."""
     if batch.given is not None:
         return batch.given.detach().requires_grad_()
     return batch.scores_from(batch.needed_vectors if vectors is None else vectors)
 
 
 def _places(batch: Batch, spec: LossSpec, traced: Trace) -> Places | None:
-    """Where the right ones stand; anew for each picture only where the loss has a say in it."""
+    """Rank the right candidates; anew for each parameter only if the loss affects the ranks."""
     read = tuple(sorted(set(spec.reads.values())))
     if "prototypes" not in read:
         return _places_in(batch, read)
     compared = traced.last("logits") or traced.last("similarities")
-    given = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
-    return diagnostics.places_of(given, compared and compared.value)
+    inputs = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
+    return diagnostics.places_of(inputs, compared and compared.value)
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
 def _places_in(batch: Batch, read: tuple[str, ...]) -> Places | None:
     with torch.no_grad():
-        given = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
-        return diagnostics.places_of(given)
+        inputs = {what: batch.read(what, batch.vectors, batch.scores) for what in read}
+        return diagnostics.places_of(inputs)
 
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
@@ -303,6 +302,6 @@ def _disagreement(batch: Batch) -> Disagreement | None:
 
 @functools.lru_cache(maxsize=KEPT_BATCHES)
 def _about(batch: Batch) -> tuple[Order, list[Suspect]]:
-    """What does not depend on the loss is worked out once for a batch."""
+    """Cache values of a batch that do not depend on the loss."""
     with torch.no_grad():
         return diagnostics.order_of(batch)

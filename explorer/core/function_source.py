@@ -1,5 +1,7 @@
-"""The source of functions, read in one place for all that trace, list, shorten, write out and
-compare them. Trees are shared, so that nobody may change one."""
+"""Source of functions, read in one place for tracing, listing, shortening and comparing.
+
+Syntax trees are shared: do not change one.
+"""
 
 from __future__ import annotations
 
@@ -19,20 +21,22 @@ CACHED_FUNCTIONS = 1024
 
 @dataclass(frozen=True, eq=False)
 class FunctionSource:
-    """The text of a function, as if it stood at the left margin, and the number of its first line
-    in its file. The text is empty where no file has it: typed at a prompt, or built by exec."""
+    """Text of a function at the left margin, and the number of its first line in its file.
+
+    The text is empty if no file has it: typed at a prompt, or built by exec.
+    """
 
     text: str
     first_line: int
 
     @property
     def definition(self) -> ast.FunctionDef | None:
-        """The function's tree; None of a lambda, and where there is no text."""
+        """The function's tree; None for a lambda, or without text."""
         body = tree_of(self.text).body
         return body[0] if body and isinstance(body[0], ast.FunctionDef) else None
 
     def statement(self, line: int) -> tuple[int, str]:
-        """Return the first line, and the text, of the simple statement that a line is of."""
+        """Return the first line and the text of the simple statement that contains a line."""
         for start, end, text in reversed(self._statements):
             if start <= line <= end:
                 return start, textwrap.dedent(text)
@@ -68,8 +72,8 @@ def source_of(code: CodeType) -> FunctionSource:
 
 @functools.lru_cache(maxsize=8 * CACHED_FUNCTIONS)
 def tree_of(text: str) -> ast.Module:
-    """Return the tree of a listing or a statement; an empty one of what is none by itself, such as
-    a lambda inside a larger expression."""
+    """Return the tree of a listing or statement; an empty one if it does not parse by itself, such
+    as a lambda inside a larger expression."""
     try:
         return parsed(text)
     except SyntaxError:

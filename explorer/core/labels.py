@@ -10,7 +10,7 @@ from losses.labels import Ends, holds
 
 
 def beyond_scale(labels: Sequence[float], label_range: Ends) -> Problem | None:
-    """What is wrong with a label [N] that lies outside the scale; None where all lie on it."""
+    """Return the problem of a label [N] outside the scale; None if all lie on it."""
     for label in (min(labels), max(labels)):
         if not holds(label_range, label, label):
             low, high = map(display_number, label_range)

@@ -1,10 +1,10 @@
-"""The formula of one cell with its numbers, for every cell of a step at once.
+"""Formulas with the numbers of a cell, for every cell of a step at once.
 
-A `Symbol.live` is LaTeX with references in «…». A reference is a Python expression of the steps
-and parameters at the cell's place: row r and column c, or place r of a vector, and level l where
-matrices are stacked. It may run over all that is left of a step: «Σ exp terms[r]»,
-«Σ logits[r] where positives[r]», «max distances[r]», «min distances[r]» name the few that count
-most and sum up the others. «r» and «c» alone are the names of the row and the column.
+A `Symbol.live` is LaTeX with references in «…». A reference is a Python expression of the steps and
+parameters at the cell's place: row r and column c, or place r of a vector, and level l of stacked
+matrices. It may run over all that is left of a step: «Σ exp terms[r]», «Σ logits[r] where
+positives[r]», «max distances[r]», «min distances[r]» list the largest contributions and sum up the
+others. «r» and «c» alone are the names of the row and the column.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from torch import Tensor
 from losses.spec import ParameterValue
 
 # So many terms of a sum are written out; the others are one number.
-MOST_PARTS = 3
+MAX_TERMS_WRITTEN = 3
 REFERENCE = re.compile("«([^»]+)»")
 NAMES = ("r", "c")
 _OVER = re.compile(r"(Σ exp|Σ|max|min) (.+?)(?: where (.+))?")
@@ -35,9 +35,12 @@ _FUNCTIONS = {
 
 @dataclass(frozen=True, eq=False)
 class Over:
-    """What a reference runs over: its `kind` ("Σ exp", "Σ", "max", "min"), the `places` [rows or 1,
-    columns or 1, parts] of the terms that are written out (−1: there are no more), and of the
-    others how many they are (`left`) and what they come to (`rest`, of "Σ exp" its logarithm)."""
+    """The terms that a reference runs over.
+
+    `kind` is "Σ exp", "Σ", "max" or "min"; `places` [rows or 1, columns or 1, parts] are the terms
+    written out (−1: no more); `left` counts the others and `rest` is their sum (for "Σ exp" its
+    logarithm).
+    """
 
     kind: str
     places: Tensor
@@ -47,11 +50,11 @@ class Over:
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
-    """What stands for one reference: `values` [rows or 1, columns or 1, parts].
+    """Values of one reference: `values` [rows or 1, columns or 1, parts].
 
-    `of` is the step or parameter it was read from, `at` what of the matrix shown it belongs to:
-    "row", "column", "cell", or "" for all of it. A reference that runs over terms says what it
-    runs `over`.
+    `of` is the step or parameter they come from, `at` the part of the matrix they belong to: "row",
+    "column", "cell", or "" for all of it. `over` describes the terms of a reference that runs over
+    several.
     """
 
     of: str
@@ -61,61 +64,63 @@ class Numbers:
 
 
 def live_formula(live: str | Mapping[str, str], parameters: Mapping[str, ParameterValue]) -> str:
-    """The live formula that these parameters call for; "" where there is none."""
+    """Return the live formula for these parameters; "" if there is none."""
     if isinstance(live, str):
         return live
     # The conditions are those of our own `LossSpec`s, as the references are.
-    known = _Chosen(parameters)
-    holds = (said for when, said in live.items() if not when or eval(when, {}, known))
+    named = _Chosen(parameters)
+    holds = (formula for when, formula in live.items() if not when or eval(when, {}, named))
     return next(holds, "")
 
 
 class _Chosen(dict):
-    """Parameters by name; one that the loss does not have is None."""
+    """Parameters by name; None for one that the loss does not have."""
 
     def __missing__(self, name: str) -> None:
         return None
 
 
 def references(live: str) -> Iterator[str]:
-    """The references of a live formula that numbers are needed for."""
+    """Yield the references of a live formula that need numbers."""
     return (found for found in REFERENCE.findall(live) if found not in NAMES)
 
 
-def numbers_of(reference: str, index: Mapping[str, Tensor], known: Mapping[str, object]) -> Numbers:
-    """Work a reference out for every cell shown.
+def numbers_of(
+    reference: str, index: Mapping[str, Tensor], values: Mapping[str, object]
+) -> Numbers:
+    """Evaluate a reference for every cell shown.
 
-    `index` has the places l, r and c that there are, in shapes that make [rows, columns] of them
-    together; `known` has the steps and parameters by name.
+    `index` has the places l, r and c in shapes that broadcast to [rows, columns]; `values` has the
+    steps and parameters by name.
     """
     over = _OVER.fullmatch(reference)
     kind, expression, where = over.groups() if over else ("", reference, None)
-    scope = _Scope(index, known)
-    values = scope.worked_out(expression, runs_over=bool(over))
+    scope = _Scope(index, values)
+    term_values = scope.worked_out(expression, runs_over=bool(over))
     of, at = scope.of, scope.at
     if not over:
-        return Numbers(of, at, values)
-    present = ~values.isneginf()
+        return Numbers(of, at, term_values)
+    present = ~term_values.isneginf()
     if where:
         present = present & (scope.worked_out(where, runs_over=True) > 0)
-    weight = {"Σ": values.abs(), "min": -values}.get(kind, values)
-    most = min(MOST_PARTS, values.shape[-1])
-    order, places = weight.masked_fill(~present, -torch.inf).topk(most)
+    weight = {"Σ": term_values.abs(), "min": -term_values}.get(kind, term_values)
+    count = min(MAX_TERMS_WRITTEN, term_values.shape[-1])
+    order, places = weight.masked_fill(~present, -torch.inf).topk(count)
     others = present.scatter(-1, places, False)
     if kind == "Σ exp":
-        rest = values.masked_fill(~others, -torch.inf).logsumexp(dim=-1)
+        rest = term_values.masked_fill(~others, -torch.inf).logsumexp(dim=-1)
     else:
-        rest = values.masked_fill(~others, 0).sum(dim=-1)
-    written = places.masked_fill(order.isneginf(), -1)
-    over_terms = Over(kind, written, others.sum(dim=-1), rest)
-    return Numbers(of, at, values.gather(-1, places), over_terms)
+        rest = term_values.masked_fill(~others, 0).sum(dim=-1)
+    places_written = places.masked_fill(order.isneginf(), -1)
+    over_terms = Over(kind, places_written, others.sum(dim=-1), rest)
+    return Numbers(of, at, term_values.gather(-1, places), over_terms)
 
 
 class _Scope(dict):
-    """The names an expression may use, and which of them it used."""
+    """The names available to an expression; records which ones it uses."""
 
-    def __init__(self, index: Mapping[str, Tensor], known: Mapping[str, object]) -> None:
-        super().__init__({**known, **index})
+    def __init__(self, index: Mapping[str, Tensor], values: Mapping[str, object]) -> None:
+        super().__init__({**values, **index})
         self._index, self._used = index, []
 
     def __getitem__(self, name: str) -> object:
@@ -124,7 +129,8 @@ class _Scope(dict):
         return found
 
     def worked_out(self, expression: str, *, runs_over: bool) -> Tensor:
-        """[rows or 1, columns or 1, terms]; one term, unless the reference runs over them."""
+        """Evaluate to [rows or 1, columns or 1, terms]; one term unless the reference runs over
+        them."""
         # The expressions are those of our own `LossSpec`s, beside the definitions they explain.
         values = torch.as_tensor(eval(expression, _FUNCTIONS, self)).cpu().double()
         if not self._index.keys() & set(self._used):
@@ -133,9 +139,9 @@ class _Scope(dict):
 
     @property
     def of(self) -> str:
-        """What the number was read from: a switch only says from where."""
-        held = [n for n in self._used if n not in self._index and not isinstance(self.get(n), bool)]
-        return held[0] if held else ""
+        """The name of the step or parameter read; a switch only selects one."""
+        used = [n for n in self._used if n not in self._index and not isinstance(self.get(n), bool)]
+        return used[0] if used else ""
 
     @property
     def at(self) -> str:

@@ -1,4 +1,4 @@
-"""The losses by any of their names, with a sentence for a name that is no loss's."""
+"""Lookup of losses by any of their names, with a sentence for an unknown name."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ OFF = ("off", "none", "null")  # how a person writes that a parameter is off
 
 
 class AmbiguousLoss(Problem):
-    """A name by which several losses go, or several conventions of one."""
+    """A name shared by several losses, or by several conventions of one."""
 
 
 def losses_called(name: str) -> list[LossSpec]:
-    """The losses that go by this name (`Registry.all_called`). Raises Problem where none does."""
+    """Return the losses with this name (`Registry.all_called`). Raises Problem if there is none."""
     try:
         return LOSSES.all_called(name)
     except aliases.LossNameError as refused:
@@ -27,12 +27,12 @@ def losses_called(name: str) -> list[LossSpec]:
 
 
 def loss_called(name: str, library: str = "") -> tuple[str, str]:
-    """The one loss that goes by this name and its convention (`Registry.called`).
+    """Return the one loss with this name and its convention (`Registry.called`).
 
     Raises:
-        Problem: where no loss does, or a class of sentence-transformers that is no loss here, such
-            as its cross-encoders' CrossEntropyLoss, is meant.
-        AmbiguousLoss: where several do, or several conventions.
+        Problem: if there is none, or the name means a class of sentence-transformers without a loss
+            here, such as its cross-encoders' CrossEntropyLoss.
+        AmbiguousLoss: if there are several losses or conventions.
     """
     if other := class_of_trainer(name, library):
         raise other.said(name[: aliases.QUOTED])
@@ -50,31 +50,30 @@ def _problem_of(refused: aliases.LossNameError, name: str) -> Problem:
         is_shared = aliases.last_part(name) in aliases.SHARED_CLASSES
         key = "loss_shared" if is_shared else "loss_of_several"
         return AmbiguousLoss(key, about="loss", name=refused.name, close=close)
-    said = {"name": refused.name, "loss": refused.loss, "known": "; ".join(refused.choices)}
-    return AmbiguousLoss("loss_ambiguous", about="loss", **said)
+    values = {"name": refused.name, "loss": refused.loss, "known": "; ".join(refused.choices)}
+    return AmbiguousLoss("loss_ambiguous", about="loss", **values)
 
 
 def as_registered(loss: str, convention: str = "", library: str = "") -> tuple[str, str]:
-    """The loss as the registry has it, and its convention by the name of today.
+    """Return the loss's name in the registry, and the current name of its convention.
 
-    A class or a function of a library is the loss under the convention of that library, unless
-    another one is named. What no loss goes by, or several do, stays as it is: whoever computes it
-    refuses it.
+    A class or function of a library selects that library's convention unless another one is named.
+    An unknown or ambiguous name is returned unchanged and refused when it is computed.
 
-    Raises Problem for a class of sentence-transformers that is no loss here.
+    Raises Problem for a class of sentence-transformers without a loss here.
     """
     if not convention and (other := class_of_trainer(loss, library)):
         raise other.said(loss[: aliases.QUOTED])
     try:
-        name, own = LOSSES.called(loss, library)
+        name, of_name = LOSSES.called(loss, library)
     except aliases.LossNameError:
         return (registered_loss(loss) if convention else without_blanks(loss)), convention
-    return name, LOSSES[name].present(convention) if convention else own
+    return name, LOSSES[name].present(convention) if convention else of_name
 
 
 def name_as_registered(chosen: Any, library: str = "") -> None:
-    """Replace the `loss`, the `convention` and the `parameters` of a frozen dataclass by what they
-    are called today: `as_registered`, and None for each parameter that is off."""
+    """Replace `loss`, `convention` and `parameters` of a frozen dataclass by their current names
+    (`as_registered`), and each parameter that is off by None."""
     loss, convention = as_registered(chosen.loss, chosen.convention, library)
     object.__setattr__(chosen, "loss", loss)
     object.__setattr__(chosen, "convention", convention)
@@ -84,10 +83,10 @@ def name_as_registered(chosen: Any, library: str = "") -> None:
 def _with_off(
     loss: str, parameters: Mapping[str, object] | Sequence[tuple[str, object]]
 ) -> tuple[tuple[str, object], ...]:
-    """The parameters, None for each that is off: also where it is off as text, or has the number
-    that stood for off in links, runs and calls of earlier versions."""
-    known = LOSSES[loss].parameters if parameters and loss in LOSSES else ()
-    former = {one.name: one.former_off for one in known if one.on_value is not None}
+    """Return the parameters with None for each that is off, be it as text or as the number that
+    stood for off in links, runs and calls of earlier versions."""
+    accepted = LOSSES[loss].parameters if parameters and loss in LOSSES else ()
+    former = {one.name: one.former_off for one in accepted if one.on_value is not None}
     return tuple(
         (name, None if name in former and _is_off(value, former[name]) else value)
         for name, value in dict(parameters).items()
@@ -99,8 +98,8 @@ def _is_off(value: object, former: float | None) -> bool:
 
 
 def registered_loss(loss: str) -> str:
-    """The loss as the registry has it, whatever its convention; as it stands where no loss goes by
-    that name, or several do."""
+    """Return the loss's name in the registry, whatever its convention; unchanged if unknown or
+    ambiguous."""
     try:
         found = LOSSES.all_called(loss)
     except aliases.LossNameError:
@@ -109,7 +108,7 @@ def registered_loss(loss: str) -> str:
 
 
 def not_registered(loss: str) -> Problem:
-    """Why a loss is not computed: no loss goes by this name, or it may be several."""
+    """Return the problem of a loss that is not computed: unknown, or ambiguous."""
     try:
         loss_called(loss)
     except AmbiguousLoss as problem:
@@ -120,32 +119,35 @@ def not_registered(loss: str) -> Problem:
 
 
 def unknown_loss(name: str, *, by_any: bool = False) -> Problem:
-    """That no loss goes by this name: why, and what is nearest, of a class that is none here; else
-    with those that are written much like it, or all that there are. With `by_any`, where all names
-    are understood, these are offered as they are written, else the registry's."""
+    """Return the problem of an unknown loss, with the related class, similar names, or all names.
+
+    With `by_any`, similar names of every kind are offered, otherwise those of the registry.
+    """
     called = name.strip()[: aliases.QUOTED]
-    if akin := related_class_called(called):
-        return akin.said(called)
+    if related := related_class_called(called):
+        return related.said(called)
     if close := close_names(called) if by_any else close_losses(called):
         return Problem("unknown_loss_close", about="loss", name=called, close=", ".join(close))
     return Problem("unknown_loss", about="loss", name=called, known=", ".join(LOSSES))
 
 
 def close_names(name: str) -> list[str]:
-    """Up to three names that are written much like this one, the likest first, each of another
-    loss: of the registry, of papers, of libraries' classes."""
-    return [written for written, _ in aliases.closest(name, LOSSES.known())]
+    """Return up to three similar names, best first, each of another loss: of the registry, of
+    papers, of libraries' classes."""
+    return [candidate for candidate, _ in aliases.closest(name, LOSSES.known())]
 
 
 def close_losses(name: str) -> list[str]:
-    """The losses of these names, as the registry has them."""
+    """Return the losses with similar names, as the registry has them."""
     return [loss for _, loss in aliases.closest(name, LOSSES.known())]
 
 
 def other_names() -> list[tuple[str, str, str]]:
-    """Each other name of each loss, of papers and of libraries' classes and functions, the loss,
-    and the convention that the name selects, "" where it selects none, or several. Names with a
-    module stand last, so that a bare name is not taken for one of them."""
+    """Return (other name, loss, convention) for names from papers and libraries.
+
+    The convention is "" if the name selects none, or several. Names with a module are last, so that
+    a bare name is not taken for one of them.
+    """
     found = []
     for spec in LOSSES.known():
         classes = (aliases.classes_named(one) for one in spec.conventions)

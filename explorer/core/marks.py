@@ -1,5 +1,4 @@
-"""What is marked at single pairs of a batch: a text that another pair holds too, and what an
-example holds on purpose."""
+"""Marks on single pairs of a batch: duplicate texts, and known faults of an example."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ Side = Literal["first", "second"]
 
 @dataclass(frozen=True)
 class SharedText:
-    """A sentence of a pair that another pair holds too, and the first one that does."""
+    """A sentence of a pair that another pair also has, and the first such pair."""
 
     pair: int
     side: Side
@@ -29,8 +28,8 @@ class SharedText:
 
 @dataclass(frozen=True)
 class Planted:
-    """What an example holds on purpose at a pair: a wrong label, or a second sentence that would
-    also be right for the first one of the pair `other`, of which no label knows."""
+    """A known fault of an example's pair: a wrong label, or a second sentence that would also be
+    right for the first sentence of the pair `other`, without a label that says so."""
 
     pair: int
     kind: Literal["mislabelled", "hidden"]
@@ -38,28 +37,27 @@ class Planted:
 
 
 def same_texts(batch: Batch, data: Data) -> list[SharedText]:
-    """The sentences that stand in several pairs, in the order of the batch; texts are compared as
-    `sources.pairs.text_numbers` does. Names of numbers are no texts.
+    """Return the sentences that several pairs have, in batch order; names of numbers do not count.
 
-    First sentences are held against each other between positive pairs alone: with a pair that is
-    none they make a list. Of lists (most first sentences have several labels) they are not: there
-    each stands in many pairs by design.
+    Texts are compared as `sources.pairs.text_numbers` does. First sentences are compared among
+    positive pairs only, since with other pairs they form a list. They are not compared at all if
+    the batch consists of lists (most first sentences have several labels).
     """
     if not has_words(data):
         return []
     texts = batch.texts.cpu().numpy()
     first, second = (texts[place].tolist() for place in batch.pairs.positions)
-    asking = [] if _are_lists(first, batch.pairs.labels) else batch.positives.tolist()
-    queries, everyone = set(asking), range(len(batch))
+    queries_compared = [] if _are_lists(first, batch.pairs.labels) else batch.positives.tolist()
+    queries, everyone = set(queries_compared), range(len(batch))
     of_queries, of_first, of_second = (
         _first_two(side, pairs)
-        for side, pairs in ((first, asking), (first, everyone), (second, everyone))
+        for side, pairs in ((first, queries_compared), (first, everyone), (second, everyone))
     )
     found = []
     for pair in everyone:
-        beside = of_queries if pair in queries else {}
+        of_first_here = of_queries if pair in queries else {}
         sides: tuple[tuple[Side, int, dict[int, list[int]]], ...] = (
-            ("first", first[pair], beside),
+            ("first", first[pair], of_first_here),
             ("second", second[pair], of_first),
         )
         for side, text, firsts in sides:
@@ -73,28 +71,32 @@ def same_texts(batch: Batch, data: Data) -> list[SharedText]:
 
 
 def _are_lists(first: Sequence[int], labels: Sequence[float]) -> bool:
-    """Whether most first sentences, by the numbers of their texts, have several labels."""
-    given: dict[int, set[float]] = {}
+    """Return whether most first sentences, numbered by text, have several labels."""
+    labels_of: dict[int, set[float]] = {}
     for text, label in zip(first, labels, strict=True):
-        given.setdefault(text, set()).add(label)
-    return 2 * sum(len(its) > 1 for its in given.values()) > len(given)
+        labels_of.setdefault(text, set()).add(label)
+    return 2 * sum(len(its) > 1 for its in labels_of.values()) > len(labels_of)
 
 
 def _first_two(texts: Sequence[int], pairs: Iterable[int]) -> dict[int, list[int]]:
-    """Of each text the first two of these pairs that have it on this side: of any pair, the first
-    other one is among them."""
-    held: dict[int, list[int]] = {}
+    """Return the first two of these pairs for each text on this side.
+
+    Two suffice: for any pair, the first other one is among them.
+    """
+    pairs_of: dict[int, list[int]] = {}
     for pair in pairs:
-        its = held.setdefault(texts[pair], [])
+        its = pairs_of.setdefault(texts[pair], [])
         if len(its) < 2:
             its.append(pair)
-    return held
+    return pairs_of
 
 
 def planted(pairs: Pairs, data: Data) -> list[Planted]:
-    """What a textbook example knows of its pairs beyond their labels, at the places that they have
-    where some were left out. A label that was corrected is the example's no more; nor is a hidden
-    positive one without the pair that it would also be right for."""
+    """Return the known faults of a textbook example, at the places that the remaining pairs have.
+
+    A corrected label is no longer the example's; a hidden positive needs the pair that it would
+    also be right for.
+    """
     if data.source != "example":
         return []
     example, whole = EXAMPLES[data.example], source_pairs(data)
@@ -114,8 +116,7 @@ def planted(pairs: Pairs, data: Data) -> list[Planted]:
 
 
 def said_by_teacher(pairs: Pairs) -> list[float | None] | None:
-    """What a teacher gave each pair; None for a pair that it says nothing of, and in place of the
-    list where there is no teacher."""
+    """Return the teacher's score of each pair, None for a missing one; None without a teacher."""
     if pairs.teacher is None:
         return None
     return [None if math.isnan(score) else score for score in pairs.teacher]

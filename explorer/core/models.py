@@ -1,4 +1,4 @@
-"""The models that give a scenario's data their vectors and scores, each found once."""
+"""The models that provide vectors and scores for a scenario's data, each located once."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from explorer.sources.pairs import Pairs
 
 @dataclass(frozen=True)
 class Models:
-    """The models that have to be asked: None for one that is not chosen, for sentences that only
-    name numbers, and where the textbook brings its vectors."""
+    """The models to run: None if not chosen, for sentences that only name numbers, and if the
+    textbook has vectors."""
 
     encoder: Encoder | None = None
     cross_encoder: Encoder | None = None
@@ -31,9 +31,9 @@ class Models:
 
 
 def find_models(data: Data, with_scores: bool = False) -> Models:
-    """Return the models of this data; of pairs that come `with_scores` only the second ones.
+    """Return the models of this data; for pairs `with_scores` only guide and teacher.
 
-    Raises Problem where one of them cannot be used, or its owner has to agree first.
+    Raises Problem if one cannot be used, or needs its owner's consent first.
     """
     words, crosses = has_words(data), data.cross_encoder and data.source != "random"
     is_encoded = with_scores or not words or _brings_vectors(data)
@@ -48,15 +48,15 @@ def find_models(data: Data, with_scores: bool = False) -> Models:
 
 
 def has_words(data: Data) -> bool:
-    """Return whether the sentences mean something to an encoder, or only name given numbers."""
+    """Return whether the sentences are text for an encoder rather than names of given numbers."""
     if data.source == "example":
         return textbook.example_called(data.example).encodable
     return data.source == "table"
 
 
 def encoder_of(data: Data) -> str:
-    """Return the name of the encoder that made the vectors of these data: of an example under the
-    default encoder, the one whose vectors it brings."""
+    """Return the name of the encoder of these data's vectors; for an example under the default
+    encoder the one that made its stored vectors."""
     brought = textbook.example_called(data.example).encoder if _brings_vectors(data) else ""
     return brought or data.encoder
 
@@ -86,10 +86,10 @@ def scores_of(first: Sequence[str], second: Sequence[str], cross_encoder: Encode
 
 
 def with_second_models(pairs: Pairs, data: Data, models: Models) -> Pairs:
-    """Return the pairs with what the chosen guide and teacher say of them; of sentences that only
-    name numbers, these say nothing.
+    """Return the pairs with the values of the chosen guide and teacher; unchanged if the sentences
+    only name numbers.
 
-    Raises Problem where such a model cannot be used.
+    Raises Problem if such a model cannot be used.
     """
     if models.teacher is not None:
         with about_model("teacher"), all_cores():
@@ -109,8 +109,8 @@ def with_second_models(pairs: Pairs, data: Data, models: Models) -> Pairs:
 
 @contextlib.contextmanager
 def about_model(role: str) -> Iterator[None]:
-    """Say of a model that cannot be used that it is this one, and not the scenario's encoder; what
-    its owner has to agree to stays that."""
+    """Name this model, rather than the scenario's encoder, in a problem, except where its owner's
+    consent is missing."""
     try:
         yield
     except Problem as problem:

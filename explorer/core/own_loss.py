@@ -1,7 +1,7 @@
-"""A user's own loss, from a Python file, as one more entry of the registry.
+"""A user's own loss from a Python file, as one more entry of the registry.
 
-The file is looked at whenever the loss is asked for (`renew`), and read again where it changed.
-Where the page may, it is edited there (`write`).
+Each use checks the file (`renew`) and reads it again if it changed. Where allowed, the page edits
+it (`write`).
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ MOST_BYTES = 2**20
 
 @dataclass
 class OwnLoss:
-    """A loss of one's own: its `function` in the file at `path`, and what was last read there.
+    """A user's loss: its `function` in the file at `path`, and the state of the last reading.
 
-    `stamp` is what the system says of a file that changes with it, `digest` names the content that
-    was read, at `read_at` (seconds since 1970); `problem` is why it could not be used.
+    `stamp` is the file's system status, which changes with it, `digest` identifies the content read
+    at `read_at` (seconds since 1970); `problem` is the reason if it could not be used.
     """
 
     path: Path
@@ -62,10 +62,10 @@ _editor = {"host": ""}
 
 
 def add_own_loss(place: str) -> LossSpec:
-    """Load `file.py:function` and register it; what the file says of itself is used.
+    """Load `file.py:function` and register it.
 
-    The file may hold a `LossSpec` for the function; without one, arguments are matched by name
-    and keyword-only numbers become sliders. The file is run: only ever one's own.
+    The file may hold a `LossSpec` for the function; without one, arguments are matched by name and
+    keyword-only numbers become sliders. The file is executed, so it must be the user's own.
 
     Raises:
         Problem: if there is no such file or function, or its arguments cannot be filled.
@@ -83,15 +83,15 @@ def add_own_loss(place: str) -> LossSpec:
 
 
 def own_loss(name: str) -> OwnLoss | None:
-    """What is known of the loss of this name, if it is one's own."""
+    """Return the state of the user's loss of this name; None for any other loss."""
     return _OWN.get(name)
 
 
 def check_leave(place: str, repeated: str = "") -> None:
-    """Raise Problem where a run folder names a loss of somebody's own, and nobody agreed to it: by
-    repeating its file.py:function here or in the request, or by having opened it before.
+    """Raise Problem if a run folder names a user's loss without consent to execute it.
 
-    Nothing is read of the file, and its path is not looked at.
+    Consent is to repeat its file.py:function here or in the request, or to have opened it before.
+    The file is not read, nor its path checked.
     """
     opened = {f"{own.path}:{own.function}" for own in _OWN.values()}
     is_agreed = place in (repeated, *opened) or leave_for(place) not in (None, math.inf)
@@ -100,10 +100,10 @@ def check_leave(place: str, repeated: str = "") -> None:
 
 
 def renew(name: str) -> None:
-    """Read a loss of one's own again if its file changed; of another nothing is done.
+    """Read a user's loss again if its file changed; do nothing for any other loss.
 
     Raises:
-        Problem: what the file as it stands raises, until it is another.
+        Problem: the problem of the file as it is, until it changes.
     """
     own = _OWN.get(name)
     if own is None:
@@ -142,7 +142,7 @@ def _content_of(own: OwnLoss) -> bytes:
 
 
 def _read(own: OwnLoss) -> LossSpec:
-    """Run the file as it stands, and take the loss from it."""
+    """Execute the file and take the loss from it."""
     stamp, content = _stamp_of(own.path), _content_of(own)
     own.stamp, own.digest, own.read_at, own.problem = stamp, _digest(content), time.time(), None
     linecache.cache.pop(str(own.path), None)
@@ -167,17 +167,17 @@ def _read(own: OwnLoss) -> LossSpec:
 
 
 def serve_on(host: str) -> None:
-    """Say where the page is served: files are edited only where no other computer reaches it."""
+    """Set the host of the page: files are edited only if no other computer reaches it."""
     _editor["host"] = host
 
 
 def may_edit() -> bool:
-    """Whether the page may change the file of a loss: by whoever started it, and nobody else."""
+    """Return whether the page may change a loss's file: only for the user who started the app."""
     return deployment_policy().edits_losses and is_this_computer(_editor["host"])
 
 
 def read_text(name: str) -> tuple[OwnLoss, str, str]:
-    """The loss of this name, the text of its file as it stands, and the digest of that.
+    """Return the loss of this name, the text of its file, and the digest of the text.
 
     Raises:
         Problem: if it may not be edited here, or cannot be read.
@@ -199,7 +199,7 @@ def _editable(name: str) -> OwnLoss:
 
 
 def write(name: str, text: str, digest: str) -> None:
-    """Put a text in place of the file's, whole or not at all, if that is still of this digest.
+    """Replace the file's text atomically if it still has this digest.
 
     Raises:
         Problem: if it may not be edited here, or the file was changed meanwhile.
@@ -226,7 +226,7 @@ def write(name: str, text: str, digest: str) -> None:
 
 @contextlib.contextmanager
 def own_faults(spec: LossSpec) -> Iterator[None]:
-    """What a function of the user's own raises is theirs to read: type, message, file and line."""
+    """Turn an exception of the user's function into a problem with type, message, file and line."""
     if spec.group != "own":
         yield
         return
@@ -240,7 +240,7 @@ def own_faults(spec: LossSpec) -> Iterator[None]:
 
 
 def _raised(name: str, place: Path, error: BaseException) -> Problem:
-    """The last line of the user's file that the error came through; of a SyntaxError its own."""
+    """Return the last line of the user's file in the traceback; for a SyntaxError its own line."""
     line = error.lineno if isinstance(error, SyntaxError) else None
     for frame, number in traceback.walk_tb(error.__traceback__):
         if Path(frame.f_code.co_filename) == place:

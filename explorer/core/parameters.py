@@ -1,4 +1,4 @@
-"""The parameters of a loss: the values they accept, values over their ranges, who hears of them."""
+"""The parameters of a loss: accepted values, values over their ranges, and selection by name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def numeric_parameters(spec: LossSpec) -> list[Parameter]:
 
 
 def spread(parameter: Parameter, points: int) -> tuple[float, ...]:
-    """Values over the parameter's range, evenly spaced on its own kind of axis."""
+    """Return values over the parameter's range, evenly spaced on its own kind of axis."""
     low, high = parameter.minimum, parameter.maximum
     shares = torch.linspace(0, 1, points, dtype=torch.float64)
     ratios = parameter.logarithmic
@@ -34,7 +34,7 @@ def spread(parameter: Parameter, points: int) -> tuple[float, ...]:
 
 
 def chosen_numeric(spec: LossSpec, name: str = "") -> Parameter:
-    """The numeric parameter of this name, the first one if unnamed.
+    """Return the numeric parameter of this name, the first one if unnamed.
 
     Raises:
         Problem: if the loss has none, or none of this name.
@@ -43,20 +43,20 @@ def chosen_numeric(spec: LossSpec, name: str = "") -> Parameter:
     if not known:
         raise Problem("no_parameter", about="loss", loss=title_word(spec))
     if name and name not in known:
-        said = {"loss": title_word(spec), "known": ", ".join(known)}
-        raise Problem("unknown_parameter", about="loss", name=name[:60], **said)
+        values = {"loss": title_word(spec), "known": ", ".join(known)}
+        raise Problem("unknown_parameter", about="loss", name=name[:60], **values)
     return known[name or next(iter(known))]
 
 
 def heard(formula: Callable[..., object], chosen: Mapping[str, ParameterValue]) -> Settings:
-    """The parameters that the formula names, or all where it takes any and may read them."""
+    """Return the parameters that the formula names, or all if it accepts any."""
     named = _named(formula)
     return tuple((name, value) for name, value in chosen.items() if named is None or name in named)
 
 
 @functools.lru_cache(maxsize=512)
 def _named(formula: Callable[..., object]) -> frozenset[str] | None:
-    """The arguments by their names; None where those that have none are read too."""
+    """Return the names of the arguments; None if others are used too."""
     found = inspect.signature(formula).parameters.values()
     rest = [one.name for one in found if one.kind is inspect.Parameter.VAR_KEYWORD]
     if rest and rest != ["_"]:
@@ -65,34 +65,34 @@ def _named(formula: Callable[..., object]) -> frozenset[str] | None:
 
 
 def checked(parameter: Parameter, value: object) -> ParameterValue:
-    """Return the value, a number as a float; None is accepted where the parameter may be off.
+    """Return the value, a number as a float; None is accepted if the parameter may be off.
 
     Raises:
-        Problem: naming what is accepted, for any other value.
+        Problem: naming the accepted values.
     """
     if value is None and parameter.on_value is not None:
         return None
-    said = str(value)[:60]
+    shown = str(value)[:60]
     if parameter.kind == "choice":
         if not isinstance(value, str) or value not in parameter.choices:
             accepted = ", ".join(parameter.choices)
             raise Problem(
-                "parameter_choice", about="loss", name=parameter.name, value=said, known=accepted
+                "parameter_choice", about="loss", name=parameter.name, value=shown, known=accepted
             )
         return value
     if parameter.kind == "switch":
         if not isinstance(value, bool):
-            raise Problem("parameter_switch", about="loss", name=parameter.name, value=said)
+            raise Problem("parameter_switch", about="loss", name=parameter.name, value=shown)
         return value
-    given = value if parameter.kind == "list" and isinstance(value, tuple | list) else (value,)
+    provided = value if parameter.kind == "list" and isinstance(value, tuple | list) else (value,)
     numbers: list[float] = []
-    for number in given:
+    for number in provided:
         if not _fits(number, parameter):
             raise Problem(
                 _range_problem(parameter),
                 about="loss",
                 name=parameter.name,
-                value=said,
+                value=shown,
                 low=typed(parameter.minimum),
                 high=typed(parameter.maximum),
             )
@@ -111,13 +111,13 @@ def checked(parameter: Parameter, value: object) -> ParameterValue:
 
 
 def _fits(value: object, parameter: Parameter) -> TypeGuard[float]:
-    """Whether it is a number in the parameter's range, and whole where it has to be."""
+    """Return whether it is a number in the parameter's range, and whole if required."""
     if not is_number(value) or not parameter.minimum <= value <= parameter.maximum:
         return False
     return not parameter.whole or value % 1 == 0
 
 
 def _range_problem(parameter: Parameter) -> str:
-    """The sentence for a number that does not fit."""
+    """Return the key of the problem of a number out of range."""
     kind = "parameter_whole" if parameter.whole else "parameter_range"
     return kind if parameter.on_value is None else f"{kind}_or_off"

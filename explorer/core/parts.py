@@ -1,4 +1,4 @@
-"""What the parts of a sum of losses do on one batch: how much each pulls, and against which."""
+"""The parts of a sum of losses on one batch: the gradient of each, and conflicts between them."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ NAMED_PARTS = 5
 
 @dataclass(frozen=True, eq=False)
 class PartSeen:
-    """One part: its `value` L_k and its landmarks, not weighed, and `norm`, |w_k ∂L_k|, of which
-    `share` is what it has of the sum of all parts' norms (None where none has a gradient).
+    """A part: `value` L_k and its unweighted reference values, `norm` |w_k ∂L_k| and its `share`
+    of the sum of all parts' norms (None if no part has a gradient).
 
-    At the weight `equal` its norm is that of the other parts' gradients together; None where one
-    of the two is 0. `weights` are those of its terms, within the part.
+    At the weight `equal` its norm is that of the other parts' summed gradient; None if one of the
+    two is 0. `weights` are those of its terms, within the part.
     """
 
     part: Part
@@ -41,8 +41,8 @@ class PartSeen:
 
 @dataclass(frozen=True)
 class Opposed:
-    """A pair whose `pulls`, the gradient that it feels of each weighed part, have both signs;
-    `undone` is how much of them takes the other's part away."""
+    """A pair whose `pulls`, the gradients of each weighted part, have both signs; `undone` is the
+    amount that cancels."""
 
     pair: int
     pulls: tuple[float, ...]
@@ -51,8 +51,8 @@ class Opposed:
 
 @dataclass(frozen=True)
 class Energy:
-    """A prefix of so many of the dimensions: its share of Σ g² over all vectors, of the whole
-    loss's gradient (`share`) and of the gradient of the part on the longest prefix (`alone`)."""
+    """A prefix of `dimensions`: its share of Σ g² over all vectors, for the gradient of the whole
+    loss (`share`) and of the part on the longest prefix (`alone`)."""
 
     dimensions: int
     share: float
@@ -63,10 +63,10 @@ class Energy:
 class Parts:
     """All parts of a loss on a batch.
 
-    `cosines` [K, K] are those between their gradients, NaN of one that is 0. `opposed` are the
-    heaviest of the `opposed_count` pairs on which parts pull against each other; on all pairs
-    together, `undone` is the share of Σ_k |pull| that cancels. `energies` has the prefixes, the
-    shortest first, of a loss on prefixes.
+    `cosines` [K, K] are between their gradients, NaN for a zero one. `opposed` are the heaviest of
+    the `opposed_count` pairs on which parts pull against each other; over all pairs, `undone` is
+    the share of Σ_k |pull| that cancels. `energies` are those of prefixes, shortest first, for a
+    loss on prefixes.
     """
 
     parts: list[PartSeen]
@@ -78,7 +78,7 @@ class Parts:
 
 
 def parts_of(e: Exploration) -> Parts | None:
-    """What the parts of the loss do on the batch; None for a loss that is no sum."""
+    """Return the parts of the loss on the batch; None for a loss that is no sum."""
     if not any(part.weight for part in e.spec.parts):
         return None
     values, gradients, pulls = _differentiated(e)
@@ -107,20 +107,20 @@ def parts_of(e: Exploration) -> Parts | None:
 
 
 def _differentiated(e: Exploration) -> tuple[list[float], Tensor, Tensor]:
-    """Of each part its value, its weighed gradient [K, ·] by what all is differentiated down to,
-    and what each pair feels of it [K, N], as `explore` has these for the whole."""
+    """Return each part's value, weighted gradient [K, ·] and pair gradients [K, N], as `explore`
+    has them for the whole loss."""
     batch, spec = e.batch, e.spec
     vectors = None if batch.vectors is None else batch.vectors.detach().requires_grad_()
     scores = scores_on(batch, vectors)
-    given = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
-    wanted = (scores,) if vectors is None else (scores, vectors)
+    inputs = {name: batch.read(what, vectors, scores) for name, what in spec.reads.items()}
+    differentiated = (scores,) if vectors is None else (scores, vectors)
     values, gradients, pulls = [], [], []
     for part in spec.parts:
         value = part.spec.definition(
-            **handed(part, given, e.parameters), **chosen(part, e.parameters)
+            **handed(part, inputs, e.parameters), **chosen(part, e.parameters)
         )
         found = torch.autograd.grad(
-            value, wanted, retain_graph=True, allow_unused=True, materialize_grads=True
+            value, differentiated, retain_graph=True, allow_unused=True, materialize_grads=True
         )
         weight = float(e.parameters[part.weight])  # pyright: ignore[reportArgumentType]
         by_scores, by_vectors = (*(weight * one for one in found), None)[:2]
@@ -138,18 +138,18 @@ def _seen(
     e: Exploration, part: Part, value: float, norm: float, total: float, others: float
 ) -> PartSeen:
     handing = handed(part, e.given, e.parameters)
-    given = {name: one for name, one in handing.items() if one is not None}
+    inputs = {name: one for name, one in handing.items() if one is not None}
     settings = chosen(part, e.parameters)
     weight = float(e.parameters[part.weight])  # pyright: ignore[reportArgumentType]
     with torch.no_grad():
-        collapse = part.spec.collapse and part.spec.collapse(given, **settings)
-        floor = part.spec.floor and part.spec.floor(given, **settings)
+        collapse = part.spec.collapse and part.spec.collapse(inputs, **settings)
+        minimum = part.spec.floor and part.spec.floor(inputs, **settings)
     step = f"{part.label}_{part.spec.terms}"
     return PartSeen(
         part=part,
         value=value,
         collapse=collapse,
-        floor=floor,
+        floor=minimum,
         norm=norm,
         share=norm / total if total > 0 and math.isfinite(total) else None,
         equal=weight * others / norm if norm > 0 and others > 0 else None,

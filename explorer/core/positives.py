@@ -1,4 +1,4 @@
-"""What can be done with pairs that nobody gave labels: all of them are positives."""
+"""Losses for pairs without labels, which all count as positives."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from losses import LOSSES, LossSpec
 
 
 def refused(spec: LossSpec) -> Problem | None:
-    """Why the loss learns nothing from positives alone, and what would; None where it does.
+    """Return the problem of a loss that learns nothing from positives alone; None if it does.
 
-    That follows from what it reads (`LossSpec.needs`).
+    This follows from its inputs (`LossSpec.needs`).
     """
     if spec.learns_from_positives:
         return None
@@ -19,7 +19,7 @@ def refused(spec: LossSpec) -> Problem | None:
 
 
 def over_positives() -> LossSpec:
-    """The first loss that contrasts positive pairs with each other."""
+    """Return the first loss that contrasts positive pairs with each other."""
     return next(
         spec
         for spec in LOSSES.values()

@@ -12,9 +12,8 @@ from losses.aliases import LIBRARY, SHARED_CLASSES, last_part, library_in, plain
 
 @dataclass(frozen=True)
 class RelatedClass:
-    """A class, the loss of the registry to look at in its place, and the sentence that says why:
-    ``akin_`` and `why` among the problems. `others` are further names of it, read as `plain` does.
-    """
+    """A class, the loss of the registry to use in its place, and the reason, ``akin_`` + `why`
+    among the problems. `others` are further names, compared as by `plain`."""
 
     name: str
     loss: str
@@ -23,11 +22,11 @@ class RelatedClass:
 
     @property
     def is_shared(self) -> bool:
-        """Whether a loss of another library has the same name."""
+        """Return whether a loss of another library has the same name."""
         return self.name in SHARED_CLASSES
 
     def said(self, name: str = "") -> Problem:
-        """Why whoever looked for it, by this name, finds no such loss, and what there is."""
+        """Return the problem that this name is no loss here, with its replacement."""
         instead = title_word(LOSSES[self.loss])
         return Problem(
             f"akin_{self.why}", about="loss", name=name.strip() or self.name, instead=instead
@@ -51,13 +50,13 @@ RELATED_CLASSES = (
 
 
 def classes_related_to(loss: str) -> list[RelatedClass]:
-    """The classes in whose place one looks at this loss."""
+    """Return the classes for which this loss is the replacement."""
     return [one for one in RELATED_CLASSES if one.loss == loss]
 
 
 def class_of_trainer(name: str, library: str = "") -> RelatedClass | None:
-    """The class of sentence-transformers that is meant by the name of a loss of another library:
-    by its module, or as a class of the trainer's `library`. None for any other name."""
+    """Return the class of sentence-transformers that shares its name with a loss of another
+    library, if the name's module or `library` is the trainer's; else None."""
     if (library_in(name) or library) != LIBRARY:
         return None
     called = last_part(name)
@@ -65,9 +64,9 @@ def class_of_trainer(name: str, library: str = "") -> RelatedClass | None:
 
 
 def related_class_called(name: str) -> RelatedClass | None:
-    """The class of this name, None where there is none, or where a loss is called so as well."""
-    wanted = plain(name)
+    """Return the class of this name; None if there is none, or if a loss has the name too."""
+    searched = plain(name)
     for one in RELATED_CLASSES:
-        if not one.is_shared and wanted in map(plain, (one.name, *one.others)):
+        if not one.is_shared and searched in map(plain, (one.name, *one.others)):
             return one
     return None

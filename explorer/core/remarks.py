@@ -1,4 +1,4 @@
-"""What is striking about an exploration, in sentences: the most telling first."""
+"""Remarks on what is striking about an exploration, most important first."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ class Remark:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Correlation of similarity and label, and how far high and low labels' scores differ."""
+    """Correlation of similarity and label, and the difference between scores of high and low
+    labels."""
 
     pearson: float | None
     pearson_p: float | None
@@ -62,22 +63,21 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Seen:
-    """The few values that remarks are made of: of a loss on a batch, however it was computed.
+    """The few values that remarks depend on: of a loss on a batch, however it was computed.
 
-    `looks_for` says what the loss looks for ("key", "class", "prototype"; "" if it ranks pairs),
-    which `found` of `anchors` have nearest; `alone` sentences have no other of their class. Of the
-    comparisons of pairs, `ordered`, so many are
-    `violated`. All similarities that the loss compares lie within `spread`, and so do those of all
-    sentences where they are `together`. `doubtful`: they come
-    from an encoder that does not know the language. The `strong` suspects feel `felt` of the whole
+    `looks_for` is the loss's target ("key", "class", "prototype"; "" if it ranks pairs), which
+    `found` of `anchors` have nearest; `alone` sentences have no other of their class. `violated` of
+    the `ordered` comparisons of pairs are out of order. All similarities that the loss compares lie
+    within `spread`, and so do those of all sentences if `together`. `doubtful`: they come from an
+    encoder that does not know the language. The `strong` suspects have the share `felt` of the
     gradient.
-    `terms` of which the heaviest `active` carry the share `carried`; None where that is not known.
-    `edge` searches where the loss ceases to be above its collapse value. `is_felt`: the gradient
-    reaches something; `banded`: GRADIENT_BAND speaks of it. `broken` names the first step that is
-    not finite. `beside`: the loss has other terms than these. `same_text` are the negatives of the
-    same text, by the name of the loss, or of each in a sum, that has such. Nothing is below
-    `floor`, where it is known, which is `held_by_copies` where it would be lower without them. A
-    teacher's `margins` reach so far. `labels` are the least and the largest label.
+
+    The heaviest `active` of `terms` carry the share `carried`; None if unknown. `edge` searches for
+    the scale at which the loss stops being above its value at collapse. `is_felt`: some gradient is
+    not 0; `banded`: GRADIENT_BAND applies. `broken` names the first step that is not finite.
+    `beside`: the loss has other terms. `same_text` are negatives of the same text, by the name of
+    the loss or of each part. `floor` is the minimum, `held_by_copies` if duplicates raise it.
+    `margins` is a teacher's largest margin, `labels` the least and the largest label.
     """
 
     spec: LossSpec
@@ -114,12 +114,12 @@ class Seen:
 
 
 def remarks(e: Exploration, most: int = 3) -> list[Remark]:
-    """At most `most` remarks on an exploration. None is made where nothing is remarkable."""
+    """Return at most `most` remarks on an exploration, none if nothing is remarkable."""
     return remarks_on(_seen(e), most)
 
 
 def remarks_on(seen: Seen, most: int = 3) -> list[Remark]:
-    """At most `most` remarks, the most telling first."""
+    """Return at most `most` remarks, most important first."""
     found = [
         *_on_faults(seen),
         *([Remark("language")] if seen.doubtful else []),
@@ -170,13 +170,13 @@ def _seen(e: Exploration) -> Seen:
         same_text=e.same_text,
         floor=e.floor,
         held_by_copies=e.copies_hold_it_up,
-        margins=_margins_asked(e),
+        margins=_largest_margin(e),
         labels=(float(e.batch.labels.min()), float(e.batch.labels.max())),
     )
 
 
 def _broken_step(e: Exploration) -> str:
-    """The first step that is not finite; −∞ marks what is absent."""
+    """Return the first step that is not finite; −∞ only marks absent entries."""
     if math.isfinite(e.loss):
         return ""
     steps = [step for step in e.trace.steps if step.value.is_floating_point()]
@@ -185,7 +185,7 @@ def _broken_step(e: Exploration) -> str:
 
 
 def speaks_another_language(e: Exploration) -> bool:
-    """Whether the embedded encoder, which was trained on English, met text that is not."""
+    """Return whether the bundled encoder, trained on English, met text in another script."""
     data = e.scenario.data
     ours = is_embedded(encoder_of(data)) and not data.cross_encoder and has_words(data)
     return ours and _mostly_foreign(e.batch)
@@ -197,7 +197,7 @@ def _mostly_foreign(batch: Batch) -> bool:
 
 
 def mostly_foreign(*sides: Sequence[str]) -> bool:
-    """Whether most letters of all these texts are neither Latin nor accented Latin."""
+    """Return whether most letters of all these texts are neither Latin nor accented Latin."""
     letters = foreign = 0
     for texts in sides:
         for start in range(0, len(texts), TEXTS):
@@ -212,11 +212,11 @@ def mostly_foreign(*sides: Sequence[str]) -> bool:
 
 
 def _on_faults(seen: Seen) -> list[Remark]:
-    """A loss that is no number, or that moves nothing."""
-    said: dict[str, Value] = {"name": title_word(seen.spec), "loss": display_number(seen.loss)}
+    """Remark on a loss that is no number, or has no gradient."""
+    values: dict[str, Value] = {"name": title_word(seen.spec), "loss": display_number(seen.loss)}
     if seen.broken:
-        return [Remark("not_finite", {**said, "step": seen.broken})]
-    return [] if seen.is_felt else [Remark("no_gradient", said)]
+        return [Remark("not_finite", {**values, "step": seen.broken})]
+    return [] if seen.is_felt else [Remark("no_gradient", values)]
 
 
 def _on_labels(seen: Seen) -> list[Remark]:
@@ -231,28 +231,27 @@ def _on_labels(seen: Seen) -> list[Remark]:
 
 
 def _labels_outside(seen: Seen) -> Remark | None:
-    """That labels lie outside the ends that a loss is made for, which takes them as they are, and
-    the convention that converts them."""
+    """Remark on labels outside the range of a loss that does not convert them."""
     spec, labels = seen.spec, seen.labels
     if spec.label_ends is None or labels is None or "labels" not in spec.reads.values():
         return None
-    (low, high), (least, most) = labels, spec.label_ends
-    if least <= low and high <= most:
+    (low, high), (least, largest) = labels, spec.label_ends
+    if least <= low and high <= largest:
         return None
-    ends = {"low": low, "high": high, "least": least, "most": most}
-    said: dict[str, Value] = {name: short(end) for name, end in ends.items()}
-    return Remark("labels_outside", {**said, "other": _converting(spec)})
+    ends = {"low": low, "high": high, "least": least, "most": largest}
+    values: dict[str, Value] = {name: short(end) for name, end in ends.items()}
+    return Remark("labels_outside", {**values, "other": _converting(spec)})
 
 
 def _converting(spec: LossSpec) -> Value:
-    """The name of the convention of a loss that brings labels to 0…1 or to 1 and 0."""
-    known = (one.name for one in spec.conventions if "unit_labels" in one.reads.values())
-    return next(known, word("ui.own_convention", "As defined here"))
+    """Return the name of the loss's convention that converts labels to 0…1 or to 1 and 0."""
+    converting = (one.name for one in spec.conventions if "unit_labels" in one.reads.values())
+    return next(converting, word("ui.own_convention", "As defined here"))
 
 
 def _alone(e: Exploration) -> int:
-    """How many sentences have no other of their class, for a loss on classes; 0 where some of the
-    batch stand in a queue, and do not look themselves."""
+    """Count the sentences with no other of their class, for a loss on classes; 0 if some of the
+    batch stand in a queue and are no anchors."""
     if e.places is None or e.places.kind != "class":
         return 0
     alone = int((torch.bincount(e.batch.classes) == 1).sum())
@@ -279,30 +278,30 @@ def _on_collapse(seen: Seen) -> list[Remark]:
 
 
 def _above_collapse(seen: Seen, level: float) -> Remark:
-    """It is true of this loss with these parameters, and another scale may take it back."""
-    said: dict[str, Value] = {"name": title_word(seen.spec), "loss": short(seen.loss)}
-    said["collapse"] = short(level)
+    """Remark on the loss with these parameters; another scale may change the result."""
+    values: dict[str, Value] = {"name": title_word(seen.spec), "loss": short(seen.loss)}
+    values["collapse"] = short(level)
     one = collapse.scale_of(seen.spec)
     if one is None:
-        return Remark("above_collapse", said)
-    said["parameter"] = parameter_word(one.name)
-    said["value"] = short(float(seen.parameters[one.name]))  # pyright: ignore[reportArgumentType]
+        return Remark("above_collapse", values)
+    values["parameter"] = parameter_word(one.name)
+    values["value"] = short(float(seen.parameters[one.name]))  # pyright: ignore[reportArgumentType]
     edge = seen.edge()
     if edge is None:
-        return Remark("above_collapse_at", said)
+        return Remark("above_collapse_at", values)
     if edge.value is None:
         ends = {"low": short(one.minimum), "high": short(one.maximum)}
-        return Remark("above_collapse_all_over", {**said, **ends})
+        return Remark("above_collapse_all_over", {**values, **ends})
     # Rounded to where it has ceased: what is said must hold at the very number that is said.
     step = 10 ** (math.floor(math.log10(edge.value)) - 2)
     away = math.floor if edge.side == "below" else math.ceil
     ceased = short(away(edge.value / step) * step)
-    return Remark(f"above_collapse_not_{edge.side}", {**said, "edge": ceased})
+    return Remark(f"above_collapse_not_{edge.side}", {**values, "edge": ceased})
 
 
 def _spread(e: Exploration, among_all: bool) -> float:
-    """How far the similarities that the loss compares lie apart: those of the pairs, or, for a
-    loss that looks for the right one among many, those `among_all` sentences."""
+    """Return the range of the similarities that the loss compares: those of the pairs, or, for a
+    loss that ranks many candidates, those `among_all` sentences."""
     spread = float(e.batch.scores.max() - e.batch.scores.min())
     vectors = e.batch.vectors
     if not among_all or spread > COLLAPSED or vectors is None or len(vectors) < 2:
@@ -313,17 +312,17 @@ def _spread(e: Exploration, among_all: bool) -> float:
 
 
 def _on_same_text(seen: Seen) -> list[Remark]:
-    """Negatives that hold the text of their query or of its own key, and what they weigh: of a sum
-    under each loss by itself, and below what they hold it together."""
+    """Remark on negatives with the text of their query or of its own key, and their weight: for
+    each part of a sum, and on the minimum that they cause together."""
     called = titles_in(seen.spec)
-    told = [
+    found_remarks = [
         _same_text_of(called[name], found)
         for name, found in seen.same_text.items()
         if found.rows_with
     ]
-    if told and seen.held_by_copies and seen.floor is not None:
-        told.append(Remark("same_text_floor", {"floor": short(seen.floor)}))
-    return told
+    if found_remarks and seen.held_by_copies and seen.floor is not None:
+        found_remarks.append(Remark("same_text_floor", {"floor": short(seen.floor)}))
+    return found_remarks
 
 
 def _same_text_of(name: Word, found: SameText) -> Remark:
@@ -343,28 +342,28 @@ def _same_text_of(name: Word, found: SameText) -> Remark:
     return Remark("same_text", values)
 
 
-def _margins_asked(e: Exploration) -> float:
-    """The largest margin that a teacher asks for; 0 where none does."""
-    asked = [e.given[name] for name, what in e.spec.reads.items() if what == "teacher_margins"]
-    return max((float(one.abs().max()) for one in asked if one.numel()), default=0.0)
+def _largest_margin(e: Exploration) -> float:
+    """Return the largest margin of a teacher; 0 without one."""
+    margins = [e.given[name] for name, what in e.spec.reads.items() if what == "teacher_margins"]
+    return max((float(one.abs().max()) for one in margins if one.numel()), default=0.0)
 
 
 def _on_reach(seen: Seen) -> list[Remark]:
-    """A margin that no unit vectors have between them, and a teacher's that no cosines have."""
+    """Remark on a margin beyond the range of unit vectors, or of cosines for a teacher's."""
     if not seen.floor or seen.floor < 0:
         return []
-    said: dict[str, Value] = {"floor": short(seen.floor)}
+    values: dict[str, Value] = {"floor": short(seen.floor)}
     if seen.margins > COSINES_APART:
-        return [Remark("teacher_beyond", {**said, "margin": short(seen.margins)})]
+        return [Remark("teacher_beyond", {**values, "margin": short(seen.margins)})]
     beyond = seen.spec.beyond_reach(seen.parameters)
     if beyond is None:
         return []
     margin, reach = map(short, beyond)
-    return [Remark("margin_beyond", {**said, "margin": margin, "reach": reach})]
+    return [Remark("margin_beyond", {**values, "margin": margin, "reach": reach})]
 
 
 def _on_suspects(seen: Seen) -> list[Remark]:
-    """Where more pairs contradict their labels strongly than noise would explain."""
+    """Remark on more pairs that strongly contradict their labels than noise would explain."""
     usual = seen.usual
     # Where the encoder does not know the language, similarities are no witnesses.
     if seen.doubtful or seen.felt is None or usual is None or not disagrees(seen.strong, usual):
@@ -385,8 +384,8 @@ def _on_order(seen: Seen) -> list[Remark]:
 
 
 def _on_terms(seen: Seen) -> list[Remark]:
-    """The active terms, as the strip counts them, where a handful does it all, and would not do so
-    on any batch. Where there are other terms beside, these are not all."""
+    """Remark on a handful of terms with nearly all the weight, except for losses with other terms,
+    or where this holds for every batch."""
     if isinstance(seen.spec.form, Largest) or seen.beside:
         return []
     if (
@@ -408,14 +407,14 @@ def _on_gradient(seen: Seen) -> list[Remark]:
 
 
 def band_applies(e: Exploration) -> bool:
-    """Whether GRADIENT_BAND speaks of this gradient: it is said of √Σ‖∂L/∂u‖² over the sentence
-    vectors, for a loss with CoSENT's λ, and of no other norm or parameter, nor of a sum."""
+    """Return whether GRADIENT_BAND applies: to √Σ‖∂L/∂u‖² over sentence vectors, for a loss with
+    CoSENT's λ, and to no other norm, parameter, or sum."""
     scaled = any(parameter.role == "scale" for parameter in e.spec.parameters)
     return scaled and e.gradient_of == "vectors" and not e.spec.parts
 
 
 def suggested_scale(batch: Batch) -> tuple[float, float] | None:
-    """λ = α/σ_s for α from 10 to 30 (S1 eq. 50); None where all scores are equal."""
+    """Return λ = α/σ_s for α from 10 to 30 (S1 eq. 50); None if all scores are equal."""
     spread = float(batch.scores.std(correction=0))
     if not spread > 0 or not math.isfinite(spread):
         return None
@@ -423,8 +422,8 @@ def suggested_scale(batch: Batch) -> tuple[float, float] | None:
 
 
 def statistics(batch: Batch) -> Statistics:
-    """Pearson's correlation, and the two-sample Kolmogorov–Smirnov test of the positives'
-    scores against the others'. None where there is nothing to compare."""
+    """Compute Pearson's correlation, and the two-sample Kolmogorov–Smirnov test of the positives'
+    scores against the others'. None if there is nothing to compare."""
     from scipy import stats  # on demand: it takes its time to load
 
     scores, labels = batch.scores.cpu().numpy(), batch.labels.cpu().numpy()

@@ -1,6 +1,6 @@
-"""A scenario resolved: its loss, parameters and models are looked up and checked here, once.
+"""A scenario with its loss, parameters and models looked up and validated, once.
 
-Whatever computes takes what was resolved, and asks for no name again.
+Computations take the resolved scenario and look up no name again.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from losses.spec import ParameterValue
 
 @dataclass(frozen=True, eq=False)
 class Resolved:
-    """A scenario with its loss in the chosen convention and all its parameters; its models are
-    found when its batch is made."""
+    """A scenario with its loss in the chosen convention and all its parameters; models are located
+    when its batch is made."""
 
     scenario: Scenario
     spec: LossSpec
@@ -42,33 +42,32 @@ class Resolved:
 
     @functools.cached_property
     def batch(self) -> Batch:
-        """The scenario's batch. Raises Problem where the loss cannot take its pairs, before any
-        sentence is encoded."""
+        """The scenario's batch. Raises Problem, before any encoding, if the loss cannot use its
+        pairs."""
         self.check_pairs()
         return make_batch(self.scenario.data, self.scenario.rules, self.models)
 
     def check_pairs(self) -> None:
-        """Raise Problem where the loss needs labels that rows of one's own have not."""
+        """Raise Problem if the loss needs labels and the user's rows have none."""
         if self.scenario.data.source == "table":
             check_labels(load_pairs(self.scenario.data), self.spec)
 
     def at(self, **chosen: object) -> Resolved:
-        """Return the same at other values of some parameters. Raises Problem for what does not
-        fit."""
+        """Return the same with other parameter values. Raises Problem if one does not fit."""
         values = {**dict(self.scenario.parameters), **chosen}
         scenario = dataclasses.replace(self.scenario, parameters=tuple(values.items()))
         return Resolved(scenario, self.spec, parameters_for(self.spec, values))
 
 
 def resolve(scenario: Scenario, strict: bool = False) -> Resolved:
-    """Look up a scenario's loss and check its parameters; a loss of one's own is read again if its
-    file changed.
+    """Look up a scenario's loss and check its parameters; a user's loss is reloaded if its file
+    changed.
 
-    What only another convention of the loss takes is passed over, since a link or a run folder may
-    be of a time when this one took it too; `strict` refuses it.
+    A parameter of another convention of the loss is ignored, since an old link or run folder may
+    have it; `strict` refuses it.
 
     Raises:
-        Problem: where there is no such loss or convention, or a parameter does not fit.
+        Problem: if there is no such loss or convention, or a parameter does not fit.
     """
     spec = spec_for(scenario)
     if strict:
@@ -77,19 +76,19 @@ def resolve(scenario: Scenario, strict: bool = False) -> Resolved:
 
 
 def check_labels(pairs: Pairs, spec: LossSpec) -> None:
-    """Raise Problem where the loss needs labels that the pairs have not."""
+    """Raise Problem if the loss needs labels and the pairs have none."""
     if not pairs.labelled and (reason := refused(spec)):
         raise reason
 
 
 def spec_for(scenario: Scenario) -> LossSpec:
-    """Return the chosen loss in the chosen convention; one's own as its file is now."""
+    """Return the chosen loss in the chosen convention; a user's loss is reloaded."""
     renew(scenario.loss)
     return registered(scenario)
 
 
 def registered(scenario: Scenario) -> LossSpec:
-    """Return the same, one's own as it was read last. Raises Problem where there is none."""
+    """Return the same without reloading a user's loss. Raises Problem if there is none."""
     if scenario.loss not in LOSSES:
         raise not_registered(scenario.loss)
     spec = LOSSES[scenario.loss]
@@ -106,10 +105,9 @@ def registered(scenario: Scenario) -> LossSpec:
 
 
 def parameters_for(spec: LossSpec, chosen: dict[str, object]) -> dict[str, ParameterValue]:
-    """The defaults with what was chosen put over them, each checked against its range.
+    """Return the defaults updated by the chosen values, each checked against its range.
 
-    What only another convention of the loss takes is passed over: a link or a run folder may be of
-    a time when this one took it too.
+    A parameter of another convention of the loss is ignored: an old link or run folder may have it.
     """
     known = {parameter.name: parameter for parameter in spec.parameters}
     check_names(spec, [name for name in chosen if not _is_of(spec.name, name)])
@@ -120,7 +118,7 @@ def parameters_for(spec: LossSpec, chosen: dict[str, object]) -> dict[str, Param
 
 
 def check_names(spec: LossSpec, names: Iterable[str]) -> None:
-    """Refuse a parameter that the loss in this convention does not have."""
+    """Raise Problem for a parameter that the loss in this convention does not have."""
     known = [parameter.name for parameter in spec.parameters]
     for name in names:
         if name not in known:
@@ -129,8 +127,8 @@ def check_names(spec: LossSpec, names: Iterable[str]) -> None:
 
 
 def _is_of(loss: str, name: str) -> bool:
-    """Whether the loss takes this parameter, if perhaps not in every convention; one's own may
-    have taken it before its file changed."""
+    """Return whether some convention of the loss has this parameter; a user's loss may have had it
+    before its file changed."""
     if own_loss(loss) is not None:
         return True
     return loss in LOSSES and any(one.name == name for one in LOSSES[loss].parameters)

@@ -1,4 +1,4 @@
-"""Negatives that hold the text of their query or of its own key: counted, and what they weigh."""
+"""Negatives with the text of their query or of its own key: their number and weight."""
 
 from __future__ import annotations
 
@@ -19,16 +19,14 @@ from losses.spec import Part
 
 @dataclass(frozen=True)
 class SameText:
-    """Negatives that hold the very text of their query, or of its own key.
+    """Negatives with the text of their query, or of its own key.
 
-    Of all `negatives` of the `rows`, which `axis` names (queries, views), `of_anchor` hold the text
-    of the one that looks and `of_positive`, apart from those, the text of its own key; so many
-    `rows_with` have one. `left_out` says whether the loss leaves them out. `share_of_anchor` and
-    `share_of_positive` are what these take of the weight of all negatives, Σ|∂L/∂term| over their
-    cells (for a softmax loss the sum of their probabilities); 0 where they are left out, or where
-    nothing weighs.
-    `least` is what they alone hold the loss at: the negatives that are no farther than a row's own
-    key, being the same sentence as it, or as the one that looks.
+    Of all `negatives` of the `rows`, named by `axis` (queries, views), `of_anchor` have the row's
+    own text and, apart from those, `of_positive` the text of its key; `rows_with` rows have one.
+    `left_out` says whether the loss excludes them. `share_of_anchor` and `share_of_positive` are
+    their shares of the weight of all negatives, Σ|∂L/∂term| over their cells (for a softmax loss
+    the sum of their probabilities); 0 if excluded, or if all weights are 0. `least` is the minimum
+    that they cause alone: duplicates of the row's key or anchor cannot be farther than the key.
     """
 
     rows: int
@@ -46,9 +44,10 @@ class SameText:
 def same_text_in(
     batch: Batch, trace: Trace, spec: LossSpec, parameters: Mapping[str, Any]
 ) -> dict[str, SameText]:
-    """The negatives of the same text under each loss that has negatives of the batch, by its name:
-    the loss itself, or those that it is the sum of. One on several prefixes has the same negatives
-    on each, and weighs them on all."""
+    """Find the negatives of the same text for each loss with negatives from the batch, by its name.
+
+    A sum has an entry for each of its losses; a loss on several prefixes adds up the weights.
+    """
     if not spec.parts:
         alone = _blocks_of(batch, trace, spec)
         return {spec.name: _same_text_of(alone, _least(alone, spec, parameters))} if alone else {}
@@ -70,29 +69,33 @@ def same_text_in(
 def held_by_copies(
     found: Mapping[str, SameText],
     spec: LossSpec,
-    given: Mapping[str, Tensor],
+    inputs: Mapping[str, Tensor],
     parameters: Mapping[str, Any],
 ) -> float | None:
-    """Below what the copies hold a loss, read off what `same_text_in` found: of a sum, what they
-    hold some of its losses at with the floors of the others. None where there are no copies, or
-    where another loss has no floor that is known."""
-    held = {name: one.least for name, one in found.items() if one.least}
-    if not spec.parts or not held:
-        return held.get(spec.name)
+    """Return the minimum that duplicates cause, given the result of `same_text_in`.
+
+    For a sum, losses without duplicates count with their own minimum. None without duplicates, or
+    if another loss has no known minimum.
+    """
+    minima = {name: one.least for name, one in found.items() if one.least}
+    if not spec.parts or not minima:
+        return minima.get(spec.name)
     alone: dict[str, float | None] = {}
     for part in spec.parts:
-        known = {n: one for n, one in handed(part, given, parameters).items() if one is not None}
-        floor = part.spec.floor and part.spec.floor(known, **chosen(part, parameters))
+        bounds = {n: one for n, one in handed(part, inputs, parameters).items() if one is not None}
+        minimum = part.spec.floor and part.spec.floor(bounds, **chosen(part, parameters))
         so_far = alone.get(part.spec.name, 0.0)
         alone[part.spec.name] = (
-            None if floor is None or so_far is None else so_far + _weight(part, parameters) * floor
+            None
+            if minimum is None or so_far is None
+            else so_far + _weight(part, parameters) * minimum
         )
     total = 0.0
-    for name, floor in alone.items():
-        known = [one for one in (floor, held.get(name)) if one is not None]
-        if not known:
+    for name, minimum in alone.items():
+        bounds = [one for one in (minimum, minima.get(name)) if one is not None]
+        if not bounds:
             return None
-        total += max(known)
+        total += max(bounds)
     return total
 
 
@@ -101,9 +104,12 @@ def _weight(part: Part, parameters: Mapping[str, Any]) -> float:
 
 
 def _blocks_of(batch: Batch, trace: Trace, spec: LossSpec, before: str = "") -> dict[str, _Against]:
-    """The steps of a loss in which its `negatives` stand, whose names have `before` in front in the
-    trace. None where no such step was taken, one of them has cells for something else than two
-    sentences, or only keys look for their queries."""
+    """Return the negatives of each step of a loss that holds some, named with the prefix `before`
+    in the trace.
+
+    Empty if no such step was taken, one has cells for something other than two sentences, or only
+    keys look for their queries.
+    """
     left_out = spec.reads_texts and batch.rules.twins == "leave_out"
     blocks: dict[str, _Against] = {}
     for name in spec.negatives:
@@ -118,7 +124,7 @@ def _blocks_of(batch: Batch, trace: Trace, spec: LossSpec, before: str = "") -> 
 
 
 def _least(blocks: Mapping[str, _Against], spec: LossSpec, parameters: Mapping[str, Any]) -> float:
-    """What the copies among the negatives alone hold a loss at, where it says so."""
+    """Return the minimum that duplicates among the negatives cause alone, 0 if none is known."""
     if spec.with_copies is None or any(block.left_out for block in blocks.values()):
         return 0.0
     by_dots = parameters.get("similarity") == "dot"
@@ -130,7 +136,7 @@ def _least(blocks: Mapping[str, _Against], spec: LossSpec, parameters: Mapping[s
 
 
 def _joined(blocks: Sequence[_Against]) -> _Against:
-    """One step on several prefixes: what is a negative on any of them, and weighs on all."""
+    """Merge one step on several prefixes: negatives on any of them, weights summed."""
 
     def on_any(cells: Callable[[_Against], Tensor]) -> Tensor:
         return torch.stack([cells(block) for block in blocks]).any(dim=0)
@@ -151,8 +157,8 @@ def _same_text_of(blocks: Mapping[str, _Against], least: float) -> SameText:
     total = sum(float(weight.sum()) for weight in weights) or 1.0
 
     def share(cells: Callable[[_Against], Tensor]) -> float:
-        held = (weight[cells(block)] for weight, block in zip(weights, found, strict=True))
-        return sum(float(weight.sum()) for weight in held) / total
+        shares = (weight[cells(block)] for weight, block in zip(weights, found, strict=True))
+        return sum(float(weight.sum()) for weight in shares) / total
 
     def count(cells: Callable[[_Against], Tensor]) -> int:
         return sum(int(cells(block).sum()) for block in found)
@@ -174,12 +180,13 @@ def _same_text_of(blocks: Mapping[str, _Against], least: float) -> SameText:
 
 @dataclass(frozen=True, eq=False)
 class _Against:
-    """Of the cells of one step [R, C] which are `negative`, hold the text of the one that looks
-    (`of_anchor`) or else that of what it looks for (`of_positive`), and, as one sentence with
-    either, cannot be farther than it (`copies`), or with what it looks for is just as near, also
-    where the longer of two vectors is the nearer (`copies_of_positive`); the `weights` of the
-    negatives. `axis` names the rows; `mirrored`: a key looks for its query; `left_out`: the loss
-    leaves both out."""
+    """Masks [R, C] of one step: `negative` cells, those with the row's own text (`of_anchor`) or
+    else the text of its target (`of_positive`), and duplicates that cannot be farther than the
+    target (`copies`), or are exactly as near even by dot products (`copies_of_positive`).
+
+    `weights` are those of the negatives. `axis` names the rows; `mirrored`: a key looks for its
+    query; `left_out`: the loss excludes both.
+    """
 
     negative: Tensor
     of_anchor: Tensor
@@ -201,13 +208,15 @@ def _against(batch: Batch, step: Step, axes: tuple[str, ...], left_out: bool) ->
     negative = torch.ones(rows, columns, dtype=torch.bool, device=place.device)
     if axes == ("view", "view") and rows == columns == 2 * len(sides[0]):
         # Every view looks for its partner among all views.
-        looking = candidates = torch.cat(sides)
+        anchor_places = candidates = torch.cat(sides)
         own = place.roll(len(sides[0]))
-        wanted = looking[own]
+        targets = anchor_places[own]
         negative[place, own] = negative[place, place] = False
     elif rows <= len(sides[0]) and axes[0] in ("query", "key"):
         # Where the last pairs stand in a queue, the others ask.
-        looking, wanted = (side[:rows] for side in (sides if axes[0] == "query" else sides[::-1]))
+        anchor_places, targets = (
+            side[:rows] for side in (sides if axes[0] == "query" else sides[::-1])
+        )
         others = batch.second[batch.others]
         among = {"query": sides[0], "key": torch.cat((sides[1], others)), "negative": others}
         candidates = among.get(axes[1], place[:0])[:columns]
@@ -217,19 +226,19 @@ def _against(batch: Batch, step: Step, axes: tuple[str, ...], left_out: bool) ->
             negative[place, place] = False
     else:
         return None
-    anchors, positives, texts = (batch.texts[side] for side in (looking, wanted, candidates))
+    anchors, positives, texts = (batch.texts[side] for side in (anchor_places, targets, candidates))
     of_same_text = same_text(anchors, positives, texts)
     # What a guide, a threshold or the rows' own hard negatives take out is no negative; what is
     # left out for its text is counted as one.
     negative &= ~step.value.isneginf() | (left_out & of_same_text)
     of_anchor = negative & (texts == anchors[:, None])
-    copies = negative & same_text(looking, wanted, candidates) & step.value.isfinite()
+    copies = negative & same_text(anchor_places, targets, candidates) & step.value.isfinite()
     return _Against(
         negative=negative,
         of_anchor=of_anchor,
         of_positive=negative & of_same_text & ~of_anchor,
         copies=copies,
-        copies_of_positive=copies & (candidates == wanted[:, None]),
+        copies_of_positive=copies & (candidates == targets[:, None]),
         weights=step.gradient.abs().masked_fill(~negative, 0),
         axis=axes[0],
         mirrored=axes == ("key", "query"),

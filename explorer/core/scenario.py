@@ -1,7 +1,7 @@
-"""Everything the user chose, as one frozen value that fits into a link.
+"""The user's choices as one frozen value that fits into a link.
 
-No other state is shared between pages, server and browser: a scenario goes to JSON and back,
-and to a compressed, versioned piece of text and back.
+Pages, server and browser share no other state. A scenario converts to JSON and to a compressed,
+versioned text, and back.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ TWINS = ("keep", "leave_out")
 
 @dataclass(frozen=True)
 class Reading:
-    """What was found in a file besides the rows that are used, for whoever opens the link.
+    """Facts about the file that the rows in use come from, for a reader of the link.
 
-    `total` counts its rows, `whole` the pairs that they make. The rows that are used are the batch
-    of this `draw`, of `batches` in the first epoch, and where rows hold several pairs, all of
-    `batch_rows` of them; `label_range` are the ends of the scale of all labels in the file. In a
-    link of before batches were drawn, where that has no size, they are the first ones or, `drawn`,
-    random ones, of more than fit (`limited`). `reasons` are the first few of the `left_out` rows:
-    number in the file, key of the problem's sentence, and its values.
+    `total` counts its rows, `whole` their pairs. The rows in use are the batch of this `draw`, of
+    `batches` in the first epoch; if rows hold several pairs, all pairs of `batch_rows` rows.
+    `label_range` is the scale of all labels in the file. In a link older than draws, which has no
+    size, they are the first rows or, if `drawn`, random ones, of more than fit (`limited`).
+    `reasons` are the first few of the `left_out` rows: number in the file, key of the problem's
+    sentence, and its values.
     """
 
     total: int = 0
@@ -64,18 +64,17 @@ class Reading:
 
 @dataclass(frozen=True)
 class Data:
-    """Which pairs, and what gives them similarities.
+    """The pairs and the sources of their similarities.
 
-    `rows` are the typed or uploaded (sentence, sentence, score) as text, exactly as entered, and
-    `teacher` what a column of the file says another model gave them, likewise by their sentences,
-    `guided` the vectors that columns of it say a second encoder gave the sentences: each with its
-    own, as base64 of float32 numbers, least byte first. `file` is the name of the file they came
-    from, `reading` what else it held. With a `cross_encoder` its scores take the place of the
-    encoder's cosines. `guide` is a second encoder, for a loss that asks one which negatives to
-    believe; "" takes those of `guided`, or, where there are none, the vectors that are there, held
-    still. The cosines of `teacher_model`, or its scores if it is a cross-encoder, take the place of
-    what a column of a teacher says. `corrections` say what is made of the pairs of two sentences:
-    (sentence, sentence, label) gives them this label, as text; with "" they are left out.
+    `rows` are the typed or uploaded (sentence, sentence, score) as text, exactly as entered,
+    `teacher` the scores of another model from a column of the file, likewise by sentences, and
+    `guided` a second encoder's vectors of the sentences from its columns, as base64 of
+    little-endian float32. `file` is the file's name, `reading` the facts about it. The scores of a
+    `cross_encoder` replace the encoder's cosines. `guide` is a second encoder for losses that
+    filter negatives by one; "" takes the vectors in `guided` or, without those, the batch's own,
+    detached. The cosines of `teacher_model`, or its scores if it is a cross-encoder, replace the
+    column of a teacher. `corrections` (sentence, sentence, label) replace the label, as text, of
+    the pairs of two sentences; "" drops them.
     """
 
     source: str = "example"
@@ -95,14 +94,13 @@ class Data:
 
 @dataclass(frozen=True)
 class Rules:
-    """How scored pairs become positives, negatives, classes and prototypes.
+    """Rules that turn scored pairs into positives, negatives, classes and prototypes.
 
-    `label_range`: the ends of the scale of the scores; None is what fits them
-    (`losses.labels.label_range_of`). `threshold`: a pair with this score or more is positive; None
-    is the middle of the scale, or of kinds of inference the label of entailment.
-    `extra_negatives`: the other pairs' second sentences serve as keys too. `prototypes`: one row of
-    numbers a class, as text; empty for the class means. `twins`: whether keys that hold the text of
-    the query, or of its own key, are negatives or are left out of the loss.
+    `label_range`: the scale of the scores; None fits it to them (`losses.labels.label_range_of`).
+    `threshold`: pairs with at least this score are positive; None is the middle of the scale, or
+    for inference labels that of entailment. `extra_negatives`: the other pairs' second sentences
+    are keys too. `prototypes`: one row of numbers per class, as text; empty for the class means.
+    `twins`: keep or leave out negatives with the text of the query or of its own key.
     """
 
     threshold: float | None = None
@@ -114,7 +112,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class View:
-    """What is being looked at: a step by its place, one facet of it, the order, a pinned cell."""
+    """The view of the trace: a step by its place, one facet of it, the order, a pinned cell."""
 
     step: int | None = None
     facet: str = "value"
@@ -124,7 +122,7 @@ class View:
 
 @dataclass(frozen=True)
 class SentScenario:
-    """The whole scene as a page has it, with its parameters by name."""
+    """The scenario as a page has it, with parameters by name."""
 
     data: Data
     rules: Rules
@@ -136,7 +134,7 @@ class SentScenario:
 
 @dataclass(frozen=True)
 class Scenario:
-    """The whole scene."""
+    """Everything the user chose."""
 
     data: Data = field(default_factory=Data)
     rules: Rules = field(default_factory=Rules)
@@ -156,7 +154,7 @@ class Scenario:
 
     @classmethod
     def from_json(cls, chosen: object) -> Scenario:
-        """Read what `to_json` wrote, or any part of it; what is left out has its default.
+        """Read the output of `to_json`, or any part of it; missing entries have their defaults.
 
         Raises:
             Problem: naming the first entry that does not fit.
@@ -164,13 +162,13 @@ class Scenario:
         read = validation.read(cls, chosen, "scenario", _READERS, _unknown)
         rows = (*read.data.rows, *read.data.corrections, *read.data.guided)
         size = sum(map(len, itertools.chain.from_iterable(rows))) + ROW_BYTES * len(rows)
-        if size > (most := budget("scene_mib")) * MIB:
-            raise logged(Problem("scene_too_large_here", most=most))
+        if size > (limit := budget("scene_mib")) * MIB:
+            raise logged(Problem("scene_too_large_here", most=limit))
         return read
 
     def shown(self) -> Scenario:
-        """The scene without the rows that were typed or read but are not shown: who passes an
-        example on does not pass on what they wrote before."""
+        """Return the scenario without rows that are not in use, so that a link to an example does
+        not include what its sender typed before."""
         if self.data.source == "table":
             return self
         mine = {"rows": (), "teacher": (), "guided": (), "file": "", "reading": Reading()}
@@ -178,14 +176,14 @@ class Scenario:
         return dataclasses.replace(self, data=data)
 
     def to_link(self) -> str:
-        """A short text for the end of a URL: version, dot, deflated JSON of what differs."""
+        """Return a short text for the end of a URL: version, dot, deflated JSON of changes."""
         text = json.dumps(_differences(self.to_json(), Scenario().to_json()), ensure_ascii=False)
         squeezed = zlib.compress(text.encode("utf-8", "surrogatepass"), 9)
         return f"{LINK_VERSION}.{base64.urlsafe_b64encode(squeezed).decode().rstrip('=')}"
 
     @classmethod
     def from_text(cls, text: str) -> Scenario:
-        """Read the text of a scene file."""
+        """Read the text of a scenario file."""
         try:
             chosen = json.loads(text.removeprefix("\ufeff"))  # the mark that some editors write
         except (ValueError, RecursionError) as damage:
@@ -194,9 +192,14 @@ class Scenario:
 
     @classmethod
     def from_link(cls, link: str) -> Scenario:
-        """Read a link. An unknown version and a damaged link are told apart. A loss that stands
-        after the rest, ``1.….siglip``, takes the place of the scene's own, with its defaults: so
-        one text of the rows serves many losses."""
+        """Read a link.
+
+        A loss at the end, ``1.….siglip``, replaces the scenario's own, with its defaults, so that
+        one text of the rows serves many losses.
+
+        Raises:
+            Problem: for an unknown version, and another one for a damaged link.
+        """
         version, _, body = link.partition(".")
         body, _, loss = body.partition(".")
         if not (version.isdecimal() and body):  # it is none, or no whole one
@@ -216,21 +219,21 @@ class Scenario:
         return scene.with_loss(loss) if loss else scene
 
     def with_loss(self, loss: str) -> Scenario:
-        """The same rows and rules under another loss, by its defaults."""
+        """Return the same rows and rules with another loss and its defaults."""
         return dataclasses.replace(self, loss=loss, convention="", parameters=(), view=View())
 
 
 def _differences(chosen: dict, default: dict) -> dict:
-    """What is chosen differently from the default, all the way down."""
-    kept: dict[str, object] = {}
+    """Return the entries that differ from the default, recursively."""
+    changed: dict[str, object] = {}
     for key, value in chosen.items():
         if isinstance(value, dict) and isinstance(default.get(key), dict) and default[key]:
             value = _differences(value, default[key])
             if value:
-                kept[key] = value
+                changed[key] = value
         elif value != default.get(key):
-            kept[key] = value
-    return kept
+            changed[key] = value
+    return changed
 
 
 def _unknown(where: str) -> Problem:
@@ -252,7 +255,7 @@ def _reasons(value: Any, where: str) -> object:
 
 
 def _guided(value: Any, where: str) -> tuple[Guided, ...]:
-    """Sentences, each with a vector, all of one length."""
+    """Read sentences with a vector each, all of one length."""
     found, widths = validation.rows(2)(value, where), set()
     for number, (_, vector) in enumerate(found, 1):
         try:
@@ -280,7 +283,7 @@ def _cell(value: object, where: str) -> tuple[int, int]:
 
 
 def _of_draw(name: str) -> validation.Reader:
-    """A number of a `Draw` within its range; its default stands for what is not known."""
+    """Return a reader for a number of a `Draw`, in its range or at its default (unknown)."""
     low, high = RANGES[name]
     default = getattr(Draw(), name)
 

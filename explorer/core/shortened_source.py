@@ -1,4 +1,4 @@
-"""The source of a function with its tests answered and its rules written in (`specialise`)."""
+"""The source of a function with its tests answered and its rules inlined (`specialise`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPTIONAL = " | None"
 
 @dataclass(frozen=True)
 class Test:
-    """A test that arguments decide, the names in it, and whether it asks only which are there."""
+    """A test that arguments decide, the names in it, and whether it only asks which are present."""
 
     tree: ast.expr
     names: frozenset[str]
@@ -33,8 +33,8 @@ class Test:
 
 @dataclass(frozen=True)
 class Source:
-    """A function's text and tree, its defaults, the tests in it that its arguments decide, and the
-    names of arguments that it calls or hands to a function that picks by them."""
+    """A function's text and tree, its defaults, the tests that its arguments decide, and the names
+    of arguments that it calls or passes to a function that picks by them."""
 
     text: str
     tree: ast.FunctionDef
@@ -45,7 +45,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Called:
-    """A function of the definition's module, and the settings that are bound to it."""
+    """A function of the definition's module, and the settings bound to it."""
 
     function: Callable[..., Any]
     settings: tuple[str, ...] = ()
@@ -70,12 +70,12 @@ def shortened(
     meanings: Mapping[str, Meaning],
     known: Mapping[str, Any],
 ) -> str:
-    """Return what is left of a function's source.
+    """Return the shortened source of a function.
 
     Args:
         source: the function.
-        answers: what each of its tests comes to; None of one that stays.
-        meanings: by the name of an argument what it stands for.
+        answers: the result of each of its tests; None for one that stays.
+        meanings: the value of each argument by name.
         known: the names at the top of the function's module.
     """
     return _Writer(source, answers, meanings, known).written()
@@ -91,7 +91,8 @@ def names_in(tree: ast.AST) -> set[str]:
 
 @functools.cache
 def _returned(function: Callable[..., Any]) -> tuple[str, ast.expr] | None:
-    """The expression that is all a function returns, as text and tree; None of any other."""
+    """Return the only expression of a function that consists of a return, as text and tree; else
+    None."""
     tree = source_of(function.__code__).definition
     match tree and tree.body:
         case [ast.Expr(value=ast.Constant()), ast.Return(value=ast.expr() as value)]:
@@ -103,7 +104,7 @@ def _returned(function: Callable[..., Any]) -> tuple[str, ast.expr] | None:
 
 
 class _Writer:
-    """Write what is left of a function as it stood there, with its comments."""
+    """Writer of the shortened function, which keeps layout and comments."""
 
     def __init__(
         self,
@@ -133,7 +134,7 @@ class _Writer:
         return f"{self._signature(body)}\n{textwrap.indent(body, '    ')}\n"
 
     def _statements(self, body: Sequence[ast.stmt]) -> Iterator[str]:
-        """Yield the text of each statement that is run, with the comments above it."""
+        """Yield the text of each statement that runs, with the comments above it."""
         for statement in body:
             match statement:
                 case ast.If(test=test) if (taken := self._decided(test)) is not None:
@@ -150,7 +151,7 @@ class _Writer:
                     yield self._text(statement)
 
     def _decided(self, test: ast.expr) -> bool | None:
-        """What a whole test comes to, None where its answers leave that open."""
+        """Return the result of a whole test; None if its answers leave it open."""
         match test:
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 answer = self._decided(operand)
@@ -164,7 +165,8 @@ class _Writer:
         return self._answers.get(test)
 
     def _left_as_it_is(self, choice: ast.IfExp) -> str | None:
-        """The name x of a decided `x if test else f(x)` that comes to x: an option that is off."""
+        """Return the name x of a decided `x if test else f(x)` that yields x: an option that is
+        off."""
         taken = self._decided(choice.test)
         chosen, other = choice.body, choice.orelse
         if not taken:
@@ -184,7 +186,7 @@ class _Writer:
         return "\n".join([*comments, text])
 
     def _rewritten(self, tree: ast.AST, span: tuple[int, int, int, int]) -> str:
-        """The text of a span of the source, with what is known here in place of what is not."""
+        """Return the text of a span of the source with the decided expressions replaced."""
         pieces, (line, column, end_line, end_column) = [], span
         for node, text in self._edits(tree):
             pieces.append(self._between(line, column, node.lineno, node.col_offset))
@@ -194,7 +196,7 @@ class _Writer:
         return "".join(pieces)
 
     def _edits(self, tree: ast.AST) -> list[tuple[ast.expr, str]]:
-        """The outermost expressions that are written otherwise, in the order of the text."""
+        """Yield the outermost expressions to replace, in the order of the text."""
         found, left = [], [(tree, tree)]
         while left:
             node, parent = left.pop()
@@ -206,7 +208,7 @@ class _Writer:
         return sorted(found, key=lambda edit: _span(edit[0]))
 
     def _instead(self, node: ast.expr, parent: ast.AST) -> str | None:
-        """What stands in place of an expression within another; None where it stays."""
+        """Return the replacement of an expression inside another; None to keep it."""
         match node:
             case ast.IfExp(test=test) if (taken := self._decided(test)) is not None:
                 chosen = node.body if taken else node.orelse
@@ -234,8 +236,8 @@ class _Writer:
         return None
 
     def _applied(self, meaning: Meaning, call: ast.Call, *, inline: bool) -> str:
-        """A call of what an argument stands for, with the settings that are bound to it; with
-        `inline` what a rule of one line returns instead."""
+        """Return a call of an argument's function with its bound settings; if `inline`, the
+        expression that a one-line rule returns."""
         if isinstance(meaning, Joined):
             texts = (self._applied(one, call, inline=inline) for one in meaning.rules)
             inner = (
@@ -259,8 +261,8 @@ class _Writer:
         return f"{function.__name__}({', '.join(texts)})"
 
     def _inlined(self, function: Callable[..., Any], texts: Sequence[str]) -> str | None:
-        """The expression that a rule of one line returns; None of a longer one, or of one that
-        uses what the definition's module has not imported."""
+        """Return the expression of a one-line rule; None for a longer one, or if it uses something
+        that the definition's module has not imported."""
         returned = _returned(function)
         if returned is None or not all(text.isidentifier() for text in texts):
             return None
@@ -277,7 +279,7 @@ class _Writer:
         return text if isinstance(expression, ast.UnaryOp | ast.Call) else f"({text})"
 
     def _between(self, line: int, column: int, end_line: int, end_column: int) -> str:
-        """The text from one place to another; columns count bytes, as in syntax trees."""
+        """Return the text between two places; columns count bytes, as in syntax trees."""
         lines = [text.encode() for text in self._lines[line - 1 : end_line]]
         lines[-1] = lines[-1][:end_column]
         lines[0] = lines[0][column:]
@@ -322,7 +324,7 @@ class _Writer:
 
 
 def _broken(text: str) -> str:
-    """A long assignment with each argument, or each operand, on a line of its own."""
+    """Break a long assignment, one argument or operand a line."""
     (statement,) = parsed(text).body
     assert isinstance(statement, ast.Assign)
     target = text.partition(" = ")[0]
@@ -350,7 +352,7 @@ def _span(node: ast.expr) -> tuple[int, int, int, int]:
 
 
 def _read_later(statements: Sequence[str]) -> list[str]:
-    """Leave out assignments to names that no later statement reads."""
+    """Drop assignments to names that no later statement reads."""
     kept: list[str] = []
     read: set[str] = set()
     for text in reversed(statements):

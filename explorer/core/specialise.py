@@ -1,12 +1,11 @@
-"""A definition as it runs under one set of options: without the branches that are not taken.
+"""Definitions specialised to one set of options, without the branches that are not taken.
 
-A definition may ask whether an input is there (``if key_texts is not None``) or which option is
-chosen (``if soft_margin``), and may take functions (``where``, of `losses.rules`). For one call all
-of these tests have one answer, and all functions are known. `specialised` answers the tests, writes
-the functions in where they are called, drops the branches and assignments that nothing reads any
-more, and returns a Python function with the source that is left. Whoever reads source (the listing,
-the trace's line numbers, the code to take away, Compare's expressions) reads that of this function
-and needs to know nothing of options.
+A definition may test whether an input is present (``if key_texts is not None``) or which option is
+chosen (``if soft_margin``), and may take functions (``where``, of `losses.rules`). In one call each
+test has one answer, and each function is known. `specialised` answers the tests, inlines the
+functions, drops unused branches and assignments, and returns a Python function with the remaining
+source. Every reader of source (listing, trace, exported code, Compare) reads that one and knows
+nothing of options.
 """
 
 from __future__ import annotations
@@ -49,8 +48,8 @@ _serial = itertools.count(1)
 def definition_at(
     definition: Callable[..., Tensor], arguments: Mapping[str, object]
 ) -> Callable[..., Tensor]:
-    """Return what a definition runs for these inputs and parameters: of a composed one
-    (`losses.rules`) the one that they choose, specialised. `accepted` says what it takes."""
+    """Return the function that a definition runs for these inputs and parameters: for a composed
+    one (`losses.rules`) the chosen one, specialised. `accepted` tells its arguments."""
     if parts := parts_of(definition):
         off = frozenset(name for name, value in arguments.items() if value is None)
         return _sum_of(definition, tuple(_part_at(part, arguments) for part in parts), off)
@@ -77,16 +76,16 @@ def _sum_of(
 def specialised(
     function: Callable[..., Tensor], arguments: Mapping[str, object]
 ) -> Callable[..., Tensor]:
-    """Return the function without what these arguments leave out.
+    """Return the function without branches that these arguments exclude.
 
     Args:
-        function: a function at the top of a module of `losses`; anything else, such as a loss of
-            the user's own, is returned as it is.
-        arguments: by name what it will be called with. Missing ones have their default.
+        function: a function at the top of a module of `losses`; any other, such as a user's own
+            loss, is returned unchanged.
+        arguments: its arguments by name. Missing ones have their default.
 
     Returns:
-        The function itself where nothing can be left out; else one of the same name that takes
-        the arguments that are still read. `inspect` finds its source as that of any other.
+        The function itself if nothing can be dropped; else one of the same name that takes the
+        arguments still used. `inspect` finds its source.
     """
     source = _source_of(function)
     if source is None:
@@ -121,14 +120,14 @@ def accepted(function: Callable[..., object], arguments: Mapping[str, object]) -
 
 
 def is_specialised(function: Callable[..., object]) -> bool:
-    """Whether `specialised` wrote this function, so that no file has its source."""
+    """Return whether `specialised` wrote this function, so that no file has its source."""
     code = getattr(function, "__code__", None)
     return code is not None and code.co_filename.startswith(_PLACE)
 
 
 @functools.cache
 def _source_of(function: Callable[..., Tensor]) -> Source | None:
-    """Read a function; None where it is no plain function of a file, or has nothing to decide."""
+    """Read a function; None if it is no plain function of a file, or has nothing to decide."""
     if not _is_ours(function) or function.__closure__:
         return None
     text, tree = source_of(function.__code__).text, source_of(function.__code__).definition
@@ -164,7 +163,7 @@ def _is_ours(function: object) -> TypeGuard[FunctionType]:
 
 
 def _picks(function: FunctionType, call: ast.Call) -> bool:
-    """Whether a call is of a function that only picks among values (`losses.rules`)."""
+    """Return whether a call is to a function that only picks among values (`losses.rules`)."""
     name = call.func.id if isinstance(call.func, ast.Name) else ""
     return getattr(function.__globals__.get(name), "folds", False)
 
@@ -177,7 +176,7 @@ def _test(leaf: ast.expr) -> Test:
 
 
 def _leaves(test: ast.expr) -> Iterator[ast.expr]:
-    """Yield the names and comparisons of a test, which and, or, and not hold together."""
+    """Yield the names and comparisons of a test, joined by and, or, and not."""
     if isinstance(test, ast.BoolOp):
         for value in test.values:
             yield from _leaves(value)
@@ -188,11 +187,11 @@ def _leaves(test: ast.expr) -> Iterator[ast.expr]:
 
 
 def _answer(test: Test, known: Mapping[str, object]) -> bool | None:
-    """Whether a test of arguments holds; None where the numbers of a tensor say so."""
-    held = {name: known[name] for name in test.names}
-    if not test.of_presence and any(isinstance(value, Tensor) for value in held.values()):
+    """Return the result of a test of arguments; None if it depends on the numbers of a tensor."""
+    values = {name: known[name] for name in test.names}
+    if not test.of_presence and any(isinstance(value, Tensor) for value in values.values()):
         return None
-    return bool(eval(test.code, {"__builtins__": {}}, held))
+    return bool(eval(test.code, {"__builtins__": {}}, values))
 
 
 @functools.lru_cache(maxsize=CACHED_FUNCTIONS)

@@ -1,10 +1,9 @@
-"""Run a loss once and keep every named intermediate with its gradient.
+"""Run a loss once and record every named intermediate with its gradient.
 
 While the function's own frame runs, a line tracer compares its locals before and after each
-statement. A tensor that is new, or was changed in place, is one step; a name assigned twice
-gives two. Each step's gradient arrives through a hook when the loss is differentiated. Nothing
-in the function has to know of this, so it works on a definition of ours, on a module's
-`forward`, and on other libraries' code alike.
+statement. A tensor that is new, or was changed in place, is one step; a name assigned twice gives
+two. Each step's gradient arrives through a hook when the loss is differentiated. The function need
+not cooperate, so this works for our definitions, a module's `forward`, and other libraries' code.
 """
 
 from __future__ import annotations
@@ -26,9 +25,9 @@ from explorer.runtime.problem import Problem
 
 @dataclass(eq=False)
 class Step:
-    """One assignment: what was assigned where, its value, and ∂loss/∂value.
+    """An assignment: its name, place and source, its value, and ∂loss/∂value.
 
-    `part` is the label of the part of the loss in whose function it stands; "" for the loss's own.
+    `part` is the label of the part of the loss whose function contains it; "" for the loss's own.
     """
 
     name: str
@@ -43,10 +42,10 @@ class Step:
 class Trace:
     """Everything a function did with its named tensors, in order.
 
-    `inputs` are the tensors it was called with, `steps` its assignments, `loss` what it
-    returned, `listing` its source with the number of its first line. `beside` says whether some
-    of the gradient reaches the inputs by another way than the step asked for as `through`. The
-    `selectors` are steps of bools that tell cells apart and take none out.
+    `inputs` are the tensors it was called with, `steps` its assignments, `loss` its result,
+    `listing` its source with the number of its first line. `beside` says whether some gradient
+    reaches the inputs without passing the step `through`. `selectors` are boolean steps that select
+    cells without excluding any.
     """
 
     inputs: list[Step]
@@ -61,29 +60,29 @@ class Trace:
 
     @property
     def tensors(self) -> list[Step]:
-        """The inputs, then the steps: a view's step is a place among these."""
+        """The inputs, then the steps; a view's step is an index into these."""
         return [*self.inputs, *self.steps]
 
     def last(self, name: str) -> Step | None:
-        """The last step, or else the input, of this name."""
+        """Return the last step, or else the input, of this name; None if there is none."""
         for step in reversed(self.tensors):
             if step.name == name:
                 return step
         return None
 
     def named(self, name: str) -> Step:
-        """The same, where there is one. Raises KeyError where there is none."""
+        """Return the last step, or else the input, of this name. Raises KeyError without one."""
         step = self.last(name)
         if step is None:
             raise KeyError(name)
         return step
 
     def mask_of(self, step: Step, *, earlier: bool = False) -> Tensor | None:
-        """Which cells of a step take part, as bools; None where nothing is masked.
+        """Return the cells of a step that take part, as bools; None if nothing is masked.
 
-        A step of bools is its own mask, −inf marks what is absent, and any other step shares
-        the mask of the last step of bools, no selector, that has its cells: with `earlier`, only
-        of those that were there before it, so that they have acted on it.
+        A boolean step is its own mask, −inf marks absent cells, and any other step shares the mask
+        of the last boolean step with its shape that is no selector; with `earlier`, only of those
+        before it, which have acted on it.
         """
         if step.value.dtype == torch.bool:
             return step.value
@@ -118,19 +117,18 @@ def trace(
 
     Args:
         function: a function, bound method, or `nn.Module`, returning a 0-d tensor.
-        arguments, keywords: what to call it with. If no tensor among them requires a gradient,
-            all floating ones do, as copies: the caller's tensors are never touched.
-        wrt: tensors upstream of the arguments whose gradients are wanted too; they come back
-            as `Trace.gradients`, in order.
-        within: the function whose assignments are wanted, where that is one that `function`
-            calls and not `function` itself.
-        through: the name of a step; `Trace.beside` tells of the ways around it.
-        parts: the functions that it calls, in their order, whose assignments are wanted as well,
-            each with the label that its steps have in front of their names.
+        arguments, keywords: its arguments. If no tensor among them requires a gradient, copies of
+            all floating ones do: the caller's tensors are never touched.
+        wrt: tensors upstream of the arguments whose gradients are also needed, returned as
+            `Trace.gradients`, in order.
+        within: the function to record, if it is one that `function` calls.
+        through: the name of a step; `Trace.beside` tells whether gradients bypass it.
+        parts: the functions that it calls, in order, to record as well, each with the label that
+            prefixes the names of its steps.
 
     Raises:
         Problem: if the function returned anything but one number.
-        Whatever the function raises; the tracer that was active before is put back first.
+        Whatever the function raises; the tracer that was active before is restored first.
     """
     watched = code_of(within or function)
     if not any(tensor.requires_grad for tensor in _tensors((arguments, keywords))):
@@ -163,7 +161,7 @@ def trace(
 
 
 class _Listings:
-    """The listings of the functions that are watched, one below the other."""
+    """The listings of the traced functions, one below the other."""
 
     def __init__(self, codes: Iterable[CodeType]) -> None:
         first, *others = dict.fromkeys(codes)
@@ -177,14 +175,14 @@ class _Listings:
             self.text += f"\n{found.text}"
 
     def statement(self, code: CodeType, line: int) -> tuple[int, str]:
-        """The first line in all listings, and the text, of the statement that `line` is of."""
+        """Return the first line in all listings, and the text, of the statement that contains
+        `line`."""
         start, source = source_of(code).statement(line)
         return start + self._shift[code], source
 
 
 class _Recorder:
-    """The tracer of one call: sees one frame, and those of its parts, notes their tensors as they
-    appear."""
+    """The tracer of one call: follows one frame and those of its parts, and records new tensors."""
 
     def __init__(
         self,
@@ -217,8 +215,8 @@ class _Recorder:
         return follow
 
     def is_new(self, name: str, value: Tensor, *, handed: bool) -> bool:
-        """Whether this is another tensor than was last seen under the name, or was changed since;
-        of what is `handed` to a part, whether it was seen under no other."""
+        """Return whether the tensor differs from the last one of this name, or was changed since;
+        for one `handed` to a part, whether it was seen under no other name."""
         seen, version = self._seen.get(name, (None, -1))
         known = handed and self.has_seen(value)
         self._seen[name] = value, value._version
@@ -237,12 +235,12 @@ class _Recorder:
         return step
 
     def forget(self) -> None:
-        """No tensor, and so no graph, outlives the call through us."""
+        """Drop all tensors, so that no graph outlives the call."""
         self._seen = {}
 
 
 class _Watch:
-    """One frame that is watched: of the loss, or of its part of this `label`."""
+    """A traced frame: of the loss, or of its part with this `label`."""
 
     def __init__(self, recorder: _Recorder, frame: FrameType, label: str) -> None:
         self.code, self.label, self.line = frame.f_code, label, frame.f_lineno
@@ -281,7 +279,7 @@ class _Watch:
 
 
 def _leads_past(node: Any, start: Any) -> bool:
-    """Whether a way from `start` down the graph reaches a leaf without passing `node`."""
+    """Return whether a path from `start` down the graph reaches a leaf without passing `node`."""
     seen, left = {None, node}, [start]
     while left:
         at = left.pop()
@@ -299,12 +297,12 @@ def _keep_gradient(step: Step, gradient: Tensor) -> None:
 
 
 def code_of(function: Any) -> CodeType:
-    """The code whose frame does the work: of a function, a method, a module's forward."""
+    """Return the code that does the work of a function, a method, or a module's forward."""
     return function_of(function).__code__
 
 
 def function_of(function: Any) -> Any:
-    """The Python function that does the work. Raises Problem where it is none."""
+    """Return the Python function that does the work. Raises Problem if there is none."""
     if isinstance(function, torch.nn.Module):
         function = function.forward
     if isinstance(function, functools.partial):
@@ -317,23 +315,23 @@ def function_of(function: Any) -> Any:
     return function
 
 
-def _tensors(held: Any) -> Iterator[Tensor]:
-    if isinstance(held, Tensor):
-        yield held
-    elif isinstance(held, dict):
-        for value in held.values():
+def _tensors(nested: Any) -> Iterator[Tensor]:
+    if isinstance(nested, Tensor):
+        yield nested
+    elif isinstance(nested, dict):
+        for value in nested.values():
             yield from _tensors(value)
-    elif isinstance(held, list | tuple):
-        for value in held:
+    elif isinstance(nested, list | tuple):
+        for value in nested:
             yield from _tensors(value)
 
 
-def _as_leaves(held: Any) -> Any:
-    """The same arguments with every floating tensor a fresh leaf that wants a gradient."""
-    if isinstance(held, Tensor):
-        return held.detach().requires_grad_() if held.is_floating_point() else held
-    if isinstance(held, dict):
-        return {key: _as_leaves(value) for key, value in held.items()}
-    if isinstance(held, list | tuple):
-        return type(held)(_as_leaves(value) for value in held)
-    return held
+def _as_leaves(nested: Any) -> Any:
+    """Return the arguments with every floating tensor detached and requiring a gradient."""
+    if isinstance(nested, Tensor):
+        return nested.detach().requires_grad_() if nested.is_floating_point() else nested
+    if isinstance(nested, dict):
+        return {key: _as_leaves(value) for key, value in nested.items()}
+    if isinstance(nested, list | tuple):
+        return type(nested)(_as_leaves(value) for value in nested)
+    return nested

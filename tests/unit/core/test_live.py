@@ -15,7 +15,7 @@ import pytest
 
 from explorer.core.batch import make_batch
 from explorer.core.explore import explore
-from explorer.core.live import MOST_PARTS, NAMES, REFERENCE
+from explorer.core.live import MAX_TERMS_WRITTEN, NAMES, REFERENCE
 from explorer.core.scenario import Data, Scenario, View
 from explorer.export.picture import picture
 from explorer.runtime.sendable import plain as as_sent
@@ -315,14 +315,14 @@ def test_a_sum_names_its_largest_terms_and_the_rest_as_one_number():
     drawn = as_sent(picture(replace(found, scenario=replace(found.scenario, view=view))).shown)
     (said,) = drawn["numbers"].values()
     terms = found.trace.last("terms").value
-    assert (said["of"], said["at"], said["parts"]) == ("terms", "column", MOST_PARTS)
-    values = array(said["values"], np.float32, len(terms), MOST_PARTS)
-    np.testing.assert_allclose(values, terms.topk(MOST_PARTS, dim=1).values, rtol=1e-6)
+    assert (said["of"], said["at"], said["parts"]) == ("terms", "column", MAX_TERMS_WRITTEN)
+    values = array(said["values"], np.float32, len(terms), MAX_TERMS_WRITTEN)
+    np.testing.assert_allclose(values, terms.topk(MAX_TERMS_WRITTEN, dim=1).values, rtol=1e-6)
     left = array(said["left"], np.int32, len(terms))
-    assert set(left) == {terms.shape[1] - 1 - MOST_PARTS}
+    assert set(left) == {terms.shape[1] - 1 - MAX_TERMS_WRITTEN}
     # Each written term leads to the pair whose key it is.
     batch = make_batch(RANDOM, found.scenario.rules)
     keys = [*batch.positives.tolist(), *batch.others.tolist()]
-    pairs = array(said["pairs"], np.int32, len(terms), MOST_PARTS)
-    places = terms.topk(MOST_PARTS, dim=1).indices.numpy()
+    pairs = array(said["pairs"], np.int32, len(terms), MAX_TERMS_WRITTEN)
+    places = terms.topk(MAX_TERMS_WRITTEN, dim=1).indices.numpy()
     np.testing.assert_array_equal(pairs, np.array(keys)[places])
