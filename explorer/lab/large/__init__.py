@@ -1,5 +1,5 @@
-"""Batches too large for their matrix: an exact overview of the terms that nobody could store.
+"""Exact overviews of batches too large for their matrix to be stored.
 
-`split` resolves losses whose terms are a row part times a column part without forming them,
-`tiles` streams every other matrix over the device and keeps only its blocks.
+`split` resolves losses whose terms are a row part times a column part without forming them. `tiles`
+streams every other matrix over the device and keeps only its blocks.
 """

@@ -29,21 +29,21 @@ from losses.ranking.angle import angle_scores
 AT_ONCE = 2**12
 
 # What a loss compares: a score of each pair, which is the cosine or AnglE's, or all vectors.
-Wanted = Literal["cosines", "angles", "vectors"]
+LossInput = Literal["cosines", "angles", "vectors"]
 
 
 @dataclass(frozen=True, eq=False)
 class LargeBatch:
     """N pairs in the order of their labels, and of their scores where labels are equal.
 
-    `labels` and `scores` [N] are float64. `entry` [N] says which pair of the source, counted
-    from 0, stands at each place; `first` and `second` hold the sentences by that number. The unit
-    vectors of the sentences, [N, D] float32 in the order of the map, are there where sentences
-    can be each other's negatives. `threshold` and `label_range` are the rules of the labels as far
-    as they were chosen, or are known. `texts` are there where keys of the same text are left out of
-    the loss: numbers of the first and of the second sentences [N] in the order of the map, equal
-    for equal texts. `encoder` made the scores; "" where they came with the data. `rows` are the
-    rows of the file that the pairs of the source stood in, counted from 1.
+    `labels` and `scores` [N] are float64. `entry` [N] is the position of each pair in the source,
+    counted from 0; `first` and `second` hold the sentences by that number. `first_vectors` and
+    `second_vectors` are the unit vectors of the sentences, [N, D] float32 in the order of the map,
+    where sentences can be each other's negatives. `threshold` and `label_range` are the rules of
+    the labels as far as they were chosen or are known. `texts` numbers the first and the second
+    sentences [N] in the order of the map, equal for equal texts, where the loss leaves out keys of
+    the same text. `encoder` made the scores; "" where they came with the data. `rows` are the rows
+    of the file, counted from 1, by pair of the source.
     """
 
     labels: np.ndarray
@@ -77,7 +77,7 @@ class LargeBatch:
 
     @property
     def positive(self) -> np.ndarray:
-        """Which pairs are positive, [N]."""
+        """Mask of the positive pairs, [N]."""
         return self.labels >= self.rules.threshold
 
     @cached_property
@@ -91,12 +91,12 @@ class LargeBatch:
 
     @cached_property
     def contradictions(self) -> Contradictions:
-        """How the scores follow the labels, pair by pair in the order of the map."""
+        """Agreement of scores and labels, pair by pair in the order of the map."""
         return contradictions(self.labels, self.scores)
 
 
 class Numbered(Sequence[str]):
-    """The sentences of a random batch, "#1 a" … "#1000 a", written when one is read."""
+    """The sentences of a random batch, "#1 a" … "#1000 a", each formatted when it is read."""
 
     def __init__(self, count: int, side: str) -> None:
         self._count, self._side = count, side
@@ -136,23 +136,23 @@ def in_order(
 
 
 def with_texts(batch: LargeBatch) -> LargeBatch:
-    """The same pairs, of which keys of the same text are left out of the loss."""
+    """Return the same pairs with the loss leaving out keys of the same text."""
     return replace(batch, texts=batch.numbered)
 
 
-def drawn(settings: RandomBatch, wanted: Wanted = "cosines") -> LargeBatch:
-    """A random batch: labels and similarities drawn directly, or with vectors that have them."""
+def drawn(settings: RandomBatch, loss_input: LossInput = "cosines") -> LargeBatch:
+    """Draw a random batch: labels and similarities directly, or vectors that have them."""
     count = settings.pairs
     names = Numbered(count, "a"), Numbered(count, "b")
-    if wanted == "cosines":
+    if loss_input == "cosines":
         plan = random_batch.composed(settings, most=LARGE_PAIRS)
         found = in_order(plan.labels, plan.cosines, *names)
         return found.under(None, plan.label_range)
-    most = LARGE_IN_BATCH_PAIRS if wanted == "vectors" else LARGE_DRAWN_PAIRS
-    pairs = random_batch.draw(settings, most=most, with_teacher=False)
+    limit = LARGE_IN_BATCH_PAIRS if loss_input == "vectors" else LARGE_DRAWN_PAIRS
+    pairs = random_batch.draw(settings, most=limit, with_teacher=False)
     assert pairs.vectors is not None, "random pairs are drawn with vectors"
     sides = pairs.vectors[0::2], pairs.vectors[1::2]
-    found = scored(np.array(pairs.labels), *names, *sides, wanted)
+    found = scored(np.array(pairs.labels), *names, *sides, loss_input)
     return found.under(None, pairs.label_range)
 
 
@@ -162,12 +162,13 @@ def scored(
     second: Sequence[str],
     first_vectors: np.ndarray,
     second_vectors: np.ndarray,
-    wanted: Wanted,
+    loss_input: LossInput,
 ) -> LargeBatch:
-    """The batch of pairs with these vectors [N, D], which are kept where they are wanted."""
+    """Return the batch of pairs with these vectors [N, D], which are kept if the loss compares
+    them."""
     sides = first_vectors, second_vectors
-    scores = (angles if wanted == "angles" else cosines)(*sides)
-    return in_order(labels, scores, first, second, sides if wanted == "vectors" else None)
+    scores = (angles if loss_input == "angles" else cosines)(*sides)
+    return in_order(labels, scores, first, second, sides if loss_input == "vectors" else None)
 
 
 def cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -196,25 +197,27 @@ def angles(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 # What opening a batch takes at most, in bytes a pair: measured at the largest batches of every loss
 # (192 … 382 without vectors, 2,556 and 19,831 with those of 64 and 384 dimensions), and beside its
 # pairs; of vectors that are drawn in bytes for each of their numbers, which are the pairs' own.
-TAKEN: Mapping[Wanted, int] = {"cosines": 400, "angles": 2_600, "vectors": 20_000}
+TAKEN: Mapping[LossInput, int] = {"cosines": 400, "angles": 2_600, "vectors": 20_000}
 TAKEN_BESIDE_MIB = 280
 TAKEN_DRAWN = 80
 
 
 def must_fit(
-    count: int, most: int, loss: str, wanted: Wanted = "cosines", drawn_in: int = 0
+    count: int, limit: int, loss: str, loss_input: LossInput = "cosines", drawn_in: int = 0
 ) -> None:
-    """Refuse more pairs than the loss takes, or than a hosted page has memory for, saying how many
-    that is. `drawn_in` is how many dimensions vectors are drawn in, 0 where none are."""
-    if count > most:
-        of = "_sentences" if most == LARGE_IN_BATCH_PAIRS else ""
+    """Refuse more pairs than `limit`, or than a hosted page has memory for, and name the number.
+
+    `drawn_in` is the dimension of vectors that are drawn, 0 where none are.
+    """
+    if count > limit:
+        of = "_sentences" if limit == LARGE_IN_BATCH_PAIRS else ""
         title = title_word(LOSSES[loss])
         raise Problem(
-            f"large_too_many{of}", about="size", loss=title, count=count, most=grouped(most)
+            f"large_too_many{of}", about="size", loss=title, count=count, most=grouped(limit)
         )
-    check_memory(count, taken(wanted, drawn_in), TAKEN_BESIDE_MIB)
+    check_memory(count, taken(loss_input, drawn_in), TAKEN_BESIDE_MIB)
 
 
-def taken(wanted: Wanted, drawn_in: int = 0) -> int:
-    """How many bytes a pair takes at most, beside TAKEN_BESIDE_MIB for all of them."""
-    return TAKEN_DRAWN * drawn_in if drawn_in and wanted != "cosines" else TAKEN[wanted]
+def taken(loss_input: LossInput, drawn_in: int = 0) -> int:
+    """Bytes that a pair takes at most, beside TAKEN_BESIDE_MIB for all of them."""
+    return TAKEN_DRAWN * drawn_in if drawn_in and loss_input != "cosines" else TAKEN[loss_input]

@@ -15,7 +15,7 @@ from explorer.lab.large.tiles import Progress
 
 
 class Surveyed(Protocol):
-    """What a survey finds, as far as it is alike for all."""
+    """The part of a survey's findings that is alike for all."""
 
     @property
     def effective(self) -> float:
@@ -24,7 +24,7 @@ class Surveyed(Protocol):
 
     @property
     def effective_error(self) -> float:
-        """How far off that may be, relative to itself."""
+        """Largest relative error of `effective`."""
         ...
 
 
@@ -37,11 +37,11 @@ class Summable(ABC, Generic[Found]):
     @property
     @abstractmethod
     def is_known(self) -> bool:
-        """Whether loss and gradient are there at once."""
+        """True if loss and gradient are there at once."""
 
     @abstractmethod
     def __len__(self) -> int:
-        """How many pairs there are."""
+        """Number of pairs."""
 
     @abstractmethod
     def survey(self, progress: Progress) -> Found:
@@ -49,14 +49,14 @@ class Summable(ABC, Generic[Found]):
 
     @abstractmethod
     def present(self, found: Found) -> int:
-        """How many terms there are."""
+        """Number of terms."""
 
     @abstractmethod
     def loss(self, found: Found) -> float: ...
 
     @abstractmethod
     def gradient(self, found: Found) -> np.ndarray:
-        """∂L/∂s of each pair."""
+        """∂L/∂s by pair."""
 
     @abstractmethod
     def heaviest(self, found: Found) -> Heaviest: ...
@@ -66,7 +66,7 @@ class Summable(ABC, Generic[Found]):
         """The blocks of a window."""
 
     def surveyed(self, progress: Progress) -> Summed[Found]:
-        """These terms with what their survey finds."""
+        """Return these terms with the findings of their survey."""
         return Summed(self, self.survey(progress))
 
 

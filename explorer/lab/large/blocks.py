@@ -6,27 +6,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MOST_BLOCKS = 256
+MAX_BLOCKS = 256
 
 
 @dataclass(frozen=True)
 class Window:
-    """Rows `top` … `bottom` − 1 and columns `left` … `right` − 1, as they stand in the matrix, in
-    at most `most` bands each way."""
+    """Rows `top` … `bottom` − 1 and columns `left` … `right` − 1 of the matrix, in at most
+    `max_bands` bands each way."""
 
     top: int
     bottom: int
     left: int
     right: int
-    most: int = MOST_BLOCKS
+    max_bands: int = MAX_BLOCKS
 
     @property
     def rows(self) -> np.ndarray:
-        return edges(self.top, self.bottom, self.most)
+        return edges(self.top, self.bottom, self.max_bands)
 
     @property
     def columns(self) -> np.ndarray:
-        return edges(self.left, self.right, self.most)
+        return edges(self.left, self.right, self.max_bands)
 
     @property
     def cells(self) -> int:
@@ -35,12 +35,13 @@ class Window:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """What is known of each block, [R, C] each; block (r, c) holds the rows from `rows[r]` up to
-    `rows[r + 1]` and the columns from `columns[c]` up to `columns[c + 1]`.
+    """Figures of each block, [R, C] each.
 
-    `total` is the logsumexp of the block's terms, −inf where the mask leaves none. `share` is
-    the block's part of the weight of the whole matrix. `largest` is its largest term, or where
-    `bounded` a number that none exceeds. `present` counts the cells that take part.
+    Block (r, c) holds the rows from `rows[r]` up to `rows[r + 1]` and the columns from `columns[c]`
+    up to `columns[c + 1]`. `total` is the logsumexp of the block's terms, −inf where the mask
+    leaves none. `share` is the block's part of the weight of the whole matrix. `largest` is its
+    largest term, or an upper bound of it where `bounded`. `present` counts the cells that take
+    part.
     """
 
     rows: np.ndarray
@@ -52,13 +53,13 @@ class Blocks:
     bounded: bool = False
 
 
-def edges(start: int, stop: int, most: int = MOST_BLOCKS) -> np.ndarray:
-    """Where the bands of `start` … `stop` − 1 begin, and the end: equal widths, the last less.
+def edges(start: int, stop: int, max_bands: int = MAX_BLOCKS) -> np.ndarray:
+    """Starts of the bands of `start` … `stop` − 1, and the end: equal widths, the last less.
 
     >>> edges(0, 7, 3)
     array([0, 3, 6, 7])
     """
-    width = max(1, -(-(stop - start) // most))
+    width = max(1, -(-(stop - start) // max_bands))
     return np.append(np.arange(start, stop, width), stop)
 
 
@@ -70,7 +71,7 @@ def joined(chunks: Blocks, window: Window) -> Blocks:
         (chunks.columns, window.left, window.right),
     ):
         first, last = np.searchsorted(cuts, start, "right") - 1, np.searchsorted(cuts, stop, "left")
-        bands.append(edges(int(first), int(last), window.most))
+        bands.append(edges(int(first), int(last), window.max_bands))
     part = tuple(slice(band[0], band[-1]) for band in bands)
     widths = [band[1] - band[0] for band in bands]
 
@@ -96,7 +97,7 @@ def joined(chunks: Blocks, window: Window) -> Blocks:
 
 
 def _folded(add: np.ufunc, values: np.ndarray, width: int) -> np.ndarray:
-    """Each `width` rows in one, the last of what is left: several times as fast as `reduceat`."""
+    """Combine each `width` rows, the last of what is left: several times as fast as `reduceat`."""
     found = values[::width].copy()
     for place in range(1, width):
         rows = values[place::width]
@@ -105,17 +106,17 @@ def _folded(add: np.ufunc, values: np.ndarray, width: int) -> np.ndarray:
 
 
 def halved(chunks: Blocks) -> list[Blocks]:
-    """Chunks, each two by two of them together, and so on until one view holds them all."""
+    """Chunks, joined two by two again and again until one view holds them all."""
     levels = [chunks]
-    while (most := max(levels[-1].total.shape)) > MOST_BLOCKS:
+    while (longest := max(levels[-1].total.shape)) > MAX_BLOCKS:
         rows, columns = levels[-1].rows, levels[-1].columns
-        whole = Window(0, int(rows[-1]), 0, int(columns[-1]), -(-most // 2))
+        whole = Window(0, int(rows[-1]), 0, int(columns[-1]), -(-longest // 2))
         levels.append(joined(levels[-1], whole))
     return levels
 
 
 def listed(starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
-    """All numbers from each of `starts` up to each of `stops`, one after the other.
+    """Numbers from each of `starts` up to each of `stops`, one range after the other.
 
     >>> listed(np.array([2, 9, 5]), np.array([4, 9, 8]))
     array([2, 3, 5, 6, 7])

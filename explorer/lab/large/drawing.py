@@ -1,4 +1,4 @@
-"""What the page draws of an opened batch: plain numbers, packed where there are many."""
+"""Contents of the page for an open batch: plain numbers, packed where there are many."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from explorer.runtime.memory import held_bytes
 from explorer.runtime.numbers import Real, json_number
 from explorer.runtime.wire import Floats, Sparse, packed
 
-MOST_LEVEL_LINES = 24
+MAX_LEVEL_LINES = 24
 LONGEST_SENTENCE = 400
-MOST_SUSPECTS = 100
-# Of fewer blocks nobody needs to be told where the weight is.
-FEWEST_BLOCKS = 20
+MAX_SUSPECTS = 100
+# With fewer blocks the page shows by itself where the weight is.
+MIN_BLOCKS = 20
 
 Side = Literal["", "first", "second"]
 
@@ -43,7 +43,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Level:
-    """Where the pairs of one label begin and end."""
+    """First and last position of the pairs of one label."""
 
     label: float
     start: int
@@ -72,7 +72,7 @@ class Concentrated:
 
 @dataclass(frozen=True, kw_only=True)
 class LargeFigures(Sparse):
-    """What is known at once; loss and gradient where they need not be waited for."""
+    """The figures known at once; loss and gradient unless they take longer."""
 
     loss: Real | None = None
     gradient: Real | None = None
@@ -83,7 +83,7 @@ class LargeFigures(Sparse):
 
 @dataclass(frozen=True)
 class LabelRules:
-    """How labels are read: the ends of their scale, positive from where, how many pairs are."""
+    """Rules of the labels: ends of their scale, threshold of positives, number of positives."""
 
     threshold: float
     label_range: tuple[float, float]
@@ -92,8 +92,10 @@ class LabelRules:
 
 @dataclass(frozen=True)
 class DrawnBlocks:
-    """The blocks of a window: arrays [bands of rows, bands of columns]. Of weights (`of_weights`),
-    the logarithm of each stands for a term, since a sum has no exponents of its own."""
+    """The blocks of a window: arrays [bands of rows, bands of columns].
+
+    With `of_weights`, each weight's logarithm stands for a term, since a sum has no exponents.
+    """
 
     window: tuple[int, int, int, int]
     shape: tuple[int, int]
@@ -115,7 +117,7 @@ class DrawnBlocks:
 
 @dataclass(frozen=True)
 class LargePlaces:
-    """How many anchors have what they look for nearer than all else."""
+    """Number of anchors whose own key or class is nearer than all others."""
 
     kind: Literal["key", "class"]
     first: int | None
@@ -144,7 +146,7 @@ class ScoreHistogram:
 
 @dataclass(frozen=True)
 class Details:
-    """What takes another moment: counts over all terms."""
+    """Figures that take another moment: counts over all terms."""
 
     loss: Real
     gradient: Real
@@ -160,7 +162,7 @@ class Details:
 
 @dataclass(frozen=True)
 class LargeSuspect:
-    """A pair whose label its score contradicts: how often, and which label would fit."""
+    """A pair whose score contradicts its label: how often, and the label that would fit."""
 
     pair: Pair
     rate: float
@@ -169,9 +171,11 @@ class LargeSuspect:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is said of all pairs together: their rank correlation, how many comparisons there are
-    and how many of them are violated, the first pairs on which label and encoder disagree, of
-    `count`, and what is striking. `editable`: labels can be corrected."""
+    """Findings about all pairs together.
+
+    Rank correlation, number of comparisons and of violated ones, the first pairs on which label and
+    encoder disagree, of `count`, and remarks. `editable`: labels can be corrected.
+    """
 
     spearman: Real | None
     ordered: int
@@ -193,82 +197,82 @@ class PairsPage:
     rows: list[Pair]
 
 
-def look(opened: LargeSession, window: Window) -> DrawnBlocks:
-    """The blocks of a window, and what its bands hold."""
+def look(session: LargeSession, window: Window) -> DrawnBlocks:
+    """Return the blocks of a window and the contents of its bands."""
     started = time.perf_counter()
-    blocks = opened.blocks(window)
+    blocks = session.blocks(window)
     cells = np.diff(blocks.rows)[:, None] * np.diff(blocks.columns)[None, :]
     edges = (blocks.rows[0], blocks.rows[-1], blocks.columns[0], blocks.columns[-1])
     top, bottom, left, right = map(int, edges)
     return DrawnBlocks(
         window=(top, bottom, left, right),
-        shape=opened.shape,
+        shape=session.shape,
         total=packed(blocks.total),
         share=packed(blocks.share),
         largest=packed(blocks.largest),
         masked=packed(1 - blocks.present / cells),
         bounded=blocks.bounded,
-        of_weights=opened.of_weights,
-        exact=opened.is_exact,
+        of_weights=session.of_weights,
+        exact=session.is_exact,
         concentrated=_concentrated(blocks),
-        rows=_axis(opened, 0, blocks.rows),
-        columns=_axis(opened, 1, blocks.columns),
-        figures=_figures(opened),
-        rules=LabelRules(*opened.batch.rules, positives=int(opened.batch.positive.sum())),
+        rows=_axis(session, 0, blocks.rows),
+        columns=_axis(session, 1, blocks.columns),
+        figures=_figures(session),
+        rules=LabelRules(*session.batch.rules, positives=int(session.batch.positive.sum())),
         milliseconds=1000 * (time.perf_counter() - started),
         device=device_name(),
     )
 
 
-def _figures(opened: LargeSession) -> LargeFigures:
-    known = opened.is_known
+def _figures(session: LargeSession) -> LargeFigures:
+    known = session.is_known
     return LargeFigures(
-        loss=json_number(opened.loss) if known else None,
-        gradient=json_number(opened.gradient_norm) if known else None,
-        terms=opened.present,
-        pairs=len(opened.batch),
-        bytes=held_bytes(opened),
+        loss=json_number(session.loss) if known else None,
+        gradient=json_number(session.gradient_norm) if known else None,
+        terms=session.present,
+        pairs=len(session.batch),
+        bytes=held_bytes(session),
     )
 
 
-def details(opened: LargeSession) -> Details:
-    """What takes another moment: counts over all terms, the heaviest ones, the histogram."""
-    wrong, compared = opened.violated
-    seen = histogram(opened.batch)
+def details(session: LargeSession) -> Details:
+    """Return what takes another moment: counts over all terms, the heaviest ones, the histogram."""
+    wrong, compared = session.violated
+    seen = histogram(session.batch)
     # In this order: the loss and its gradient are what the other figures wait for.
-    loss, gradient = json_number(opened.loss), json_number(opened.gradient_norm)
+    loss, gradient = json_number(session.loss), json_number(session.gradient_norm)
     return Details(
         loss=loss,
         gradient=gradient,
-        bytes=held_bytes(opened),
+        bytes=held_bytes(session),
         violated=wrong,
         compared=compared,
-        places=_places(opened),
-        effective=json_number(opened.effective),
-        effective_error=opened.effective_error,
-        heaviest=_heaviest(opened),
+        places=_places(session),
+        effective=json_number(session.effective),
+        effective_error=session.effective_error,
+        heaviest=_heaviest(session),
         histogram=ScoreHistogram(seen.edges.tolist(), list(seen.groups), seen.counts.tolist()),
     )
 
 
-def _places(opened: LargeSession) -> LargePlaces | None:
-    axis = opened.axes[0]
+def _places(session: LargeSession) -> LargePlaces | None:
+    axis = session.axes[0]
     if axis not in ("query", "view"):
         return None
-    return LargePlaces("key" if axis == "query" else "class", opened.nearest, opened.shape[0])
+    return LargePlaces("key" if axis == "query" else "class", session.nearest, session.shape[0])
 
 
-def _heaviest(opened: LargeSession) -> list[LargeTerm]:
-    found = opened.heaviest
-    rows = np.asarray(opened.row_pairs)[found.rows]
-    columns = np.asarray(opened.column_pairs)[found.columns]
+def _heaviest(session: LargeSession) -> list[LargeTerm]:
+    found = session.heaviest
+    rows = np.asarray(session.row_pairs)[found.rows]
+    columns = np.asarray(session.column_pairs)[found.columns]
     cells = zip(found.rows.tolist(), found.columns.tolist(), strict=True)
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
     return [
         LargeTerm(
             cell,
-            _pair(opened, row, _side(opened, 0, cell[0]), whole=True),
-            _pair(opened, column, _side(opened, 1, cell[1]), whole=True),
+            _pair(session, row, _side(session, 0, cell[0]), whole=True),
+            _pair(session, column, _side(session, 1, cell[1]), whole=True),
             json_number(float(value)),
             float(share),
         )
@@ -278,22 +282,24 @@ def _heaviest(opened: LargeSession) -> list[LargeTerm]:
     ]
 
 
-def judgement(opened: LargeSession, by: Judged, remarks: list[Remark], editable: bool) -> Judgement:
-    """What is said of all pairs together, with the first pairs on which label and encoder
+def judgement(
+    session: LargeSession, by: Judged, remarks: list[Remark], editable: bool
+) -> Judgement:
+    """Return the findings about all pairs, with the first pairs on which label and encoder
     disagree."""
-    found = opened.batch.contradictions
+    found = session.batch.contradictions
     return Judgement(
         spearman=json_number(by.spearman),
         ordered=found.ordered,
         violated=found.violated,
-        pairs=len(opened.batch),
+        pairs=len(session.batch),
         suspects=[
             LargeSuspect(
-                _pair(opened, place, "", whole=True),
+                _pair(session, place, "", whole=True),
                 float(found.rates[place]),
                 float(found.fitting[place]),
             )
-            for place in found.suspects[:MOST_SUSPECTS].tolist()
+            for place in found.suspects[:MAX_SUSPECTS].tolist()
         ],
         count=len(found.suspects),
         disagreement=by.usual,
@@ -304,37 +310,37 @@ def judgement(opened: LargeSession, by: Judged, remarks: list[Remark], editable:
 
 
 def pairs_page(
-    opened: LargeSession, search: str, column: str, falling: bool, page_number: int
+    session: LargeSession, search: str, column: str, falling: bool, page_number: int
 ) -> PairsPage:
     """A page of the table of pairs."""
-    found = page(opened, search, column, falling, page_number)
-    rows = [_pair(opened, place, "", whole=True) for place in found.places.tolist()]
+    found = page(session, search, column, falling, page_number)
+    rows = [_pair(session, place, "", whole=True) for place in found.places.tolist()]
     return PairsPage(found.found, rows)
 
 
 def _concentrated(blocks: Blocks) -> Concentrated | None:
-    """Which share of the blocks holds nine tenths of their weight, and what part of all weight
-    that of all of them is; None where there is too little to say so."""
+    """Share of the blocks that holds nine tenths of their weight, and the part of all weight that
+    all of them have; None where there is too little to say so."""
     falling = np.sort(blocks.share, axis=None)[::-1]
     sums = np.cumsum(falling)
     present = np.count_nonzero(blocks.present)
-    if present < FEWEST_BLOCKS or not sums[-1] > 0:
+    if present < MIN_BLOCKS or not sums[-1] > 0:
         return None
-    held = np.searchsorted(sums, 0.9 * sums[-1]) + 1
-    return Concentrated(float(held / present), min(float(sums[-1]), 1.0))
+    enough = np.searchsorted(sums, 0.9 * sums[-1]) + 1
+    return Concentrated(float(enough / present), min(float(sums[-1]), 1.0))
 
 
-def _axis(opened: LargeSession, axis: int, edges: np.ndarray) -> Bands:
+def _axis(session: LargeSession, axis: int, edges: np.ndarray) -> Bands:
     """The bands of rows (0) or columns (1): their labels and scores; single pairs by name."""
-    behind = (opened.row_pairs, opened.column_pairs)[axis][edges[0] : edges[-1]]
-    batch, name = opened.batch, opened.axes[axis]
+    behind = (session.row_pairs, session.column_pairs)[axis][edges[0] : edges[-1]]
+    batch, name = session.batch, session.axes[axis]
     places = slice(behind.start, behind.stop) if isinstance(behind, range) else behind
     labels, scores = batch.labels[places], batch.scores[places]
     starts = edges[:-1] - edges[0]
     single = len(starts) == len(labels)
     items = (
         [
-            _pair(opened, int(place), _side(opened, axis, int(edges[0]) + at))
+            _pair(session, int(place), _side(session, axis, int(edges[0]) + at))
             for at, place in enumerate(behind)
         ]
         if single
@@ -353,9 +359,9 @@ def _bounds(values: np.ndarray, starts: np.ndarray) -> tuple[list[float], list[f
 
 
 def _levels(labels: np.ndarray, offset: int) -> list[Level]:
-    """Where each label begins and ends, if there are few such runs."""
+    """First and last position of each label, if there are at most MAX_LEVEL_LINES such runs."""
     starts = np.append(0, 1 + np.flatnonzero(labels[1:] != labels[:-1]))
-    if len(starts) > MOST_LEVEL_LINES:
+    if len(starts) > MAX_LEVEL_LINES:
         return []
     stops = np.append(starts[1:], len(labels))
     return [
@@ -364,20 +370,20 @@ def _levels(labels: np.ndarray, offset: int) -> list[Level]:
     ]
 
 
-def _side(opened: LargeSession, axis: int, position: int) -> Side:
-    """Which sentence of its pair a row or a column is; empty for both."""
-    name = opened.axes[axis]
+def _side(session: LargeSession, axis: int, position: int) -> Side:
+    """Side of its pair that a row or a column is; empty for both."""
+    name = session.axes[axis]
     if name == "view":
-        return "first" if position < opened.shape[axis] // 2 else "second"
+        return "first" if position < session.shape[axis] // 2 else "second"
     if name == "query":
         return "first"
     return "second" if name == "key" else ""
 
 
-def _pair(opened: LargeSession, place: int, side: Side, whole: bool = False) -> Pair:
-    """A pair by its place. Its sentences are `whole` where they are listed; the names of the map's
-    rows and columns, of which there are many, end with dots where they are long."""
-    batch = opened.batch
+def _pair(session: LargeSession, place: int, side: Side, whole: bool = False) -> Pair:
+    """Return a pair by its place. Its sentences are `whole` where they are listed, and shortened as
+    names of the map's many rows and columns."""
+    batch = session.batch
     entry = int(batch.entry[place])
     first, second = (
         text if whole or len(text) <= LONGEST_SENTENCE else f"{text[: LONGEST_SENTENCE - 1]}…"
@@ -390,5 +396,5 @@ def _pair(opened: LargeSession, place: int, side: Side, whole: bool = False) -> 
         second,
         label=float(batch.labels[place]),
         score=float(batch.scores[place]),
-        gradient=json_number(float(opened.gradient[place])),
+        gradient=json_number(float(session.gradient[place])),
     )

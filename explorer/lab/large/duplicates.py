@@ -1,6 +1,6 @@
-"""Negatives that hold the text of their query or of its own key, of a matrix too large to lay out.
+"""Negatives with the text of their query or of its key, in a matrix too large to lay out.
 
-Which cells these are is told by the numbers of the texts alone, and only they are computed.
+The numbers of the texts alone determine these cells, and only they are computed.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Looking:
 
 
 def same_text_of(looking: Looking) -> SameText:
-    """How many negatives are of the same text, and what these weigh, as
-    `explorer.core.same_text.same_text_in` has it of a batch that is laid out."""
+    """Count and weigh the negatives of the same text, as `explorer.core.same_text.same_text_in`
+    does for a batch that is laid out."""
     rows, columns = len(looking.rows_of), len(looking.columns_of)
     counts, weights, rows_with = np.zeros(2, dtype=np.int64), np.zeros(2), 0
     by_text = np.argsort(looking.columns_of, kind="stable")

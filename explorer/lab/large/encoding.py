@@ -23,8 +23,8 @@ PART = 256
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """`cosines` and `angles` (AnglE's scores) [N]; `vectors`, of the first and the second
-    sentences, where they were wanted."""
+    """`cosines` and `angles` (AnglE's scores) [N]; `vectors` of the first and the second sentences,
+    if requested."""
 
     cosines: np.ndarray
     angles: np.ndarray
@@ -39,9 +39,10 @@ def encoded(
     *,
     with_vectors: bool,
 ) -> Encoded:
-    """The scores of each pair under the encoder, and the sentences' vectors if wanted.
+    """Return the scores of each pair under the encoder, and the sentences' vectors if requested.
 
-    `progress` hears of pairs done after each part and may raise to stop; what is done stays.
+    `progress` hears of pairs done after each part and may raise to stop; finished parts stay
+    cached.
     """
     step = max(len(first), 1) if encoder.reads_whole_batch else PART
     key = digest([encoder.identity, "vectors" if with_vectors else "scores", *first, *second])

@@ -27,20 +27,20 @@ from losses import LOSSES
 FACETS = ("total", "share", "largest", "masked")
 SIDE, LEAST_SIDE, GUTTER = 560.0, 80.0, 76.0
 # Along an axis: names of labels, or of so many bands where there are more labels.
-MOST_LABELS, BANDS = 24, 6
+MAX_LABELS, BANDS = 24, 6
 RIDGE, TALLEST, RIDGES_WIDE = 46.0, 62.0, 620.0
 
 
-def told_of(
-    opened: LargeSession, loss: str, parameters: Mapping[str, Any], language: str, origin: str
+def legend_of(
+    session: LargeSession, loss: str, parameters: Mapping[str, Any], language: str, origin: str
 ) -> Legend:
-    """What stands above and below a figure; `origin` says where the pairs come from."""
+    """Return the texts above and below a figure; `origin` names the source of the pairs."""
     spec = LOSSES[loss]
-    parts = [say(language, "figure_text.loss", loss=display_number(opened.loss, 6))]
-    kind = LOOKS_FOR.get(opened.axes[0])
-    wrong, compared = opened.violated
+    parts = [say(language, "figure_text.loss", loss=display_number(session.loss, 6))]
+    kind = LOOKS_FOR.get(session.axes[0])
+    wrong, compared = session.violated
     if kind:
-        values = {"part": opened.nearest, "all": opened.shape[0]}
+        values = {"part": session.nearest, "all": session.shape[0]}
         parts.append(say(language, f"figure_text.first_{kind}", **values))
     elif compared:
         parts.append(say(language, "figure_text.violated", part=wrong, all=compared))
@@ -52,40 +52,41 @@ def told_of(
 
 
 def map_figure(
-    opened: LargeSession, told: Legend, window: Window, facet: str, **look: Unpack[Look]
+    session: LargeSession, texts: Legend, window: Window, facet: str, **look: Unpack[Look]
 ) -> str:
-    """A window of the map, its blocks coloured by a facet, with the labels along both sides."""
+    """Draw a window of the map, its blocks coloured by a facet, with the labels along both
+    sides."""
     pen = Pen.of(**look)
-    blocks = opened.blocks(window)
-    cells = _cells(opened, blocks, facet, pen.palette)
+    blocks = session.blocks(window)
+    cells = _cells(session, blocks, facet, pen.palette)
     ratio = cells.rows / cells.columns
     x, around = pen.margin + GUTTER, 2 * pen.margin + GUTTER + LEGEND_GAP + pen.size.legend
     side = min(SIDE, pen.width(around + SIDE) - around)
     wide, tall = side * min(1, 1 / ratio), side * min(1, ratio)
     wide, tall = max(wide, LEAST_SIDE), max(tall, LEAST_SIDE)
     width = pen.width(around + wide)
-    parts, y = head(told, pen, width, step=pen.say("large.map"))
+    parts, y = head(texts, pen, width, step=pen.say("large.map"))
     parts += drawn_cells(pen, cells, x, y, wide, tall)
     parts.append(rectangle(x, y, wide, tall, fill="none", stroke=pen.palette.line))
-    parts += _side(opened, pen, 0, blocks.rows, x, y, tall)
-    parts += _side(opened, pen, 1, blocks.columns, x, y + tall, wide)
+    parts += _side(session, pen, 0, blocks.rows, x, y, tall)
+    parts += _side(session, pen, 1, blocks.columns, x, y + tall, wide)
     beside, bottom = legend(pen, cells, x + wide + LEGEND_GAP, y)
     part = pen.say(
         "large.part",
         rows=_places(blocks.rows),
         columns=_places(blocks.columns),
     )
-    caption = [told.caption[0], part, *told.caption[1:]]
-    told = Legend(told.title, told.formula, caption)
-    return document(told, pen, width, [*parts, *beside], max(bottom, y + tall + 44))
+    caption = [texts.caption[0], part, *texts.caption[1:]]
+    texts = Legend(texts.title, texts.formula, caption)
+    return document(texts, pen, width, [*parts, *beside], max(bottom, y + tall + 44))
 
 
 def _places(edges: np.ndarray) -> str:
-    """From the first to the last of the rows or columns between these edges, counted from 1."""
+    """First and last of the rows or columns between these edges, counted from 1."""
     return f"{grouped(int(edges[0]) + 1)}–{grouped(int(edges[-1]))}"
 
 
-def _cells(opened: LargeSession, blocks: Blocks, facet: str, palette: Palette) -> Cells:
+def _cells(session: LargeSession, blocks: Blocks, facet: str, palette: Palette) -> Cells:
     """The colours that the page has for the facet."""
     area = np.diff(blocks.rows)[:, None] * np.diff(blocks.columns)[None, :]
     taking_part = blocks.present / area
@@ -113,19 +114,19 @@ def _cells(opened: LargeSession, blocks: Blocks, facet: str, palette: Palette) -
 
 
 def _side(
-    opened: LargeSession, pen: Pen, axis: int, edges: np.ndarray, x: float, y: float, length: float
+    session: LargeSession, pen: Pen, axis: int, edges: np.ndarray, x: float, y: float, length: float
 ) -> list[str]:
-    """The labels along the rows (0) or the columns (1), and what these are."""
-    behind = np.asarray((opened.row_pairs, opened.column_pairs)[axis])[edges[0] : edges[-1]]
-    labels = opened.batch.labels[behind]
+    """Draw the labels along the rows (0) or the columns (1), and the title of the axis."""
+    behind = np.asarray((session.row_pairs, session.column_pairs)[axis])[edges[0] : edges[-1]]
+    labels = session.batch.labels[behind]
     starts = np.append(0, 1 + np.flatnonzero(labels[1:] != labels[:-1]))
-    if len(starts) <= MOST_LABELS:
+    if len(starts) <= MAX_LABELS:
         middles = (starts + np.append(starts[1:], len(labels))) / 2
         marks = list(zip(middles / len(labels), labels[starts], strict=True))
     else:
         shares = (np.arange(BANDS) + 0.5) / BANDS
         marks = list(zip(shares, labels[(shares * len(labels)).astype(int)], strict=True))
-    name = opened.axes[axis]
+    name = session.axes[axis]
     title = pen.say("ui.axis", what=pen.say(f"axis.{name}"), count=len(labels))
     if name == "pair":
         title += " · " + pen.say("large.higher" if axis else "large.lower")
@@ -133,14 +134,14 @@ def _side(
     out, last = [], -np.inf
     for share, label in marks:
         at = float(share) * length
-        said = display_number(float(label), 3)
-        if at - last < (width_of(said, 11.5) + 8 if axis else 14):
+        tick = display_number(float(label), 3)
+        if at - last < (width_of(tick, 11.5) + 8 if axis else 14):
             continue
         last = at
         if axis:
-            out.append(pen.text(x + at, y + 16, said, size=11.5, fill=faint, anchor="middle"))
+            out.append(pen.text(x + at, y + 16, tick, size=11.5, fill=faint, anchor="middle"))
         else:
-            out.append(pen.text(x - 7, y + at + 4, said, size=11.5, fill=faint, anchor="end"))
+            out.append(pen.text(x - 7, y + at + 4, tick, size=11.5, fill=faint, anchor="end"))
     middle = length / 2
     if axis:
         named = pen.text(x + middle, y + 36, title, size=12.5, fill=faint, anchor="middle")
@@ -150,15 +151,15 @@ def _side(
     return [*out, named]
 
 
-def histogram_figure(opened: LargeSession, told: Legend, **look: Unpack[Look]) -> str:
-    """Pairs by similarity, a ridge for each label, the lowest at the bottom, all on one scale."""
+def histogram_figure(session: LargeSession, texts: Legend, **look: Unpack[Look]) -> str:
+    """Draw pairs by similarity, a ridge for each label, the lowest at the bottom, on one scale."""
     pen = Pen.of(**look)
-    seen, faint = histogram(opened.batch), pen.palette.faint
+    seen, faint = histogram(session.batch), pen.palette.faint
     names = [_range_name(pen, low, high) for low, high in seen.groups]
     x = pen.margin + 14 + max(width_of(name, pen.fit(12)) for name in names)
     width = pen.width(x + RIDGES_WIDE + pen.margin)
     across = min(RIDGES_WIDE, width - x - pen.margin)
-    parts, y = head(told, pen, width, step=pen.say("large.histogram"))
+    parts, y = head(texts, pen, width, step=pen.say("large.histogram"))
     low, high = float(seen.edges[0]), float(seen.edges[-1])
     places = x + (seen.edges - low) / (high - low) * across
     unit = TALLEST / max(int(seen.counts.max()), 1)
@@ -177,10 +178,10 @@ def histogram_figure(opened: LargeSession, told: Legend, **look: Unpack[Look]) -
         parts.append(pen.text(x - 8, base - 4, name, size=12, fill=faint, anchor="end"))
     bottom = y + len(names) * RIDGE
     for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
-        said = display_number(low + share * (high - low), 3)
+        tick = display_number(low + share * (high - low), 3)
         place = x + share * across, bottom + 18
-        parts.append(pen.text(*place, said, size=11.5, fill=faint, anchor=anchor))
-    return document(told, pen, width, parts, bottom + 34)
+        parts.append(pen.text(*place, tick, size=11.5, fill=faint, anchor=anchor))
+    return document(texts, pen, width, parts, bottom + 34)
 
 
 def _range_name(pen: Pen, low: float, high: float) -> str:

@@ -1,4 +1,4 @@
-"""The pairs of a large file, with their similarities where a column holds them."""
+"""Pairs of a large file, with similarities where a column holds them."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ SIMILARITY_NAMES = (
 
 @dataclass(frozen=True, eq=False)
 class FilePairs(ColumnsRead):
-    """`scores` are the similarities of the file, None where sentences must be encoded. Without
-    labels (`labelled`) all pairs are positives.
+    """Pairs of a large file.
 
-    `rows` are those that the pairs stood in. `teacher` is what another model gave each pair, NaN
-    for nothing; None where no column has it, or none was asked for.
-    `skipped` holds how many rows could not be used, and the first of them with their reasons.
-    `inference`: the labels are kinds of natural language inference. `listed` are the roles for
-    which some cell has a list, and `margins` says that a teacher's are those of the negatives
-    alone: `teacher` has 0 for the positive then, and less for them.
+    `scores` are the similarities of the file, None where sentences must be encoded. Without labels
+    (`labelled`) all pairs are positives. `rows` are the file's rows of the pairs. `teacher` is
+    another model's score of each pair, NaN for none; None without such a column, or if not
+    requested. `skipped` holds the number of unusable rows, and the first of them with their
+    reasons. `inference`: the labels are kinds of natural language inference. `listed` are the roles
+    for which some cell has a list. `margins`: a teacher's scores are those of the negatives alone:
+    `teacher` has 0 for the positive then, and less for them.
     """
 
     first: Texts | Numbered
@@ -87,7 +87,7 @@ class FilePairs(ColumnsRead):
 
     @property
     def threshold(self) -> float | None:
-        """As of `Pairs`."""
+        """Threshold of positive labels, as in `Pairs`."""
         return ENTAILMENT if self.inference else None
 
 
@@ -100,29 +100,31 @@ def read_pairs(
     encoding: str = "",
     taught: bool = False,
 ) -> FilePairs:
-    """Two sentences in each row with a label if there is one (or a triplet), and a similarity if
-    there is one.
+    """Read two sentences in each row (or a triplet), with a label and a similarity if there are
+    any.
 
-    A file, here by what it holds, needs no sentences if it has a similarity, unless "" is chosen
-    for that: then none of its columns is taken. At most LARGE_PAIRS pairs are read. `encoding` is
-    as `read_grid` takes it. `report` hears of the parsing of the text, then of the reading of its
-    rows, and may raise to stop. The column of a teacher is read where it is asked for by `taught`.
+    A file needs no sentences if it has a similarity, unless "" is chosen for that: then none of its
+    columns is taken. At most LARGE_PAIRS pairs are read. `content` is the file, `encoding` as
+    `read_grid` takes it. `report` hears of the parsing of the text, then of the reading of its
+    rows, and may raise to stop. The column of a teacher is read if `taught`.
 
     Raises Problem if there is no such table.
     """
     name = whole_letters(name)
     named = (columns or {}).values()
     grid = read_grid(content, name, header, lambda *far: report("parsing", *far), encoding, named)
-    wanted = {
+    requested = {
         role: named for role, named in (columns or {}).items() if named or role == "similarity"
     }
-    if not wanted.get("similarity"):
+    if not requested.get("similarity"):
         grid.check_texts()
-    chosen = {role: at for role, at in _choose(grid, wanted).items() if taught or role != TEACHER}
+    chosen = {
+        role: at for role, at in _choose(grid, requested).items() if taught or role != TEACHER
+    }
     read = RowReader(grid, chosen)
     first, second = Texts(), Texts()
     labels, scores, teacher, rows = array("d"), array("d"), array("d"), array("Q")
-    total, count, told, limited = 0, 0, [], False
+    total, count, problems, limited = 0, 0, [], False
     for row, cells in grid.records(lambda *far: report("reading", *far)):
         total += 1
         if len(labels) >= LARGE_PAIRS:
@@ -132,19 +134,19 @@ def read_pairs(
             pairs = _pairs_of(read, cells)
         except Problem as problem:
             count += 1
-            if len(told) < 20:
-                told.append((row, problem.with_traceback(None)))
-            check_share(count, total - count, told[0][0])
+            if len(problems) < 20:
+                problems.append((row, problem.with_traceback(None)))
+            check_share(count, total - count, problems[0][0])
             continue
-        for one, other, label, given, score in pairs:
+        for one, other, label, taught_score, score in pairs:
             first.append(one)
             second.append(other)
             labels.append(label)
-            teacher.append(given)
+            teacher.append(taught_score)
             scores.append(score)
             rows.append(row)
     if not labels:
-        raise told[0][1] if told else Problem("no_pairs")
+        raise problems[0][1] if problems else Problem("no_pairs")
     named = "first" in chosen or read.is_triplet
     return FilePairs(
         first if named else Numbered(len(first), "a"),
@@ -156,9 +158,9 @@ def read_pairs(
         total,
         limited,
         grid.encoding,
-        (count, tuple(told)),
+        (count, tuple(problems)),
         np.array(rows),
-        _given(np.array(teacher)),
+        _or_none(np.array(teacher)),
         read.inference,
         frozenset(read.listed),
         read.margins,
@@ -166,14 +168,14 @@ def read_pairs(
     )
 
 
-def _given(teacher: np.ndarray) -> np.ndarray | None:
+def _or_none(teacher: np.ndarray) -> np.ndarray | None:
     return None if np.isnan(teacher).all() else teacher
 
 
-def _choose(grid: Grid, wanted: dict[str, str]) -> dict[str, int]:
+def _choose(grid: Grid, requested: dict[str, str]) -> dict[str, int]:
     """The position of the column for each role, with or without a similarity."""
-    similarity = _similarity(grid, wanted.pop("similarity", None))
-    whole = (grid.columns, wanted, grid.is_score, grid.is_text, grid.may_be_score)
+    similarity = _similarity(grid, requested.pop("similarity", None))
+    whole = (grid.columns, requested, grid.is_score, grid.is_text, grid.may_be_score)
     if similarity is None:
         return choose_columns(*whole)
     # For everything else, that column is not there.
@@ -186,36 +188,36 @@ def _choose(grid: Grid, wanted: dict[str, str]) -> dict[str, int]:
         return position != similarity and grid.may_be_score(position)
 
     try:
-        chosen = choose_columns(names, wanted, is_score, grid.is_text, may_be_score)
+        chosen = choose_columns(names, requested, is_score, grid.is_text, may_be_score)
     except Problem:
         plain = [plain_name(name) for name in names]
         scores = [at for at in range(len(names)) if is_score(at)]
         named = [at for at in scores if plain[at] in SCORE_NAMES]
-        if wanted.get("score") in names:
-            named = [names.index(wanted["score"])]
+        if requested.get("score") in names:
+            named = [names.index(requested["score"])]
         if not named and len(scores) != 1:
             # The one column of numbers is the label, as everywhere else.
             return choose_columns(*whole)
         chosen = {"score": (named or scores)[0]}
-    if set(chosen) - {TEACHER} == set(POSITIVE_ROLES) and wanted.get("score") != NO_SCORE:
+    if set(chosen) - {TEACHER} == set(POSITIVE_ROLES) and requested.get("score") != NO_SCORE:
         return choose_columns(*whole)
     if set(chosen) - {TEACHER} == set(TRIPLET_ROLES):
         return chosen  # a triplet has two pairs, and one number would not do
     return {**chosen, "similarity": similarity}
 
 
-def _similarity(grid: Grid, wanted: str | None) -> int | None:
-    if wanted == "":
+def _similarity(grid: Grid, requested: str | None) -> int | None:
+    if requested == "":
         return None
-    if wanted is not None:
-        if wanted not in grid.columns:
+    if requested is not None:
+        if requested not in grid.columns:
             raise Problem(
                 "column_unknown",
                 about="unknown_column",
-                column=wanted,
+                column=requested,
                 columns=listed(grid.columns),
             )
-        return grid.columns.index(wanted)
+        return grid.columns.index(requested)
     plain = [plain_name(name) for name in grid.columns]
     known = [at for at, name in enumerate(plain) if name in SIMILARITY_NAMES and grid.is_score(at)]
     return known[0] if known else None

@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.lab.large.split import Split
 
-MOST_TERMS = 100
+MAX_TERMS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,43 +21,43 @@ class Heaviest:
     shares: np.ndarray
 
 
-def heaviest_terms(terms: Split, most: int = MOST_TERMS) -> Heaviest:
-    """The `most` largest terms of all N².
+def heaviest_terms(terms: Split, count: int = MAX_TERMS) -> Heaviest:
+    """Return the `count` largest terms of all N².
 
-    Of the rows only those with the largest best terms are needed: their own best terms already
-    are `most` terms that no term of another row exceeds.
+    Only the rows with the largest best terms are needed: their own best terms already are `count`
+    terms that no term of another row exceeds.
     """
     best = _row_bests(terms)
     rows = np.flatnonzero(best > -np.inf)
-    rows = rows[_top(best[rows], most)]
-    least = best[rows].min() if len(rows) == most else -np.inf
-    found = [_row_terms(terms, row, least, most) for row in rows]
+    rows = rows[_top(best[rows], count)]
+    least = best[rows].min() if len(rows) == count else -np.inf
+    found = [_row_terms(terms, row, least, count) for row in rows]
     if not found:
         nothing = np.zeros(0, dtype=np.int64)
         return Heaviest(nothing, nothing, np.zeros(0), np.zeros(0))
     columns = np.concatenate([places for places, _ in found])
     values = np.concatenate([values for _, values in found])
     of_row = np.repeat(rows, [len(places) for places, _ in found])
-    top = np.lexsort((columns, of_row, -values))[:most]
+    top = np.lexsort((columns, of_row, -values))[:count]
     return Heaviest(of_row[top], columns[top], values[top], np.exp(values[top] - terms.total))
 
 
-def _top(values: np.ndarray, most: int) -> np.ndarray:
-    """Where the `most` largest values stand, in any order."""
-    if len(values) <= most:
+def _top(values: np.ndarray, count: int) -> np.ndarray:
+    """Positions of the `count` largest values, in any order."""
+    if len(values) <= count:
         return np.arange(len(values))
-    return np.argpartition(-values, most - 1)[:most]
+    return np.argpartition(-values, count - 1)[:count]
 
 
-def _row_terms(terms: Split, row: int, least: float, most: int) -> tuple[np.ndarray, np.ndarray]:
-    """The columns and values of the row's terms that are at least `least`, at most `most`."""
+def _row_terms(terms: Split, row: int, least: float, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Columns and values of the row's terms that are at least `least`, at most `count`."""
     start = int(np.searchsorted(terms.labels, terms.labels[row], "right"))
     values = terms.higher[start:]
     if terms.by_gap:
         values = values + np.log(terms.labels[start:] - terms.labels[row])
     values = terms.lower[row] + values  # in this order the sums round as in `_row_bests`
     places = np.flatnonzero(values >= least)
-    places = places[_top(values[places], most)]
+    places = places[_top(values[places], count)]
     return start + places, values[places]
 
 

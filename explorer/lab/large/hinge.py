@@ -14,23 +14,23 @@ import numpy as np
 import torch
 
 from explorer.lab.large.block_sums import Summable
-from explorer.lab.large.blocks import MOST_BLOCKS, Blocks, Window, edges
-from explorer.lab.large.heaviest_terms import MOST_TERMS, Heaviest
+from explorer.lab.large.blocks import MAX_BLOCKS, Blocks, Window, edges
+from explorer.lab.large.heaviest_terms import MAX_TERMS, Heaviest
 from explorer.lab.large.inversions import Inversions
 from explorer.lab.large.tiles import Progress
 from explorer.runtime.device import all_cores
 from losses import pairwise_hinge
 
 # Chunks of the whole matrix whose sums are kept.
-MOST_CHUNKS = 2**11
+MAX_CHUNKS = 2**11
 # A window of so few cells is compared one by one.
 SMALL_WINDOW_CELLS = 2**20
 
 
 @dataclass(frozen=True, eq=False)
 class Chunked:
-    """Of each chunk of rows with each chunk of columns how many terms there are and their weight;
-    and two bounds of the entropy of all weights.
+    """Number and weight of the terms of each chunk of rows with each chunk of columns, and two
+    bounds of the entropy of all weights.
 
     Chunk k holds the pairs from `cuts[k]` up to `cuts[k + 1]`, which are `size` but for the last.
     """
@@ -53,38 +53,40 @@ class Chunked:
 
     @property
     def effective_error(self) -> float:
-        """How far off that may be, relative to itself."""
-        least, most = self.entropy
-        return float(np.tanh((most - least) / 2))
+        """Largest relative error of `effective`."""
+        least, largest = self.entropy
+        return float(np.tanh((largest - least) / 2))
 
     def widened(self, start: int, stop: int) -> tuple[np.ndarray, slice]:
-        """Where blocks of whole chunks begin that cover these places, and the end; the chunks."""
+        """Starts of blocks of whole chunks that cover these places, and the end; the chunks."""
         first, last = start // self.size, -(-stop // self.size)
         return self.cuts[edges(first, last)], slice(first, last)
 
 
 def _entropy(
-    count: np.ndarray, weight: np.ndarray, least: np.ndarray, most: np.ndarray
+    count: np.ndarray, weight: np.ndarray, least: np.ndarray, largest: np.ndarray
 ) -> tuple[float, float]:
-    """Two bounds of the entropy of the weights, from the sums over parts in which each weight lies
-    between `least` and `most`.
+    """Two bounds of the entropy of the weights, from sums over parts in which each weight lies
+    between `least` and `largest`.
 
-    g log g is convex: its sum lies between that of equal weights and that of weights at either
-    end. The two are near where there are many chunks.
+    g log g is convex: its sum lies between that of equal weights and that of weights at either end.
+    The two are near where there are many chunks.
     """
     total = weight.sum()
     if total <= 0:
         return 0.0, 0.0
-    count, weight, least, most = (part[count > 0] for part in (count, weight, least, most))
+    count, weight, least, largest = (part[count > 0] for part in (count, weight, least, largest))
     mean = weight / count
-    apart = most > least
-    share = np.divide(mean - least, most - least, where=apart, out=np.zeros_like(mean))
-    equal, at_least, at_most = (x * np.log(np.maximum(x, 1e-300)) for x in (mean, least, most))
-    at_ends = np.where(apart, at_least + share * (at_most - at_least), equal)
-    least_spread, most_spread = (
+    differ = largest > least
+    share = np.divide(mean - least, largest - least, where=differ, out=np.zeros_like(mean))
+    equal, at_least, at_largest = (
+        x * np.log(np.maximum(x, 1e-300)) for x in (mean, least, largest)
+    )
+    at_ends = np.where(differ, at_least + share * (at_largest - at_least), equal)
+    least_spread, largest_spread = (
         float(np.log(total) - (count * x).sum() / total) for x in (at_ends, equal)
     )
-    return least_spread, most_spread
+    return least_spread, largest_spread
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,7 +120,7 @@ class Hinge(Summable[Chunked]):
 
     def survey(self, progress: Progress) -> Chunked:
         """Go through the whole matrix. `progress` hears of pairs done and may raise to stop."""
-        size = 1 << max(0, -(-len(self) // MOST_CHUNKS) - 1).bit_length()
+        size = 1 << max(0, -(-len(self) // MAX_CHUNKS) - 1).bit_length()
         cuts = np.append(np.arange(0, len(self), size), len(self))
         count, weight = self._runs.between(cuts, cuts, progress)
         firsts, lasts = self.labels[cuts[:-1]], self.labels[cuts[1:] - 1]
@@ -137,7 +139,7 @@ class Hinge(Summable[Chunked]):
             count, bounded = weight > 0, False
             largest = np.maximum.reduceat(np.maximum.reduceat(weight, starts[0], 0), starts[1], 1)
         else:
-            smaller_than_chunks = window.cells <= (found.size * MOST_BLOCKS) ** 2
+            smaller_than_chunks = window.cells <= (found.size * MAX_BLOCKS) ** 2
             if smaller_than_chunks:
                 cuts = np.union1d(rows, columns)
                 row_cuts = cuts[(cuts >= window.top) & (cuts <= window.bottom)]
@@ -168,14 +170,14 @@ class Hinge(Summable[Chunked]):
     # ---- What the page asks --------------------------------------------------------------------
 
     def present(self, found: Chunked) -> int:
-        """How many terms there are."""
+        """Number of terms."""
         return int(found.count.sum())
 
     def loss(self, found: Chunked) -> float:
         return self._value_and_gradient[0]
 
     def gradient(self, found: Chunked) -> np.ndarray:
-        """∂L/∂s of each pair."""
+        """∂L/∂s by pair."""
         return self._value_and_gradient[1]
 
     @cached_property
@@ -189,31 +191,31 @@ class Hinge(Summable[Chunked]):
 
     @property
     def is_known(self) -> bool:
-        """Whether loss and gradient are there at once."""
+        """True if loss and gradient are there at once."""
         return "_value_and_gradient" in vars(self)
 
-    def heaviest(self, found: Chunked, most: int = MOST_TERMS) -> Heaviest:
-        """The terms of the largest gaps.
+    def heaviest(self, found: Chunked, limit: int = MAX_TERMS) -> Heaviest:
+        """Return the terms of the largest gaps.
 
-        Of the rows only those with the largest best gaps are needed, as in `heaviest_terms`.
+        Only the rows with the largest best gaps are needed, as in `heaviest_terms`.
         """
         thresholds = self.thresholds[self._runs.by_score]
         highest = np.append(-np.inf, np.maximum.accumulate(self.labels[self._runs.by_score]))
         best = highest[np.searchsorted(thresholds, self.scores, "left")] - self.labels
-        rows = np.argsort(-best, kind="stable")[:most]
+        rows = np.argsort(-best, kind="stable")[:limit]
         rows = rows[best[rows] > 0]
         # No column with a lower label is among the heaviest.
-        least = best[rows[-1]] if len(rows) == most else 0.0
+        least = best[rows[-1]] if len(rows) == limit else 0.0
         starts = np.searchsorted(self.labels, (self.labels[rows] + least) - abs(least) * 1e-9)
         gaps = [
             self.cells(slice(row, row + 1), slice(start, None))[0]
             for row, start in zip(rows, starts, strict=True)
         ]
-        taken = [np.argsort(-gap, kind="stable")[:most] for gap in gaps]
+        taken = [np.argsort(-gap, kind="stable")[:limit] for gap in gaps]
         of_row = np.repeat(rows, [len(places) for places in taken])
         columns = np.concatenate([[], *map(np.add, starts, taken)]).astype(np.int64)
         values = np.concatenate([[], *map(np.take, gaps, taken)])
-        top = np.lexsort((columns, of_row, -values))[:most]
+        top = np.lexsort((columns, of_row, -values))[:limit]
         top = top[values[top] > 0]
         shares = values[top] / max(found.total, 1e-300)
         return Heaviest(of_row[top], columns[top], np.log(values[top]), shares)

@@ -1,12 +1,12 @@
-"""How many scores of a run of rows lie above a threshold of each of a run of columns.
+"""Numbers of scores of a run of rows above a threshold of each column of a run.
 
-Rows and columns are sorted by score once; the rows then fall into bins of a few, and all bins above
-a column are counted at once by running sums. Only the rows of the one bin that a column cuts are
-compared with it one by one.
+Rows and columns are sorted by score once. The rows then fall into small bins, and running sums
+count all bins above a column at once. Only the rows of the bin that a column cuts are compared with
+it one by one.
 
-The pairs stand in the order of their labels. Counts are exact. A gap is taken apart into what lies
-before, between and after two runs, none of it negative, so that no difference is taken of sums:
-float32 then keeps every sum to far better than 1e-5 of itself.
+The pairs stand in the order of their labels. Counts are exact. A gap is split into its parts
+before, between and after two runs, none of them negative, so that no sums are subtracted: float32
+then keeps every sum to far better than 1e-5 of itself.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ GROUP = 2**9
 
 
 def _unheard(done: int, total: int) -> None:
-    """Nobody waits for it."""
+    """Ignore the progress."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Inversions:
     def between(
         self, rows: np.ndarray, columns: np.ndarray, progress: Progress = _unheard
     ) -> tuple[np.ndarray, np.ndarray]:
-        """How many terms each run of rows has with each run of columns, and their weight.
+        """Number and weight of the terms of each run of rows with each run of columns.
 
         Runs begin at `rows` and `columns`, which also have the end of the last one; a run of rows
         and a run of columns are the same one, or have no place in common.
@@ -115,7 +115,7 @@ class Inversions:
 
     @cached_property
     def _level_from(self) -> np.ndarray:
-        """Of each pair the first with its label that it does not stand a margin above."""
+        """First pair, for each pair, of the same label that is not a margin below it."""
         rank = np.empty(len(self), dtype=np.int64)
         rank[self.by_score] = np.arange(len(self))
         level = np.cumsum(np.diff(self.labels, prepend=self.labels[:1]) != 0) * (len(self) + 1)
@@ -132,7 +132,7 @@ class Inversions:
         return np.append(0, np.cumsum(np.arange(len(self)) - self._level_from))
 
     def _of_one_label(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """How many of the pairs that `_ordered` counts have one label."""
+        """Number of the pairs counted by `_ordered` that have one label."""
         top, left, right = rows[:, None], columns[None, :-1], columns[None, 1:]
         start = np.minimum(np.maximum(left, top), right)
         # Column i has the rows from `_level_from` up to i, which never falls.
@@ -143,7 +143,7 @@ class Inversions:
         return beyond[:-1] - beyond[1:]
 
     def _inside(self, starts: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """How many terms runs have within themselves, and their weight; equal labels count too.
+        """Number and weight of the terms within runs; equal labels count too.
 
         Each half of a run is joined with the other one, and then halved itself.
         """
@@ -171,8 +171,8 @@ class Inversions:
 
 
 def _halves(labels: Tensor, scores: Tensor, thresholds: Tensor) -> Tensor:
-    """How many terms the rows of the first half, [:, 0], have in the columns of the second one,
-    and their weight: [2, n]."""
+    """Number and weight of the terms of the rows of the first half, [:, 0], in the columns of the
+    second one: [2, n]."""
     lower, order = scores[:, 0].sort()
     above = torch.searchsorted(lower, thresholds[:, 1].contiguous(), right=True)
     begins, ends = labels[:, 1, :1], labels[:, 0, -1:]
@@ -184,7 +184,7 @@ def _halves(labels: Tensor, scores: Tensor, thresholds: Tensor) -> Tensor:
 
 
 def _squares(labels: Tensor, scores: Tensor, thresholds: Tensor) -> Tensor:
-    """How many terms short runs have within themselves, and their weight, cell by cell: [2, n]."""
+    """Number and weight of the terms within short runs, cell by cell: [2, n]."""
     there = (scores[:, :, None] > thresholds[:, None, :]).triu_(1)
     gaps = (labels[:, None, :] - labels[:, :, None]).mul_(there)
     return torch.stack([there.sum(dim=(1, 2)), gaps.sum(dim=(1, 2))])

@@ -31,12 +31,12 @@ class Matrix(ABC):
 
     @property
     def of_weights(self) -> bool:
-        """Whether terms are the logarithms of the weights, for the loss is a plain sum."""
+        """True if terms are the logarithms of the weights, for the loss is a plain sum."""
         return True
 
     @property
     def is_known(self) -> bool:
-        """Whether loss and gradient are there at once, and need not be waited for."""
+        """True if loss and gradient are there at once."""
         return True
 
     @property
@@ -45,7 +45,7 @@ class Matrix(ABC):
 
     @abstractmethod
     def present(self) -> int:
-        """How many terms take part."""
+        """Number of terms that take part."""
 
     def same_text(self) -> SameText | None:
         """The negatives of the same text, of a loss that has such; None of another."""
@@ -57,12 +57,12 @@ class Matrix(ABC):
 
     @property
     def effective_error(self) -> float:
-        """How far off `effective` may be, relative to itself, where only bounds are known."""
+        """Largest relative error of `effective`, where only bounds are known."""
         return 0.0
 
     @abstractmethod
     def gradient(self) -> np.ndarray:
-        """∂L/∂s of each pair in the order of the batch; NaN where a pair has no term of its own."""
+        """∂L/∂s by pair in the order of the batch; NaN where a pair has no term of its own."""
 
     @abstractmethod
     def heaviest(self) -> Heaviest: ...
@@ -71,7 +71,8 @@ class Matrix(ABC):
     def blocks(self, window: Window) -> Blocks: ...
 
     def nearest(self) -> int | None:
-        """How many rows are nearer to their own column than to any other, for a loss that asks."""
+        """Number of rows nearer to their own column than to any other, or None if the loss has no
+        such column."""
         return None
 
 

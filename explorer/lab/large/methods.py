@@ -1,7 +1,7 @@
-"""How the page goes through the matrix of a loss, by the form that its `LossSpec` declares.
+"""Computation of the matrix of a loss, by the form that its `LossSpec` declares.
 
-What the loss is stands in `losses`, and nothing of it here: a further loss of one of these forms
-(`losses.forms`) is offered as soon as it says so.
+`losses` alone knows the losses: a new loss of one of these forms (`losses.forms`) is offered as
+soon as it declares it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from explorer.core.diagnostics import TIED
-from explorer.lab.large.batch import LargeBatch, Wanted
+from explorer.lab.large.batch import LargeBatch, LossInput
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.duplicates import Looking
 from explorer.lab.large.hinge import Hinge
-from explorer.lab.large.smooth import MOST_SPREAD, Smooth
+from explorer.lab.large.smooth import MAX_SPREAD, Smooth
 from explorer.lab.large.split import Split
 from explorer.lab.large.streamed import Streamed
 from explorer.lab.large.strips import Tiles, tiles_of
@@ -147,7 +147,7 @@ def _numbered(batch: LargeBatch, behind: Behind) -> np.ndarray:
 
 
 def _texts(batch: LargeBatch, *sides: Behind) -> list[Tensor] | None:
-    """The same of both, on the device; None where nothing is left out."""
+    """Numbers of the texts of both on the device; None where nothing is left out."""
     if batch.texts is None:
         return None
     return [torch.from_numpy(_numbered(batch, behind)).to(device()) for behind in sides]
@@ -170,12 +170,12 @@ def _in_batch(
     symmetric: bool,
     behind: tuple[Behind, Behind],
 ) -> Streamed:
-    """Each row against all columns but its own: the column `own`, which it is compared with.
+    """Compare each row with all columns but its own, `own`.
 
-    What a row is not compared with stands so many places beyond the diagonal as `masked` says. If
-    it is `symmetric`, each of those columns is also compared with all rows but its own. Where the
-    same text is left out, no row is compared with a column of its own text or of that of its own
-    column, and no column with such a row: of what stands `behind` rows and columns.
+    `masked` are the diagonals, counted from the main one, that are left out. If `symmetric`, each
+    of those columns is also compared with all rows but its own. Where the same text is left out, no
+    row is compared with a column of its own text or of that of its own column, and no column with
+    such a row; `behind` says which texts stand behind rows and columns.
     """
     texts = _texts(batch, *behind)
     queries, keys = (_vectors(side, scale) for side in (rows, columns))
@@ -210,7 +210,7 @@ def _in_batch(
         return (forward + float(found.column_norms[:count].mean())) / 2 if symmetric else forward
 
     def gradient(found: Survey) -> np.ndarray:
-        """Each row takes from its own cell what its weights give to the others."""
+        """∂L/∂s by pair: each row takes from its own cell what its weights add to the others."""
         norms = [found.norms, found.column_norms[:count]] if symmetric else [found.norms]
         taken = share_of_others(torch.from_numpy(np.stack(norms))).mean(dim=0).numpy()
         felt = np.full(len(batch), np.nan)
@@ -252,8 +252,8 @@ def _against_others(
         partner = np.roll(np.arange(len(views)), len(own))
         places, masked = np.concatenate([own, own]), (0, len(own), -len(own))
         of_views: Behind = ((0, own), (1, own))
-        given = (views, views, partner, (places, places), masked, scale, ("view", "view"))
-        return _in_batch(batch, *given, symmetric=False, behind=(of_views, of_views))
+        arguments = (views, views, partner, (places, places), masked, scale, ("view", "view"))
+        return _in_batch(batch, *arguments, symmetric=False, behind=(of_views, of_views))
     others = np.setdiff1d(np.arange(len(batch)), own)
     shown = np.concatenate([own, others])
     return _in_batch(
@@ -337,13 +337,13 @@ def smooth(form: LogisticSum, batch: LargeBatch, parameters: Mapping[str, object
     Raises Problem if it is, and there are too many pairs to go through the cells.
     """
     scale, spread = form.scale(**parameters), float(np.ptp(batch.scores))
-    if scale * spread > MOST_SPREAD:
+    if scale * spread > MAX_SPREAD:
         if len(batch) <= LARGE_STREAMED_PAIRS:
             return None
         raise Problem(
             "large_too_steep",
             scale=display_number(scale, 6),
-            most=display_number(MOST_SPREAD / spread, 3),
+            most=display_number(MAX_SPREAD / spread, 3),
             count=LARGE_STREAMED_PAIRS,
         )
     return Smooth(batch.labels, scale * batch.scores, scale, form.mean(**parameters))
@@ -357,14 +357,15 @@ def hinge(form: HingeSum, batch: LargeBatch, parameters: Mapping[str, object]) -
 
 @dataclass(frozen=True)
 class Method:
-    """What can be done with a form, each called with it, the batch and the parameters.
+    """The ways to compute a form; each is called with it, the batch and the parameters.
 
-    `family` is what the page calls it. A matrix that does not `split` is `streamed`, cell by cell,
-    or where there are too many cells and it can be, `summed` without them.
+    `family` is the name on the page, `pair_limit` the largest number of pairs. A matrix that does
+    not `split` is `streamed`, cell by cell, or `summed` without its cells where there are too many
+    and it can be.
     """
 
     family: str
-    most: int
+    pair_limit: int
     split: Callable[..., Split] | None = None
     streamed: Callable[..., Streamed] | None = None
     summed: Callable[..., Smooth | Hinge | None] | None = None
@@ -386,19 +387,19 @@ def offered(*families: str) -> list[str]:
 
 
 def method_of(loss: str) -> Method:
-    """How the matrix of the loss is gone through."""
+    """Return the way to compute the matrix of the loss."""
     return METHODS[type(LOSSES[loss].form)]
 
 
 def parameters_of(loss: str) -> tuple[Parameter, ...]:
-    """The parameters that its form follows; all others of the loss stand at their defaults."""
+    """Parameters that the loss's form follows; all others of the loss keep their defaults."""
     follows = getattr(LOSSES[loss].form, "follows", ())
     every = LOSSES[loss].parameters
     return tuple(one for one in every if one.name in follows) if follows else every
 
 
-def wanted_by(loss: str) -> Wanted:
-    """What the loss compares."""
+def loss_input_of(loss: str) -> LossInput:
+    """Return what the loss compares."""
     form = LOSSES[loss].form
     if method_of(loss).family == "in_batch":
         return "vectors"

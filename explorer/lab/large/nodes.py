@@ -1,6 +1,6 @@
-"""A few nodes in place of many numbers: Chebyshev interpolation in bins.
+"""Chebyshev interpolation in bins: a few nodes in place of many numbers.
 
-A smooth function of the difference of two numbers, summed over many of both, is summed over the
+A smooth function of the difference of two numbers, summed over many of both, becomes a sum over the
 nodes of the one and of the other.
 """
 
@@ -27,19 +27,20 @@ class Nodes:
     scaled: np.ndarray
 
     def __len__(self) -> int:
-        """How many nodes there are."""
+        """Number of nodes."""
         return len(self.places)
 
     @cached_property
     def places(self) -> np.ndarray:
-        """Where the nodes lie, bin by bin."""
+        """Positions of the nodes, bin by bin."""
         bins = int(np.ptp(self.scaled) // BIN) + 1
         middles = self.scaled.min() + BIN * (np.arange(bins) + 0.5)
         return (middles[:, None] + BIN / 2 * chebyshev_points()).ravel()
 
     @cached_property
     def parts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Of each pair: the first node of its bin, and what of it each node there stands for."""
+        """First node of each pair's bin, and the part of the pair that each node there stands
+        for."""
         position = (self.scaled - self.scaled.min()) / BIN
         bins = np.minimum(position.astype(np.int64), len(self) // NODES - 1)
         return bins * NODES, interpolation(2 * (position - bins) - 1)
@@ -50,7 +51,7 @@ class Nodes:
         return logistic_weights_(torch.from_numpy(self.places[:, None] - self.places)).numpy()
 
     def spread(self, places: np.ndarray, owner: np.ndarray, owners: int) -> np.ndarray:
-        """What the pairs at these places come to at the nodes, summed by owner: [owners, n]."""
+        """Sums at the nodes of the pairs at these places, by owner: [owners, n]."""
         first, parts = self.parts
         at = (owner * len(self) + first[places])[:, None] + np.arange(NODES)
         found = np.bincount(at.ravel(), parts[places].ravel(), owners * len(self))
@@ -58,8 +59,8 @@ class Nodes:
 
 
 def of_differences_(differences: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Of each difference the weight w of its term, in its place, and what the term adds to the loss
-    and to the entropy, −w log w."""
+    """Replace each difference by its term's weight w; also return the term's part of the loss and
+    of the entropy, −w log w."""
     addends, logs = logistic_terms(differences), log_logistic_weights(differences)
     weights = logistic_weights_(differences)
     return weights, addends, logs.mul_(weights).neg_()
@@ -76,7 +77,7 @@ def chebyshev_points() -> np.ndarray:
 
 
 def interpolation(places: np.ndarray) -> np.ndarray:
-    """What each node stands for of a value at these places between −1 and 1: [n, NODES]."""
+    """Coefficient of each node for values at these places between −1 and 1: [n, NODES]."""
     angles = np.arccos(np.clip(places, -1, 1))[:, None] * np.arange(NODES)
     of_nodes = np.arccos(chebyshev_points())[:, None] * np.arange(NODES)
     series = np.full(NODES, 2.0 / NODES)

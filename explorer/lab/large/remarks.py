@@ -1,4 +1,4 @@
-"""What can be said of a large batch: where labels and scores disagree, and what is striking."""
+"""Remarks on a large batch: disagreement of labels and scores, and other striking facts."""
 
 from __future__ import annotations
 
@@ -30,8 +30,11 @@ ROWS = 2**9
 
 @dataclass(frozen=True)
 class Judged:
-    """What holds of a batch whatever the loss: its rank correlation, how many suspects there would
-    be anyway, and whether the scores come from an encoder that does not know the language."""
+    """Findings about a batch whatever the loss.
+
+    Its rank correlation, the usual number of suspects, and whether the scores come from an encoder
+    that does not know the language.
+    """
 
     spearman: float | None
     usual: Disagreement | None
@@ -48,64 +51,64 @@ def judged(batch: LargeBatch, progress: Progress) -> Judged:
 
 
 def remarks_of(
-    opened: LargeSession, loss: str, parameters: Mapping[str, Any], by: Judged
+    session: LargeSession, loss: str, parameters: Mapping[str, Any], by: Judged
 ) -> list[Remark]:
-    """What Explore would remark on this batch, as far as it is known here."""
-    spec, batch = LOSSES[loss], opened.batch
+    """Return the remarks of Explore on this batch, as far as its figures are known here."""
+    spec, batch = LOSSES[loss], session.batch
     found = batch.contradictions
-    felt = np.abs(np.nan_to_num(opened.gradient))
+    felt = np.abs(np.nan_to_num(session.gradient))
     total = float(felt.sum())
-    shares = np.cumsum(opened.heaviest.shares)
+    shares = np.cumsum(session.heaviest.shares)
     enough = np.flatnonzero(shares >= ACTIVE_SHARE - 1e-12)
-    looks_for = LOOKS_FOR.get(opened.axes[0], "")
-    level = _collapse(opened, loss, parameters)
+    looks_for = LOOKS_FOR.get(session.axes[0], "")
+    level = _collapse(session, loss, parameters)
     seen = Seen(
         spec=spec,
         parameters=parameters,
-        loss=opened.loss,
+        loss=session.loss,
         collapse=level,
         pairs=len(batch),
         ordered=found.ordered,
         violated=found.violated,
         spread=_spread(batch, bool(looks_for)),
         together=batch.first_vectors is not None and _spread(batch, True) <= COLLAPSED,
-        gradient_norm=opened.gradient_norm,
-        edge=lambda: _edge(opened, loss, parameters),
+        gradient_norm=session.gradient_norm,
+        edge=lambda: _edge(session, loss, parameters),
         looks_for=looks_for,
-        anchors=opened.shape[0] if looks_for else 0,
-        found=opened.nearest or 0,
+        anchors=session.shape[0] if looks_for else 0,
+        found=session.nearest or 0,
         doubtful=by.doubtful,
         strong=len(found.strong),
         felt=float(felt[found.strong].sum()) / total if total > 0 else None,
         usual=by.usual,
-        terms=opened.present,
+        terms=session.present,
         active=int(enough[0]) + 1 if len(enough) else None,
         carried=float(shares[enough[0]]) if len(enough) else 0.0,
-        broken="" if np.isfinite(opened.loss) else spec.terms,
-        same_text=_same_text(opened, spec),
+        broken="" if np.isfinite(session.loss) else spec.terms,
+        same_text=_same_text(session, spec),
     )
     return remarks_on(seen)
 
 
-def _same_text(opened: LargeSession, spec: LossSpec) -> Mapping[str, SameText]:
-    found = opened.same_text if spec.reads_texts else None
+def _same_text(session: LargeSession, spec: LossSpec) -> Mapping[str, SameText]:
+    found = session.same_text if spec.reads_texts else None
     return {} if found is None else {spec.name: found}
 
 
-def _collapse(opened: LargeSession, loss: str, parameters: Mapping[str, Any]) -> float | None:
-    """The value that the loss would have here if all embeddings were equal."""
+def _collapse(session: LargeSession, loss: str, parameters: Mapping[str, Any]) -> float | None:
+    """Value of the loss here if all embeddings were equal."""
     of = LOSSES[loss].collapse
-    return None if of is None else of(_given(opened, loss), **parameters)
+    return None if of is None else of(_collapse_inputs(session, loss), **parameters)
 
 
-def _given(opened: LargeSession, loss: str) -> dict[str, Tensor]:
-    """What a collapse value is read off, by the names that the loss has for it: the labels, or the
+def _collapse_inputs(session: LargeSession, loss: str) -> dict[str, Tensor]:
+    """Inputs of the value at collapse, by the names that the loss has for them: the labels, or the
     vectors of the rows and columns that are compared."""
-    batch, axis = opened.batch, opened.axes[0]
-    own = np.asarray(opened.row_pairs)
+    batch, axis = session.batch, session.axes[0]
+    own = np.asarray(session.row_pairs)
     if axis == "view":
         own = own[: len(own) // 2]
-    others = np.asarray(opened.column_pairs)[len(own) :] if axis == "query" else own[:0]
+    others = np.asarray(session.column_pairs)[len(own) :] if axis == "query" else own[:0]
     sides = {
         "labels": batch.labels,
         "binary_labels": batch.labels,
@@ -123,24 +126,30 @@ def _given(opened: LargeSession, loss: str) -> dict[str, Tensor]:
     return found
 
 
-def _edge(opened: LargeSession, loss: str, parameters: Mapping[str, Any]) -> Edge | None:
-    """Where the loss ceases to be above its collapse value; None too where a loss whose terms do
-    not split would have to be surveyed anew for every value of its scale."""
+def _edge(session: LargeSession, loss: str, parameters: Mapping[str, Any]) -> Edge | None:
+    """Find where the loss ceases to be above its value at collapse.
+
+    None also for a loss whose terms do not split: it would need a survey for every value of its
+    scale.
+    """
     spec, split = LOSSES[loss], method_of(loss).split
     of = spec.collapse
     if split is None or of is None:
         return None
-    given = _given(opened, loss)
+    inputs = _collapse_inputs(session, loss)
 
     def at(chosen: Mapping[str, Any]) -> Standing:
-        return split(spec.form, opened.batch, chosen).loss, of(given, **chosen)
+        return split(spec.form, session.batch, chosen).loss, of(inputs, **chosen)
 
     return edge_along(spec, parameters, at)
 
 
 def _spread(batch: LargeBatch, among_all: bool) -> float:
-    """How far the similarities that the loss compares lie apart: those of the pairs, or `among_all`
-    sentences; of those no more is asked than whether they have collapsed."""
+    """Range of the similarities that the loss compares: those of the pairs, or `among_all`
+    sentences.
+
+    Beyond COLLAPSED the range of all sentences is not exact: only a collapse matters.
+    """
     spread = float(np.ptp(batch.scores))
     if not among_all or spread > COLLAPSED or batch.first_vectors is None:
         return spread

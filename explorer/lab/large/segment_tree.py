@@ -55,7 +55,7 @@ class Segments(NamedTuple):
         return add(terms, np.where(tied, self.lower_last + right.higher_rest, -np.inf))
 
     def then(self, right: Segments, add: Add) -> Segments:
-        """These segments, each with the one that follows it."""
+        """Join each of these segments with the one that follows it."""
         tied = self.last == right.first
         # What has one label, or none, goes on with its neighbour's.
         goes_on = (tied & (self.first == self.last)) | (self.first > self.last)
@@ -101,7 +101,7 @@ class GapSegments(NamedTuple):
         return add(between, beyond)
 
     def then(self, right: GapSegments, add: Add) -> GapSegments:
-        """These segments, each with the one that follows it."""
+        """Join each of these segments with the one that follows it."""
         first, last = np.minimum(self.first, right.first), np.maximum(self.last, right.last)
         left_gap = add(self.lower_gap, self.lower + _log_gap(last, self.last))
         right_gap = add(right.higher_gap, right.higher + _log_gap(right.first, first))
@@ -129,7 +129,7 @@ Index = np.ndarray | tuple[slice | EllipsisType | int | None, ...]
 
 
 def taken(segments: Kind, index: Index) -> Kind:
-    """Some of the segments, in the shape of the index."""
+    """Return the segments at the index, in its shape."""
     return type(segments)(*(field[index] for field in segments))
 
 
@@ -144,12 +144,12 @@ def _or_empty(segments: Kind, index: np.ndarray, there: np.ndarray) -> Kind:
 
 
 def _halved(segments: Kind, add: Add) -> Kind:
-    """Each two neighbours joined, along the last axis."""
+    """Join each two neighbours along the last axis."""
     return taken(segments, np.s_[..., 0::2]).then(taken(segments, np.s_[..., 1::2]), add)
 
 
 class SegmentTree(Generic[Kind]):
-    """Any segment of the pairs, from segments of 16, 32, 64 … pairs that are kept."""
+    """Sums of any segment of the pairs, from stored segments of 16, 32, 64 … pairs."""
 
     def __init__(self, pairs: Kind, add: Add) -> None:
         self._pairs, self._add = pairs, add
@@ -181,7 +181,7 @@ class SegmentTree(Generic[Kind]):
         return heads.then(tails, add)
 
     def blocks(self, window: Window) -> np.ndarray:
-        """What the terms of each block of a window add up to."""
+        """Sums of the terms of each block of a window."""
         add = self._add
         rows, columns = window.rows, window.columns
         tops, bottoms, lefts, rights = rows[:-1], rows[1:], columns[:-1], columns[1:]

@@ -14,7 +14,7 @@ from explorer.lab.large.block_sums import Summed
 from explorer.lab.large.blocks import Blocks, Window
 from explorer.lab.large.heaviest_terms import Heaviest
 from explorer.lab.large.matrix import Matrix, OfSplit
-from explorer.lab.large.methods import method_of, offered, parameters_of, wanted_by
+from explorer.lab.large.methods import loss_input_of, method_of, offered, parameters_of
 from explorer.lab.large.tiles import Progress
 from explorer.runtime.device import all_cores
 from explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_DRAWN_PAIRS
@@ -23,11 +23,11 @@ from explorer.runtime.problem import Problem
 from losses import LOSSES
 
 
-def most_pairs(loss: str, *, drawn: bool = False) -> int:
-    """How many pairs the loss takes; `drawn`: of a random batch."""
-    if drawn and wanted_by(loss) == "angles":
+def pair_limit(loss: str, *, drawn: bool = False) -> int:
+    """Return the largest number of pairs that the loss takes; `drawn`: of a random batch."""
+    if drawn and loss_input_of(loss) == "angles":
         return LARGE_DRAWN_PAIRS
-    return method_of(loss).most
+    return method_of(loss).pair_limit
 
 
 def checked(loss: str, chosen: Mapping[str, object]) -> dict[str, object]:
@@ -82,12 +82,12 @@ class LargeSession:
 
     @property
     def of_weights(self) -> bool:
-        """Whether terms are the logarithms of the weights, for the loss is a plain sum."""
+        """True if terms are the logarithms of the weights, for the loss is a plain sum."""
         return self.matrix.of_weights
 
     @property
     def is_exact(self) -> bool:
-        """Whether blocks are made of their terms, and not of what stands for several."""
+        """True if blocks are made of their terms, not of approximations."""
         return not isinstance(self.matrix, Summed)
 
     @property
@@ -101,7 +101,7 @@ class LargeSession:
 
     @property
     def is_known(self) -> bool:
-        """Whether loss and gradient are there at once, and need not be waited for."""
+        """True if loss and gradient are there at once."""
         return self.matrix.is_known
 
     @cached_property
@@ -110,7 +110,7 @@ class LargeSession:
 
     @cached_property
     def present(self) -> int:
-        """How many terms take part."""
+        """Number of terms that take part."""
         return self.matrix.present()
 
     @cached_property
@@ -120,12 +120,12 @@ class LargeSession:
 
     @property
     def effective_error(self) -> float:
-        """How far off `effective` may be, relative to itself, where only bounds are known."""
+        """Largest relative error of `effective`, where only bounds are known."""
         return self.matrix.effective_error
 
     @cached_property
     def gradient(self) -> np.ndarray:
-        """∂L/∂s of each pair in the order of the batch; NaN where a pair has no term of its own."""
+        """∂L/∂s by pair in the order of the batch; NaN where a pair has no term of its own."""
         return self.matrix.gradient()
 
     @cached_property
@@ -139,7 +139,7 @@ class LargeSession:
 
     @cached_property
     def violated(self) -> tuple[int, int]:
-        """How many comparisons of pairs stand the wrong way round, and of how many."""
+        """Number of comparisons of pairs that stand the wrong way round, and of all."""
         if self.axes != ("pair", "pair"):
             return 0, 0
         found = self.batch.contradictions
@@ -147,7 +147,8 @@ class LargeSession:
 
     @cached_property
     def nearest(self) -> int | None:
-        """How many rows are nearer to their own column than to any other, for a loss that asks."""
+        """Number of rows nearer to their own column than to any other, or None if the loss has no
+        such column."""
         return self.matrix.nearest()
 
     @cached_property
@@ -164,16 +165,17 @@ def open_batch(
     loss: str,
     parameters: Mapping[str, object],
     progress: Progress,
-    twins: str = "keep",
+    duplicates: str = "keep",
 ) -> LargeSession:
-    """The batch under the loss. A matrix that is streamed is surveyed here, once. `twins` is as in
-    the rules of a scene; a loss that reads no texts does not ask.
+    """Open the batch under the loss. A matrix that is streamed is surveyed here, once.
+
+    `duplicates` is as in the rules of a scenario; a loss that reads no texts ignores it.
 
     Raises Problem if the loss does not take so many pairs.
     """
-    must_fit(len(batch), most_pairs(loss), loss)
+    must_fit(len(batch), pair_limit(loss), loss)
     form, method = LOSSES[loss].form, method_of(loss)
-    if twins == "leave_out" and LOSSES[loss].reads_texts:
+    if duplicates == "leave_out" and LOSSES[loss].reads_texts:
         batch = with_texts(batch)
     if method.split is not None:
         return LargeSession(batch, OfSplit(method.split(form, batch, parameters)))

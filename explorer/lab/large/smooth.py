@@ -28,9 +28,9 @@ from explorer.lab.large.tiles import Progress
 from losses.kernels.cells import logistic_weights_
 
 # How far apart scaled scores may lie: beyond, there would be too many nodes.
-MOST_SPREAD = 150.0
+MAX_SPREAD = 150.0
 # Pairs of the shortest chunks, and numbers that are kept of all of them.
-SHORTEST, MOST_KEPT = 32, 2**23
+SHORTEST, MAX_KEPT = 32, 2**23
 # Chunks of a group, whose sum is kept too.
 TOGETHER = 8
 # Cells that are worked on together, and a window of so few that it needs no nodes.
@@ -41,9 +41,11 @@ Intervals = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What one way through the matrix finds: the weights of each pair's row and column [N], those
-    within each chunk and each group, the sum of all terms, and the entropy of the weights before
-    they are normalised."""
+    """Findings of one pass through the matrix.
+
+    The weights of each pair's row and column [N], those within each chunk and each group, the sum
+    of all terms, and the entropy of the weights before they are normalised.
+    """
 
     rows: np.ndarray
     columns: np.ndarray
@@ -83,7 +85,7 @@ class Smooth(Summable[Found]):
 
     @cached_property
     def nodes(self) -> Nodes:
-        """What stands for the scaled scores."""
+        """The nodes of the scaled scores."""
         return Nodes(self.scaled)
 
     @cached_property
@@ -98,12 +100,12 @@ class Smooth(Summable[Found]):
     def _size(self) -> int:
         """Pairs of a chunk, as a rule."""
         size = SHORTEST
-        while len(self.labels) / size * len(self.nodes) > MOST_KEPT:
+        while len(self.labels) / size * len(self.nodes) > MAX_KEPT:
             size *= 2
         return size
 
     def _cuts(self, size: int) -> np.ndarray:
-        """Where chunks of this size begin, and the end of the last one."""
+        """Starts of chunks of this size, and the end of the last one."""
         levels = np.flatnonzero(np.diff(self.labels, prepend=np.nan) != 0)
         levels = np.append(levels, len(self.labels))
         # A long level by itself, in pieces; short ones together.
@@ -111,12 +113,12 @@ class Smooth(Summable[Found]):
         nth = np.arange(pieces.sum()) - np.repeat(np.cumsum(pieces) - pieces, pieces)
         cuts = np.repeat(levels[:-1], pieces) + nth * size
         long = np.repeat(pieces > 1, pieces)
-        apart = np.append(True, (np.diff(cuts // size) != 0) | long[:-1] | long[1:])
-        return np.append(cuts[apart], len(self.labels))
+        begins = np.append(True, (np.diff(cuts // size) != 0) | long[:-1] | long[1:])
+        return np.append(cuts[begins], len(self.labels))
 
     @cached_property
     def _chunks(self) -> np.ndarray:
-        """Where the chunks begin, and the end of the last one."""
+        """Starts of the chunks, and the end of the last one."""
         return self._cuts(self._size)
 
     @cached_property
@@ -127,7 +129,7 @@ class Smooth(Summable[Found]):
 
     @cached_property
     def _moments(self) -> np.ndarray:
-        """What each chunk comes to at the nodes, and behind these what each group comes to."""
+        """Sums of each chunk at the nodes, followed by those of each group."""
         sizes = np.diff(self._chunks)
         owner = np.repeat(np.arange(len(sizes)), sizes)
         moments = self.nodes.spread(np.arange(len(self.labels)), owner, len(sizes))
@@ -135,7 +137,7 @@ class Smooth(Summable[Found]):
 
     @cached_property
     def _felt(self) -> np.ndarray:
-        """What a column at each node would weigh with each chunk of rows, and with each group."""
+        """Weight of a column at each node with each chunk of rows, and with each group."""
         return self._moments @ self.nodes.weights
 
     @cached_property
@@ -147,8 +149,8 @@ class Smooth(Summable[Found]):
         return self.labels[firsts], self.labels[lasts]
 
     def _stretches(self, starts: np.ndarray, stops: np.ndarray) -> tuple[Tensor, Tensor]:
-        """Short stretches against themselves, [stretches, rows, columns]: the differences, and
-        where there is a term."""
+        """Short stretches against themselves, [stretches, rows, columns]: the differences, and the
+        mask of the terms."""
         places = starts[:, None] + np.arange((stops - starts).max(initial=1))
         inside = torch.from_numpy(places < stops[:, None])
         places = np.minimum(places, len(self.labels) - 1)
@@ -198,7 +200,7 @@ class Smooth(Summable[Found]):
         return Found(rows, columns, self._with_groups(within), added, entropy)
 
     def _at_pairs(self, felt: Tensor, chunks: slice) -> np.ndarray:
-        """What each pair of the chunks feels, from what its chunk feels at the nodes."""
+        """Values at each pair of the chunks, from those of its chunk at the nodes."""
         bounds = self._chunks[chunks.start : chunks.stop + 1]
         owner = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds))
         first, parts = (part[bounds[0] : bounds[-1]] for part in self.nodes.parts)
@@ -267,28 +269,28 @@ class Smooth(Summable[Found]):
     def _of_rows(
         self, starts: np.ndarray, stops: np.ndarray, tied: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """What a column at each node weighs with the rows of runs: without those of the last
-        label, and with those alone. They are told apart where a column is `tied` to them."""
+        """Weight of a column at each node with the rows of runs: without those of the last label,
+        and with those alone. The two are separate where a column is `tied` to them."""
         ends = self.labels[np.maximum(stops, 1) - 1]
         cut = np.clip(np.searchsorted(self.labels, ends, "left"), starts, stops)
         cut = np.where(tied, cut, stops)
         return self._felt_of(starts, cut), self._felt_of(cut, stops)
 
     def _felt_of(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
-        """What a column at each node weighs with runs of rows."""
+        """Weight of a column at each node with runs of rows."""
         felt = np.zeros((len(starts), len(self.nodes)))
         some = starts < stops
         felt[some] = self._runs(starts[some], stops[some]) @ self.nodes.weights
         return felt
 
     def _of_columns(self, starts: np.ndarray, stops: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the columns of runs come to: those of the first label, and the others."""
+        """Sums of the columns of runs at the nodes: those of the first label, and the others."""
         begins = self.labels[np.minimum(starts, len(self.labels) - 1)]
         cut = np.clip(np.searchsorted(self.labels, begins, "right"), starts, stops)
         return self._runs(starts, cut), self._runs(cut, stops)
 
     def _runs(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
-        """What runs of pairs come to at the nodes."""
+        """Sums of runs of pairs at the nodes."""
         low, high, heads, tails = self._in_chunks(starts, stops)
         parts = self._in_groups(low, high)
         ends = (parts[:, :, 1] - parts[:, :, 0]).sum(axis=1).cumsum()
@@ -302,7 +304,7 @@ class Smooth(Summable[Found]):
         return found + self._of_pairs(*heads) + self._of_pairs(*tails)
 
     def _of_pairs(self, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
-        """What short runs come to at the nodes, pair by pair."""
+        """Sums of short runs at the nodes, pair by pair."""
         owner = np.repeat(np.arange(len(starts)), stops - starts)
         return self.nodes.spread(listed(starts, stops), owner, len(starts))
 
@@ -386,14 +388,14 @@ class Smooth(Summable[Found]):
         return True  # the survey finds loss and gradient by the way
 
     def present(self, found: Found) -> int:
-        """How many terms there are."""
+        """Number of terms."""
         return self.differences.present()
 
     def loss(self, found: Found) -> float:
         return found.added / self._divisor
 
     def gradient(self, found: Found) -> np.ndarray:
-        """∂L/∂s of each pair."""
+        """∂L/∂s by pair."""
         return self.scale * (found.rows - found.columns) / self._divisor
 
     def heaviest(self, found: Found) -> Heaviest:

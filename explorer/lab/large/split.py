@@ -64,7 +64,7 @@ class Split:
         return float(np.logaddexp(0.0, self.total))
 
     def gradient(self) -> np.ndarray:
-        """∂L/∂s of each pair."""
+        """∂L/∂s by pair."""
         felt = self.lower_slope * np.exp(self.row_totals - self.loss)
         return felt + self.higher_slope * np.exp(self.column_totals - self.loss)
 
@@ -98,16 +98,16 @@ class Split:
 
     @cached_property
     def _lower_counts(self) -> tuple[np.ndarray, np.ndarray]:
-        """How many pairs have a lower label than each pair, and their running sum from 0."""
+        """Number of pairs with a lower label than each pair, and their running sum from 0."""
         counts = np.searchsorted(self.labels, self.labels, "left")
         return counts, np.concatenate([[0], np.cumsum(counts)])
 
     def present(self) -> int:
-        """How many terms there are."""
+        """Number of terms."""
         return int(self._lower_counts[1][-1])
 
     def counted(self, window: Window) -> np.ndarray:
-        """How many terms each block has."""
+        """Number of terms of each block."""
         counts, sums = self._lower_counts
         rows, columns = window.rows[:, None], window.columns[None, :]
         # Of column i the rows from `row` up to counts[i] take part; that number never falls.
@@ -126,7 +126,7 @@ class Split:
 
 
 def _below(labels: np.ndarray, values: np.ndarray, by_gap: bool) -> np.ndarray:
-    """For each place the log Σ e^values over the places of lower labels, or Σ gap · e^values."""
+    """log Σ e^values for each place over the places of lower labels, or log Σ gap · e^values."""
     starts = np.flatnonzero(np.diff(labels, prepend=np.nan) != 0)
     levels = np.logaddexp.accumulate(log_sums(values, starts)[0])  # up to and with each level
     lower = np.append(-np.inf, levels[:-1])

@@ -37,7 +37,7 @@ class Streamed:
     looking: Callable[[Survey], Looking] | None = None
 
     def surveyed(self, progress: Progress) -> Swept:
-        """This matrix with what its survey finds."""
+        """Return this matrix with the findings of its survey."""
         return Swept(self, survey(self.tiles, progress))
 
 

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from explorer.lab.large.blocks import Window
-from explorer.lab.large.heaviest_terms import MOST_TERMS
+from explorer.lab.large.heaviest_terms import MAX_TERMS
 from explorer.runtime.device import device
 from losses.kernels.cells import logistic_terms
 
@@ -55,20 +55,20 @@ class Tiles:
 
 
 def tiles_of(window: Window) -> Iterator[Window]:
-    """All tiles of a window, strip by strip."""
+    """Tiles of a window, strip by strip."""
     wide = block_of(window)[1]
     for rows in strips_of(window):
         yield from tiles_across(rows, wide)
 
 
 def block_of(window: Window) -> tuple[int, int]:
-    """How many rows and columns a block of the window has."""
+    """Number of rows and columns of a block of the window."""
     tall, wide = (int(cuts[1] - cuts[0]) for cuts in (window.rows, window.columns))
     return tall, wide
 
 
 def strips_of(window: Window) -> list[Window]:
-    """Some whole block rows at a time, the full width of the window."""
+    """Windows of some whole block rows each, over the full width."""
     parts = _parts(window.top, window.bottom, block_of(window)[0], _tile_height())
     return [Window(top, bottom, window.left, window.right) for top, bottom in parts]
 
@@ -81,7 +81,7 @@ def tiles_across(strip: Window, wide: int) -> list[Window]:
 
 
 def _parts(start: int, stop: int, band: int, length: int) -> list[tuple[int, int]]:
-    """From where to where some bands reach that are about so long together."""
+    """Starts and ends of groups of bands that are about `length` long."""
     step = band * max(1, length // band)
     return [(at, min(at + step, stop)) for at in range(start, stop, step)]
 
@@ -110,7 +110,7 @@ class _Bands(NamedTuple):
 
     @classmethod
     def joined(cls, tiles: list[Self]) -> Self:
-        """Those of a strip from those of its tiles."""
+        """Join the bands of a strip's tiles."""
         return cls(*(torch.cat(parts) for parts in zip(*tiles, strict=True)))
 
     def log_totals(self) -> Tensor:
@@ -129,9 +129,12 @@ class _Bands(NamedTuple):
 
 
 class Strip(NamedTuple):
-    """What is known of a strip: of its blocks [block rows, bands], of its rows, of the columns
-    where the loss is a plain sum; Σ w log w of its weights w; how many rows have no term as
-    large as 0; and of the `heaviest` bands of its rows the largest log w, the row and the band."""
+    """Figures of a strip.
+
+    Of its blocks [block rows, bands], of its rows, of the columns where the loss is a plain sum; Σ
+    w log w of its weights w; the number of rows without a term as large as 0; and of the `heaviest`
+    bands of its rows the largest log w, the row and the band.
+    """
 
     total: np.ndarray
     largest: np.ndarray
@@ -189,7 +192,7 @@ def strip_of(tiles: Tiles, rows: Window, block: tuple[int, int], known: Norms | 
 
 
 def _present(terms: Tensor, wide: int, tall: int) -> Tensor:
-    """How many terms each block of a tile has, [bands, blocks]."""
+    """Number of terms of each block of a tile, [bands, blocks]."""
     if terms.amin() > -torch.inf:
         sizes = (
             torch.tensor([min(step, side - start) for start in range(0, side, step)])
@@ -201,7 +204,7 @@ def _present(terms: Tensor, wide: int, tall: int) -> Tensor:
 
 
 def _heaviest_bands(largest: Tensor, top: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    best, places = largest.flatten().topk(min(MOST_TERMS, largest.numel()))
+    best, places = largest.flatten().topk(min(MAX_TERMS, largest.numel()))
     band, row = np.divmod(places.cpu().numpy(), largest.shape[1])
     return as_numbers(best), row + top, band
 
@@ -214,14 +217,14 @@ def both_directions(terms: Tensor, back: Tensor, known: Norms, part: Window) -> 
 
 
 def _banded(numbers: Tensor, wide: int, filler: float) -> Tensor:
-    """[c, r] as [bands, wide, r], the last band filled up."""
+    """Reshape [c, r] to [bands, wide, r], the last band filled up."""
     if missing := -numbers.shape[0] % wide:
         numbers = torch.nn.functional.pad(numbers, (0, 0, 0, missing), value=filler)
     return numbers.unflatten(0, (-1, wide))
 
 
 def _stacked(numbers: Tensor, tall: int, filler: float) -> Tensor:
-    """[bands, r] as [bands, block rows, tall], the last block row filled up."""
+    """Reshape [bands, r] to [bands, block rows, tall], the last block row filled up."""
     if missing := -numbers.shape[1] % tall:
         numbers = torch.nn.functional.pad(numbers, (0, missing), value=filler)
     return numbers.unflatten(1, (-1, tall))

@@ -49,7 +49,7 @@ class Page:
     found: int
 
 
-def page(opened: LargeSession, search: str, column: str, falling: bool, number: int) -> Page:
+def page(session: LargeSession, search: str, column: str, falling: bool, number: int) -> Page:
     """Page `number`, counted from 0, of the pairs that `search` finds, sorted by a column.
 
     `search` is one or more comparisons ("label = 3, similarity > 0.9"), a pair's number ("#17"),
@@ -58,8 +58,8 @@ def page(opened: LargeSession, search: str, column: str, falling: bool, number: 
 
     Raises Problem for a comparison that cannot be read.
     """
-    values = _values(opened)
-    found = _found(opened.batch, values, search)
+    values = _values(session)
+    found = _found(session.batch, values, search)
     sorted_by = values[column if column in values else "gradient"][found]
     key = -sorted_by if falling else sorted_by
     start = number * PAGE
@@ -67,13 +67,13 @@ def page(opened: LargeSession, search: str, column: str, falling: bool, number: 
     return Page(found[order], len(found))
 
 
-def _values(opened: LargeSession) -> dict[str, np.ndarray]:
-    batch = opened.batch
+def _values(session: LargeSession) -> dict[str, np.ndarray]:
+    batch = session.batch
     return {
         "entry": batch.entry,
         "label": batch.labels,
         "score": batch.scores,
-        "gradient": opened.gradient,
+        "gradient": session.gradient,
     }
 
 
@@ -90,8 +90,8 @@ def _found(batch: LargeBatch, values: dict[str, np.ndarray], search: str) -> np.
         exact = np.flatnonzero(batch.entry == int(numbered[1].replace(",", "")) - 1)
         if len(exact):
             return exact
-    wanted = search.strip('"')
-    hits = holding(batch.first, wanted) | holding(batch.second, wanted)
+    text = search.strip('"')
+    hits = holding(batch.first, text) | holding(batch.second, text)
     return np.flatnonzero(hits[batch.entry])
 
 
@@ -111,18 +111,19 @@ def _conditions(search: str) -> list[tuple[str, str, str]]:
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """How many scores of each group of labels lie in each bin; `counts` is [groups, bins]."""
+    """Number of scores of each group of labels in each bin; `counts` is [groups, bins]."""
 
     edges: np.ndarray
     groups: tuple[tuple[float, float], ...]
     counts: np.ndarray
 
 
-def histogram(batch: LargeBatch, bins: int = 48, most_groups: int = 6) -> Histogram:
-    """Scores by label: each level by itself, or where there are many, equally many at a time."""
+def histogram(batch: LargeBatch, bins: int = 48, max_groups: int = 6) -> Histogram:
+    """Count scores by label: each level by itself, or with many levels, equally many pairs at a
+    time."""
     levels = np.unique(batch.labels)
-    if len(levels) > most_groups:
-        cuts = np.linspace(0, len(batch), most_groups)[1:-1].round().astype(int)
+    if len(levels) > max_groups:
+        cuts = np.linspace(0, len(batch), max_groups)[1:-1].round().astype(int)
         starts = np.unique(np.searchsorted(batch.labels, batch.labels[cuts], "left"))
         starts = np.unique(np.concatenate([[0], starts]))
     else:

@@ -1,6 +1,6 @@
-"""What one takes away from a large batch: its pairs, terms and figures, as tables.
+"""Tables of a large batch to download: its pairs, terms and figures.
 
-A table of all pairs is written into a file piece by piece, and never held as a whole.
+A table of all pairs is written into a file piece by piece, and never stored as a whole.
 """
 
 from __future__ import annotations
@@ -28,45 +28,47 @@ SENTENCES = ["sentence1", "sentence2", "score"]
 KNOWN = ["similarity", "gradient", "contradicted_share", "fitting_label"]
 
 
-def pairs_file(opened: LargeSession, path: Path, progress: Progress) -> Path:
-    """Every pair in the order of the source: the row it came from, its sentences, and all that the
-    page knows of it. `gradient` is ∂L/∂s, empty where a pair has no term of its own."""
-    batch = opened.batch
+def pairs_file(session: LargeSession, path: Path, progress: Progress) -> Path:
+    """Write every pair in the order of the source: its row there, its sentences, and its figures.
+
+    `gradient` is ∂L/∂s, empty where a pair has no term of its own.
+    """
+    batch = session.batch
     suspects = np.zeros(len(batch), dtype=np.int64)
     suspects[batch.contradictions.suspects] = 1
     heads = ["row", "pair", *SENTENCES, *KNOWN, "suspect"]
     places = np.argsort(batch.entry, kind="stable")
-    lines = _known(opened, places, progress)
+    lines = _known(session, places, progress)
     marked = ([*line, int(suspects[place])] for place, line in lines)
     return _file(path, heads, marked)
 
 
-def suspects_file(opened: LargeSession, path: Path, progress: Progress) -> Path:
+def suspects_file(session: LargeSession, path: Path, progress: Progress) -> Path:
     """The pairs on which label and encoder disagree, the worst first."""
-    lines = _known(opened, opened.batch.contradictions.suspects, progress)
+    lines = _known(session, session.batch.contradictions.suspects, progress)
     heads = ["rank", "row", "pair", *SENTENCES, *KNOWN]
     ranked = ([rank, *line] for rank, (_, line) in enumerate(lines, 1))
     return _file(path, heads, ranked)
 
 
 def corrected_file(batch: LargeBatch, path: Path, progress: Progress) -> Path:
-    """The pairs as they stand, in the order of the source: a file that any page opens again. The
-    similarity is there if it came with the data."""
-    given = not batch.encoder
-    heads = [*SENTENCES, *(["similarity"] if given else [])]
+    """Write the pairs with their corrections, in the order of the source: a file that any page
+    opens again. The similarity is there if it came with the data."""
+    with_scores = not batch.encoder
+    heads = [*SENTENCES, *(["similarity"] if with_scores else [])]
 
     def lines() -> Iterator[list[object]]:
-        for place in _told(np.argsort(batch.entry, kind="stable"), progress):
+        for place in _with_progress(np.argsort(batch.entry, kind="stable"), progress):
             entry = int(batch.entry[place])
-            numbers = [batch.labels[place], *([batch.scores[place]] if given else [])]
+            numbers = [batch.labels[place], *([batch.scores[place]] if with_scores else [])]
             yield [batch.first[entry], batch.second[entry], *map(float, numbers)]
 
     return _file(path, heads, lines())
 
 
 def changes_csv(batch: LargeBatch, corrections: Iterable[Correction]) -> str:
-    """What was changed: each pair with the label of its source, and the one that it has now; none
-    where it was left out. `batch` is that of the source."""
+    """List the changes: each pair with the label of its source and its label now; none where it was
+    left out. `batch` is that of the source."""
     changes = changes_of(batch, corrections)
     places = np.flatnonzero(np.isin(batch.entry, list(changes)))
     body = []
@@ -78,13 +80,13 @@ def changes_csv(batch: LargeBatch, corrections: Iterable[Correction]) -> str:
     return _text(["row", *SENTENCES, "corrected"], body)
 
 
-def terms_csv(opened: LargeSession) -> str:
+def terms_csv(session: LargeSession) -> str:
     """The heaviest of all terms: their rows and columns on the map, the pairs behind them, value,
     weight, and the weight up to and with each."""
-    batch, found = opened.batch, opened.heaviest
+    batch, found = session.batch, session.heaviest
     sides = [
-        (found.rows, np.asarray(opened.row_pairs)),
-        (found.columns, np.asarray(opened.column_pairs)),
+        (found.rows, np.asarray(session.row_pairs)),
+        (found.columns, np.asarray(session.column_pairs)),
     ]
     so_far = np.cumsum(found.shares)
     body = []
@@ -105,9 +107,9 @@ def terms_csv(opened: LargeSession) -> str:
     return _text(["rank", *heads, "value", "weight", "cumulative_weight"], body)
 
 
-def histogram_csv(opened: LargeSession) -> str:
-    """How many pairs of each group of labels lie in each bin of similarity."""
-    seen = histogram(opened.batch)
+def histogram_csv(session: LargeSession) -> str:
+    """Number of pairs of each group of labels in each bin of similarity."""
+    seen = histogram(session.batch)
     body = [
         [low, high, float(seen.edges[at]), float(seen.edges[at + 1]), int(count)]
         for (low, high), counts in zip(seen.groups, seen.counts, strict=True)
@@ -117,21 +119,21 @@ def histogram_csv(opened: LargeSession) -> str:
     return _text(heads, body)
 
 
-def figures_of(opened: LargeSession, by: Judged) -> dict[str, object]:
+def figures_of(session: LargeSession, by: Judged) -> dict[str, object]:
     """The figures of the strip, by name."""
-    violated, compared = opened.violated
+    violated, compared = session.violated
     return {
-        "loss": opened.loss,
-        "gradient_norm": opened.gradient_norm,
-        "pairs": len(opened.batch),
-        "terms": opened.present,
+        "loss": session.loss,
+        "gradient_norm": session.gradient_norm,
+        "pairs": len(session.batch),
+        "terms": session.present,
         "violated": violated,
         "compared": compared,
-        "nearest_own": opened.nearest,
+        "nearest_own": session.nearest,
         "spearman": by.spearman,
-        "effective_terms": opened.effective,
-        "effective_terms_error": opened.effective_error,
-        "suspects": len(opened.batch.contradictions.suspects),
+        "effective_terms": session.effective,
+        "effective_terms_error": session.effective_error,
+        "suspects": len(session.batch.contradictions.suspects),
         "suspects_expected": by.usual and by.usual.expected,
         "suspects_expected_low": by.usual and by.usual.low,
         "suspects_expected_high": by.usual and by.usual.high,
@@ -149,12 +151,12 @@ def figures_csv(figures: dict[str, object]) -> str:
 
 
 def _known(
-    opened: LargeSession, places: np.ndarray, progress: Progress
+    session: LargeSession, places: np.ndarray, progress: Progress
 ) -> Iterator[tuple[int, list[object]]]:
-    """Each of these places, and what is known of its pair."""
-    batch, gradient = opened.batch, opened.gradient
+    """Yield each of these places with the cells of its pair."""
+    batch, gradient = session.batch, session.gradient
     found = batch.contradictions
-    for place in _told(places, progress):
+    for place in _with_progress(places, progress):
         entry, felt = int(batch.entry[place]), float(gradient[place])
         numbers = batch.labels[place], batch.scores[place]
         rest = found.rates[place], found.fitting[place]
@@ -171,7 +173,7 @@ def _known(
         )
 
 
-def _told(places: np.ndarray, progress: Progress) -> Iterator[int]:
+def _with_progress(places: np.ndarray, progress: Progress) -> Iterator[int]:
     for start in range(0, len(places), STEP):
         progress(start, len(places))
         yield from places[start : start + STEP].tolist()
@@ -186,7 +188,7 @@ def _words(batch: LargeBatch, entry: int) -> tuple[str, str]:
 
 
 def _file(path: Path, heads: Sequence[str], body: Iterable[Sequence[object]]) -> Path:
-    """Spreadsheets read Chinese by the mark at the beginning."""
+    """Write a table that spreadsheets read as UTF-8, by the mark at its beginning."""
     with atomic_write(path) as raw:
         text = io.TextIOWrapper(raw, encoding="utf-8-sig", newline="")
         write_csv(text, heads, body)

@@ -1,6 +1,6 @@
-"""Up to a million sentences, kept in one buffer.
+"""Storage of up to a million sentences in one buffer.
 
-As objects of their own they would take twice the room, and leave the memory in pieces.
+As objects of their own they would take twice the memory, and leave it in pieces.
 """
 
 from __future__ import annotations
@@ -48,17 +48,18 @@ class Texts(Sequence[str]):
         for _, some, end in self._chunks():
             yield from some.split(end)
 
-    def holding(self, wanted: str) -> np.ndarray:
-        """Which of them hold `wanted`, in capitals or not."""
-        wanted, found = wanted.casefold(), np.zeros(len(self), dtype=bool)
+    def holding(self, searched: str) -> np.ndarray:
+        """Mask of the texts that contain `searched`, whatever the case."""
+        searched, found = searched.casefold(), np.zeros(len(self), dtype=bool)
         for part, some, end in self._chunks():
             folded = some.casefold()
-            if wanted in folded:
-                found[part] = [wanted in text for text in folded.split(end)]
+            if searched in folded:
+                found[part] = [searched in text for text in folded.split(end)]
         return found
 
     def _chunks(self) -> Iterator[tuple[slice, str, str]]:
-        """Some texts at a time: which, all of them in one, and what stands between them."""
+        """Yield some texts at a time: their slice, all of them in one, and the separator between
+        them."""
         for start in range(0, len(self), STEP):
             stop = min(start + STEP, len(self))
             part = self._bytes[self._stops[start] : self._stops[stop] - 1]
@@ -68,9 +69,9 @@ class Texts(Sequence[str]):
                 yield slice(start, stop), part.replace(END, b"\0").decode(), "\0"
 
 
-def holding(texts: Sequence[str], wanted: str) -> np.ndarray:
-    """Which of any texts hold `wanted`, in capitals or not."""
+def holding(texts: Sequence[str], searched: str) -> np.ndarray:
+    """Mask of the texts that contain `searched`, whatever the case."""
     if isinstance(texts, Texts):
-        return texts.holding(wanted)
-    wanted = wanted.casefold()
-    return np.fromiter((wanted in text.casefold() for text in texts), bool, count=len(texts))
+        return texts.holding(searched)
+    searched = searched.casefold()
+    return np.fromiter((searched in text.casefold() for text in texts), bool, count=len(texts))

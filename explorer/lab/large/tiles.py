@@ -15,8 +15,8 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from explorer.lab.large.blocks import MOST_BLOCKS, Blocks, Window, halved, joined
-from explorer.lab.large.heaviest_terms import MOST_TERMS, Heaviest
+from explorer.lab.large.blocks import MAX_BLOCKS, Blocks, Window, halved, joined
+from explorer.lab.large.heaviest_terms import MAX_TERMS, Heaviest
 from explorer.lab.large.strips import (
     Norms,
     Strip,
@@ -32,10 +32,10 @@ from explorer.runtime.device import device
 from losses.kernels.cells import logistic_terms
 
 # Strips that are worked on at the same time: each of them takes some 30 MB.
-MOST_WORKERS = 8
+MAX_WORKERS = 8
 # A window of so few cells is gone through anew. Of a larger matrix the sums of so many chunks each
 # way are kept, which larger windows are made of.
-SMALL_WINDOW_CELLS, MOST_CHUNKS = 2**20, 2**11
+SMALL_WINDOW_CELLS, MAX_CHUNKS = 2**20, 2**11
 
 Progress = Callable[[int, int], None]
 Made = TypeVar("Made")
@@ -43,16 +43,15 @@ Made = TypeVar("Made")
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What one pass over the whole matrix finds.
+    """Findings of one pass over the whole matrix.
 
     `levels` are chunks that the blocks of large windows are made of: the smallest ones first, then
-    twice as wide each time, down to the blocks of the overview.
-    `norms` [R] is the logarithm that normalises each row's weights (0 without `by_row`), and
-    `column_norms` [C] that of each column's (0 without `by_column`); `added` [R] is what the rows
-    add to the loss, `row_weights` [R] are the sums of the weights, and `column_weights` [C] too
-    where the loss is a plain sum (0 with `by_row`).
+    twice as wide each time, down to the blocks of the overview. `norms` [R] is the logarithm that
+    normalises each row's weights (0 without `by_row`), and `column_norms` [C] that of each column's
+    (0 without `by_column`); `added` [R] are the rows' parts of the loss, `row_weights` [R] the sums
+    of the weights, and `column_weights` [C] too where the loss is a plain sum (0 with `by_row`).
     `nearest` counts the rows without a term as large as 0 where a row's own logarithm is taken,
-    else None: nothing is as near to them as what they are compared with.
+    else None: nothing is as near to them as the column that they are compared with.
     """
 
     levels: list[Blocks]
@@ -69,8 +68,8 @@ class Survey:
 
 def survey(tiles: Tiles, progress: Progress) -> Survey:
     """Stream the whole matrix once. `progress` hears of rows done and may raise to stop."""
-    few = tiles.rows * tiles.columns <= SMALL_WINDOW_CELLS
-    whole = Window(0, tiles.rows, 0, tiles.columns, MOST_BLOCKS if few else MOST_CHUNKS)
+    is_small = tiles.rows * tiles.columns <= SMALL_WINDOW_CELLS
+    whole = Window(0, tiles.rows, 0, tiles.columns, MAX_BLOCKS if is_small else MAX_CHUNKS)
     steps = tiles.rows * (1 + tiles.by_column)
     known = None
     if tiles.by_column:
@@ -125,18 +124,18 @@ def _fitting(levels: list[Blocks], window: Window) -> Blocks:
     sides = window.bottom - window.top, window.right - window.left
     for chunks in reversed(levels):
         widths = chunks.rows[1], chunks.columns[1]
-        if all(s >= 2 * MOST_BLOCKS * w for s, w in zip(sides, widths, strict=True)):
+        if all(s >= 2 * MAX_BLOCKS * w for s, w in zip(sides, widths, strict=True)):
             return chunks
     return levels[0]
 
 
 def _in_turn(work: Callable[[Window], Made], strips: Sequence[Window]) -> Iterator[Made]:
-    """What `work` makes of each strip, in their order, one strip on each core of a CPU.
+    """Yield the result of `work` for each strip, in their order, one strip on each core of a CPU.
 
     Cores that share the steps of one strip would wait for each other at every step, and long where
     one of them has something else to do.
     """
-    workers = min(os.cpu_count() or 1, MOST_WORKERS) if device().type == "cpu" else 1
+    workers = min(os.cpu_count() or 1, MAX_WORKERS) if device().type == "cpu" else 1
     waiting = deque()
     pool = ThreadPoolExecutor(workers)
     try:
@@ -181,7 +180,7 @@ def _norms(tiles: Tiles, progress: Callable[[int], None]) -> Norms:
 class _Gathering:
     """The blocks of a window, filled strip by strip.
 
-    The room is taken at once: small results that outlive their tiles would be scattered over the
+    The memory is taken at once: small results that outlive their tiles would be scattered over the
     memory that the tiles leave, and no later tile would fit in between.
     """
 
@@ -193,35 +192,37 @@ class _Gathering:
         self._filled = 0
 
     def add(self, strip: Strip) -> None:
-        """The next strip of whole block rows."""
+        """Add the next strip of whole block rows."""
         rows = slice(self._filled, self._filled + len(strip.total))
         self._total[rows], self._largest[rows] = strip.total, strip.largest
         self._weight[rows], self._present[rows] = strip.weight, strip.present
         self._filled = rows.stop
 
     def done(self, weight: float) -> Blocks:
-        """All blocks; `weight` is that of the whole matrix."""
+        """Return all blocks; `weight` is that of the whole matrix."""
         self._weight /= weight if weight > 0 else 1.0
         rows, columns = self._window.rows, self._window.columns
         return Blocks(rows, columns, self._total, self._weight, self._largest, self._present)
 
 
 class _Top:
-    """The bands of rows that hold the heaviest terms: the largest terms of as many bands as terms
-    are wanted already are so many that no term of another band exceeds."""
+    """The bands of rows that hold the heaviest terms.
+
+    No term of another band exceeds the largest terms of MAX_TERMS bands.
+    """
 
     def __init__(self) -> None:
         nowhere = np.zeros(0, dtype=np.int64)
         self._found = np.zeros(0), nowhere, nowhere
 
     def add(self, bands: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
-        """The heaviest bands of a strip: their largest logarithm of a weight, row and band."""
+        """Add the heaviest bands of a strip: their largest logarithm of a weight, row and band."""
         joined = [np.concatenate(both) for both in zip(self._found, bands, strict=True)]
-        chosen = np.argsort(-joined[0], kind="stable")[:MOST_TERMS]
+        chosen = np.argsort(-joined[0], kind="stable")[:MAX_TERMS]
         self._found = tuple(side[chosen] for side in joined)
 
     def terms(self, tiles: Tiles, whole: Window, norms: Norms, total: float) -> Heaviest:
-        """The heaviest terms, `total` being the weight of all."""
+        """Return the heaviest terms, `total` being the weight of all."""
         found = []
         for row, band in zip(*self._found[1:], strict=True):
             start, stop = whole.columns[band : band + 2]
@@ -233,7 +234,7 @@ class _Top:
             sides = (as_numbers(side[:, 0]) for side in (terms, logs))
             found.append(np.stack([np.full(len(columns), row), columns, *sides]))
         rows, columns, terms, logs = np.concatenate(found, axis=1)
-        top = np.lexsort((columns, rows, -logs))[:MOST_TERMS]
+        top = np.lexsort((columns, rows, -logs))[:MAX_TERMS]
         top = top[logs[top] > -np.inf]
         rows, columns = (side[top].astype(np.int64) for side in (rows, columns))
         return Heaviest(rows, columns, terms[top], np.exp(logs[top]) / max(total, 1e-300))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from explorer.lab.large.methods import method_of, offered, parameters_of, wanted_by
-from explorer.lab.large.session import most_pairs
+from explorer.lab.large.methods import loss_input_of, method_of, offered, parameters_of
+from explorer.lab.large.session import pair_limit
 from explorer.locale import LANGUAGES, Word, catalogue, title_word
 from explorer.runtime.limits import LARGE_FILE_BYTES
 from explorer.runtime.wire import Json
@@ -21,9 +21,9 @@ def page_data() -> Json:
     return {
         "losses": {
             name: {
-                "most": most_pairs(name),
-                "most_drawn": most_pairs(name, drawn=True),
-                "wanted": wanted_by(name),
+                "most": pair_limit(name),
+                "most_drawn": pair_limit(name, drawn=True),
+                "wanted": loss_input_of(name),
                 "family": method_of(name).family,
                 "reads_texts": LOSSES[name].reads_texts,
                 "parameters": described_parameters(parameters_of(name)),

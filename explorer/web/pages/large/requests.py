@@ -16,8 +16,8 @@ from explorer.core.positives import refused
 from explorer.core.scenario import TWINS, Data, Scenario
 from explorer.lab.large.batch import (
     LargeBatch,
+    LossInput,
     Numbered,
-    Wanted,
     drawn,
     in_order,
     must_fit,
@@ -35,12 +35,12 @@ from explorer.lab.large.drawing import (
 )
 from explorer.lab.large.encoding import encoded
 from explorer.lab.large.files import FilePairs, read_pairs
-from explorer.lab.large.methods import wanted_by
+from explorer.lab.large.methods import loss_input_of
 from explorer.lab.large.session import (
     LargeSession,
     checked,
-    most_pairs,
     open_batch,
+    pair_limit,
 )
 from explorer.lab.large.texts import Texts
 from explorer.locale import grouped
@@ -121,8 +121,8 @@ class Asked:
     twins: str = "keep"
 
     @property
-    def wanted(self) -> Wanted:
-        return wanted_by(self.loss)
+    def wanted(self) -> LossInput:
+        return loss_input_of(self.loss)
 
     @property
     def uncorrected(self) -> Asked:
@@ -264,14 +264,14 @@ def start_batch(asked: Asked) -> Job:
 def _make(asked: Asked, report: Report) -> LargeBatch:
     source = asked.source
     if source.kind == "random":
-        most = most_pairs(asked.loss, drawn=True)
+        most = pair_limit(asked.loss, drawn=True)
         drawn_in = source.random.dimension
         must_fit(source.random.pairs, most, asked.loss, asked.wanted, drawn_in)
         return drawn(source.random, asked.wanted)
     if source.kind == "explore":
         return _from_link(source.link, asked.wanted)
     read = within(lambda: _reading(source), report)
-    must_fit(len(read.labels), most_pairs(asked.loss), asked.loss, asked.wanted)
+    must_fit(len(read.labels), pair_limit(asked.loss), asked.loss, asked.wanted)
     if read.scores is not None and asked.wanted == "cosines":
         batch = in_order(read.labels, read.scores, read.first, read.second)
         return dataclasses.replace(batch, rows=read.rows, threshold=read.threshold)
@@ -305,7 +305,7 @@ def _reading(source: Source) -> Job:
     return _files.start((source.owner, source.file, *read_as), work)
 
 
-def _from_link(link: str, wanted: Wanted) -> LargeBatch:
+def _from_link(link: str, wanted: LossInput) -> LargeBatch:
     """The batch of the Explore page that the link names, under its rules."""
     scenario = Scenario.from_link(link)
     batch = make_batch(scenario.data, scenario.rules)
@@ -313,7 +313,7 @@ def _from_link(link: str, wanted: Wanted) -> LargeBatch:
     return found.under(batch.threshold, batch.label_range)
 
 
-def _of_explore(data: Data, batch: Batch, wanted: Wanted) -> LargeBatch:
+def _of_explore(data: Data, batch: Batch, wanted: LossInput) -> LargeBatch:
     labels = np.array(batch.pairs.labels)
     first, second = Texts(batch.pairs.first), Texts(batch.pairs.second)
     by_it = has_words(data) and not data.cross_encoder and batch.given is None

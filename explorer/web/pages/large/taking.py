@@ -12,7 +12,7 @@ from explorer.export.figure.look import look_in
 from explorer.export.figure.svg import clipped
 from explorer.lab.large import takeaway
 from explorer.lab.large.drawing import Judgement, judgement
-from explorer.lab.large.figure import FACETS, histogram_figure, map_figure, told_of
+from explorer.lab.large.figure import FACETS, histogram_figure, legend_of, map_figure
 from explorer.lab.large.remarks import Judged, judged, remarks_of
 from explorer.lab.large.session import LargeSession
 from explorer.locale import language_of, say
@@ -129,7 +129,7 @@ def _numbers(asked: Asked, request: Json, what: str, by: Judged, name: str) -> T
 def _figure(asked: Asked, opened: LargeSession, what: str, request: Json, name: str) -> Text:
     look, parameters = look_in(request), dict(asked.parameters)
     language = language_of(request.get("language"))
-    about = told_of(opened, asked.loss, parameters, language, _origin(asked, opened, language))
+    about = legend_of(opened, asked.loss, parameters, language, _origin(asked, opened, language))
     if what == "histogram_svg":
         drawn = histogram_figure(opened, about, **look)
     else:

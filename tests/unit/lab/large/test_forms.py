@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from explorer.lab.large.blocks import Window
-from explorer.lab.large.methods import offered, wanted_by
-from explorer.lab.large.session import checked, most_pairs, open_batch
+from explorer.lab.large.methods import loss_input_of, offered
+from explorer.lab.large.session import checked, open_batch, pair_limit
 from explorer.runtime.limits import LARGE_CELLWISE_PAIRS, LARGE_PAIRS
 from explorer.web.pages.large.page import page_data
 from losses import LOSSES
@@ -88,7 +88,7 @@ def new(request, monkeypatch):
 
 @pytest.mark.parametrize("count", [300, LARGE_CELLWISE_PAIRS + 52])
 def test_its_loss_and_gradient_are_those_of_its_definition(new, count):
-    scored = wanted_by(new.name) != "vectors"
+    scored = loss_input_of(new.name) != "vectors"
     batch = batch_of(count, width=0 if scored else 16)
     opened = open_batch(batch, new.name, checked(new.name, {}), lambda done, total: None)
     if scored:
@@ -115,7 +115,7 @@ def test_the_page_offers_it(new):
     assert new.name in offered()
     listed = page_data()["losses"][new.name]
     assert listed["parameters"][0].name == new.parameters[0].name
-    assert listed["most"] == most_pairs(new.name)
+    assert listed["most"] == pair_limit(new.name)
     assert (listed["most"] == LARGE_PAIRS) == (new.name != "one_way")
 
 

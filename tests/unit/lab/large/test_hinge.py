@@ -81,7 +81,7 @@ def must_be_sums(terms: Hinge, window: Window, weights: np.ndarray, found) -> No
     ("margin", "ties"), [(0.0, False), (0.25, False), (0.25, True), (5.0, False)]
 )
 def test_blocks_are_the_sums_of_their_cells(labels, margin, ties, monkeypatch):
-    monkeypatch.setattr(without_cells, "MOST_BLOCKS", COUNT)  # all windows are counted anew
+    monkeypatch.setattr(without_cells, "MAX_BLOCKS", COUNT)  # all windows are counted anew
     batch = batch_of(COUNT, labels)
     terms = hinge_of(tied(batch) if ties else batch, margin)
     found, weights = terms.survey(quiet), weights_of(terms)
@@ -91,8 +91,8 @@ def test_blocks_are_the_sums_of_their_cells(labels, margin, ties, monkeypatch):
 
 @pytest.mark.parametrize("labels", LABELS)
 def test_windows_of_many_cells_are_made_of_chunks(labels, monkeypatch):
-    monkeypatch.setattr(without_cells, "MOST_BLOCKS", 0)
-    monkeypatch.setattr(without_cells, "MOST_CHUNKS", 40)
+    monkeypatch.setattr(without_cells, "MAX_BLOCKS", 0)
+    monkeypatch.setattr(without_cells, "MAX_CHUNKS", 40)
     terms = hinge_of(tied(batch_of(COUNT, labels)))
     found, weights = terms.survey(quiet), weights_of(terms)
     assert found.size == 32
@@ -153,7 +153,7 @@ def test_it_says_what_is_said_of_fewer_pairs(labels):
 
 @pytest.mark.parametrize("labels", ["continuous", "ties", "grades"])
 def test_the_effective_number_of_terms_lies_within_the_error_that_is_told(labels, monkeypatch):
-    monkeypatch.setattr(without_cells, "MOST_CHUNKS", 128)
+    monkeypatch.setattr(without_cells, "MAX_CHUNKS", 128)
     terms = hinge_of(batch_of(4096, labels))
     weights = weights_of(terms)
     shares = weights[weights > 0] / weights.sum()

@@ -15,7 +15,7 @@ import torch
 
 from explorer.lab.large.batch import drawn
 from explorer.lab.large.drawing import details, look
-from explorer.lab.large.methods import offered, wanted_by
+from explorer.lab.large.methods import loss_input_of, offered
 from explorer.lab.large.session import LargeSession, checked, open_batch
 from explorer.runtime.jobs import Job
 from explorer.runtime.memory import held_bytes
@@ -32,7 +32,7 @@ def _only_what_is_made_here_is_looked_through():
 
 def used(loss: str, pairs: int) -> LargeSession:
     """A batch that was looked at, so that everything it keeps is there."""
-    batch = drawn(RandomBatch(pairs=pairs, labels="graded"), wanted_by(loss))
+    batch = drawn(RandomBatch(pairs=pairs, labels="graded"), loss_input_of(loss))
     opened = open_batch(batch, loss, checked(loss, {}), lambda done, total: None)
     look(opened, read_window(None, opened.shape))
     details(opened)

@@ -13,7 +13,7 @@ import pytest
 from explorer.lab.large.batch import in_order
 from explorer.lab.large.blocks import Window
 from explorer.lab.large.corrections import corrected
-from explorer.lab.large.figure import FACETS, histogram_figure, map_figure, told_of
+from explorer.lab.large.figure import FACETS, histogram_figure, legend_of, map_figure
 from explorer.lab.large.files import read_pairs
 from explorer.lab.large.remarks import judged
 from explorer.lab.large.session import checked, open_batch
@@ -157,7 +157,7 @@ def test_terms_histogram_and_figures_are_those_of_the_page():
 def test_the_map_is_a_figure_with_its_caption(loss, window):
     batch = batch_of(900, "binary", width=8)
     opened = opened_of(batch, loss)
-    told = told_of(opened, loss, checked(loss, {}), "en", "File: <b>&.csv")
+    told = legend_of(opened, loss, checked(loss, {}), "en", "File: <b>&.csv")
     for facet in FACETS:
         drawn = map_figure(opened, told, window, facet, language="en", dark=False)
         words = " ".join(ElementTree.fromstring(drawn).itertext())
@@ -169,7 +169,7 @@ def test_the_map_is_a_figure_with_its_caption(loss, window):
 @pytest.mark.parametrize("labels", ["grades", "continuous", "single"])
 def test_the_histogram_is_a_figure(labels):
     opened = opened_of(batch_of(200, labels))
-    told = told_of(opened, "cosent", checked("cosent", {}), "zh", "文件")
+    told = legend_of(opened, "cosent", checked("cosent", {}), "zh", "文件")
     drawn = histogram_figure(opened, told, language="zh", dark=True)
     ElementTree.fromstring(drawn)
     assert len(re.findall('class="bar"', drawn)) > 10

@@ -110,9 +110,9 @@ def test_blocks_are_the_sums_of_their_cells(loss, cells, monkeypatch):
 def test_windows_of_many_cells_are_made_of_chunks(loss, cells, most, monkeypatch):
     monkeypatch.setattr(strips, "TILE_CELLS", cells)
     monkeypatch.setattr(tiles, "SMALL_WINDOW_CELLS", 1000)
-    monkeypatch.setattr(tiles, "MOST_CHUNKS", 100)
+    monkeypatch.setattr(tiles, "MAX_CHUNKS", 100)
     for module in (tiles, blocks):
-        monkeypatch.setattr(module, "MOST_BLOCKS", most)
+        monkeypatch.setattr(module, "MAX_BLOCKS", most)
     opened = opened_of(loss)
     levels = opened.matrix.survey.levels
     assert (len(levels) > 1) == (most == 10)
