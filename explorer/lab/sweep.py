@@ -21,7 +21,7 @@ from explorer.runtime.wire import is_number
 from losses import LOSSES, LossSpec, Parameter
 from losses.forms import Separable
 
-POINTS, MOST_POINTS = 41, 200
+POINTS, MAX_POINTS = 41, 200
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def curves(
     points: int = POINTS,
     logarithmic: bool | None = None,
     ends: tuple[float, float] | None = None,
-    singly: int = MOST_POINTS,
+    singly: int = MAX_POINTS,
     also: Sequence[object] = (),
 ) -> Curves:
     """Run the scenario at `points` values of a parameter, the first numeric one if unnamed.
@@ -166,8 +166,8 @@ def _along(
     points: int,
 ) -> Parameter:
     """The parameter with the values that were asked for as its range. Raises Problem."""
-    if not 2 <= points <= MOST_POINTS:
-        raise Problem("sweep_points", about="loss", points=points, most=MOST_POINTS)
+    if not 2 <= points <= MAX_POINTS:
+        raise Problem("sweep_points", about="loss", points=points, most=MAX_POINTS)
     low, high = ends or (parameter.minimum, parameter.maximum)
     said = {"name": parameter.name, "low": parameter.minimum, "high": parameter.maximum}
     if not parameter.minimum <= low < high <= parameter.maximum:

@@ -58,7 +58,7 @@ KINDS = {
     "": "text",
 }
 # More different words than these are no grades.
-MOST_GRADES = 5
+MAX_GRADES = 5
 # Fewer whole numbers in a column of texts may be texts.
 LEAST_IDS = 2
 # "qid 0 docid relevance", or of a run "qid Q0 docid rank score name".
@@ -152,7 +152,7 @@ class Grid:
             return False
         cells = [str(cell) for cell in self.column(position)]
         kinds = len(set(cells))
-        graded = 2 <= kinds <= MOST_GRADES and len(cells) >= 4 * kinds
+        graded = 2 <= kinds <= MAX_GRADES and len(cells) >= 4 * kinds
         return bool(cells) and (graded or not self.is_text(position, or_reference=True))
 
     def is_ids(self, position: int) -> bool:

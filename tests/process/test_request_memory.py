@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from explorer.core.explore import CELL_BYTES, FEW_PAIRS
-from explorer.lab.compare.parity_batches import CUBED, MOST_PAIRS
+from explorer.lab.compare.parity_batches import CUBED, MAX_PAIRS
 from explorer.lab.large.batch import TAKEN, TAKEN_BESIDE_MIB, taken
-from explorer.lab.large.methods import offered, wanted_by
+from explorer.lab.large.methods import loss_input_of, offered
 from explorer.lab.one_pass import HELD_MIB, held_mib
 from explorer.lab.sweep import POINTS
 from explorer.runtime.budgets import BUDGETS
@@ -63,14 +63,14 @@ def rise(work):
 LARGE = f"""
 from explorer.lab.large.batch import drawn
 from explorer.lab.large.drawing import details, look
-from explorer.lab.large.methods import wanted_by
+from explorer.lab.large.methods import loss_input_of
 from explorer.lab.large.session import checked, open_batch
 from explorer.sources.random_batch import RandomBatch
 from explorer.web.pages.large.requests import read_window
 
 def opened(loss, pairs):
     settings = RandomBatch(pairs=pairs, dimension={DIMENSION}, labels="graded")
-    batch = drawn(settings, wanted_by(loss))
+    batch = drawn(settings, loss_input_of(loss))
     found = open_batch(batch, loss, checked(loss, {{}}), lambda done, total: None)
     look(found, read_window(None, found.shape))
     details(found)
@@ -110,10 +110,10 @@ def test_a_large_batch_takes_no_more_than_is_estimated():
     asked = {}
     for loss in ("cosent", "pairwise_hinge", "angle", "info_nce", "siglip"):
         assert loss in offered()
-        asked[loss] = PAIRS[wanted_by(loss)]
-    assert {wanted_by(loss) for loss in asked} == TAKEN.keys()
+        asked[loss] = PAIRS[loss_input_of(loss)]
+    assert {loss_input_of(loss) for loss in asked} == TAKEN.keys()
     for loss, mib in measured(LARGE, asked).items():
-        estimated = asked[loss] * taken(wanted_by(loss), DIMENSION) / MIB
+        estimated = asked[loss] * taken(loss_input_of(loss), DIMENSION) / MIB
         assert mib * SPARE_OF_LARGE < estimated + TAKEN_BESIDE_MIB, loss
 
 
@@ -148,8 +148,8 @@ def test_pairs_of_other_pages_take_less_than_is_estimated():
         "mechanics": both("compare", "mechanics", "info_nce", sides=sides[1:3], **cut),
     }
     at_once = {
-        "parity": both("compare", "parity", "lifted", MOST_PAIRS, sides=two),
-        "sweep": both("compare", "sweep", "lifted", MOST_PAIRS, sides=two, **along),
+        "parity": both("compare", "parity", "lifted", MAX_PAIRS, sides=two),
+        "sweep": both("compare", "sweep", "lifted", MAX_PAIRS, sides=two, **along),
     }
     found = measured(ASKED, explored | varied | at_once)
     (most,) = (one.default for one in BUDGETS if one.name == "request_mib")
@@ -159,5 +159,5 @@ def test_pairs_of_other_pages_take_less_than_is_estimated():
             pairs = EXPLORED_PAIRS if what == "lifted at most" else FEW_PAIRS
             assert found[what] * SPARE < bytes_a_cell * pairs**2 / MIB, what
     assert SINGLY == POINTS  # Explore's holds no more at once
-    assert found["sweep"] * SPARE < held_mib(MOST_PAIRS**2 * SINGLY) <= HELD_MIB < most
-    assert found["parity"] * SPARE_OF_LARGE < CUBED * MOST_PAIRS**3 / MIB < most
+    assert found["sweep"] * SPARE < held_mib(MAX_PAIRS**2 * SINGLY) <= HELD_MIB < most
+    assert found["parity"] * SPARE_OF_LARGE < CUBED * MAX_PAIRS**3 / MIB < most

@@ -24,7 +24,7 @@ from explorer.runtime import jobs
 from explorer.runtime.problem import Problem
 from losses.geometry import unit
 
-POINTS, MOST_POINTS = 21, 200
+POINTS, MAX_POINTS = 21, 200
 # What is less than this of a loss is rounding.
 FALLEN = 1e-9
 
@@ -91,8 +91,8 @@ class Path:
 def path_of(batch: Batch, points: int = POINTS) -> Path:
     """The batch moved towards one point in so many steps, 2 to 200. Raises Problem without
     vectors."""
-    if not 2 <= points <= MOST_POINTS:
-        raise Problem("sweep_points", about="loss", points=points, most=MOST_POINTS)
+    if not 2 <= points <= MAX_POINTS:
+        raise Problem("sweep_points", about="loss", points=points, most=MAX_POINTS)
     shares = tuple(torch.linspace(0, 1, points, dtype=torch.float64).tolist())
     return Path(batch, shares, tuple(_spread(batch, share) for share in shares))
 

@@ -22,7 +22,7 @@ from explorer.runtime.problem import Problem
 
 EQUAL = 1e-10
 # All parts of one size are run, if they are no more than these; else so many that are drawn.
-MOST_PARTS, DRAWN_PARTS = 12_000, 2_000
+MAX_PARTS, DRAWN_PARTS = 12_000, 2_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,11 +145,11 @@ def times(way: Way, size: int, rows: int, average: bool = False) -> float:
 
 # So many rows at most come of copies, but for the first of them; and so many copies: of mined
 # triplets there are as many as the third power of them.
-MOST_COPIED, MOST_COPIES = 256, 16
+MAX_COPIED, MAX_COPIES = 256, 16
 
 
 def most_copies(rows: int) -> int:
-    return max(2, min(MOST_COPIES, MOST_COPIED // max(rows, 1)))
+    return max(2, min(MAX_COPIES, MAX_COPIED // max(rows, 1)))
 
 
 def expected_of_parts(e: Exploration, size: int) -> Expected:
@@ -165,14 +165,14 @@ def expected_of_parts(e: Exploration, size: int) -> Expected:
     if not 1 <= size <= cut.rows:
         raise Problem("mechanics_size", about="loss", size=size, most=cut.rows)
     count = math.comb(cut.rows, size)
-    if count <= MOST_PARTS:
+    if count <= MAX_PARTS:
         parts = torch.tensor(list(combinations(range(cut.rows), size)))
     else:
         drawn = torch.rand(DRAWN_PARTS, cut.rows, generator=torch.Generator().manual_seed(0))
         parts = drawn.argsort(dim=1)[:, :size]
     with torch.no_grad():
         loss = cut.mean_loss(parts)
-    return Expected(size, loss, cut.expected_comparisons(size), len(parts), count <= MOST_PARTS)
+    return Expected(size, loss, cut.expected_comparisons(size), len(parts), count <= MAX_PARTS)
 
 
 def _compared(one: Tensor, other: Tensor) -> tuple[float | None, float | None]:

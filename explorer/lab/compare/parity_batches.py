@@ -67,14 +67,14 @@ def _at(prototypes: np.ndarray, rules: Rules | None = None) -> Rules:
 
 # Some libraries compare every three vectors: measured at up to 243 bytes for each three of N pairs,
 # 195 of which are alive (`tests/process/test_request_memory.py`).
-CUBED, MOST_PAIRS = 320, 128
+CUBED, MAX_PAIRS = 320, 128
 
 
 def shown_of(batch: Batch) -> Batch:
     """The first pairs of a larger batch, as many as libraries have room for that compare every
-    three: `MOST_PAIRS`, on a hosted page fewer where a request may take less memory."""
+    three: `MAX_PAIRS`, on a hosted page fewer where a request may take less memory."""
     most = budget("request_mib") * MIB
-    count = MOST_PAIRS if most == math.inf else min(MOST_PAIRS, int((most / CUBED) ** (1 / 3)))
+    count = MAX_PAIRS if most == math.inf else min(MAX_PAIRS, int((most / CUBED) ** (1 / 3)))
     return batch if len(batch) <= count else _pairs_at(range(count), batch)
 
 

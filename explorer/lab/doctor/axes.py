@@ -10,17 +10,17 @@ from dataclasses import dataclass, replace
 from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.layouts import Layout
 from explorer.lab.doctor.reference_values import (
-    MOST_MATRIX,
-    MOST_RUN,
-    MOST_SENTENCES_RUN,
-    MOST_TRIPLETS_RUN,
+    MAX_MATRIX,
+    MAX_RUN,
+    MAX_SENTENCES_RUN,
+    MAX_TRIPLETS_RUN,
     Side,
     is_matrix,
 )
 
 Counts = tuple[tuple[str, int], ...]
-MOST_BATCH, MOST_CLASSES, MOST_CANDIDATES, MOST_ORDERED = 2**16, 2**10, 2**8, 2**12
-MOST_HARD, MOST_DIMENSIONS = 64, 2**13
+MAX_BATCH, MAX_CLASSES, MAX_CANDIDATES, MAX_ORDERED = 2**16, 2**10, 2**8, 2**12
+MAX_HARD, MAX_DIMENSIONS = 64, 2**13
 ENUMERATED_PAIRS = 10  # pairs of a batch of which each share of positives is tried
 
 
@@ -52,7 +52,7 @@ def axes_of(side: Side, known: Known) -> Iterator[Axis]:
             lambda n: Layout(4, dimensions=n),
             lambda n: (("dimension", n),),
             2,
-            MOST_DIMENSIONS,
+            MAX_DIMENSIONS,
             0.5,
         )
 
@@ -70,11 +70,11 @@ def most_pairs(side: Side) -> int | None:
     """The pairs of the largest batch whose landmarks are computed: where its definition is run for
     them, or a matrix of the batch is formed. None where any batch will do."""
     if side.spec.collapse is not None:
-        return MOST_MATRIX if is_matrix(side.spec) else None
+        return MAX_MATRIX if is_matrix(side.spec) else None
     reads = set(side.spec.reads.values())
     if "paired_classes" in reads:
-        return math.isqrt(MOST_TRIPLETS_RUN) // 2
-    return MOST_SENTENCES_RUN // 2 if reads & {"embeddings", "classes"} else MOST_RUN // 2
+        return math.isqrt(MAX_TRIPLETS_RUN) // 2
+    return MAX_SENTENCES_RUN // 2 if reads & {"embeddings", "classes"} else MAX_RUN // 2
 
 
 def _fitting(axis: Axis, most: int) -> int:
@@ -118,7 +118,7 @@ def _of_lists(_: Side, known: Known) -> Iterator[Axis]:
         lambda n: Layout(1, n - 1, one_query=True),
         lambda n: (("candidates", n),),
         2,
-        MOST_CANDIDATES,
+        MAX_CANDIDATES,
     )
 
 
@@ -146,7 +146,7 @@ def _of_classes(side: Side, known: Known) -> Iterator[Axis]:
             lambda n: Layout(classes, per_class=n),
             lambda n: (("classes", classes), ("sentences", n * classes)),
             3,
-            max(MOST_CLASSES // classes, 3),
+            max(MAX_CLASSES // classes, 3),
         )
     elif batch and family_of(side) == "sentences":
         yield _fixed(Layout(batch), ("batch", batch), ("sentences", 2 * batch))
@@ -159,7 +159,7 @@ def _of_classes(side: Side, known: Known) -> Iterator[Axis]:
             counted,
             Layout,
             lambda n: ((counted, n), ("sentences", 2 * n)),
-            most=MOST_CLASSES,
+            most=MAX_CLASSES,
         )
 
 
@@ -177,7 +177,7 @@ def _of_keys(side: Side, known: Known) -> Iterator[Axis]:
             "batch",
             lambda n: Layout(n * together, n * together * hard),
             lambda n: (("batch", n), *named, *more),
-            most=MOST_BATCH // (together * (1 + hard)) or 1,
+            most=MAX_BATCH // (together * (1 + hard)) or 1,
         )
         return
     batch, total = known.batch, known.batch * together
@@ -190,7 +190,7 @@ def _of_keys(side: Side, known: Known) -> Iterator[Axis]:
             "negatives_per_query",
             lambda n: Layout(total, total * n),
             lambda n: (("batch", batch), ("negatives_per_query", n)),
-            most=min(MOST_HARD, MOST_BATCH // total or 1),
+            most=min(MAX_HARD, MAX_BATCH // total or 1),
             cost=0.5,
         )
     within = batch <= (most_pairs(side) or batch)
@@ -215,7 +215,7 @@ def _of_own_negatives(hard: int | None) -> Iterator[Axis]:
             "negatives_per_query",
             lambda n: Layout(1, n),
             lambda n: (("negatives_per_query", n),),
-            most=MOST_BATCH,
+            most=MAX_BATCH,
         )
 
 
@@ -228,9 +228,9 @@ def _of_pairs(_: Side, known: Known) -> Iterator[Axis]:
             for swapped in (False, True):
                 yield _part_positive(batch, swapped)
         return
-    yield Axis("ordered", lambda n: Layout(1, n), lambda n: (("ordered", n),), most=MOST_ORDERED)
+    yield Axis("ordered", lambda n: Layout(1, n), lambda n: (("ordered", n),), most=MAX_ORDERED)
     yield Axis(
-        "batch", lambda n: Layout(n, n), lambda n: _by_label(n, n), most=MOST_BATCH // 2, cost=0.2
+        "batch", lambda n: Layout(n, n), lambda n: _by_label(n, n), most=MAX_BATCH // 2, cost=0.2
     )
     for total in range(3, ENUMERATED_PAIRS + 1):
         for swapped in (False, True):

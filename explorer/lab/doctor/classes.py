@@ -39,7 +39,7 @@ from explorer.sources.reading_notes import ColumnsRead
 P = TypeVar("P")
 C = TypeVar("C")
 
-MOST_ALONE = 0.5  # of the rows without a positive: most of a batch teaches nothing
+MAX_ALONE = 0.5  # of the rows without a positive: most of a batch teaches nothing
 HEAD = 4096  # bytes in which the names of columns are looked for
 CHECKS = (
     "one_class",
@@ -317,7 +317,7 @@ def _classes(table: ClassTable, batch: int, share: float) -> Iterator[Fault]:
         values: dict[str, Value] = {**whole, "share": share_single}
         yield Fault("classes_of_one", severity, values, evidence(single))
     if share >= SOME_MET:
-        severity = SEVERE if share >= MOST_ALONE else WARNING if share >= MANY_MET else NOTE
+        severity = SEVERE if share >= MAX_ALONE else WARNING if share >= MANY_MET else NOTE
         values = {"batch": batch, "share": percent(share)}
         sampler, tried = against_rows_alone(table.of, min(batch, len(table)), share)
         more = ""

@@ -60,7 +60,7 @@ HOW_TO_CHOOSE = (
     " Here that is: --column first=NAME --column second=NAME --column score=NAME (or score=none)."
 )
 PIPED = "stdin.txt"  # the name of what comes by standard input
-MOST_NUMBERS_BYTES = 10_000  # of a file that may hold a few numbers and nothing else
+MAX_NUMBERS_BYTES = 10_000  # of a file that may hold a few numbers and nothing else
 
 
 def doctor(chosen: argparse.Namespace) -> int:
@@ -104,7 +104,7 @@ def _read_named(chosen: argparse.Namespace) -> Pasted:
         chosen.piped = content
         return read_pasted(content, PIPED, chosen.step)
     path = Path(chosen.file).expanduser()
-    small = path.is_file() and path.stat().st_size <= MOST_NUMBERS_BYTES
+    small = path.is_file() and path.stat().st_size <= MAX_NUMBERS_BYTES
     if small and (numbers := numbers_in(path.read_bytes().decode("utf-8-sig", "replace"))):
         return Pasted("numbers", numbers)
     if is_run(chosen.file):

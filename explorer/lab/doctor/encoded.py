@@ -45,9 +45,9 @@ from explorer.sources.encoders.embedded import EMBEDDED, is_embedded
 from losses import LossSpec
 
 NEAR = 0.95  # cosine from which on two texts that differ are named as near-duplicates
-MOST_ENCODED = 2**14  # pairs; beyond, a part of them says the same
+MAX_ENCODED = 2**14  # pairs; beyond, a part of them says the same
 USUAL_ENCODED = 2000
-ENCODED = (10, MOST_ENCODED)  # that may be asked for
+ENCODED = (10, MAX_ENCODED)  # that may be asked for
 ROWS = 2**8  # of the matrix of cosines that are looked at together
 BANDS = 5  # of labels of many degrees
 FEW_LEVELS = 8
@@ -191,7 +191,7 @@ def called(encoder: str) -> str:
 def picked(profile: Profile, most: int) -> np.ndarray:
     """The places of at most so many pairs, in order, that a frozen random stream picks."""
     kept = np.random.RandomState(0).permutation(len(profile))
-    return np.sort(kept[: min(most, MOST_ENCODED)])
+    return np.sort(kept[: min(most, MAX_ENCODED)])
 
 
 class _Near:

@@ -12,7 +12,7 @@ import numpy as np
 from explorer.lab.directions import directions
 from explorer.lab.doctor.classes import ClassTable
 from explorer.lab.doctor.data_report import row_line
-from explorer.lab.doctor.encoded import MOST_ENCODED, RANKED, ROWS, called
+from explorer.lab.doctor.encoded import MAX_ENCODED, RANKED, ROWS, called
 from explorer.lab.large.encoding import encoded
 from explorer.locale import say
 from explorer.runtime.jobs import Report
@@ -59,7 +59,7 @@ def look_at_classes(table: ClassTable, encoder: str, most: int, report: Report) 
     the same text again says nothing. Raises Problem where there is no such encoder."""
     name = called(encoder)
     order = np.random.RandomState(0).permutation(len(table))
-    places = np.sort(order[: min(most, MOST_ENCODED)])
+    places = np.sort(order[: min(most, MAX_ENCODED)])
     texts = [table.texts[int(place)] for place in places]
     model = locate(name)
     found = encoded(texts, texts, model, lambda *far: report("encoding", *far), with_vectors=True)

@@ -79,7 +79,7 @@ OTHER_SETTING = 0.01
 # And one that is not the class of the loss itself, but a setting of it.
 OTHER_THAN_ITS_CLASS = 0.005
 MARGINS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7, 0.75, 0.8, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
-NEAREST, MOST_COPIES = 3, 4
+NEAREST, MAX_COPIES = 3, 4
 
 
 @dataclass(frozen=True)
@@ -801,7 +801,7 @@ def _with_copies(side: Side) -> Iterator[tuple[int, float]]:
     these. It is none of a loss that weighs or masks candidates, and so has another value where as
     many are all alike."""
     if "negatives" in side.spec.reads.values():
-        for copies in range(2, MOST_COPIES + 1):
+        for copies in range(2, MAX_COPIES + 1):
             found = landmark(side, COLLAPSE, Layout(1, copies - 1))
             if found is not None and math.isclose(found, math.log(copies), rel_tol=1e-9):
                 yield copies, found

@@ -13,7 +13,7 @@ Points = Sequence[Point]
 # Two counts and a third that is no power of two tell a landmark that does not depend on the count.
 PROBES = (2, 3, 7)
 # Of a longer row of counts that all fit, these many are looked at for the roundest.
-MOST_FITS = 4096
+MAX_FITS = 4096
 # So short a row of counts is looked at whole: what it has may rise and fall again.
 SHORT = 16
 # Of a row not much longer so many of its counts are looked at, evenly apart.
@@ -163,7 +163,7 @@ def roundness(count: int) -> float:
 def roundest(first: int, last: int) -> int:
     """The count of a row of them that assumes least; of several, the one in the middle."""
     middle = (first + last) // 2
-    if last - first > MOST_FITS:
+    if last - first > MAX_FITS:
         power = 2 ** int(math.log2(last))
         return power if power >= first else middle
     return min(range(first, last + 1), key=lambda count: (roundness(count), abs(count - middle)))

@@ -20,10 +20,10 @@ from explorer.sources.pairs import Pairs
 
 Row = tuple[str, str, str]
 # A vector of its own for each of more sentences would be a matrix that takes longer than the loss.
-MOST_RUN_APART = 512
+MAX_RUN_APART = 512
 HALF = 0.5
 # What is read of a batch of so many sentences stays, a few kilobytes each.
-MOST_KEPT = 128
+MAX_KEPT = 128
 
 
 class Layout(NamedTuple):
@@ -78,7 +78,7 @@ def given_by(layout: Layout, reads: Mapping[str, str], apart: bool) -> dict[str,
     """
     # No other pair has the first sentence of a positive one, or it is a list, where all have.
     unowned = {"negative_owners"} if not layout.one_query else set()
-    few = layout.sentences <= MOST_KEPT
+    few = layout.sentences <= MAX_KEPT
     read = _kept_reading if few else _reading
     found = {name: read(layout, what, apart) for name, what in reads.items() if what not in unowned}
     return {name: value for name, value in found.items() if value is not None}

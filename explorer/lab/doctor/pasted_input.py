@@ -16,7 +16,7 @@ from explorer.sources.drawn_tables import are_steps
 
 Kind = Literal["numbers", "run", "table"]
 PASTED = "pasted.txt"  # the name of a text that has none
-MOST_NUMBERS, MOST_LETTERS = 20, 1000  # of values of one loss; more are its curve
+MAX_NUMBERS, MAX_LETTERS = 20, 1000  # of values of one loss; more are its curve
 LEAST_VALUES = 3  # of a log whose end is looked at; fewer are numbers
 
 _DECIMAL_COMMA = re.compile(r"[-+−]?\d+,\d+")
@@ -64,7 +64,7 @@ def numbers_in(text: str) -> tuple[str, ...]:
     >>> numbers_in("~0.693"), numbers_in("93.75%"), numbers_in("10 0.69\\n20 0.68")
     (('0.693',), ('0.9375',), ())
     """
-    if len(text) > MOST_LETTERS or are_steps(_cells(text.strip(_AROUND))):
+    if len(text) > MAX_LETTERS or are_steps(_cells(text.strip(_AROUND))):
         return ()
     plain = without_doubts(text).strip(_AROUND)
     words = [one.strip(",") for one in re.split(r"[\s;]+", plain) if one.strip(",")]
@@ -72,7 +72,7 @@ def numbers_in(text: str) -> tuple[str, ...]:
         words = [one.replace(",", ".") for one in words]
     else:
         words = [one for word in words for one in word.split(",") if one]
-    is_numbers = 0 < len(words) <= MOST_NUMBERS and all(number_in(one) is not None for one in words)
+    is_numbers = 0 < len(words) <= MAX_NUMBERS and all(number_in(one) is not None for one in words)
     return tuple(words) if is_numbers else ()
 
 

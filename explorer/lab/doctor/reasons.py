@@ -17,7 +17,7 @@ from explorer.lab.doctor.profile import Profile
 from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, landmark, sides_of
 from losses import LOSSES, LossSpec
 
-MOST_PAIRS, NEARLY_ALL = 0.5, 0.9
+MAX_PAIRS, NEARLY_ALL = 0.5, 0.9
 BINARY_LABELS = WHOLE_LABELS | {"binary_labels", "pair_classes"}
 TEXT_CLASSES = {"classes", "paired_classes"}
 FOR, AGAINST = "for", "against"
@@ -46,13 +46,13 @@ class Table:
 
     @cached_property
     def in_lists(self) -> bool:
-        return self.profile.in_order >= MOST_PAIRS
+        return self.profile.in_order >= MAX_PAIRS
 
     @cached_property
     def in_lists_of_two(self) -> bool:
         sizes = np.bincount(self.profile.first)
         several = sizes[sizes > 1]
-        return len(several) > 0 and float((several == 2).mean()) >= MOST_PAIRS
+        return len(several) > 0 and float((several == 2).mean()) >= MAX_PAIRS
 
     @cached_property
     def one_label(self) -> bool:
@@ -92,7 +92,7 @@ class Table:
         labels."""
         if by_order:
             return self.in_lists
-        return 1 - len(self.profile.alone) / len(self.profile) >= MOST_PAIRS
+        return 1 - len(self.profile.alone) / len(self.profile) >= MAX_PAIRS
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from explorer.core.parameters import Settings, heard
-from explorer.lab.doctor.layouts import MOST_RUN_APART, Layout, given_by
+from explorer.lab.doctor.layouts import MAX_RUN_APART, Layout, given_by
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, Parameter
 from losses.minimum import Bound
@@ -22,9 +22,9 @@ from losses.spec import ParameterValue
 COLLAPSE, START, FLOOR = KINDS = ("collapse", "start", "floor")
 # A definition whose collapse value is not known by a formula is run, on so many pairs; where it
 # sees all sentences, or all triplets, on fewer.
-MOST_RUN, MOST_SENTENCES_RUN, MOST_TRIPLETS_RUN = 512, 256, 20_000
+MAX_RUN, MAX_SENTENCES_RUN, MAX_TRIPLETS_RUN = 512, 256, 20_000
 # Where a formula needs a cell for every two of the batch.
-MOST_MATRIX = 2**12
+MAX_MATRIX = 2**12
 # A factor so small, or a temperature so large, makes all similarities the same as at right angles.
 FLAT = 1e-12
 SAME = 1e-9
@@ -100,7 +100,7 @@ def _collapse(side: Side, layout: Layout) -> float | None:
     spec, chosen = side.spec, dict(side.parameters)
     if spec.collapse is None:
         return _run(side, layout, apart=is_zero_at_collapse(spec))
-    if is_matrix(spec) and layout.pairs > MOST_MATRIX:
+    if is_matrix(spec) and layout.pairs > MAX_MATRIX:
         return None
     return _by_formula(spec, spec.collapse, heard(spec.collapse, chosen), layout)
 
@@ -108,11 +108,11 @@ def _collapse(side: Side, layout: Layout) -> float | None:
 def _start(side: Side, layout: Layout) -> float | None:
     if "prototypes" in side.spec.reads.values():
         return None  # as those are at the start, which nobody knows
-    if layout.sentences <= MOST_RUN_APART // 8:
+    if layout.sentences <= MAX_RUN_APART // 8:
         return _run(side, layout, apart=True)
     if (flat := _flattened(side)) is not None:  # at any size, by the formula at collapse
         return landmark(flat, COLLAPSE, layout)
-    return _run(side, layout, apart=True) if layout.sentences <= MOST_RUN_APART else None
+    return _run(side, layout, apart=True) if layout.sentences <= MAX_RUN_APART else None
 
 
 @functools.lru_cache(maxsize=1024)
@@ -146,7 +146,7 @@ def lower_bound(side: Side, layout: Layout) -> float | None:
     """A value that the loss is never below on a batch of this layout, whatever the parameters that
     it learns become; None where none is known."""
     spec, chosen = side.spec, dict(side.parameters)
-    if spec.floor is None or (is_matrix(spec) and layout.pairs > MOST_MATRIX):
+    if spec.floor is None or (is_matrix(spec) and layout.pairs > MAX_MATRIX):
         return None
     if spec.score == "dot" and spec.reads_vectors and "similarity" not in chosen:
         return None  # its formula is that of unit vectors
@@ -165,14 +165,14 @@ def learned_ends(spec: LossSpec, chosen: Mapping[str, ParameterValue]) -> dict[s
 
 Formula = Callable[..., float | None]
 _values: dict[tuple, float | None] = {}
-MOST_VALUES = 200_000
+MAX_VALUES = 200_000
 
 
 def _by_formula(spec: LossSpec, formula: Formula, chosen: Settings, layout: Layout) -> float | None:
     """Once for all conventions that differ in nothing it depends on."""
     key = (formula, tuple(spec.reads.items()), chosen, layout)
     if key not in _values:
-        if len(_values) >= MOST_VALUES:
+        if len(_values) >= MAX_VALUES:
             _values.clear()
         given = given_by(layout, spec.reads, apart=False)
         _values[key] = _whatever_the_teacher(
@@ -208,11 +208,11 @@ def is_matrix(spec: LossSpec) -> bool:
 def _too_large(spec: LossSpec, layout: Layout) -> bool:
     """Whether running the definition would take longer than anybody waits."""
     reads = set(spec.reads.values())
-    if layout.dimensions > MOST_RUN:
+    if layout.dimensions > MAX_RUN:
         return True
     if "paired_classes" in reads:
-        return layout.sentences**2 * (layout.per_class - 1) > MOST_TRIPLETS_RUN
-    most = 2 * MOST_RUN if not reads & {"embeddings", "classes"} else MOST_SENTENCES_RUN
+        return layout.sentences**2 * (layout.per_class - 1) > MAX_TRIPLETS_RUN
+    most = 2 * MAX_RUN if not reads & {"embeddings", "classes"} else MAX_SENTENCES_RUN
     return layout.sentences > most
 
 

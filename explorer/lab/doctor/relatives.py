@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from losses.aliases import SHARED_CLASSES, plain
 
-MOST_KINDS = 1000  # among which a classifier is taken to tell apart
+MAX_KINDS = 1000  # among which a classifier is taken to tell apart
 KINDS_OF_INFERENCE = 3
 
 Values = dict[str, float | int]
@@ -66,7 +66,7 @@ def _classifier(
     value: float, off: float, classes: int | None, named: bool
 ) -> tuple[str, Values] | None:
     """Cross-entropy over so many kinds: ln of these where all are as likely."""
-    counts = range(2, MOST_KINDS + 1) if named else (KINDS_OF_INFERENCE,)
+    counts = range(2, MAX_KINDS + 1) if named else (KINDS_OF_INFERENCE,)
     if classes is not None:
         counts = (classes,)
     for kinds in counts:

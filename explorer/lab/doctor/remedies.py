@@ -43,7 +43,7 @@ MASKED = 'loss = training_loss("{loss}")(model, {convention}twins="leave_out")'
 # Below these shares of rows, or of batches, a larger batch is large enough.
 MANY_ALONE, SOME_WITHOUT = 0.1, 0.001
 # Of more rows than these a random sample is tried.
-MOST_ROWS = 200_000
+MAX_ROWS = 200_000
 # Batches that are drawn, over several epochs where one has fewer, to measure a share of them.
 LEAST_BATCHES = 1000
 
@@ -74,7 +74,7 @@ def mean_labels(profile: Profile) -> str:
 
 class SharedTexts:
     """The rows of a table on which remedies for shared texts are tried: all of them, or a random
-    sample of `MOST_ROWS`."""
+    sample of `MAX_ROWS`."""
 
     def __init__(self, profile: Profile) -> None:
         self.rows = len(profile.heads)
@@ -202,7 +202,7 @@ def _larger(
     size = 2 * batch
     while 2 * size <= rows:
         generator = _generator()
-        epochs = min(LEAST_BATCHES // (rows // size), MOST_ROWS // rows)
+        epochs = min(LEAST_BATCHES // (rows // size), MAX_ROWS // rows)
         batches = shuffled(rows, size, generator)
         more = (shuffled(rows, size, generator) for _ in range(epochs - 1))
         after = measured(tuple(itertools.chain(batches, *more)))
@@ -220,9 +220,9 @@ def _generator() -> torch.Generator:
 
 def _sample(rows: int) -> np.ndarray:
     """The numbers of the rows on which a remedy is tried."""
-    if rows <= MOST_ROWS:
+    if rows <= MAX_ROWS:
         return np.arange(rows)
-    return np.sort(np.random.default_rng(0).choice(rows, MOST_ROWS, replace=False))
+    return np.sort(np.random.default_rng(0).choice(rows, MAX_ROWS, replace=False))
 
 
 def _texts(profile: Profile, sample: np.ndarray) -> list[tuple[int, ...]]:

@@ -39,7 +39,7 @@ QUERIES = frozenset(("query", "queryid", "qid", "topic", "查询"))
 MOMENTS = frozenset(
     ("before", "after", "base", "baseline", "tuned", "finetuned", "训练前", "训练后")
 )
-MOST_BYTES, HEAD_BYTES = 2**23, 2**16  # that are read, and in which their names are looked for
+MAX_BYTES, HEAD_BYTES = 2**23, 2**16  # that are read, and in which their names are looked for
 _MENTIONED = re.compile(r"pos|正|label|标签|gold|relevant|\\u[0-9a-f]{4}", re.I)
 _DIGITS = 4
 
@@ -145,7 +145,7 @@ class DoctoredSimilarities(Whole):
 def read_similarities(content: bytes) -> Similarities | None:
     """Return the similarities that a text holds, None for any other text."""
     head = content[:HEAD_BYTES].decode("utf-8-sig", "ignore")
-    if len(content) > MOST_BYTES or not _MENTIONED.search(head):
+    if len(content) > MAX_BYTES or not _MENTIONED.search(head):
         return None
     moments = _moments(_records(content.decode("utf-8-sig", "ignore")))
     are_ids = all(score.is_integer() for one in moments for query in one.queries

@@ -34,7 +34,7 @@ from explorer.runtime.numbers import fixed, signed, whole_percent
 from explorer.runtime.wire import Json
 
 # Digits after the point of a figure, and of a difference.
-LEAST_PLACES, MOST_PLACES = 3, 6
+LEAST_PLACES, MAX_PLACES = 3, 6
 
 
 @dataclass(frozen=True)
@@ -371,7 +371,7 @@ def signed_ends(difference: float, low: float, high: float) -> dict[str, str]:
             one != 0 or end == 0 for one, end in zip(said, ends.values(), strict=True)
         )
 
-    places = next(filter(tell, range(LEAST_PLACES, MOST_PLACES + 1)), LEAST_PLACES)
+    places = next(filter(tell, range(LEAST_PLACES, MAX_PLACES + 1)), LEAST_PLACES)
     return {name: signed(end, places) for name, end in ends.items()}
 
 

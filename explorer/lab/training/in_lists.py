@@ -22,7 +22,7 @@ import numpy as np
 
 from explorer.core.disagreement import TIED
 from explorer.lab.training.data import Pair
-from explorer.lab.training.measure import MOST_PLACES, reciprocal
+from explorer.lab.training.measure import MAX_PLACES, reciprocal
 from explorer.lab.training.rows import LEAST_CANDIDATES, by_first
 from losses.labels import LabelRules
 
@@ -68,7 +68,7 @@ def lists_among(pairs: Sequence[Pair]) -> list[np.ndarray]:
 def ndcg(scores: np.ndarray, gains: np.ndarray) -> float:
     """NDCG@10 of one list of K candidates; the gains [K] are not below 0, nor all 0."""
     worth = 1 / np.log2(np.arange(len(scores)) + 2)
-    worth[MOST_PLACES:] = 0
+    worth[MAX_PLACES:] = 0
     order = np.argsort(-scores, kind="stable")
     tied = np.concatenate([[0], np.cumsum(-np.diff(scores[order]) > TIED)])
     shared = np.bincount(tied, worth) / np.bincount(tied)

@@ -22,7 +22,7 @@ from explorer.lab.training.rows import LEAST_CANDIDATES, by_first
 if TYPE_CHECKING:
     from explorer.lab.training.encoders import Encoder
 
-MOST_LIVE, MOST_PROBE, MOST_BANDS, BINS = 128, 64, 6, 40
+MAX_LIVE, MAX_PROBE, MAX_BANDS, BINS = 128, 64, 6, 40
 # Rows of similarities that are looked at together.
 AT_ONCE = 2**10
 
@@ -223,13 +223,13 @@ def own_places(
 
 
 # Places that count in the mean reciprocal rank.
-MOST_PLACES = 10
+MAX_PLACES = 10
 # Cosines that are looked at together.
 CELLS = 2**24
 
 
 def retrieval(places: np.ndarray | None) -> dict[str, float | None]:
-    """How often a query finds its own key first, and the mean of 1/place up to MOST_PLACES."""
+    """How often a query finds its own key first, and the mean of 1/place up to MAX_PLACES."""
     if places is None:
         return {"accuracy_at_1": None, "mrr_at_10": None}
     return {
@@ -239,7 +239,7 @@ def retrieval(places: np.ndarray | None) -> dict[str, float | None]:
 
 
 def reciprocal(places: np.ndarray) -> np.ndarray:
-    return np.where(places <= MOST_PLACES, 1 / places, 0.0)
+    return np.where(places <= MAX_PLACES, 1 / places, 0.0)
 
 
 def _encoded(model: Encodes, texts: list, side: str) -> Tensor:
@@ -310,9 +310,9 @@ def area_under_curve(scores: np.ndarray, labels: np.ndarray) -> float:
 def bands_of(labels: Sequence[float]) -> tuple[tuple[float, float], ...]:
     """Each label where there are few, else equal parts of their range."""
     distinct = sorted(set(labels))
-    if len(distinct) <= MOST_BANDS:
+    if len(distinct) <= MAX_BANDS:
         return tuple((label, label) for label in distinct)
-    edges = np.linspace(distinct[0], distinct[-1], MOST_BANDS).tolist()
+    edges = np.linspace(distinct[0], distinct[-1], MAX_BANDS).tolist()
     lows = [edges[0], *(float(np.nextafter(edge, np.inf)) for edge in edges[1:-1])]
     return tuple(zip(lows, edges[1:], strict=True))
 
@@ -330,7 +330,7 @@ def live_sample(
     """
     groups = by_first(pairs)
     random.Random(DRAW).shuffle(groups)
-    kept = _within(groups, MOST_LIVE)
+    kept = _within(groups, MAX_LIVE)
     if in_lists:
         queries = set() if sides_alike else {first for first, *_ in pairs}
         listed = [
@@ -338,7 +338,7 @@ def live_sample(
             for places in kept
             if len(places) >= LEAST_CANDIDATES and queries.isdisjoint(pairs[p][1] for p in places)
         ]
-        if probe := [place for places in _within(listed, MOST_PROBE) for place in places]:
+        if probe := [place for places in _within(listed, MAX_PROBE) for place in places]:
             probed = set(probe)
             others = [p for places in kept for p in places if p not in probed]
             return [pairs[place] for place in (*probe, *others)], len(probe)
@@ -349,7 +349,7 @@ def live_sample(
         fresh = pair[0] not in seen and pair[1] not in seen and pair[0] != pair[1]
         (apart if fresh else again).append(pair)
         seen.update(pair[:2])
-    return [*apart, *again], min(len(apart) or 1, MOST_PROBE)
+    return [*apart, *again], min(len(apart) or 1, MAX_PROBE)
 
 
 def _within(groups: Sequence[list[int]], most: int) -> list[list[int]]:

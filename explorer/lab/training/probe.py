@@ -20,7 +20,7 @@ from explorer.sources.pairs import Pairs, distinct
 from losses.labels import LabelRules
 
 # Batches of a run that are drawn again, each of so many pairs at most.
-DRAWN_BATCHES, MOST_DRAWN_PAIRS = 16, 1024
+DRAWN_BATCHES, MAX_DRAWN_PAIRS = 16, 1024
 TeacherVectors = Callable[[Sequence[str]], torch.Tensor]
 
 
@@ -89,7 +89,7 @@ def values_at_collapse(
     found = []
     for _ in range(DRAWN_BATCHES if rows else 0):
         chosen = draw.permutation(len(rows))[: plan.batch_size]
-        places = [place for row in chosen for place in rows[row]][:MOST_DRAWN_PAIRS]
+        places = [place for row in chosen for place in rows[row]][:MAX_DRAWN_PAIRS]
         try:
             found.append(_collapse_of(plan, material, rules, labelled, vectors_of, places, draw))
         except Problem:  # it reads what only the training had, such as a guide

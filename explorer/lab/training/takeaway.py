@@ -23,7 +23,7 @@ from explorer.lab.training.data import Pair, material_of, rules_of
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.in_lists import TITLES, list_figures
 from explorer.lab.training.influence import ALL_FIGURES
-from explorer.lab.training.measure import GEOMETRY, MOST_PLACES, HeldOut
+from explorer.lab.training.measure import GEOMETRY, MAX_PLACES, HeldOut
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.rows import LISTS, Material, columns_for, form_of
 from explorer.lab.training.run_status import NO_PLACES
@@ -227,7 +227,7 @@ def script(runs: Runs, name: str) -> str:
         seed=plan.seed,
         finds_keys=is_bi and held_out.is_positive,
         lists=_lists(held_out_pairs, rules),
-        most_places=MOST_PLACES,
+        most_places=MAX_PLACES,
         batch=min(plan.batch_size, examples),
     )
 

@@ -17,7 +17,7 @@ MISTAKEN = 0.01
 RATES = (20.0, 5.0)
 # A jump that explains this share of what these leave is none of the noise.
 JUMP = 0.9
-MOST_CORRELATED, LEAST_FREE = 0.97, 1.0
+MAX_CORRELATED, LEAST_FREE = 0.97, 1.0
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def trend_of(values: np.ndarray) -> Trend:
     power = float(noise @ noise)
     neighbours = float(noise[1:] @ noise[:-1]) / power if power > 0 else 0.0
     unbiased = neighbours + fitted * (1 + neighbours) / count
-    correlated = min(max(unbiased, 0.0), MOST_CORRELATED)
+    correlated = min(max(unbiased, 0.0), MAX_CORRELATED)
     wider = (1 + correlated) / (1 - correlated)
     error = np.sqrt(power / (count - fitted) * wider / spread)
     free = max(count / wider - 2, LEAST_FREE)

@@ -22,7 +22,7 @@ from losses.spec import ParameterValue
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)
 STEPS, BATCH = 60, 16
 # Of a file with more pairs a sample: the steps see half as many.
-MOST_PAIRS = 2_000
+MAX_PAIRS = 2_000
 # Of fewer values none does better than another.
 LEAST_VALUES = 2
 LEAST_RUNS = LEAST_VALUES * LEAST_SEEDS
@@ -118,9 +118,9 @@ def offers(plan: TrainingPlan, room: int | None = None) -> list[Offer]:
 
 def _sample(pairs: Pairs) -> Pairs:
     """These pairs, of too many of them so many at random."""
-    if len(pairs) <= MOST_PAIRS:
+    if len(pairs) <= MAX_PAIRS:
         return pairs
-    return pairs.at(sorted(random.Random(DRAW).sample(range(len(pairs)), MOST_PAIRS)))
+    return pairs.at(sorted(random.Random(DRAW).sample(range(len(pairs)), MAX_PAIRS)))
 
 
 def _offer(

@@ -33,7 +33,7 @@ LEAST_SEEDS = 3
 # With fewer degrees of freedom scores that say nothing may stand in any order.
 LEAST_FREEDOM = 0.1
 # So many pairs are as good as never.
-MOST_NEEDED = 1_000_000
+MAX_NEEDED = 1_000_000
 # An interval as narrow about 0 is one of figures that are equal, pair by pair.
 BLANK = 1e-9
 
@@ -48,7 +48,7 @@ class Difference:
     `covers` says what the interval covers: "both" seeds and pairs, or, with fewer than
     LEAST_SEEDS, other "pairs" for these very models. `pairs_needed` of the same kind would tell a
     difference of this size from 0 with these seeds: None where it is told already, where no number
-    of pairs would, or where it is beyond MOST_NEEDED.
+    of pairs would, or where it is beyond MAX_NEEDED.
     """
 
     difference: float
@@ -169,7 +169,7 @@ def _needed(mean: float, sure: float, by_seeds: float, variance: float, pairs: i
     if room <= 0:
         return None
     needed = math.ceil((variance - by_seeds) * pairs / room)
-    return max(needed, pairs + 1) if needed <= MOST_NEEDED else None
+    return max(needed, pairs + 1) if needed <= MAX_NEEDED else None
 
 
 @dataclass(frozen=True)

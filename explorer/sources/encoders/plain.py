@@ -14,7 +14,7 @@ from explorer.sources.encoders.backend import Backend, Encoder
 
 ALIKE, APART = "all alike", "all apart"
 # A vector for each of more sentences than these would be a matrix beyond any batch that is shown.
-MOST_APART = 2048
+MAX_APART = 2048
 DIMENSIONS = (2, 4096)
 _NAMED = re.compile(rf"({ALIKE}|{APART})(?: (\d{{1,4}}))?")
 
@@ -40,11 +40,11 @@ class PlainEncoder(Encoder):
         count, (name, named) = len(sentences), found.groups()
         low, high = DIMENSIONS
         dimensions = max(count, low) if name == APART else int(named or low)
-        if (name == APART and named) or not low <= dimensions <= max(high, MOST_APART):
+        if (name == APART and named) or not low <= dimensions <= max(high, MAX_APART):
             said = {"encoder": self.name, "low": low, "high": high}
             raise Problem("encoder_dimensions", about="encoder", **said)
-        if name == APART and count > MOST_APART:
-            said = {"encoder": APART, "count": count, "most": MOST_APART}
+        if name == APART and count > MAX_APART:
+            said = {"encoder": APART, "count": count, "most": MAX_APART}
             raise Problem("encoder_apart", about="encoder", **said)
         vectors = np.zeros((count, dimensions), dtype=np.float32)
         vectors[range(count), range(count) if name == APART else 0] = 1

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from explorer.core.explore import FEW_PAIRS
 from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.logs.findings import examine_run
-from explorer.lab.doctor.logs.log import MOST_POINTS, Given, Log, log_of
+from explorer.lab.doctor.logs.log import MAX_POINTS, Given, Log, log_of
 from explorer.lab.doctor.logs.read import read_content
 from explorer.lab.doctor.logs.run_report import DoctoredRun, doctored_run
 from explorer.locale import LANGUAGES
@@ -167,5 +167,5 @@ def _curve_of(name: str, values: object, steps_name: str, steps: object) -> Give
     numbers = read_values(name, values)
     at = None if steps is None else read_numbers(steps_name, steps)
     lists = {name: numbers} if at is None else {name: numbers, steps_name: at}
-    check_lengths("doctor_run", MOST_POINTS, lists)
+    check_lengths("doctor_run", MAX_POINTS, lists)
     return numbers, at

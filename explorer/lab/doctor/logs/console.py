@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 from explorer.lab.doctor.logs.log import (
     EPOCH,
-    MOST_POINTS,
+    MAX_POINTS,
     ROWS,
     STEP_NAMES,
     Log,
@@ -31,7 +31,7 @@ from explorer.sources.json_rows import is_json
 
 DETECTED_BYTES = 2**20  # of a file, in which its first entries are looked for
 MIN_SHARE = 0.2  # of the lines, that entries without braces must be
-MOST_BARS = 8  # progress bars with different totals that are followed at once
+MAX_BARS = 8  # progress bars with different totals that are followed at once
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _OBJECT = re.compile(r"\{(?:[^{}]|\{[^{}]*+\})*+\}")
@@ -128,8 +128,8 @@ def read(name: str, content: bytes) -> Log:
     entries, left = _parsed(content.decode("utf-8-sig", "replace"))
     if not any(entry.has_loss for entry in entries):
         raise Problem("run_nothing_logged", name=name)
-    if len(entries) > MOST_POINTS:
-        raise Problem("run_too_long", most=MOST_POINTS)
+    if len(entries) > MAX_POINTS:
+        raise Problem("run_too_long", most=MAX_POINTS)
     steps, counted = _steps(entries)
     points = (
         (name, step, math.nan if value.lower() in ("none", "null") else value)
@@ -202,7 +202,7 @@ def _follow(line: str, bars: dict[int, int]) -> bool:
     title = _TITLE.search(line)
     of_training = title is None or not title["title"] or _TRAINING.search(title["title"])
     total = int(found[2])
-    if of_training and (total in bars or len(bars) < MOST_BARS):
+    if of_training and (total in bars or len(bars) < MAX_BARS):
         bars[total] = int(found[1])
     return True
 

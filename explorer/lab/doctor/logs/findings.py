@@ -44,10 +44,10 @@ VAGUE = 0.1
 BLOCKS, OF_LEVEL = 20, 5
 # Steps before and after a place, between which a jump is looked for.
 NARROW, WIDE, WIDEST = 5, 10, 50
-LEAST_PLATEAU, LEAST_MOVE, MOST_REST = 0.25, 6.0, 0.1
+LEAST_PLATEAU, LEAST_MOVE, MAX_REST = 0.25, 6.0, 0.1
 # Bits behind the point of a number in each format, the coarser first.
 BITS = {"bfloat16": 7, "float16": 10}
-MOST_BY_CHANCE = 1e-9
+MAX_BY_CHANCE = 1e-9
 ZEROS = 5
 # What is said of where the curve ended.
 OF_END = {*BELOW, "ordered", "turned", "at_collapse", "not_collapsed", "above_collapse",
@@ -309,7 +309,7 @@ def on_plateau(curve: Curve) -> Iterator[Fault]:
     if begins == 0 or len(rest) < LEAST_PLATEAU * count or moved < LEAST_MOVE * error:
         return
     drift = (abs(slope_of(rest)) + 2 * noise.of_slope(len(rest))) * len(rest)
-    if drift > MOST_REST * moved:
+    if drift > MAX_REST * moved:
         return
     step, share = curve.step_at(int(starts[begins])), percent(len(rest) / count)
     values_said = {"step": step, "share": share, "level": display_number(level, 4)}
@@ -373,7 +373,7 @@ def on_digits(curve: Curve) -> Iterator[Fault]:
         slack = units + 1e-9 * values
         off = np.abs(values - np.round(values / steps) * steps)
         chance = np.clip(2 * slack / steps, 1e-12, 1.0)
-        if (off <= 1.01 * slack).all() and np.log(chance).sum() < math.log(MOST_BY_CHANCE):
+        if (off <= 1.01 * slack).all() and np.log(chance).sum() < math.log(MAX_BY_CHANCE):
             step = float(steps[len(steps) // 2])
             said: dict[str, int | float | str] = {
                 "format": name,

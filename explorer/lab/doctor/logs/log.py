@@ -15,8 +15,8 @@ import numpy as np
 from explorer.lab.doctor.known import Known
 from explorer.runtime.problem import Problem
 
-MOST_POINTS = 2_000_000
-MOST_CURVES = 10_000  # as a table has columns; each holds memory of its own, however short
+MAX_POINTS = 2_000_000
+MAX_CURVES = 10_000  # as a table has columns; each holds memory of its own, however short
 # Values, and their steps.
 Given = tuple[tuple[float, ...], tuple[float, ...] | None]
 # Names of a training loss and of a held-out one, without what stands before the last sign.
@@ -170,8 +170,8 @@ def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:
     """
     found: dict[str, array[float]] = {}
     for count, (name, step, value) in enumerate(points, 1):
-        if count > MOST_POINTS:
-            raise Problem("run_too_long", most=MOST_POINTS)
+        if count > MAX_POINTS:
+            raise Problem("run_too_long", most=MAX_POINTS)
         at = number_in(step)
         if at is None or not math.isfinite(at):
             raise Problem("run_step", name=str(name)[:60], step=str(step)[:60])
@@ -181,8 +181,8 @@ def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:
                 "run_value", name=str(name)[:60], step=str(step)[:60], value=str(value)[:60]
             )
         found.setdefault(str(name), array("d")).extend((at, read, _half_unit(value, read)))
-        if len(found) > MOST_CURVES:
-            raise Problem("run_too_many_curves", most=MOST_CURVES)
+        if len(found) > MAX_CURVES:
+            raise Problem("run_too_many_curves", most=MAX_CURVES)
     return {name: _curve(name, np.array(given).reshape(-1, 3)) for name, given in found.items()}
 
 

@@ -17,7 +17,7 @@ import numpy as np
 SHORTEST_BLOCK, LONGEST_BLOCK = 10, 40
 # The share of the blocks that is left out as too far from a line: steep bends, jumps and spikes.
 LEFT_OUT = 0.15
-MOST_CORRELATED = 0.9
+MAX_CORRELATED = 0.9
 # What neighbours of a curve too short to show it may correlate by.
 ASSUMED = 0.4
 # And those of evaluations, of which there are fewer still: taken for less, they turn by chance.
@@ -70,7 +70,7 @@ def noise_of(values: np.ndarray) -> Noise:
     alike = float((kept[quiet, 1:] * kept[quiet, :-1]).sum()) / total
     correlations, expected, powers = _left_by_a_line(block)
     found = float(np.interp(alike, expected, correlations))
-    correlation = min(found + math.sqrt((1 - found**2) / count), MOST_CORRELATED)
+    correlation = min(found + math.sqrt((1 - found**2) / count), MAX_CORRELATED)
     power_of_one = total / len(quiet) / float(np.interp(correlation, correlations, powers))
     return Noise(math.sqrt(power_of_one), correlation)
 
@@ -123,7 +123,7 @@ def _beside_a_line(count: int) -> np.ndarray:
 def _left_by_a_line(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For correlations from 0 to the most, in n values beside their line: Σ of the products of
     neighbours as a share of the power, and the power, where a value alone has 1."""
-    correlations = np.linspace(0, MOST_CORRELATED, 46)
+    correlations = np.linspace(0, MAX_CORRELATED, 46)
     beside = _beside_a_line(count)
     left = [beside @ _correlated(count, float(one)) @ beside for one in correlations]
     powers = np.array([np.trace(one) for one in left])

@@ -14,7 +14,7 @@ from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR
 from explorer.runtime.numbers import display_number, percent
 
 # From so many times as many rows, epochs or steps on, two runs are not compared.
-MOST_TIMES = 2.0
+MAX_TIMES = 2.0
 
 
 def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
@@ -71,10 +71,10 @@ def _amounts_of(run: ExaminedRun) -> tuple[float | None, float | None, float | N
 
 
 def _far_apart(one: float | None, other: float | None) -> bool:
-    """Whether one of two amounts is MOST_TIMES the other, or more."""
+    """Whether one of two amounts is MAX_TIMES the other, or more."""
     if not one or not other:
         return False
-    return max(one, other) >= MOST_TIMES * min(one, other)
+    return max(one, other) >= MAX_TIMES * min(one, other)
 
 
 def _of_ways(name: str, said: dict, one: ExaminedRun, other: ExaminedRun) -> Fault:

@@ -42,7 +42,7 @@ TAGGED = "-tag-"  # before the curve's name, in the name of a file that TensorBo
 OF_RUNS, SHOWN = {"name", "state", "created", "runtime"}, 3
 _REPEATED = re.compile(r" \(\d+\)$")  # after a name that another column has
 _SHARE = re.compile(r"(\d+)/\d+")
-MOST_KINDS = 100  # of rows, by which curves have a number in them
+MAX_KINDS = 100  # of rows, by which curves have a number in them
 # What is no curve: clocks, trackio's number of a row, and wandb's ends of a smoothed one.
 APART = re.compile(
     r"^(id|wall[_ ]time|_?timestamp|_runtime|relative time.*|epoch|.*/epoch|.*__(min|max)|"
@@ -317,7 +317,7 @@ def _never_together(
     kinds: set[frozenset[int]] = set()
     for _, cells in rows:
         kinds.add(frozenset(place for place in curves if _is_finite(cells.get(place))))
-        if len(kinds) > MOST_KINDS:
+        if len(kinds) > MAX_KINDS:
             return {}
     with_it = {place: set().union(*(kind for kind in kinds if place in kind)) for place in curves}
     return {place: {*curves} - with_it[place] for place in curves if with_it[place]}

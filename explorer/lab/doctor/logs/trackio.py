@@ -12,7 +12,7 @@ from pathlib import Path
 
 from explorer.lab.doctor.logs.log import (
     GLOBAL_STEPS,
-    MOST_POINTS,
+    MAX_POINTS,
     NO_NUMBERS,
     Log,
     curves_of,
@@ -113,8 +113,8 @@ def _rows(content: bytes) -> list[tuple[object, object, object, str | bytes]] | 
             held += sum(len(one) for one in {*row} if isinstance(one, str | bytes))
             if held > len(content):
                 raise ValueError("its rows hold more than the file does")
-            if len(rows) == MOST_POINTS:
-                raise Problem("run_too_long", most=MOST_POINTS)
+            if len(rows) == MAX_POINTS:
+                raise Problem("run_too_long", most=MAX_POINTS)
             rows.append(row)
         return rows
     finally:

@@ -44,7 +44,7 @@ from explorer.web.serving import served
 # measured at the most pairs.
 CELL_BYTES = 5000
 # Rows and columns of a matrix that are drawn.
-MOST_CELLS = 256
+MAX_CELLS = 256
 
 Experiment = Callable[[Json, Batch, list[Scenario]], ExperimentSides]
 
@@ -101,7 +101,7 @@ def _mechanics(request: Json, batch: Batch, scenes: list[Scenario]) -> Experimen
 
 def _pieces(found: batch_mechanics.Mechanics, average: batch_mechanics.Expected | None) -> Pieces:
     rows, columns = found.cells.shape
-    shown = found.cells[:MOST_CELLS, :MOST_CELLS]
+    shown = found.cells[:MAX_CELLS, :MAX_CELLS]
     return as_answer(
         Pieces,
         found,

@@ -29,7 +29,7 @@ def _sweep(request: Json, batch: Batch, scenes: list[Scenario]) -> ExperimentSid
     if len(along) != len(scenes):
         raise misfit("along", request.get("along"))
     ratios = validation.of_type(bool)(request.get("logarithmic"), "logarithmic")
-    points = validation.integer(request.get("points", sweeps.MOST_POINTS), "points")
+    points = validation.integer(request.get("points", sweeps.MAX_POINTS), "points")
     # Losses that differ in nothing else are swept once, at the present value of each of them too.
     keys = [_besides(scene, name) for scene, name in zip(scenes, along, strict=True)]
     present = [_present(scene, name) for scene, name in zip(scenes, along, strict=True)]

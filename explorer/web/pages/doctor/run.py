@@ -35,7 +35,7 @@ LOGS = tuple(EXAMPLES)
 BESIDE = ("none", *LOGS, "file")
 OF_OTHER = ("loss", "batch", "temperature", "scale")  # what may be known of another run
 # Points of a curve that the page draws.
-MOST_DRAWN = 2000
+MAX_DRAWN = 2000
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def _typed_log(text: str) -> Log:
 
 def _drawn(curve: Curve) -> DrawnCurve:
     """The points of a curve, every so manyth where there are too many, and the last."""
-    every = -(-len(curve) // MOST_DRAWN)
+    every = -(-len(curve) // MAX_DRAWN)
     places = np.unique(np.append(np.arange(0, len(curve), every), len(curve) - 1))
     steps, values = curve.steps[places], curve.values[places]
     return DrawnCurve(curve.name, packed(steps), packed(values))

@@ -8,7 +8,7 @@ from explorer.core.related_classes import RELATED_CLASSES
 from explorer.core.scenario import Scenario
 from explorer.export.layout import NAMED_BY_PAIR, PAIRED
 from explorer.lab.over_batches import COUNT
-from explorer.lab.training.trials import MOST_PAIRS
+from explorer.lab.training.trials import MAX_PAIRS
 from explorer.locale import COUNTS
 from explorer.runtime.limits import EXPLORED_PAIRS, FILE_BYTES, LINK_LETTERS
 from explorer.sources import batches, random_batch, textbook
@@ -32,7 +32,7 @@ def page_data() -> dict[str, object]:
         "samplers": batches.SAMPLERS,
         "ranges": batches.RANGES,
         "spread": COUNT,
-        "tried": MOST_PAIRS,
+        "tried": MAX_PAIRS,
         "own": [name for name in LOSSES if own_loss.own_loss(name)],
         "editable": own_loss.may_edit(),
     }

@@ -19,7 +19,7 @@ from explorer.lab.compare.commands import add_to, write_parity
 from explorer.lab.compare.libraries import CallablePeer, peers_of
 from explorer.lab.compare.outcome import Sentence
 from explorer.lab.compare.parity import EQUAL, PRECISIONS, Row, parity
-from explorer.lab.compare.parity_batches import CUBED, MOST_PAIRS, seeded_batch, shown_of
+from explorer.lab.compare.parity_batches import CUBED, MAX_PAIRS, seeded_batch, shown_of
 from explorer.lab.compare.report import MARKS, report
 from explorer.locale import LANGUAGES, say
 from explorer.runtime import jobs
@@ -358,7 +358,7 @@ def drawn(pairs: int) -> Batch:
 
 def test_of_a_large_batch_the_first_pairs_are_taken(monkeypatch):
     """As many as a library has room for that compares every three."""
-    few, many = drawn(MOST_PAIRS), drawn(MOST_PAIRS + 40)
+    few, many = drawn(MAX_PAIRS), drawn(MAX_PAIRS + 40)
     assert shown_of(few) is few
     for hosted in (False, True):
         if hosted:
@@ -366,7 +366,7 @@ def test_of_a_large_batch_the_first_pairs_are_taken(monkeypatch):
             monkeypatch.setenv("LOSSPRISM_REQUEST_MIB", "100")
         shown = shown_of(many)
         count = len(shown)
-        assert count == MOST_PAIRS or (hosted and CUBED * count**3 <= 100 * MIB < CUBED * 128**3)
+        assert count == MAX_PAIRS or (hosted and CUBED * count**3 <= 100 * MIB < CUBED * 128**3)
         assert shown.pairs.first == many.pairs.first[:count]
         torch.testing.assert_close(shown.scores, many.scores[:count])
 

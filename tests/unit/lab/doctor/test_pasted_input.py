@@ -8,7 +8,7 @@ import pytest
 
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.read import log_reader, read_content
-from explorer.lab.doctor.pasted_input import MOST_NUMBERS, read_pasted
+from explorer.lab.doctor.pasted_input import MAX_NUMBERS, read_pasted
 from explorer.runtime.problem import Problem
 
 BAR = "|█▍  | {n}/100 [00:22<08:40,  4.53s/it]"
@@ -121,8 +121,8 @@ def test_numbers_and_few_values_of_a_log_are_numbers_as_they_were_written(text, 
 
 
 def test_many_numbers_are_a_curve():
-    text = "\n".join(str(0.9 - 0.01 * n) for n in range(MOST_NUMBERS + 1))
-    assert len(trained(text)[1]) == MOST_NUMBERS + 1
+    text = "\n".join(str(0.9 - 0.01 * n) for n in range(MAX_NUMBERS + 1))
+    assert len(trained(text)[1]) == MAX_NUMBERS + 1
 
 
 @pytest.mark.parametrize(

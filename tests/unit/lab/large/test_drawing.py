@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explorer.lab.large.blocks import Window
-from explorer.lab.large.drawing import FEWEST_BLOCKS, look
+from explorer.lab.large.drawing import MIN_BLOCKS, look
 from explorer.lab.large.session import checked, open_batch
 from tests.unit.lab.large.made import batch_of
 
@@ -28,5 +28,5 @@ def test_so_many_blocks_hold_nine_tenths_of_the_weight_in_view(scale, part):
 
 def test_of_few_blocks_nothing_is_said():
     opened = open_batch(batch_of(4), "cosent", checked("cosent", {}), print)
-    assert opened.shape[0] ** 2 < FEWEST_BLOCKS
+    assert opened.shape[0] ** 2 < MIN_BLOCKS
     assert look(opened, Window(0, 4, 0, 4)).concentrated is None

@@ -12,7 +12,7 @@ from explorer.lab.training import data
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.trials import (
     LEAST_RUNS,
-    MOST_PAIRS,
+    MAX_PAIRS,
     fitting,
     offer_of,
     offers,
@@ -137,7 +137,7 @@ def test_a_space_queues_what_fits(runs, monkeypatch, visited):
 
 
 def test_a_batch_of_a_file_is_tried_on_all_of_its_pairs_as_corrected():
-    count = MOST_PAIRS + 100
+    count = MAX_PAIRS + 100
     first, second = (tuple(f"{side} {i}" for i in range(count)) for side in "ab")
     whole = Pairs(first, second, tuple(float(i % 6) for i in range(count)))
     changes = (("a 0", "b 0", "5"), ("a 1", "b 1", ""))
@@ -150,7 +150,7 @@ def test_a_batch_of_a_file_is_tried_on_all_of_its_pairs_as_corrected():
     assert (len(found.rows), found.rows[0], found.name) == (99, ("a 0", "b 0", "5"), "all.csv")
     assert not [row for row in found.rows if row[0] == "a 1"]
     rows = trials(scene, whole=whole)[0].data.rows
-    assert MOST_PAIRS - 1 <= len(set(rows)) == len(rows) <= MOST_PAIRS
+    assert MAX_PAIRS - 1 <= len(set(rows)) == len(rows) <= MAX_PAIRS
     assert {row[:2] for row in rows} < {row[:2] for row in whole.rows}
     assert len(trials(scene)[0].data.rows) == 7  # what is shown, where nothing else is known
 

@@ -272,7 +272,7 @@ def test_a_folder_of_logs_is_looked_through_for_event_files(tmp_path):
 
 
 def test_a_log_of_too_many_curves_is_refused(monkeypatch):
-    monkeypatch.setattr(log, "MOST_CURVES", 3)
+    monkeypatch.setattr(log, "MAX_CURVES", 3)
     history = [{"step": step, "loss": 1.0, f"other {step}": 2.0} for step in range(2)]
     assert len(read_content("s.json", json.dumps({"log_history": history}).encode()).curves) == 3
     history.append({"step": 2, "one more": 1.0})

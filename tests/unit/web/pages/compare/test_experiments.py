@@ -19,7 +19,7 @@ from explorer.runtime.visitors import new_key
 from explorer.sources.random_batch import RandomBatch
 from explorer.web.hosting import with_headers
 from explorer.web.pages.compare import experiments, sweep
-from explorer.web.pages.compare.experiments import EXPERIMENTS, MOST_CELLS
+from explorer.web.pages.compare.experiments import EXPERIMENTS, MAX_CELLS
 from explorer.web.pages.compare.sweep import SWEEP
 from tests.wire import by_name
 
@@ -180,8 +180,8 @@ def test_cells_are_what_is_there_and_a_large_matrix_is_cut():
     many = Data(source="random", random=RandomBatch(pairs=300, dimension=4))
     wide, _ = pieces("cosent", "cosine_mse", size=300, data=many)
     assert wide["all"] == [300, 300]
-    assert wide["shape"] == [MOST_CELLS, MOST_CELLS]
-    assert len(base64.b64decode(wide["cells"])) == MOST_CELLS**2
+    assert wide["shape"] == [MAX_CELLS, MAX_CELLS]
+    assert len(base64.b64decode(wide["cells"])) == MAX_CELLS**2
 
 
 # ---- Types of numbers
