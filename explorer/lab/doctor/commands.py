@@ -29,7 +29,7 @@ from explorer.lab.doctor.explain import explain_values
 from explorer.lab.doctor.known import Known, count_of, side_for
 from explorer.lab.doctor.logs import run_report
 from explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
-from explorer.lab.doctor.logs.log import Log
+from explorer.lab.doctor.logs.log import PIPED, Log
 from explorer.lab.doctor.logs.read import is_run, must_fit, read_run
 from explorer.lab.doctor.logs.run_comparison import compare_runs
 from explorer.lab.doctor.mining import mine, write_mined
@@ -59,7 +59,6 @@ from losses import LossSpec
 HOW_TO_CHOOSE = (
     " Here that is: --column first=NAME --column second=NAME --column score=NAME (or score=none)."
 )
-PIPED = "stdin.txt"  # the name of what comes by standard input
 MAX_NUMBERS_BYTES = 10_000  # of a file that may hold a few numbers and nothing else
 
 

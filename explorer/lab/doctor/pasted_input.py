@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from explorer.lab.doctor.logs.log import Log, number_in
+from explorer.lab.doctor.logs.log import PASTED, Log, number_in
 from explorer.lab.doctor.logs.read import log_reader
 from explorer.lab.doctor.logs.sentences import statements_of, without_doubts
 from explorer.runtime.problem import Problem
@@ -15,7 +15,6 @@ from explorer.sources.cells import shortened
 from explorer.sources.drawn_tables import are_steps
 
 Kind = Literal["numbers", "run", "table"]
-PASTED = "pasted.txt"  # the name of a text that has none
 MAX_NUMBERS, MAX_LETTERS = 20, 1000  # of values of one loss; more are its curve
 LEAST_VALUES = 3  # of a log whose end is looked at; fewer are numbers
 

@@ -36,7 +36,7 @@ MAX_BARS = 8  # progress bars with different totals that are followed at once
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _OBJECT = re.compile(r"\{(?:[^{}]|\{[^{}]*+\})*+\}")
 _NUMBER = r"(?P<value>[-+−]?(?:\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+|nan|inf(?:inity)?)|none|null)"
-_END = r"(?:/(?P<total>\d+))?(?=[.!?。]?(?:$|[\s,;|\])}\"'…]))"
+_END = r"(?:/ *(?P<total>\d+))?(?=[.!?。]?(?:$|[\s,;|\])}\"'…]|:(?!\d)))"
 _FIRST_WORD = (
     r"(?:(?:train|training|val|valid|validation|eval|test|grad|gradient|learning|global) )?"
 )
@@ -217,6 +217,8 @@ def _values(piece: str, braced: bool) -> dict[str, str]:
         name = (one["quoted"] or one["name"] or one["word"]).strip()
         if (quoted and not one["quoted"]) or _NO_METRIC.search(name):
             continue
+        if name.count("(") != name.count(")"):  # the end of a longer one: "Data (t)"
+            continue
         shared = one["total"] is not None
         if not shared or plain_name(name) in STEP_NAMES or EPOCH.search(name):
             found[name] = one["value"]
@@ -262,7 +264,8 @@ def _unwound(steps: Sequence[float | None], entries: Sequence[_Entry]) -> list[f
         at = before if step is None else step
         later = epoch is None or entry.epoch is None or entry.epoch > epoch
         is_global = entry.step is not None and entry.step[0].startswith("global")
-        anew = entry.heading != heading and at <= before
+        is_later = None not in (step, epoch, entry.epoch) and entry.epoch > epoch
+        anew = (entry.heading != heading or is_later) and at <= before
         if (anew or (at < before and later)) and not is_global:
             offset += before
         before, epoch = at, entry.epoch if entry.epoch is not None else epoch

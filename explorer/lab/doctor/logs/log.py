@@ -47,6 +47,8 @@ STEP_NAMES = (
     *("步数", "训练步数", "迭代次数"),
 )
 EPOCH = re.compile(r"(?:^|/)(?:epoch|轮次|轮数)$", re.I)
+# Names of what came without one: pasted, or by standard input.
+PASTED, PIPED = "pasted.txt", "stdin.txt"
 ROWS = "#"  # in place of a column of steps: the number of the row
 NO_NUMBERS = ("NaN", "Infinity", "-Infinity")  # in place of a number in JSON, as many write it
 LARGEST_POWER = sys.float_info.max_10_exp

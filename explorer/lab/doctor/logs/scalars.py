@@ -17,6 +17,8 @@ from pathlib import PurePath
 from explorer.lab.doctor.logs.log import (
     EPOCH,
     OF_RUN,
+    PASTED,
+    PIPED,
     ROWS,
     STEP_NAMES,
     TRAINED,
@@ -28,15 +30,17 @@ from explorer.lab.doctor.logs.log import (
 )
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import NOTHING, Cells, decimal_mark, is_blank, is_score, read_score
-from explorer.sources.delimited import SAMPLE, to_nobody
+from explorer.sources.delimited import SAMPLE, Tell, to_nobody
 from explorer.sources.drawn_tables import are_steps
 from explorer.sources.grids import Grid, read_grid
-from explorer.sources.json_rows import written
+from explorer.sources.json_rows import Object, object_records, written
 
 NAMES = ("tag", "metric", "name", "metric_name", "metricname", "key", "variable", "series")
 VALUES = ("value", "metric_value", "scalar", "val")
 RUNS = ("run", "run_name", "run name", "experiment", "run_id")
 POINT = ("step", "loss")  # names of the first columns of a table without names
+# Objects of a row that hold its curves, whose names say all.
+HOLDERS = ("metrics", "logs", "log", "scalars", "values", "data")
 TAGGED = "-tag-"  # before the curve's name, in the name of a file that TensorBoard gives
 # Of these wandb's table of runs has some three, whichever columns are shown.
 OF_RUNS, SHOWN = {"name", "state", "created", "runtime"}, 3
@@ -83,7 +87,9 @@ def read(name: str, grid: Grid, step: str = "") -> Log:
     if at is not None and named is not None and value is not None:
         points = _long(rows, at, named, value)
     elif at is not None and value is not None:  # TensorBoard's export of one curve
-        points = _wide(rows, {value: (PurePath(name).stem.rpartition(TAGGED)[2], at)})
+        of_file = PurePath(name).stem.rpartition(TAGGED)[2]
+        own_name = TRAINED[0] if name in (PASTED, PIPED) else of_file
+        points = _wide(rows, {value: (own_name, at)})
     elif counted and len(grid.columns) == 1:
         points = _wide(rows, {0: (TRAINED[0], None)}, counted)
     else:
@@ -136,7 +142,7 @@ def grid_of(name: str, content: bytes) -> Grid:
     Raises Problem for one without anything."""
     if not content.strip(b"\xef\xbb\xbf \t\r\n"):
         raise Problem("run_empty", name=name)
-    grid = read_grid(content, name, True, rows=False)
+    grid = _opened(read_grid(content, name, True, rows=False), name)
     if grid.header and not all(_reads(_REPEATED.sub("", head)) for head in grid.columns):
         return grid
     grid = read_grid(content, name, False)
@@ -144,6 +150,31 @@ def grid_of(name: str, content: bytes) -> Grid:
         return grid
     rows = [[str(cell) for _, cell in written(cells)] for cells in _first(grid)]
     return replace(grid, columns=(*POINT, *grid.columns[2:])) if are_steps(rows) else grid
+
+
+def _opened(grid: Grid, name: str) -> Grid:
+    """The table with a column for each entry of its objects: {"train": {"loss": 2.1}} has the
+    column train/loss."""
+    cells = (cell for place in range(len(grid.columns)) for cell in grid.column(place))
+    if not any(isinstance(cell, dict) for cell in cells):
+        return grid
+
+    def entries(tell: Tell) -> Iterator[tuple[int, Object | Problem]]:
+        for row, cells in grid.records(tell):
+            yield row, cells if isinstance(cells, Problem) else _flat(grid.columns, cells)
+
+    columns, records = object_records(entries, name, to_nobody)
+    return replace(grid, columns=columns, records=records)
+
+
+def _flat(columns: Sequence[str], cells: Cells) -> Object:
+    found: Object = {}
+    for place, cell in written(cells):
+        name = columns[place]
+        before = "" if name.lower() in HOLDERS else f"{name}/"
+        inner = cell if isinstance(cell, dict) else {}
+        found |= {before + key: value for key, value in inner.items()} or {name: cell}
+    return found
 
 
 def _has_rows(grid: Grid) -> bool:

@@ -8,12 +8,11 @@ import numpy as np
 
 from explorer.lab.doctor.logs.examples import EXAMPLES
 from explorer.lab.doctor.logs.findings import ExaminedRun, examine_run
-from explorer.lab.doctor.logs.log import Curve, Log
+from explorer.lab.doctor.logs.log import PASTED, Curve, Log
 from explorer.lab.doctor.logs.log_link import packed_curves
 from explorer.lab.doctor.logs.read import must_fit, read_content, read_run
 from explorer.lab.doctor.logs.run_comparison import compare_runs
 from explorer.lab.doctor.logs.run_report import ReadRun, RunFinding, run_answer, run_findings
-from explorer.lab.doctor.pasted_input import PASTED
 from explorer.lab.saved_batches import SavedBatchScenario, files_in, open_saved_batches
 from explorer.locale import language_of
 from explorer.runtime import jobs, uploads

@@ -198,3 +198,51 @@ def test_chance_levels_are_named_everywhere(piped, capsys):  # noqa: F811
     for text in ("0.875", "acc 87.5%"):
         for answer in answers(text, {"negatives": 7}, piped, capsys):
             assert any("0.875 is the accuracy" in one for one in answer["told"])
+
+
+VALUES = [2.09, 2.05, 1.9, 1.7]
+STEPPED = {
+    "a step that each epoch counts anew": (
+        [f"Epoch [{n + 1}/4], Step [600/600], Loss: {v}" for n, v in enumerate(VALUES)],
+        [600, 1200, 1800, 2400],
+    ),
+    "two prints in each epoch": (
+        [f"epoch {n // 2} iter {n % 2 * 50 + 50}/100 loss {v}" for n, v in enumerate(VALUES)],
+        [50, 100, 150, 200],
+    ),
+    "an iteration before a colon": (
+        [f"iter {n * 100}: train loss {v}, val loss {v + 1}" for n, v in enumerate(VALUES)],
+        [0, 100, 200, 300],
+    ),
+    "Megatron": (
+        [f" iteration   {n * 10}/    500 | lm loss: {v:.6E} |" for n, v in enumerate(VALUES)],
+        [0, 10, 20, 30],
+    ),
+    "metrics in an object": (
+        [json.dumps({"step": n, "time": "now", "metrics": {"train/loss": v,
+         "train/global_step": n * 10}}) for n, v in enumerate(VALUES)],
+        [0, 10, 20, 30],
+    ),
+    "an object for each part": (
+        [json.dumps({"global_step": n * 5, "train": {"loss": v}, "eval": {"loss": v + 1}})
+         for n, v in enumerate(VALUES)],
+        [0, 5, 10, 15],
+    ),
+    "TensorBoard's export of one curve": (
+        ["Wall time,Step,Value", *(f"17.{n},{n * 10},{v}" for n, v in enumerate(VALUES))],
+        [0, 10, 20, 30],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("form", STEPPED)
+def test_steps_and_losses_are_read_where_each_form_has_them(form):
+    lines, steps = STEPPED[form]
+    log = read_pasted("\n".join(lines).encode()).log
+    curve = log.curve(log.trained)
+    assert list(zip(curve.steps, curve.values, strict=True)) == [*zip(steps, VALUES, strict=True)]
+
+
+def test_a_clock_and_the_end_of_a_name_are_no_curves():
+    lines = [f"eta: 0:10:0{n} Data (t): 0.1 loss: {v}" for n, v in enumerate(VALUES)]
+    assert set(read_pasted("\n".join(lines).encode()).log.curves) == {"loss"}
