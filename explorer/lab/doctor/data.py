@@ -24,6 +24,7 @@ from explorer.lab.doctor.faults import (
     evidence,
 )
 from explorer.lab.doctor.label_faults import (
+    compares_in_lists,
     on_groups,
     on_label_ends,
     on_levels,
@@ -391,7 +392,8 @@ CHECKS = {
         lambda case: _positives(case.profile, case.spec, case.batch),
     ),
     "lists": CheckRule(
-        lambda case: "lists" in case.spec.needs, lambda case: on_lists(case.profile, case.spec)
+        lambda case: compares_in_lists(case.profile, case.spec),
+        lambda case: on_lists(case.profile, case.spec),
     ),
     "groups": CheckRule(
         lambda case: takes_own_negatives(case.spec),

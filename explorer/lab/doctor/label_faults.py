@@ -11,6 +11,7 @@ from explorer.lab.doctor.profile import Profile
 from explorer.runtime.numbers import display_number, percent
 from losses import LossSpec
 from losses.labels import COSINES
+from losses.sentence_transformers.lists import compares_within_lists
 
 # What a loss reads of labels beside whether they reach the threshold.
 WHOLE_LABELS = {"labels", "unit_labels", "cosine_labels", "list_labels"}
@@ -64,6 +65,13 @@ def _rescaled(profile: Profile) -> str:
     from_zero = f"({cell} - {least:g})" if least else cell
     rescaled = f'{{"{profile.label_column}": {from_zero} / {most - least:g}}}'
     return f"dataset = dataset.map(lambda row: {rescaled})"
+
+
+def compares_in_lists(profile: Profile, spec: LossSpec) -> bool:
+    """Whether a loss compares the candidates of each list alone: one on lists, and, where a row is
+    a list with a label for each candidate, one that compares pairs."""
+    rows_are_lists = profile.labelled and profile.in_lists and not profile.of_triplets
+    return "lists" in spec.needs or (rows_are_lists and compares_within_lists(spec))
 
 
 def on_lists(profile: Profile, spec: LossSpec) -> Iterator[Fault]:

@@ -9,9 +9,11 @@ from explorer.lab.doctor.data import examine
 from explorer.lab.doctor.faults import SEVERE
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.profile import profiled
+from explorer.lab.doctor.reading import read_content
 from explorer.lab.doctor.relatives import relative_called
 from explorer.sources.pairs import Pairs
 from tests.unit.lab.doctor.test_data import COUNT, clean_pairs, positives
+from tests.unit.sources.test_positives import as_file
 
 
 def under(loss):
@@ -83,3 +85,17 @@ def test_groups_without_a_negative_are_severe_without_negatives_of_the_batch(los
         assert "stays 0" in found["groups_without_negative"].said()
         has = lists((1.0, 0.0), (1.0, 0.0), (1.0,))
         assert findings(has, loss)["groups_without_negative"].values["count"] == 1
+
+
+@pytest.mark.parametrize("loss", ["RankNetLoss", "rankNet", "PairwiseHingeLoss", "CoSENTLoss"])
+def test_losses_on_pairs_compare_within_each_list_of_rows_that_are_lists(loss):
+    """As the trainers do: a list of one label teaches such a loss nothing, either."""
+    labels = [[1, 0, 0], [1, 1, 1], [0, 0, 0], [2, 1, 0], [1]]
+    rows = [(f"q {n}", ["a", "b", "c"][: len(own)], own) for n, own in enumerate(labels)]
+    text = as_file(rows, ("query", "docs", "labels"), "jsonl")
+    read = read_content(text, "x.jsonl", lambda *_: None)
+    by_name = {fault.name: fault for fault in examine(read.profile, under(loss), 4).faults}
+    assert by_name["lists_of_one"].values["count"] == 1
+    assert by_name["lists_of_one_label"].values["count"] == 2
+    alone = lists((1.0, 0.0, 0.0), (1.0, 1.0), (1.0,))  # of rows that are pairs
+    assert not {"lists_of_one", "lists_of_one_label"} & findings(alone, loss).keys()
