@@ -6,6 +6,7 @@ import { apart, percent, show } from "../../kit/numbers.js";
 import { sortableTable } from "../../kit/table.js";
 import { say } from "../../kit/words.js";
 import { bandOf, factsOf, fillCard, isEmpty } from "./block.js";
+import { lever } from "./lever.js";
 import { drawStrip, labelMarks } from "./sides.js";
 import { comparison, concentration, explanation, partName, sideName } from "./wording.js";
 
@@ -70,11 +71,12 @@ class BlockMap {
     this.frame.canvas.addEventListener("keydown", (event) => this.#key(event));
     root.append(
       worded("h2", "large.map"),
-      this.about,
       h("div.lp-bar", {}, this.frame.tabList, this.asTable.button),
       h("div.lp-way", {}, this.back, this.forward, this.crumbs),
       this.frame.element,
-      this.note,
+      lever(this.channel),
+      this.about,
+      h("details.lp-notes", {}, h("summary", {}, "ⓘ ", worded("span", "ui.details")), this.note),
       this.list,
       this.card,
       this.spoken,
