@@ -81,7 +81,7 @@ def colours(page: Page) -> int:
 
 
 def figure(page: Page, name: str) -> str:
-    return page.locator(f"#lp-large-figure-{name} strong").inner_text()
+    return page.locator(f"#lp-large-figure-{name} strong").text_content() or ""  # may be folded
 
 
 @cache
