@@ -1,10 +1,10 @@
-"""Which operation of one formula stands for which of another.
+"""Pairing of the operations of two formulas.
 
-Both graphs are read from the loss down as trees. A pair of nodes either is one operation, whose
-operands are paired place by place, or one of them is wrapped around what the other pairs with (the
-mean over queries that only one of the losses takes), or they have nothing in common. The pairing
-that has most in common is found by dynamic programming over all pairs of nodes. Which side is
-called first does not matter: both orders are worked out from one.
+Both graphs are read as trees from the loss down. Two nodes are either one operation, whose operands
+are paired place by place, or one of them is wrapped around the other's partner (a mean over queries
+that only one of the losses takes), or they have nothing in common. Dynamic programming over all
+pairs of nodes finds the pairing with most in common. The order of the sides does not matter: both
+orders are derived from one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Literal
 from explorer.lab.compare.expressions import CONSTANT, INPUT, PARAMETER, SAME, Expression, Node
 from losses import Parameter
 
-# What a pair is worth: what a formula is about, before how it is put together.
+# Worth of a pair: the subject of a formula counts more than its arithmetic.
 OF_INPUT, OF_PARAMETER, OF_OPERATION, OF_CONSTANT, OF_NAME = 3.0, 2.0, 1.0, 0.25, 0.5
 OF_ARITHMETIC = 0.4
 WRAPPED = 0.1
@@ -29,10 +29,12 @@ Inner = list[tuple[Node, Node]]
 
 @dataclass(eq=False)
 class Alignment:
-    """`pairs` of nodes that are one operation, `instead` those that stand in one place and are
-    not; each node is in at most one of them. `met` says of two nodes that were laid on each other,
-    by their ids, how ("first": the first is wrapped around the second), and what of them was laid
-    on each other then.
+    """Pairs of nodes of two formulas.
+
+    `pairs` are one operation, `instead` stand in one place and are not one operation; each node is
+    in at most one of them. `met` tells for two nodes that were laid on each other, by their ids,
+    how ("first": the first is wrapped around the second) and which of their parts were laid on each
+    other.
     """
 
     pairs: list[tuple[Node, Node]] = field(default_factory=list)
@@ -40,7 +42,7 @@ class Alignment:
     met: dict[tuple[int, int], tuple[Way, Inner]] = field(default_factory=dict)
 
     def turned(self) -> Alignment:
-        """The same of the two sides in the other order."""
+        """Return the alignment with its sides exchanged."""
         way: dict[Way, Way] = {"first": "second", "second": "first"}
         return Alignment(
             _swapped(self.pairs),
@@ -72,7 +74,7 @@ def _order(expression: Expression) -> tuple[str, ...]:
 def same_parameter(
     one: Node, other: Node, of_one: Parameter | None, of_other: Parameter | None
 ) -> bool:
-    """Whether two parameters have one place: one name or role, or both scale."""
+    """True if two parameters have one place: one name or role, or both scale."""
     if one.says == other.says or (one.factor and other.factor):
         return True
     if of_one is None or of_other is None:
@@ -103,7 +105,7 @@ class _Aligner:
         return self.found
 
     def _walk_rest(self) -> None:
-        """What is not reached from the loss, or has two places: pair what is one to the leaf."""
+        """Pair equal nodes that the walk from the loss did not reach, or that have two places."""
         free: dict[int, list[Node]] = {}
         for node in self.second.nodes:
             if id(node) not in self.taken:

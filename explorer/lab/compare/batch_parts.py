@@ -21,7 +21,7 @@ MAX_CELLS_AT_ONCE = 2**21
 
 
 class BatchParts:
-    """What a loss reads of a batch, behind an encoder, and how it falls into parts."""
+    """The inputs of a loss on a batch, behind an encoder, and their division into parts."""
 
     def __init__(self, e: Exploration) -> None:
         self.e, self.batch, self.spec = e, e.batch, e.spec
@@ -30,8 +30,8 @@ class BatchParts:
         axes = [reading.axes[0] for reading in self.spec.readings]
         # The unit that is cut: a list of candidates, a row of margins, a given triplet, a positive
         # pair, a pair.
-        apart = ("list", "row", "given_triplet")
-        self.unit = next((axis for axis in apart if axis in axes), "pair")
+        cut_axes = ("list", "row", "given_triplet")
+        self.unit = next((axis for axis in cut_axes if axis in axes), "pair")
         self.rows = len(batch.positives) if self.by_positives else len(batch)
         if self.unit == "list":
             self.rows = len(batch.lists)
@@ -46,7 +46,7 @@ class BatchParts:
             self.raw = vectors.detach()
             self.weights = torch.eye(self.raw.shape[1]).to(self.raw)
         self.weights.requires_grad_()
-        self.given = self.read(self.encoded(self.raw))
+        self.inputs = self.read(self.encoded(self.raw))
 
     def encoded(self, raw: Tensor) -> Tensor:
         return raw @ self.weights if raw.ndim == 2 else raw * self.weights
@@ -63,8 +63,8 @@ class BatchParts:
 
     # ---- Losses and gradients
 
-    def loss_of(self, given: dict[str, Tensor | None]) -> Tensor:
-        called: dict[str, Any] = {**given, **self.e.parameters}
+    def loss_of(self, inputs: dict[str, Tensor | None]) -> Tensor:
+        called: dict[str, Any] = {**inputs, **self.e.parameters}
         return self.spec.definition(**called)
 
     def gradient(self, loss: Tensor, **more: Any) -> Tensor:
@@ -73,18 +73,19 @@ class BatchParts:
         (found,) = torch.autograd.grad(loss, self.weights, allow_unused=True, **more)
         return torch.zeros_like(self.weights) if found is None else found
 
-    def in_parts(self, held: Iterable[dict[str, Tensor | None]]) -> tuple[list[float], Tensor]:
-        """The loss of each, and the mean of their gradients; none is held beside another."""
+    def in_parts(self, inputs: Iterable[dict[str, Tensor | None]]) -> tuple[list[float], Tensor]:
+        """Return the loss of each of `inputs`, and the mean of their gradients; only one is in
+        memory at a time."""
         losses, total = [], torch.zeros_like(self.weights)
-        for given in held:
+        for one in inputs:
             jobs.check()
-            loss, gradient = self.loss_and_gradient(given)
+            loss, gradient = self.loss_and_gradient(one)
             losses.append(loss)
             total = total + gradient
         return losses, total / len(losses)
 
-    def loss_and_gradient(self, given: dict[str, Tensor | None]) -> tuple[float, Tensor]:
-        loss = self.loss_of(given)
+    def loss_and_gradient(self, inputs: dict[str, Tensor | None]) -> tuple[float, Tensor]:
+        loss = self.loss_of(inputs)
         return float(loss.detach()), self.gradient(loss, retain_graph=True)
 
     def cached(self, parts: Sequence[Sequence[int]]) -> tuple[list[float], Tensor]:
@@ -105,7 +106,7 @@ class BatchParts:
         return [float(loss.detach())], total
 
     def gathered(self, parts: Sequence[Sequence[int]]) -> tuple[list[float], Tensor]:
-        """Every device has the loss of all rows, and gradient through its own."""
+        """Return the loss of each device, which sees all rows and has gradient through its own."""
         losses, total = [], torch.zeros_like(self.weights)
         taken = self.members("sentence", parts) if self._reads("sentence") else None
         for n, own in enumerate(parts):
@@ -115,9 +116,11 @@ class BatchParts:
             rows = torch.as_tensor(list(own), device=self.raw.device)
             loss = self.loss_of(
                 {
-                    name: value if value is None else self._felt_in(value, what, rows, mine)
+                    name: value
+                    if value is None
+                    else self._with_gradient_in(value, what, rows, mine)
                     for (name, what), value in zip(
-                        self.spec.reads.items(), self.given.values(), strict=True
+                        self.spec.reads.items(), self.inputs.values(), strict=True
                     )
                 }
             )
@@ -125,8 +128,10 @@ class BatchParts:
             total = total + self.gradient(loss, retain_graph=True)
         return losses, total / len(parts)
 
-    def _felt_in(self, value: Tensor, what: str, rows: Tensor, mine: Tensor | None) -> Tensor:
-        """What a loss reads, with gradient where it belongs to these rows."""
+    def _with_gradient_in(
+        self, value: Tensor, what: str, rows: Tensor, mine: Tensor | None
+    ) -> Tensor:
+        """Return an input with gradient only where it belongs to these rows."""
         axes = READABLE[what].axes
         if not value.requires_grad:
             return value
@@ -142,14 +147,14 @@ class BatchParts:
         return torch.where(felt.reshape(shape), value, value.detach())
 
     def mean_loss(self, parts: Tensor) -> float:
-        """The mean loss of parts [M, size], all at once where the definition allows it."""
+        """Return the mean loss of parts [M, size], all at once where the definition allows it."""
 
         def of(places: Tensor) -> Tensor:
             return self.loss_of(self.part(places))
 
         places = parts.to(self.raw.device)
         # Which negatives and sentences a part has differs in number.
-        alike = self.given.get("negatives") is None and not self._reads("sentence")
+        alike = self.inputs.get("negatives") is None and not self._reads("sentence")
         some = max(1, MAX_CELLS_AT_ONCE // places.shape[1] ** 2)
         with contextlib.suppress(RuntimeError, TypeError, ValueError):  # then one by one
             if alike:
@@ -159,8 +164,11 @@ class BatchParts:
         return sum(float(_after_check(of, one)) for one in places) / len(places)
 
     def expected_comparisons(self, size: int) -> float | None:
-        """What is compared within a row stays, what two rows make with the chance that one part
-        has both."""
+        """Expected number of comparisons of all parts of `size` together.
+
+        Comparisons within a row stay; those of two rows stay with the chance that one part has
+        both.
+        """
         axes = self.axes()
         if "sentence" in axes:
             return None
@@ -173,11 +181,11 @@ class BatchParts:
     # ---- Parts
 
     def of_size(self, size: int) -> list[range]:
-        """The rows in their order, so many in a part; the last may have fewer."""
+        """Divide the rows in their order into parts of `size`; the last may have fewer."""
         return [range(at, min(at + size, self.rows)) for at in range(0, self.rows, size)]
 
     def on(self, devices: int) -> list[range]:
-        """The rows in their order, on so many devices as evenly as they go."""
+        """Divide the rows in their order as evenly as possible between devices."""
         ends = [self.rows * n // devices for n in range(devices + 1)]
         return [range(*pair) for pair in pairwise(ends)]
 
@@ -185,12 +193,12 @@ class BatchParts:
         return any(axis in reading.axes for reading in self.spec.readings)
 
     def part(self, rows: Sequence[int] | Tensor) -> dict[str, Tensor | None]:
-        """What the loss reads of these rows alone."""
+        """Return the inputs of the loss for these rows alone."""
         places = torch.as_tensor(list(rows) if isinstance(rows, range) else rows)
         places = places.to(self.raw.device)
         found: dict[str, Tensor | None] = {}
         for name, what in self.spec.reads.items():
-            value = self.given[name]
+            value = self.inputs[name]
             if value is not None:
                 value = self._taken(value, what, places)
             found[name] = value
@@ -198,7 +206,7 @@ class BatchParts:
 
     def _taken(self, value: Tensor, what: str, rows: Tensor) -> Tensor:
         axes = READABLE[what].axes
-        if what == "negative_owners":  # which row of this part each negative belongs to
+        if what == "negative_owners":  # row of this part of each negative
             owners = value[self._negatives_of(rows)]
             hits = owners[:, None] == rows
             return torch.where(hits.any(dim=1), hits.int().argmax(dim=1), -1)
@@ -215,7 +223,7 @@ class BatchParts:
         return value  # prototypes belong to all
 
     def _negatives_of(self, rows: Tensor) -> Tensor:
-        """Each row's share of the further negatives, in their order."""
+        """Positions of these rows' share of the further negatives, in their order."""
         count = len(self.batch.others)
         owner = torch.arange(count, device=rows.device) * self.rows // max(count, 1)
         return torch.isin(owner, rows).nonzero().flatten()
@@ -225,23 +233,23 @@ class BatchParts:
         return both.unique()
 
     def queued(self, parts: Sequence[range]) -> Iterator[dict[str, Tensor | None]]:
-        """Each part with the keys of all earlier ones as further negatives, as constants."""
-        told = [what for name, what in self.spec.reads.items() if self.given[name] is not None]
-        beside = [what for what in told if READABLE[what].made_of in ("texts", "groups")]
+        """Yield each part with the keys of all earlier ones as further negatives, as constants."""
+        readings = [what for name, what in self.spec.reads.items() if self.inputs[name] is not None]
+        beside = [what for what in readings if READABLE[what].made_of in ("texts", "groups")]
         takes = {"keys", "negatives"} <= self.spec.reads.keys()
-        if not takes or beside or "guide_keys" in told:
+        if not takes or beside or "guide_keys" in readings:
             raise Problem("mechanics_no_queue", about="loss")
         queue: list[Tensor] = []
         for places in parts:
-            given = self.part(places)
-            mine = given["negatives"]
-            later = [key.detach() for key in (given["keys"], mine) if key is not None]
+            inputs = self.part(places)
+            mine = inputs["negatives"]
+            later = [key.detach() for key in (inputs["keys"], mine) if key is not None]
             extra = [*([] if mine is None else [mine]), *queue]
-            yield {**given, "negatives": torch.cat(extra) if extra else None}
+            yield {**inputs, "negatives": torch.cat(extra) if extra else None}
             queue += later
 
     def copied(self, count: int) -> dict[str, Tensor | None]:
-        """What the loss reads of the batch so many times over."""
+        """Return the inputs of the loss for the batch `count` times over."""
 
         def again(value: Tensor, what: str) -> Tensor:
             axes = READABLE[what].axes
@@ -255,16 +263,16 @@ class BatchParts:
             times = (1, count) if axes[0] == "level" else (count, *(1,) * (value.ndim - 1))
             return value.repeat(*times)
 
-        held = self.given.items()
+        inputs = self.inputs.items()
         return {
             name: None if value is None else again(value, self.spec.reads[name])
-            for name, value in held
+            for name, value in inputs
         }
 
     # ---- Which comparisons there are
 
     def axes(self) -> tuple[str, str]:
-        """What the rows and columns of the comparisons of a loss are."""
+        """Name the rows and the columns of the comparisons of the loss."""
         symbol = self.spec.symbols.get(self.spec.terms)
         named = symbol.axes if symbol is not None else ()
         if len(named) >= 2 and set(named[-2:]) <= KNOWN_AXES:
@@ -275,7 +283,7 @@ class BatchParts:
         return (self.unit, self.unit if each_by_itself else "candidate")
 
     def present(self, axes: tuple[str, str]) -> Tensor:
-        """Where the loss in one piece has a comparison, bool [rows, columns]."""
+        """Mask of the comparisons of the loss in one piece, bool [rows, columns]."""
         step = self.e.trace.last(self.spec.terms)
         shape = tuple(len(self.members(axis, [range(self.rows)])) for axis in axes)
         if step is not None and step.value.shape[-2:] == shape and step.value.ndim >= 2:
@@ -288,14 +296,14 @@ class BatchParts:
         return torch.ones(shape, dtype=torch.bool)
 
     def members(self, axis: str, parts: Sequence[Sequence[int]]) -> Tensor:
-        """Which parts each item of an axis belongs to, bool [items, parts]."""
+        """Membership of the items of an axis in the parts, bool [items, parts]."""
         batch: Batch = self.batch
         if axis == "candidate":  # of the rows they stand in
-            held = self.batch.lists if self.unit == "list" else self.batch.margins[1]
-            return torch.ones(held.shape[1], len(parts), dtype=torch.bool)
+            table = self.batch.lists if self.unit == "list" else self.batch.margins[1]
+            return torch.ones(table.shape[1], len(parts), dtype=torch.bool)
         if axis == "class":
             count = int(batch.classes.max()) + 1
-            prototypes = self.given.get("prototypes")
+            prototypes = self.inputs.get("prototypes")
             count = count if prototypes is None else len(prototypes)
             return torch.ones(count, len(parts), dtype=torch.bool)
         if axis == "sentence":
@@ -309,7 +317,7 @@ class BatchParts:
             own[list(places), n] = True
         if axis == "view":
             return own.repeat(2, 1)
-        if axis == "key" and self.given.get("negatives") is not None:
+        if axis == "key" and self.inputs.get("negatives") is not None:
             count = len(batch.others)
             more = torch.zeros(count, len(parts), dtype=torch.bool)
             for n, places in enumerate(parts):
@@ -338,9 +346,9 @@ class BatchParts:
         return found, axes
 
 
-def _after_check(work: Callable[[Tensor], Tensor], given: Tensor) -> Tensor:
+def _after_check(work: Callable[[Tensor], Tensor], rows: Tensor) -> Tensor:
     jobs.check()
-    return work(given)
+    return work(rows)
 
 
 Way = Literal["micro", "cached", "devices", "gathered", "queue", "copies"]

@@ -1,8 +1,8 @@
-"""How far collapsed: all vectors moved towards their mean, until they are one point.
+"""Losses on the way to collapse: all vectors moved towards their mean, until they are one point.
 
 At a share c each vector is (1 − c) of itself and c of the mean of all, at its own length if vectors
-have one length. Each loss runs to its value at collapse, whose line the page draws; one that falls
-on the way would rather have the encoder say the same of everything than what it says now.
+have one length. Each loss runs to its value at collapse, whose line the page draws. A loss that
+falls on the way prefers an encoder that maps everything to one point to the present one.
 """
 
 from __future__ import annotations
@@ -31,11 +31,12 @@ FALLEN = 1e-9
 
 @dataclass(frozen=True)
 class Way:
-    """One loss on its way: its value at each share, `line` its value at collapse as its `LossSpec`
-    has it (None where that is not known), `reached` its value at the last share.
+    """One loss on its way: its value at each share, `line` its value at collapse by its `LossSpec`
+    (None where that is not known), `reached` its value at the last share.
 
-    `falls`: at the end it is below where it started. `lowest` is the share at which it is least;
-    above 0 for a loss that falls first and then rises. `arrives`: it ends on its line."""
+    `falls`: at the end it is below its start. `lowest` is the share at which it is least; above 0
+    for a loss that falls first and then rises. `arrives`: it ends on its line.
+    """
 
     loss: str
     convention: str
@@ -49,7 +50,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Collapsing:
-    """All losses at the same `shares`, from 0, as the batch is, to 1, one point; `spread` is that
+    """Losses at the same `shares`, from 0, the batch itself, to 1, one point; `spread` is that
     between the largest and the smallest cosine of a pair on the way."""
 
     shares: tuple[float, ...]
@@ -123,8 +124,11 @@ def _mixed(vectors: Tensor, share: float) -> Tensor:
 
 
 def way_along(path: Path, scenario: Scenario) -> Way:
-    """One loss on its way: explored at both ends, and its definition run without gradients
-    between them. Raises Problem as `explore`."""
+    """Explore a loss at both ends of the way, and run its definition without gradients between
+    them.
+
+    Raises Problem as `explore`.
+    """
     shares, (first, *between, last) = path.shares, path.shares
     resolved = resolve(scenario)
     start, end = explore(resolved, path.at(first)), explore(resolved, path.at(last))
@@ -146,6 +150,6 @@ def way_along(path: Path, scenario: Scenario) -> Way:
 
 def _value(e: Exploration, batch: Batch) -> float:
     reads = e.spec.reads.items()
-    given = {name: batch.read(what, batch.vectors, batch.scores) for name, what in reads}
-    called: dict[str, Any] = {**given, **e.parameters}
+    inputs = {name: batch.read(what, batch.vectors, batch.scores) for name, what in reads}
+    called: dict[str, Any] = {**inputs, **e.parameters}
     return float(e.spec.definition(**called))

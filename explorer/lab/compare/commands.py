@@ -44,8 +44,8 @@ def add_to(commands: argparse._SubParsersAction) -> None:
     )
     named = "LOSS, LOSS@CONVENTION, LOSS:NAME=VALUE,… (below)"
     parser.add_argument("sides", nargs="+", metavar="LOSS", help=named)
-    scene = "a link of the page, or a scene file; what the page opens with if left out"
-    parser.add_argument("--scenario", help=f"{scene}. Its own loss plays no part")
+    scenario = "a link of the page, or a scene file; what the page opens with if left out"
+    parser.add_argument("--scenario", help=f"{scenario}. Its own loss plays no part")
     parser.add_argument("--fetch", action="store_true", help=FETCH)
     parser.add_argument("--language", choices=LANGUAGES, default=LANGUAGES[0], help="of the words")
     about = "write a page on how every loss agrees with its definition and the installed libraries"
@@ -55,7 +55,7 @@ def add_to(commands: argparse._SubParsersAction) -> None:
 
 
 def write_parity(chosen: argparse.Namespace) -> int:
-    """Write the page; 1 where it could not be written, or where something differs."""
+    """Write the page. Returns 1 where it could not be written, or where something differs."""
     from explorer.lab.compare.parity import parity
     from explorer.lab.compare.parity_batches import seeded_batch
     from explorer.lab.compare.report import report
@@ -68,8 +68,8 @@ def write_parity(chosen: argparse.Namespace) -> int:
         print(f"No page was written to {chosen.out}: {error.strerror or error}", file=sys.stderr)
         return 1
     counted = Counter(row.status for row in rows)
-    said = (f"{say(chosen.language, f'parity.status.{name}')} {n}" for name, n in counted.items())
-    print(f"Wrote {chosen.out}: {', '.join(said)}")
+    counts = (f"{say(chosen.language, f'parity.status.{name}')} {n}" for name, n in counted.items())
+    print(f"Wrote {chosen.out}: {', '.join(counts)}")
     return 1 if counted["differs"] or counted["failed"] else 0
 
 
@@ -139,7 +139,8 @@ def _part(language: str, part: int | None, every: int | None) -> str | None:
 
 
 def _violated(figures: Figures, language: str) -> str | None:
-    """Of a loss that looks for the right one, the pairs' order says nothing."""
+    """Format the violated comparisons of pairs; None for a loss with places, which ignores the
+    pairs' order."""
     return None if figures.places else _part(language, figures.violated, figures.ordered)
 
 
@@ -153,7 +154,7 @@ def _first(kind: str) -> Callable[[Figures, str], str | None]:
     return read
 
 
-# By the catalogue's word for each row: what stands in its cells, None for nothing.
+# Cells of each row by its key in the catalogue; None for nothing.
 _ROWS: dict[str, Callable[[Figures, str], str | None]] = {
     "figure.loss": lambda figures, _: _number(figures.loss),
     "figure.floor": _floor,
@@ -173,19 +174,19 @@ def _two(between: Between, sides: tuple[Outcome, ...], language: str) -> Iterato
     numbers = {"first": between.first + 1, "second": between.second + 1}
     agreed = {"tau": display_number(between.tau), "cosine": display_number(between.cosine)}
     yield say(language, "compare.two", **numbers, **agreed)
-    told = [one.said(language) for one in between.reasons]
-    if told:
-        told.insert(0, say(language, "compare.not_comparable"))
+    lines = [one.said(language) for one in between.reasons]
+    if lines:
+        lines.insert(0, say(language, "compare.not_comparable"))
     if between.factor is not None:
         value = display_number(between.factor)
-        told.append(say(language, "compare.factor", **numbers, factor=value))
+        lines.append(say(language, "compare.factor", **numbers, factor=value))
     if between.apart is not None:
-        told += [one.said(language) for one in between.apart.told]
-    yield from (f"   {one}" for one in told)
+        lines += [one.said(language) for one in between.apart.told]
+    yield from (f"   {one}" for one in lines)
 
 
 def _width(text: str) -> int:
-    """How many columns of a terminal a text takes: two for each wide letter."""
+    """Columns of a terminal that a text takes: two for each wide letter."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 

@@ -1,9 +1,9 @@
-"""What two formulas share, what only one of them has, and where only a parameter differs.
+"""Difference of two formulas: shared parts, parts of one only, and parameters at different values.
 
-Everything is read off the two traces: the statements of the definitions as operations
-(`expressions`), which operation of one is which of the other (`alignment`), and the same set as one
-formula (`written`). No LaTeX is read to tell what a thing is. The order of the sides does not
-matter: turned around, "base" and "other" change places and nothing else.
+Everything comes from the two traces: the statements of the definitions as operations
+(`expressions`), the pairing of the operations (`alignment`), and both set as one formula
+(`written`). No LaTeX is read back. The order of the sides does not matter: turned around, "base"
+and "other" change places and nothing else.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from explorer.locale import title_word
 from explorer.runtime.problem import Problem
 from losses.spec import ParameterValue
 
-# Below this share of both, one formula would be read as something that neither of them says.
+# Below this share of both, one joint formula would mislead.
 LEAST_SHARED = 0.4
 
 Kind = Literal["shared", "parameter", "changed", "base", "other"]
@@ -58,9 +58,11 @@ class Number:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a piece stands on one side: in the statement of `step` (inputs counted first), whose
-    whole result it is if `whole`; a parameter `says` its name, an input what it is read as, a
-    constant its text. `number` is None where the trace does not hold it, and for what is no number.
+    """Place of a piece on one side: in the statement of `step` (inputs counted first), whose whole
+    result it is if `whole`.
+
+    `says` is the name of a parameter, the reading of an input, or the text of a constant. `number`
+    is None for a value that the trace does not have, or that is no number.
     """
 
     step: int
@@ -72,9 +74,12 @@ class Place:
 
 @dataclass(frozen=True)
 class Piece:
-    """One operation or leaf. `kind`: "shared"; "parameter", the same parameter at another value or
-    a scale where the other has a temperature; "base", "other". `instead` is the place in
-    `Difference.pieces` of what stands there on the other side."""
+    """One operation or leaf.
+
+    `kind`: "shared"; "parameter", the same parameter at another value or a scale where the other
+    has a temperature; "base", "other". `instead` is the place in `Difference.pieces` of the piece
+    that has this place on the other side.
+    """
 
     kind: Kind
     operation: str
@@ -121,10 +126,13 @@ class CodeLine:
 
 @dataclass(frozen=True)
 class Difference:
-    """`formula` is LaTeX, a line for the loss and one for each quantity that is used in several
+    r"""Difference of two formulas.
+
+    `formula` is LaTeX, a line for the loss and one for each quantity that is used in several
     places, of both sides `together`, or one after the other where too little of them is shared;
-    \\htmlData says of each part its `ink` (a kind) and the step of the `base` and `other`
-    trace. Each step and each line of either side is in `steps` and `code` once."""
+    \htmlData gives for each part its `ink` (a kind) and the step of the `base` and `other` trace.
+    Each step and each line of either side is in `steps` and `code` once.
+    """
 
     formula: tuple[str, ...]
     together: bool
@@ -135,7 +143,7 @@ class Difference:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the two are one formula at one set of parameters."""
+        """True if the two are one formula at one set of parameters."""
         parts = (*self.pieces, *self.steps, *self.parameters, *self.code)
         return all(part.kind == "shared" for part in parts)
 
@@ -174,7 +182,7 @@ def difference(base: Exploration, other: Exploration) -> Difference:
 
 
 def _shared(sides: tuple[Expression, Expression], pairs: Sequence[tuple[Node, Node]]) -> float:
-    """How much of both formulas is one: of all operations and leaves but constants, from 0 to 1."""
+    """Share of both formulas' operations and leaves but constants that are one, from 0 to 1."""
     counted = [sum(node.operation != CONSTANT for node in side.nodes) for side in sides]
     return 2 * sum(one.operation != CONSTANT for one, _ in pairs) / max(sum(counted), 1)
 
@@ -230,7 +238,8 @@ def number_of(value: object) -> Number | None:
 def _steps(
     sides: tuple[Expression, Expression], partner: Mapping[int, Node], kinds: Mapping[int, Kind]
 ) -> Iterator[StepPair]:
-    """In the order of the base, those of the other side alone before the next that both have."""
+    """Yield steps in the order of the base, those of the other side alone before the next that both
+    have."""
     first, second = sides
     at: dict[int, int] = {}
     for place, node in enumerate(first.results):
@@ -238,15 +247,15 @@ def _steps(
         if two is not None and two.result is not None:
             at[place] = two.result
     parts = [_by_step(side, kinds) for side in sides]
-    paired, given = set(at.values()), 0
+    paired, yielded = set(at.values()), 0
     alone = [place for place in range(len(second.results)) if place not in paired]
     for place in range(len(first.results)):
-        while place in at and given < len(alone) and alone[given] < at[place]:
-            yield StepPair(_kind_of(parts[1][alone[given]], "other"), None, alone[given])
-            given += 1
+        while place in at and yielded < len(alone) and alone[yielded] < at[place]:
+            yield StepPair(_kind_of(parts[1][alone[yielded]], "other"), None, alone[yielded])
+            yielded += 1
         found = parts[0][place] + (parts[1][at[place]] if place in at else [])
         yield StepPair(_kind_of(found, "base"), place, at.get(place))
-    for place in alone[given:]:
+    for place in alone[yielded:]:
         yield StepPair(_kind_of(parts[1][place], "other"), None, place)
 
 
@@ -274,9 +283,10 @@ def _kind_of(kinds: Sequence[Kind | None], alone: Kind) -> Kind:
 def _parameters(
     sides: tuple[Expression, Expression], partner: Mapping[int, Node]
 ) -> Iterator[ParameterPair]:
-    """Every parameter once: those that are one in the formulas, those of one name, the others.
+    """Yield every parameter once: those that are one in the formulas, those of one name, the
+    others.
 
-    What switches or chooses is in no formula.
+    Switches and choices are in no formula.
     """
     values = [side.exploration.parameters for side in sides]
     nodes = [node for node in sides[0].nodes if node.operation == PARAMETER]
@@ -346,9 +356,9 @@ def _first_statement(listing: str) -> int:
 
 
 def _alike(plain: Sequence[Sequence[tuple[str, str]]]) -> list[tuple[int, int]]:
-    """The pairs of lines that are alike but for parameters and numbers.
+    """Pairs of lines that are alike but for parameters and numbers.
 
-    difflib is not symmetric: it is asked in one order of the two texts, whichever comes first.
+    difflib is not symmetric: the two texts always go to it in the same order.
     """
     loose = [[line for _, line in side] for side in plain]
     turned = loose[1] < loose[0]
@@ -361,7 +371,7 @@ def _alike(plain: Sequence[Sequence[tuple[str, str]]]) -> list[tuple[int, int]]:
 def _common_names(
     sides: tuple[Expression, Expression], partner: Mapping[int, Node]
 ) -> list[dict[str, str]]:
-    """What each name of a step is called in both listings: steps that are one have one name."""
+    """Names of the steps in both listings: steps that are one have one name."""
     names: list[dict[str, str]] = [{}, {}]
     for place, node in enumerate(sides[0].results):
         two = partner.get(id(node))
@@ -374,7 +384,8 @@ def _common_names(
 
 
 def _canonical(side: Expression, names: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Each line under common names, and the same without the names and values of parameters."""
+    """Return each line under common names, and the same without the names and values of
+    parameters."""
     listing = side.exploration.trace.listing
     own = getattr(side.exploration.definition, "__name__", "")
     known = {**names, own: "«definition»"}

@@ -24,8 +24,8 @@ from explorer.runtime.numbers import display_number, percent
 def disagreement(
     a: Outcome, b: Outcome, kind: GradientKind, batch: Batch, numbers: Sequence[int]
 ) -> Apart | None:
-    """The pair whose shares differ most; None where they differ by rounding alone, or where one
-    side has no gradient at all."""
+    """Find the pair whose shares differ most; None where they differ by rounding alone, or where
+    one side has no gradient at all."""
     shares = [share for one in (a, b) if (share := _shares(one, kind)) is not None]
     if len(shares) < 2:
         return None
@@ -44,9 +44,9 @@ def disagreement(
         **_of_side("light", sides[light], here[light], ranks[light]),
     }
     does = [_does(here[heavy]), _does(here[light])]
-    told = [Sentence(f"compare.apart.{does[0]}.{does[1]}", values)]
-    told += _because(sides[light], kind, batch, pair, (here[heavy], here[light]))
-    return Apart(pair, (here[0], here[1]), (ranks[0], ranks[1]), tuple(told))
+    sentences = [Sentence(f"compare.apart.{does[0]}.{does[1]}", values)]
+    sentences += _because(sides[light], kind, batch, pair, (here[heavy], here[light]))
+    return Apart(pair, (here[0], here[1]), (ranks[0], ranks[1]), tuple(sentences))
 
 
 def _of_side(which: str, side: Outcome, share: float, rank: int) -> dict[str, Value | list[Value]]:
@@ -72,7 +72,7 @@ def _does(share: float) -> str:
 def _because(
     side: Outcome, kind: GradientKind, batch: Batch, pair: int, shares: tuple[float, float]
 ) -> list[Sentence]:
-    """Why this side does not do to the pair what the other does, where a count is the reason."""
+    """Give the reason for the lighter side's share, where a count is the reason."""
     called, (heavy, light) = side.called, shares
     values: dict[str, Value | list[Value]] = {"light": called["name"], "light_more": called["more"]}
     gradient = side.score_gradient if kind == "score" else None
@@ -81,16 +81,16 @@ def _because(
         read = {"label": batch.pairs.labels[pair], "threshold": batch.threshold}
         values |= {name: display_number(value) for name, value in read.items()}
         return [Sentence("compare.because.not_positive", values)]
-    stood, projected = side.stood, kind == "pair" and side.is_projected
-    if stood is None or projected or heavy * light > 0:
+    term_counts, projected = side.term_counts, kind == "pair" and side.is_projected
+    if term_counts is None or projected or heavy * light > 0:
         return []
     above, below, weighing = (
-        int(counts[pair]) for counts in (stood.above, stood.below, stood.weighing)
+        int(counts[pair]) for counts in (term_counts.above, term_counts.below, term_counts.weighing)
     )
-    own = stood.labels[pair]
-    if heavy < 0 and above == 0 and not bool((stood.labels < own).any()):
+    own = term_counts.labels[pair]
+    if heavy < 0 and above == 0 and not bool((term_counts.labels < own).any()):
         return [Sentence("compare.because.none_lower", values)]
-    if heavy > 0 and below == 0 and not bool((stood.labels > own).any()):
+    if heavy > 0 and below == 0 and not bool((term_counts.labels > own).any()):
         return [Sentence("compare.because.none_higher", values)]
     if light == 0 and above + below > 0 and weighing == 0:
         return [Sentence("compare.because.no_weight", {**values, "count": above + below})]

@@ -1,10 +1,10 @@
-"""The formula of a trace as operations: what each step was computed by, of which other steps.
+"""The formula of a trace as operations: a graph of each step's operands.
 
 A step of a trace knows its statement. Read as Python, statement by statement, these make one graph
 from the inputs to the loss: a node for every operation, a leaf for every input, parameter and
-constant. What is written in two ways and means the same becomes one operation: a division by a
-temperature and a product with a scale, a mask and its negation, ``clamp(min=0)`` and ``relu()``.
-Branches that were not taken leave no step, and so are not in it.
+constant. Two spellings of the same thing become one operation: a division by a temperature and a
+product with a scale, a mask and its negation, ``clamp(min=0)`` and ``relu()``. Branches that were
+not taken leave no step, and so are not in it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OVER: Mapping[str, str] = {
     **{name: name for name in ("sum", "mean", "max", "min", "any", "all", "norm", "logsumexp")},
     **{"amax": "max", "amin": "min", "log_sum_exp": "logsumexp", "log1p_sum_exp": "logsumexp"},
 }
-# What changes how numbers are held and not which they are.
+# Calls that change the storage of numbers, not their values.
 KEEPS = {"to", "float", "double", "long", "clone", "contiguous", "type_as"}
 OWN_NAMES = {
     *(
@@ -76,13 +76,13 @@ _COMPARED: Mapping[type[ast.cmpop], tuple[str, bool]] = {
 class Node:
     """One operation, or one leaf.
 
-    `operation` is its name, or one of INPUT, PARAMETER and CONSTANT; `says` is what a leaf is: what
-    the input is read as (`losses.readings.READABLE`), the parameter's name, the constant's text.
+    `operation` is its name, or one of INPUT, PARAMETER and CONSTANT; `says` identifies a leaf: the
+    reading of the input (`losses.readings.READABLE`), the parameter's name, the constant's text.
     `slots` are its operands by their place. `step` is the place of the step in whose statement it
-    stands, inputs counted first; `result` the step whose value it is, None of what is part of one.
-    `value` is None where the trace does not hold all it is made of. `factor`: a parameter that
-    multiplies, or, as a temperature, divides. `dimensions` are those that an operation runs over,
-    of the leaf that says so; None is all of them.
+    stands, inputs counted first; `result` the step whose value it is, None for part of one. `value`
+    is None where the trace does not have all its operands. `factor`: a parameter that multiplies,
+    or, as a temperature, divides. `dimensions` are those of the leaf that an operation runs over;
+    None is all of them.
     """
 
     operation: str
@@ -105,7 +105,7 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Expression:
-    """All nodes of a trace, `results` with one for each step, inputs first; `root` is the loss."""
+    """The nodes of a trace, `results` with one for each step, inputs first; `root` is the loss."""
 
     exploration: Exploration
     results: tuple[Node, ...]
@@ -120,7 +120,7 @@ class Expression:
 
     @functools.cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """Every node once: from the loss down, then what the loss does not hang on."""
+        """Every node once: from the loss down, then those that the loss does not depend on."""
         found: dict[int, Node] = {}
         left = [*reversed(self.results), self.root]
         while left:
@@ -200,17 +200,17 @@ class _Reader:
         return self._unread(statement, step.source)
 
     def _whole(self, step: Step, value: ast.expr) -> Node:
-        """What several steps are the parts of, read once."""
+        """Read the common value of several unpacked steps once."""
         key = step.line, step.source
         if self.unpacked[0] != key:
             self.unpacked = key, self._node(value)
         return self.unpacked[1]
 
     def _unread(self, tree: ast.AST | None, text: str) -> Node:
-        """What is no operation of ours: its text, and the steps that are named in it."""
+        """Make a node of an unknown expression: its text, and the steps that are named in it."""
         names = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name)] if tree else []
-        held = [name for name in dict.fromkeys(names) if name in self.made]
-        return Node("code", self.place, text, tuple((name, self.made[name]) for name in held))
+        named = [name for name in dict.fromkeys(names) if name in self.made]
+        return Node("code", self.place, text, tuple((name, self.made[name]) for name in named))
 
     def _node(self, tree: ast.expr) -> Node:
         node = self._read(tree)
@@ -219,11 +219,11 @@ class _Reader:
         return node
 
     def _value(self, tree: ast.expr) -> Any:
-        """The value of part of a statement, None where it hangs on what is no step."""
+        """Evaluate part of a statement; None where it depends on names that are no steps."""
         names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
         inner = any(isinstance(n, ast.comprehension | ast.Lambda) for n in ast.walk(tree))
-        held = {**self.globals, **self.known}
-        if inner or not names <= held.keys() | set(dir(builtins)):
+        known = {**self.globals, **self.known}
+        if inner or not names <= known.keys() | set(dir(builtins)):
             return None
         # The definition has just been run: this is a part of it, once more.
         code = compile(ast.fix_missing_locations(ast.Expression(tree)), "<step>", "eval")
@@ -269,7 +269,7 @@ class _Reader:
     def _named(self, name: str) -> Node:
         if name in self.made:
             return self.made[name]
-        if self._is_held(name) and name not in dir(builtins):
+        if self._is_collection(name) and name not in dir(builtins):
             return self._collected(name)
         if name not in self.parameters:
             return self._constant({**self.globals, **self.known}.get(name), name)
@@ -277,13 +277,14 @@ class _Reader:
             self.used[name] = Node(PARAMETER, self.place, name, value=self.parameters[name])
         return self.used[name]
 
-    def _is_held(self, name: str) -> bool:
-        """Whether a name of the definition is no tensor, parameter or global: a list, a dict."""
+    def _is_collection(self, name: str) -> bool:
+        """True for a name of the definition that is no tensor, parameter or global: a list, a
+        dict."""
         return not any(name in known for known in (self.made, self.known, self.globals))
 
     def _collected(self, name: str, key: object = None) -> Node:
-        """What stands for a list or dict: the one thing that was put into it (under this key) so
-        far, or all of them together."""
+        """Return the node of a list or dict: the one thing put into it (under this key) so far, or
+        all of them together."""
         found = [self._node(value) for value in self._put_into(name, key)]
         if len(found) == 1:
             return found[0]
@@ -305,15 +306,15 @@ class _Reader:
             yield from (one for at, one in pairs if key in (None, at) and self._was_run(one))
 
     def _was_run(self, value: ast.expr) -> bool:
-        """Whether all that an expression names was there: its branch was taken."""
+        """True if all names of an expression exist: its branch was taken."""
         builtin = dir(builtins)
         names = [n.id for n in ast.walk(value) if isinstance(n, ast.Name)]
-        return all(not self._is_held(name) or name in builtin for name in names)
+        return all(not self._is_collection(name) or name in builtin for name in names)
 
     def _constant(self, value: object, text: str = "") -> Node:
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        said = f"{float(value):g}" if number else text or repr(value)  # pyright: ignore[reportArgumentType]
-        return Node(CONSTANT, self.place, said, value=value if number else None)
+        written = f"{float(value):g}" if number else text or repr(value)  # pyright: ignore[reportArgumentType]
+        return Node(CONSTANT, self.place, written, value=value if number else None)
 
     def _negated(self, operand: ast.expr) -> Node:
         inner = self._node(operand)
@@ -332,14 +333,14 @@ class _Reader:
         return Node(name, self.place, slots=(("left", left), ("right", right)))
 
     def _picked(self, tree: ast.Subscript) -> Node:
-        if isinstance(tree.value, ast.Name) and self._is_held(tree.value.id):
+        if isinstance(tree.value, ast.Name) and self._is_collection(tree.value.id):
             return self._collected(tree.value.id, getattr(tree.slice, "value", None))
         of = self._node(tree.value)
         index = tree.slice.elts if isinstance(tree.slice, ast.Tuple) else [tree.slice]
-        said = [ast.unparse(one) for one in index]
-        if said == [":", "None"]:
+        indices = [ast.unparse(one) for one in index]
+        if indices == [":", "None"]:
             return Node("rows", self.place, slots=(("of", of),))
-        if said == ["None", ":"]:
+        if indices == ["None", ":"]:
             return Node("columns", self.place, slots=(("of", of),))
         if of.operation == CONSTANT:
             return self._constant(self._value(tree), ast.unparse(tree))
@@ -354,27 +355,27 @@ class _Reader:
             name = tree.func.attr
             own = [] if self._is_module(tree.func.value) else [tree.func.value]
         name = name.removesuffix("_")
-        given = [*own, *_spread(tree.args)]
+        arguments = [*own, *_spread(tree.args)]
         named = {k.arg: k.value for k in tree.keywords if k.arg and k.arg not in ABOUT_STORAGE}
-        if name in KEEPS and given:
-            return self._node(given[0])
+        if name in KEEPS and arguments:
+            return self._node(arguments[0])
         if name == "masked_fill":
-            of, where, filling = given
+            of, where, filling = arguments
             outside = self._negated(where)
             if outside.value is None and outside.result is None:
                 outside.value = self._value(ast.UnaryOp(ast.Invert(), where))
             return self._of(MASKED, of=self._node(of), where=outside, other=self._node(filling))
-        if name in ("clamp", "clamp_min") and (list(named) or ["min"]) == ["min"] and given:
-            least = self._node(named["min"] if named else given[1])
+        if name in ("clamp", "clamp_min") and (list(named) or ["min"]) == ["min"] and arguments:
+            least = self._node(named["min"] if named else arguments[1])
             if least.operation == CONSTANT and least.value == 0:
-                return self._of("relu", of=self._node(given[0]))
-        if name == "relu" and given:
-            return self._of("relu", of=self._node(given[0]))
+                return self._of("relu", of=self._node(arguments[0]))
+        if name == "relu" and arguments:
+            return self._of("relu", of=self._node(arguments[0]))
         if name == "mean_of":
-            return self._of("mean", of=self._node(given[0]), where=self._node(given[1]))
-        if name in OVER and given:
-            over = named.pop("dim", given[1] if len(given) > 1 else None)
-            of = self._node(given[0])
+            return self._of("mean", of=self._node(arguments[0]), where=self._node(arguments[1]))
+        if name in OVER and arguments:
+            over = named.pop("dim", arguments[1] if len(arguments) > 1 else None)
+            of = self._node(arguments[0])
             single = isinstance(of.value, Tensor) and of.value.numel() == 1
             if single and OVER[name] in ("sum", "mean", "max", "min"):
                 return of
@@ -384,21 +385,21 @@ class _Reader:
             one = {"one": self._constant(1)} if name == "log1p_sum_exp" else {}
             return self._of(OVER[name], of=of, over=self._over(over), **one)
         if name == "len":
-            return self._of("count", of=self._node(given[0]))
-        if name in ("stack", "cat") and len(given) == 1:
-            return self._node(given[0])
+            return self._of("count", of=self._node(arguments[0]))
+        if name in ("stack", "cat") and len(arguments) == 1:
+            return self._node(arguments[0])
         if name in OWN_NAMES:
             name = f"{name}_of"  # a function of that name is not the operation
-        slots = [*_numbered([self._node(one) for one in given]), *self._keywords(named)]
+        slots = [*_numbered([self._node(one) for one in arguments]), *self._keywords(named)]
         return Node(name, self.place, slots=tuple(slots))
 
     def _over(self, tree: ast.expr | None) -> Node:
-        """What an operation runs over."""
+        """Return the dimensions that an operation runs over."""
         if tree is None:
             return self._constant(None, "all")
         node, found = self._constant(None, ast.unparse(tree)), self._value(tree)
-        held = found if isinstance(found, tuple | list) else (found,)
-        node.dimensions = tuple(one for one in held if isinstance(one, int))
+        dimensions = found if isinstance(found, tuple | list) else (found,)
+        node.dimensions = tuple(one for one in dimensions if isinstance(one, int))
         return node
 
     def _keywords(self, named: Mapping[str, ast.expr]) -> Iterator[tuple[str, Node]]:

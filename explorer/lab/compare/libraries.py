@@ -1,9 +1,9 @@
-"""What other libraries compute for a loss, as functions of the tensors that a batch has.
+"""Other libraries' losses, as functions of the tensors of a batch.
 
-What sentence-transformers has is told by the loss itself, in the code that is taken away with it
-(`LossSpec.equivalent`); who else computes it, by its peers (`losses.peers`). Here stands how they
-are called. A library is imported when it is asked, and computes at its defaults, which are those of
-the convention that names it, but for what the peer says.
+A loss names its counterpart in sentence-transformers by the code to take away with it
+(`LossSpec.equivalent`), and all others by its peers (`losses.peers`). This module calls them. A
+library is imported when its loss is called, and computes at its defaults, which are those of the
+convention that names it, except for the peer's settings.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ from losses.peers import (
 
 @dataclass(frozen=True)
 class CallablePeer(Peer):
-    """A peer, and how it is asked.
+    """A peer, and the way to call it.
 
-    `load()` imports the library and gives a function of the tensors that it `reads`; None where
-    nobody has written how to call it. `within` is how far its own arithmetic takes it from its
-    formula, relative, or `shift` what it adds to each difference of coordinates, and `because` the
-    key of the sentence that says why. `below_zero` is the key of the sentence on labels below 0
-    and places without a candidate, where it takes them otherwise. `load_at_defaults()` gives the
-    same without our parameters, where there are any.
+    `load()` imports the library and returns a function of the tensors that it `reads`; None where
+    no call is known. `within` is the relative error of its own arithmetic, or `shift` the number
+    that it adds to each difference of coordinates, and `because` the key of the sentence with the
+    reason. `below_zero` is the key of the sentence on labels below 0 and places without a
+    candidate, where it treats them otherwise. `load_at_defaults()` gives the same without our
+    parameters, where there are any.
     """
 
     load: Callable[[], Call] | None = None
@@ -76,9 +76,11 @@ class CallablePeer(Peer):
 
 
 def peers_of(spec: LossSpec, convention: str) -> Iterator[CallablePeer]:
-    """Who computes this loss under this convention; `spec` is the loss under it. None for our own
-    where no library is known, and for what is printed alone; of any other convention somebody
-    does, of whom nothing is known here."""
+    """Yield the peers that compute this loss under this convention; `spec` is the loss under it.
+
+    Our own convention without a known library, and one that is only printed, have none. Any other
+    convention without a known peer has one that cannot be called.
+    """
     equivalent = spec.equivalent(**spec.defaults) if spec.equivalent else None
     if equivalent:
         yield _of_equivalent(equivalent)
@@ -119,14 +121,14 @@ def _of_equivalent(equivalent: Equivalent) -> CallablePeer:
         known: dict[str, Any] = {"torch": torch}
         exec(imported, known)
 
-        def computed(**given: Tensor) -> Tensor:
-            space = {**known, **given}
-            exec(equivalent.code(list(given)).replace(without, ")" if without else "", 1), space)
+        def computed(**inputs: Tensor) -> Tensor:
+            space = {**known, **inputs}
+            exec(equivalent.code(list(inputs)).replace(without, ")" if without else "", 1), space)
             return space["loss"]
 
         return computed
 
-    # What stands behind the model in the call of the class.
+    # The arguments after the model in the call of the class.
     ours = re.search(r"(?<=\(None), .*\)$", equivalent.lines, re.MULTILINE)
     of_vectors = "compute_loss_from_embeddings" in equivalent.lines
     plain = functools.partial(load, ours[0]) if ours and of_vectors else None
@@ -137,14 +139,14 @@ def _of_equivalent(equivalent: Equivalent) -> CallablePeer:
 
 
 def _arithmetic(peer: Peer) -> _Arithmetic:
-    """How far its arithmetic takes a peer from its formula, why, and what it adds."""
+    """Return the error of a peer's arithmetic, its reason, and the shift that it adds."""
     if (peer.library, peer.called) == (SENTENCE_TRANSFORMERS, "ContrastiveLoss"):
         return _SHIFTED
     on_scores = (*peer.reads,) in ((*SCORES,), (*LISTED,))
     return _LOWERED if on_scores and peer.library in LOWERED else _EXACT
 
 
-# ---- By library, and class or ("") whatever of it reads this, and what it reads
+# ---- By library, class ("" for any), and inputs
 
 
 def _same(call: Call) -> Callable[..., Call]:
@@ -161,7 +163,7 @@ CALLED: Mapping[tuple[str, ...], Callable[..., Call]] = {
     ("torch", "CosineEmbeddingLoss", *OF_SIDES): _same(calls.cosine_embedding),
     ("torch", "MarginRankingLoss", *SCORES): _same(calls.margin_ranking),
     ("torch", "TripletMarginLoss", *MINED): _same(calls.every_triplet),
-    ("torch", "TripletMarginLoss", *GIVEN): calls.given_triplets,
+    ("torch", "TripletMarginLoss", *GIVEN): calls.triplet_margin,
     (SENTENCE_TRANSFORMERS, "RankNetLoss", *SCORES): calls.rank_net,
     (SENTENCE_TRANSFORMERS, "", *SCORES): calls.of_scored_pairs,
     (SENTENCE_TRANSFORMERS, MULTIPLE_NEGATIVES, *LISTED): calls.of_a_positive_each,
@@ -191,7 +193,7 @@ CALLED: Mapping[tuple[str, ...], Callable[..., Call]] = {
 
 
 def _loading(peer: Peer) -> Callable[[], Call] | None:
-    """None where nobody has written how to call it."""
+    """Return the function that loads a peer; None where no call is known."""
     if load := CALLED.get((peer.library, peer.called, *peer.reads)):
         return functools.partial(load, **peer.settings)
     if load := CALLED.get((peer.library, "", *peer.reads)):

@@ -1,4 +1,4 @@
-"""What installed libraries compute, as functions of the tensors that a batch has."""
+"""Calls of installed libraries, as functions of the tensors of a batch."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Call = Callable[..., Tensor]
 
 
 class _Scorer(nn.Module):
-    """Stands in for a cross-encoder: a document is the place of its score."""
+    """Stand-in for a cross-encoder: a document is the place of its score."""
 
     num_labels = 1
 
@@ -64,8 +64,10 @@ def of_scored_pairs(kind: str) -> Call:
 
 
 def of_a_positive_each() -> Call:
-    """In-batch negatives of a cross-encoder: each candidate in turn is the positive of its list,
-    as often as its label says."""
+    """In-batch negatives of a cross-encoder.
+
+    Each candidate in turn is the positive of its list, as often as its label says.
+    """
 
     def computed(scores: Tensor, labels: Tensor, mask: Tensor) -> Tensor:
         loss = _cross_encoders("MultipleNegativesRankingLoss", scores.flatten())
@@ -115,7 +117,7 @@ def of_mined(kind: str) -> Call:
 
 
 def distilled() -> Call:
-    """Of vectors as they are: the query of each list and its candidates."""
+    """Distillation on unchanged vectors: the query of each list and its candidates."""
     loss = _on_vectors("DistillKLDivLoss")
 
     def computed(first: Tensor, second: Tensor, places: Tensor, teacher: Tensor) -> Tensor:
@@ -147,7 +149,8 @@ def _must_be_full(places: Tensor) -> None:
 
 
 def with_own_negatives(**settings: object) -> Call:
-    """In-batch softmax whose further columns are a query's own negatives, as many for each."""
+    """Softmax within the batch whose further columns are a query's own negatives, as many for
+    each."""
     from sentence_transformers.sentence_transformer import losses
 
     settings = {"partition_mode": "joint", **settings}
@@ -178,25 +181,25 @@ def _columns_of(negatives: Tensor | None, owners: Tensor | None, count: int) -> 
 
 
 def guided(**settings: object) -> Call:
-    """GIST, asked of vectors: model and guide give those of the column that they are handed."""
+    """GIST on vectors: model and guide return those of the column that they receive."""
     from sentence_transformers.sentence_transformer import losses
 
     tokenizer = _tokenizer()
 
-    def computed(**given: Tensor) -> Tensor:
-        sides = [name for name in ("queries", "keys", "negatives") if name in given]
-        model, guide = (_Given(tokenizer) for _ in range(2))
+    def computed(**inputs: Tensor) -> Tensor:
+        sides = [name for name in ("queries", "keys", "negatives") if name in inputs]
+        model, guide = (_ColumnEncoder(tokenizer) for _ in range(2))
         loss = losses.GISTEmbedLoss(cast(Any, model), cast(Any, guide), **cast(Any, settings))
-        model.vectors = [given[name] for name in sides]
-        guide.vectors = [given[f"guide_{name}"] for name in sides]
+        model.vectors = [inputs[name] for name in sides]
+        guide.vectors = [inputs[f"guide_{name}"] for name in sides]
         features = [{"column": torch.tensor(place)} for place in range(len(sides))]
         return loss(features, cast(Any, None))
 
     return computed
 
 
-class _Given(nn.Module):
-    """Stands in for an encoder: the features name the column of its vectors."""
+class _ColumnEncoder(nn.Module):
+    """Stand-in for an encoder: the features name the column of its vectors."""
 
     max_seq_length = 1
 
@@ -231,7 +234,7 @@ def softmax(embeddings: Tensor, classes: Tensor, prototypes: Tensor) -> Tensor:
     return functional.cross_entropy(embeddings @ prototypes.T, classes)
 
 
-def given_triplets(*, swap: bool = False) -> Call:
+def triplet_margin(*, swap: bool = False) -> Call:
     loss = nn.TripletMarginLoss(swap=swap)
     return lambda anchors, positives, negatives: loss(anchors, positives, negatives)
 

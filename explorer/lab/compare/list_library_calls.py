@@ -1,4 +1,4 @@
-"""What installed libraries of ranking compute of lists, as functions of a batch's tensors."""
+"""Calls of installed ranking libraries on lists, as functions of a batch's tensors."""
 
 from __future__ import annotations
 
@@ -46,14 +46,15 @@ Slope = Callable[[np.ndarray, np.ndarray, np.ndarray | None], tuple[Any, Any]]
 
 
 def _with_slope(slope: Slope) -> Call:
-    """What another library computes of the lists [L, K], or of one list [N], for autograd."""
+    """Make another library's loss of the lists [L, K], or of one list [N], differentiable by
+    autograd."""
 
     class Computed(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, scores: Tensor, labels: Tensor, mask: Tensor | None) -> Tensor:
             there = None if mask is None else mask.cpu().numpy()
-            given = (scores.detach().cpu().numpy(), labels.cpu().numpy(), there)
-            value, by_scores = (torch.tensor(np.array(one)) for one in slope(*given))
+            arrays = (scores.detach().cpu().numpy(), labels.cpu().numpy(), there)
+            value, by_scores = (torch.tensor(np.array(one)) for one in slope(*arrays))
             ctx.save_for_backward(by_scores.to(scores))
             return value.to(scores)
 
@@ -93,11 +94,11 @@ def tf_ranking(called: str, *, loss_name: str = "") -> Call:
         labels = labels if mask is None else np.where(mask, labels, UNJUDGED)
         if called == "ListMLELoss":
             labels = _without_ties(torch.from_numpy(labels)).numpy()
-        given = tf.constant(np.atleast_2d(scores), tf.float32)
+        variable = tf.constant(np.atleast_2d(scores), tf.float32)
         with tf.GradientTape() as tape:
-            tape.watch(given)
-            value = loss(tf.constant(np.atleast_2d(labels), tf.float32), given)
-        return value.numpy(), tape.gradient(value, given).numpy().reshape(scores.shape)
+            tape.watch(variable)
+            value = loss(tf.constant(np.atleast_2d(labels), tf.float32), variable)
+        return value.numpy(), tape.gradient(value, variable).numpy().reshape(scores.shape)
 
     return _with_slope(slope)
 

@@ -1,9 +1,9 @@
 """One batch cut into pieces: gradient accumulation, GradCache, several devices, a queue, copies.
 
-What a loss reads is cut along its axes (`losses.readings.READABLE`): a part has some of the pairs,
-or of the queries with their own keys and its share of the further negatives, or the sentences of
-its pairs. Prototypes are the same for all. The vectors pass through an encoder of one layer, the
-identity W, whose gradient is compared: what accumulates in a trainer's weights.
+The inputs of a loss are cut along their axes (`losses.readings.READABLE`): a part has some of the
+pairs, or of the queries with their own keys and its share of the further negatives, or the
+sentences of its pairs. Prototypes are the same for all. The vectors pass through an encoder of one
+layer, the identity W, whose gradient is compared: what accumulates in a trainer's weights.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from explorer.lab.compare.batch_parts import ABSENT, WAYS, BatchParts, Way
 from explorer.runtime.problem import Problem
 
 EQUAL = 1e-10
-# All parts of one size are run, if they are no more than these; else so many that are drawn.
+# Limit up to which all parts of one size are run; beyond it as many are drawn.
 MAX_PARTS, DRAWN_PARTS = 12_000, 2_000
 
 
@@ -61,9 +61,11 @@ class Mechanics:
 
 @dataclass(frozen=True)
 class Expected:
-    """Over all ways to cut a batch into parts of `size`, or over `drawn` parts: the mean `loss`,
-    and how many `comparisons` all parts of one cut have together on average, None of a loss over
-    sentences, which may stand in several parts."""
+    """Means over all ways to cut a batch into parts of `size`, or over `drawn` parts.
+
+    `loss` is the mean loss, and `comparisons` the mean number of comparisons of all parts of one
+    cut; None for a loss over sentences, which may stand in several parts.
+    """
 
     size: int
     loss: float
@@ -90,25 +92,25 @@ def mechanics(e: Exploration, way: Way, size: int) -> Mechanics:
     cut = BatchParts(e)
     if way not in WAYS:
         raise Problem("mechanics_way", about="loss", name=str(way)[:60], known=", ".join(WAYS))
-    most = cut.rows if way != "copies" else most_copies(cut.rows)
-    if not 1 <= size <= most:
-        raise Problem("mechanics_size", about="loss", size=size, most=most)
-    whole, of_whole = cut.loss_and_gradient(cut.given)
+    limit = cut.rows if way != "copies" else max_copies(cut.rows)
+    if not 1 <= size <= limit:
+        raise Problem("mechanics_size", about="loss", size=size, most=limit)
+    whole, of_whole = cut.loss_and_gradient(cut.inputs)
     devices = way in ("devices", "gathered")
     parts = cut.on(size) if devices else cut.of_size(size if way != "copies" else cut.rows)
-    held: Iterable[dict[str, Tensor | None]]
+    inputs: Iterable[dict[str, Tensor | None]]
     if way in ("micro", "devices"):
-        held = (cut.part(places) for places in parts)
+        inputs = (cut.part(places) for places in parts)
     elif way == "queue":
-        held = cut.queued(parts)
+        inputs = cut.queued(parts)
     else:
-        held = [cut.copied(size) if way == "copies" else cut.given]
+        inputs = [cut.copied(size) if way == "copies" else cut.inputs]
     if way == "cached":
         losses, gradient = cut.cached(parts)
     elif way == "gathered":
         losses, gradient = cut.gathered(parts)
     else:
-        losses, gradient = cut.in_parts(held)
+        losses, gradient = cut.in_parts(inputs)
     loss = sum(losses) / len(losses)
     cells, axes = cut.cells(way, parts)
     there = cut.present(axes)
@@ -135,7 +137,7 @@ def mechanics(e: Exploration, way: Way, size: int) -> Mechanics:
 
 
 def times(way: Way, size: int, rows: int, average: bool = False) -> float:
-    """How many times the cells of a batch of so many rows are gone through, about."""
+    """Passes over the cells of a batch of `rows` rows, approximately."""
     if average and way == "micro":
         return 1 + DRAWN_PARTS * (size / max(rows, 1)) ** 2
     if way == "copies":
@@ -148,7 +150,7 @@ def times(way: Way, size: int, rows: int, average: bool = False) -> float:
 MAX_COPIED, MAX_COPIES = 256, 16
 
 
-def most_copies(rows: int) -> int:
+def max_copies(rows: int) -> int:
     return max(2, min(MAX_COPIES, MAX_COPIED // max(rows, 1)))
 
 

@@ -68,7 +68,7 @@ _BY_ROWS_AND_COLUMNS = {"cosine_matrix", "similarity_matrix", "dot_matrix", "dis
 
 
 class FormulaWriter(Protocol):
-    """What an operation asks of the formula that it stands in: its operands, their marks."""
+    """The part of the formula that an operation needs: its operands and their marks."""
 
     of: dict[int, int]
     partner: dict[int, Node]
@@ -154,10 +154,10 @@ def write(at: At) -> tuple[str, int]:
             return rf"{body}\ \text{{where}}\ {where}{filled}", RELATION
         case "code":
             return rf"\mathtt{{{plain_text(at.node.says)}}}", WHOLE
-    held = [at.operand(place) for place in at.slots]
+    operands = [at.operand(place) for place in at.slots]
     if operation in ("cat", "stack"):
-        return r"\bigl[" + r";\, ".join(held) + r"\bigr]", WHOLE
-    return rf"\operatorname{{{plain_text(operation)}}}({', '.join(held)})", WHOLE
+        return r"\bigl[" + r";\, ".join(operands) + r"\bigr]", WHOLE
+    return rf"\operatorname{{{plain_text(operation)}}}({', '.join(operands)})", WHOLE
 
 
 def _fenced(at: At) -> tuple[str, int]:
@@ -167,25 +167,26 @@ def _fenced(at: At) -> tuple[str, int]:
         for place, child in at.slots.items()
         if place != "over" and not _is_option(child) and not _is_choice_of_words(child)
     ]
-    apart = at.node.operation in _BY_ROWS_AND_COLUMNS and len(at.letters) == len(shown) == 2
-    letters = [at.letters[n : n + 1] if apart else at.letters for n in range(len(shown))]
-    held = [at.operand(place, letters=own) for place, own in zip(shown, letters, strict=True)]
-    return left + ", ".join(held) + right, WHOLE
+    crossed = at.node.operation in _BY_ROWS_AND_COLUMNS and len(at.letters) == len(shown) == 2
+    letters = [at.letters[n : n + 1] if crossed else at.letters for n in range(len(shown))]
+    operands = [at.operand(place, letters=own) for place, own in zip(shown, letters, strict=True)]
+    return left + ", ".join(operands) + right, WHOLE
 
 
 def _summed(at: At) -> tuple[str, int]:
-    """A sum, mean, maximum: what it runs over and where stands below its sign."""
+    """Write a sum, mean or maximum, with its range and its mask below the sign."""
     operation, page = at.node.operation, at.page
     two = page.partner.get(id(at.node)) if not at.ink else None
     ends = [(node, dict(node.slots)["over"]) for node in (at.node, two) if node and _runs(node)]
     ends.sort(key=lambda end: page.of[id(end[0])])
-    said = [_counted(end, node, at.letters) for node, end in ends]
+    ranges = [_counted(end, node, at.letters) for node, end in ends]
     if len(ends) == 2 and page.is_one(ends[0][1], ends[1][1]):
-        below = [said[0]]
+        below = [ranges[0]]
     else:
         inks = [at.ink or page.own_ink(node) for node, _ in ends]
         below = [
-            page.inked(end, text, ink) for (_, end), text, ink in zip(ends, said, inks, strict=True)
+            page.inked(end, text, ink)
+            for (_, end), text, ink in zip(ends, ranges, inks, strict=True)
         ]
     if "where" in at.slots:
         below.append(at.operand("where"))
@@ -206,7 +207,7 @@ def _summed(at: At) -> tuple[str, int]:
 
 
 def _unmasked(at: At) -> tuple[tuple[str, int], str]:
-    """What is summed, and, if that is masked, where it is counted."""
+    """Return the summand, and, if it is masked, the mask."""
     page, of = at.page, at.slots["of"]
     two = at.over.get(id(of))
     if two is None:
@@ -246,7 +247,7 @@ def plain_text(text: str) -> str:
 
 
 def _is_left_out(filling: Node) -> bool:
-    """Whether what stands in place of the others takes no part: 0 in a sum, −∞ in an exponent."""
+    """True if the filling takes no part: 0 in a sum, −∞ in an exponent."""
     return filling.operation == CONSTANT and filling.value in (0, -math.inf)
 
 
@@ -255,7 +256,7 @@ def _is_option(node: Node) -> bool:
 
 
 def _is_choice_of_words(node: Node) -> bool:
-    """Whether it is a parameter that chooses by name: "cosine"."""
+    """True for a parameter that chooses by name: "cosine"."""
     return node.operation == PARAMETER and isinstance(node.value, str)
 
 

@@ -1,4 +1,4 @@
-"""What was found of one side of a comparison, and of any two."""
+"""Results of one side of a comparison, and of any two."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ class Sentence:
     values: Values = field(default_factory=dict)
 
     def said(self, language: str = "en") -> str:
+        """Return the sentence in a language."""
         return say(language, self.key, **self.values)
 
 
@@ -60,12 +61,12 @@ class Side:
 
 @dataclass(frozen=True)
 class Figures:
-    """What the strip of Explore says of a loss on a batch, each as `Exploration` has it.
+    """The metrics that Explore shows for a loss on a batch, each as `Exploration` has it.
 
-    `terms` are there, of which the heaviest `active` carry nine tenths of the weight and `moving`
-    any at all; all three, and `effective`, are None of a loss without terms. `places` is told of a
-    loss that looks for the right one; of any other, so many of the comparisons of pairs,
-    `ordered`, are `violated`.
+    `terms` is their number; the heaviest `active` carry nine tenths of the weight and `moving` any
+    at all. These three and `effective` are None for a loss without terms. `places` belongs to a
+    loss that looks for the right candidate; for any other, `violated` of the `ordered` comparisons
+    of pairs are wrong.
     """
 
     loss: float
@@ -85,14 +86,14 @@ class Figures:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """What came of a side: its figures and gradients, or the problem that kept it from any.
+    """Result of a side: its figures and gradients, or the problem that prevented them.
 
-    `spec` is None where there is no such loss. `parameters` are those in force, `reads` what of
-    `losses.readings.READABLE` the loss was handed. `pair_gradient` [N] is what Explore draws:
-    ∂L/∂s of a loss on pair scores, else the projection of the gradient by the sentence vectors
-    (`is_projected`);
-    `score_gradient` [N] is ∂L/∂s wherever the loss has one, NaN of a pair that it does not compare;
-    `vector_gradient` [S, D] is by the distinct sentence vectors, None where it reaches none.
+    `spec` is None where there is no such loss. `parameters` are those in force, `reads` the inputs
+    of `losses.readings.READABLE` that the loss received. `pair_gradient` [N] is the gradient that
+    Explore draws: ∂L/∂s of a loss on pair scores, else the projection of the gradient by the
+    sentence vectors (`is_projected`). `score_gradient` [N] is ∂L/∂s wherever the loss has one, NaN
+    for a pair that it does not compare. `vector_gradient` [S, D] is by the distinct sentence
+    vectors, None where it reaches none.
     """
 
     side: Side
@@ -105,11 +106,11 @@ class Outcome:
     vector_gradient: Tensor | None = None
     is_projected: bool = False
     problem: Problem | None = None
-    stood: Stood | None = None
+    term_counts: TermCounts | None = None
 
     @property
     def stands(self) -> bool:
-        """Whether it could be computed."""
+        """True if it could be computed."""
         return self.figures is not None
 
     @property
@@ -141,10 +142,11 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Apart:
-    """The pair on which two sides disagree most: the share of its own whole gradient that each
-    gives it, below 0 where it draws the two sentences together, and the rank of its size, from 1.
+    """The pair on which two sides disagree most.
 
-    `told` are these numbers in words, and then why, where a count says so.
+    `shares`: the part of its own whole gradient that each gives the pair, below 0 where it draws
+    the two sentences together; `ranks`: the rank of its size, from 1. `told` are sentences with
+    these numbers, followed by the reason where a count is one.
     """
 
     pair: int
@@ -155,14 +157,15 @@ class Apart:
 
 @dataclass(frozen=True)
 class Between:
-    """Two sides, by their places.
+    """Comparison of two sides, `first` and `second` by their places.
 
-    `reasons`: why their values must not be compared; empty where they may. `gradient` says of
-    which gradient of the pairs the rest is: "score", ∂L/∂s, where both have it, else "pair", what
-    Explore draws of each. `tau` is Kendall's τ-b of its signed values over all pairs, equal values
-    counted as ties; None where one side has all pairs tied. `cosine` is that of the gradients by
-    the distinct sentence vectors, None where a side has none. The second's gradient is `factor`
-    times the first's in every entry, by the vectors where both have them; None where it is not.
+    `reasons`: why their values must not be compared; empty where they may. `gradient` is the
+    gradient of the pairs behind the other fields: "score", ∂L/∂s, where both have it, else "pair",
+    the gradient that Explore draws. `tau` is Kendall's τ-b of its signed values over all pairs,
+    equal values counted as ties; None where one side has all pairs tied. `cosine` is that of the
+    gradients by the distinct sentence vectors, None where a side has none. The second's gradient is
+    `factor` times the first's in every entry, by the vectors where both have them; None where it is
+    not.
     """
 
     first: int
@@ -180,10 +183,11 @@ def quoted_value(value: object) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Stood:
-    """How often each pair stands in a term, [N] each: of a loss whose terms compare pairs, as the
-    one that ought to be above (`above`) and below (`below`), and in how many of them with weight
-    (`weighing`). None of any other loss."""
+class TermCounts:
+    """Number of terms with each pair, [N] each, for a loss whose terms compare pairs.
+
+    As the one that ought to be above (`above`) and below (`below`), and with weight (`weighing`).
+    """
 
     above: Tensor
     below: Tensor

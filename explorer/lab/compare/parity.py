@@ -42,7 +42,7 @@ AT_A_KINK = 1e-6
 
 @dataclass(frozen=True)
 class Gap:
-    """How far two computations lie apart at most, and that as a share of the largest."""
+    """Largest difference of two computations, and its share of the largest value."""
 
     absolute: float
     relative: float
@@ -79,22 +79,21 @@ class Odd:
 class Row:
     """A loss under a convention ("" for our own), and one library that computes it.
 
-    `library` is "" where none does, or nobody wrote which. `version` is the installed one. `value`
-    is what the definition gives in float64, `ours` the loss under our own convention, at its
-    defaults, on the same batch; None for what cannot be computed on it. `kernel` is what
-    training calls (`LossSpec.checked`), in each precision; `peer` the library's, None where
-    it was not asked.
+    `library` is "" where none is known. `version` is the installed one. `value` is that of the
+    definition in float64, `ours` the loss under our own convention, at its defaults, on the same
+    batch; None where it cannot be computed. `kernel` is the training function (`LossSpec.checked`),
+    in each precision; `peer` the library's, None where it was not called.
 
     `status`: "equal", the library computes the loss as defined here; "explained", it does not, and
-    the convention, or `because`, says why; "differs", nobody says why, or the public function is
-    not its definition; "alone", no library is known, and the function is its definition;
-    "not_installed"; "not_called", nobody wrote how it is called; "failed", it
-    raised, or the loss cannot be computed on the batch, as `because` says.
+    the convention, or `because`, says why; "differs", without an explanation, or the public
+    function is not its definition; "alone", no library is known, and the function is its
+    definition; "not_installed"; "not_called", no call is known; "failed", it raised, or the loss
+    cannot be computed on the batch, as `because` says.
 
-    `fed` says what the library was given: each of its arguments with its shape, and the range of
-    its numbers or of the lengths of its vectors; `left_out` what of the batch it cannot take.
-    `at_defaults` is what the library's class gives without our parameters; None where it was not
-    given any. `odd` has the same library on odd labels, of a loss that reads labels.
+    `fed` lists the library's arguments with their shapes, and the ranges of their numbers or of the
+    lengths of their vectors; `left_out` the part of the batch that it cannot take. `at_defaults` is
+    the value of the library's class without our parameters; None where there are none. `odd` has
+    the same library on odd labels, for a loss that reads labels.
     """
 
     loss: str
@@ -115,9 +114,10 @@ class Row:
 
 
 def parity(batch: Batch | None = None, losses: Mapping[str, LossSpec] = LOSSES) -> list[Row]:
-    """Every loss under every convention beside every library that is known to compute it.
+    """Compare every loss under every convention with every library that is known to compute it.
 
-    Without a batch of sentence vectors, on `seeded_batch`. What is not installed has its row, too.
+    Without a batch of sentence vectors, `seeded_batch` is used. Libraries that are not installed
+    have their rows, too.
     """
     batch = seeded_batch() if batch is None else batch
     return [
@@ -133,11 +133,11 @@ def _rows(own: LossSpec, convention: str, batch: Batch) -> Iterator[Row]:
     peers = list(peers_of(spec, convention)) or [CallablePeer("", "")]
     computed: dict[str, _Computed] = {}
     for peer in peers:
-        asked, about = batch_for(peer.reads.values(), spec.reads.values(), batch)
+        inputs, about = batch_for(peer.reads.values(), spec.reads.values(), batch)
         try:
             if about not in computed:
-                computed[about] = _computed(own, convention, asked)
-        except Problem as problem:  # such as no positives, on a batch of somebody's own
+                computed[about] = _computed(own, convention, inputs)
+        except Problem as problem:  # such as no positives in the user's batch
             why = (Sentence(problem.key, cast("Values", problem.values)),)
             nothing: dict[Precision, Agreement | None] = dict.fromkeys(PRECISIONS)
             named = (own.name, convention, peer.library, peer.called, peer.version)
@@ -188,7 +188,7 @@ def _computed(own: LossSpec, convention: str, batch: Batch) -> _Computed:
 def _row(peer: CallablePeer, computed: _Computed, about: str) -> Row:
     version, spec = peer.version, computed.spec
     status, because = _unasked(peer, version), ()
-    asked: dict[Precision, Agreement | None] = dict.fromkeys(PRECISIONS)
+    agreements: dict[Precision, Agreement | None] = dict.fromkeys(PRECISIONS)
     at_defaults, odd = None, ()
     if status is None and peer.load:
         try:
@@ -199,10 +199,12 @@ def _row(peer: CallablePeer, computed: _Computed, about: str) -> Row:
                 at_defaults = float(plain["float64"].value)
         except (Problem, jobs.Cancelled):  # of the work, and not of the library
             raise
-        except Exception as error:  # another library's: its row says what it raised
+        except Exception as error:  # the library's own: its row has the message
             status, because = "failed", (_raised("parity.because.raised", error),)
         else:
-            asked |= {name: _agreement(one, computed.exact[name]) for name, one in found.items()}
+            agreements |= {
+                name: _agreement(one, computed.exact[name]) for name, one in found.items()
+            }
             status, because = _judged(call, peer, computed, found)
             odd = tuple(
                 call_library(
@@ -224,11 +226,11 @@ def _row(peer: CallablePeer, computed: _Computed, about: str) -> Row:
         float(computed.exact["float64"].value),
         float(computed.ours.value),
         computed.kernel,
-        asked,
+        agreements,
         because,
-        _fed(peer.reads, computed.batch, spec.score) if asked["float64"] else "",
+        _fed(peer.reads, computed.batch, spec.score) if agreements["float64"] else "",
         at_defaults,
-        Sentence(about) if about and asked["float64"] else None,
+        Sentence(about) if about and agreements["float64"] else None,
         odd,
     )
 
@@ -238,7 +240,7 @@ def _raised(key: str, error: Exception) -> Sentence:
 
 
 def _called(call: Call, peer: CallablePeer, computed: _Computed) -> dict[Precision, _Found]:
-    """What the library gives in each precision."""
+    """Call the library in each precision."""
     batch, score = computed.batch, computed.spec.score
     return {n: _found(call, peer.reads, batch, dtype, score) for n, dtype in PRECISIONS.items()}
 
@@ -267,28 +269,28 @@ def call_library(
 
 
 def _fed(reads: Mapping[str, str], batch: Batch, score: str) -> str:
-    """What was read, such as "scores 8×3 (−0.4…0.9), mask 8×3"."""
+    """Describe the inputs, such as "scores 8×3 (−0.4…0.9), mask 8×3"."""
     batch = _in(batch, torch.float64)
     read = {what: batch.read(what, batch.vectors, _scores(batch, score)) for what in reads.values()}
     return ", ".join(
-        _described(name, given, READABLE[what].axes[-1])
+        _described(name, tensor, READABLE[what].axes[-1])
         for name, what in reads.items()
-        if (given := read[what]) is not None
+        if (tensor := read[what]) is not None
     )
 
 
-def _described(name: str, given: Tensor, last_axis: str) -> str:
-    shape = f"{name} {'×'.join(map(str, given.shape))}"
-    if given.dtype == torch.bool or not given.numel():
+def _described(name: str, tensor: Tensor, last_axis: str) -> str:
+    shape = f"{name} {'×'.join(map(str, tensor.shape))}"
+    if tensor.dtype == torch.bool or not tensor.numel():
         return shape
     of_vectors = last_axis.endswith("dimension")
-    sizes = given.detach().norm(dim=-1) if of_vectors else given.detach()
+    sizes = tensor.detach().norm(dim=-1) if of_vectors else tensor.detach()
     low, high = (display_number(float(end), 3) for end in sizes.aminmax())
     return f"{shape} ({'|·| ' if of_vectors else ''}{low}…{high})"
 
 
 def _unasked(peer: CallablePeer, version: str | None) -> Status | None:
-    """Why a peer is not asked; None where it is."""
+    """Return the reason not to call a peer; None where it is called."""
     if not peer.library:
         return "not_called" if peer.called else "alone"
     if peer.load is None:  # installing it would not help
@@ -303,8 +305,8 @@ def _judged(
     found: Mapping[Precision, _Found],
     by_convention: bool = True,
 ) -> tuple[Status, tuple[Sentence, ...]]:
-    """What is said of a library that was asked, and whether by its convention too, where that is
-    another number than the loss as it is defined here."""
+    """Judge a library that was called; `by_convention` tells whether its convention may be the
+    explanation, where that is another number than the loss as it is defined here."""
     theirs = _agreement(found["float64"], computed.exact["float64"])
     reasons = _arithmetic(call, peer, computed, found)
     if reasons is None:
@@ -318,15 +320,16 @@ def _judged(
             "theirs": display_number(theirs.value),
             "ours": display_number(float(ours.value)),
         }
-        said = Sentence("parity.because.convention", values)
-        reasons = [said, *reasons, *_note(computed.own, convention)]
+        explanation = Sentence("parity.because.convention", values)
+        reasons = [explanation, *reasons, *_note(computed.own, convention)]
     return ("explained" if reasons else "equal"), tuple(reasons)
 
 
 def _arithmetic(
     call: Call, peer: CallablePeer, computed: _Computed, found: Mapping[Precision, _Found]
 ) -> list[Sentence] | None:
-    """Why a library is not exactly its formula; empty where it is, None where nothing says why."""
+    """Explain why a library is not exactly its formula; empty where it is, None without an
+    explanation."""
     gaps: dict[Precision, Agreement] = {
         name: _agreement(one, computed.exact[name]) for name, one in found.items()
     }
@@ -347,12 +350,12 @@ def _agrees(found: Mapping[Precision, _Found], exact: Mapping[Precision, _Found]
 
 
 def _shifted(peer: CallablePeer, computed: _Computed) -> dict[Precision, _Found]:
-    """The definition where the library adds a number to each difference of coordinates, in float64:
-    a number so small is lost in a sum of float32."""
+    """Compute the definition with the library's shift of each difference of coordinates, in
+    float64: a number so small is lost in a sum of float32."""
     spec = computed.spec
 
-    def shifted(first: Tensor, **given: Tensor) -> Tensor:
-        return spec.definition(first=first + peer.shift, **given, **spec.defaults)
+    def shifted(first: Tensor, **inputs: Tensor) -> Tensor:
+        return spec.definition(first=first + peer.shift, **inputs, **spec.defaults)
 
     return {
         name: _found(shifted, spec.reads, _in(computed.batch, dtype), torch.float64, spec.score)
@@ -361,7 +364,7 @@ def _shifted(peer: CallablePeer, computed: _Computed) -> dict[Precision, _Found]
 
 
 def _agree_aside(call: Call | None, peer: CallablePeer, computed: _Computed) -> bool:
-    """Whether the library, or without its `call` our function, agrees with the definition a step
+    """True if the library, or without its `call` our function, agrees with the definition a step
     beside this batch, where no two distances are equal and none is 0."""
     aside = moved(computed.batch, computed.spec.reads.values())
     there = _computed(computed.own, computed.convention, aside)
@@ -372,15 +375,15 @@ def _agree_aside(call: Call | None, peer: CallablePeer, computed: _Computed) -> 
 
 
 def _note(own: LossSpec, convention: str) -> list[Sentence]:
-    """What the convention itself says of the library, in a sentence."""
+    """Return the convention's own note on the library, as a sentence."""
     note = next(one.note for one in own.conventions if one.name == convention)
-    said = word(f"loss.{own.name}.note.{convention}", note)
-    return [Sentence("parity.because.note", {"note": said})] if note else []
+    text = word(f"loss.{own.name}.note.{convention}", note)
+    return [Sentence("parity.because.note", {"note": text})] if note else []
 
 
 def _defined(spec: LossSpec, batch: Batch, dtype: torch.dtype) -> _Found:
-    def called(**given: Tensor) -> Tensor:
-        return spec.definition(**given, **spec.defaults)
+    def called(**inputs: Tensor) -> Tensor:
+        return spec.definition(**inputs, **spec.defaults)
 
     return _found(called, spec.reads, batch, dtype, spec.score)
 
@@ -388,8 +391,8 @@ def _defined(spec: LossSpec, batch: Batch, dtype: torch.dtype) -> _Found:
 def _beside(
     function: Callable[..., Tensor], spec: LossSpec, batch: Batch, exact: _Found
 ) -> Agreement:
-    def called(**given: Tensor) -> Tensor:
-        return function(**given, **spec.defaults)
+    def called(**inputs: Tensor) -> Tensor:
+        return function(**inputs, **spec.defaults)
 
     found = _found(called, spec.reads, batch, exact.gradient.dtype, spec.score)
     return _agreement(found, exact)

@@ -20,7 +20,7 @@ from explorer.sources.pairs import Pairs
 from losses.groups import lists_of
 from losses.labels import UNJUDGED
 
-# The seeded batch: so many first sentences with so many seconds each, in so many dimensions.
+# The seeded batch: numbers of first sentences, of second sentences for each, of dimensions.
 ANCHORS, CANDIDATES, DIMENSION, SEED = 8, 3, 16, 14
 # How far `moved` moves a vector, as a share of its length: no two distances stay equal or 0.
 STEP = 0.1
@@ -32,8 +32,8 @@ def seeded_batch(
     candidates: int = CANDIDATES,
     dimension: int = DIMENSION,
 ) -> Batch:
-    """Pairs on which every loss has something to do: first sentences that share several seconds,
-    labels 0 to 5 of which the cosine knows a part, a teacher, vectors of all lengths."""
+    """Draw pairs on which every loss has something to do: first sentences that share several
+    seconds, labels 0 to 5 partly correlated with the cosine, a teacher, vectors of all lengths."""
     made = np.random.RandomState(seed)
     anchors = made.standard_normal((count, dimension))
     places = np.repeat(np.arange(count), candidates)
@@ -71,10 +71,10 @@ CUBED, MAX_PAIRS = 320, 128
 
 
 def shown_of(batch: Batch) -> Batch:
-    """The first pairs of a larger batch, as many as libraries have room for that compare every
-    three: `MAX_PAIRS`, on a hosted page fewer where a request may take less memory."""
-    most = budget("request_mib") * MIB
-    count = MAX_PAIRS if most == math.inf else min(MAX_PAIRS, int((most / CUBED) ** (1 / 3)))
+    """Return the first pairs of a larger batch, as many as libraries that compare every three have
+    memory for: `MAX_PAIRS`, on a hosted page fewer where a request may take less memory."""
+    limit = budget("request_mib") * MIB
+    count = MAX_PAIRS if limit == math.inf else min(MAX_PAIRS, int((limit / CUBED) ** (1 / 3)))
     return batch if len(batch) <= count else _pairs_at(range(count), batch)
 
 
@@ -83,12 +83,12 @@ def _pairs_at(places: Iterable[int], batch: Batch) -> Batch:
     return of_rows(batch, [(place, place, labels[place]) for place in places])
 
 
-# ---- What a library can be given
+# ---- Batches that a library can take
 
 
-def batch_for(reads: Iterable[str], wanted: Iterable[str], batch: Batch) -> tuple[Batch, str]:
-    """The batch that a library takes which reads `reads`, for a loss that reads `wanted`, and the
-    key of the sentence that says what was left out of it; "" for nothing."""
+def batch_for(reads: Iterable[str], needed: Iterable[str], batch: Batch) -> tuple[Batch, str]:
+    """Return the batch for a library that reads `reads`, for a loss that reads `needed`, and the
+    key of the sentence about what was left out of it; "" for nothing."""
     reads = set(reads)
     if not reads:
         return batch, ""
@@ -96,7 +96,7 @@ def batch_for(reads: Iterable[str], wanted: Iterable[str], batch: Batch) -> tupl
         places = _own_negatives(batch)
         if places:
             return _pairs_at(places, batch), "parity.fed.own_negatives"
-    lacks_negatives = "negatives" in set(wanted) - reads
+    lacks_negatives = "negatives" in set(needed) - reads
     if ("negative_owners" in reads or lacks_negatives) and len(batch.others):
         rules = dataclasses.replace(batch.rules, extra_negatives=False)
         return dataclasses.replace(batch, rules=rules), "parity.fed.positives"
@@ -108,8 +108,8 @@ def batch_for(reads: Iterable[str], wanted: Iterable[str], batch: Batch) -> tupl
 
 
 def _own_negatives(batch: Batch) -> list[int]:
-    """Of each first sentence one positive pair and as many others of its own as all have; empty
-    where no first sentence stands in pairs of both kinds."""
+    """Places of one positive pair of each first sentence and of as many others of its own as all
+    have; empty where no first sentence stands in pairs of both kinds."""
     own = {int(batch.first[place]): [place] for place in reversed(batch.positives.tolist())}
     for place in batch.others.tolist():
         own.get(int(batch.first[place]), []).append(place)
@@ -165,7 +165,8 @@ def _relabelled(batch: Batch, change: Callable[[Sequence[float]], Sequence[float
 
 
 def _alone(batch: Batch) -> Batch:
-    """A seeded batch of which every other first sentence has its first second alone."""
+    """Return a seeded batch in which every other first sentence has only its first second
+    sentence."""
     candidates = batch.lists.shape[1]
     places = [n for n in range(len(batch)) if n % (2 * candidates) <= candidates]
     found = _pairs_at(places, batch)
@@ -187,7 +188,8 @@ ODD: Mapping[str, Callable[[Batch], Batch]] = {
 
 
 def odd_for(reads: Iterable[str]) -> list[str]:
-    """Which of `ODD` say something of a library that reads this: labels as they are, or lists."""
+    """Names of the `ODD` batches that matter to a library that reads this: labels as they are, or
+    lists."""
     read = set(reads)
     labels = bool(read & {"labels", "list_labels"})
     return [name for name in ODD if ("list_scores" in read if name == "single" else labels)]

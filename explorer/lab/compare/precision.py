@@ -35,8 +35,8 @@ Form = Literal["stable", "printed", "printed_in_type", "function"]
 
 @dataclass(frozen=True)
 class StepError:
-    """How far a step is from its float64 value, by the largest of that; inf where it is not finite
-    and that is."""
+    """Relative error of a step to its float64 value, by the largest of that; inf where only the
+    step is not finite."""
 
     name: str
     error: float
@@ -128,8 +128,8 @@ def _precise(
     try:
         run = _run(e, definition, TYPES[kind])
     except NotImplementedError as error:  # torch has not every operation in every type
-        said = " ".join(str(error).split())[:200]
-        return Precise(kind, form, convention, None, None, None, "", (), said)
+        message = " ".join(str(error).split())[:200]
+        return Precise(kind, form, convention, None, None, None, "", (), message)
     steps: list[StepError] = []
     if form != "function":
         reference = exact if form == "stable" else _run(e, definition, torch.float64)
@@ -144,7 +144,7 @@ def _precise(
         convention=convention,
         loss=run.loss,
         difference=run.loss - exact.loss,
-        gradient_difference=_apart(run.gradient, exact.gradient),
+        gradient_difference=_distance(run.gradient, exact.gradient),
         broken=broken,
         steps=tuple(steps),
     )
@@ -168,14 +168,15 @@ def _run(e: Exploration, definition: Callable[..., Tensor], dtype: torch.dtype) 
 
 
 def _rounded(batch: Batch, dtype: torch.dtype) -> Batch:
-    """The batch with its vectors and scores in this type, and its labels in float32 at least."""
+    """Return the batch with its vectors and scores in this type, and its labels in float32 at
+    least."""
     wide = torch.promote_types(dtype, torch.float32)
-    vectors, given, guide, teacher = batch.vectors, batch.given, batch.guide, batch.teacher
+    vectors, scores, guide, teacher = batch.vectors, batch.given, batch.guide, batch.teacher
     taught = batch.teacher_vectors
     return dataclasses.replace(
         batch,
         vectors=None if vectors is None else vectors.detach().to(dtype, copy=True),
-        given=None if given is None else given.detach().to(dtype, copy=True),
+        given=None if scores is None else scores.detach().to(dtype, copy=True),
         labels=batch.labels.to(wide),
         guide=None if guide is None else guide.to(dtype),
         teacher=None if teacher is None else teacher.to(wide),
@@ -197,7 +198,7 @@ def _error(one: Step, exact: Step) -> float:
     return float((mine - theirs)[fine].abs().max()) / size if size > 0 else 0.0
 
 
-def _apart(one: Tensor | None, exact: Tensor | None) -> float | None:
+def _distance(one: Tensor | None, exact: Tensor | None) -> float | None:
     if one is None or exact is None:
         return None
     length = float(exact.norm())

@@ -1,4 +1,4 @@
-"""Why the values of two sides say nothing side by side."""
+"""Reasons why the values of two sides must not be compared."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from losses.spec import ParameterValue
 
 
 def reasons(a: Outcome, b: Outcome) -> Iterator[Sentence]:
-    """Why their two values say nothing side by side, the broadest reason first."""
+    """Yield the reasons not to compare their two values, the broadest first."""
     one, other = _spec(a), _spec(b)
     if one.name != other.name:
         yield Sentence("compare.other.loss", _two(title_word(one), title_word(other)))
@@ -55,7 +55,8 @@ def _reading(what: str) -> Value:
 
 
 def _other_parameters(a: Outcome, b: Outcome) -> Iterator[Sentence]:
-    """Another factor before the similarities, in λ or as 1/τ, and, of one loss, anything else."""
+    """Yield differences of the factor before the similarities, λ or 1/τ, and, for one loss, of any
+    other parameter."""
     sharp = [_sharpness(one) for one in (a, b)]
     if None not in sharp and not _alike(*sharp):
         yield Sentence("compare.other.scale", _two(*map(display_number, sharp)))
@@ -77,7 +78,7 @@ def _other_parameters(a: Outcome, b: Outcome) -> Iterator[Sentence]:
 
 
 def _sharpness(outcome: Outcome) -> float | None:
-    """What the similarities are multiplied by in the exponent, where a parameter says so."""
+    """Factor of the similarities in the exponent, where a parameter gives it."""
     for parameter in _spec(outcome).parameters:
         value = outcome.parameters[parameter.name]
         if parameter.role in ("scale", "temperature") and isinstance(value, float):

@@ -17,7 +17,7 @@ from explorer.locale import say, spelled, title_word
 from explorer.runtime.numbers import display_number
 from losses import LOSSES
 
-# A colour is never told alone.
+# No meaning is carried by a colour alone.
 MARKS: dict[Status, str] = {
     "equal": "=",
     "explained": "≈",
@@ -58,11 +58,11 @@ def report(rows: Sequence[Row], batch: Batch, language: str = "en") -> str:
         ],
         versions=" · ".join(versions),
         precisions=list(PRECISIONS),
-        rows=[_told(row, language) for row in rows],
+        rows=[_cells(row, language) for row in rows],
     )
 
 
-def _told(row: Row, language: str) -> dict[str, object]:
+def _cells(row: Row, language: str) -> dict[str, object]:
     spec = LOSSES.get(row.loss)
     library = " ".join(filter(None, (row.library, row.version)))
     return {

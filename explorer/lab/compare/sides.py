@@ -1,5 +1,5 @@
-"""Two to six losses, or conventions of one, on the same batch: their figures, what may not be
-compared, and how far the gradients of their pairs agree.
+"""Two to six losses, or conventions of one, on the same batch: figures, reasons not to compare
+them, and agreement of the gradients of their pairs.
 
 Every number is read off `explore`, one run for each side; nothing is computed a second time.
 """
@@ -30,7 +30,7 @@ from explorer.lab.compare.outcome import (
     GradientKind,
     Outcome,
     Side,
-    Stood,
+    TermCounts,
 )
 from explorer.lab.compare.reasons import reasons
 from explorer.runtime import jobs
@@ -39,36 +39,36 @@ from explorer.runtime.problem import Problem
 from losses import LOSSES
 from losses.readings import READABLE
 
-LEAST, MOST = 2, 6
-# What people train with most: of these one is offered next.
+MIN_LOSSES, MAX_LOSSES = 2, 6
+# Common losses: the page offers the next of them.
 USUAL = ("info_nce", "cosent", "triplet", "cosine_mse", "nt_xent", "siglip", "supcon")
 
 
 @dataclass(frozen=True, eq=False)
 class Bars:
     """The gradient of every pair under each side, on one axis: [N] each, in the pairs' order, None
-    for a side that does not stand. `equalised`: each divided by its own Euclidean norm."""
+    for a side that failed. `equalised`: each divided by its own Euclidean norm."""
 
     gradient: GradientKind
     equalised: bool
     values: tuple[Tensor | None, ...]
 
 
-class Kept:
-    """What was found last of one batch: the outcome of each side, and what lies between any two.
+class ComparisonCache:
+    """Cached results of one batch: the outcome of each side, and the comparison of any two.
 
-    A page that moves one parameter has the other sides computed once.
+    When one parameter moves, the other sides are not computed again.
     """
 
     def __init__(self) -> None:
-        self.outcomes: Cache[Outcome] = Cache(4 * MOST)
-        self.between: Cache[Between] = Cache(MOST**2)
+        self.outcomes: Cache[Outcome] = Cache(4 * MAX_LOSSES)
+        self.between: Cache[Between] = Cache(MAX_LOSSES**2)
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Sides on one batch, in the order in which they were named, and every two of those that
-    stand. `numbers` are what a person calls the pairs."""
+    """Sides on one batch, in the order in which they were named, and every two of those that could
+    be computed. `numbers` are the numbers of the pairs for people."""
 
     scenario: Scenario
     batch: Batch
@@ -77,15 +77,15 @@ class Comparison:
     numbers: tuple[int, ...]
 
     def bars(self, equalised: bool = False) -> Bars:
-        """The gradients of all pairs: ∂L/∂s where every side that stands has it, else what Explore
-        draws of each."""
+        """Return the gradients of all pairs: ∂L/∂s where every computed side has it, else those
+        that Explore draws."""
         kind = _common([one for one in self.sides if one.stands])
         values = [one.gradient(kind) for one in self.sides]
         return Bars(kind, equalised, tuple(_unit(one) if equalised else one for one in values))
 
     def of(self, first: int, second: int) -> Between | None:
-        """What was found between the sides at these places, in their order; None where one of them
-        does not stand."""
+        """Return the comparison of the sides at these places, in their order; None where one of
+        them failed."""
         places = sorted((first, second))
         return next((b for b in self.between if [b.first, b.second] == places), None)
 
@@ -95,25 +95,25 @@ def compare(
     sides: Sequence[Side],
     batch: Batch | None = None,
     see: Callable[[int, Exploration], object] | None = None,
-    kept: Kept | None = None,
+    kept: ComparisonCache | None = None,
 ) -> Comparison:
-    """Explore each side on the scenario's batch and read off how they differ.
+    """Explore each side on the scenario's batch and compare them.
 
-    A side that cannot be computed says why, and the others stand. Its exploration is let go as
-    soon as it was read; `see(place, exploration)` may look at it before. A `batch` of one's own
-    takes the place of the scenario's data and rules; the scenario's loss plays no part. What is
-    `kept` of this batch is not computed again, nor seen.
+    A side that cannot be computed has its problem, and the others stand. Its exploration is freed
+    as soon as it was read; `see(place, exploration)` may look at it before. `batch` takes the place
+    of the scenario's data and rules; the scenario's loss plays no part. Outcomes in `kept` are not
+    computed again, nor seen.
 
     Raises:
         Problem: for fewer than two sides or more than six, for data without a batch, or where no
             side is a loss that takes such pairs, as the first of them says.
     """
-    if not LEAST <= len(sides) <= MOST:
-        raise Problem("compare_sides", count=len(sides), least=LEAST, most=MOST)
+    if not MIN_LOSSES <= len(sides) <= MAX_LOSSES:
+        raise Problem("compare_sides", count=len(sides), least=MIN_LOSSES, most=MAX_LOSSES)
     resolved = [_resolved(side.scene(scenario)) for side in sides]
     if batch is None:
         batch = _batch_for(scenario, resolved)
-    kept = Kept() if kept is None else kept
+    kept = ComparisonCache() if kept is None else kept
     found = []
     for place, (side, one) in enumerate(zip(sides, resolved, strict=True)):
         known = kept.outcomes.get(repr(side))
@@ -128,20 +128,20 @@ def compare(
         for places in itertools.combinations(range(len(found)), 2):
             jobs.check()
             if all(found[place].stands for place in places):
-                between.append(_kept_between(kept, found, places, batch, numbers))
+                between.append(_cached_between(kept, found, places, batch, numbers))
     return Comparison(scenario, batch, tuple(found), tuple(between), numbers)
 
 
-def _resolved(scene: Scenario) -> Resolved | Problem:
-    """The scene with its loss, or why that cannot be computed."""
+def _resolved(scenario: Scenario) -> Resolved | Problem:
+    """Resolve the scenario, or return the problem."""
     try:
-        return resolve(scene)
+        return resolve(scenario)
     except Problem as problem:
         return problem
 
 
 def _batch_for(scenario: Scenario, resolved: Sequence[Resolved | Problem]) -> Batch:
-    """The one batch; nothing is encoded for sides of which none could be computed."""
+    """Return the one batch; nothing is encoded if no side can be computed."""
     if scenario.data.source == "table" and len(load_table(scenario.data.rows).pairs) == 0:
         raise Problem("no_pairs")
     refused = [_reason_against(side) for side in resolved]
@@ -151,7 +151,7 @@ def _batch_for(scenario: Scenario, resolved: Sequence[Resolved | Problem]) -> Ba
 
 
 def _reason_against(side: Resolved | Problem) -> Problem | None:
-    """Why nothing is to be encoded for a side, if there is such a reason."""
+    """Return the problem of a side that is known before encoding, if there is one."""
     if isinstance(side, Problem):
         return side
     try:
@@ -162,12 +162,12 @@ def _reason_against(side: Resolved | Problem) -> Problem | None:
 
 
 def _may_change(outcome: Outcome) -> bool:
-    """Whether it is of a loss of the user's own, whose file may be another the next time."""
+    """True for a loss of the user's own, whose file may change before the next call."""
     return outcome.spec is not None and outcome.spec.group == "own"
 
 
-def _kept_between(
-    kept: Kept,
+def _cached_between(
+    kept: ComparisonCache,
     found: Sequence[Outcome],
     places: tuple[int, int],
     batch: Batch,
@@ -203,7 +203,7 @@ def _outcome(
                 see(place, found)
             return _read(side, found)
     except Problem as problem:
-        if problem.about == "again":  # the machine was busy: it says nothing of this side
+        if problem.about == "again":  # the machine was busy; the side is not at fault
             raise
         return Outcome(side, LOSSES.get(side.loss), problem=problem)
 
@@ -236,12 +236,13 @@ def _read(side: Side, e: Exploration) -> Outcome:
         score_gradient=e.score_gradient,
         vector_gradient=by_vectors,
         is_projected=e.is_projected,
-        stood=_stood(e),
+        term_counts=_term_counts(e),
     )
 
 
-def _stood(e: Exploration) -> Stood | None:
-    """Of a loss all of whose gradient comes through terms that compare one pair with another."""
+def _term_counts(e: Exploration) -> TermCounts | None:
+    """Count the terms with each pair, for a loss all of whose gradient comes through terms that
+    compare pairs."""
     step = e.trace.last(e.spec.terms)
     if step is None or step.gradient is None or e.trace.beside:
         return None
@@ -261,7 +262,7 @@ def _stood(e: Exploration) -> Stood | None:
         return None  # its terms are not those of the order, or stand the other way round
     weighing = present & (step.gradient != 0)
     flat = [one.reshape(-1, *one.shape[-2:]).sum(0) for one in (present, weighing)]
-    return Stood(
+    return TermCounts(
         above=flat[0].sum(0),
         below=flat[0].sum(1),
         weighing=flat[1].sum(0) + flat[1].sum(1),
@@ -300,8 +301,8 @@ def kendall(first: Tensor, second: Tensor) -> float | None:
     """Kendall's τ-b of two lists [N]: the cosine of the signs of all their differences, so that a
     tie is a 0 among them. None where all values of one are equal.
 
-    Values that differ by rounding alone are ties: they are told apart to a power of the precision
-    (`NEAR`), by the largest of their list.
+    Values that differ by rounding alone are ties: they are distinguished to a power of the
+    precision (`NEAR`), by the largest of their list.
     """
     signs = [np.sign(one[:, None] - one) for one in map(_rounded, (first, second))]
     sizes = [float(np.square(one).sum()) for one in signs]
@@ -329,7 +330,7 @@ def _cosine(first: Tensor | None, second: Tensor | None) -> float | None:
 
 
 def _factor(a: Outcome, b: Outcome, kind: GradientKind) -> float | None:
-    """By what the first gradient is multiplied to give the second, where one number does."""
+    """Factor that turns the first gradient into the second, where one number does."""
     first, second = a.vector_gradient, b.vector_gradient
     if first is None or second is None:
         first, second = a.gradient(kind), b.gradient(kind)

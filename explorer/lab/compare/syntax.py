@@ -20,11 +20,11 @@ _SIDE = re.compile(
 
 
 def read(text: str) -> Side:
-    """LOSS, LOSS@CONVENTION, LOSS:NAME=VALUE,NAME=VALUE or both, the convention first.
+    """Read LOSS, LOSS@CONVENTION, LOSS:NAME=VALUE,NAME=VALUE or both, the convention first.
 
-    The beginning of a convention's name will do where no other begins so; quotation marks may
-    stand around it. A value is read as JSON where it is JSON, [1,2,3] as a list, else as text.
-    Whether there is such a loss, and what its parameters accept, is not asked here.
+    The beginning of a convention's name will do where no other begins so; quotation marks may stand
+    around it. A value is read as JSON where it is JSON, [1,2,3] as a list, else as text. Loss and
+    parameters are not checked here.
 
     Raises:
         Problem: where the text is of no such form.

@@ -1,7 +1,7 @@
-"""What if something about the batch were different: what every loss makes of it.
+"""Effect of a change of the batch on every loss.
 
 A change makes another batch of the same pairs, and the losses are run on both. Nothing is encoded:
-a row that is doubled, or becomes a positive, has the vectors it had.
+a row that is doubled, or becomes a positive, keeps its vectors.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Change:
     this one; "drop" leaves the pair out; "duplicate" puts it in once more; "false_negative" puts
     its second sentence in once more, as that of the pair `by`, under the lowest label: a right
     answer that counts as a wrong one. "shift" adds `by` to all scores, "spread" multiplies their
-    distances from their mean by it; both take the place of the scores of losses that read scores.
+    distances from their mean by it; both replace the scores of losses that read scores.
     """
 
     kind: Kind
@@ -62,14 +62,14 @@ class Effect:
 
     @property
     def ratio(self) -> float | None:
-        """How many times the loss it was; None where it was 0, or is not there."""
+        """Ratio of the loss to the one before; None where that was 0, or one is not there."""
         if self.after is None or self.before.loss == 0:
             return None
         return self.after.loss / self.before.loss
 
     @property
     def notices(self) -> bool:
-        """Whether the loss is another one, by more than rounding."""
+        """True if the loss changes by more than rounding."""
         if self.after is None:
             return False
         size = max(abs(self.before.loss), abs(self.after.loss), 1e-12)
@@ -88,8 +88,10 @@ def what_if(scenarios: Sequence[Scenario], batch: Batch, change: Change) -> list
 
 
 def effect_of(scenario: Scenario, batch: Batch, changed: Batch, kind: Kind) -> Effect:
-    """One loss on the batch as it is and on that which a change of this kind made of it. Raises
-    Problem where it cannot be run on the batch as it is."""
+    """Return one loss on the batch and on the changed one.
+
+    Raises Problem where it cannot be run on the batch as it is.
+    """
     resolved = resolve(scenario)
     before = explore(resolved, batch)
     refused, after = None, None
@@ -130,12 +132,12 @@ def _floor(e: Exploration, batch: Batch) -> float | None:
 
 
 def reads_only_scores(spec: LossSpec) -> bool:
-    """Whether moving the scores of the pairs moves all that the loss compares."""
+    """True if the scores of the pairs are all that the loss compares."""
     return spec.reads_scores and not spec.reads_vectors
 
 
 def changed_batch(batch: Batch, change: Change) -> Batch:
-    """The batch as it would be.
+    """Return the batch after the change.
 
     Raises:
         Problem: if there is no such change or no such pair, or nothing is left.
@@ -160,10 +162,10 @@ def changed_batch(batch: Batch, change: Change) -> Batch:
     elif change.kind == "duplicate":
         rows.append(rows[change.pair])
     else:
-        asks = int(change.by)
-        if asks != change.by or not 0 <= asks < len(batch):
+        query = int(change.by)
+        if query != change.by or not 0 <= query < len(batch):
             raise Problem("what_if_pair", pair=f"{change.by:g}", most=len(batch) - 1)
-        rows.append((asks, change.pair, min(labels)))
+        rows.append((query, change.pair, min(labels)))
     if not rows:
         raise Problem("no_pairs")
     return of_rows(batch, rows)
@@ -196,7 +198,8 @@ def of_rows(batch: Batch, rows: Sequence[tuple[int, int, float]]) -> Batch:
 
 
 def _taught(made: Batch, batch: Batch, rows: Sequence[tuple[int, int, float]]) -> Batch:
-    """With what the teacher gave these pairs; of a new pair there is nothing to be learnt."""
+    """Return the batch with the teacher's scores of these pairs; without them if there is a new
+    pair."""
     if batch.teacher is None or any(first != second for first, second, _ in rows):
         return made
     return dataclasses.replace(made, teacher=batch.teacher[[first for first, _, _ in rows]])

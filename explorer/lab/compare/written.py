@@ -2,7 +2,7 @@ r"""Two aligned formulas set as one, in LaTeX made of their operations.
 
 Each part is wrapped in \htmlData{ink=…, base=…, other=…}: its kind, and the step of either trace
 that it belongs to. A quantity that is used in several places, a mask and a choice of places stand
-under the name that their `Symbol` gives them; the former get a line of their own.
+under the name of their `Symbol`; the former get a line of their own.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from explorer.lab.compare.operations import (
 )
 from losses import Symbol
 
-# Written as what they are taken from.
+# Written as their operand.
 _SEEN_THROUGH = {SAME, "rows", "columns", "flatten", "transpose", "part", "diagonal"}
-# Which of all: the name of the step says more than how it was picked.
+# Choices: the name of the step says more than the choice.
 _NAMED = {"at", "gather", "diagonal", "part", "nonzero", "argmax", "argmin", "chunk", "roll"}
 
 
 def as_one_formula(
     sides: tuple[Expression, Expression], found: Alignment, kinds: Mapping[int, str]
 ) -> Iterator[str]:
-    """The line of the loss, then one for each quantity that is used in several places."""
+    """Yield the line of the loss, then one for each quantity that is used in several places."""
     page = Writer(sides, found, kinds)
     yield page.line(sides[0].root, sides[1].root)
     done = {id(side.root) for side in sides}
@@ -55,17 +55,18 @@ def as_one_formula(
             first, second = (one, two if fits else None)
             if two is not None and page.of[id(one)] == 1 and fits:
                 first, second = two, one
-        held = [node for node in (first, second) if node is not None and id(node) not in done]
-        done |= {id(node) for node in held}
-        if len(held) == 2 and page.is_one(*held):
-            if _is_made(held[0]):
-                yield page.line(*held)
+        nodes = [node for node in (first, second) if node is not None and id(node) not in done]
+        done |= {id(node) for node in nodes}
+        if len(nodes) == 2 and page.is_one(*nodes):
+            if _is_made(nodes[0]):
+                yield page.line(*nodes)
         else:
-            yield from (page.line(node, None) for node in held if _is_made(node))
+            yield from (page.line(node, None) for node in nodes if _is_made(node))
 
 
 def as_two_formulas(sides: tuple[Expression, Expression]) -> Iterator[str]:
-    """Each side by itself: the line of its loss, then one for each quantity of several places."""
+    """Yield each side by itself: the line of its loss, then one for each quantity of several
+    places."""
     page = Writer(sides, Alignment(), {})
     done: set[int] = set()
     for side in sides:
@@ -79,7 +80,7 @@ def as_two_formulas(sides: tuple[Expression, Expression]) -> Iterator[str]:
 
 
 class Writer:
-    """Writes pairs of nodes that were laid on each other, and nodes of one side."""
+    """Writer of pairs of nodes that were laid on each other, and of nodes of one side."""
 
     def __init__(
         self,
@@ -90,7 +91,7 @@ class Writer:
         self.sides, self.met, self.kinds = sides, found.met, kinds
         self.partner = {id(one): two for one, two in found.pairs}
         self.partner |= {id(two): one for one, two in found.pairs}
-        self.of: dict[int, int] = {}  # which side a node belongs to
+        self.of: dict[int, int] = {}  # side of a node
         self.uses: Counter[int] = Counter()
         for side, expression in enumerate(sides):
             for node in expression.nodes:
@@ -126,18 +127,18 @@ class Writer:
         return symbol.counted_by(letters[0]) if len(letters) == 1 else symbol.latex
 
     def inked(self, node: Node, text: str, ink: str = "") -> str:
-        """A part with its kind, or as one side's, and with the steps it belongs to."""
+        """Mark a part with its kind, or as one side's, and with the steps it belongs to."""
         two = self.partner.get(id(node))
         ink = ink or self.kinds.get(id(node)) or self.own_ink(node)
         both = (node, two) if self.of[id(node)] == 0 else (two, node)
-        said = [f"ink={ink}"]
+        data = [f"ink={ink}"]
         for name, one in zip(("base", "other"), both, strict=True):
             if one is not None and ink in ("shared", "parameter", name):
-                said.append(f"{name}={one.step if one.result is None else one.result}")
-        return rf"\htmlData{{{', '.join(said)}}}{{{text}}}"
+                data.append(f"{name}={one.step if one.result is None else one.result}")
+        return rf"\htmlData{{{', '.join(data)}}}{{{text}}}"
 
     def both_names(self, first: Node, second: Node, letters: Letters = ()) -> str:
-        """One name for both, or both names."""
+        """Write one name for both, or both names."""
         names = [self.name(node, letters) for node in (first, second)]
         if names[0] == names[1]:
             return self.inked(first, names[0], self.kinds.get(id(first), "shared"))
@@ -156,7 +157,7 @@ class Writer:
     def pair(
         self, first: Node, second: Node, letters: Letters, *, named: bool = True
     ) -> tuple[str, int]:
-        """What stands in one place on both sides: one thing, one around the other, or both."""
+        """Write two nodes of one place: one thing, one around the other, or both."""
         if self.of[id(first)] == 1:
             first, second = second, first
         how, inner = self.met.get((id(first), id(second)), ("instead", []))
@@ -173,10 +174,10 @@ class Writer:
             return self.out(first, dict(by_ids(inner)), letters)
         if how in ("first", "second") and not (named and self.by_name(outer)):
             return self.out(outer, dict(by_ids(inner)), letters, self.own_ink(outer))
-        # What one side is given and the other makes has the name of a quantity on both.
-        given = INPUT in (first.operation, second.operation)
-        one, _ = self.alone(first, letters, "base", named=named, given=given)
-        two, _ = self.alone(second, letters, "other", named=named, given=given)
+        # An input of one side that the other computes has the name of a quantity on both.
+        is_input = INPUT in (first.operation, second.operation)
+        one, _ = self.alone(first, letters, "base", named=named, is_input=is_input)
+        two, _ = self.alone(second, letters, "other", named=named, is_input=is_input)
         return rf"{one}\,{two}", SUM
 
     def two_parameters(self, first: Node, second: Node) -> str:
@@ -195,19 +196,19 @@ class Writer:
     # ---- One side
 
     def by_name(self, node: Node) -> bool:
-        """Whether a step stands in a formula under its name: a choice, or one used often."""
+        """True if a step stands in a formula under its name: a choice, or one used often."""
         if node.result is None or node.is_leaf:
             return False
         often = self.uses[id(node)] > 1 and not isinstance(node.value, int | float)
         return often or _is_choice(node) or node.operation in _NAMED or node.operation == "code"
 
     def alone(
-        self, node: Node, letters: Letters, ink: str, *, named: bool = True, given: bool = False
+        self, node: Node, letters: Letters, ink: str, *, named: bool = True, is_input: bool = False
     ) -> tuple[str, int]:
-        """A part that only one side has in this place."""
+        """Write a part that only one side has in this place."""
         if node.is_leaf:
             return self.leaf(node, letters, ink), WHOLE
-        if named and (self.by_name(node) or (given and self.symbol(node) is not None)):
+        if named and (self.by_name(node) or (is_input and self.symbol(node) is not None)):
             self.named.append((node, None) if self.of[id(node)] == 0 else (None, node))
             return self.inked(node, self.name(node, letters), ink), _level_of_name(node)
         return self.out(node, {}, letters, ink)
@@ -219,7 +220,7 @@ class Writer:
             return self.inked(node, _constant(node), ink)
         return self.inked(node, self.parameter_name(node), ink)
 
-    # ---- Operations: of a node, with what its operands were laid on
+    # ---- Operations: a node, with the partners of its operands
 
     def out(
         self, node: Node, over: Mapping[int, Node], letters: Letters, ink: str = ""
@@ -234,7 +235,7 @@ class Writer:
         return self.inked(node, text, ink), level
 
     def letters(self, node: Node) -> Letters:
-        """What counts the cells of a matrix: as the nearest step below says that has a symbol."""
+        """Return the indices of a matrix, by the nearest step below that has a symbol."""
         left, seen = [node], set()
         while left:
             one = left.pop(0)
@@ -251,7 +252,7 @@ class Writer:
 
 
 def _is_made(node: Node) -> bool:
-    """Whether a line of its own says more than the name does."""
+    """True if a line of its own says more than the name does."""
     return not node.is_leaf and node.operation not in {*_NAMED, "code"} and not _is_choice(node)
 
 

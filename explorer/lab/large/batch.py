@@ -28,7 +28,7 @@ from losses.ranking.angle import angle_scores
 # Rows that are raised to float64 together.
 AT_ONCE = 2**12
 
-# What a loss compares: a score of each pair, which is the cosine or AnglE's, or all vectors.
+# Inputs of a loss: a score of each pair, which is the cosine or AnglE's, or all vectors.
 LossInput = Literal["cosines", "angles", "vectors"]
 
 
@@ -67,7 +67,7 @@ class LargeBatch:
         found = threshold if threshold is not None else self.threshold
         ends = label_range or self.label_range
         if (found, ends) == (self.threshold, self.label_range):
-            return self  # with what was found out of it
+            return self  # with its cached properties
         return replace(self, threshold=found, label_range=ends)
 
     @cached_property
@@ -194,7 +194,7 @@ def angles(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     return np.concatenate(found) if found else np.zeros(0)
 
 
-# What opening a batch takes at most, in bytes a pair: measured at the largest batches of every loss
+# Memory of an open batch at most, in bytes a pair: measured at the largest batches of every loss
 # (192 … 382 without vectors, 2,556 and 19,831 with those of 64 and 384 dimensions), and beside its
 # pairs; of vectors that are drawn in bytes for each of their numbers, which are the pairs' own.
 TAKEN: Mapping[LossInput, int] = {"cosines": 400, "angles": 2_600, "vectors": 20_000}

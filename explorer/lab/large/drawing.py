@@ -239,7 +239,7 @@ def details(session: LargeSession) -> Details:
     """Return what takes another moment: counts over all terms, the heaviest ones, the histogram."""
     wrong, compared = session.violated
     seen = histogram(session.batch)
-    # In this order: the loss and its gradient are what the other figures wait for.
+    # Loss and gradient first: the other figures wait for them.
     loss, gradient = json_number(session.loss), json_number(session.gradient_norm)
     return Details(
         loss=loss,

@@ -15,7 +15,7 @@ from torch import Tensor
 from explorer.core.same_text import SameText
 
 # Rows whose cells are found together, and cells that are computed together: a cell takes two
-# vectors of its own, unless most of a row are wanted.
+# vectors of its own, unless most of a row are needed.
 ROWS, CELLS = 2**7, 2**13
 
 

@@ -17,7 +17,7 @@ from explorer.runtime.cache import cache_folder, digest, prune
 from explorer.runtime.device import all_cores
 from explorer.sources.encoders import Encoder
 
-# Pairs of one part: a few seconds of work at most are lost.
+# Pairs of one part: an interruption loses a few seconds of work at most.
 PART = 256
 
 

@@ -26,7 +26,7 @@ from losses import LOSSES
 
 FACETS = ("total", "share", "largest", "masked")
 SIDE, LEAST_SIDE, GUTTER = 560.0, 80.0, 76.0
-# Along an axis: names of labels, or of so many bands where there are more labels.
+# Along an axis: most names of labels, or bands where there are more labels.
 MAX_LABELS, BANDS = 24, 6
 RIDGE, TALLEST, RIDGES_WIDE = 46.0, 62.0, 620.0
 

@@ -31,7 +31,7 @@ from explorer.sources.reading_notes import ColumnsRead
 from explorer.sources.row_reader import RowReader
 from explorer.sources.tables import check_share
 
-# A first and a second sentence, the label, what a teacher gave the pair, the similarity.
+# A first and a second sentence, the label, the teacher's score, the similarity.
 Read = tuple[str, str, float, float, float]
 
 # Compared as `columns.plain_name` makes them.

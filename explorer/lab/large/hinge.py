@@ -21,9 +21,9 @@ from explorer.lab.large.tiles import Progress
 from explorer.runtime.device import all_cores
 from losses import pairwise_hinge
 
-# Chunks of the whole matrix whose sums are kept.
+# Chunks of the whole matrix whose sums are stored.
 MAX_CHUNKS = 2**11
-# A window of so few cells is compared one by one.
+# The largest window whose cells are compared one by one.
 SMALL_WINDOW_CELLS = 2**20
 
 
@@ -167,7 +167,7 @@ class Hinge(Summable[Chunked]):
         share = weight / max(found.total, 1e-300)
         return Blocks(rows, columns, total, share, largest, count, bounded)
 
-    # ---- What the page asks --------------------------------------------------------------------
+    # ---- Requests of the page --------------------------------------------------------------------
 
     def present(self, found: Chunked) -> int:
         """Number of terms."""

@@ -22,7 +22,7 @@ from explorer.lab.large.tiles import Progress
 from explorer.sources.encoders.embedded import is_embedded
 from losses import LOSSES, LossSpec
 
-# What a row of the map looks for, by what it is.
+# The target of a row of the map, by its kind.
 LOOKS_FOR = {"query": "key", "view": "class"}
 # Rows of vectors that are compared with all others at once.
 ROWS = 2**9

@@ -17,7 +17,7 @@ import numpy as np
 
 from explorer.lab.large.blocks import Window
 
-# The shortest segments that are kept: shorter ones are joined when they are asked for.
+# Length of the shortest stored segments; shorter ones are joined on request.
 SHORTEST = 16
 
 Add = Callable[[np.ndarray, np.ndarray], np.ndarray]

@@ -29,11 +29,11 @@ from losses.kernels.cells import logistic_weights_
 
 # How far apart scaled scores may lie: beyond, there would be too many nodes.
 MAX_SPREAD = 150.0
-# Pairs of the shortest chunks, and numbers that are kept of all of them.
+# Pairs of the shortest chunks, and numbers stored for all of them.
 SHORTEST, MAX_KEPT = 32, 2**23
 # Chunks of a group, whose sum is kept too.
 TOGETHER = 8
-# Cells that are worked on together, and a window of so few that it needs no nodes.
+# Cells that are computed together, and the largest window that needs no nodes.
 AT_ONCE, SMALL_WINDOW_CELLS = 2**21, 2**20
 
 Intervals = tuple[np.ndarray, np.ndarray]
@@ -381,7 +381,7 @@ class Smooth(Summable[Found]):
             weights[some] = differences.sigmoid_().mul_(there).sum(dim=(1, 2)).numpy()
         return weights
 
-    # ---- What the page asks --------------------------------------------------------------------
+    # ---- Requests of the page --------------------------------------------------------------------
 
     @property
     def is_known(self) -> bool:

@@ -17,7 +17,7 @@ import numpy as np
 from explorer.lab.large.blocks import Blocks, Window, log_sums
 from explorer.lab.large.segment_tree import GapSegments, Segments, SegmentTree
 
-# Of the integral for a logarithm: the step of log t, the least t, and what is no more worth adding.
+# The integral for a logarithm: the step of log t, the least t, the smallest part worth adding.
 STEP = 0.7
 STARTS_AT = 1e-3
 ENDS_AT = 1e-8

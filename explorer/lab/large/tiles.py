@@ -33,8 +33,8 @@ from losses.kernels.cells import logistic_terms
 
 # Strips that are worked on at the same time: each of them takes some 30 MB.
 MAX_WORKERS = 8
-# A window of so few cells is gone through anew. Of a larger matrix the sums of so many chunks each
-# way are kept, which larger windows are made of.
+# Largest window, in cells, that is computed again. The sums of a larger matrix's chunks, at most so
+# many each way, are stored, and larger windows made of them.
 SMALL_WINDOW_CELLS, MAX_CHUNKS = 2**20, 2**11
 
 Progress = Callable[[int, int], None]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from explorer.core.resolve import Resolved, resolve
 from explorer.core.scenario import TWINS, Data, Rules, Scenario
 from explorer.lab.compare.outcome import Side
-from explorer.lab.compare.sides import LEAST, MOST
+from explorer.lab.compare.sides import MAX_LOSSES, MIN_LOSSES
 from explorer.runtime.limits import EXPLORED_PAIRS, LARGE_PAIRS
 from explorer.runtime.numbers import typed
 from explorer.runtime.problem import Problem
@@ -250,8 +250,8 @@ def sides_of(name: str, losses: object) -> list[Side]:
     fit.
     """
     listed = _listed(name, losses)
-    if not LEAST <= len(listed) <= MOST:
-        raise Problem("compare_sides", count=len(listed), least=LEAST, most=MOST)
+    if not MIN_LOSSES <= len(listed) <= MAX_LOSSES:
+        raise Problem("compare_sides", count=len(listed), least=MIN_LOSSES, most=MAX_LOSSES)
     return [_side(f"{name}[{place}]", one) for place, one in enumerate(listed)]
 
 

@@ -11,7 +11,7 @@ from explorer.core.explore import seconds_for
 from explorer.core.scenario import Scenario
 from explorer.lab.compare import sides
 from explorer.lab.compare.outcome import Side
-from explorer.lab.compare.sides import Kept, compare
+from explorer.lab.compare.sides import ComparisonCache, compare
 from explorer.runtime import jobs
 from explorer.runtime.fair_queue import is_light
 from explorer.runtime.problem import Problem
@@ -41,7 +41,7 @@ def test_that_the_machine_was_busy_is_not_kept_of_a_side(monkeypatch):
     def busy(_seconds):
         raise Problem("busy_middling", about="again", count=1)
 
-    kept, asked = Kept(), (Scenario(), [Side("cosent"), Side("pairwise_hinge")])
+    kept, asked = ComparisonCache(), (Scenario(), [Side("cosent"), Side("pairwise_hinge")])
     with monkeypatch.context() as patched:
         patched.setattr(sides.jobs, "in_order", busy)
         with pytest.raises(Problem, match="already wait"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from explorer.lab.compare.sides import LEAST, MOST, USUAL
+from explorer.lab.compare.sides import MAX_LOSSES, MIN_LOSSES, USUAL
 from explorer.runtime.wire import Json
 from explorer.sources import textbook
 from explorer.web.pages.compare import requests
@@ -21,8 +21,8 @@ def page_data() -> Json:
     return {
         "table": compare_table(),
         "usual": list(USUAL),
-        "least": LEAST,
-        "most": MOST,
+        "least": MIN_LOSSES,
+        "most": MAX_LOSSES,
         "bars": BARS,
         "sections": SECTIONS,
         "questions": QUESTIONS,

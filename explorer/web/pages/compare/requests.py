@@ -16,7 +16,7 @@ from explorer.export.picture import describe_batch, one_step, sent_parameters
 from explorer.export.picture_data import BatchData, Looked
 from explorer.lab.compare.difference import Kind, ParameterPair, StepPair, difference, number_of
 from explorer.lab.compare.outcome import Between, GradientKind, Outcome, Sentence, Side
-from explorer.lab.compare.sides import LEAST, MOST, Comparison, Kept, compare
+from explorer.lab.compare.sides import MAX_LOSSES, MIN_LOSSES, Comparison, ComparisonCache, compare
 from explorer.runtime import jobs, validation
 from explorer.runtime.cache import Cache, digest
 from explorer.runtime.limits import KEPT_BATCHES
@@ -149,11 +149,11 @@ def _batch(found: Comparison, key: str) -> ComparedBatch:
 
 
 # What was found of the last batches, so that the sides that did not move are not computed again.
-_kept: Cache[Kept] = Cache(KEPT_BATCHES)
+_kept: Cache[ComparisonCache] = Cache(KEPT_BATCHES)
 
 
-def _kept_of(key: str) -> Kept:
-    return _kept.get(key) or _kept.put(key, Kept())
+def _kept_of(key: str) -> ComparisonCache:
+    return _kept.get(key) or _kept.put(key, ComparisonCache())
 
 
 class _View:
@@ -192,8 +192,8 @@ def sides_in(request: Json) -> list[Side]:
     listed = request.get("sides")
     if not isinstance(listed, list):
         raise misfit("sides", listed)
-    if not LEAST <= len(listed) <= MOST:
-        raise Problem("compare_sides", count=len(listed), least=LEAST, most=MOST)
+    if not MIN_LOSSES <= len(listed) <= MAX_LOSSES:
+        raise Problem("compare_sides", count=len(listed), least=MIN_LOSSES, most=MAX_LOSSES)
     return [_side_in(one, f"sides[{place}]") for place, one in enumerate(listed)]
 
 
@@ -211,7 +211,7 @@ _READERS: validation.Readers = {
 
 def _steps_in(request: Json) -> list[int | None]:
     listed = request.get("at", [])
-    if not isinstance(listed, list) or len(listed) > MOST:
+    if not isinstance(listed, list) or len(listed) > MAX_LOSSES:
         raise misfit("at", listed)
     steps = [validation.integer(one, f"at[{place}]") for place, one in enumerate(listed)]
     return [one if one >= 0 else None for one in steps]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from explorer.core.scenario import FACETS, ORDERS
 from explorer.lab.compare.batch_parts import WAYS
-from explorer.lab.compare.sides import LEAST, MOST
+from explorer.lab.compare.sides import MAX_LOSSES, MIN_LOSSES
 from explorer.lab.compare.what_if import KINDS
 from explorer.web.pages.explore.state import scenario_table
 from explorer.web.state import Entry, table
@@ -50,7 +50,7 @@ def compare_table() -> list[dict[str, object]]:
         Entry("change", "duplicate", "choice", choices=KINDS, link="change"),
         Entry("pair", 0, "whole", low=0, high=511, link="pair"),
         Entry("by", 0.2, "number", low=-10, high=10, link="by"),
-        Entry("sides", FIRST, "losses", low=LEAST, high=MOST, link="1"),
+        Entry("sides", FIRST, "losses", low=MIN_LOSSES, high=MAX_LOSSES, link="1"),
     ]
     own = table(
         found,

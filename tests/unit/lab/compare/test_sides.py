@@ -14,7 +14,7 @@ from explorer.core.batch import batch_of_scores, make_batch
 from explorer.core.explore import explore
 from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab.compare.outcome import Side
-from explorer.lab.compare.sides import MOST, compare, kendall
+from explorer.lab.compare.sides import MAX_LOSSES, compare, kendall
 from explorer.locale import LANGUAGES, catalogue
 from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs
@@ -52,9 +52,9 @@ def explored(scene, batch):
         return problem
 
 
-@pytest.mark.parametrize("begin", range(0, len(EVERY), MOST))
+@pytest.mark.parametrize("begin", range(0, len(EVERY), MAX_LOSSES))
 def test_every_loss_under_every_convention_is_the_exploration(begin):
-    sides = [*EVERY, Side("cosent")][begin : begin + MOST]
+    sides = [*EVERY, Side("cosent")][begin : begin + MAX_LOSSES]
     found = compare(RANDOM, sides)
     batch = make_batch(RANDOM.data, RANDOM.rules)
     assert found.batch is batch
@@ -330,7 +330,7 @@ def test_a_side_that_cannot_be_computed_says_why_and_the_others_stand():
     assert found.bars().values[1:] == (None,) * 5
 
 
-@pytest.mark.parametrize("count", [0, 1, MOST + 1, 50])
+@pytest.mark.parametrize("count", [0, 1, MAX_LOSSES + 1, 50])
 def test_too_few_and_too_many_are_refused(count):
     with pytest.raises(Problem, match="from 2 to 6"):
         compare(RANDOM, [Side("cosent")] * count)

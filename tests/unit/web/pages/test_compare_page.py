@@ -13,7 +13,7 @@ from explorer.core.scenario import Data, Rules, Scenario
 from explorer.lab.compare.collapsed import collapsing
 from explorer.lab.compare.mechanics import mechanics
 from explorer.lab.compare.outcome import Side
-from explorer.lab.compare.sides import Kept, compare
+from explorer.lab.compare.sides import ComparisonCache, compare
 from explorer.lab.compare.what_if import Change, what_if
 from explorer.lab.sweep import curves
 from explorer.locale import LANGUAGES, catalogue
@@ -130,7 +130,7 @@ def test_a_margin_of_five_keeps_every_triplet():
 
 
 def test_what_is_kept_is_what_would_be_computed():
-    kept, scenario = Kept(), Scenario()
+    kept, scenario = ComparisonCache(), Scenario()
     first = [Side("cosent"), Side("info_nce"), Side("list_net")]
     moved = [Side("info_nce"), Side("cosent", "", (("scale", 5.0),)), Side("cosent")]
     seen = []
@@ -143,7 +143,7 @@ def test_what_is_kept_is_what_would_be_computed():
 
 
 def test_values_that_are_equal_numbers_are_not_one_side():
-    kept = Kept()
+    kept = ComparisonCache()
     whole = compare(Scenario(), [Side("cosent", "", (("scale", 1),)), Side("info_nce")], kept=kept)
     odd = compare(Scenario(), [Side("cosent", "", (("scale", True),)), Side("info_nce")], kept=kept)
     assert whole.sides[0].stands
