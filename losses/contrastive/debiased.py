@@ -259,7 +259,7 @@ DEBIASED = LossSpec(
     title="Debiased contrastive",
     about="NT-Xent that takes a share of the negatives for positives.",
     steps={
-        "excess": "What is left of the negatives, over the own pair.",
+        "excess": "What is left of the negatives, over the positive pair.",
         "noise": "All negatives, summed in the exponential.",
     },
     group="in_batch",
@@ -285,7 +285,7 @@ HARD_WEIGHTED = LossSpec(
     title="Hard-weighted contrastive (HCL)",
     about="Debiased, and near negatives weigh more.",
     steps={
-        "excess": "What is left of the negatives, over the own pair.",
+        "excess": "What is left of the negatives, over the positive pair.",
         "noise": "The same, near negatives weighing more.",
     },
     group="in_batch",

@@ -256,7 +256,7 @@ DECOUPLED = LossSpec(
     function=decoupled,
     definition=decoupled_definition,
     title="Decoupled contrastive (DCL)",
-    about="InfoNCE without the own pair in its denominator.",
+    about="InfoNCE without the positive pair in its denominator.",
     steps={
         "partition": "All negatives, summed in the exponential.",
         "weights": "A pair that is near already is pulled less.",
@@ -313,7 +313,7 @@ DECOUPLED = LossSpec(
     floor_formula=r"\ln(K - 1) - \frac{K}{(K - 1)\tau}",
     references=("Yeh et al. 2022 (DCL)",),
     aliases=("DCL", "DCLW", "DCLLoss", "DCLWLoss", "Decoupled Contrastive Learning"),
-    note="The own pair does not stand in the denominator: a loss below 0 is normal.",
+    note="The positive pair does not stand in the denominator: a loss below 0 is normal.",
     conventions=(
         OF_LIGHTLY,
         replace(

@@ -438,7 +438,7 @@ INFO_NCE = LossSpec(
             logarithmic=True,
             on_value=0.1,
             former_off=1000.0,
-            label="masked from own + m",
+            label="drop negatives above positive + m",
         ),
         Parameter("hardness", 0.0, r"\alpha", 0.0, 20.0, 0.1, label="hardness"),
         Parameter("hardness_on", "in_batch", choices=HARDENED, label="hardness on"),
@@ -457,7 +457,7 @@ INFO_NCE = LossSpec(
             "by_all",
             choices=SEEN,
             without_owners="by_all",
-            label="hard negatives seen",
+            label="hard negatives each query sees",
         ),
     ),
     variants={
@@ -588,7 +588,7 @@ INFO_NCE = LossSpec(
         Convention(
             "sentence-transformers 6.2, four directions in one softmax (GTE)",
             {"directions": OF_ALL},
-            note="The own pair stands twice in this softmax, seen from either side, so that the "
+            note="The positive pair stands twice in this softmax, seen from either side, so the "
             "loss is never below ln 2.",
             peers=(
                 Peer(
@@ -602,7 +602,7 @@ INFO_NCE = LossSpec(
         Convention(
             "sentence-transformers 6.2, both directions in one softmax",
             {"directions": ",".join(BOTH_WAYS)},
-            note="The own pair stands twice in this softmax, seen from either side, so that the "
+            note="The positive pair stands twice in this softmax, seen from either side, so the "
             "loss is never below ln 2.",
         ),
         Convention(

@@ -132,9 +132,9 @@ MEGA_BATCH_MARGIN = LossSpec(
     function=mega_batch_margin,
     definition=mega_batch_margin_definition,
     title="Mega-batch margin",
-    about="A margin for the own key, and one for the nearest wrong key.",
+    about="A margin for the positive, and one for the nearest negative.",
     steps={
-        "own": "Cosine with the own key.",
+        "own": "Cosine with the positive.",
     },
     group="in_batch",
     formula=r"\frac1N \sum_i \Bigl([m^+ - \cos(q_i, k_i)]_+"

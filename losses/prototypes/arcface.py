@@ -237,7 +237,7 @@ ARCFACE = LossSpec(
             {},
             arcface_straight_definition,
             note="The same number with another gradient: arccos, + m and cos stand under no_grad, "
-            "so the own cosine is drawn with slope 1, and not with sin(θ + m) / sin θ.",
+            "so its own cosine is drawn with slope 1, and not with sin(θ + m) / sin θ.",
             former=("insightface arcface_torch (gradient straight through)",),
             peers=(Peer("deepinsight/insightface", "CombinedMarginLoss"),),
         ),

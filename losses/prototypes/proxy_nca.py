@@ -119,7 +119,7 @@ PROXY_NCA = LossSpec(
     title="Proxy-NCA",
     about="Each sentence nearer to its own prototype than to all the others.",
     steps={
-        "own": "Distance to the own prototype.",
+        "own": "Distance to its own prototype.",
     },
     group="prototypes",
     aliases=("ProxyNCA", "ProxyNCA++", "ProxyNCALoss"),
@@ -163,19 +163,19 @@ PROXY_NCA = LossSpec(
     floor_formula=r"\ln(C - 1) - \frac{2 s\, C}{C - 1}\ \text{or}\ "
     r"\ln\bigl(1 + (C - 1)\, e^{-\frac{2 s C}{C - 1}}\bigr)",
     references=("Movshovitz-Attias et al. 2017 (Proxy-NCA)", "Teh et al. 2020 (ProxyNCA++)"),
-    note="The own prototype does not stand in the denominator: a loss below 0 is normal, and it "
+    note="Its own prototype does not stand in the denominator: a loss below 0 is normal, and it "
     "falls on as far as the minimum.",
     conventions=(
         Convention(
             "pytorch-metric-learning 2.9 ProxyNCALoss (own prototype in the denominator)",
             {"include_own": True},
-            note="A softmax over all prototypes, the own one too, so that the loss stays above 0.",
+            note="A softmax over all prototypes, its own one too, so that the loss stays above 0.",
             peers=(Peer(METRIC_LEARNING, "ProxyNCALoss", PROTOTYPED),),
         ),
         Convention(
             "ProxyNCA++, euwern/proxynca_pp a8e2aa9 (temperature 1/9)",
             {"include_own": True, "scale": 9.0},
-            note="A softmax over all prototypes, the own one too, so that the loss stays above 0.",
+            note="A softmax over all prototypes, its own one too, so that the loss stays above 0.",
             former=("ProxyNCA++ (temperature 1/9)",),
             peers=(Peer("euwern/proxynca_pp", "ProxyNCA_prob"),),
         ),

@@ -426,7 +426,7 @@ def test_a_file_brings_a_guide(page: Page) -> None:
     expect(page.locator(PROBLEM)).to_contain_text("3 of 3 pairs lack a vector")
     with redrawn(page):
         page.click(f"{PROBLEM} [data-say='ui.without_guide']")
-    expect(page.get_by_text("Guide: the batch's own vectors, held still")).to_be_visible()
+    expect(page.get_by_text("Guide: the batch's own vectors, without gradient")).to_be_visible()
     # Columns of any name, of which one lacks a vector.
     content = "\n".join(map(json.dumps, rows)).encode()
     upload(page, "vectors.jsonl", content)

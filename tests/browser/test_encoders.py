@@ -80,7 +80,7 @@ def test_a_second_encoder_guides(page: Page, tmp_path: Path) -> None:
     expect(page.locator("#lp-guide")).to_be_hidden()
     with redrawn(page):
         page.select_option("#lp-loss", "gist")
-    expect(page.get_by_text("Guide: the batch's own vectors, held still")).to_be_visible()
+    expect(page.get_by_text("Guide: the batch's own vectors, without gradient")).to_be_visible()
     own = loss_shown(page)
     button(page, "ui.choose_guide").click()
     expect(page.locator("#lp-guide")).to_be_focused()

@@ -20,7 +20,7 @@ def refused(self, address, *_):
     raise AssertionError(f"connects to {address}")
 socket.socket.connect = socket.socket.connect_ex = refused
 from mkdocs.__main__ import cli
-cli(["build", "--strict", "--quiet", "--site-dir", sys.argv[1]])
+cli(["build", "--strict", "--site-dir", sys.argv[1]])
 """
 
 

@@ -125,7 +125,7 @@ def doctor_data(
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
 
-    Example:
+    Examples:
         >>> answer = doctor_data("cosent", ["a", "A ", "c"], ["b", "b", "d"], [1, 0, 0.5], batch=2)
         >>> [(one["name"], one["rows"]) for one in answer["findings"]]
         [('conflicting_labels', [1, 2])]

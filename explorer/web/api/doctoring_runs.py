@@ -105,7 +105,7 @@ def doctor_run(
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
 
-    Example:
+    Examples:
         >>> found = doctor_run(values=[2.0794] * 40, loss="info_nce", batch=8)
         >>> [finding["name"] for finding in found["findings"]], found["severe"]
         (['at_collapse', 'effective_candidates'], True)

@@ -156,7 +156,7 @@ def compute_loss(
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
 
-    Example:
+    Examples:
         >>> cats, sun = ["A cat sleeps.", "A cat sleeps."], ["A cat is asleep.", "The sun is hot."]
         >>> answer = compute_loss("cosent", cats, sun, scores=[1, 0], parameters={"scale": 20})
         >>> answer["ordered_pairs"], answer["violated_pairs"], answer["labels"]
@@ -209,7 +209,7 @@ def loss_from_scores(
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
 
-    Example:
+    Examples:
         >>> answer = loss_from_scores("cosent", [0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1])
         >>> round(answer["loss"], 12), answer["ordered_pairs"], answer["collapse_value"]
         (7.919774e-06, 4, 1.6094379124341003)
@@ -287,7 +287,7 @@ def trace_loss(
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
 
-    Example:
+    Examples:
         >>> answer = trace_loss("cosent", ["a", "c"], ["b", "d"], [0, 1], similarities=[0.5, 0.25])
         >>> [step["name"] for step in answer["steps"]]
         ['scores', 'labels', 'scaled', 'differences', 'ordered', 'terms', 'loss']
@@ -382,7 +382,7 @@ def compare_losses(
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
 
-    Example:
+    Examples:
         >>> sides = [{"loss": "cosent"}, {"loss": "cosent", "parameters": {"scale": 5}}]
         >>> found = compare_losses(sides, ["a", "c"], ["b", "d"], [0, 1], similarities=[0.5, 0.4])
         >>> [round(one["loss"], 4) for one in found["losses"]]
@@ -466,7 +466,7 @@ def explain_loss_value(
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
 
-    Example:
+    Examples:
         >>> answer = explain_loss_value(5.545, "siglip")
         >>> answer["findings"][0]["kinds"], answer["findings"][0]["losses"][0]["counts"]
         (['collapse'], {'batch': 8})
@@ -555,7 +555,7 @@ def figure(
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
 
-    Example:
+    Examples:
         >>> pairs = {"sentences1": ["a", "c"], "sentences2": ["b", "d"], "scores": [0, 1]}
         >>> found = figure(loss="cosent", **pairs)
         >>> found["svg"][:4], found["step"]
@@ -622,7 +622,7 @@ def list_losses() -> list[ListedLoss]:
         says why; collapse_formula, the loss if all embeddings were equal, and
         floor_formula, the least value it can reach, each null where it has none.
 
-    Example:
+    Examples:
         >>> [loss["title"] for loss in list_losses() if loss["name"] == "cosent"]
         ['CoSENT']
     """

@@ -66,7 +66,7 @@ def doctor_pasted(
     Raises:
         Problem: with a sentence that says which input cannot be used, and what can.
 
-    Example:
+    Examples:
         >>> answer = doctor_pasted("{'loss': 0.6925, 'epoch': 0.1}", "info_nce", batch=2)
         >>> answer["kind"], answer["explained"]["standing"]["place"]
         ('numbers', 'collapse')

@@ -87,3 +87,15 @@ def test_what_nothing_produces_is_said_and_examples_are_one_press_away(doctor: P
     rows = doctor.locator(".lp-compared tbody tr")
     assert rows.count() > 1
     assert "2.079" in rows.first.inner_text()
+
+
+def test_as_many_answers_are_counted_as_are_shown_and_folded(doctor: Page) -> None:
+    doctor.fill("#lp-doctor-value", "0.693")
+    about = doctor.locator(f"{MAIN} .lp-about")
+    expect(about).to_contain_text("explanations fit")
+    # A sign such as that of DPO is one of them, the last one.
+    cards = doctor.locator(FINDINGS)
+    expect(about).to_have_text(f"{cards.count()} explanations fit. The likeliest:")
+    expect(doctor.get_by_text(f"{cards.count() - 1} other explanations")).to_be_visible()
+    expect(cards.first).to_contain_text("Binary cross-entropy is 0.693147")
+    expect(cards.last).to_contain_text("DPO")

@@ -104,7 +104,7 @@ def test_a_class_whose_name_another_library_has_asks_which_is_meant():
         with pytest.raises(AmbiguousLoss, match=", ".join([*losses, nearest])):
             loss_called(name)
         akin = {one["name"]: one["akin"] for one in list_losses()}[nearest]
-        assert any(one["name"] == name and "another loss of that name" in one["about"]
+        assert any(one["name"] == name and "is another loss" in one["about"]
                    for one in akin)  # fmt: skip
 
 

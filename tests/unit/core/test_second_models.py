@@ -102,7 +102,7 @@ def test_a_guide_is_told_in_the_caption():
     own = " ".join(caption(seen(Data(example="twins"))))
     named = " ".join(caption(seen(dataclasses.replace(TWINS, guide=EMBEDDED))))
     drawn = " ".join(caption(seen(Data(source="random", random=RandomBatch(guide=0.8)))))
-    assert "Guide: the batch's own vectors, held still" in own
+    assert "Guide: the batch's own vectors, without gradient" in own
     assert f"Guide: {EMBEDDED}" in named
     assert "Guide: drawn, cosine follows the right label by 0.8" in drawn
     assert "Guide" not in " ".join(caption(seen(TWINS, "info_nce")))

@@ -332,3 +332,31 @@ def test_a_control_that_is_named_is_called_so(language):
         if quoted.strip(" ,.，。…") not in names | QUOTED
     }
     assert not unknown
+
+
+# In Chinese a thing has one name: of each English word, and what else it was or may be called.
+ONE_NAME = {
+    "minimum": ("最小值", "下限"),
+    "at collapse": ("坍缩", "坍塌|塌缩"),
+    "hinge": ("合页", "铰链"),
+    "convention": ("实现版本", "约定"),
+    "batch size": ("批", "批大小|批量大小"),
+    "hard negative": ("难负例", "难负样本|困难负例"),
+    "held-out": ("留出", "验证集"),
+    "violated": ("排反", "违反"),
+}
+
+
+@pytest.mark.parametrize("english", ONE_NAME)
+def test_in_chinese_a_thing_has_one_name(english):
+    name, others = ONE_NAME[english]
+    named = {
+        key: catalogue("zh")[key]
+        for key, text in catalogue("en").items()
+        # Not in a name of code, in a placeholder or in a citation.
+        if re.search(rf"\b{english}s?\b", re.sub(r"\{[^}]*\}|\S*[_=@]\S*|\".*?\"", "", text), re.I)
+        if not key.startswith("cite.")
+    }
+    assert named
+    assert not {key: text for key, text in named.items() if re.search(others, text)}
+    assert not {key: text for key, text in named.items() if name not in text}

@@ -153,7 +153,7 @@ BAD = {
     "too few rows": (
         "doctor_data",
         {"hub": "sentence-transformers/stsb", "rows": 1},
-        "1 rows were asked for; from 10 to 1\u202f048\u202f576",
+        "1 rows are too many or too few: choose 10 to 1\u202f048\u202f576 rows",
     ),
     "classes for an encoder": (
         "doctor_data",

@@ -133,8 +133,8 @@ def test_a_name_that_a_class_of_a_library_only_lengthens_is_the_loss():
     [
         ("5", "is the default of: sentence-transformers 6.2 TripletLoss (given triplets)"),
         ("1", "is the default of: torch 2.13 TripletMarginLoss (given triplets)"),
-        (".5", "No library that is known here has a margin of 0.5 by default"),
-        (".2", "No library that is known here has a margin of 0.2 by default"),
+        (".5", "No library we know uses a margin of 0.5 by default"),
+        (".2", "No library we know uses a margin of 0.2 by default"),
         (".05", "is the default of: pytorch-metric-learning 2.9 TripletMarginLoss; "),
     ],
 )

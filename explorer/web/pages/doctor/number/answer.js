@@ -16,11 +16,12 @@ const MOST_COMPARED = 6;
 export function Answer({ channel }) {
   const { found, explained } = channel;
   if (!found || !explained) return null;
-  const [first, ...others] = answersOf(found);
+  const answers = answersOf(found);
+  const [first, ...others] = answers;
   return h(
     "div",
     null,
-    h("p.lp-about", { "aria-live": "polite" }, aboutOf(channel)),
+    h("p.lp-about", { "aria-live": "polite" }, aboutOf(channel, answers.length)),
     h("ol.lp-findings", { class: found.fits ? "lp-answer" : undefined }, first),
     others.length
       ? h(
@@ -33,12 +34,15 @@ export function Answer({ channel }) {
   );
 }
 
-/** @param {import("../state.js").DoctorPage} channel */
-function aboutOf({ found, isExample, explained }) {
+/**
+ * @param {import("../state.js").DoctorPage} channel
+ * @param {number} count of the answers, the folded ones too
+ */
+function aboutOf({ found, isExample, explained }, count) {
   if (!found || !explained) return "";
   const { value, loss } = explained;
   if (isExample) return say("doctor.example_shown", { value, loss: titleOf(loss) });
-  return found.fits ? say("doctor.may_be", { count: found.findings.length }) : found.none;
+  return found.fits ? say("doctor.may_be", { count }) : found.none;
 }
 
 /**
