@@ -155,11 +155,6 @@ BAD = {
         {"hub": "sentence-transformers/stsb", "rows": 1},
         "1 rows are too many or too few: choose 10 to 1\u202f048\u202f576 rows",
     ),
-    "classes for an encoder": (
-        "doctor_data",
-        {"table": "text,class\na,x\nb,y\n", "encoder": "all-MiniLM-L6-v2"},
-        "This is a table of texts with classes;",
-    ),
     "no such language": (
         "doctor_data",
         PAIRS | {"language": "fr"},
@@ -178,7 +173,7 @@ BAD = {
     "no format": (
         "figure",
         PAIRS | {"format": "gif"},
-        "format is “'gif'”; choose one of svg, png.",
+        "format is “'gif'”; choose one of svg, png, pdf.",
     ),
     "no scene": ("figure", {"scene": "#1.not-a-link"}, "This link is incomplete or damaged"),
     "another door's link": (
