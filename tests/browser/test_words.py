@@ -123,6 +123,7 @@ NAMES = {
         "Arrow",
         "SVG",
         "PNG",
+        "PDF",
         "MB",
         "ms",
     ),
