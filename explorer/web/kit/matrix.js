@@ -41,12 +41,13 @@ import { language, say } from "./words.js";
 
 /**
  * `words` are the keys of what layers, scales and orders are called. `around`: see AROUND. `tools` stand at the end
- * of the line with the title. `speak` is what a screen reader says of a cell that is walked to.
+ * of the line with the title. `speak` is what a screen reader says of a cell that is walked to. Without `hasBar`,
+ * layer and order are chosen elsewhere.
  * @typedef {{ layers: string[], orders: string[],
  *   words: { layer: (name: string) => string, scale: (name: string) => string, order: (name: string) => string,
  *     sorted: string },
  *   orderId?: string | null, around?: (isPresenting: boolean) => number, tools?: HTMLElement | null,
- *   speak: (cell: Cell) => string }} Options
+ *   hasBar?: boolean, speak: (cell: Cell) => string }} Options
  */
 
 /** @typedef {["layer", string] | ["order", string] | ["point", Cell | null] | ["pick", Cell | null]} Told */
@@ -79,7 +80,7 @@ export class Matrix {
     this.kept = { of: "", range: [0, 0] }; // the range of colours of a step
     this.drawnAs = { step: "", shape: "", masked: false }; // what the picture before showed
     this.seen = { shape: "", top: 0, left: 0, rows: 1, columns: 1 }; // the part in view, in cells
-    const { orders, words, orderId = null, tools = null } = options;
+    const { orders, words, orderId = null, tools = null, hasBar = true } = options;
     this.order = h(
       "select",
       { id: orderId, onchange: () => this.emit("order", this.order.value) },
@@ -107,7 +108,8 @@ export class Matrix {
     this.scale = new Measured();
     this.frame = this.#frame();
     const { element, tabList, canvas } = this.frame;
-    root.append(h("div.lp-bar", {}, tabList, this.sorting), this.head, element, this.note, this.table, this.spoken);
+    if (hasBar) root.append(h("div.lp-bar", {}, tabList, this.sorting));
+    root.append(this.head, element, this.note, this.table, this.spoken);
     canvas.addEventListener("keydown", (event) => this.#key(event));
     this.room = roomOf(element, () => this.draw());
   }

@@ -71,14 +71,14 @@ function placeOf({ shown }, items) {
 
 class PictureView {
   /**
-   * `beside` is where the card of a cell stands; by default that is below the matrix. `around` and `tools`: see
-   * the matrix.
+   * `beside` is where the card of a cell stands; by default that is below the matrix. `around`, `tools` and
+   * `hasBar`: see the matrix.
    * @param {HTMLElement} root
    * @param {{ orderId?: string | null, beside?: HTMLElement | null,
-   *   around?: (isPresenting: boolean) => number, tools?: HTMLElement | null }} options
+   *   around?: (isPresenting: boolean) => number, tools?: HTMLElement | null, hasBar?: boolean }} options
    * @param {(...told: Told) => void} emit
    */
-  constructor(root, { orderId = null, beside = null, around, tools = null }, emit) {
+  constructor(root, { orderId = null, beside = null, around, tools = null, hasBar = true }, emit) {
     this.emit = emit;
     /** @type {PictureState} */
     this.state = {
@@ -98,7 +98,7 @@ class PictureView {
     this.lone = h("div.lp-lone", { hidden: true });
     /** @param {Cell} place */
     const speak = (place) => (this.step ? cellWords(this.step, ...place) : "");
-    const options = { layers: FACETS, orders: ORDERS, words: WORDS, orderId, around, tools, speak };
+    const options = { layers: FACETS, orders: ORDERS, words: WORDS, orderId, around, tools, hasBar, speak };
     this.cells = new Matrix(root, options, (...told) => this.#hear(...told));
     this.card = cellCard((...told) => {
       if (told[0] === "lead") this.#lead(told[1]);

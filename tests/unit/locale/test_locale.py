@@ -101,6 +101,7 @@ NO_WORDS = {
     "Tab",
     "Plotly",
     "middle right",
+    "top center",
     "Zoom",
     "Pan",
     "Reset axes",

@@ -18,7 +18,7 @@ import { colourOf, letterOf, nameOf } from "./legend.js";
 const HEAD = 20; // pixels of the line above a strip
 const GAP = 8;
 /** @param {number} count of strips; pixels of the largest bar */
-const reachOf = (count) => (count <= 3 ? 52 : count === 4 ? 36 : 26);
+const reachOf = (count) => (count <= 3 ? 72 : count === 4 ? 50 : 34);
 /** @param {number} count */
 const stripHeight = (count) => HEAD + 2 * reachOf(count) + GAP;
 const LEAST_WIDTH = 160;
@@ -40,21 +40,13 @@ export function Gradients({ channel }) {
     h(Strips, { channel, pairs, strips: stripsOf(channel, values, pairs), bars }),
     h(Reading, { channel, plain }),
     h(
-      "div.lp-bar.lp-tools",
+      "div.lp-tools",
       null,
-      h(Select, {
-        name: say("ui.sorted_by"),
-        inline: true,
-        id: "lp-bars-order",
-        value: order,
-        options: pageData.compare.bars.map((name) => [name, say(`compare.bars.${name}`)]),
-        change: (name) => channel.set({ bars: name }),
-      }),
-      h(Checkbox, {
-        name: say("compare.equalised"),
-        checked: isEqual,
-        change: (on) => channel.set({ equalised: on }),
-      }),
+      h(
+        Notes,
+        { notes: [say("compare.bars_hint"), say(`compare.gradient.${compared.gradient}`), note] },
+        h(BarChoices, { channel, order, isEqual }),
+      ),
       h(Downloads, {
         channel,
         name: "gradients",
@@ -62,9 +54,34 @@ export function Gradients({ channel }) {
         csv: () => csvOf(channel, plain, pairs),
       }),
     ),
-    h(Notes, { notes: [say("compare.bars_hint"), say(`compare.gradient.${compared.gradient}`), note] }),
   );
 }
+
+/**
+ * How the bars are sorted, and whether each loss has its own scale.
+ * @param {{ channel: ComparePage, order: string, isEqual: boolean }} properties
+ */
+const BarChoices = ({ channel, order, isEqual }) =>
+  h(
+    "div.lp-bar",
+    null,
+    h(Select, {
+      name: say("ui.sorted_by"),
+      inline: true,
+      id: "lp-bars-order",
+      value: order,
+      options: pageData.compare.bars.map((name) => [
+        name,
+        say(`compare.bars.${name}`, { letter: letterOf(channel.pair[0]) }),
+      ]),
+      change: (name) => channel.set({ bars: name }),
+    }),
+    h(Checkbox, {
+      name: say("compare.equalised"),
+      checked: isEqual,
+      change: (on) => channel.set({ equalised: on }),
+    }),
+  );
 
 /**
  * @param {ComparePage} channel

@@ -2,7 +2,7 @@
 import { Fold } from "../../kit/components.js";
 import { group, h } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
-import { Named } from "./legend.js";
+import { letterOf, Named } from "./legend.js";
 import { Table } from "./table.js";
 
 /** @typedef {import("../../wire").FormulaLine} Line */
@@ -37,10 +37,11 @@ const Lines = ({ channel, lines }) =>
 /** @param {{ channel: import("./state.js").ComparePage, line: Line }} properties */
 function Row({ channel, line: { kind, base_text, other_text, base_step, other_step } }) {
   const [base, other] = channel.between;
+  const letter = letterOf(kind === "other" ? other : base);
   return h(
     `tr.lp-ink-row-${kind}`,
     null,
-    h("td.lp-ink-sign", { title: say(`compare.ink.line.${kind}`) }, SIGNS[kind]),
+    h("td.lp-ink-sign", { title: say(`compare.ink.line.${kind}`, { letter }) }, SIGNS[kind]),
     h(Code, { channel, place: base, text: base_text, step: base_step }),
     h(Code, { channel, place: other, text: other_text, step: other_step }),
   );

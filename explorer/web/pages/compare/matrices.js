@@ -1,4 +1,5 @@
 // The chosen step of every loss as a matrix, side by side: a cell that is pointed at in one is marked in all.
+import { Select, Tabs } from "../../kit/components.js";
 import { figureLook } from "../../kit/figure_choices.js";
 import { saved } from "../../kit/files.js";
 import { pictureView } from "../../kit/picture.js";
@@ -12,20 +13,53 @@ import { Named, nameOf } from "./legend.js";
 /** @typedef {import("./state.js").ComparePage} ComparePage */
 /** @typedef {{ channel: ComparePage, place: number, looked: import("../../wire").Looked }} Panel */
 
+const ORDERS = ["label", "score", "entry"];
+
 /** @param {{ channel: ComparePage }} properties */
 export function Matrices({ channel }) {
   channel.observe("compared", "state");
+  const steps = channel.compared?.sides.map(({ looked }) => looked) ?? [];
+  const { facet, order } = channel.store.state;
+  const having = facetsOf(steps);
+  const shown = having.includes(facet) ? facet : having[0];
   return group(
     h(
+      "div.lp-bar",
+      null,
+      h(Tabs, {
+        id: "lp-compare-facet",
+        label: say("compare.matrices"),
+        names: having,
+        chosen: shown,
+        title: (name) => say(`facet.${name}`),
+        choose: (name) => channel.set({ facet: name }),
+      }),
+      h(Select, {
+        name: say("ui.sorted_by"),
+        inline: true,
+        id: "lp-compare-order",
+        value: order,
+        options: ORDERS.map((name) => [name, say(`order.${name}`)]),
+        change: (name) => channel.set({ order: name }),
+      }),
+    ),
+    h(
       "div.lp-matrices",
-      { "data-count": channel.comparedSides.length },
-      channel.compared?.sides.map(({ looked }, place) =>
-        looked ? h(MatrixPanel, { key: place, channel, place, looked }) : null,
-      ),
+      { role: "tabpanel", id: "lp-compare-facet-panel", "aria-labelledby": `lp-compare-facet-${shown}` },
+      steps.map((looked, place) => (looked ? h(MatrixPanel, { key: place, channel, place, looked }) : null)),
     ),
     h("p.lp-note", null, say("compare.matrices.about")),
   );
 }
+
+/**
+ * What the cells of any of these steps can show; of a step that has it not, its value is shown.
+ * @param {(import("../../wire").Looked | null)[]} steps
+ */
+const facetsOf = (steps) =>
+  /** @type {const} */ (["value", "mask", "weight", "gradient"]).filter(
+    (name) => name === "value" || steps.some((looked) => looked?.shown[name]),
+  );
 
 /** @param {Panel} properties */
 const MatrixPanel = ({ channel, place, looked }) =>
@@ -78,7 +112,7 @@ function Matrix({ channel, place, looked }) {
   const looks = `${facet} ${order} ${isDark()}`;
   return hosted({
     make: (root) => {
-      const view = pictureView(root, {}, (...message) => hear(channel, place, message));
+      const view = pictureView(root, { hasBar: false }, (...message) => hear(channel, place, message));
       return { view, content: /** @type {unknown[]} */ ([]), looks };
     },
     update: (made) => {
@@ -99,10 +133,8 @@ function Matrix({ channel, place, looked }) {
 function hear(channel, place, message) {
   if (message[0] === "point") channel.point(message[1], message[2], message[3]);
   if (message[0] !== "view") return;
-  const { step, facet, order } = message[1];
+  const { step } = message[1];
   if (step !== undefined) channel.lookAt([[place, step]]);
-  if (facet) channel.set({ facet });
-  if (order) channel.set({ order });
 }
 
 /**

@@ -57,7 +57,7 @@ function Found({ channel, answer, found, sides }) {
   return group(
     answer.by_cosines ? h("p.lp-note", null, say("compare.vary.by_cosines")) : null,
     h(
-      "div.lp-vary-panels",
+      "div.lp-vary-panels.lp-vary-small",
       null,
       ways.map((way, place) =>
         way

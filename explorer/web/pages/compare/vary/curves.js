@@ -1,4 +1,4 @@
-// Curves of several losses over one axis, each with its letter at its end.
+// Curves of several losses over one axis, each with its letter.
 import { heightsOf } from "../../../kit/axis.js";
 import { themeColour } from "../../../kit/colours.js";
 import { show } from "../../../kit/numbers.js";
@@ -10,8 +10,9 @@ import { letterOf } from "../legend.js";
 /** @typedef {import("../../../kit/types").Span} Span */
 
 /**
- * A curve of the loss at `place`; `limit` is a line that it tends to, `between` the two edges it lies in.
- * @typedef {{ place: number, x: number[], y: ArrayLike<number>, limit?: number | null,
+ * A curve of the loss at `place`, with a dot and its letter at the `present` one of its points, or the letter at its
+ * end; `limit` is a line that it tends to, `between` the two edges it lies in.
+ * @typedef {{ place: number, x: number[], y: ArrayLike<number>, present?: number, limit?: number | null,
  *   between?: ArrayLike<number>[] | null }} Curve
  */
 
@@ -21,22 +22,23 @@ import { letterOf } from "../legend.js";
  *   bands?: { colour: string, x?: Span, y?: Span }[], also?: number[] }} Shown
  */
 
-const MARGINS = { l: 46, r: 26, t: 10, b: 26 };
-const HEIGHT = 178;
+const MARGINS = { l: 46, r: 26, t: 18, b: 26 };
+const HEIGHT = 220;
 const FILE_WIDTH = 420; // pixels of a panel in a file
 const DASHES = ["solid", "dash", "dot", "longdashdot", "6px,3px", "2px,4px"];
 
 /** @typedef {ReturnType<typeof curveChart>} CurveChart */
 
 /**
- * The traces of a curve: the band it lies in, the line it tends to, itself with its letter at its end.
+ * The traces of a curve: the band it lies in, the line it tends to, itself with its letter, its dot.
  * @param {Curve} curve
  */
-function tracesOf({ place, x, y, limit = null, between }) {
+function tracesOf({ place, x, y, present = -1, limit = null, between }) {
   const colour = themeColour(`side-${place + 1}`);
   const quiet = { type: "scatter", mode: "lines", hoverinfo: "skip" };
   const heights = Array.from(y);
-  const last = heights.findLastIndex(Number.isFinite);
+  const isDotted = Number.isFinite(heights[present]);
+  const lettered = isDotted ? present : heights.findLastIndex(Number.isFinite);
   const edges = (between ?? []).map((edge, i) => ({
     ...quiet,
     x,
@@ -55,13 +57,15 @@ function tracesOf({ place, x, y, limit = null, between }) {
     x,
     y: heights,
     line: { color: colour, width: 2.2, dash: DASHES[place] },
-    text: heights.map((_y, i) => (i === last ? letterOf(place) : "")),
-    textposition: "middle right",
+    text: heights.map((_y, i) => (i === lettered ? letterOf(place) : "")),
+    textposition: isDotted ? "top center" : "middle right",
     textfont: { color: colour, size: 12 },
     cliponaxis: false,
     hovertemplate: "%{y:.3~g}",
   };
-  return [...edges, ...limitLine, curve];
+  const dot = { type: "scatter", mode: "markers", hoverinfo: "skip", cliponaxis: false, x: [x[present]] };
+  const dots = isDotted ? [{ ...dot, y: [heights[present]], marker: { color: colour, size: 8 } }] : [];
+  return [...edges, ...limitLine, curve, ...dots];
 }
 
 /** @param {Shown} shown */
@@ -107,7 +111,7 @@ function curveChart(root, hear) {
   root.append(chart.box);
   return {
     /**
-     * Draw what is new, and mark the value where the first curve is read.
+     * Draw what is new, and mark the value where the curves are read.
      * @param {Shown} next
      * @param {string} label
      * @param {number | null} at

@@ -135,9 +135,10 @@ function lineOf(place, along, swept) {
 /**
  * @param {Found} found
  * @param {Panel} panel
+ * @param {number[]} present the place of the present value of each line
  * @returns {import("./curves.js").Shown}
  */
-function shownOf({ lines, span, logarithmic }, { name, ...options }) {
+function shownOf({ lines, span, logarithmic }, { name, ...options }, present) {
   const having = lines.filter(({ heights }) => heights[name]);
   const isBanded = name === "gradient" && having.some(({ swept }) => swept.within);
   const advised = name === "loss" || name === "gradient" ? having.find(({ swept }) => swept.advised) : undefined;
@@ -147,14 +148,18 @@ function shownOf({ lines, span, logarithmic }, { name, ...options }) {
     axis: { span, logarithmic },
     also: isBanded ? BAND : [],
     bands: [...advisedBand, ...(isBanded ? [{ y: BAND, colour: "floor" }] : [])],
-    curves: having.map(({ place, x, heights, swept, between }) => ({
-      place,
-      x,
-      y: heights[name] ?? [],
-      ...(name === "over_scale" ? { limit: swept.limit === null ? null : read(swept.limit), between } : {}),
+    curves: having.map((line) => ({
+      place: line.place,
+      x: line.x,
+      y: line.heights[name] ?? [],
+      present: present[lines.indexOf(line)],
+      ...(name === "over_scale" ? { limit: limitOf(line), between: line.between } : {}),
     })),
   };
 }
+
+/** @param {Line} line */
+const limitOf = ({ swept: { limit } }) => (limit === null ? null : read(limit));
 
 /**
  * The advised range of a loss's parameter, on the axis.
@@ -173,16 +178,19 @@ function FoundCurves({ channel, answer, sides, found }) {
   const [reached, reach] = useState(/** @type {number | null} */ (null)); // by the pointer
   const charts = useRef(new Map()).current;
   const { lines, span } = found;
+  const present = lines.map((line) => placeOf(channel, sides, found, line, null));
   const panels = useMemo(
     () =>
-      PANELS.map((panel) => ({ ...panel, shown: shownOf(found, panel) })).filter(({ shown }) => shown.curves.length),
-    [found],
+      PANELS.map((panel) => ({ ...panel, shown: shownOf(found, panel, present) })).filter(
+        ({ shown }) => shown.curves.length,
+      ),
+    [found, String(present)],
   );
   // Without a chosen value, each loss is read at its present one.
   const at = reached ?? (chosen === null ? null : Math.max(span[0], Math.min(span[1], chosen)));
   /** @param {Line} line */
   const placeIn = (line) => placeOf(channel, sides, found, line, at);
-  const marked = lines.length ? lines[0].x[placeIn(lines[0])] : null;
+  const first = lines.length ? lines[0].x[placeIn(lines[0])] : span[0];
   const name = axisName(found);
   /** @param {number | null} value */
   function setAll(value) {
@@ -199,7 +207,7 @@ function FoundCurves({ channel, answer, sides, found }) {
           key: of,
           title: say(`compare.vary.${of}`),
           shown,
-          at: marked,
+          at: at === null ? null : first,
           write,
           charts,
           hear: (what, value) => (what === "press" ? setAll(value) : reach(value)),
@@ -210,7 +218,7 @@ function FoundCurves({ channel, answer, sides, found }) {
       Scrub,
       {
         label: name,
-        share: shareOf(found, at ?? marked ?? span[0]),
+        share: shareOf(found, at ?? first),
         steps: STEPS,
         disabled: !lines.length,
         words: at === null ? say("compare.vary.now") : say("compare.vary.at", { name, value: show(at, 3) }),
