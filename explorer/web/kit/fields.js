@@ -20,6 +20,28 @@ function short(v) {
 }
 
 /**
+ * The scale of a slider: values ↔ places on the track, from 0 to 1, and a value rounded to the step or, on a
+ * logarithmic track, to a few digits.
+ * @param {{ low: number, high: number, step: number, whole?: boolean, logarithmic?: boolean }} options
+ */
+function trackScale({ low, high, step, whole, logarithmic }) {
+  const from = Math.max(low, logarithmic ? 1e-6 : low);
+  return {
+    /** @param {number} v */
+    toTrack: (v) =>
+      logarithmic ? Math.log(Math.max(v, from) / from) / Math.log(high / from) : (v - low) / (high - low),
+    /** @param {number} t */
+    ofTrack: (t) => (logarithmic ? from * (high / from) ** t : low + t * (high - low)),
+    /** @param {number} v */
+    tidy(v) {
+      const rounded = logarithmic ? Number(v.toPrecision(whole ? 2 : 3)) : Math.round(v / step) * step;
+      const exact = whole ? Math.round(rounded) : rounded;
+      return Number(Math.min(high, Math.max(low, exact)).toPrecision(7));
+    },
+  };
+}
+
+/**
  * A number that slides and can be typed: range for the hand, box for the exact value. Its name
  * is a `label`, or the words of a `key`, which follow the language. A `whole` number has no
  * fraction. A `toggle` stands before the name.
@@ -28,19 +50,8 @@ function short(v) {
  *   toggle?: HTMLInputElement }} options
  */
 export function slider(options) {
-  const { label, key, formula, low, high, step, whole, logarithmic, initial, change, name, toggle } = options;
-  const from = Math.max(low, logarithmic ? 1e-6 : low);
-  /** @param {number} v */
-  const toTrack = (v) =>
-    logarithmic ? Math.log(Math.max(v, from) / from) / Math.log(high / from) : (v - low) / (high - low);
-  /** @param {number} t */
-  const ofTrack = (t) => (logarithmic ? from * (high / from) ** t : low + t * (high - low));
-  /** @param {number} v */
-  const tidy = (v) => {
-    const rounded = logarithmic ? Number(v.toPrecision(whole ? 2 : 3)) : Math.round(v / step) * step;
-    const exact = whole ? Math.round(rounded) : rounded;
-    return Number(Math.min(high, Math.max(low, exact)).toPrecision(7));
-  };
+  const { label, key, formula, low, high, whole, initial, change, name, toggle } = options;
+  const { toTrack, ofTrack, tidy } = trackScale(options);
   let good = initial;
   /** @param {number} v */
   const take = (v) => {

@@ -37,29 +37,6 @@ export default function header(root, channel, server) {
     },
     "◐",
   );
-  const copyButton = worded("button.lp-quiet", "ui.copy_link", {
-    type: "button",
-    onclick: async () => {
-      if (channel.tooLong) {
-        channel.warn({ key: "ui.link_too_long", values: {} });
-        return;
-      }
-      const readable = await channel.readableScene();
-      if (readable === null) return;
-      try {
-        await navigator.clipboard.writeText(linkOf(readable));
-      } catch {
-        channel.warn({ key: "ui.copy_refused", values: { address: linkOf(readable) } });
-        return;
-      }
-      if (channel.leavesOut) channel.warn({ key: "ui.link_without_secrets", values: {} });
-      copyButton.textContent = say("ui.copied");
-      setTimeout(() => {
-        copyButton.textContent = say("ui.copy_link");
-      }, 1500);
-    },
-  });
-
   // Every page is served below the same address, its own path at the end.
   const last = location.pathname.replace(/\/+$/, "").split("/").pop();
   const here = pages.find(({ path }) => path && path === last) ?? pages[0];
@@ -84,17 +61,7 @@ export default function header(root, channel, server) {
       isPublic: channel.isPublic(),
     });
 
-  const forgetButton = worded("button.lp-crumb", "ui.forget_mine", {
-    type: "button",
-    id: "lp-forget",
-    onclick: async () => {
-      if (!(await confirmed("ui.forget_sure", {}, "ui.forget_mine"))) return;
-      const answer = await server.forget({});
-      if (answer && !("error" in answer)) location.assign(location.href.split("#")[0]);
-      else channel.warn(answer?.error ?? GONE);
-    },
-  });
-  const kept = hosted && h("p.lp-note.lp-kept", {}, h("span"), " ", forgetButton);
+  const kept = hosted && h("p.lp-note.lp-kept", {}, h("span"), " ", forgetButton(channel, server));
 
   // On the way to another page the scene of Explore is left where that page can find it.
   if (!here.path) {
@@ -118,7 +85,7 @@ export default function header(root, channel, server) {
         {},
         h("b", {}, "LossPrism"),
         h("span.lp-fill"),
-        copyButton,
+        copyButton(channel, linkOf),
         presenting(channel),
         themeButton,
         languageButton,
@@ -147,5 +114,53 @@ const skipLink = () =>
       const picture = main.querySelector(".lp-stage canvas");
       const target = picture instanceof HTMLElement && picture.checkVisibility() ? picture : main;
       target.focus();
+    },
+  });
+
+/**
+ * Copies the address of what is open; its words say for a moment that they did.
+ * @param {import("./bus.js").Bus} channel
+ * @param {(scene: string) => string} linkOf
+ */
+function copyButton(channel, linkOf) {
+  const button = worded("button.lp-quiet", "ui.copy_link", {
+    type: "button",
+    onclick: async () => {
+      if (channel.tooLong) {
+        channel.warn({ key: "ui.link_too_long", values: {} });
+        return;
+      }
+      const readable = await channel.readableScene();
+      if (readable === null) return;
+      try {
+        await navigator.clipboard.writeText(linkOf(readable));
+      } catch {
+        channel.warn({ key: "ui.copy_refused", values: { address: linkOf(readable) } });
+        return;
+      }
+      if (channel.leavesOut) channel.warn({ key: "ui.link_without_secrets", values: {} });
+      button.textContent = say("ui.copied");
+      setTimeout(() => {
+        button.textContent = say("ui.copy_link");
+      }, 1500);
+    },
+  });
+  return button;
+}
+
+/**
+ * Removes what a hosted page keeps of this visitor, once they agree.
+ * @param {import("./bus.js").Bus} channel
+ * @param {import("./types").Asking<Pick<import("../wire").ExploreServer, "forget">>} server
+ */
+const forgetButton = (channel, server) =>
+  worded("button.lp-crumb", "ui.forget_mine", {
+    type: "button",
+    id: "lp-forget",
+    onclick: async () => {
+      if (!(await confirmed("ui.forget_sure", {}, "ui.forget_mine"))) return;
+      const answer = await server.forget({});
+      if (answer && !("error" in answer)) location.assign(location.href.split("#")[0]);
+      else channel.warn(answer?.error ?? GONE);
     },
   });
