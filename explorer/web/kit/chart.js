@@ -82,20 +82,163 @@ const traceOf = ({ name, x, y, colour, dash, faint, quiet }) => ({
 });
 
 /**
+ * @typedef {{ key: string, logarithmic?: boolean, band?: Span | null, low?: number | null,
+ *   high?: number | null, height?: number }} Options
+ */
+
+/**
+ * @param {Series[]} series
+ * @param {Span} span
+ * @param {Options} options
+ */
+function layoutOf(series, span, { logarithmic = false, band = null, low = null, high = null, height = 190 }) {
+  return {
+    height,
+    margin: MARGINS,
+    hovermode: "x unified",
+    hoverdistance: -1,
+    dragmode: "zoom",
+    xaxis: {
+      range: span,
+      title: { text: say("finetune.axis.step"), standoff: 4 },
+      nticks: 6,
+    },
+    yaxis: {
+      type: logarithmic ? "log" : "linear",
+      range: rangeOf(series, { logarithmic, band, low, high }),
+      nticks: height > 120 ? 6 : 4,
+    },
+    shapes: band ? [bandShape("floor", 0.13, { yref: "y", y0: band[0], y1: band[1] })] : [],
+  };
+}
+
+/**
+ * Each series that is read, with its value at the step `at`, or its last; and of those that are only
+ * drawn, what has a name of its own.
+ * @param {Series[]} series
+ * @param {number | null} at
+ * @returns {Entry[]}
+ */
+function entriesOf(series, at) {
+  /** @param {Series} one */
+  const look = ({ name, colour, dash, faint }) => ({
+    name,
+    colour: `var(--lp-${colour})`,
+    dashes: SVG_DASHES[dash ?? 0],
+    opacity: faint ? FAINT : 1,
+  });
+  const read = readOf(series).map((one) => {
+    const i = at === null ? one.x.length - 1 : placeOf(one, at);
+    return { ...look(one), value: i >= 0 ? show(one.y[i], 4) : "—" };
+  });
+  const names = new Set(read.map(({ name }) => name));
+  return [...read, ...series.filter(({ quiet, name }) => quiet && !names.has(name)).map(look)];
+}
+
+/** @param {Series[]} series */
+const readOf = (series) => series.filter(({ quiet }) => !quiet);
+
+/** @param {Entry} entry */
+const legendEntry = ({ name, value, colour, opacity, dashes }) =>
+  h(
+    "span",
+    {},
+    s(
+      "svg",
+      { width: 22, height: 8, "aria-hidden": "true" },
+      s("line", {
+        x1: 0,
+        x2: 22,
+        y1: 4,
+        y2: 4,
+        stroke: colour,
+        "stroke-width": 2,
+        "stroke-opacity": opacity,
+        "stroke-dasharray": dashes,
+      }),
+    ),
+    ` ${name} `,
+    value ? h("b", {}, value) : "",
+  );
+
+/**
+ * The chart in a sentence: from which value to which each series goes.
+ * @param {string} key
+ * @param {Series[]} series
+ */
+function summaryOf(key, series) {
+  const parts = readOf(series)
+    .filter(({ x }) => x.length)
+    .map(({ name, x, y }) =>
+      say("finetune.chart_says", {
+        name,
+        first: show(y[0], 3),
+        from: x[0],
+        last: show(y[y.length - 1], 3),
+        to: x[x.length - 1],
+      }),
+    );
+  return `${say(key)}. ${parts.join(" ")}`;
+}
+
+/**
+ * The chart as a table, a row a step and a column a series.
+ * @param {string} key
+ */
+function seriesTable(key) {
+  const element = h("div.lp-chart-table", { hidden: true });
+  /** @type {ReturnType<typeof sortableTable<number>> | null} */
+  let table = null;
+  let tableOf = "";
+  /** @type {Series[]} */
+  let series = [];
+
+  /** @param {string[]} names */
+  function build(names) {
+    /** @type {import("./table.js").Column<number>[]} */
+    const columns = [{ key: "finetune.step", cell: (step) => String(step), by: (step) => step }];
+    names.forEach((name, i) => {
+      /** @param {number} step */
+      const value = (step) => {
+        const found = series[i] ? placeOf(series[i], step) : -1;
+        return found >= 0 ? series[i].y[found] : NaN;
+      };
+      columns.push({ key: name, cell: (step) => show(value(step), 4), by: value });
+    });
+    const box = h("div");
+    table = sortableTable(box, { columns, key, most: 8 });
+    element.replaceChildren(box);
+  }
+
+  /** @param {Series[]} next */
+  function fill(next) {
+    series = readOf(next);
+    const names = series.map(({ name }) => name);
+    if (tableOf !== String(names)) {
+      tableOf = String(names);
+      build(names);
+    }
+    const steps = Array.from(series[0]?.x ?? []);
+    const every = Math.max(1, Math.ceil(steps.length / 200));
+    table?.update({ data: steps.filter((_step, i) => i % every === 0 || i === steps.length - 1) });
+  }
+  return { element, fill };
+}
+
+/**
  * `emit` hears which step is pointed at and which is clicked, null for none. The state is the step at
  * which the values are read, null for the last ones.
  * @param {HTMLElement} root a figure
- * @param {{ key: string, logarithmic?: boolean, band?: Span | null, low?: number | null,
- *   high?: number | null, height?: number }} options
+ * @param {Options} options
  * @param {(what: "point" | "choose", step: number | null) => void} [emit]
  */
 export function lineChart(root, options, emit = () => undefined) {
-  const { key, logarithmic = false, band = null, low = null, high = null, height = 190 } = options;
+  const { key } = options;
   const legend = h("div.lp-chart-legend");
   const spoken = h("div.lp-spoken", { "aria-live": "polite" });
   const note = h("figcaption.lp-note", { hidden: true });
-  const tableBox = h("div.lp-chart-table", { hidden: true });
-  const unfolded = asTable("button.lp-quiet", tableBox, fillTable);
+  const table = seriesTable(key);
+  const unfolded = asTable("button.lp-quiet", table.element, () => table.fill(series));
   const title = worded("h3", key, { id: `lp-chart-${key.replace(/\W/g, "-")}` });
   root.classList.add("lp-chart");
   /** @type {Series[]} */
@@ -105,7 +248,7 @@ export function lineChart(root, options, emit = () => undefined) {
   /** @type {number | null} */
   let at = null; // the step that is read
   const chart = plotlyChart(
-    () => (series.length ? { data: series.map(traceOf), layout: layout() } : null),
+    () => (series.length ? { data: series.map(traceOf), layout: layoutOf(series, span, options) } : null),
     (element) => {
       element.on("plotly_hover", ({ points }) => emit("point", points[0].x));
       element.on("plotly_unhover", () => emit("point", null));
@@ -113,109 +256,20 @@ export function lineChart(root, options, emit = () => undefined) {
     },
   );
   const { box } = chart;
-  root.append(h("div.lp-chart-head", {}, title, unfolded.button), box, legend, tableBox, note, spoken);
-
-  function layout() {
-    return {
-      height,
-      margin: MARGINS,
-      hovermode: "x unified",
-      hoverdistance: -1,
-      dragmode: "zoom",
-      xaxis: {
-        range: span,
-        title: { text: say("finetune.axis.step"), standoff: 4 },
-        nticks: 6,
-      },
-      yaxis: {
-        type: logarithmic ? "log" : "linear",
-        range: rangeOf(series, { logarithmic, band, low, high }),
-        nticks: height > 120 ? 6 : 4,
-      },
-      shapes: band ? [bandShape("floor", 0.13, { yref: "y", y0: band[0], y1: band[1] })] : [],
-    };
-  }
-
-  function draw() {
-    chart.draw();
-    read();
-    summarise();
-    unfolded.refill();
-  }
-
-  const told = () => series.filter((one) => !one.quiet);
+  root.append(h("div.lp-chart-head", {}, title, unfolded.button), box, legend, table.element, note, spoken);
 
   // The values at the step that is read, or the last ones.
   function read() {
     chart.mark(at);
     legend.replaceChildren(
       ...(at === null ? [] : [h("span.lp-chart-step", {}, say("finetune.at_step", { step: at }))]),
-      ...entries().map(({ name, value, colour, opacity, dashes: dashed }) =>
-        h(
-          "span",
-          {},
-          s(
-            "svg",
-            { width: 22, height: 8, "aria-hidden": "true" },
-            s("line", {
-              x1: 0,
-              x2: 22,
-              y1: 4,
-              y2: 4,
-              stroke: colour,
-              "stroke-width": 2,
-              "stroke-opacity": opacity,
-              "stroke-dasharray": dashed,
-            }),
-          ),
-          ` ${name} `,
-          value ? h("b", {}, value) : "",
-        ),
-      ),
+      ...entriesOf(series, at).map(legendEntry),
     );
   }
 
-  /**
-   * Each series that is read, with its value at the step that is read, or its last; and of those
-   * that are only drawn, what has a name of its own.
-   * @returns {Entry[]}
-   */
-  function entries() {
-    /** @param {Series} one */
-    const look = ({ name, colour, dash, faint }) => ({
-      name,
-      colour: `var(--lp-${colour})`,
-      dashes: SVG_DASHES[dash ?? 0],
-      opacity: faint ? FAINT : 1,
-    });
-    const read = told().map((one) => {
-      const i = at === null ? one.x.length - 1 : placeOf(one, at);
-      return { ...look(one), value: i >= 0 ? show(one.y[i], 4) : "—" };
-    });
-    const names = new Set(read.map(({ name }) => name));
-    return [...read, ...series.filter(({ quiet, name }) => quiet && !names.has(name)).map(look)];
-  }
-
-  function summarise() {
-    const parts = told()
-      .filter((one) => one.x.length)
-      .map(({ name, x, y }) =>
-        say("finetune.chart_says", {
-          name,
-          first: show(y[0], 3),
-          from: x[0],
-          last: show(y[y.length - 1], 3),
-          to: x[x.length - 1],
-        }),
-      );
-    box.setAttribute("aria-label", `${say(key)}. ${parts.join(" ")}`);
-  }
-
-  // ---- Reading it --------------------------------------------------------------------------
-
   box.addEventListener("blur", () => emit("point", null));
   box.addEventListener("keydown", (event) => {
-    const [one] = told().filter(({ x }) => x.length);
+    const one = readOf(series).find(({ x }) => x.length);
     const by = STEPS[event.key];
     if (!by || !one) return;
     event.preventDefault();
@@ -225,46 +279,16 @@ export function lineChart(root, options, emit = () => undefined) {
     spoken.textContent = Array.from(legend.children, (entry) => entry.textContent).join(", ");
   });
 
-  /** @type {ReturnType<typeof sortableTable<number>> | null} */
-  let table = null;
-  let tableOf = "";
-  function fillTable() {
-    const shown = told();
-    const names = shown.map(({ name }) => name);
-    if (tableOf !== String(names)) {
-      tableOf = String(names);
-      /** @type {import("./table.js").Column<number>[]} */
-      const columns = [{ key: "finetune.step", cell: (step) => String(step), by: (step) => step }];
-      names.forEach((name, i) => {
-        /** @param {number} step */
-        const value = (step) => {
-          const one = told()[i];
-          const found = one ? placeOf(one, step) : -1;
-          return found >= 0 ? one.y[found] : NaN;
-        };
-        columns.push({ key: name, cell: (step) => show(value(step), 4), by: value });
-      });
-      const box = h("div");
-      table = sortableTable(box, { columns, key, most: 8 });
-      tableBox.replaceChildren(box);
-    }
-    const steps = Array.from(shown[0]?.x ?? []);
-    const every = Math.max(1, Math.ceil(steps.length / 200));
-    table?.update({ data: steps.filter((_step, i) => i % every === 0 || i === steps.length - 1) });
-  }
-
-  // ---- Taking it away ----------------------------------------------------------------------
-
   /**
    * The chart as a figure, larger than on the page, the values last read beside the names.
    * @param {{ losses: string[], origin: string }} caption
    */
   function taken({ losses, origin }) {
-    const legend = entries().map(({ name, value = "", colour, ...look }) => {
+    const entries = entriesOf(series, at).map(({ name, value = "", colour, ...look }) => {
       return { ...look, colour: writtenOut(colour), name: `${name} ${value}`.trim() };
     });
     const caption = [...losses, origin, ...(note.hidden ? [] : [String(note.textContent)])];
-    return { panels: [chart.panel(...EXPORTED)], title: say(key), legend, caption };
+    return { panels: [chart.panel(...EXPORTED)], title: say(key), legend: entries, caption };
   }
 
   /** @param {{ data?: ChartData, state?: { at: number | null } }} next */
@@ -278,7 +302,10 @@ export function lineChart(root, options, emit = () => undefined) {
     [series, span] = [data.series, [from, Math.max(to, from + 1)]];
     note.hidden = !data.note;
     note.textContent = data.note ?? "";
-    draw();
+    chart.draw();
+    read();
+    box.setAttribute("aria-label", summaryOf(key, series));
+    unfolded.refill();
   }
 
   return { key, chart: taken, update };
