@@ -39,9 +39,10 @@ def hinge_sum(
 ) -> Tensor:
     """Σ w_ji [s_j − s_i + m]₊ / (Σ w_ji + ε) over y_i > y_j; w_ji = y_i − y_j if `by_gap`, else
     1."""
-    is_dense = isinstance(margin, Tensor) or isinstance(eps, Tensor) or labels.requires_grad
+    if isinstance(margin, Tensor) or isinstance(eps, Tensor):
+        return _dense_hinge(labels, scores, margin, eps, by_gap)
     # Where labels cannot be compared with each other first, equal ones have ranks of their own.
-    if is_dense or in_torch_func() or not (by_gap or may_ask(labels)):
+    if labels.requires_grad or in_torch_func() or not (by_gap or may_ask(labels)):
         return _dense_hinge(labels, scores, margin, eps, by_gap)
     still = scores.detach()
     loss, slopes = _hinge(labels, still, margin, eps, by_gap)

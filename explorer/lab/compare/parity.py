@@ -187,9 +187,8 @@ def _computed(own: LossSpec, convention: str, batch: Batch) -> _Computed:
 
 def _row(peer: CallablePeer, computed: _Computed, about: str) -> Row:
     version, spec = peer.version, computed.spec
-    status, because = _unasked(peer, version), ()
+    (status, because), at_defaults, odd = _unasked(peer, version), None, ()
     agreements: dict[Precision, Agreement | None] = dict.fromkeys(PRECISIONS)
-    at_defaults, odd = None, ()
     if status is None and peer.load:
         try:
             call = peer.load()
@@ -289,13 +288,15 @@ def _described(name: str, tensor: Tensor, last_axis: str) -> str:
     return f"{shape} ({'|·| ' if of_vectors else ''}{low}…{high})"
 
 
-def _unasked(peer: CallablePeer, version: str | None) -> Status | None:
-    """Return the reason not to call a peer; None where it is called."""
-    if not peer.library:
-        return "not_called" if peer.called else "alone"
-    if peer.load is None:  # installing it would not help
-        return "not_called"
-    return "not_installed" if version is None else None
+def _unasked(peer: CallablePeer, version: str | None) -> tuple[Status | None, tuple[Sentence, ...]]:
+    """Return the reason not to call a peer and what to do about it; None where it is called."""
+    if not peer.library and not peer.called:
+        return "alone", ()
+    if not peer.library or peer.load is None:  # installing it would not help
+        return "not_called", ()
+    if version is not None:
+        return None, ()
+    return "not_installed", (Sentence("parity.because.not_installed", {"library": peer.library}),)
 
 
 def _judged(

@@ -264,8 +264,8 @@ def _unwound(steps: Sequence[float | None], entries: Sequence[_Entry]) -> list[f
         at = before if step is None else step
         later = epoch is None or entry.epoch is None or entry.epoch > epoch
         is_global = entry.step is not None and entry.step[0].startswith("global")
-        is_later = None not in (step, epoch, entry.epoch) and entry.epoch > epoch
-        anew = (entry.heading != heading or is_later) and at <= before
+        is_next = epoch is not None and entry.epoch is not None and entry.epoch > epoch
+        anew = (entry.heading != heading or (is_next and step is not None)) and at <= before
         if (anew or (at < before and later)) and not is_global:
             offset += before
         before, epoch = at, entry.epoch if entry.epoch is not None else epoch

@@ -105,7 +105,7 @@ def test_installed_libraries_are_asked_in_both_precisions(rows, library):
 
 def test_what_is_explained_says_by_what(rows):
     for row in rows:
-        assert (row.status == "explained") == bool(row.because)
+        assert (row.status in ("explained", "not_installed")) == bool(row.because)
     both = "sentence-transformers 6.2 MultipleNegativesSymmetricRankingLoss"
     assert of(rows, "info_nce").status == "equal"
     row = of(rows, "info_nce", both)
@@ -256,6 +256,9 @@ def test_what_is_not_there_and_what_nobody_can_call_is_not_left_out(monkeypatch)
         ("not_installed", True),
         ("not_called", False),
     ]
+    said = [one.said() for one in found[0].because]
+    assert said == ["Install it beside LossPrism: pip install no-such-library"]
+    assert found[1].because == ()
 
 
 def test_a_public_function_that_is_not_its_definition_is_told():
