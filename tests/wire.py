@@ -29,12 +29,11 @@ from explorer.runtime.wire import Packed, Sparse
 from explorer.web.serving import Refused
 from explorer.web.wire import (
     facts,
-    finetune,
     runs,
 )
 
 DECLARED = Path(inspect.getfile(explorer.web)).parent / "wire.d.ts"
-MODULES = (numbers, problem, runtime_wire, runs, finetune, facts, parity)
+MODULES = (numbers, problem, runtime_wire, runs, facts, parity)
 MAPPINGS = (dict, Mapping)
 PLAIN = {
     object: "unknown",

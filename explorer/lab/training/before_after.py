@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from explorer.core.disagreement import mid_ranks
@@ -15,12 +17,41 @@ from explorer.lab.training.runs import Runs
 from explorer.runtime.problem import Problem
 
 
-def neighbours(runs: Runs, name: str, most: int = 5) -> list[dict]:
-    """The nearest held-out sentences before and after, those that changed most first.
+@dataclass(frozen=True)
+class Neighbour:
+    """A sentence nearby."""
 
-    Each has sentence, before and after (lists of {sentence, cosine}), and kept, how many of the
-    nearest stayed the same. A cross-encoder has none.
-    """
+    sentence: str
+    cosine: float
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The nearest sentences before and after; `kept` of them stayed the same."""
+
+    sentence: str
+    before: list[Neighbour]
+    after: list[Neighbour]
+    kept: int
+
+
+@dataclass(frozen=True)
+class MovedPair:
+    """A held-out pair and its ranks: 1 is the highest score, and equal scores share their mean."""
+
+    first: str
+    second: str
+    label: float
+    score_before: float
+    score_after: float
+    rank_before: float
+    rank_after: float
+    label_rank: float
+
+
+def neighbours(runs: Runs, name: str, most: int = 5) -> list[Neighbours]:
+    """The nearest held-out sentences before and after, those that changed most first. A
+    cross-encoder has none."""
     before, after = (measured(runs.folder(name), when) for when in ("before", "after"))
     if "vectors" not in before:
         return []
@@ -35,21 +66,17 @@ def neighbours(runs: Runs, name: str, most: int = 5) -> list[dict]:
     found = []
     for place, text in enumerate(sentences):
         lists = [
-            [{"sentence": sentences[k], "cosine": float(cosines[place, k])} for k in order[place]]
+            [Neighbour(sentences[k], float(cosines[place, k])) for k in order[place]]
             for order, cosines in sides
         ]
         kept = len(set(sides[0][0][place]) & set(sides[1][0][place]))
-        found.append({"sentence": text, "before": lists[0], "after": lists[1], "kept": kept})
-    return sorted(found, key=lambda entry: entry["kept"])
+        found.append(Neighbours(text, *lists, kept))
+    return sorted(found, key=lambda entry: entry.kept)
 
 
-def rank_changes(found: HeldOutScores, most: int = 20) -> list[dict]:
+def rank_changes(found: HeldOutScores, most: int = 20) -> list[MovedPair]:
     """The pairs whose rank by score changed most, of a run that has ended; of positives, the place
-    of the own key among all keys.
-
-    Each has first, second, label, score_before, score_after, rank_before, rank_after (1 is the
-    highest score; equal scores share the mean of their ranks) and label_rank.
-    """
+    of the own key among all keys."""
     before, after = (found.scores[when] for when in ("before", "after"))
     ranks = [mid_ranks(-side) for side in (before, after)]
     by_label = mid_ranks(-found.labels)
@@ -58,16 +85,16 @@ def rank_changes(found: HeldOutScores, most: int = 20) -> list[dict]:
         by_label = np.ones(len(before))
     order = np.argsort(-np.abs(ranks[1] - ranks[0]), kind="stable")[:most]
     return [
-        {
-            "first": found.pairs[place][0],
-            "second": found.pairs[place][1],
-            "label": float(found.labels[place]),
-            "score_before": float(before[place]),
-            "score_after": float(after[place]),
-            "rank_before": float(ranks[0][place]),
-            "rank_after": float(ranks[1][place]),
-            "label_rank": float(by_label[place]),
-        }
+        MovedPair(
+            first=found.pairs[place][0],
+            second=found.pairs[place][1],
+            label=float(found.labels[place]),
+            score_before=float(before[place]),
+            score_after=float(after[place]),
+            rank_before=float(ranks[0][place]),
+            rank_after=float(ranks[1][place]),
+            label_rank=float(by_label[place]),
+        )
         for place in order.tolist()
     ]
 

@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from explorer.runtime.numbers import display_number, fixed
+from explorer.runtime.sendable import plain
 
 if TYPE_CHECKING:  # the command answers --help without torch
     from tqdm import tqdm
 
+    from explorer.lab.training.compare import Comparison
     from explorer.lab.training.folder import RunFolder
     from explorer.lab.training.plan import TrainingPlan
     from explorer.lab.training.runs import Runs
@@ -236,12 +238,12 @@ def compare(chosen: argparse.Namespace) -> int:
         with _asking() as told:
             found = comparing.table(runs, names, on, told)
         if chosen.out:
-            Path(chosen.out).write_text(json.dumps(found, indent=1), encoding="utf-8")
+            Path(chosen.out).write_text(json.dumps(plain(found), indent=1), encoding="utf-8")
     except (ValueError, OSError) as problem:
         print(f"Nothing was compared: {problem}", file=sys.stderr)
         return 1
     print(_table(found))
-    return 0 if sum(len(group["runs"]) for group in found["groups"]) == len(names) else 1
+    return 0 if sum(len(group.runs) for group in found.groups) == len(names) else 1
 
 
 def _print_notes(notes: Mapping[str, Iterable[ReadingNote]]) -> None:
@@ -406,42 +408,38 @@ def _figure(value: float | None) -> str:
     return fixed(value, LEAST_PLACES)
 
 
-def _table(found: dict) -> str:
+def _table(found: Comparison) -> str:
     from explorer.lab.training.compare import signed_ends
-    from explorer.lab.training.verdict import Difference
     from explorer.locale import grouped, say, spelled
 
-    lines = [f"On {spelled('en', 'pairs', found['pairs'])}:"]
-    for group in found["groups"]:
+    lines = [f"On {spelled('en', 'pairs', found.pairs)}:"]
+    for group in found.groups:
         figures = {
-            name: _figure(told["mean"])
-            + ("" if told["spread"] is None else f" ± {_figure(told['spread'])}")
-            for name, told in group["figures"].items()
+            name: _figure(told.mean) + ("" if told.spread is None else f" ± {_figure(told.spread)}")
+            for name, told in group.figures.items()
         }
         # Of the training pairs, and so not what the line above says.
         trained = f"loss of the last training batch {figures.pop('loss', '—')}"
         figures.pop("steps_per_second", None)
         said = ", ".join(f"{_title(name)} {value}" for name, value in figures.items())
-        seeds = len(group["runs"])
-        named = f"{group['label']} ({seeds} {'seed' if seeds == 1 else 'seeds'})"
+        seeds = len(group.runs)
+        named = f"{group.label} ({seeds} {'seed' if seeds == 1 else 'seeds'})"
         lines.append(f"{named}: {said}; {trained}")
-    for one in found["differences"]:
-        between = one["between"]
-        count = len(between["seeds"])
-        seeds = f"{count} {'seed' if count == 1 else 'seeds'}, {grouped(between['pairs'])} pairs"
-        told = signed_ends(between["difference"], between["low"], between["high"])
-        ends = f"{found['level']}: {told['low']} to {told['high']}, "
-        ends = "" if Difference(**between).is_blank else ends
-        compared = f"{one['b']} − {one['a']}, {_title(one['figure'])}"
+    for one in found.differences:
+        between = one.between
+        count = len(between.seeds)
+        seeds = f"{count} {'seed' if count == 1 else 'seeds'}, {grouped(between.pairs)} pairs"
+        told = signed_ends(between.difference, between.low, between.high)
+        ends = f"{found.level}: {told['low']} to {told['high']}, "
+        ends = "" if between.is_blank else ends
+        compared = f"{one.b} − {one.a}, {_title(one.figure)}"
         lines.append(f"{compared}: {told['difference']} ({ends}{seeds})")
-    lines += [say("en", f"remark.{one['key']}", **one["values"]) for one in found["verdict"]]
-    if on := found["unseen"]:
-        counts = {"count": on["shared"], "all": on["count"]}
-        lines.append(
-            say("en", f"finetune.unseen_shared{'' if on['shared'] else '_none'}", **counts)
-        )
-        if on["sampled"]:
+    lines += [say("en", f"remark.{one.key}", **one.values) for one in found.verdict]
+    if on := found.unseen:
+        counts = {"count": on.shared, "all": on.count}
+        lines.append(say("en", f"finetune.unseen_shared{'' if on.shared else '_none'}", **counts))
+        if on.sampled:
             lines.append(say("en", "finetune.unseen_sampled"))
-        if on["skipped"]:
-            lines.append(say("en", "finetune.unseen_skipped", count=on["skipped"]))
+        if on.skipped:
+            lines.append(say("en", "finetune.unseen_skipped", count=on.skipped))
     return "\n".join(lines)

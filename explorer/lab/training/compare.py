@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Literal, cast
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from explorer.lab.training.verdict import (
 from explorer.locale import Word, grouped, word
 from explorer.runtime import jobs
 from explorer.runtime.numbers import fixed, signed, whole_percent
-from explorer.runtime.wire import Json
+from explorer.runtime.wire import Json, Setting
 
 # Digits after the point of a figure, and of a difference.
 LEAST_PLACES, MAX_PLACES = 3, 6
@@ -42,6 +42,68 @@ class Started:
     """The names of the queued runs."""
 
     started: list[str]
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A figure over seeds: its sample standard deviation, which one seed has not."""
+
+    mean: float
+    spread: float | None
+    values: list[float]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Runs that differ in the seed alone. `leading` is what they are judged by, `gain` in that:
+    None where one side has no order."""
+
+    label: str
+    loss: str
+    parameters: dict[str, Setting]
+    runs: list[str]
+    seeds: list[int]
+    figures: dict[str, Spread]
+    leading: Literal["spearman", "accuracy_at_1"]
+    gain: Gain | None
+
+
+@dataclass(frozen=True)
+class GroupDifference:
+    """How far group b lies above group a, by their labels, in a figure that both have."""
+
+    a: str
+    b: str
+    figure: str
+    between: Difference
+
+
+@dataclass(frozen=True)
+class OnFile:
+    """A file that runs were measured on: of `total` rows `skipped` could not be used; `shared` of
+    its `count` pairs have a sentence that one of the runs was trained on."""
+
+    name: str
+    count: int
+    total: int
+    skipped: int
+    sampled: bool
+    shared: int
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Finished runs by what they tried: what they were measured on (`pairs`, and a file: `unseen`),
+    their figures, their differences, and a verdict. `level` says how sure the intervals are, and
+    from `least_seeds` seeds on they cover other seeds."""
+
+    pairs: Word
+    unseen: OnFile | None
+    groups: list[Group]
+    differences: list[GroupDifference]
+    verdict: list[Remark]
+    level: str
+    least_seeds: int
 
 
 def start_all(runs: Runs, plans: Sequence[TrainingPlan]) -> list[str]:
@@ -107,47 +169,38 @@ def table(
     names: Sequence[str],
     unseen: Unseen | None = None,
     told: Callable[..., None] = jobs.step,
-) -> Json:
-    """Finished runs by what they tried, and what of their differences is more than chance: on their
-    held-out pairs, or on those of a file (`unseen.outcomes`, which `told` hears of).
+) -> Comparison:
+    """Compare finished runs by what they tried, on their held-out pairs, or on those of a file
+    (`unseen.outcomes`, which `told` hears of).
 
-    Answers
-        groups: each with label, loss, parameters, runs, seeds, leading (what it is judged by, one
-            of `influence.LEADING`), gain (`Gain` in that, null where one side has no order), and
-            for each figure {mean, spread (the sample standard deviation; null for one seed),
-            values};
-        differences: for each two groups in each figure that both have, the labels a and b, the
-            figure, and between, the `Difference` b − a;
-        verdict: how the groups compare in what they are judged by, as remarks that name by their
-            labels the best one and another, then the share that λ, τ or a margin has in it, or
-            that no second value was tried; of a single run on a file, what it gained there;
-        pairs: what they were measured on, as a `Word`;
-        unseen: null, or of the file its name, count, total, skipped, sampled, and how many of its
-            pairs are shared, that is, have a sentence that one of the runs was trained on;
-        level, least_seeds: how sure the intervals are, and from how many seeds on they cover
-            other seeds.
-
-    What is compared is how they do on the held-out pairs, so groups that were measured on
-    different ones have no difference.
+    The verdict names by their labels the best group and another, then the share that λ, τ or a
+    margin has in it, or that no second value was tried; of a single run on a file, what it gained
+    there. Groups that were measured on different pairs have no difference.
     """
     groups = list(_in_groups(runs, names, unseen, told).values())
     for group, label in zip(groups, _labels([group.plan for group in groups]), strict=True):
         group.label = label
-    return {
-        "groups": [_told(group, unseen) for group in groups],
-        "differences": _differences(groups),
-        "verdict": [dataclasses.asdict(remark) for remark in _verdict(groups, unseen)],
-        "pairs": _pairs_of(groups, unseen),
-        "unseen": unseen and _about(unseen, runs, groups),
-        "level": whole_percent(LEVEL),
-        "least_seeds": LEAST_SEEDS,
-    }
+    return Comparison(
+        pairs=_pairs_of(groups, unseen),
+        unseen=_about(unseen, runs, groups) if unseen else None,
+        groups=[_told(group, unseen) for group in groups],
+        differences=_differences(groups),
+        verdict=_verdict(groups, unseen),
+        level=whole_percent(LEVEL),
+        least_seeds=LEAST_SEEDS,
+    )
 
 
-def _about(unseen: Unseen, runs: Runs, groups: Sequence[_Group]) -> Json:
-    told = {key: getattr(unseen, key) for key in ("name", "total", "skipped", "sampled")}
+def _about(unseen: Unseen, runs: Runs, groups: Sequence[_Group]) -> OnFile:
     folders = [runs.folder(name) for group in groups for name in group.names.values()]
-    return {**told, "count": len(unseen.pairs), "shared": unseen.shared(folders)}
+    return OnFile(
+        name=unseen.name,
+        count=len(unseen.pairs),
+        total=unseen.total,
+        skipped=unseen.skipped,
+        sampled=unseen.sampled,
+        shared=unseen.shared(folders),
+    )
 
 
 def _pairs_of(groups: Sequence[_Group], unseen: Unseen | None) -> Word:
@@ -194,7 +247,7 @@ def _short(value: object) -> str:
     return str(value)
 
 
-def _told(group: _Group, unseen: Unseen | None) -> Json:
+def _told(group: _Group, unseen: Unseen | None) -> Group:
     figures = {}
     for figure in ("loss", *ALL_FIGURES, "steps_per_second"):
         if unseen and figure in ALL_FIGURES:
@@ -204,17 +257,17 @@ def _told(group: _Group, unseen: Unseen | None) -> Json:
         values = [value for value in known if value is not None]
         if values and len(values) == len(known):
             spread = float(np.std(values, ddof=1)) if len(values) > 1 else None
-            figures[figure] = {"mean": float(np.mean(values)), "spread": spread, "values": values}
-    return {
-        "label": group.label,
-        "loss": group.plan["loss"],
-        "parameters": group.plan["parameters"],
-        "runs": list(group.names.values()),
-        "seeds": list(group.names),
-        "figures": figures,
-        "leading": group.leading,
-        "gain": (found := _gain(group)) and dataclasses.asdict(found),
-    }
+            figures[figure] = Spread(float(np.mean(values)), spread, values)
+    return Group(
+        label=group.label,
+        loss=group.plan["loss"],
+        parameters=group.plan["parameters"],
+        runs=list(group.names.values()),
+        seeds=list(group.names),
+        figures=figures,
+        leading=cast("Any", group.leading),
+        gain=_gain(group),
+    )
 
 
 def _figure(summary: Json, figure: str) -> float | None:
@@ -244,7 +297,7 @@ def _having(groups: Sequence[_Group], figure: str) -> list[tuple[_Group, dict[in
     return [(group, measured) for group, measured in known if measured is not None]
 
 
-def _differences(groups: Sequence[_Group]) -> list[Json]:
+def _differences(groups: Sequence[_Group]) -> list[GroupDifference]:
     tested = _comparable(groups)
     if tested is None:
         return []
@@ -255,8 +308,7 @@ def _differences(groups: Sequence[_Group]) -> list[Json]:
         for (a, of_a), (b, of_b) in itertools.combinations(having, 2):
             between = difference(of_a, of_b, tested.pairs, beside)
             if between is not None:
-                told = {"a": a.label, "b": b.label, "figure": figure}
-                found.append({**told, "between": dataclasses.asdict(between)})
+                found.append(GroupDifference(a.label, b.label, figure, between))
     return found
 
 

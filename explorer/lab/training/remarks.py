@@ -8,7 +8,7 @@ import numpy as np
 
 from explorer.core.remarks import Remark, Value, short
 from explorer.lab.directions import directions
-from explorer.lab.training.before_after import rank_changes
+from explorer.lab.training.before_after import MovedPair, rank_changes
 from explorer.lab.training.compare import held_out_pairs, on_gain, on_repeats
 from explorer.lab.training.folder import RunFolder
 from explorer.lab.training.outcome import has_ended, measured, outcome
@@ -75,18 +75,16 @@ def _on_pairs(runs: Runs, name: str) -> list[Remark]:
     if outcome(runs.folder(name)).places:
         return []
 
-    def nearer(pair: dict) -> float:
-        before, after = (abs(pair[f"rank_{w}"] - pair["label_rank"]) for w in ("before", "after"))
-        return before - after
+    def nearer(pair: MovedPair) -> float:
+        before, after = pair.rank_before, pair.rank_after
+        return abs(before - pair.label_rank) - abs(after - pair.label_rank)
 
     best = max(rank_changes(outcome(runs.folder(name))), key=nearer, default=None)
     if best is None or nearer(best) <= 0:
         return []
-    values = {
-        key: display_number(best[key], 3)
-        for key in ("label", "rank_before", "rank_after", "label_rank")
-    }
-    values |= {side: _clipped(best[side]) for side in ("first", "second")}
+    names = ("label", "rank_before", "rank_after", "label_rank")
+    values = {name: display_number(getattr(best, name), 3) for name in names}
+    values |= {"first": _clipped(best.first), "second": _clipped(best.second)}
     return [Remark("run_pair", {**values, "count": _held_out(runs.folder(name))})]
 
 

@@ -56,6 +56,9 @@ export function presenting(channel) {
     }
   });
   channel.on("language", () => reword(bar));
+  // Pages lead to their controls, and from these back to the picture.
+  channel.on("open_controls", () => pull(drawer.checkVisibility()));
+  channel.on("close_controls", () => pull(false));
   reword(bar);
   present(stored("presenting") === "yes");
   return button;

@@ -14,8 +14,9 @@ from tests.tiny import save_bert
 
 pytestmark = pytest.mark.browser
 
-MOST_WORDS, MOST_CONTROLS = 200, 20
+MOST_WORDS, MOST_CONTROLS = 200, 15
 SOON_S = 2
+MOST_STOPS = 15  # of the tab key, to the first chart
 
 # Words and controls that can be seen, beside navigation, formulas and the sentences of the data.
 SEEN = """() => {
@@ -55,6 +56,25 @@ def test_the_first_screen_holds_few_words_and_controls(browser: Browser, tmp_pat
             page.click("#lp-language")
 
 
+def test_on_a_phone_the_controls_stand_in_a_drawer(finetune: Page) -> None:
+    page, controls = finetune, finetune.locator(".lp-finetune_controls")
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator("#lp-finetune-quick")).to_be_in_viewport()
+    expect(controls).to_be_hidden()
+    page.click("#lp-finetune-own")  # leads to where a file is taken
+    expect(controls.locator(".lp-drop").first).to_be_in_viewport()
+    page.click("#lp-finetune-source-example")
+    plan(page, **TINY)
+    page.click("#lp-finetune-start")
+    expect(page.locator(".lp-preparation")).to_be_in_viewport()
+    expect(controls).to_be_hidden()
+    page.wait_for_function(f"{CHANNEL}.trace()?.done")
+    page.click("#lp-finetune-reuse")
+    expect(controls.locator("#lp-finetune-start")).to_be_in_viewport()
+    page.click("#lp-drawer")
+    expect(page.locator(".lp-large-charts .lp-plot-box").first).to_be_in_viewport()
+
+
 def test_soon_after_the_press_something_moves_and_is_named(finetune: Page) -> None:
     plan(finetune, **TINY)
     pressed = time.monotonic()
@@ -81,6 +101,12 @@ def test_the_metric_the_loss_the_bands_and_the_matrix_are_in_sight_together(
     for part in (*shown, page.locator(".lp-finetune_probe_matrix canvas[tabindex]")):
         box = part.bounding_box()
         assert box["y"] + box["height"] - live["y"] < 900
+    page.evaluate("() => document.activeElement.blur()")
+    stops = 0
+    while not page.evaluate("() => document.activeElement.matches('.lp-plot-box')"):
+        page.keyboard.press("Tab")
+        stops += 1
+        assert stops <= MOST_STOPS
     widths = [one.bounding_box()["height"] for one in large.locator(".lp-plot-box").all()]
     small = page.locator(".lp-small-charts .lp-plot-box").first.bounding_box()["height"]
     assert min(widths) > 1.5 * small

@@ -21,6 +21,7 @@ from tests.browser.finetune.steering import (
     CHANNEL,
     TINY,
     TRACE,
+    UNFOLD,
     begin,
     led,
     made_run,
@@ -69,6 +70,7 @@ def test_the_time_is_told_before_the_start_and_never_in_its_way(
     told = page.locator("#lp-finetune-time")
     said = r"^About \d+ (s|min) for 1\u202f000 steps, loading included"
     expect(told).to_have_text(re.compile(said))
+    page.evaluate(UNFOLD)
     page.fill("#lp-finetune-seeds", "3")
     expect(told).to_contain_text("for 3 runs of 1\u202f000 steps")
     # Another count of steps needs no other trial; other work does, and a start ends that.

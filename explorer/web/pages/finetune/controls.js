@@ -2,7 +2,6 @@
 // server finds in it comes back as "checked".
 import { Fold } from "../../kit/components.js";
 import { find } from "../../kit/dom.js";
-import { pageData } from "../../kit/page_data.js";
 import { group, h, show } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
 import { DataFields } from "./data.js";
@@ -14,26 +13,18 @@ import { timeTrial } from "./trial.js";
 
 /** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
 
-const WIDE_PIXELS = 760; // up to here the sections are folded, so that the first picture is in sight
-const SETTINGS = 23; // fields under "More settings" beside the parameters of the loss
-
-/** @param {Page & { trial: ReturnType<typeof timeTrial>, open: boolean }} properties */
-function Controls({ channel, trial, open }) {
+/** @param {Page & { trial: ReturnType<typeof timeTrial> }} properties */
+function Controls({ channel, trial }) {
   channel.observe("plan", "beside", "checked");
-  const { loss, convention } = channel.plan;
-  const parameters = pageData.losses[loss]?.conventions[convention]?.parameters ?? [];
   /** @type {(title: string, ...children: import("preact").ComponentChildren[]) => import("preact").VNode} */
   const part = (title, ...children) => h("section", null, h("h3", null, say(title)), children);
   return group(
-    h(Fold, { title: say("ui.data"), kind: "lp-fold", open }, h(DataFields, { channel })),
-    h(Fold, { title: say("ui.encoder"), kind: "lp-fold", open }, h(EncoderFields, { channel })),
-    h(Fold, { title: say("ui.loss"), kind: "lp-fold", open }, h(LossFields, { channel })),
+    h(Fold, { title: say("ui.data"), kind: "lp-fold", open: true }, h(DataFields, { channel })),
+    h(Fold, { title: say("ui.encoder"), kind: "lp-fold", open: true }, h(EncoderFields, { channel })),
+    h(Fold, { title: say("ui.loss"), kind: "lp-fold", open: true }, h(LossFields, { channel })),
     h(
       Fold,
-      {
-        title: say("ui.more_settings", { count: SETTINGS + parameters.length }),
-        kind: "lp-fold",
-      },
+      { title: say("finetune.more_settings"), kind: "lp-fold" },
       part("ui.data", h(DataSettings, { channel })),
       part("ui.encoder", h(EncoderSettings, { channel })),
       part("ui.loss", h(LossSettings, { channel })),
@@ -53,11 +44,12 @@ export default function controls(root, channel, server) {
     outlook: () => (channel.checked?.pace === undefined || channel.checked.refused ? null : channel.checked),
     request: () => ({ plan: structuredClone(channel.plan) }),
   });
-  show(root, Controls, { channel, trial, open: window.innerWidth > WIDE_PIXELS });
+  show(root, Controls, { channel, trial });
   channel.on("plan", () => channel.cancel());
   channel.on("checked", trial.settle);
   // A reader who has pairs is led to where they are taken.
   channel.on("own", () => {
+    channel.publish("open_controls");
     root.querySelector("details")?.setAttribute("open", "");
     channel.setPlan({ data: { source: "file" } });
     setTimeout(() => {

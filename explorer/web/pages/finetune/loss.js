@@ -11,7 +11,7 @@ import { useState } from "../../kit/vendor/preact/hooks.js";
 import { group, h, hosted } from "../../kit/view.js";
 import { language, say, titleOf } from "../../kit/words.js";
 import { agreedName } from "./encoder.js";
-import { Button, Note, TextBox, Wrong } from "./fields.js";
+import { Button, Note, NumberBox, TextBox, Wrong } from "./fields.js";
 import { lossOf } from "./naming.js";
 
 /** @typedef {{ channel: import("./state.js").FinetunePage }} Page */
@@ -74,6 +74,7 @@ export const LossSettings = ({ channel }) =>
     h(Trials, { channel }),
     h("h3", null, say("finetune.kept")),
     h(LossList, { channel }),
+    h(NumberBox, { channel, name: "seeds", take: (seeds) => channel.setBeside({ seeds }) }),
     h(Refused, { channel }),
   );
 

@@ -42,7 +42,7 @@ export const RunProgress = ({ channel, about }) =>
         channel.isLive(about) ? null : h(Deletion, { key: about.id, channel, about }),
       ),
     ),
-    about.state === "loading" ? h(Preparation, { at: partOf(about) }) : null,
+    about.state === "loading" || startsNext(about) ? h(Preparation, { at: partOf(about) }) : null,
   );
 
 /**
@@ -78,8 +78,16 @@ export const Starting = () =>
     h(Preparation, { at: "start" }),
   );
 
+/**
+ * Whether it waits for nothing but its process.
+ * @param {RunStatus} about
+ */
+const startsNext = ({ state, queue_position: position }) => state === "queued" && !position;
+
 /** @param {RunStatus} about */
-function partOf({ loading }) {
+function partOf(about) {
+  if (about.state === "queued") return "start";
+  const { loading } = about;
   const part = loading?.part === "teacher" ? "encoder" : (loading?.part ?? "libraries");
   return /** @type {typeof STEPS[number]} */ (part);
 }
@@ -87,6 +95,7 @@ function partOf({ loading }) {
 /** @param {RunStatus} about */
 function stateWords(about) {
   if (about.state === "queued" && about.queue_position) return queued(about);
+  if (startsNext(about)) return say("finetune.starting");
   if (!about.loading) return say(`finetune.state.${about.state}`);
   return say(`finetune.loading.${about.loading.total ? "teacher_at" : about.loading.part}`, { ...about.loading });
 }
@@ -138,6 +147,7 @@ function Bar({ about }) {
   const gone = left === null ? 0 : Math.min(since, left / ahead);
   const seconds = loading ? loading.seconds + since : about.seconds;
   const time = left !== null ? say("finetune.left", { time: clock(left - gone) }) : clock(seconds);
+  const isWaiting = loading || startsNext(about);
   const words = [steps ? say("finetune.step_of", { step, steps }) : "", state === "queued" ? "" : time];
   return group(
     steps
@@ -146,7 +156,7 @@ function Bar({ about }) {
           value: (step + (left ? (gone * ahead) / left : 0)) / steps,
           "aria-label": say("finetune.progress"),
         })
-      : h(loading ? "progress" : "span", loading ? { "aria-label": say("finetune.progress") } : null),
+      : h(isWaiting ? "progress" : "span", isWaiting ? { "aria-label": say("finetune.progress") } : null),
     h("span.lp-note", null, words.filter(Boolean).join(" · ")),
   );
 }

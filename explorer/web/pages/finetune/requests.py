@@ -25,13 +25,14 @@ from explorer.lab.training.outcome import has_ended, outcome
 from explorer.lab.training.runs import default_runs as runs
 from explorer.lab.training.trials import LEAST_RUNS, tried
 from explorer.lab.training.verdict import LEVEL, Gain
+from explorer.locale import Word
 from explorer.runtime import downloads, jobs
 from explorer.runtime.downloads import Parcel, Text
 from explorer.runtime.limits import NAMED_RUNS, QUEUED_AT_ONCE, QUOTED_LETTERS
 from explorer.runtime.numbers import whole_percent
 from explorer.runtime.problem import Problem
 from explorer.runtime.validation import integer, of_type, one_of, quoted, texts, whole
-from explorer.runtime.wire import Json, Sparse
+from explorer.runtime.wire import Sparse
 from explorer.web.pages.explore.facts import SERVED_LOSS
 from explorer.web.pages.finetune.check import check, estimate_pace
 from explorer.web.pages.finetune.plans import (
@@ -41,7 +42,6 @@ from explorer.web.pages.finetune.plans import (
     uploaded_pairs,
 )
 from explorer.web.serving import JOBS, Nothing, served
-from explorer.web.wire.finetune import Compared
 from explorer.web.wire.runs import FollowedRun, RunStatus
 
 Named = TypeVar("Named", dict[Any, Any], tuple[str, ...])
@@ -78,24 +78,25 @@ class Shared:
     runs: list[str]
 
 
-def _start(request: dict) -> Json:
+def _start(request: dict) -> compare.Started:
     """{plans} → the names of the queued runs; all are checked before any is queued."""
     plans = request.get("plans")
     if not isinstance(plans, list) or not 0 < len(plans) <= QUEUED_AT_ONCE:
         raise Problem("training_many", most=QUEUED_AT_ONCE)
-    return {"started": compare.start_all(runs(), [read_plan(plan) for plan in plans])}
+    return compare.Started(compare.start_all(runs(), [read_plan(plan) for plan in plans]))
 
 
-def _trials(request: dict) -> Json:
+def _trials(request: dict) -> compare.Started:
     """{plan, parameter} → the names of the short runs that try several values of a parameter."""
     plan, parameter = read_plan(request.get("plan")), str(request.get("parameter", ""))
     room = runs().room(LEAST_RUNS)
-    return {"started": compare.start_all(runs(), tried(plan, parameter, room))}
+    return compare.Started(compare.start_all(runs(), tried(plan, parameter, room)))
 
 
-def _repeat(request: dict) -> Json:
+def _repeat(request: dict) -> compare.Started:
     """{plan} → the names of the runs that repeat the source's experiment on its data."""
-    return {"started": compare.start_all(runs(), source.experiment(read_plan(request.get("plan"))))}
+    plans = source.experiment(read_plan(request.get("plan")))
+    return compare.Started(compare.start_all(runs(), plans))
 
 
 def _watch(request: dict) -> Watched:
@@ -118,10 +119,10 @@ def _few(named: Named) -> Named:
     return named
 
 
-def _steer(request: dict) -> Json:
+def _steer(request: dict) -> Nothing:
     what = one_of(("pause", "resume", "stop", "unshare", "delete"))(request.get("what"), "what")
     getattr(runs(), what)(request.get("run"))
-    return {}
+    return Nothing()
 
 
 @dataclass(frozen=True)
@@ -170,20 +171,39 @@ def _remark(request: dict) -> Remarked:
     return Remarked(list(remarks.remarks(runs(), name)), gain, whole_percent(LEVEL))
 
 
-def _compare(request: dict) -> Json:
+@dataclass(frozen=True)
+class Compared(Sparse):
+    """Finished runs beside each other, and what the first of them moved."""
+
+    pairs: Word
+    unseen: compare.OnFile | None
+    groups: list[compare.Group]
+    differences: list[compare.GroupDifference]
+    verdict: list[Remark]
+    level: str
+    least_seeds: int
+    run: str = ""
+    moved: list[before_after.MovedPair] | None = None
+    neighbours: list[before_after.Neighbours] | None = None
+
+
+def _compare(request: dict) -> Compared:
     """{runs, on?: {file, name, columns}} → a table of finished runs with their verdict; and what
     one of them moved: on the held-out pairs, or on those of a file."""
     names = _few(texts(request.get("runs") or (), "runs"))
     on = uploaded_pairs(request["on"]) if request.get("on") else None
-    answer: Json = compare.table(runs(), names, on)
+    found = vars(compare.table(runs(), names, on))
     ended = [name for name in names if has_ended(runs().folder(name))]
-    if ended:
-        answer["run"] = ended[0]
-        run = runs().folder(ended[0])
-        found = unseen_pairs.outcomes({run.name: run}, on)[run.name] if on else outcome(run)
-        answer["moved"] = before_after.rank_changes(found)
-        answer["neighbours"] = [] if on else before_after.neighbours(runs(), ended[0], most=3)[:20]
-    return answer
+    if not ended:
+        return Compared(**found)
+    run = runs().folder(ended[0])
+    scores = unseen_pairs.outcomes({run.name: run}, on)[run.name] if on else outcome(run)
+    return Compared(
+        **found,
+        run=ended[0],
+        moved=before_after.rank_changes(scores),
+        neighbours=[] if on else before_after.neighbours(runs(), ended[0], most=3)[:20],
+    )
 
 
 # What can be taken away as text: its file, its type, and what makes it; and as a file that the
@@ -196,19 +216,19 @@ TEXTS = {
 PACKED = {"model": ("-model.zip", takeaway.model_zip), "kit": ("-train.zip", takeaway.script_zip)}
 
 
-def _take(request: dict) -> Json:
+def _take(request: dict) -> Text | Parcel:
     """{run, what} → a file's name with its type and text, or with the path it is served from."""
     what = one_of((*TEXTS, *PACKED))(request.get("what"), "what")
     name = str(request.get("run"))
     folder = runs().folder(name)
     if what in TEXTS:
         file, kind, make = TEXTS[what]
-        return {"name": file.format(run=folder.name), "type": kind, "text": make(runs(), name)}
+        return Text(name=file.format(run=folder.name), type=kind, text=make(runs(), name))
     ending, pack = PACKED[what]
     # The last download of each kind stays.
     with jobs.in_turn():
         path = pack(runs(), name, downloads.place_of(folder.name) / f"{folder.name}{ending}")
-    return {"name": path.name, "path": downloads.address_of(path)}
+    return Parcel(name=path.name, path=downloads.address_of(path))
 
 
 def _share(request: dict) -> Shared:
@@ -241,9 +261,9 @@ def _of_runs(
 SERVED: list[Callable] = [
     served("check", check),
     served("estimate", estimate_pace),
-    served("start", _start, compare.Started, keeps=True),
-    served("repeat", _repeat, compare.Started, keeps=True),
-    served("trials", _trials, compare.Started, keeps=True),
+    served("start", _start, keeps=True),
+    served("repeat", _repeat, keeps=True),
+    served("trials", _trials, keeps=True),
     served("watch", _watch),
     _of_runs("steer", _steer, Nothing),
     _of_runs("probe", _probe, Probed),

@@ -2,7 +2,7 @@
 import { show } from "../../kit/numbers.js";
 import { h } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
-import { Button, Note, NumberBox, Wrong } from "./fields.js";
+import { Button, Note, Wrong } from "./fields.js";
 import { encoderOf, lossOf } from "./naming.js";
 
 /** @typedef {import("./state.js").FinetunePage} FinetunePage */
@@ -21,18 +21,13 @@ export function StartBox({ channel, trial }) {
   return h(
     "div.lp-start-box",
     null,
-    h(
-      "div.lp-row",
-      null,
-      h(Button, {
-        id: "lp-finetune-start",
-        kind: "lp-start",
-        name: say(name, { count }),
-        disabled: isStarting,
-        act: () => channel.startChosen(),
-      }),
-      h(NumberBox, { channel, name: "seeds", take: (seeds) => channel.setBeside({ seeds }) }),
-    ),
+    h(Button, {
+      id: "lp-finetune-start",
+      kind: "lp-start",
+      name: say(name, { count }),
+      disabled: isStarting,
+      act: () => channel.startChosen(),
+    }),
     h("p.lp-note.lp-summary", null, summaryOf(channel, forms, count)),
     h(Wrong, { problem: channel.notice ?? checked?.error ?? checked?.refused ?? trial.failure() }),
     h(Note, { id: "lp-finetune-time", role: "status", text: time }),

@@ -311,6 +311,7 @@ export class FinetunePage extends Bus {
         ? { source: data.source, example: data.example, hub: data.hub, split: data.split }
         : {};
     const { held_out_share: share, augment } = data;
+    this.publish("open_controls");
     return this.takeOver({ ...plan, data: { ...source, held_out_share: share, augment } });
   }
 
@@ -497,6 +498,7 @@ export class FinetunePage extends Bus {
   /** @param {PagePlan[]} plans */
   async start(plans) {
     this.setStarting(true);
+    this.publish("close_controls");
     await this.queue(this.server?.start({ plans }));
     this.setStarting(false);
   }

@@ -19,8 +19,15 @@ from explorer.lab.training.commands import (
     compare,
     train,
 )
-from explorer.lab.training.compare import held_out_pairs
+from explorer.lab.training.compare import (
+    Comparison,
+    Group,
+    GroupDifference,
+    Spread,
+    held_out_pairs,
+)
 from explorer.lab.training.plan import TrainingData, TrainingPlan
+from explorer.lab.training.verdict import Difference
 from losses import LOSSES
 
 
@@ -42,29 +49,27 @@ def test_a_figure_of_the_way_says_of_how_many_pairs_it_is():
 
 def test_the_loss_of_a_training_batch_is_not_said_of_held_out_pairs():
     figures = {
-        "loss": {"mean": 5.9638, "spread": 2.3272},
-        "spearman": {"mean": 0.8646, "spread": None},
-        "steps_per_second": {"mean": 3.0, "spread": None},
+        "loss": Spread(5.9638, 2.3272, []),
+        "spearman": Spread(0.8646, None, []),
+        "steps_per_second": Spread(3.0, None, []),
     }
-    group = {"label": "cosent", "runs": ["a", "b"], "figures": figures}
-    pairs = held_out_pairs(175)
-    nothing = {"differences": [], "verdict": [], "unseen": None}
-    assert _table({"pairs": pairs, "groups": [group], **nothing}).splitlines() == [
+    group = Group("cosent", "cosent", {}, ["a", "b"], [0, 1], figures, "spearman", None)
+    found = Comparison(held_out_pairs(175), None, [group], [], [], "98%", 3)
+    assert _table(found).splitlines() == [
         "On the 175 held-out pairs:",
         "cosent (2 seeds): spearman 0.865; loss of the last training batch 5.964 ± 2.327",
     ]
 
 
 def test_differences_are_written_as_the_sentences_write_them():
-    between = {"difference": -0.0091, "low": -0.032, "high": 0.0138, "seeds": [0, 1, 2]}
-    gap = {"a": "cosent", "b": "contrastive", "figure": "spearman"}
-    found = {"groups": [], "verdict": [], "unseen": None, "level": "98%"}
-    told = {**between, "pairs": 200, "covers": "both", "pairs_needed": None}
-    found |= {"pairs": held_out_pairs(200), "differences": [{**gap, "between": told}]}
+    between = Difference(-0.0091, -0.032, 0.0138, (0, 1, 2), 200, "both", None)
+    gap = GroupDifference("cosent", "contrastive", "spearman", between)
+    found = Comparison(held_out_pairs(200), None, [], [gap], [], "98%", 3)
     assert _table(found).splitlines()[1:] == [
         "contrastive − cosent, spearman: −0.009 (98%: −0.032 to +0.014, 3 seeds, 200 pairs)"
     ]
-    found["differences"] = [{**gap, "between": {**told, "seeds": [0], "pairs": 4927}}]
+    one_seed = dataclasses.replace(between, seeds=(0,), pairs=4927)
+    found = dataclasses.replace(found, differences=[dataclasses.replace(gap, between=one_seed)])
     assert _table(found).endswith("(98%: −0.032 to +0.014, 1 seed, 4\u202f927 pairs)")
 
 

@@ -51,38 +51,38 @@ def several(trained_once, runs, tmp_path):
 def test_mean_spread_and_difference(several):
     runs, names = several
     found = compare.table(runs, names)
-    assert [group["label"] for group in found["groups"]] == ["cosent", "cosine_mse"]
+    assert [group.label for group in found.groups] == ["cosent", "cosine_mse"]
     values = []
-    for group, some in zip(found["groups"], (names[:3], names[3:]), strict=True):
+    for group, some in zip(found.groups, (names[:3], names[3:]), strict=True):
         own = [runs.status(name)["summary"]["after"]["spearman"] for name in some]
         values.append(own)
-        assert group["runs"] == some
-        assert group["seeds"] == [0, 1, 2]
-        assert group["figures"]["spearman"]["values"] == own
-        assert group["figures"]["spearman"]["mean"] == pytest.approx(np.mean(own))
-        assert group["figures"]["spearman"]["spread"] == pytest.approx(np.std(own, ddof=1))
-        assert "accuracy" not in group["figures"]
-    gap = next(one for one in found["differences"] if one["figure"] == "spearman")
-    between = gap["between"]
-    assert (gap["a"], gap["b"]) == ("cosent", "cosine_mse")
-    assert between["difference"] == pytest.approx(np.mean(values[1]) - np.mean(values[0]))
-    assert between["low"] < between["difference"] < between["high"]
-    assert (between["seeds"], between["covers"]) == ((0, 1, 2), "both")
-    said, setting = found["verdict"]
-    assert setting["key"] == "verdict_not_tuned"
-    assert setting["values"]["setting"] == "λ = 20 (cosent)"
-    assert said["values"]["figure"]["key"] == "finetune.spearman"  # in what it is ahead
-    assert "in Spearman" in say("en", f"remark.{said['key']}", **said["values"])
-    told = between["low"] > 0 or between["high"] < 0
-    assert said["key"].startswith("verdict_ahead" if told else "verdict_untold")
+        assert group.runs == some
+        assert group.seeds == [0, 1, 2]
+        assert group.figures["spearman"].values == own
+        assert group.figures["spearman"].mean == pytest.approx(np.mean(own))
+        assert group.figures["spearman"].spread == pytest.approx(np.std(own, ddof=1))
+        assert "accuracy" not in group.figures
+    gap = next(one for one in found.differences if one.figure == "spearman")
+    between = gap.between
+    assert (gap.a, gap.b) == ("cosent", "cosine_mse")
+    assert between.difference == pytest.approx(np.mean(values[1]) - np.mean(values[0]))
+    assert between.low < between.difference < between.high
+    assert (between.seeds, between.covers) == ((0, 1, 2), "both")
+    said, setting = found.verdict
+    assert setting.key == "verdict_not_tuned"
+    assert setting.values["setting"] == "λ = 20 (cosent)"
+    assert said.values["figure"]["key"] == "finetune.spearman"  # in what it is ahead
+    assert "in Spearman" in say("en", f"remark.{said.key}", **said.values)
+    told = between.low > 0 or between.high < 0
+    assert said.key.startswith("verdict_ahead" if told else "verdict_untold")
 
 
 def test_two_seeds_compare_models_and_not_losses(several):
     runs, names = several
-    said, _ = compare.table(runs, [*names[:2], *names[3:5]])["verdict"]
-    assert said["key"].startswith("verdict_models")
-    [said] = compare.table(runs, [names[0], names[4]])["verdict"]
-    assert said["key"] == "verdict_no_seed"
+    said, _ = compare.table(runs, [*names[:2], *names[3:5]]).verdict
+    assert said.key.startswith("verdict_models")
+    [said] = compare.table(runs, [names[0], names[4]]).verdict
+    assert said.key == "verdict_no_seed"
 
 
 def test_other_held_out_pairs_do_not_compare(several):
@@ -92,8 +92,8 @@ def test_other_held_out_pairs_do_not_compare(several):
     folder.write_pairs("held_out.jsonl", [(a, f"{b}!", label) for a, b, label in pairs])
     os.utime(folder.path / "after.npz")  # as if measured anew
     found = compare.table(runs, [names[0], names[3]])
-    assert [one["key"] for one in found["verdict"]] == ["verdict_other_pairs"]
-    assert found["differences"] == []
+    assert [one.key for one in found.verdict] == ["verdict_other_pairs"]
+    assert found.differences == []
 
 
 def test_the_order_of_the_data_is_that_of_the_seed(runs, trained):
@@ -123,28 +123,28 @@ def test_nearest_before_and_after(several):
     runs, (name, *_) = several
     found = before_after.neighbours(runs, name, most=3)
     texts = {text for pair in corpus().held_out for text in pair[:2]}
-    assert {entry["sentence"] for entry in found} == texts
-    assert [entry["kept"] for entry in found] == sorted(entry["kept"] for entry in found)
+    assert {entry.sentence for entry in found} == texts
+    assert [entry.kept for entry in found] == sorted(entry.kept for entry in found)
     after = np.load(runs.folder(name).path / "after.npz")
     vectors, listed = after["vectors"].astype(float), after["sentences"].tolist()
     entry = found[0]
-    place = listed.index(entry["sentence"])
+    place = listed.index(entry.sentence)
     cosines = vectors @ vectors[place]
     cosines /= np.linalg.norm(vectors, axis=1) * np.linalg.norm(vectors[place])
     cosines[place] = -np.inf
-    assert entry["after"][0]["cosine"] == pytest.approx(cosines.max(), abs=1e-3)
-    assert len(entry["before"]) == 3
+    assert entry.after[0].cosine == pytest.approx(cosines.max(), abs=1e-3)
+    assert len(entry.before) == 3
 
 
 def test_pairs_whose_rank_changed_most(several):
     runs, (name, *_) = several
     pairs = before_after.rank_changes(outcome(runs.folder(name)), most=5)
-    jumps = [abs(pair["rank_after"] - pair["rank_before"]) for pair in pairs]
+    jumps = [abs(pair.rank_after - pair.rank_before) for pair in pairs]
     assert jumps == sorted(jumps, reverse=True)
     assert jumps[0] > 0
     every = before_after.rank_changes(outcome(runs.folder(name)), most=1000)
     assert len(every) == len(corpus().held_out)
-    assert sorted(p["rank_after"] for p in every)[0] == 1
+    assert sorted(p.rank_after for p in every)[0] == 1
 
 
 def test_the_probe_batch_opens_in_the_explorer(several):
@@ -207,10 +207,14 @@ def test_the_ends_of_an_interval_are_told_apart(low, high, said):
 def test_models_that_order_all_pairs_alike_have_no_interval(several):
     runs, names = several
     found = compare.table(runs, [names[0], names[3]])
-    for one in found["differences"]:
-        assert "98%: " in commands._table({**found, "differences": [one]})
-        one["between"] |= {"difference": 0.0, "low": 0.0, "high": 0.0}
-    table = commands._table({**found, "verdict": []})
+    for one in found.differences:
+        assert "98%: " in commands._table(dataclasses.replace(found, differences=[one]))
+    still = {"difference": 0.0, "low": 0.0, "high": 0.0}
+    found.differences[:] = [
+        dataclasses.replace(one, between=dataclasses.replace(one.between, **still))
+        for one in found.differences
+    ]
+    table = commands._table(dataclasses.replace(found, verdict=[]))
     assert "cosine_mse − cosent, spearman: 0.000 (1 seed, 24 pairs)" in table
     assert "98%" not in table
 
@@ -225,11 +229,11 @@ def test_pairs_that_stand_there_repeatedly_are_told_wherever_runs_are_judged(run
     told = "Of the 36 held-out pairs, 12 repeat the two sentences of another"
     for some in (names, names[:2]):  # two ways, one way under two seeds
         found = compare.table(runs, some)
-        assert [one["key"] for one in found["verdict"]][-1] == "run_repeats"
+        assert [one.key for one in found.verdict][-1] == "run_repeats"
         assert told in commands._table(found)
     assert runs.status(names[0])["summary"]["repeated"] == 12
     commands._print_figures(runs.folder(names[0]), runs.status(names[0]))
     assert told in capsys.readouterr().out
     assert told in (runs.folder(names[0]).model / "README.md").read_text(encoding="utf-8")
     file = Unseen("mine.tsv", again.held_out, 36)
-    assert compare.table(runs, names[:1], file)["verdict"][-1]["key"] == "run_repeats"
+    assert compare.table(runs, names[:1], file).verdict[-1].key == "run_repeats"

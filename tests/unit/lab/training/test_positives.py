@@ -228,8 +228,8 @@ def test_a_run_on_positives_is_measured_by_what_it_finds(runs, trained):
     rows = list(csv.DictReader(takeaway.run_csv(runs, name).splitlines()))
     assert float(rows[-1]["accuracy_at_1"]) == after["accuracy_at_1"]
     for pair in before_after.rank_changes(outcome(runs.folder(name))):
-        assert pair["rank_before"] == int(pair["rank_before"]) >= 1
-        assert pair["label_rank"] == 1
+        assert pair.rank_before == int(pair.rank_before) >= 1
+        assert pair.label_rank == 1
 
 
 def test_runs_on_positives_are_compared_by_what_they_find(runs, trained):
@@ -241,11 +241,11 @@ def test_runs_on_positives_are_compared_by_what_they_find(runs, trained):
         for seed in (0, 1, 2)
     ]
     found = compare.table(runs, names)
-    assert [group["leading"] for group in found["groups"]] == [LEADING[1]] * 2
-    assert all(group["gain"]["pairs"] == 24 for group in found["groups"])
-    assert {one["figure"] for one in found["differences"]} == set(RETRIEVAL)
-    assert found["verdict"][0]["key"].startswith("verdict_")
-    assert "spearman" not in json.dumps(found["groups"][0]["figures"])
+    assert [group.leading for group in found.groups] == [LEADING[1]] * 2
+    assert all(group.gain.pairs == 24 for group in found.groups)
+    assert {one.figure for one in found.differences} == set(RETRIEVAL)
+    assert found.verdict[0].key.startswith("verdict_")
+    assert "spearman" not in found.groups[0].figures
 
 
 def test_positives_that_all_come_close_are_no_collapse(runs, trained):
@@ -277,8 +277,8 @@ def test_a_run_of_before_has_no_places(runs, trained):
             kept = {key: held[key] for key in held.files if key != "places"}
         np.savez(folder.path / f"{side}.npz", **kept)
     folder.write("summary.json", summary)
-    [group] = compare.table(runs, [name])["groups"]
-    assert group["gain"] is None
+    [group] = compare.table(runs, [name]).groups
+    assert group.gain is None
     assert "Held-out accuracy" not in card.section(runs.plan(name), summary, runs.history(name))
     assert next(one.key for one in remarks.remarks(runs, name)) == "run_no_order"
 
@@ -298,9 +298,9 @@ def test_runs_are_measured_on_a_file_of_positives(runs, trained, tmp_path):
         np.testing.assert_array_equal(found.places[when], own.places[when])
         kept = unseen_pairs.outcomes(folder, on)[name]
         np.testing.assert_array_equal(kept.places[when], own.places[when])
-    [group] = compare.table(runs, [name], on)["groups"]
-    assert group["figures"]["accuracy_at_1"]["mean"] == own.figure("accuracy_at_1", "after").value
-    assert group["gain"] is not None
+    [group] = compare.table(runs, [name], on).groups
+    assert group.figures["accuracy_at_1"].mean == own.figure("accuracy_at_1", "after").value
+    assert group.gain is not None
 
 
 def test_a_cross_encoder_cannot_be_measured_on_positives(runs, trained, tmp_path, bert):

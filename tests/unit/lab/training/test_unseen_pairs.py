@@ -106,29 +106,29 @@ def test_the_table_is_of_the_file_and_says_so(runs, trained, tmp_path):
     rows = [*other.train, *[(train[0][0], b, label) for _, b, label in other.held_out]]
     on = unseen_pairs.read(saved(tmp_path / "mine.csv", rows), "mine.csv")
     found = compare.table(runs, names, on)
-    [group] = found["groups"]
+    [group] = found.groups
     folders = {name: runs.folder(name) for name in names}
     values = [
         one.figure("spearman", "after").value for one in unseen_pairs.outcomes(folders, on).values()
     ]
-    assert group["figures"]["spearman"]["values"] == values
-    assert group["gain"]["pairs"] == 60
-    assert spelled("en", "pairs", found["pairs"]) == "the 60 pairs of mine.csv"
-    assert found["unseen"] == {
-        "name": "mine.csv",
-        "count": 60,
-        "total": 60,
-        "skipped": 0,
-        "sampled": False,
-        "shared": on.shared(list(folders.values())),
-    }
-    assert found["unseen"]["shared"] >= len(other.held_out)
-    [said] = compare.table(runs, names[:1], on)["verdict"]
-    assert "the 60 pairs of mine.csv" in say("en", f"remark.{said['key']}", **said["values"])
-    assert "mine.csv 的 60 对句子" in say("zh", f"remark.{said['key']}", **said["values"])
+    assert group.figures["spearman"].values == values
+    assert group.gain.pairs == 60
+    assert spelled("en", "pairs", found.pairs) == "the 60 pairs of mine.csv"
+    assert found.unseen == compare.OnFile(
+        name="mine.csv",
+        count=60,
+        total=60,
+        skipped=0,
+        sampled=False,
+        shared=on.shared(list(folders.values())),
+    )
+    assert found.unseen.shared >= len(other.held_out)
+    [said] = compare.table(runs, names[:1], on).verdict
+    assert "the 60 pairs of mine.csv" in say("en", f"remark.{said.key}", **said.values)
+    assert "mine.csv 的 60 对句子" in say("zh", f"remark.{said.key}", **said.values)
     back = compare.table(runs, names)
-    assert back["unseen"] is None
-    assert spelled("en", "pairs", back["pairs"]) == "the 24 held-out pairs"
+    assert back.unseen is None
+    assert spelled("en", "pairs", back.pairs) == "the 24 held-out pairs"
 
 
 def test_columns_are_recognised_or_chosen(tmp_path):
@@ -200,21 +200,21 @@ def judged(runs, models, monkeypatch):
         }
 
     monkeypatch.setattr(unseen_pairs, "outcomes", asked)
-    return compare.table(runs, list(names), models.unseen)["verdict"]
+    return compare.table(runs, list(names), models.unseen).verdict
 
 
 def test_the_better_model_on_unseen_pairs_is_said_to_be_ahead(runs, monkeypatch):
     said, _ = judged(runs, Models((0.5, 1.0)), monkeypatch)
-    assert said["key"] == "verdict_ahead"
-    assert (said["values"]["best"], said["values"]["other"]) == ("cosine_mse", "cosent")
-    sentence = say("en", "remark.verdict_ahead", **said["values"])
+    assert said.key == "verdict_ahead"
+    assert (said.values["best"], said.values["other"]) == ("cosine_mse", "cosent")
+    sentence = say("en", "remark.verdict_ahead", **said.values)
     assert sentence.startswith("On the 1\u202f500 pairs of test.csv, cosine_mse came out ahead")
 
 
 def test_equal_models_cannot_be_told_apart_on_unseen_pairs(runs, monkeypatch):
     said, _ = judged(runs, Models((1.0, 1.0)), monkeypatch)
-    assert said["key"].startswith("verdict_untold")
-    sentence = say("en", f"remark.{said['key']}", **said["values"])
+    assert said.key.startswith("verdict_untold")
+    sentence = say("en", f"remark.{said.key}", **said.values)
     assert sentence.startswith("No significant difference")
     assert "on the 1\u202f500 pairs of test.csv" in sentence
 
