@@ -70,7 +70,7 @@ def neighbours(runs: Runs, name: str, most: int = 5) -> list[Neighbours]:
             for order, cosines in sides
         ]
         kept = len(set(sides[0][0][place]) & set(sides[1][0][place]))
-        found.append(Neighbours(text, *lists, kept))
+        found.append(Neighbours(text, lists[0], lists[1], kept))
     return sorted(found, key=lambda entry: entry.kept)
 
 
