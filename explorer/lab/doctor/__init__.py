@@ -1,7 +1,7 @@
-"""What is the matter: with a number, or with data; each a pure function that ends in findings."""
+"""Diagnosis of a number, a dataset or a run: pure functions that return findings."""
 
-# What a table of pairs is examined for where nobody says.
+# Defaults of the examination of a table of pairs.
 USUAL_LOSS, USUAL_BATCH = "info_nce", 64
 USUAL_HUB_ROWS = 10_000  # that are read of a data set of the hub
-UNUSABLE = 2  # the status of a command that could not do what was asked, as argparse has it
-OF_OTHER = ("batch", "temperature", "scale")  # what may be known of another run beside its loss
+UNUSABLE = 2  # exit status of a command that failed, as in argparse
+OF_OTHER = ("batch", "temperature", "scale")  # known values of another run beside its loss

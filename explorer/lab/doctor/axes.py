@@ -1,4 +1,4 @@
-"""Which counts of a batch a loss may depend on, and which of them are known."""
+"""Axes of batch counts that a loss may depend on; unknown counts are open."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from explorer.lab.doctor.reference_values import (
 Counts = tuple[tuple[str, int], ...]
 MAX_BATCH, MAX_CLASSES, MAX_CANDIDATES, MAX_ORDERED = 2**16, 2**10, 2**8, 2**12
 MAX_HARD, MAX_DIMENSIONS = 64, 2**13
-ENUMERATED_PAIRS = 10  # pairs of a batch of which each share of positives is tried
+ENUMERATED_PAIRS = 10  # largest batch for which every share of positives is tried
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,10 @@ class Axis:
 
 
 def axes_of(side: Side, known: Known) -> Iterator[Axis]:
-    """The batches to look among for a landmark of this loss, likeliest first."""
+    """Yield the batches to search for a reference value of this loss, likeliest first."""
     for axis in _AXES[family_of(side)](side, known):
-        if axis.counted and (most := most_pairs(side)):
-            axis = replace(axis, most=_fitting(axis, most))
+        if axis.counted and (limit := most_pairs(side)):
+            axis = replace(axis, most=_fitting(axis, limit))
         yield _in_dimensions(axis, known.dimension) if known.dimension else axis
     if known.dimension is None:
         yield Axis(
@@ -58,7 +58,7 @@ def axes_of(side: Side, known: Known) -> Iterator[Axis]:
 
 
 def family_of(side: Side) -> str:
-    """By what a loss reads, one of `_MARKS`, or else "pairs"."""
+    """Return the family of a loss by its inputs: one of `_MARKS`, or else "pairs"."""
     reads = set(side.spec.reads.values())
     for family, marks in _MARKS.items():
         if reads & marks:
@@ -77,10 +77,10 @@ def most_pairs(side: Side) -> int | None:
     return MAX_SENTENCES_RUN // 2 if reads & {"embeddings", "classes"} else MAX_RUN // 2
 
 
-def _fitting(axis: Axis, most: int) -> int:
-    """The last count of an axis whose batch has at most so many pairs."""
+def _fitting(axis: Axis, limit: int) -> int:
+    """Last count of an axis whose batch has at most `limit` pairs."""
     counts = range(axis.least, axis.most + 1)
-    fits = bisect.bisect_right(counts, most, key=lambda count: axis.layout_of(count).pairs)
+    fits = bisect.bisect_right(counts, limit, key=lambda count: axis.layout_of(count).pairs)
     return counts[max(fits - 1, 0)]
 
 
@@ -123,16 +123,16 @@ def _of_lists(_: Side, known: Known) -> Iterator[Axis]:
 
 
 def _of_margins(_: Side, __: Known) -> Iterator[Axis]:
-    yield from ()  # whatever a teacher said
+    yield from ()  # no value holds for every teacher
 
 
 def _of_triplets(_: Side, __: Known) -> Iterator[Axis]:
-    """One of them is as good as many: their number is in no landmark."""
+    """Yield one triplet: no reference value depends on their number."""
     yield _fixed(Layout(1, 1, one_query=True), ("candidates", 2))
 
 
 def _of_classes(side: Side, known: Known) -> Iterator[Axis]:
-    """Two of each class, unless batch and classes say otherwise."""
+    """Yield two of each class, unless batch and classes say otherwise."""
     classes, batch = known.classes, known.batch
     if classes and batch and batch >= 2 * classes and batch % classes == 0:
         size = batch // classes
@@ -207,7 +207,7 @@ def _of_keys(side: Side, known: Known) -> Iterator[Axis]:
 
 
 def _of_own_negatives(hard: int | None) -> Iterator[Axis]:
-    """Each query sees its own negatives alone, so that the batch does not matter."""
+    """Yield queries that see their own negatives alone, so that the batch does not matter."""
     if hard is not None:
         yield _fixed(Layout(1, hard), ("negatives_per_query", hard))
     else:
@@ -238,7 +238,7 @@ def _of_pairs(_: Side, known: Known) -> Iterator[Axis]:
 
 
 def _part_positive(batch: int, swapped: bool) -> Axis:
-    """So many positives, or so many others, of a batch; up to half of it."""
+    """Return the axis of the number of positives, or of others, of a batch; up to half of it."""
 
     def split(count: int) -> tuple[int, int]:
         return (batch - count, count) if swapped else (count, batch - count)

@@ -24,7 +24,7 @@ class Chance(NamedTuple):
 
 
 def chance_levels(count: int) -> Iterator[Chance]:
-    """Every chance level of one right candidate among `count`.
+    """Yield each chance level of one right candidate among `count`.
 
     >>> [(one.metric, round(one.value, 4)) for one in chance_levels(4)]
     [('always_no', 0.75), ('accuracy', 0.25), ('mrr', 0.5208), ('ndcg', 0.6404)]

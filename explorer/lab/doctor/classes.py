@@ -40,7 +40,7 @@ P = TypeVar("P")
 C = TypeVar("C")
 
 MAX_ALONE = 0.5  # of the rows without a positive: most of a batch teaches nothing
-HEAD = 4096  # bytes in which the names of columns are looked for
+HEAD = 4096  # bytes with the names of the columns
 CHECKS = (
     "one_class",
     "class_spellings",
@@ -76,7 +76,7 @@ class ClassTable:
 
     @property
     def used(self) -> ColumnsRead:
-        """Which columns were read as what."""
+        """Roles of the columns."""
         unread = tuple(name for name in self.named if name not in self.columns.values())
         left = self.left_lines
         return ColumnsRead(columns=self.named, chosen=self.columns, unread=unread, left_lines=left)
@@ -134,8 +134,10 @@ class ClassTable:
 
     @cached_property
     def cleaned(self) -> Cleaned:
-        """Without texts of several classes, and without those that stood before in their class; a
-        class stays one however its name is spelled."""
+        """Return the table without texts of several classes, and without repeated texts of a class.
+
+        Different spellings of a class's name are one class.
+        """
         faults = {"texts_in_classes": self.mixed, "texts_again": self.again}
         return Cleaned.without(len(self), faults)
 
@@ -143,17 +145,17 @@ class ClassTable:
         """The row of the table that a text, counted from 1, stands in."""
         return int(self.rows[text - 1])
 
-    def members(self, kind: int, most: int) -> list[int]:
-        """The places of the first texts of a class."""
+    def members(self, kind: int, count: int) -> list[int]:
+        """Places of the first `count` texts of a class."""
         places, begins = self._members
         begin = begins[kind]
-        return places[begin : begin + min(most, self.sizes[kind])].tolist()
+        return places[begin : begin + min(count, self.sizes[kind])].tolist()
 
 
 @dataclass(frozen=True)
 class ClassesExamined:
-    """What was found in so many rows of classes for batches of a size, the worst first; `alone` is
-    the share of a batch's rows that have no other of their class in it."""
+    """Findings in `rows` of classes for batches of a size, the worst first; `alone` is the share of
+    a batch's rows without another of their class in it."""
 
     rows: int
     batch: int
@@ -167,7 +169,7 @@ class ClassesExamined:
 
 
 def names_classes(content: bytes) -> bool:
-    """Whether the first line of a table names two columns, one of them classes: two columns of
+    """True if the first line of a table names two columns, one of them classes: two columns of
     words would else be read as pairs."""
     line = content[:HEAD].partition(b"\n")[0].decode("utf-8-sig", "replace").strip()
     names = re.findall(r'"([^"]*)"\s*:', line) if line[:1] in "{[" else re.split(r"[,;\t|]", line)
@@ -200,8 +202,8 @@ def read_classes(
     header: bool | None = None,
     encoding: str = "",
 ) -> ClassTable:
-    """One column of texts and one of classes: those chosen, "text" and "class", or by what the
-    table holds.
+    """Read one column of texts and one of classes: the chosen ones, "text" and "class", or by the
+    table's contents.
 
     Raises Problem if there is no such table.
     """
@@ -211,15 +213,15 @@ def read_classes(
     grid = read_grid(content, name, header, lambda *far: report("parsing", *far), encoding, named)
     text, kind = _columns(grid, _chosen(grid, columns or {}))
     texts, of, rows, known, skipped = Texts(), [], [], {}, 0
-    most = budget("sentence_letters")
+    max_letters = budget("sentence_letters")
     for row, cells in grid.records(lambda *far: report("reading", *far)):
         if len(of) >= LARGE_PAIRS:
             break
         try:
             if isinstance(cells, Problem):
                 raise cells
-            sentence = read_sentence(cells[text], grid.columns[text], most)
-            named = read_sentence(cells[kind], grid.columns[kind], most)
+            sentence = read_sentence(cells[text], grid.columns[text], max_letters)
+            named = read_sentence(cells[kind], grid.columns[kind], max_letters)
         except Problem:
             skipped += 1
             continue
@@ -247,7 +249,7 @@ def read_classes(
 
 
 def _chosen(grid: Grid, columns: Mapping[str, str]) -> dict[str, int]:
-    """Where the chosen columns stand. Raises Problem where one cannot be."""
+    """Positions of the chosen columns. Raises Problem for a column that cannot be chosen."""
     found: dict[str, int] = {}
     for role, column in columns.items():
         if role not in CLASS_ROLES:
@@ -260,7 +262,7 @@ def _chosen(grid: Grid, columns: Mapping[str, str]) -> dict[str, int]:
 
 
 def _columns(grid: Grid, chosen: Mapping[str, int]) -> tuple[int, int]:
-    """Where texts and classes stand: as chosen, a column of a class's name, or the other one of
+    """Positions of texts and classes: as chosen, a column of a class's name, or the other one of
     two."""
     plain = [plain_name(one) for one in grid.columns]
     taken = chosen.get("text")
@@ -296,7 +298,7 @@ def _log_choose(count: int, chosen: int) -> float:
 
 
 def examine_classes(table: ClassTable, batch: int) -> ClassesExamined:
-    """All findings that these texts and classes carry, for losses on classes in such batches."""
+    """Return all findings about these texts and classes, for losses on classes in such batches."""
     share = alone(table.sizes, batch)
     faults = [*_classes(table, batch, share), *_twice(table)]
     faults.sort(key=lambda fault: SEVERITIES.index(fault.severity))

@@ -18,7 +18,7 @@ NAMED_CLASSES = 5  # classes, the largest and the smallest
 
 
 def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Iterator[str]:
-    """What a person reads of it."""
+    """Yield the report of a table of classes for the terminal."""
     whole = {"count": len(table), "classes": len(table.names), "batch": found.batch}
     yield say(language, "doctor.class.examined", **whole)
     yield from (note.written(language) for note in reading_notes(table.used))
@@ -30,9 +30,11 @@ def class_lines(table: ClassTable, found: ClassesExamined, language: str) -> Ite
         ("smallest", sizes[NAMED_CLASSES:][-NAMED_CLASSES:]),
     ):
         if some:
-            told = [f"{name} ({count})" for name, count in some]
+            sizes_by_name = [f"{name} ({count})" for name, count in some]
             yield say(
-                language, f"doctor.class.{key}", classes=say(language, "ui.between").join(told)
+                language,
+                f"doctor.class.{key}",
+                classes=say(language, "ui.between").join(sizes_by_name),
             )
     for fault in found.faults:
         yield ""
@@ -62,7 +64,7 @@ class CountedClass(Whole):
 
 @dataclass(frozen=True)
 class ClassFault(Whole):
-    """What is the matter with a table of classes; `rows` show it, of those read, from 1."""
+    """A finding about a table of classes; `rows` show it, of those read, from 1."""
 
     name: str
     severity: Severity
@@ -82,7 +84,7 @@ class TextLeftOut(Whole):
 
 @dataclass(frozen=True)
 class DoctoredClasses(Whole):
-    """What is the matter with texts and their classes, the worst first."""
+    """The findings about texts and their classes, the worst first."""
 
     rows: int
     skipped: int

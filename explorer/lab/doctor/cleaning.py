@@ -30,8 +30,7 @@ Cell = str | float | list[str] | list[float]
 
 
 def ending(read: Read | ClassTable) -> str:
-    """What the names of such files end with: a table has no lists that every reader would take for
-    some."""
+    """Extension of such files: not every reader would recognise a table's lists."""
     return LINES[0] if _listed(read) else ".tsv"
 
 
@@ -74,7 +73,7 @@ def write_left_out(
 
 
 def beside(path: Path, read: Read | ClassTable) -> Path:
-    """Where what was left out stands, beside the rows that stay."""
+    """Path of the file of left-out rows, beside that of the kept ones."""
     return path.with_suffix(f".left-out{path.suffix or ending(read)}")
 
 
@@ -125,7 +124,7 @@ def _name(name: str, other: str) -> str:
 
 
 def _cells(read: Read | ClassTable, row: Sequence[int]) -> list[Cell]:
-    """What stands in the columns of a row of which these pairs are left."""
+    """Return the cells of a row with only these of its pairs."""
     if isinstance(read, ClassTable):
         (place,) = row
         return [read.texts[place], read.names[int(read.of[place])]]
@@ -137,7 +136,7 @@ def _cells(read: Read | ClassTable, row: Sequence[int]) -> list[Cell]:
     if profile.labelled:
         cells.append([float(profile.labels[at]) for at in row])
     if columns.teacher is not None:
-        cells.append([_given(columns.teacher[at]) for at in row])
+        cells.append([_score_cell(columns.teacher[at]) for at in row])
     in_lists = "second" in _listed(read)
     return [columns.first[row[0]], *(cell if in_lists else cell[0] for cell in cells)]
 
@@ -151,7 +150,7 @@ def _triplet(profile: Profile, file: FilePairs, row: Sequence[int]) -> list[Cell
     ):
         cells += _over(texts, count, role in file.listed)
     if file.teacher is not None:
-        scores = [_given(file.teacher[at]) for at in row]
+        scores = [_score_cell(file.teacher[at]) for at in row]
         if file.margins and positive[row[0]] and scores[0] == 0:
             scores = [-one if isinstance(one, float) else one for one in scores[1:]]
         scores = scores if any(isinstance(one, float) for one in scores) else []
@@ -160,13 +159,14 @@ def _triplet(profile: Profile, file: FilePairs, row: Sequence[int]) -> list[Cell
 
 
 def _over(entries: list, columns: int, listed: bool) -> list[Cell]:
-    """These in so many columns: one in each, or, where they come as lists, all in the first."""
+    """Spread these over the columns: one in each, or, where they come as lists, all in the
+    first."""
     if listed:
         return [entries, *([""] * (columns - 1))]
     return [*entries, *([""] * (columns - len(entries)))]
 
 
-def _given(score: float) -> float | str:
+def _score_cell(score: float) -> float | str:
     return "" if math.isnan(score) else float(score)
 
 

@@ -1,5 +1,5 @@
-"""``python app.py explain``: what a number means, without a batch; and ``python app.py doctor``:
-what is the matter with a table of pairs, of texts with classes, with a run or saved batches."""
+"""``python app.py explain``: the meaning of a number, without a batch; and ``python app.py
+doctor``: findings about a table of pairs, of texts with classes, a run or saved batches."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ def _print(chosen: argparse.Namespace, answer: Any, lines: Iterable[str]) -> Non
 
 
 def _read_named(chosen: argparse.Namespace) -> Pasted:
-    """What a file or folder holds, or standard input for "-"; a table is read once it is known for
-    one."""
+    """Recognise the contents of a file or folder, or of standard input for "-"; a table is read
+    later."""
     if chosen.file == "-":
         content = sys.stdin.buffer.read(FILE_BYTES + 1)
         must_fit(PIPED, len(content))
@@ -115,14 +115,14 @@ def _read_named(chosen: argparse.Namespace) -> Pasted:
 
 
 def _doctor_run(chosen: argparse.Namespace, log: Log) -> int:
-    """Print what is the matter with a run, and what another can say about it."""
+    """Print the findings about a run, and those of the comparison with another."""
     language = chosen.language
     found = examine_run(log, _known(chosen), chosen.curve, chosen.held_out)
-    said = [*run_report.lines(found, language)]
+    printed = [*run_report.lines(found, language)]
     if (other := _examined_other(chosen)) is not None:
         faults = compare_runs(found, other)
-        said += run_report.beside_lines(other, chosen.beside, faults, language)
-    _print(chosen, run_report.doctored_run(found, other, language), said)
+        printed += run_report.beside_lines(other, chosen.beside, faults, language)
+    _print(chosen, run_report.doctored_run(found, other, language), printed)
     return 1 if found.severe else 0
 
 
@@ -144,7 +144,7 @@ def _examined_other(chosen: argparse.Namespace) -> ExaminedRun | None:
 
 def _saved_batches(chosen: argparse.Namespace) -> int | None:
     """Print the batches that `PrismCallback` saved in a folder, each with the link of its scenario;
-    None where it is no such folder."""
+    None for any other folder."""
     if not Path(chosen.file).expanduser().is_dir():
         return None
     try:
@@ -157,12 +157,12 @@ def _saved_batches(chosen: argparse.Namespace) -> int | None:
         for one in found
     ]
     command = f"python app.py --open {chosen.file}"
-    said = [
+    printed = [
         say(language, "doctor.kept_count", count=len(found), name=chosen.file),
         *(one.said(language) for one in found),
         say(language, "doctor.open_batches", command=command),
     ]
-    _print(chosen, {"batches": batches}, said)
+    _print(chosen, {"batches": batches}, printed)
     return 0
 
 
@@ -198,13 +198,13 @@ def _doctor_pairs(read: Read, spec: LossSpec, chosen: argparse.Namespace) -> int
     wrote += _mine(read, chosen) if chosen.mine else []
     fitting = suited(read.profile, chosen.batch) if chosen.losses else ()
     answer = data_answer(read, found, fitting, language, encoded, chosen.loss)
-    said = [
+    printed = [
         *data_lines(read, found, chosen.loss, language),
         *(encoded_lines(read, seen, spec, chosen.batch, language) if seen else ()),
         *(suited_lines(fitting, "none", language) if chosen.losses else ()),
         *wrote,
     ]
-    _print(chosen, answer, said)
+    _print(chosen, answer, printed)
     return 1 if found.severe else 0
 
 
@@ -216,13 +216,13 @@ def _doctor_classes(table: ClassTable, chosen: argparse.Namespace) -> int:
     wrote = _write_clean(table, False, chosen)
     fitting = suited_to_classes(table, chosen.batch) if chosen.losses else ()
     answer = classes_answer(table, found, fitting, language, seen)
-    said = [
+    printed = [
         *class_lines(table, found, language),
         *(seen_classes_lines(seen, language) if seen else ()),
         *(suited_lines(fitting, "none_classes", language) if chosen.losses else ()),
         *wrote,
     ]
-    _print(chosen, answer, said)
+    _print(chosen, answer, printed)
     return 1 if found.severe else 0
 
 
@@ -240,10 +240,10 @@ def _read_table(chosen: argparse.Namespace) -> Table:
     return read_table(content, name, tell, **how)
 
 
-def _columns(given: list[str]) -> dict[str, str]:
-    """Which column of the table plays which role. Raises Problem for what is no ROLE=NAME."""
+def _columns(assignments: list[str]) -> dict[str, str]:
+    """Parse the roles of columns. Raises Problem for anything but ROLE=NAME."""
     found = {}
-    for one in given:
+    for one in assignments:
         role, _, name = one.partition("=")
         if not role.strip() or not name.strip():
             raise Problem("doctor_column", value=one[:60])
@@ -252,26 +252,26 @@ def _columns(given: list[str]) -> dict[str, str]:
 
 
 def _teller(chosen: argparse.Namespace) -> Report:
-    """What says in one line of a terminal how far long work is."""
+    """Return a function that reports the progress of long work in one line of a terminal."""
 
     def report(what: str, done: int, total: int) -> None:
         if sys.stderr.isatty():
-            said = say(chosen.language, f"progress.{what}", done=done, total=total)
-            print(f"\r\033[K{said}", end="" if done < total else "\r\033[K", file=sys.stderr)
+            line = say(chosen.language, f"progress.{what}", done=done, total=total)
+            print(f"\r\033[K{line}", end="" if done < total else "\r\033[K", file=sys.stderr)
 
     return report
 
 
 def _mine(read: Read, chosen: argparse.Namespace) -> list[str]:
-    """Write the triplets; the line that says so."""
+    """Write the mined triplets; return the line about them."""
     if not chosen.encoder:
         raise Problem("mine_no_encoder", about="encoder")
-    asked = chosen.encoder, max(chosen.encoded, 2), chosen.mine_each, chosen.mine_margin
-    found = mine(read.profile, *asked, _teller(chosen))
+    settings = chosen.encoder, max(chosen.encoded, 2), chosen.mine_each, chosen.mine_margin
+    found = mine(read.profile, *settings, _teller(chosen))
     write_mined(found, Path(chosen.mine))
     counts = {"count": len(found.triplets), "pairs": found.pairs, "without": found.without}
-    told = say(chosen.language, "doctor.mined", **counts)
-    return [say(chosen.language, "doctor.wrote_mined", name=chosen.mine, told=told)]
+    counted = say(chosen.language, "doctor.mined", **counts)
+    return [say(chosen.language, "doctor.wrote_mined", name=chosen.mine, told=counted)]
 
 
 def _write_clean(

@@ -1,4 +1,4 @@
-"""What is the matter with a table of pairs, told from its texts and labels alone."""
+"""Findings about a table of pairs from its texts and labels alone."""
 
 from __future__ import annotations
 
@@ -66,22 +66,24 @@ NONE_MEET = Meetings(0.0, 0.0, 0.0, 0.0)  # of a loss that takes no other row fo
 
 @dataclass(frozen=True)
 class Check:
-    """What is looked for: a name that finding and sentences share, and whether this loss and these
-    columns allow it."""
+    """A check: the name that finding and sentences share, and whether loss and columns allow it."""
 
     name: str
     made: bool
 
     def said(self, language: str = "en") -> str:
-        """What was looked for, or why it was not."""
+        """Describe the check, or the reason why it was not made."""
         return say(language, f"doctor.{'checked' if self.made else 'unchecked'}.{self.name}")
 
 
 @dataclass(frozen=True)
 class Examined:
-    """What was found in so many `pairs` of so many `rows` for a loss at a batch size, the worst
-    first, and what was looked for. `met` are the meetings of the rows that the loss compares with
-    each other; of `cleaned` so many rows stay."""
+    """Findings in the `pairs` of the `rows` for a loss at a batch size, the worst first, and the
+    checks.
+
+    `met` are the meetings of rows that the loss compares with each other; `kept_rows` rows of
+    `cleaned` stay.
+    """
 
     pairs: int
     rows: int
@@ -106,11 +108,11 @@ def examine(
     most_tokens: int | None = None,
     margin: float | None = None,
 ) -> Examined:
-    """All findings that these texts and labels carry, for this loss in batches of this size.
+    """Return all findings about these texts and labels, for this loss in batches of this size.
 
-    `margin` is what the loss is trained with, where it is not its default.
-    `most_tokens`: what the encoder reads of a text, its special tokens aside; None leaves lengths
-    out. Of what only an encoder can tell, such as near-duplicates, nothing is said.
+    `margin` is the loss's margin in training, if not its default. `most_tokens`: the encoder's
+    limit of tokens, special tokens aside; None leaves lengths out. Findings that need an encoder,
+    such as near-duplicates, are not among them.
     """
     case = Case(profile, spec, batch, most_tokens, margin)
     checks = tuple(Check(name, bool(rule.applies(case))) for name, rule in CHECKS.items())
@@ -122,9 +124,9 @@ def examine(
     return Examined(*size, spec.name, batch, tuple(faults), checks, met, *stays)
 
 
-def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
-    """Rows whose text another positive pair has, on the same side or on the other one: they meet as
-    each other's negatives."""
+def _shared_texts(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
+    """Find rows whose text another positive pair has, on either side: they meet as each other's
+    negatives."""
     met, rows = profile.met(batch), profile.sharing
     share = met.rows / batch
     if not len(rows) or share < SOME_MET:
@@ -141,13 +143,13 @@ def _twins(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
     }
     severity = SEVERE if share >= MANY_MET else WARNING
     sampler, tried = against_shared_texts(profile, spec, batch, softmax)
-    apart = profile.written_apart
-    folding = (FOLDED.format(names=_quoted(profile.text_columns)),) if len(apart) else ()
+    rewritten = profile.written_apart
+    folding = (FOLDED.format(names=_quoted(profile.text_columns)),) if len(rewritten) else ()
     yield Fault(
         "twins" if softmax else "twins_met",
         severity,
         values | sampler_values(sampler, NO_DUPLICATES),
-        _sharing(profile, int((apart if len(apart) else rows)[0])),
+        _sharing(profile, int((rewritten if len(rewritten) else rows)[0])),
         (*folding, *tried),
         more="" if sampler.helps else "epoch_short",
         tried=tried,
@@ -160,7 +162,8 @@ def _quoted(names: Sequence[str]) -> str:
 
 
 def _sharing(profile: Profile, place: int) -> tuple[int, ...]:
-    """All pairs that share a text with another one: this one and those of its texts first."""
+    """Numbers of all pairs that share a text with another one: this one and those of its texts
+    first."""
     first, second = profile.first[place], profile.second[place]
     places = profile.sharing
     ends = profile.first[places], profile.second[places]
@@ -170,7 +173,7 @@ def _sharing(profile: Profile, place: int) -> tuple[int, ...]:
 
 @functools.cache
 def is_softmax(loss: str, convention: str = "") -> bool:
-    """Whether it is a softmax over the batch: ln of its candidates where all are alike."""
+    """True if the loss is a softmax over the batch: ln of its candidates where all are alike."""
     side = next(one for one in sides_of(LOSSES[loss]) if one.convention == convention)
     if family_of(side) != "keys":
         return False
@@ -205,7 +208,7 @@ def _copies(profile: Profile) -> Iterator[Fault]:
     whole = np.isin(number[heads], number[repeated])
     shown = _beside_each_other(number, heads[whole])
     if profile.rows is not None and np.bincount(number[heads])[number[shown]].max() < 2:
-        shown = again  # of lists in which a candidate stands twice
+        shown = again  # lists with a candidate twice
     yield Fault("copies", WARNING, {"count": len(rows)}, evidence(shown))
 
 
@@ -238,7 +241,7 @@ def _same_on_both_sides(profile: Profile) -> Iterator[Fault]:
 
 
 def _labels(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
-    """What the labels cannot teach this loss."""
+    """Find labels that cannot teach this loss."""
     if not profile.labelled:
         yield Fault("no_labels", SEVERE, {}, (), (POSITIVES_ALONE,))
         return
@@ -288,7 +291,7 @@ def _positives(profile: Profile, spec: LossSpec, batch: int) -> Iterator[Fault]:
 
 
 def _teacher(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
-    """No teacher, or one that stands farther apart than two cosines can."""
+    """Find a missing teacher, or margins of the teacher beyond the range of two cosines."""
     if not profile.has_teacher:
         yield Fault("no_teacher", SEVERE)
         return
@@ -305,23 +308,23 @@ def _teacher(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
         yield Fault("margins_out_of_reach", WARNING, values, evidence(places))
 
 
-def _lengths(profile: Profile, most_tokens: int) -> Iterator[Fault]:
-    """Texts of more tokens than an encoder reads, by an estimate from words and characters."""
-    cut = np.flatnonzero(profile.tokens > most_tokens)
+def _lengths(profile: Profile, max_tokens: int) -> Iterator[Fault]:
+    """Find texts of more tokens than an encoder reads, by an estimate from words and characters."""
+    cut = np.flatnonzero(profile.tokens > max_tokens)
     if len(cut):
-        values: dict[str, Value] = {"count": len(cut), "most": most_tokens}
+        values: dict[str, Value] = {"count": len(cut), "most": max_tokens}
         yield Fault("cut_off", WARNING, values, evidence(cut))
 
 
 def _scripts(profile: Profile) -> Iterator[Fault]:
     one, two = profile.foreign
     shares = [float(side.mean()) if len(side) else 0.0 for side in profile.foreign]
-    other, apart = np.flatnonzero(one | two), np.flatnonzero(one != two)
+    other, differing = np.flatnonzero(one | two), np.flatnonzero(one != two)
     if not len(other):
         return
     share = len(other) / len(profile)
-    if len(apart) == len(other) and min(shares) == 0 and share > MANY_FOREIGN:
-        yield Fault("two_scripts", NOTE, {"share": percent(share)}, evidence(apart))
+    if len(differing) == len(other) and min(shares) == 0 and share > MANY_FOREIGN:
+        yield Fault("two_scripts", NOTE, {"share": percent(share)}, evidence(differing))
     elif share >= MANY_FOREIGN:
         yield Fault("not_latin", NOTE, {"share": percent(share)}, evidence(other))
     else:
@@ -335,17 +338,19 @@ def margin_beyond(
     margin: float | None = None,
     room: str = "data",
 ) -> Iterator[Fault]:
-    """A margin, one that is told or that of these parameters, beyond what unit vectors have."""
-    told = {one.name: margin for one in spec.parameters if one.role == "margin"}
-    beyond = spec.beyond_reach({**parameters, **(told if margin is not None else {})})
+    """Find a margin, the known one or that of these parameters, beyond the reach of unit
+    vectors."""
+    known = {one.name: margin for one in spec.parameters if one.role == "margin"}
+    beyond = spec.beyond_reach({**parameters, **(known if margin is not None else {})})
     if beyond is not None:
-        said = dict(zip(("margin", "reach"), map(display_number, beyond), strict=True))
-        yield Fault("margin_beyond", WARNING, {**said}, room=room)
+        numbers = dict(zip(("margin", "reach"), map(display_number, beyond), strict=True))
+        yield Fault("margin_beyond", WARNING, {**numbers}, room=room)
 
 
 @dataclass(frozen=True)
 class Case:
-    """What is examined: pairs for a loss in batches of this size, with what is known beside."""
+    """The object of an examination: pairs for a loss in batches of this size, and further known
+    values."""
 
     profile: Profile
     spec: LossSpec
@@ -380,7 +385,7 @@ CHECKS = {
     ),
     "twins": CheckRule(
         lambda case: case.spec.negatives_of_batch,
-        lambda case: _twins(case.profile, case.spec, case.batch),
+        lambda case: _shared_texts(case.profile, case.spec, case.batch),
     ),
     "labels": CheckRule(_labels_matter, lambda case: _labels(case.profile, case.spec)),
     "reach": CheckRule(

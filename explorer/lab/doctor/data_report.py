@@ -34,7 +34,7 @@ LETTERS = 60  # of a text of a row that shows a finding
 
 
 def data_lines(read: Read, found: Examined, called: str, language: str) -> Iterator[str]:
-    """What a person reads of it in the terminal; `called` is what the loss was called."""
+    """Yield the report of a data set for the terminal; `called` is the user's name of the loss."""
     loss = title_word(LOSSES[found.loss])
     yield say(language, "doctor.examined", count=found.pairs, loss=loss, batch=found.batch)
     if found.rows < found.pairs:
@@ -73,7 +73,7 @@ def suited_lines(found: tuple[Suited, ...], none: str, language: str) -> Iterato
 
 
 def cleaned_line(found: Examined, language: str) -> str:
-    """How much of the data set stays; "" where all does."""
+    """Describe the part of the data set that stays; "" if all does."""
     kept, total = len(found.cleaned.kept), found.pairs
     if kept == total:
         return ""
@@ -84,8 +84,8 @@ def cleaned_line(found: Examined, language: str) -> str:
 
 
 def labels_unread(read: Read, loss: str, language: str = "en") -> str:
-    """That the class of a library, by whose name the loss was told, reads none of the labels that
-    are there, and how many rows are positive pairs to it alone; "" where that is not so."""
+    """Warn that the named library class ignores the labels, with the number of rows that are
+    positive only to it; "" where it does not."""
     profile = read.profile
     below = len(profile) - profile.positives
     if not below or profile.of_triplets or not is_of_library(loss):
@@ -107,9 +107,9 @@ def row_lines(read: Read, pairs: Iterable[int], language: str) -> Iterator[str]:
 
 
 def row_line(row: int, cells: Iterable[str], language: str) -> str:
-    """A row in one line of a terminal, whatever its cells hold."""
-    told = " · ".join(_on_one_line(cell) for cell in cells)
-    return say(language, "doctor.row", row=row, cells=told)
+    """Format a row in one line of a terminal, whatever its cells hold."""
+    shown = " · ".join(_on_one_line(cell) for cell in cells)
+    return say(language, "doctor.row", row=row, cells=shown)
 
 
 def _on_one_line(text: str) -> str:
@@ -118,7 +118,7 @@ def _on_one_line(text: str) -> str:
 
 
 def columns_read(read: Read, language: str) -> list[str]:
-    """Which columns of the file were taken as what."""
+    """Describe the roles of the file's columns."""
     notes = () if read.file is None else reading_notes(read.file)
     return [note.written(language) for note in notes]
 
@@ -129,7 +129,7 @@ def columns_read(read: Read, language: str) -> list[str]:
 def encoded_lines(
     read: Read, seen: Seen, spec: LossSpec, batch: int, language: str
 ) -> Iterator[str]:
-    """What a person reads in the terminal of what an encoder shows."""
+    """Yield the report of the encoder's findings for the terminal."""
     faults, _ = examine_encoded(read.profile, seen, spec, batch)
     whole = {"encoder": seen.encoder, "count": len(seen), "total": len(read.profile)}
     yield f"\n{say(language, 'doctor.with_encoder', **whole)}"
@@ -155,7 +155,7 @@ def encoded_lines(
 
 
 def sharpness_of(seen: Seen, spec: LossSpec, batch: int) -> tuple[Sharpness, ...]:
-    """How sharp temperatures are, for a loss that takes negatives of the batch."""
+    """Sharpness of temperatures, for a loss that takes negatives of the batch."""
     return sharpness(seen, batch) if spec.negatives_of_batch else ()
 
 
@@ -194,8 +194,8 @@ class RankedRow(Whole):
 
 @dataclass(frozen=True)
 class SeenData(Whole):
-    """What an encoder told of so many pairs; `ranked` are those on which it and the labels
-    disagree, the worst first."""
+    """The encoder's findings about `pairs`; `ranked` are those on which it and the labels disagree,
+    the worst first."""
 
     encoder: str
     pairs: int
@@ -218,7 +218,7 @@ class LeftOut(Whole):
 
 @dataclass(frozen=True)
 class DoctoredData(Whole):
-    """What is the matter with a data set, the worst first."""
+    """The findings about a data set, the worst first."""
 
     pairs: int
     rows: int
@@ -249,9 +249,11 @@ def data_answer(
     called: str = "",
     mined: MinedNegatives | None = None,
 ) -> DoctoredData:
-    """What is the matter with a data set, as the command and `doctor_data` answer it, with what an
-    encoder shows and with mined negatives where there are any. Rows are those of the table;
-    `called` is what the loss was called."""
+    """Return the findings about a data set, as the command and `doctor_data` answer it.
+
+    With an encoder's findings and with mined negatives where there are any. Rows are those of the
+    table; `called` is the user's name of the loss.
+    """
     left_out = dict.fromkeys((read.row(one), because) for one, because in found.cleaned.left_out)
     return as_answer(
         DoctoredData,
@@ -276,8 +278,11 @@ def data_answer(
 def encoded_answer(
     read: Read, seen: Seen, spec: LossSpec, batch: int, language: str = "en"
 ) -> SeenData:
-    """What an encoder shows of a data set: the findings, the worst first, what was looked for, on
-    which rows label and encoder disagree, cosines by label, and how sharp temperatures are."""
+    """Return an encoder's findings about a data set, the worst first.
+
+    With the checks, the rows on which label and encoder disagree, cosines by label, and the
+    sharpness of temperatures.
+    """
     faults, checks = examine_encoded(read.profile, seen, spec, batch)
     return SeenData(
         encoder=seen.encoder,

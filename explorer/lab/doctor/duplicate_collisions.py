@@ -1,8 +1,8 @@
-"""How often rows that hold the same text meet in a batch, by closed forms.
+"""Frequency of meetings of duplicate texts in a batch, by closed forms.
 
-A batch is `size` of `count` rows, drawn without putting back; the partners of a row are the other
-rows whose key it cannot tell from a right one: they share its query or its key, or their key is its
-query.
+A batch is `size` of `count` rows, drawn without replacement. The partners of a row are the other
+rows whose key it cannot distinguish from its own: they share its query or its key, or their key is
+its query.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from explorer.runtime.wire import Whole
 
 @dataclass(frozen=True)
 class Meetings(Whole):
-    """What a batch has on average: `pairs` of rows of which one is a partner of the other; `rows`
-    that have a partner; `floor`, the mean of ln(1 + partners) over its rows, which no softmax over
-    the batch can go below; `share` of all its negatives that are a partner's key."""
+    """Averages over batches: `pairs` of rows of which one is a partner of the other; `rows` that
+    have a partner; `floor`, the mean of ln(1 + partners) over its rows, the minimum of every
+    softmax over the batch; `share` of all its negatives that are a partner's key."""
 
     pairs: float
     rows: float
@@ -28,39 +28,39 @@ class Meetings(Whole):
 
 
 def partners(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """How many other rows have the first or the second text of each row, or its first as their
+    """Number of other rows with the first or the second text of each row, or its first as their
     second [N]."""
-    return _sharing(first, second, pair) + _asked_by(first, second)
+    return _sharing(first, second, pair) + _as_second(first, second)
 
 
 def touching(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """Whether each row is a partner of another or has one [N]."""
+    """Mask of the rows that are a partner of another or have one [N]."""
     return beside(first, second, pair) > 0
 
 
 def beside(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """Of how many others each row is a partner or has as one [N]; of one that is both, as much more
-    as it is."""
-    return _sharing(first, second, pair) + _asked_by(first, second) + _asked_by(second, first)
+    """Number of other rows that are a partner of each row or have it as one [N]; both count
+    separately."""
+    return _sharing(first, second, pair) + _as_second(first, second) + _as_second(second, first)
 
 
 def encounters(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> float:
-    """Of how many pairs of rows one is a partner of the other; two whose texts stand the other way
-    round are one such pair."""
+    """Number of pairs of rows of which one is a partner of the other; two whose texts stand the
+    other way round are one such pair."""
     turned = _turned(first, second)
-    alike, asked = _sharing(first, second, pair).sum(), _asked_by(first, second).sum()
-    return float(alike / 2 + asked - turned.sum() / 2)
+    alike, as_second = _sharing(first, second, pair).sum(), _as_second(first, second).sum()
+    return float(alike / 2 + as_second - turned.sum() / 2)
 
 
 def _sharing(first: np.ndarray, second: np.ndarray, pair: np.ndarray) -> np.ndarray:
-    """How many other rows have the first or the second text of each row [N]."""
+    """Number of other rows with the first or the second text of each row [N]."""
     sizes = [np.bincount(numbers)[numbers] for numbers in (first, second, pair)]
     return sizes[0] + sizes[1] - sizes[2] - 1
 
 
-def _asked_by(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """How many others have the first text of each row as their second, and share neither text with
-    it where it stands [N]: none of a row whose two texts are one."""
+def _as_second(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Number of other rows that have the first text of each row as their second, and share neither
+    text with it in its place [N]: none of a row whose two texts are one."""
     count = int(max(first.max(initial=-1), second.max(initial=-1))) + 1
     as_second = np.bincount(second, minlength=count)
     on_both = np.bincount(first[first == second], minlength=count)
@@ -68,7 +68,7 @@ def _asked_by(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def _turned(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """How many others have the texts of each row the other way round [N]."""
+    """Number of other rows with the texts of each row the other way round [N]."""
     count, size = len(first), int(max(first.max(initial=-1), second.max(initial=-1))) + 1
     both = np.concatenate([first * size + second, second * size + first])
     numbers = np.unique(both, return_inverse=True)[1]
@@ -77,9 +77,11 @@ def _turned(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def meetings(partners: np.ndarray, size: int, pairs: float | None = None) -> Meetings:
-    """Of a batch of `size` of the rows that have so many partners [N], or of all of fewer.
+    """Return the averages over batches of `size` of the rows with these numbers of partners [N], or
+    of all of fewer.
 
-    `pairs`: of how many pairs of all rows one is a partner of the other; left out, both always are.
+    `pairs`: the number of pairs of rows of which one is a partner of the other; left out, both
+    always are.
     """
     count = len(partners)
     size = min(size, count)
@@ -100,11 +102,11 @@ def meetings(partners: np.ndarray, size: int, pairs: float | None = None) -> Mee
 
 
 def _of_one(partners: int, others: int, drawn: int) -> tuple[float, float]:
-    """The chance that none of a row's partners is drawn, and the mean of ln(1 + how many are)."""
-    least, most = max(0, drawn - (others - partners)), min(partners, drawn)
+    """Chance that none of a row's partners is drawn, and the mean of ln(1 + drawn partners)."""
+    least, largest = max(0, drawn - (others - partners)), min(partners, drawn)
     chance = math.exp(_log_hypergeometric(least, partners, others, drawn))
     none = chance if least == 0 else 0.0
-    counts = np.arange(least, most + 1, dtype=np.float64)
+    counts = np.arange(least, largest + 1, dtype=np.float64)
     # Each chance from the one before it: (K − k)(n − k) / ((k + 1)(N − K − n + k + 1)).
     steps = (
         (partners - counts[:-1])

@@ -1,7 +1,8 @@
-"""What only an encoder can tell of a data set: texts that are near each other, keys of other pairs
-above a query's own, labels that it contradicts, cosines by label, how sharp a temperature is.
+"""Findings about a data set that need an encoder.
 
-Of a large data set it is told of some pairs, which a frozen random stream picks.
+Texts near each other, keys of other pairs above a query's own, labels that the encoder contradicts,
+cosines by label, and the sharpness of temperatures. A large data set is sampled by a fixed random
+stream.
 """
 
 from __future__ import annotations
@@ -44,21 +45,21 @@ from explorer.sources.encoders import locate
 from explorer.sources.encoders.embedded import EMBEDDED, is_embedded
 from losses import LossSpec
 
-NEAR = 0.95  # cosine from which on two texts that differ are named as near-duplicates
-MAX_ENCODED = 2**14  # pairs; beyond, a part of them says the same
+NEAR = 0.95  # cosine from which on two different texts are near-duplicates
+MAX_ENCODED = 2**14  # pairs; a sample of more gives the same result
 USUAL_ENCODED = 2000
-ENCODED = (10, MAX_ENCODED)  # that may be asked for
+ENCODED = (10, MAX_ENCODED)  # limits of the requested number of pairs
 ROWS = 2**8  # of the matrix of cosines that are looked at together
 BANDS = 5  # of labels of many degrees
-FEW_LEVELS = 8
+MAX_LISTED_LEVELS = 8
 # Of how many queries, and among how many negatives, a temperature's sharpness is measured.
 SHARP_QUERIES, SHARP_NEGATIVES = 64, 2048
-TEMPERATURES = (1e-5, 1e3)  # between which it is searched
-WANTED = (1.5, 4.0, 16.0, 64.0)  # negatives that count
+TEMPERATURES = (1e-5, 1e3)  # limits of the search
+COUNTED_NEGATIVES = (1.5, 4.0, 16.0, 64.0)  # a temperature is shown for each
 WITH_GUIDE = "loss = losses.GISTEmbedLoss(model, guide=guide)"
 SHORT = {"minilm": EMBEDDED}
 _OF_BAND = ("mean", "tenth", "ninth")
-RANKED = 10  # pairs that a page or a terminal shows of those on which label and encoder disagree
+RANKED = 10  # pairs shown of those on which label and encoder disagree
 
 
 @dataclass(frozen=True)
@@ -111,11 +112,13 @@ class RankedPair:
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What an encoder makes of the pairs at these places, whatever the loss: the cosine of each
-    [M]; how many other pairs hold a text near one of each [M], and how many keys of other pairs
-    stand above each positive pair's own [M], with the cells of the largest; `negatives`, cosines of
-    queries with keys of other pairs [Q, K]; `tokens`, how many the longer text of each pair has
-    [M], and how many the encoder reads of a text, None where it has no limit."""
+    """An encoder's figures of the pairs at these places, whatever the loss.
+
+    `cosines` of each pair [M]; `near`, the number of other pairs with a text near one of each [M];
+    `above`, the number of keys of other pairs above each positive pair's own [M], with the cells of
+    the largest; `negatives`, cosines of queries with keys of other pairs [Q, K]; `tokens` of the
+    longer text of each pair [M], and `most_tokens`, the encoder's limit, None where it has none.
+    """
 
     encoder: str
     places: np.ndarray
@@ -135,13 +138,13 @@ class Seen:
         return len(self.places)
 
 
-def look(profile: Profile, encoder: str, most: int, report: Report) -> Seen:
-    """Encode at most so many pairs and compare all with all. What was encoded is kept on disk, so
-    that it goes on there after a stop.
+def look(profile: Profile, encoder: str, max_pairs: int, report: Report) -> Seen:
+    """Encode at most `max_pairs` pairs and compare all with all. Vectors are cached on disk, so
+    that an interrupted run continues.
 
     Raises Problem where there is no such encoder.
     """
-    name, places = called(encoder), picked(profile, most)
+    name, places = called(encoder), picked(profile, max_pairs)
     model = locate(name)
     first, second = (
         [side[int(place)] for place in places]
@@ -188,10 +191,10 @@ def called(encoder: str) -> str:
     return SHORT.get(encoder.strip().casefold(), encoder)
 
 
-def picked(profile: Profile, most: int) -> np.ndarray:
-    """The places of at most so many pairs, in order, that a frozen random stream picks."""
-    kept = np.random.RandomState(0).permutation(len(profile))
-    return np.sort(kept[: min(most, MAX_ENCODED)])
+def picked(profile: Profile, max_pairs: int) -> np.ndarray:
+    """Places of at most `max_pairs` pairs, in order, picked by a fixed random stream."""
+    order = np.random.RandomState(0).permutation(len(profile))
+    return np.sort(order[: min(max_pairs, MAX_ENCODED)])
 
 
 class _Near:
@@ -261,9 +264,9 @@ class _Above:
 
 
 def _bands(profile: Profile, labels: np.ndarray, cosines: np.ndarray) -> tuple[Band, ...]:
-    """By label, or, of many degrees, by equal parts of their scale."""
+    """Return the cosines by label, or, with many degrees, by equal parts of their scale."""
     levels = np.unique(labels)
-    if len(levels) <= FEW_LEVELS:
+    if len(levels) <= MAX_LISTED_LEVELS:
         ends = [(level, level) for level in levels.tolist()]
         inside = [labels == level for level, _ in ends]
     else:
@@ -295,8 +298,8 @@ def _negatives(
 
 
 def counted(negatives: np.ndarray, temperature: float) -> float:
-    """How many of the negatives [Q, K] count at a temperature: e to the entropy of their softmax,
-    on the mean over the queries. NaN is no negative."""
+    """Number of the negatives [Q, K] that count at a temperature: e to the entropy of their
+    softmax, on the mean over the queries. NaN is no negative."""
     there = ~np.isnan(negatives)
     logits = np.where(there, negatives, -np.inf) / temperature
     logits -= logits.max(axis=1, keepdims=True)
@@ -308,27 +311,31 @@ def counted(negatives: np.ndarray, temperature: float) -> float:
 
 
 def sharpness(seen: Seen, batch: int) -> tuple[Sharpness, ...]:
-    """At which temperature so many negatives of a batch of this size count, where there is one: it
-    has more of them, and fewer that are equally close."""
+    """Find the temperatures at which given numbers of negatives of a batch of this size count.
+
+    A temperature exists only where the batch has more negatives than that, and fewer that are
+    equally close.
+    """
     negatives = seen.negatives[:, : batch - 1]
     negatives = negatives[(~np.isnan(negatives)).sum(axis=1) > 1]
     if not len(negatives):
         return ()
     there = float((~np.isnan(negatives)).sum(axis=1).min())
-    fewest, most = (counted(negatives, end) for end in TEMPERATURES)
+    fewest, largest = (counted(negatives, end) for end in TEMPERATURES)
     return tuple(
         Sharpness(count, _temperature(negatives, count))
-        for count in WANTED
-        if fewest < count < min(most, 0.9 * there)
+        for count in COUNTED_NEGATIVES
+        if fewest < count < min(largest, 0.9 * there)
     )
 
 
-def _temperature(negatives: np.ndarray, wanted: float) -> float:
-    """Found by bisection between `TEMPERATURES`, at which fewer and more of them count."""
+def _temperature(negatives: np.ndarray, target: float) -> float:
+    """Find by bisection between `TEMPERATURES` the temperature at which `target` negatives
+    count."""
     low, high = map(math.log, TEMPERATURES)
     for _ in range(40):
         middle = (low + high) / 2
-        below = counted(negatives, math.exp(middle)) < wanted
+        below = counted(negatives, math.exp(middle)) < target
         low, high = (middle, high) if below else (low, middle)
     return math.exp((low + high) / 2)
 
@@ -351,8 +358,8 @@ def ranked(seen: Seen) -> tuple[RankedPair, ...]:
 def examine_encoded(
     profile: Profile, seen: Seen, spec: LossSpec, batch: int
 ) -> tuple[tuple[Fault, ...], tuple[Check, ...]]:
-    """What the encoder's cosines carry for this loss in batches of this size, the worst first, and
-    what was looked for."""
+    """Return the findings from the encoder's cosines for this loss in batches of this size, the
+    worst first, and the checks."""
     takes_others = spec.negatives_of_batch
     checks = (
         Check("near_duplicates", takes_others),
@@ -405,7 +412,7 @@ def _above_faults(profile: Profile, seen: Seen, batch: int) -> Iterator[Fault]:
 
 
 def _rows(seen: Seen, cells: Iterable[Cell], found: np.ndarray) -> tuple[int, ...]:
-    """The pairs of these cells, and the other pairs of which it was found [M]."""
+    """Numbers of the pairs of these cells, and of the other pairs with the finding [M]."""
     first = (row for cell in cells for row in (cell.row, cell.other))
     return tuple(dict.fromkeys((*first, *evidence(seen.places[found]))))
 

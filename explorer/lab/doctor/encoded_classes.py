@@ -1,5 +1,5 @@
-"""What an encoder makes of texts with classes: which texts have one of another class nearest to
-them, and which classes it mixes up."""
+"""An encoder's findings about texts with classes: texts nearest to one of another class, and
+classes that it mixes up."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from explorer.sources.encoders import locate
 
 @dataclass(frozen=True, eq=False)
 class SeenClasses:
-    """Of the texts at these places [M], the cosine of the nearest other text of their own class and
+    """Cosines of the texts at these places [M] with the nearest other text of their own class and
     of another class [M], −1 where there is none, and the place of the latter [M]."""
 
     encoder: str
@@ -35,18 +35,20 @@ class SeenClasses:
 
     @property
     def comparable(self) -> np.ndarray:
-        """Whether there is another text of the own class, and one of another class [M]."""
+        """Mask of the texts with another text of their class, and one of another class [M]."""
         return (self.own > -1) & (self.other > -1)
 
     @property
     def ranked(self) -> np.ndarray:
-        """Where among the M texts another class is nearer than the own, by how much."""
+        """Positions among the M texts to which another class is nearer than their own, by the
+        difference."""
         strays = np.flatnonzero(self.comparable & (self.other > self.own))
         return strays[np.argsort((self.own - self.other)[strays], kind="stable")]
 
     @property
     def mixed(self) -> list[tuple[str, str, int]]:
-        """Which class has texts nearer to which other one, and how many; the most first."""
+        """Pairs of classes with the number of texts of the first nearer to the second; the most
+        first."""
         of, names = self.table.of, self.table.names
         pairs = Counter(
             (int(of[self.places[at]]), int(of[self.nearest_other[at]])) for at in self.ranked
@@ -54,12 +56,14 @@ class SeenClasses:
         return [(names[own], names[other], count) for (own, other), count in pairs.most_common()]
 
 
-def look_at_classes(table: ClassTable, encoder: str, most: int, report: Report) -> SeenClasses:
-    """Encode at most so many texts, which a frozen random stream picks, and compare all with all;
-    the same text again says nothing. Raises Problem where there is no such encoder."""
+def look_at_classes(table: ClassTable, encoder: str, max_texts: int, report: Report) -> SeenClasses:
+    """Encode at most `max_texts` texts, picked by a fixed random stream, and compare all with all.
+
+    Duplicates are left out of a text's neighbours. Raises Problem where there is no such encoder.
+    """
     name = called(encoder)
     order = np.random.RandomState(0).permutation(len(table))
-    places = np.sort(order[: min(most, MAX_ENCODED)])
+    places = np.sort(order[: min(max_texts, MAX_ENCODED)])
     texts = [table.texts[int(place)] for place in places]
     model = locate(name)
     found = encoded(texts, texts, model, lambda *far: report("encoding", *far), with_vectors=True)
@@ -81,7 +85,7 @@ def look_at_classes(table: ClassTable, encoder: str, most: int, report: Report) 
 
 @dataclass(frozen=True)
 class MixedClasses(Whole):
-    """How many texts of the `own` class are nearer to a text of the other."""
+    """Number of texts of the `own` class that are nearer to a text of the other."""
 
     own: str
     other: str
@@ -102,7 +106,7 @@ class StrayText(Whole):
 
 @dataclass(frozen=True)
 class EncodedClasses(Whole):
-    """What an encoder made of texts with classes."""
+    """An encoder's figures of texts with classes."""
 
     encoder: str
     texts: int
@@ -136,7 +140,7 @@ def encoded_classes(seen: SeenClasses) -> EncodedClasses:
 
 
 def seen_classes_lines(seen: SeenClasses, language: str) -> Iterator[str]:
-    """What a person reads of it in the terminal."""
+    """Yield the report of the encoder's classes for the terminal."""
     found, table = encoded_classes(seen), seen.table
     if found.agreeing is None:
         yield f"\n{say(language, 'doctor.class.encoded_none', encoder=seen.encoder)}"

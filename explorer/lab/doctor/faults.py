@@ -1,4 +1,4 @@
-"""What a finding of Doctor is: its name, how bad it is, its numbers, and the rows that show it."""
+"""The finding of Doctor: its name, severity, numbers, and the rows that show it."""
 
 from __future__ import annotations
 
@@ -34,11 +34,14 @@ class Cell(Whole):
 
 @dataclass(frozen=True)
 class Fault:
-    """One finding: its stable name, how bad it is, the numbers of its sentence, all pairs that
-    show it (of those read, counted from 1; of a run, its steps), what to paste, and texts of two
-    pairs that show it. `tried` has the trials of what is advised, where anything can be tried.
-    `room` is what it is a finding of: "data" or a "run"; `assumed` what its numbers take labels to
-    be that nobody told; `more` a sentence that goes on from it."""
+    """One finding.
+
+    Its stable name, severity, the numbers of its sentence, all pairs that show it (of those read,
+    counted from 1; for a run, its steps), code to paste, and texts of two pairs that show it.
+    `tried` has the trials of the advice, where anything can be tried. `room` is its subject: "data"
+    or a "run"; `assumed` the unknown labels that its numbers assume; `more` a sentence that
+    continues it.
+    """
 
     name: str
     severity: str
@@ -53,19 +56,22 @@ class Fault:
 
     @property
     def shown(self) -> tuple[int, ...]:
-        """The first few of its rows, for somebody to look at."""
+        """The first of its rows, for display."""
         return self.rows[:EVIDENCE]
 
     def said(self, language: str = "en") -> str:
-        told = say(language, f"doctor.{self.room}.{self.name}", **self.values)
+        """Return the sentence of the finding."""
+        sentence = say(language, f"doctor.{self.room}.{self.name}", **self.values)
         if self.more:
-            told = say(language, f"doctor.{self.room}.{self.more}", said=told, **self.values)
+            sentence = say(
+                language, f"doctor.{self.room}.{self.more}", said=sentence, **self.values
+            )
         if not self.assumed:
-            return told
-        return say(language, f"doctor.{self.room}.if.{self.assumed}", said=told)
+            return sentence
+        return say(language, f"doctor.{self.room}.if.{self.assumed}", said=sentence)
 
     def advised(self, language: str = "en") -> list[str]:
-        """What to do about it, and what to paste."""
+        """Return the advice, and the code to paste."""
         kind = "none_helps" if self.tried == {} else f"{self.room}.do"
         return [
             say(language, f"doctor.{kind}.{self.name}"),
@@ -78,21 +84,21 @@ class Fault:
         return f"# {trial.written(language)}\n{code}" if trial else code
 
     def lines(self, language: str = "en", rows: Iterable[str] = ()) -> Iterator[str]:
-        """What a person reads of it in the terminal, with the rows that show it."""
+        """Yield the finding for the terminal, with the rows that show it."""
         yield f"{say(language, f'doctor.severity.{self.severity}')} · {self.name}"
         for one in (self.said(language), *rows, *self.advised(language)):
             yield textwrap.indent(one, "   ")
 
     def answered(self, kind: type[Answer], language: str, **others: object) -> Answer:
-        """Return the answer of this kind about it, with what else that has."""
-        said = {"said": self.said(language), "advice": self.advised(language)}
-        return as_answer(kind, self, **said, **others)
+        """Return the answer of this kind about the finding, with its other fields."""
+        sentences = {"said": self.said(language), "advice": self.advised(language)}
+        return as_answer(kind, self, **sentences, **others)
 
 
 @dataclass(frozen=True)
 class FoundFault(Whole):
-    """What is the matter with a data set: its sentence, the numbers in it, rows of the table that
-    show it."""
+    """A finding about a data set: its sentence, the numbers in it, rows of the table that show
+    it."""
 
     name: str
     severity: Severity
@@ -103,5 +109,5 @@ class FoundFault(Whole):
 
 
 def evidence(places: np.ndarray) -> tuple[int, ...]:
-    """These places, counted from 1."""
+    """Return these places, counted from 1."""
     return tuple((places + 1).tolist())

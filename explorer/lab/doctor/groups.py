@@ -7,7 +7,7 @@ import numpy as np
 
 
 def of_several_labels(numbers: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Whether the number of each pair stands with several labels, bool [N]."""
+    """Mask of the pairs whose number stands with several labels, bool [N]."""
     return label_spreads(numbers, labels) > 0
 
 
@@ -21,7 +21,7 @@ def label_spreads(numbers: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
 
 def later(numbers: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-    """Whether each number stood before, bool [N]; with their rows, which are in order, in an
+    """Mask of the numbers that stood before, bool [N]; with their rows, which are in order, in an
     earlier one of these."""
     _, first, of = np.unique(numbers, return_index=True, return_inverse=True)
     places = np.arange(len(numbers)) if rows is None else rows

@@ -1,4 +1,4 @@
-"""From a value back to a count: at which whole number a landmark has it."""
+"""Inversion of a reference value: the whole numbers at which it has a value."""
 
 from __future__ import annotations
 
@@ -10,40 +10,42 @@ from itertools import pairwise
 ValueAt = Callable[[int], float | None]
 Point = tuple[int, float]
 Points = Sequence[Point]
-# Two counts and a third that is no power of two tell a landmark that does not depend on the count.
+# Two counts and a third that is no power of two show whether a value depends on the count.
 PROBES = (2, 3, 7)
 # Of a longer row of counts that all fit, these many are looked at for the roundest.
 MAX_FITS = 4096
-# So short a row of counts is looked at whole: what it has may rise and fall again.
+# A range this short is searched whole: its values may rise and fall again.
 SHORT = 16
-# Of a row not much longer so many of its counts are looked at, evenly apart.
+# In a range up to this long, evenly spaced counts are tried as well.
 MIDDLING = 128
 
 
 @dataclass(frozen=True)
 class Fit:
-    """A count at which the landmark has a value: `gap` is that value less the one asked for."""
+    """A count at which the reference value has a value: `gap` is that value less the requested
+    one."""
 
     count: int
     value: float
     gap: float
 
 
-def steps(most: int, least: int = 1) -> tuple[int, ...]:
-    """`least`, the powers of four above it up to `most`, and that itself; every count of a short
-    row, and of one not much longer some between the powers."""
-    if most - least < SHORT:
-        return tuple(range(least, most + 1))
-    powers = [4**power for power in range(most.bit_length() // 2 + 1)]
-    found = {least, most, *(power for power in powers if least < power < most)}
-    if most - least < MIDDLING:
-        found |= {least + place * (most - least) // SHORT for place in range(SHORT)}
+def steps(largest: int, least: int = 1) -> tuple[int, ...]:
+    """Return `least`, the powers of four above it up to `largest`, and that itself; every count of
+    a short range, and for one not much longer some between the powers."""
+    if largest - least < SHORT:
+        return tuple(range(least, largest + 1))
+    powers = [4**power for power in range(largest.bit_length() // 2 + 1)]
+    found = {least, largest, *(power for power in powers if least < power < largest)}
+    if largest - least < MIDDLING:
+        found |= {least + place * (largest - least) // SHORT for place in range(SHORT)}
     return tuple(sorted(found))
 
 
-def points(value_at: ValueAt, most: int, least: int = 1) -> Points:
-    """Where a search begins: the `steps` at which there is a landmark, each with its value."""
-    values = ((count, value_at(count)) for count in steps(most, least))
+def points(value_at: ValueAt, largest: int, least: int = 1) -> Points:
+    """Return the start of a search: the `steps` at which there is a reference value, each with
+    it."""
+    values = ((count, value_at(count)) for count in steps(largest, least))
     return tuple((count, value) for count, value in values if value is not None)
 
 
@@ -58,7 +60,7 @@ def constant(value_at: ValueAt) -> float | None:
 
 
 def round_counts(value_at: ValueAt, known: Points, value: float, near: float) -> Iterator[Fit]:
-    """The powers of two whose value lies so near to the one asked for."""
+    """Yield the powers of two whose value lies within `near` of the requested one."""
     for (low, at_low), (high, at_high) in pairwise(known):
         if value + near < min(at_low, at_high) or value - near > max(at_low, at_high):
             continue
@@ -69,12 +71,11 @@ def round_counts(value_at: ValueAt, known: Points, value: float, near: float) ->
 
 
 def counts_with(value_at: ValueAt, known: Points, value: float, tolerance: float) -> Iterator[Fit]:
-    """The counts whose value lies within `tolerance` of the one asked for, between the `points`
-    that are known.
+    """Yield the counts whose value lies within `tolerance` of the requested one, between the known
+    `points`.
 
-    Between two of these that follow one another the value is taken to rise or to fall throughout.
-    Of many counts in a row the roundest is given. Those at which the landmark does not exist are
-    passed over.
+    Between two successive points the value is taken to rise or to fall throughout. Of many counts
+    in a row the roundest is returned. Counts without a reference value are skipped.
     """
     for low, high in pairwise(known):
         bounds = sorted((low[1], high[1]))
@@ -97,7 +98,7 @@ def counts_with(value_at: ValueAt, known: Points, value: float, tolerance: float
 
 
 def nearest_count(value_at: ValueAt, known: Points, value: float) -> Fit | None:
-    """The count whose value is nearest to the one asked for."""
+    """Return the count whose value is nearest to the requested one."""
     tried = list(known)
     for low, high in pairwise(known):
         if min(low[1], high[1]) <= value <= max(low[1], high[1]):
@@ -150,7 +151,7 @@ def _first(
 
 
 def roundness(count: int) -> float:
-    """How little is assumed by a count: 0 for a power of two, more for one that nobody chooses."""
+    """Cost of assuming a count: 0 for a power of two, more for an unusual one."""
     if count & (count - 1) == 0:
         return 0.0
     if count <= 12 or count % 64 == 0:

@@ -1,4 +1,4 @@
-"""What is known beside the number: the loss or a library's class, the counts of the batch."""
+"""Known values beside the number: the loss or a library's class, the counts of the batch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from losses import LOSSES
 from losses.aliases import LIBRARY, conventions_called, is_qualified, last_part, plain
 from losses.scores import SCORE_KINDS
 
-# The counts among what may be known, with the least of each.
+# The counts with their smallest values.
 COUNTS = {"batch": 1, "negatives": 0, "classes": 1, "processes": 1, "dimension": 1}
 SETTINGS = ("temperature", "scale", "margin")
 LARGEST = 1e6
@@ -27,9 +27,9 @@ LARGEST = 1e6
 
 @dataclass(frozen=True)
 class Known:
-    """What whoever asks knows; None and "" is what they do not.
+    """The user's knowledge; None and "" for unknown values.
 
-    `loss` is a name of the registry, an alias, or a library's class. `batch` counts pairs (of a
+    `loss` is a name of the registry, an alias, or a library's class. `batch` counts pairs (for a
     loss on classes, sentences), `negatives` the hard negatives of each query, `processes` those
     that train together, each on a batch of its own. `score` is the kind of its scores
     (`losses.scores`), `convention` the one that a record of a training names.
@@ -49,11 +49,11 @@ class Known:
 
     @property
     def said(self) -> dict[str, Any]:
-        """What is known, by its name."""
+        """The known values by name."""
         return {name: value for name, value in vars(self).items() if value not in (None, "")}
 
     def checked(self) -> Known:
-        """Itself. Raises Problem, naming the first entry that cannot be."""
+        """Return itself. Raises Problem, naming the first entry that cannot be."""
         for name, least in COUNTS.items():
             count_of(name, getattr(self, name), least)
         for name in SETTINGS:
@@ -85,8 +85,8 @@ def count_of(name: str, count: object, least: int = 1) -> int | None:
 
 
 def sides_for(known: Known) -> list[Side]:
-    """Each loss under each convention that may be meant, with the parameters that are known. A
-    class of a library is its conventions alone.
+    """Return each loss under each convention that may be meant, with the known parameters. A class
+    of a library is its conventions alone.
 
     Raises Problem where no loss goes by that name, or one of `RELATIVES`, and for a sum of losses.
     """
@@ -99,14 +99,14 @@ def sides_for(known: Known) -> list[Side]:
 
 
 def other_sides(known: Known) -> list[Side]:
-    """The other conventions of the losses whose library's class is named, which may be meant where
-    no value of its own fits. None of a class that stands in the name of its convention."""
+    """Return the other conventions of the losses whose library's class is named, which may be meant
+    where no value of its own fits. None for a class that stands in the name of its convention."""
     if not known.loss.strip() or known.convention:
         return []
-    wanted, found = plain(known.loss), []
+    name, found = plain(known.loss), []
     for spec in losses_called(known.loss):
         selected = conventions_called(spec, known.loss)
-        if selected and not any(wanted in map(plain, one.split()) for one in selected):
+        if selected and not any(name in map(plain, one.split()) for one in selected):
             found += [side for side in sides_of(spec) if side.convention not in selected]
     return [_set(side, known) for side in found]
 
@@ -150,13 +150,13 @@ def _named(name: str) -> Iterator[Side]:
 
 
 def is_without_ends(name: str) -> bool:
-    """Whether what goes by that name has no ends that counts tell: a sum of losses, or one of
-    `RELATIVES`. Raises Problem where no loss does."""
+    """True if the loss of that name has no ends that counts determine: a sum of losses, or one of
+    `RELATIVES`. Raises Problem where no loss has the name."""
     return relative_called(name) is not None or all(spec.parts for spec in losses_called(name))
 
 
 def is_of_library(name: str) -> bool:
-    """Whether a loss was told as the class of a library, to which every row is a positive pair if
+    """True if a loss was named as the class of a library, to which every row is a positive pair if
     it reads no labels."""
     if not name.strip() or LOSSES.exact(name) or relative_called(name):
         return False
@@ -164,15 +164,15 @@ def is_of_library(name: str) -> bool:
 
 
 def _set(side: Side, known: Known) -> Side:
-    """With the temperature, the scale (one over the other), the margin and the kind of score, where
-    it has them."""
+    """Return the side with the temperature, the scale (one over the other), the margin and the kind
+    of score, where it has them."""
     spec, moved = side.spec, {}
     factor = sharpening(spec)
     if factor is not None:
-        given = known.temperature if "temperature" in factor.name else known.scale
+        own = known.temperature if "temperature" in factor.name else known.scale
         other = known.scale if "temperature" in factor.name else known.temperature
-        if given is not None:
-            moved[factor.name] = float(given)
+        if own is not None:
+            moved[factor.name] = float(own)
         elif other is not None:
             moved[factor.name] = 1 / other
     margins = [one for one in spec.parameters if one.role == "margin"]
@@ -186,8 +186,11 @@ def _set(side: Side, known: Known) -> Side:
 def known_as_trained(
     name: str, parameters: Mapping[str, object], batch: int | None, negatives: int | None = None
 ) -> Known:
-    """What a record of a training says of its loss, of this name in the registry, and of its
-    counts; nothing of the loss where it is one's own, or a sum, of which nothing is decoded."""
+    """Return the loss, of this name in the registry, and the counts that a record of a training
+    has.
+
+    Without the loss if it is the user's own, or a sum, which cannot be decoded.
+    """
     if name not in LOSSES or LOSSES[name].parts:
         return Known(batch=batch, negatives=negatives)
     factor = sharpening(LOSSES[name])

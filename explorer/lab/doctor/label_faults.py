@@ -1,4 +1,4 @@
-"""What the labels of a table cannot teach a loss: beyond its ends, or within a list."""
+"""Findings about labels that cannot teach a loss: beyond its ends, or within a list."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from losses.sentence_transformers.lists import compares_within_lists
 
 # What a loss reads of labels beside whether they reach the threshold.
 WHOLE_LABELS = {"labels", "unit_labels", "cosine_labels", "list_labels"}
-# Findings on queries to which mined negatives would give something to compare.
+# Findings on queries that mined negatives would help.
 MINING_HELPS = {"groups_without_negative", "lists_of_one", "lists_of_one_label"}
 
 
 def only_compares(spec: LossSpec) -> bool:
-    """Whether a loss compares labelled pairs, and asks nothing of each by itself."""
+    """True if a loss compares labelled pairs, and uses none by itself."""
     return spec.compares_pairs and "pair_logits" not in spec.reads.values()
 
 
 def on_levels(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
-    """Labels of one value, and degrees of which a loss reads two."""
+    """Find labels of one value, and degrees of which a loss reads two."""
     levels = profile.levels
     if len(levels) == 1 and "order" in spec.needs:
         more = "one_label_still" if only_compares(spec) else "one_label_drawn"
@@ -38,11 +38,11 @@ def on_levels(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
 
 
 def on_label_ends(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
-    """Labels outside the ends that a loss is made for, which its trainer takes as they are."""
+    """Find labels outside the ends that a loss is made for, which its trainer does not check."""
     if spec.label_ends is None:
         return
-    labels, (least, most) = profile.labels, spec.label_ends
-    beyond = np.flatnonzero((labels < least) | (labels > most))
+    labels, (lowest, highest) = profile.labels, spec.label_ends
+    beyond = np.flatnonzero((labels < lowest) | (labels > highest))
     if not len(beyond):
         return
     values: dict[str, Value] = {
@@ -54,16 +54,16 @@ def on_label_ends(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
     if spec.label_ends == COSINES:
         yield Fault("labels_out_of_reach", SEVERE, values, evidence(beyond), paste)
         return
-    ends: dict[str, Value] = {"least": display_number(least), "most": display_number(most)}
+    ends: dict[str, Value] = {"least": display_number(lowest), "most": display_number(highest)}
     yield Fault("labels_outside", SEVERE, {**values, **ends}, evidence(beyond), paste)
 
 
 def _rescaled(profile: Profile) -> str:
-    """Code that brings the column of labels to 0…1, to paste."""
-    least, most = profile.label_range
+    """Code to paste that brings the column of labels to 0…1."""
+    lowest, highest = profile.label_range
     cell = f'row["{profile.label_column}"]'
-    from_zero = f"({cell} - {least:g})" if least else cell
-    rescaled = f'{{"{profile.label_column}": {from_zero} / {most - least:g}}}'
+    from_zero = f"({cell} - {lowest:g})" if lowest else cell
+    rescaled = f'{{"{profile.label_column}": {from_zero} / {highest - lowest:g}}}'
     return f"dataset = dataset.map(lambda row: {rescaled})"
 
 
@@ -110,13 +110,13 @@ def on_groups(profile: Profile, spec: LossSpec) -> Iterator[Fault]:
 
 
 def takes_own_negatives(spec: LossSpec) -> bool:
-    """Whether each query stands against negatives of its own alone, and none of the batch."""
+    """True if each query stands against negatives of its own alone, and none of the batch."""
     own = spec.of_positives and "negatives" in spec.reads.values() and not spec.negatives_of_batch
     return own or {"sides", "lists"} <= spec.needs
 
 
 def _sizes(profile: Profile) -> tuple[np.ndarray, np.ndarray]:
-    """How many candidates each first text has, by its number, and whether it is a first text."""
+    """Number of candidates of each first text, by its number, and the mask of first texts."""
     sizes = np.bincount(profile.first)
     return sizes, sizes > 0
 
@@ -133,8 +133,8 @@ def _of_lists(name: str, severity: str, profile: Profile, lists: np.ndarray) -> 
 
 
 def _can_be_mined(profile: Profile) -> np.ndarray:
-    """Whether the table has a second text that each first text, by its number, neither stands with
-    nor is."""
+    """Mask of the first texts, by number, for which the table has a second text that it neither
+    stands with nor is."""
     texts = np.unique(profile.second)
     pairs = np.unique(np.stack([profile.first, profile.second]), axis=1)
     own = np.bincount(pairs[0])

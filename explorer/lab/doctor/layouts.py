@@ -22,7 +22,7 @@ Row = tuple[str, str, str]
 # A vector of its own for each of more sentences would be a matrix that takes longer than the loss.
 MAX_RUN_APART = 512
 HALF = 0.5
-# What is read of a batch of so many sentences stays, a few kilobytes each.
+# Inputs of a batch of at most so many sentences are cached, a few kilobytes each.
 MAX_KEPT = 128
 
 
@@ -57,7 +57,7 @@ class Layout(NamedTuple):
 
     @property
     def shown(self) -> bool:
-        """Whether the scene of it can be opened."""
+        """True if its scenario can be opened."""
         return 0 < self.pairs <= EXPLORED_PAIRS
 
     def rows(self) -> tuple[Row, ...]:
@@ -70,32 +70,36 @@ class Layout(NamedTuple):
         )
 
 
-def given_by(layout: Layout, reads: Mapping[str, str], apart: bool) -> dict[str, Tensor]:
-    """What a loss that reads these is given of the batch, in float64: of vectors that are all
-    alike, or all at right angles, with the similarity 1 or 0 of every pair.
+def inputs_of(layout: Layout, reads: Mapping[str, str], orthogonal: bool) -> dict[str, Tensor]:
+    """Inputs of a loss on the batch, in float64: of vectors that are all alike, or all at right
+    angles (`orthogonal`), with the similarity 1 or 0 of every pair.
 
-    Raises Problem where the batch has nothing of the kind, such as a positive pair.
+    Raises Problem where the batch lacks something, such as a positive pair.
     """
     # No other pair has the first sentence of a positive one, or it is a list, where all have.
     unowned = {"negative_owners"} if not layout.one_query else set()
-    few = layout.sentences <= MAX_KEPT
-    read = _kept_reading if few else _reading
-    found = {name: read(layout, what, apart) for name, what in reads.items() if what not in unowned}
+    is_small = layout.sentences <= MAX_KEPT
+    read = _cached_reading if is_small else _reading
+    found = {
+        name: read(layout, what, orthogonal) for name, what in reads.items() if what not in unowned
+    }
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _reading(layout: Layout, what: str, apart: bool) -> Tensor | None:
-    batch = _batch(layout, apart)
-    if what == "prototypes" and not apart:  # the means of equal vectors, without adding them up
+def _reading(layout: Layout, what: str, orthogonal: bool) -> Tensor | None:
+    batch = _batch(layout, orthogonal)
+    if (
+        what == "prototypes" and not orthogonal
+    ):  # the means of equal vectors, without adding them up
         return batch.needed_vectors[: int(batch.classes.max()) + 1]
     return batch.read(what, batch.vectors, batch.scores)
 
 
-_kept_reading = functools.lru_cache(maxsize=4096)(_reading)
+_cached_reading = functools.lru_cache(maxsize=4096)(_reading)
 
 
 @functools.lru_cache(maxsize=64)
-def _batch(layout: Layout, apart: bool) -> Batch:
+def _batch(layout: Layout, orthogonal: bool) -> Batch:
     first, second = _sides(layout)
     count, sentences = layout.pairs, layout.sentences
     labels = torch.zeros(count, dtype=torch.float64)
@@ -103,14 +107,14 @@ def _batch(layout: Layout, apart: bool) -> Batch:
     if layout.graded:
         labels = torch.linspace(layout.grade, 0, count, dtype=torch.float64)
     names = ("",) * count
-    if apart:
+    if orthogonal:
         vectors = torch.eye(sentences, dtype=torch.float64)
     else:
         vectors = torch.eye(1, layout.dimensions, dtype=torch.float64).expand(sentences, -1)
     return Batch(
         pairs=Pairs(names, names, tuple(labels.tolist())),
         vectors=vectors,
-        given=torch.full((count,), 0.0 if apart else 1.0, dtype=torch.float64),
+        given=torch.full((count,), 0.0 if orthogonal else 1.0, dtype=torch.float64),
         labels=labels,
         first=first,
         second=second,
@@ -125,12 +129,12 @@ def _batch(layout: Layout, apart: bool) -> Batch:
 
 
 def _whatever(rows: int, width: int) -> Tensor:
-    """Vectors of a teacher of whom nothing is known: no two alike."""
+    """Vectors of an unknown teacher: no two alike."""
     return torch.linspace(-1, 1, rows, dtype=torch.float64)[:, None].expand(rows, width)
 
 
 def _sides(layout: Layout) -> tuple[Tensor, Tensor]:
-    """Which sentence is the first, and which the second, of each pair; numbered as they appear."""
+    """Numbers of the first and the second sentence of each pair; numbered as they appear."""
     count = layout.pairs
     if layout.one_query:
         return torch.zeros(count, dtype=torch.int64), torch.arange(1, count + 1)

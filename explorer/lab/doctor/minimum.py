@@ -10,7 +10,7 @@ import torch
 
 from explorer.lab.doctor.axes import family_of
 from explorer.lab.doctor.known import Known, is_of_library, sides_for
-from explorer.lab.doctor.layouts import Layout, given_by
+from explorer.lab.doctor.layouts import Layout, inputs_of
 from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, Side, landmark, lower_bound
 from explorer.runtime.problem import Problem
 from losses.labels import Ends
@@ -18,18 +18,20 @@ from losses.readings import READABLE
 from losses.scores import SCORE_KINDS
 
 ZERO = 1e-6
-# Labels of positives that are tried where nobody says what the labels are.
+# Labels of positives that are tried where the labels are unknown.
 GRADES = (1.0, 5.0, 100.0)
 BEYOND = 2.0  # times the end of the labels that a loss is made for
 
 
 @dataclass(frozen=True)
 class Minimum:
-    """What a loss is never below. `certain` holds whatever labels and kind of score are not known;
-    None where there is no such value. `cause` says what may bring the loss below the minimum that
-    is assumed: "cosines" (on dot products, logits and vectors of other lengths it has another),
-    "labels", "" for nothing.
-    Once a label lies outside `label_ends` the loss has no minimum; None where it always has one."""
+    """Lower bound of a loss.
+
+    `certain` holds whatever labels and kind of score are unknown; None where there is no such
+    value. `cause` may bring the loss below the assumed minimum: "cosines" (dot products, logits and
+    vectors of other lengths have another), "labels", "" for nothing. Once a label lies outside
+    `label_ends` the loss has no minimum; None where it always has one.
+    """
 
     certain: float | None
     cause: str = ""
@@ -37,7 +39,7 @@ class Minimum:
 
 
 def minimum_of(side: Side, known: Known, layout: Layout) -> Minimum:
-    """What a loss is never below on batches of this layout, of which `known` says the rest."""
+    """Return the minimum of a loss on batches of this layout; `known` has the rest."""
     if _depends_on_lengths(side):
         return Minimum(None if falls_below_zero(side.loss) else 0.0, "cosines")
     unbounded = _on_other_scores(side, known)
@@ -60,8 +62,8 @@ def _least(batches: list[tuple[Side, Layout]]) -> float | None:
 
 
 def _on_other_scores(side: Side, known: Known) -> list[Side]:
-    """The same on dot products, of a library's class that may be told to compare these; and, of a
-    loss by a name that is no class's, as its conventions on scores without ends compute it."""
+    """Return the loss on dot products, for a library's class that can compare these; and, for a
+    loss by a name that is no class's, its conventions on unbounded scores."""
     if known.score or not SCORE_KINDS[side.spec.score].bounded:
         return []
     reads_similarities = side.spec.reads_scores or "similarity" in side.spec.defaults
@@ -77,21 +79,24 @@ def _on_other_scores(side: Side, known: Known) -> list[Side]:
 
 @functools.lru_cache(maxsize=4096)
 def _depends_on_lengths(side: Side) -> bool:
-    """Whether a loss whose minimum is that of unit vectors reads vectors as long as they are."""
+    """True if a loss whose minimum is that of unit vectors depends on the lengths of its
+    vectors."""
     spec, chosen = side.spec, dict(side.parameters)
     vectors = [name for name, what in spec.reads.items() if READABLE[what].axes[-1] == "dimension"]
     if not vectors or spec.score == "dot" or chosen.get("similarity") == "dot":
         return False
     try:
-        given = given_by(small_layouts(side)[-1], spec.reads, apart=True)
+        inputs = inputs_of(small_layouts(side)[-1], spec.reads, orthogonal=True)
     except Problem:  # there is no batch so small for it
         return False
     draw = torch.Generator().manual_seed(0)
-    shapes = {name: given[name].shape for name in vectors if name in given}
+    shapes = {name: inputs[name].shape for name in vectors if name in inputs}
     drawn = {name: torch.randn(*shapes[name], generator=draw).double() for name in shapes}
     longer = {name: 3 * made for name, made in drawn.items()}
     with torch.no_grad():
-        values = [float(spec.definition(**{**given, **made}, **chosen)) for made in (drawn, longer)]
+        values = [
+            float(spec.definition(**{**inputs, **made}, **chosen)) for made in (drawn, longer)
+        ]
     return not math.isclose(*values, rel_tol=1e-6, abs_tol=1e-9)
 
 
@@ -117,7 +122,7 @@ def _with_other_labels(side: Side, layout: Layout) -> list[Layout]:
 
 
 def ends_of_labels(loss: str) -> Ends | None:
-    """The ends outside of which labels take the minimum of a loss away, in any convention."""
+    """Ends outside of which labels take the minimum of a loss away, in any convention."""
     for side in sides_for(Known(loss=loss)):
         if side.spec.label_ends and _falls_outside(side, Layout(1, 1)):
             return side.spec.label_ends
@@ -125,7 +130,7 @@ def ends_of_labels(loss: str) -> Ends | None:
 
 
 def _falls_outside(side: Side, layout: Layout) -> bool:
-    """Whether a label outside the ends of the loss takes its minimum away."""
+    """True if a label outside the ends of the loss takes its minimum away."""
     ends = side.spec.label_ends
     if ends is None or lower_bound(side, layout) is None:
         return False
@@ -134,7 +139,7 @@ def _falls_outside(side: Side, layout: Layout) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def falls_below_zero(name: str) -> bool:
-    """Whether any landmark of the loss, in any convention, is below 0 at a few counts."""
+    """True if any reference value of the loss, in any convention, is below 0 at a few counts."""
     sides = sides_for(Known(loss=name))
     return any(
         (found := landmark(side, kind, layout)) is not None and found < -ZERO

@@ -29,7 +29,7 @@ from explorer.sources.encoders import locate
 
 EACH, USUAL_EACH = (1, 10), 1  # negatives of a query
 MARGIN, USUAL_MARGIN = (0.0, 0.9), 0.05  # of a positive's own cosine, by which one stays below it
-_ROWS = 2**8  # of the matrix of cosines that are held at once
+_ROWS = 2**8  # of the matrix of cosines in memory at once
 HEADS = ("anchor", "positive", "negative")
 
 
@@ -43,7 +43,7 @@ class Mined:
     without: int
 
     def answered(self) -> MinedNegatives:
-        """As programs get it."""
+        """Return the answer for programs."""
         triplets = [MinedTriplet(*texts) for texts in self.triplets]
         return MinedNegatives(triplets, self.pairs, self.without)
 
@@ -67,10 +67,12 @@ class MinedNegatives(Whole):
 
 
 def mine(
-    profile: Profile, encoder: str, most: int, each: int, margin: float, report: Report
+    profile: Profile, encoder: str, max_pairs: int, each: int, margin: float, report: Report
 ) -> Mined:
-    """At most so many positive pairs, each with up to `each` of the nearest keys that are not its
-    own, and that stay below its own cosine by the relative `margin` (0: none is asked for).
+    """Mine hard negatives for at most `max_pairs` positive pairs, up to `each` of the nearest keys
+    that are not their own.
+
+    A negative stays below the pair's own cosine by the relative `margin` (0: no limit).
 
     Raises Problem where there is no such encoder, or no two positive pairs.
     """
@@ -81,7 +83,7 @@ def mine(
         raise Problem("mine_each", value=each, least=EACH[0], most=EACH[1])
     if not MARGIN[0] <= margin <= MARGIN[1]:
         raise Problem("mine_margin", value=f"{margin:g}", least=MARGIN[0], most=MARGIN[1])
-    places = picked(profile, most)
+    places = picked(profile, max_pairs)
     places = places[profile.positive[places]]
     first = [profile.columns.first[at] for at in _first_of(profile.first, places)]
     second = [profile.columns.second[at] for at in _first_of(profile.second, places)]
@@ -95,14 +97,14 @@ def mine(
         with_vectors=True,
     )
     assert found.vectors is not None, "they were asked for"
-    held = _Held(first, second, *map(directions, found.vectors), report=report)
+    model = _StoredVectors(first, second, *map(directions, found.vectors), report=report)
     data = Dataset.from_dict({"anchor": first, "positive": second})
     distinct = len(dict.fromkeys(zip(first, second, strict=True)))
-    # The utility has no switch for its bar, only tqdm has: `report` tells how far it is.
+    # The utility cannot hide its progress bar, only tqdm can: `report` shows the progress.
     hard_negatives.trange = partial(trange, disable=True)  # type: ignore[reportPrivateImportUsage]
     result = hard_negatives.mine_hard_negatives(
         data,
-        held,  # type: ignore[arg-type]  # it answers all that is asked of a model here
+        model,  # type: ignore[arg-type]  # it has all methods that are called here
         num_negatives=each,
         relative_margin=margin or None,
         output_format="triplet",
@@ -116,14 +118,14 @@ def mine(
 
 
 def _first_of(numbers: np.ndarray, places: np.ndarray) -> list[int]:
-    """For each place the first one whose text has the same number."""
+    """First of the places whose text has the same number, for each place."""
     _, first, back = np.unique(numbers[places], return_index=True, return_inverse=True)
     return places[first[back]].tolist()
 
 
-class _Held:
-    """Stands where the utility expects a model: gives the vectors that are there, and says at each
-    part of the comparison how far it is."""
+class _StoredVectors:
+    """Stand-in for the model that the utility expects: returns stored vectors, and reports the
+    progress at each part of the comparison."""
 
     device = torch.device("cpu")
 
@@ -155,7 +157,7 @@ class _Held:
 
 
 def write_mined(found: Mined, path: Path) -> Path:
-    """As triplets: a table that sentence-transformers and every page here read."""
+    """Write triplets: a table that sentence-transformers and every page here read."""
     if not found.triplets:
         raise Problem("mine_none", pairs=found.pairs)
     with path.open("w", encoding="utf-8", newline="") as file:

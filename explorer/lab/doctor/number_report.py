@@ -9,7 +9,7 @@ from typing import Literal
 
 from explorer.core.parameters import Settings
 from explorer.lab.doctor.axes import most_pairs
-from explorer.lab.doctor.explain import Explained, Finding, Fitting, Standing
+from explorer.lab.doctor.explain import Explained, Finding, LossMatch, Position
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.minimum import ends_of_labels
 from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, sharpening
@@ -28,44 +28,44 @@ OPEN = ("batch", "candidates", "classes", "negatives_per_query", "ordered", "dim
 
 
 def lines(found: Explained, language: str = "en", most: int = LISTED) -> Iterator[str]:
-    """What a person reads: a sentence for each finding, the likeliest first, and why."""
+    """Yield the report of a number: a sentence for each finding, the likeliest first, and why."""
     if found.count > 1:
         yield say(language, "doctor.mean_of", count=found.count, value=typed(found.value))
     if found.standing is not None and found.standing.place != "negative":
-        yield standing_said(found.standing, found.value, language)
+        yield position_sentence(found.standing, found.value, language)
         yield ""
     yield from _signs(found, language)
     if relative_called(found.known.loss):
         yield from _relatives(found, language)
         return
     if not found.findings:
-        yield none_said(found, language)
+        yield no_finding_sentence(found, language)
     shown = (found.findings or found.nearest)[:most]
     for place, finding in enumerate(shown):
         following = shown[place + 1] if place + 1 < len(shown) and found.findings else None
         if found.findings and not finding.exact:
             yield say(language, "doctor.near", value=typed(found.value))
-        yield finding_said(finding, language)
+        yield finding_sentence(finding, language)
         yield from (f"   {one}" for one in beside(finding, following, language))
     yield from _relatives(found, language)
     yield from _chances(found, language)
 
 
-def finding_said(finding: Finding, language: str = "en") -> str:
-    """What the number is, of the loss that has it with the fewest assumptions."""
+def finding_sentence(finding: Finding, language: str = "en") -> str:
+    """Describe the number, for the loss that has it with the fewest assumptions."""
     first, kinds = finding.first, finding.kinds
     if first.reason:
         return say(language, f"doctor.nothing.{first.reason}", loss=named(first, language))
     key = "doctor.collapse_start" if {COLLAPSE, START} <= set(kinds) else f"doctor.{kinds[0]}"
     where = _where(first, first.parameters, language)
     value = _shown(finding.value)
-    said = say(language, key, value=value, loss=named(first, language), where=where)
-    parts = (_multiple(finding, language), said, _default_said(finding, language))
+    sentence = say(language, key, value=value, loss=named(first, language), where=where)
+    parts = (_multiple(finding, language), sentence, _default_sentence(finding, language))
     return " ".join(filter(None, parts))
 
 
 def _multiple(finding: Finding, language: str) -> str:
-    """That the number is a multiple of what is said next, and what adds losses up; "" else."""
+    """Say that the number is a multiple of the next value, and what adds losses up; "" else."""
     if not finding.summed:
         return ""
     value, number = _shown(finding.value), _shown(finding.value * finding.factor - finding.gap)
@@ -73,8 +73,9 @@ def _multiple(finding: Finding, language: str) -> str:
     return say(language, key, number=number, factor=finding.factor, value=value)
 
 
-def _default_said(finding: Finding, language: str) -> str:
-    """Of a value that is a margin, which libraries have that by default; "" of any other."""
+def _default_sentence(finding: Finding, language: str) -> str:
+    """Name the libraries with this margin as default, for a value that is a margin; "" for any
+    other."""
     marks = [one for one in finding.fits if one.kind == COLLAPSE and _margin(one, finding.value)]
     if not marks or finding.first.kind != COLLAPSE:
         return ""
@@ -83,11 +84,10 @@ def _default_said(finding: Finding, language: str) -> str:
     value = _shown(finding.value)
     if not names:
         return say(language, "doctor.default_of_none", value=value)
-    return say(language, "doctor.default_of", value=value, losses=_few(list(names), language))
+    return say(language, "doctor.default_of", value=value, losses=_shorten(list(names), language))
 
 
-def _margin(fit: Fitting, value: float) -> bool:
-    """Whether the value is the margin of the loss."""
+def _margin(fit: LossMatch, value: float) -> bool:
     spec = LOSSES[fit.loss].under(fit.convention)
     settings = {**spec.defaults, **dict(fit.parameters)}
     margins = [settings[one.name] for one in spec.parameters if one.role == "margin"]
@@ -95,15 +95,16 @@ def _margin(fit: Fitting, value: float) -> bool:
 
 
 def beside(finding: Finding, following: Finding | None, language: str = "en") -> Iterator[str]:
-    """Which other losses have the number, what else it may be, and what tells it from the next."""
+    """Yield the other losses that have the number, its other meanings, and the next finding's
+    difference."""
     first = finding.first
-    first_of: dict[str, Fitting] = {}
+    first_of: dict[str, LossMatch] = {}
     for fit in finding.fits:
         first_of.setdefault(fit.loss, fit)
     others = [*first_of.values()][1:]
     if others:
-        told = [named(fit, language) + _where(fit, fit.parameters, language) for fit in others]
-        yield say(language, "doctor.also", losses=_few(told, language))
+        titles = [named(fit, language) + _where(fit, fit.parameters, language) for fit in others]
+        yield say(language, "doctor.also", losses=_shorten(titles, language))
     if first.other is not None:
         key = "doctor.starts" if first.kind == COLLAPSE else "doctor.collapses"
         yield say(language, key, value=_shown(first.other))
@@ -123,18 +124,18 @@ def _shown(value: float | None) -> str:
     return display_number(0.0 if value is not None and abs(value) < ZERO_TOLERANCE else value, 6)
 
 
-def _beyond(fit: Fitting, language: str) -> Iterator[str]:
-    """That a floor is what a margin leaves that no two unit vectors have between them."""
+def _beyond(fit: LossMatch, language: str) -> Iterator[str]:
+    """Explain a minimum left by a margin that no two unit vectors have between them."""
     spec = LOSSES[fit.loss].under(fit.convention)
     beyond = spec.beyond_reach({**spec.defaults, **dict(fit.parameters)})
     if beyond is None:
         return
     margin, reach, value = (display_number(one, 6) for one in (*beyond, fit.value))
-    said = {"margin": margin, "reach": reach, "value": value}
-    yield say(language, "doctor.margin_beyond", **said)
+    numbers = {"margin": margin, "reach": reach, "value": value}
+    yield say(language, "doctor.margin_beyond", **numbers)
 
 
-def _doubled(first: Fitting, following: Finding | None, language: str) -> str:
+def _doubled(first: LossMatch, following: Finding | None, language: str) -> str:
     counted = word(f"doctor.counted.{_open(first)}", _open(first))
     doubled = first.doubled
     assert doubled is not None
@@ -143,8 +144,8 @@ def _doubled(first: Fitting, following: Finding | None, language: str) -> str:
     if other is not None and other.doubled is not None:
         if abs(other.doubled - doubled) > 1e-3 * max(abs(doubled), 1):
             numbers = (_shown(one) for one in (doubled, other.doubled))
-            said = dict(zip(("first", "second"), numbers, strict=True))
-            return say(language, "doctor.apart", counted=counted, **said)
+            values = dict(zip(("first", "second"), numbers, strict=True))
+            return say(language, "doctor.apart", counted=counted, **values)
         if named(other, language) == named(first, language):
             return say(language, "doctor.apart_none")
         return say(language, "doctor.apart_both", second_loss=named(other, language))
@@ -153,13 +154,13 @@ def _doubled(first: Fitting, following: Finding | None, language: str) -> str:
     return say(language, "doctor.doubled", counted=counted, value=_shown(doubled))
 
 
-def _open(fit: Fitting) -> str:
+def _open(fit: LossMatch) -> str:
     """The count by whose doubling the landmark moves."""
     names = [name for name, _ in fit.counts]
     return next((name for name in OPEN if name in names), "batch")
 
 
-def named(fit: Fitting | Standing, language: str) -> str:
+def named(fit: LossMatch | Position, language: str) -> str:
     """The loss, and whose it is where that is another one than ours: "InfoNCE (ms-swift)"."""
     title = spelled(language, "loss", title_word(LOSSES[fit.loss]))
     if not fit.convention:
@@ -167,20 +168,22 @@ def named(fit: Fitting | Standing, language: str) -> str:
     return say(language, "doctor.of_convention", loss=title, convention=fit.convention)
 
 
-def none_said(found: Explained, language: str = "en") -> str:
+def no_finding_sentence(found: Explained, language: str = "en") -> str:
     if found.known.loss and not found.nearest:
         sides = sides_for(found.known)
-        most = max((most_pairs(side) or 0 for side in sides), default=0)
-        if most and _pairs(found.known) > most:
+        limit = max((most_pairs(side) or 0 for side in sides), default=0)
+        if limit and _pairs(found.known) > limit:
             together = _losses(list(dict.fromkeys(side.loss for side in sides)), language)
-            return say(language, "doctor.none.large", losses=together, most=most)
+            return say(language, "doctor.none.large", losses=together, most=limit)
         taught = list(dict.fromkeys(side.loss for side in sides))
-        told = say(language, "doctor.none.taught", losses=_losses(taught, language))
+        sentence = say(language, "doctor.none.taught", losses=_losses(taught, language))
         reads = (LOSSES[name].reads.values() for name in taught)
         if all("teacher_margins" in one for one in reads) and found.value > 0:
             root = display_number(math.sqrt(found.value), 4)
-            told += " " + say(language, "doctor.none.margin", value=typed(found.value), root=root)
-        return told
+            sentence += " " + say(
+                language, "doctor.none.margin", value=typed(found.value), root=root
+            )
+        return sentence
     losses: Word | list[Word] = word("doctor.none.all", "any loss here")
     if found.known.loss:
         names = dict.fromkeys(fit.loss for one in found.nearest for fit in one.fits)
@@ -189,12 +192,11 @@ def none_said(found: Explained, language: str = "en") -> str:
 
 
 def _pairs(known: Known) -> int:
-    """Of a batch of all processes, hard negatives among them."""
     return (known.batch or 0) * (known.processes or 1) * (1 + (known.negatives or 0))
 
 
 def _signs(found: Explained, language: str) -> Iterator[str]:
-    """What the number says by itself, whatever landmark it is near."""
+    """Yield sentences about the number itself, whatever reference value it is near."""
     if found.copied is not None:
         loss, count = found.copied
         titled = title_word(LOSSES[loss])
@@ -204,22 +206,21 @@ def _signs(found: Explained, language: str) -> Iterator[str]:
 
 
 def _chances(found: Explained, language: str) -> Iterator[str]:
-    """Metrics that have the number by chance."""
     for metric, count, _ in found.chances:
-        told = {"value": typed(found.value), "count": count, "wrong": count - 1}
-        yield say(language, f"doctor.chance.{metric}", **told)
+        values = {"value": typed(found.value), "count": count, "wrong": count - 1}
+        yield say(language, f"doctor.chance.{metric}", **values)
 
 
 def _relatives(found: Explained, language: str) -> Iterator[str]:
-    """What the number is of losses that have no definition here: of the one that was named, or, of
-    none, of all."""
+    """Yield the number's meaning for losses without a definition here: the named one, or all of
+    them."""
     named = relative_called(found.known.loss)
     if found.known.loss and named is None:
         return
     for one in (named,) if named else RELATIVES:
-        told = one.place(found.value, found.tolerance, found.known.classes, named is not None)
-        if told is not None:
-            place, values = told
+        placed = one.place(found.value, found.tolerance, found.known.classes, named is not None)
+        if placed is not None:
+            place, values = placed
             shown = {
                 name: display_number(value, 6) if isinstance(value, float) else value
                 for name, value in values.items()
@@ -232,17 +233,17 @@ def _below_zero(found: Explained, language: str) -> Iterator[str]:
     if not found.below_zero:
         return
     yield say(language, "doctor.below_zero", losses=_losses(found.below_zero, language))
-    asked = {fit.loss for one in found.nearest for fit in one.fits} if found.known.loss else set()
+    losses = {fit.loss for one in found.nearest for fit in one.fits} if found.known.loss else set()
     if found.standing is not None:
-        asked.add(found.standing.loss)
-    for name in sorted(asked - set(found.below_zero)):
+        losses.add(found.standing.loss)
+    for name in sorted(losses - set(found.below_zero)):
         ends = ends_of_labels(name)
         key = "doctor.below_zero_fault" if ends is None else "doctor.below_zero_labels"
         yield say(language, key, loss=title_word(LOSSES[name]), **_label_ends(ends))
 
 
-def standing_said(standing: Standing, value: float, language: str = "en") -> str:
-    """Where the number stands between the least of the loss and its value at collapse."""
+def position_sentence(standing: Position, value: float, language: str = "en") -> str:
+    """Place the number between the minimum of the loss and its value at collapse."""
     spec = LOSSES[standing.loss].under(standing.convention)
     factor, moved = sharpening(spec), dict(standing.parameters)
     margins = [one for one in spec.parameters if one.role == "margin"]
@@ -256,7 +257,7 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
     more = {}
     if place == "above" and factor:
         place, more = "above_sharp", {"parameter": parameter_word(factor.name)}
-    told = say(
+    sentence = say(
         language,
         f"doctor.standing.{place}",
         value=typed(value),
@@ -270,33 +271,33 @@ def standing_said(standing: Standing, value: float, language: str = "en") -> str
         **more,
     )
     if not standing.assumed:
-        return told
-    # Which pair has which label is asked of nobody, and real labels are seldom of two kinds.
+        return sentence
+    # The labels are unknown, and real ones are seldom of two kinds.
     found, key = standing.collapses, f"doctor.if.{standing.assumed}"
     if found is None:
-        return say(language, key, standing=told)
+        return say(language, key, standing=sentence)
     low, high = map(_shown, (found.low, found.high))
     spread = low if low == high else say(language, "doctor.from_to", low=low, high=high)
     graded = {} if found.graded is None else {"graded": _shown(found.graded)}
-    return say(language, f"{key}_of", standing=told, most=found.most, range=spread, **graded)
+    return say(language, f"{key}_of", standing=sentence, most=found.most, range=spread, **graded)
 
 
 def _label_ends(ends: Ends | None) -> dict[str, str]:
     return {} if ends is None else {"low": _shown(ends[0]), "high": _shown(ends[1])}
 
 
-def _where(one: Fitting | Standing, parameters: Settings, language: str) -> str:
-    said = _counted(one, language)
+def _where(one: LossMatch | Position, parameters: Settings, language: str) -> str:
+    parts = _counted(one, language)
     for name, value in parameters:
         shown = display_number(value) if isinstance(value, float) else str(value)
         called = parameter_word(name)
-        said.append(say(language, "doctor.setting", name=called, value=shown))
-    return say(language, "doctor.where", what=_joined(said, language)) if said else ""
+        parts.append(say(language, "doctor.setting", name=called, value=shown))
+    return say(language, "doctor.where", what=_joined(parts, language)) if parts else ""
 
 
-def _counted(one: Fitting | Standing, language: str) -> list[str]:
-    """The counts in words. A batch of which nothing else is counted is taken to be of positive
-    pairs alone, by a loss on such, or each pair to be a class of its own."""
+def _counted(one: LossMatch | Position, language: str) -> list[str]:
+    """Format the counts. A batch without other counts holds positive pairs alone, or classes of one
+    pair."""
     reads = set(LOSSES[one.loss].reads.values())
     batch = "batch_of_classes" if "embeddings" in reads else "batch_of_positives"
     labelled = "positives" in dict(one.counts) or not reads & {"embeddings", "queries"}
@@ -308,18 +309,18 @@ def _counted(one: Fitting | Standing, language: str) -> list[str]:
 
 
 def _losses(names: Sequence[str], language: str) -> str:
-    return _few([spelled(language, "loss", title_word(LOSSES[one])) for one in names], language)
+    return _shorten([spelled(language, "loss", title_word(LOSSES[one])) for one in names], language)
 
 
-def _few(names: Sequence[str], language: str) -> str:
-    """The first of them, and how many more there are."""
-    said = _joined(names[:NAMED_TOGETHER], language)
+def _shorten(names: Sequence[str], language: str) -> str:
+    """Join the first of them, and the number of the others."""
+    shown = _joined(names[:NAMED_TOGETHER], language)
     more = len(names) - NAMED_TOGETHER
-    return said if more <= 0 else say(language, "doctor.and_more", losses=said, count=more)
+    return shown if more <= 0 else say(language, "doctor.and_more", losses=shown, count=more)
 
 
-def _joined(said: Sequence[str], language: str) -> str:
-    return say(language, "ui.between").join(said)
+def _joined(names: Sequence[str], language: str) -> str:
+    return say(language, "ui.between").join(names)
 
 
 # ---- Answers -------------------------------------------------------------------------------------
@@ -362,7 +363,7 @@ class ExplainedFinding(Whole):
 
 @dataclass(frozen=True)
 class ExplainedStanding(Whole):
-    """Where the number stands for one loss at counts that are known."""
+    """Position of the number for one loss at known counts."""
 
     loss: str
     convention: str
@@ -378,7 +379,7 @@ class ExplainedStanding(Whole):
 
 @dataclass(frozen=True)
 class ExplainedValue(Whole):
-    """What a number means."""
+    """The meaning of a number."""
 
     value: float
     count: int
@@ -393,10 +394,10 @@ class ExplainedValue(Whole):
 
 
 def number_answer(found: Explained, language: str = "en") -> ExplainedValue:
-    """What the number may be, as `explain_loss_value` answers it."""
+    """Return what the number may be, as `explain_loss_value` answers it."""
     standing = found.standing
-    said = standing and standing_said(standing, found.value, language)
-    is_said = found.findings or relative_called(found.known.loss)
+    sentence = standing and position_sentence(standing, found.value, language)
+    is_explained = found.findings or relative_called(found.known.loss)
     signs = (*_signs(found, language), *_relatives(found, language), *_chances(found, language))
     return as_answer(
         ExplainedValue,
@@ -405,8 +406,8 @@ def number_answer(found: Explained, language: str = "en") -> ExplainedValue:
         told=[*lines(found, language)],
         findings=[finding_answer(one, language) for one in listed(found)],
         standing=standing
-        and as_answer(ExplainedStanding, standing, counts=dict(standing.counts), said=said),
-        none="" if is_said else none_said(found, language),
+        and as_answer(ExplainedStanding, standing, counts=dict(standing.counts), said=sentence),
+        none="" if is_explained else no_finding_sentence(found, language),
         signs=[*signs],
         known=found.known.said,
     )
@@ -420,18 +421,18 @@ def listed(found: Explained) -> tuple[Finding, ...]:
 def finding_answer(
     finding: Finding, language: str, kind: type[Answer] = ExplainedFinding, **others: object
 ) -> Answer:
-    """One value that the number may be, as an answer of this kind."""
+    """Return one value that the number may be, as an answer of this kind."""
     return as_answer(
         kind,
         finding,
-        said=finding_said(finding, language),
+        said=finding_sentence(finding, language),
         losses=[_fitting(fit, at == 0, language) for at, fit in enumerate(finding.fits[:FITS])],
         more=max(len(finding.fits) - FITS, 0),
         **others,
     )
 
 
-def _fitting(fit: Fitting, linked: bool, language: str) -> ExplainedLoss:
+def _fitting(fit: LossMatch, linked: bool, language: str) -> ExplainedLoss:
     scene = fit.scene() if linked else None
     return as_answer(
         ExplainedLoss,

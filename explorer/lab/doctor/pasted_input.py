@@ -1,4 +1,4 @@
-"""What somebody pastes or pipes in: numbers, the log of a run or a table, by what it holds."""
+"""Recognition of pasted or piped input: numbers, the log of a run or a table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from explorer.sources.drawn_tables import are_steps
 
 Kind = Literal["numbers", "run", "table"]
 MAX_NUMBERS, MAX_LETTERS = 20, 1000  # of values of one loss; more are its curve
-LEAST_VALUES = 3  # of a log whose end is looked at; fewer are numbers
+LEAST_VALUES = 3  # of a log; fewer are taken for numbers
 
 _DECIMAL_COMMA = re.compile(r"[-+−]?\d+,\d+")
 _BETWEEN = re.compile(r"[\s;]+|,\s+")
@@ -25,8 +25,8 @@ _AROUND = " \t\r\n[]()`'\"*"
 
 @dataclass(frozen=True)
 class Pasted:
-    """`kind` says which of the others is there: `numbers` as they are written, or the `log`. A
-    "table" is left to the reader of data sets. A log of fewer than three values has both."""
+    """Recognised input. `kind` names the filled field: `numbers` as they are written, or the `log`.
+    A "table" is left to the reader of data sets. A log of fewer than three values has both."""
 
     kind: Kind
     numbers: tuple[str, ...] = ()
@@ -45,8 +45,8 @@ def read_pasted(content: bytes, name: str = PASTED, step: str = "") -> Pasted:
         return Pasted("numbers", numbers)
     if read := log_reader(name, content):
         log = read(step)
-        few = _few_values(log)
-        return Pasted("numbers" if few else "run", few, log)
+        values = _values_of_short_log(log)
+        return Pasted("numbers" if values else "run", values, log)
     if numbers := _metrics(text):
         return Pasted("numbers", numbers)
     if "\n" not in text and not re.search(r"[\t,;{\[]", text):
@@ -76,7 +76,7 @@ def numbers_in(text: str) -> tuple[str, ...]:
 
 
 def _cells(text: str) -> list[list[str]]:
-    """What stands between blanks and semicolons, or else commas, in each line."""
+    """Split each line at blanks and semicolons, or else at commas."""
     lines = (_BETWEEN.split(line.strip()) for line in text.split("\n") if line.strip())
     return [cells if len(cells) > 1 else cells[0].split(",") for cells in lines]
 
@@ -87,15 +87,15 @@ def typed_numbers(text: str) -> tuple[str, ...]:
     if numbers := numbers_in(text):
         return numbers
     read = log_reader(PASTED, text.encode("utf-8", "replace"))
-    return _few_values(read("")) if read else _metrics(text)
+    return _values_of_short_log(read("")) if read else _metrics(text)
 
 
 def _metrics(text: str) -> tuple[str, ...]:
-    """The values of the first metric in a sentence."""
-    return next((said.values for said in statements_of(text) if "\n" not in text), ())
+    """Return the values of the first metric in a sentence."""
+    return next((statement.values for statement in statements_of(text) if "\n" not in text), ())
 
 
-def _few_values(log: Log) -> tuple[str, ...]:
+def _values_of_short_log(log: Log) -> tuple[str, ...]:
     """The values of the loss, as they were written, of a log with too few to have a course."""
     curve = log.curves.get(log.trained or log.held_out)
     if log.source != "console" or curve is None or len(curve) >= LEAST_VALUES:

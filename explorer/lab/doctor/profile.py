@@ -1,4 +1,4 @@
-"""A table of pairs as numbers: all that is asked about it, whatever the loss, read off once."""
+"""A table of pairs as numbers: its figures whatever the loss, computed once."""
 
 from __future__ import annotations
 
@@ -54,15 +54,15 @@ class Columns(Protocol):
 
 @dataclass(frozen=True)
 class Cleaned:
-    """Why each row is left out: the place in `reasons`, −1 for one that stays [N]. A row has the
-    first reason that holds."""
+    """Reason to leave each row out: the place in `reasons`, −1 for one that stays [N]. A row has
+    the first reason that holds."""
 
     why: np.ndarray
     reasons: tuple[str, ...]
 
     @classmethod
     def without(cls, count: int, faults: Mapping[str, np.ndarray]) -> Cleaned:
-        """Of so many rows, without those at the places of each fault."""
+        """Return `count` rows without those at the places of each fault."""
         why = np.full(count, -1, dtype=np.int8)
         for reason, places in reversed(list(enumerate(faults.values()))):
             why[places] = reason
@@ -75,18 +75,20 @@ class Cleaned:
 
     @property
     def left_out(self) -> list[tuple[int, str]]:
-        """Each row that does not, counted from 1, with the name of the fault."""
+        """Rows that are left out, counted from 1, with the names of the faults."""
         places = np.flatnonzero(self.why >= 0).tolist()
         return [(place + 1, self.reasons[self.why[place]]) for place in places]
 
 
 @dataclass(frozen=True, eq=False)
 class Profile:
-    """Numbers for the texts of both sides and for the pair, equal for texts that fold to the same;
-    `tokens`, about how many the longer text of each pair has; `foreign`, whether a text of either
-    side is mostly in another script than Latin. Without labels all pairs are positive. `rows` are
-    those of the table that the pairs stood in, and of which batches are made: of triplets and lists
-    each has several pairs. None where each pair is a row."""
+    """Numbers for the texts of both sides and for the pair, equal for texts that fold to the same.
+
+    `tokens` is the approximate number of the longer text of each pair; `foreign` masks texts of
+    either side that are mostly in another script than Latin. Without labels all pairs are positive.
+    `rows` are the table's rows of the pairs, and batches are made of them: triplets and lists have
+    several pairs each. None where each pair is a row.
+    """
 
     columns: Columns
     labels: np.ndarray
@@ -111,13 +113,13 @@ class Profile:
 
     @property
     def label_column(self) -> str:
-        """What the column of labels is called, "score" where it has no name."""
+        """Name of the column of labels, "score" where it has none."""
         return self._named("score") or "score"
 
     @property
     def text_columns(self) -> tuple[str, ...]:
-        """What all columns of texts are called, those of a triplet's candidates among them; without
-        names "anchor", "positive" and "negative", numbered where there are several."""
+        """Names of all columns of texts, those of a triplet's candidates among them; without names
+        "anchor", "positive" and "negative", numbered where there are several."""
         anchor, positive, negative = TRIPLET_ROLES
         first = self._named("first") or self._named(anchor) or anchor
         positives = getattr(self.columns, "positives", ()) or (self._named("second"),)
@@ -130,12 +132,12 @@ class Profile:
 
     @property
     def of_inference(self) -> bool:
-        """Whether the labels are entailment, neutral and contradiction: kinds, and no degrees."""
+        """True if the labels are entailment, neutral and contradiction: kinds, and no degrees."""
         return self.columns.inference
 
     @property
     def of_triplets(self) -> bool:
-        """Whether the pairs are those of triplets, whose labels stand in no column."""
+        """True if the pairs are those of triplets, whose labels stand in no column."""
         return TRIPLET_ROLES[0] in getattr(self.columns, "chosen", {})
 
     @property
@@ -144,8 +146,8 @@ class Profile:
 
     @cached_property
     def teacher_margins(self) -> np.ndarray:
-        """How far the teacher has a positive from another pair of the same first text at most, by
-        the number of that text; −∞ where there are not both."""
+        """Largest margin of the teacher between a positive and another pair of the same first text,
+        by the number of that text; −∞ where there are not both."""
         count = int(self.first.max(initial=-1)) + 1
         scores = np.full(len(self), np.nan)
         if self.columns.teacher is not None:
@@ -171,7 +173,7 @@ class Profile:
 
     @property
     def in_lists(self) -> bool:
-        """Whether a row has its candidates, or its negatives, as a list, of which one may go."""
+        """True if a row has its candidates, or its negatives, as a list, of which one may go."""
         return bool(getattr(self.columns, "listed", frozenset()) - {TEACHER})
 
     @cached_property
@@ -183,8 +185,8 @@ class Profile:
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether (A, B) and (B, A) are one pair: of labelled pairs whose columns are of one kind,
-        such as sentence1 and sentence2, or have no names; not of questions and answers."""
+        """True if (A, B) and (B, A) are one pair: labelled pairs whose columns are of one kind,
+        such as sentence1 and sentence2, or have no names; not questions and answers."""
         if self.rows is not None or not self.labelled or self.of_inference:
             return False
         first, second = (self._named(role) for role in PAIR_ROLES[:2])
@@ -260,7 +262,7 @@ class Profile:
 
     @cached_property
     def varied(self) -> np.ndarray:
-        """Whether the first text of each pair stands with another label too [N]."""
+        """Mask of the pairs whose first text stands with another label too [N]."""
         return of_several_labels(self.first, self.labels)
 
     @property
@@ -270,7 +272,7 @@ class Profile:
 
     @cached_property
     def listed(self) -> np.ndarray:
-        """Whether the first text of each pair stands in another pair too [N]."""
+        """Mask of the pairs whose first text stands in another pair too [N]."""
         return np.bincount(self.first)[self.first] > 1
 
     @cached_property
@@ -295,8 +297,8 @@ class Profile:
 
     @cached_property
     def partners(self) -> np.ndarray:
-        """How many positive pairs of other rows have a text of that of each row, or its first as
-        their second; none of a row without a positive pair [R]."""
+        """Number of positive pairs of other rows with a text of that of each row, or its first as
+        their second; none for a row without a positive pair [R]."""
         found = np.zeros(len(self.heads), dtype=np.int64)
         if len(self.positive_heads):
             found[self.positive[self.heads]] = partners(*self._of_positives)
@@ -335,7 +337,7 @@ class Profile:
         return encounters(*self._of_positives)
 
     def met(self, batch: int) -> Meetings:
-        """How often positive pairs of one text meet in a batch."""
+        """Return the meetings of positive pairs of one text in a batch."""
         known = self._met.get(batch)
         if known is None:
             known = self._met[batch] = self._meetings(batch)
@@ -352,7 +354,7 @@ class Profile:
 
     @cached_property
     def has(self) -> frozenset[str]:
-        """What of `Readable.needs` the pairs have."""
+        """Those of `Readable.needs` that the pairs have."""
         there = {
             "positives": self.positives > 0,
             "order": self.labelled and len(self.levels) > 1,
@@ -363,9 +365,11 @@ class Profile:
         return frozenset(need for need, met in there.items() if met)
 
     def cleaned(self, by_threshold: bool) -> Cleaned:
-        """Without negatives that are their own positive or anchor, pairs whose labels conflict (see
-        `several_labels`), pairs of one text, and copies of a row after its first: of a list these
-        candidates go, of any other row all of it."""
+        """Leave out negatives that are their own positive or anchor, pairs whose labels conflict
+        (see `several_labels`), pairs of one text, and copies of a row after its first.
+
+        Of a list these candidates go, of any other row all of it.
+        """
         known = self._cleaned.get(by_threshold)
         if known is None:
             faults = {
@@ -379,7 +383,7 @@ class Profile:
         return known
 
     def _of_whole_rows(self, found: Cleaned) -> Cleaned:
-        """With the rest of each row that cannot be trained on without what it loses."""
+        """Leave out the rest of each row that cannot be trained on without its lost pairs."""
         if self.rows is None:
             return found
         out, row, count = found.why >= 0, self.row_of, len(self.heads)
@@ -388,19 +392,19 @@ class Profile:
             # What has to stay: of a triplet either side, of a list two to compare.
             sides = [self.positive, ~self.positive] if self.of_triplets else [np.ones_like(out)]
             least = 1 if self.of_triplets else 2
-            few = [np.bincount(row[side & ~out], minlength=count) < least for side in sides]
-            lost = lost * np.logical_or.reduce(few)
+            lacking = [np.bincount(row[side & ~out], minlength=count) < least for side in sides]
+            lost = lost * np.logical_or.reduce(lacking)
         first = np.full(count, len(found.reasons))
         np.minimum.at(first, row[out], found.why[out])
         why = np.where((lost > 0)[row], first[row], found.why).astype(np.int8)
         return Cleaned(why, found.reasons)
 
     def kept_rows(self, by_threshold: bool) -> int:
-        """How many rows a cleaned table has."""
+        """Number of rows of the cleaned table."""
         return len(np.unique(self.row_of[self.cleaned(by_threshold).kept - 1]))
 
     def prepared(self) -> Profile:
-        """With everything worked out that no loss and no batch size changes."""
+        """Compute everything that no loss and no batch size changes."""
         _ = self.has, self.partners, self.written_apart, self._encounters, self.cleaned(False)
         _ = self.varied, self.listed, self.commonest
         return self
@@ -417,9 +421,9 @@ def profiled(
     report: Callable[[str, int, int], None] = jobs.step,
     rows: np.ndarray | None = None,
 ) -> Profile:
-    """Fold, number and measure all texts once; whatever is asked about them then is arithmetic.
+    """Fold, number and measure all texts once; all further questions are arithmetic.
 
-    `report` hears how far that is, and may raise to stop.
+    `report` hears the progress, and may raise to stop.
     """
     labels = np.asarray(columns.labels, dtype=np.float64)
     count = len(labels)

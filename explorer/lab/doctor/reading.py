@@ -1,5 +1,4 @@
-"""A data set as Doctor reads it: a large file, or pairs that are there, with all that is asked of
-them whatever the loss."""
+"""Data sets for Doctor: a large file, or pairs that are there, with their profile."""
 
 from __future__ import annotations
 
@@ -25,7 +24,8 @@ HUB_ROWS = (10, LARGE_PAIRS)  # that are read of a data set of the hub
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """`file` is what was found besides in a file, None where the pairs came from elsewhere."""
+    """The profile of a data set; `file` has the file's other findings, None where the pairs came
+    from elsewhere."""
 
     profile: Profile
     file: FilePairs | None = None
@@ -52,13 +52,13 @@ def read_content(
     header: bool | None = None,
     encoding: str = "",
 ) -> Read:
-    """The pairs of a file by what it holds, as `read_pairs` reads them; a column of similarities is
-    nothing to Doctor.
+    """Read the pairs of a file by its contents, as `read_pairs` does; Doctor ignores a column of
+    similarities.
 
     Raises Problem if there is no table of pairs.
     """
-    wanted = {**(columns or {}), "similarity": ""}
-    found = read_pairs(content, name, wanted, header, report, encoding, taught=True)
+    roles = {**(columns or {}), "similarity": ""}
+    found = read_pairs(content, name, roles, header, report, encoding, taught=True)
     return Read(profiled(found, report, found.rows).prepared(), found)
 
 
@@ -89,39 +89,40 @@ def read_table(
 
 
 def texts_only(read: Table) -> Read | ClassTable:
-    """Raises Problem for similarities."""
+    """Return the table. Raises Problem for similarities."""
     if isinstance(read, Similarities):
         raise Problem("similarities_no_texts")
     return read
 
 
 def pairs_only(read: Table) -> Read:
-    """Raises Problem also for a table of classes, of which an encoder tells nothing here."""
+    """Return the table. Raises Problem also for a table of classes, which has no pairs to
+    encode."""
     if isinstance(found := texts_only(read), ClassTable):
         raise Problem("classes_no_pairs")
     return found
 
 
 def content_of(path: str | Path) -> tuple[bytes, str]:
-    """What a file or saved data set of this computer holds, and its name. Raises Problem where it
-    cannot be read, or is larger than the page takes."""
+    """Read a file or saved data set of this computer, and its name. Raises Problem where it cannot
+    be read, or is larger than the page takes."""
     return content_of_table(path, None, LARGE_FILE_BYTES, "large_file_too_large")
 
 
-def hub_content(hub: str, split: str, most: int, report: Report) -> tuple[bytes, str]:
-    """The first rows of a data set of the hub as a file of JSON lines, and its name.
+def hub_content(hub: str, split: str, rows: int, report: Report) -> tuple[bytes, str]:
+    """Read the first rows of a data set of the hub as a file of JSON lines, and its name.
 
-    Raises Problem where it cannot be read, or so many rows are not read of any.
+    Raises Problem where it cannot be read, or for too many rows.
     """
     if not hub.strip():
         raise Problem("training_no_hub_id")
     least, top = HUB_ROWS
-    if not least <= most <= top:
-        raise Problem("hub_set_count", value=most, least=least, most=top)
+    if not least <= rows <= top:
+        raise Problem("hub_set_count", value=rows, least=least, most=top)
     split = split.strip() or "train"
     repo, subset = named(hub)
     parts = filter(None, (repo.rpartition("/")[2], subset, split))
-    return first_rows(hub.strip(), split, most, report), f"{'-'.join(parts)}.jsonl"
+    return first_rows(hub.strip(), split, rows, report), f"{'-'.join(parts)}.jsonl"
 
 
 def read_given(pairs: Pairs, report: Report) -> Read:

@@ -56,12 +56,12 @@ class Table:
 
     @cached_property
     def one_label(self) -> bool:
-        """Whether nearly all labels are the same."""
+        """True if nearly all labels are the same."""
         return self.profile.labelled and self.profile.commonest >= NEARLY_ALL
 
     @cached_property
     def mostly_positive(self) -> bool:
-        """Whether nearly all pairs have the higher one of two labels."""
+        """True if nearly all pairs have the higher one of two labels."""
         return self.levels == 2 and self.profile.positives >= NEARLY_ALL * len(self.profile)
 
     @property
@@ -74,7 +74,7 @@ class Table:
 
     @property
     def some_negative(self) -> bool:
-        """Whether some pairs of two labels, which are no kinds of inference, are not positive."""
+        """True if some pairs of two labels, which are no kinds of inference, are not positive."""
         below = self.profile.positives < len(self.profile)
         return self.levels == 2 and below and not self.inference
 
@@ -84,11 +84,11 @@ class Table:
 
     @cached_property
     def shares_texts(self) -> bool:
-        """Whether many rows of a batch share a text with another one."""
+        """True if many rows of a batch share a text with another one."""
         return self.profile.met(self.batch).rows / self.batch >= MANY_MET
 
     def listed(self, by_order: bool) -> bool:
-        """Whether most pairs have other candidates of their first text; `by_order`, with other
+        """True if most pairs have other candidates of their first text; `by_order`, with other
         labels."""
         if by_order:
             return self.in_lists
@@ -136,7 +136,7 @@ class Match:
 
     @property
     def few_lists(self) -> bool:
-        """Whether a loss on lists finds few in the table."""
+        """True if a loss on lists finds few in the table."""
         return self.lists and not self.listed
 
     @property
@@ -158,7 +158,7 @@ class Rule(NamedTuple):
 
 @functools.cache
 def only_pulls(loss: str) -> bool:
-    """Whether all texts alike is the best that the loss can ask of positive pairs."""
+    """True if equal embeddings of all texts are the loss's optimum on positive pairs."""
     own = next(side for side in sides_of(LOSSES[loss]) if not side.convention)
     collapse, floor = (landmark(own, kind, Layout(4)) for kind in (COLLAPSE, FLOOR))
     return collapse is not None and collapse == floor

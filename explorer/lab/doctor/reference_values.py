@@ -1,4 +1,4 @@
-"""What a loss is at collapse, at its start and at best, by the counts of a batch alone."""
+"""Values of a loss at collapse, at its start and at its minimum, by the counts of a batch alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from explorer.core.parameters import Settings, heard
-from explorer.lab.doctor.layouts import MAX_RUN_APART, Layout, given_by
+from explorer.lab.doctor.layouts import MAX_RUN_APART, Layout, inputs_of
 from explorer.runtime.problem import Problem
 from losses import LOSSES, LossSpec, Parameter
 from losses.minimum import Bound
@@ -67,7 +67,8 @@ _known: dict[tuple[str, str], tuple[Callable[..., Tensor], LossSpec]] = {}
 
 
 def _under(spec: LossSpec, convention: str, function: Callable[..., Tensor]) -> LossSpec:
-    """`LossSpec.under`, which takes longer than most landmarks, once for each convention."""
+    """Return `LossSpec.under`, which takes longer than most reference values, once for each
+    convention."""
     known = _known.get((spec.name, convention))
     if known is None or known[0] is not function:
         known = _known[spec.name, convention] = (function, spec.under(convention))
@@ -82,11 +83,11 @@ def sharpening(spec: LossSpec) -> Parameter | None:
 
 @functools.lru_cache(maxsize=100_000)
 def landmark(side: Side, kind: str, layout: Layout) -> float | None:
-    """The value of one of `KINDS` on a batch of this layout; None where it cannot be told.
+    """Return the value of one of `KINDS` on a batch of this layout; None where it is unknown.
 
     "collapse": all vectors alike, or the logits of an untrained head. "start": any two vectors at
-    right angles, as those of an encoder that knows nothing are in many dimensions. "floor": the
-    least that any vectors or scores reach.
+    right angles, as those of an untrained encoder are in many dimensions. "floor": the minimum over
+    vectors or scores.
     """
     try:
         with torch.no_grad():
@@ -99,7 +100,7 @@ def landmark(side: Side, kind: str, layout: Layout) -> float | None:
 def _collapse(side: Side, layout: Layout) -> float | None:
     spec, chosen = side.spec, dict(side.parameters)
     if spec.collapse is None:
-        return _run(side, layout, apart=is_zero_at_collapse(spec))
+        return _run(side, layout, orthogonal=is_zero_at_collapse(spec))
     if is_matrix(spec) and layout.pairs > MAX_MATRIX:
         return None
     return _by_formula(spec, spec.collapse, heard(spec.collapse, chosen), layout)
@@ -107,17 +108,18 @@ def _collapse(side: Side, layout: Layout) -> float | None:
 
 def _start(side: Side, layout: Layout) -> float | None:
     if "prototypes" in side.spec.reads.values():
-        return None  # as those are at the start, which nobody knows
+        return None  # as the unknown logits at the start
     if layout.sentences <= MAX_RUN_APART // 8:
-        return _run(side, layout, apart=True)
+        return _run(side, layout, orthogonal=True)
     if (flat := _flattened(side)) is not None:  # at any size, by the formula at collapse
         return landmark(flat, COLLAPSE, layout)
-    return _run(side, layout, apart=True) if layout.sentences <= MAX_RUN_APART else None
+    return _run(side, layout, orthogonal=True) if layout.sentences <= MAX_RUN_APART else None
 
 
 @functools.lru_cache(maxsize=1024)
 def _flattened(side: Side) -> Side | None:
-    """The loss with similarities that count for nothing, if that is what it is at right angles."""
+    """Return the loss with similarities that count for nothing, if it is the same at right
+    angles."""
     spec = side.spec
     factor = sharpening(spec)
     if factor is None or spec.collapse is None:
@@ -125,21 +127,21 @@ def _flattened(side: Side) -> Side | None:
     flat = side.with_(**{factor.name: 1 / FLAT if "temperature" in factor.name else FLAT})
     for count in (2, 3, 5):
         layout = Layout(count)
-        apart = _run(side, layout, apart=True)
+        orthogonal = _run(side, layout, orthogonal=True)
         found = landmark(flat, COLLAPSE, layout)
-        if apart is None or found is None or not math.isclose(apart, found, rel_tol=SAME):
+        if orthogonal is None or found is None or not math.isclose(orthogonal, found, rel_tol=SAME):
             return None
     return flat
 
 
 def is_zero_at_collapse(spec: LossSpec) -> bool:
-    """Whether its scores are 0 at collapse, as those of vectors at right angles."""
+    """True if its scores are 0 at collapse, as those of vectors at right angles."""
     return spec.reads_scores and SCORE_KINDS[spec.score].at_collapse == 0
 
 
 def _floor(side: Side, layout: Layout) -> float | None:
     found = lower_bound(side, layout)
-    return None if isinstance(found, Bound) else found  # which perhaps nothing reaches
+    return None if isinstance(found, Bound) else found  # a bound may be out of reach
 
 
 def lower_bound(side: Side, layout: Layout) -> float | None:
@@ -169,63 +171,65 @@ MAX_VALUES = 200_000
 
 
 def _by_formula(spec: LossSpec, formula: Formula, chosen: Settings, layout: Layout) -> float | None:
-    """Once for all conventions that differ in nothing it depends on."""
+    """Compute a formula once for all conventions that differ in nothing it depends on."""
     key = (formula, tuple(spec.reads.items()), chosen, layout)
     if key not in _values:
         if len(_values) >= MAX_VALUES:
             _values.clear()
-        given = given_by(layout, spec.reads, apart=False)
+        inputs = inputs_of(layout, spec.reads, orthogonal=False)
         _values[key] = _whatever_the_teacher(
-            spec, given, lambda made: formula(made, **dict(chosen))
+            spec, inputs, lambda made: formula(made, **dict(chosen))
         )
     return _values[key]
 
 
-def _run(side: Side, layout: Layout, apart: bool) -> float | None:
-    """The definition itself, on such vectors."""
+def _run(side: Side, layout: Layout, orthogonal: bool) -> float | None:
+    """Run the definition on such vectors."""
     if _too_large(side.spec, layout):
         return None
     spec, chosen = side.spec, dict(side.parameters)
-    given = given_by(layout, spec.reads, apart)
-    return _whatever_the_teacher(spec, given, lambda made: float(spec.definition(**made, **chosen)))
+    inputs = inputs_of(layout, spec.reads, orthogonal)
+    return _whatever_the_teacher(
+        spec, inputs, lambda made: float(spec.definition(**made, **chosen))
+    )
 
 
 @functools.lru_cache(maxsize=4096)
-def run_apart_and_alike(side: Side, layout: Layout) -> tuple[float | None, float | None]:
+def run_orthogonal_and_alike(side: Side, layout: Layout) -> tuple[float | None, float | None]:
     """The loss itself of vectors at right angles, and of vectors that are all alike."""
     try:
         with torch.no_grad():
-            return _run(side, layout, apart=True), _run(side, layout, apart=False)
+            return _run(side, layout, orthogonal=True), _run(side, layout, orthogonal=False)
     except Problem:
         return None, None
 
 
 def is_matrix(spec: LossSpec) -> bool:
-    """Whether even its landmarks need a cell for every two of the batch."""
+    """True if even its reference values need a cell for every two of the batch."""
     return bool({"targets", "guide_queries"} & set(spec.reads.values()))
 
 
 def _too_large(spec: LossSpec, layout: Layout) -> bool:
-    """Whether running the definition would take longer than anybody waits."""
+    """True if running the definition would take too long."""
     reads = set(spec.reads.values())
     if layout.dimensions > MAX_RUN:
         return True
     if "paired_classes" in reads:
         return layout.sentences**2 * (layout.per_class - 1) > MAX_TRIPLETS_RUN
-    most = 2 * MAX_RUN if not reads & {"embeddings", "classes"} else MAX_SENTENCES_RUN
-    return layout.sentences > most
+    limit = 2 * MAX_RUN if not reads & {"embeddings", "classes"} else MAX_SENTENCES_RUN
+    return layout.sentences > limit
 
 
 def _whatever_the_teacher(
-    spec: LossSpec, given: Mapping[str, Any], value_of: Callable[[Mapping[str, Any]], float | None]
+    spec: LossSpec, inputs: Mapping[str, Any], value_of: Callable[[Mapping[str, Any]], float | None]
 ) -> float | None:
-    """The value, if it does not depend on what a teacher said, which nobody knows."""
-    value = value_of(given)
+    """Return the value, if it does not depend on the unknown teacher."""
+    value = value_of(inputs)
     taught = [name for name, what in spec.reads.items() if READABLE[what].made_of == "teacher"]
     if not taught or value is None:
         return value
-    others = {name: 1 + given[name].square() for name in taught}
-    other = value_of({**given, **others})
+    others = {name: 1 + inputs[name].square() for name in taught}
+    other = value_of({**inputs, **others})
     return value if other is not None and math.isclose(value, other, rel_tol=SAME) else None
 
 

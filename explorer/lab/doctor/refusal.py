@@ -1,4 +1,4 @@
-"""Why a command of Doctor did nothing, in the language that was chosen."""
+"""Messages of a command of Doctor that did nothing, in the chosen language."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def refused(
     key: str = "doctor.not_examined",
     hint: str = "",
 ) -> int:
-    """Print the sentence of a problem to standard error; the status of the command."""
+    """Print the sentence of a problem to standard error; return the status of the command."""
     language = chosen.language
     of_ours = isinstance(problem, Problem)
-    said = say(language, problem.key, **problem.values) if of_ours else str(problem)
-    print(say(language, key, problem=f"{said}{hint}"), file=sys.stderr)
+    message = say(language, problem.key, **problem.values) if of_ours else str(problem)
+    print(say(language, key, problem=f"{message}{hint}"), file=sys.stderr)
     return UNUSABLE

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from losses.aliases import SHARED_CLASSES, plain
 
-MAX_KINDS = 1000  # among which a classifier is taken to tell apart
+MAX_KINDS = 1000  # classes of a classifier
 KINDS_OF_INFERENCE = 3
 
 Values = dict[str, float | int]
@@ -20,8 +20,8 @@ Place = Callable[[float, float, int | None, bool], tuple[str, Values] | None]
 
 @dataclass(frozen=True)
 class Relative:
-    """`names` are those by which it is known, read as `plain` does, `exactly` those that are read
-    to the letter, because they are other losses' too."""
+    """A loss without a definition here. `names` are read as `plain` does, `exactly` to the letter,
+    because they are other losses' too."""
 
     name: str
     names: tuple[str, ...]
@@ -39,19 +39,20 @@ def relative_called(name: str) -> Relative | None:
 
 
 def _simsiam(value: float, off: float, _: int | None, named: bool) -> tuple[str, Values] | None:
-    """−½ (cos + cos′) of predictions and targets: from −1 to 1, −1 also where all are alike."""
-    told: Values = {"cosine": -value}
+    """Place −½ (cos + cos′) of predictions and targets: from −1 to 1, −1 also where all are
+    alike."""
+    values: Values = {"cosine": -value}
     if value < -1 - off or value > 1 + off:
         return ("beyond", {}) if named else None
     if abs(value + 1) <= off:
         return "floor", {}
     if abs(value) <= off:
         return ("start", {}) if named else None
-    return ("between", told) if named or value < -off else None
+    return ("between", values) if named or value < -off else None
 
 
 def _dpo(value: float, off: float, _: int | None, named: bool) -> tuple[str, Values] | None:
-    """−ln σ(β Δ): Δ is 0 where policy and reference are the same."""
+    """Place −ln σ(β Δ): Δ is 0 where policy and reference are the same."""
     start = math.log(2)
     if abs(value - start) <= off:
         return "start", {"start": start}
@@ -65,7 +66,7 @@ def _dpo(value: float, off: float, _: int | None, named: bool) -> tuple[str, Val
 def _classifier(
     value: float, off: float, classes: int | None, named: bool
 ) -> tuple[str, Values] | None:
-    """Cross-entropy over so many kinds: ln of these where all are as likely."""
+    """Place a cross-entropy over `classes` kinds: ln of these where all are as likely."""
     counts = range(2, MAX_KINDS + 1) if named else (KINDS_OF_INFERENCE,)
     if classes is not None:
         counts = (classes,)
@@ -75,10 +76,10 @@ def _classifier(
     if not named:
         return None
     kinds = classes or KINDS_OF_INFERENCE
-    told: Values = {"classes": kinds, "start": math.log(kinds)}
+    values: Values = {"classes": kinds, "start": math.log(kinds)}
     if value < 0:
         return "beyond", {}
-    return ("above" if value > math.log(kinds) else "below"), told
+    return ("above" if value > math.log(kinds) else "below"), values
 
 
 RELATIVES = (

@@ -88,8 +88,9 @@ class SharedTexts:
         return len(self.texts)
 
     def partners(self, batches: Batches, *, masked: bool = False) -> np.ndarray:
-        """How many other positive rows of its batch each positive row takes for a negative although
-        they hold one of its texts; `masked`, without keys of the text of its query or key."""
+        """Number of other positive rows of its batch that each positive row takes for a negative
+        although they hold one of its texts; `masked`, without keys of the text of its query or
+        key."""
         row = np.fromiter(itertools.chain.from_iterable(batches), np.int64)
         batch = np.repeat(np.arange(len(batches)), [len(one) for one in batches])
         there = self._positive[row]
@@ -120,29 +121,35 @@ class SharedTexts:
 def against_shared_texts(
     profile: Profile, spec: LossSpec, batch: int, is_softmax: bool
 ) -> tuple[Trial, Tried]:
-    """Try what keeps texts that stand in a batch twice from being negatives of themselves: the
-    trial of sentence-transformers' sampler at this batch size, and what helps."""
+    """Try remedies against duplicate texts of a batch as each other's negatives.
+
+    Returns the trial of sentence-transformers' sampler at this batch size, and the remedies that
+    help.
+    """
     shared, met = SharedTexts(profile), profile.met(batch)
     measure, before = (MINIMUM, met.floor) if is_softmax else (SHARED, met.rows / batch)
     size = min(batch, len(shared))
     trial = functools.partial(shared.try_one, before=before, measure=measure)
-    apart = trial(no_duplicates(shared.texts, size, _generator()), size)
-    found = {NO_DUPLICATES: apart}
+    separate = trial(no_duplicates(shared.texts, size, _generator()), size)
+    found = {NO_DUPLICATES: separate}
     if spec.reads_texts:
         batches = shuffled(len(shared), size, _generator())
         found[masked_call(spec)] = trial(batches, size, masked=True)
-    if not apart.epoch.works and (fits := largest_without_duplicates(shared.texts, size)):
+    if not separate.epoch.works and (fits := largest_without_duplicates(shared.texts, size)):
         batches = no_duplicates(shared.texts, fits, _generator())
         found[f"{BATCH_SIZE.format(size=fits)}, {NO_DUPLICATES}"] = trial(batches, fits)
-    return apart, helpful(found)
+    return separate, helpful(found)
 
 
 def against_rows_alone(
     classes: np.ndarray, batch: int, before: float
 ) -> tuple[Trial | None, Tried]:
-    """Try what brings texts of one class [N] together in a batch, of which `before` is the share
-    of rows without another of their class: the trial of sentence-transformers' sampler, None where
-    it refuses these rows, and what helps."""
+    """Try remedies that bring texts of one class [N] together in a batch; `before` is the share of
+    rows without another of their class.
+
+    Returns the trial of sentence-transformers' sampler, None where it refuses these rows, and the
+    remedies that help.
+    """
 
     def alone(batches: Batches) -> float:
         row = np.fromiter(itertools.chain.from_iterable(batches), np.int64)
@@ -156,7 +163,7 @@ def against_rows_alone(
 
 
 def against_batches_without_positive(profile: Profile, batch: int, before: float) -> Tried:
-    """Try what gives each batch a positive pair, of which `before` is the share that has none."""
+    """Try remedies that put a positive pair into each batch; `before` is the share without one."""
     positive = profile.positive[profile.heads]
 
     def without(batches: Batches) -> float:

@@ -1,4 +1,4 @@
-"""Rows of a data set as a scene of Explore, under the loss that was asked about."""
+"""Rows of a data set as a scenario of Explore, under the examined loss."""
 
 from __future__ import annotations
 
@@ -18,48 +18,48 @@ from explorer.sources.cells import INFERENCE_WORDS
 from losses import LOSSES
 from losses.labels import UNIT
 
-# A link of more is unhandy in an issue; of long texts fewer rows are shown, and where so few fit,
-# so many letters of each text.
-SCENE_LETTERS = 6000
+# A longer link is unhandy in an issue. With long texts fewer rows are shown, and if too few fit,
+# only the beginning of each text.
+LINK_LETTERS = 6000
 FEWEST, BEGINNINGS = 4, (None, 1000, 250)
-BESIDE = 8  # pairs of a scene that shows a finding: those of its evidence, and others
-SAMPLE = 24  # pairs, or texts with classes, of a scene that shows the data
-A_CLASS = 4  # texts of a class in such a scene
-A_LIST = 8  # candidates of a first text in such a scene
+BESIDE = 8  # pairs of a scenario for a finding: those of its evidence, and others
+SAMPLE = 24  # pairs, or texts with classes, of a scenario for the data
+A_CLASS = 4  # texts of a class in such a scenario
+A_LIST = 8  # candidates of a first text in such a scenario
 MOSTLY_LISTS = 0.5  # of the pairs from which on lists stay whole, whatever the loss
 
 
 def scene_of(profile: Profile, places: Iterable[int], loss: str) -> str:
     """The link of a scene with the pairs at these places, as many of the first as fit, in the order
     of the data, long texts from their beginning; "" where two do not fit."""
-    return _fitting(places, lambda kept: _scene(profile, sorted(kept), loss))
+    return _fitting(places, lambda kept: _scenario(profile, sorted(kept), loss))
 
 
-def _fitting(places: Iterable[int], scene: Callable[[list[int]], Scenario]) -> str:
+def _fitting(places: Iterable[int], scenario_of: Callable[[list[int]], Scenario]) -> str:
     found = list(dict.fromkeys(places))[:EXPLORED_PAIRS]
     for letters in BEGINNINGS:
         kept = found
         while len(kept) >= max(2, min(FEWEST, len(found))):
-            shown = _begun(scene(kept), letters)
-            if shown is not None and len(link := shown.to_link()) <= SCENE_LETTERS:
+            shown = _begun(scenario_of(kept), letters)
+            if shown is not None and len(link := shown.to_link()) <= LINK_LETTERS:
                 return link
             kept = kept[: len(kept) * 2 // 3]
     return ""
 
 
-def _begun(scene: Scenario, letters: int | None) -> Scenario | None:
-    """The scene with so many letters of each text, all for None; None where texts that differ begin
-    alike: they would be twins there."""
+def _begun(scenario: Scenario, letters: int | None) -> Scenario | None:
+    """Shorten each text of the scenario to `letters`, None for all; None where different texts
+    begin alike and would become duplicates."""
     if letters is None:
-        return scene
-    data = scene.data
+        return scenario
+    data = scenario.data
     texts = {text for row in data.rows for text in row[:2]}
     cut = {one: one if len(one) <= letters else f"{one[:letters].rstrip()} …" for one in texts}
     if len(set(cut.values())) < len(texts):
         return None
     rows = tuple((cut[a], cut[b], label) for a, b, label in data.rows)
     teacher = tuple((cut[a], cut[b], score) for a, b, score in data.teacher)
-    return dataclasses.replace(scene, data=dataclasses.replace(data, rows=rows, teacher=teacher))
+    return dataclasses.replace(scenario, data=dataclasses.replace(data, rows=rows, teacher=teacher))
 
 
 def class_scene_of(table: ClassTable, places: Iterable[int], loss: str) -> str:
@@ -123,8 +123,8 @@ def finding_places(profile: Profile, rows: Iterable[int], loss: str) -> list[int
 
 
 def keeps_lists(profile: Profile, loss: str) -> bool:
-    """Whether candidates of one first text stay together in a scene: for a loss that compares them,
-    or where most pairs are such."""
+    """True if candidates of one first text stay together in a scenario: for a loss that compares
+    them, or where most pairs are such."""
     compares = "lists" in LOSSES[loss].needs
     return bool(profile.listed.any() and (compares or profile.listed.mean() >= MOSTLY_LISTS))
 
@@ -161,13 +161,13 @@ def _whole_lists(profile: Profile, count: int) -> list[int]:
     return list(found)[:count]
 
 
-def _scene(profile: Profile, places: list[int], loss: str) -> Scenario:
+def _scenario(profile: Profile, places: list[int], loss: str) -> Scenario:
     columns, kinds = profile.columns, INFERENCE_WORDS if profile.of_inference else {}
     labels = (float(profile.labels[at]) for at in places)
-    said = (kinds.get(label) or typed(label) if profile.labelled else "" for label in labels)
+    label_texts = (kinds.get(label) or typed(label) if profile.labelled else "" for label in labels)
     rows = tuple(
         (columns.first[at], columns.second[at], label)
-        for at, label in zip(places, said, strict=True)
+        for at, label in zip(places, label_texts, strict=True)
     )
     data = Data(source="table", rows=rows)
     if columns.teacher is not None:

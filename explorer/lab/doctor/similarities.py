@@ -39,7 +39,7 @@ QUERIES = frozenset(("query", "queryid", "qid", "topic", "查询"))
 MOMENTS = frozenset(
     ("before", "after", "base", "baseline", "tuned", "finetuned", "训练前", "训练后")
 )
-MAX_BYTES, HEAD_BYTES = 2**23, 2**16  # that are read, and in which their names are looked for
+MAX_BYTES, HEAD_BYTES = 2**23, 2**16  # of a file, and of its head with the names
 _MENTIONED = re.compile(r"pos|正|label|标签|gold|relevant|\\u[0-9a-f]{4}", re.I)
 _DIGITS = 4
 
@@ -49,7 +49,7 @@ Scores = tuple[list[float], list[float]]  # of positives, and of negatives
 
 @dataclass(frozen=True)
 class Moment:
-    """What a model says at one moment: the scores of the positives and negatives of each query."""
+    """A model's scores of the positives and negatives of each query at one moment."""
 
     name: str
     queries: tuple[Scores, ...]
@@ -69,7 +69,7 @@ class Moment:
 
     @property
     def reversed_queries(self) -> tuple[int, ...]:
-        """The queries, counted from 1, of which a negative stands above a positive."""
+        """Queries, counted from 1, of which a negative stands above a positive."""
         return tuple(at for at, (own, other) in enumerate(self.queries, 1) if max(other) > min(own))
 
     @property
@@ -104,14 +104,14 @@ class Similarities:
             )
 
     def lines(self, language: str = "en") -> Iterator[str]:
-        """What a person reads of it in a terminal."""
+        """Yield the report for the terminal."""
         yield from self.about(language)
         for fault in self.faults:
             yield ""
             yield from fault.lines(language)
 
     def answered(self, language: str = "en") -> DoctoredSimilarities:
-        """As programs and the page get them."""
+        """Return the answer for programs and the page."""
         return DoctoredSimilarities(
             [as_answer(SimilarityMoment, one, queries=len(one.queries)) for one in self.moments],
             [*self.about(language)],

@@ -1,4 +1,4 @@
-"""Which losses can learn from a table of pairs, or of texts with classes, with what speaks for and
+"""Losses that can learn from a table of pairs, or of texts with classes, with reasons for and
 against each."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from explorer.locale import say
 from explorer.runtime.wire import Whole
 from losses import LOSSES
 
-# The losses that are made for columns of a kind, in the order in which they are to be tried.
+# The losses made for each kind of columns, in the order to try them.
 MADE_FOR = {
     "taught": ("margin_mse", "distill_kl"),
     "triplets": ("info_nce", "triplet", "focal_info_nce", "decoupled", "gist", "supcon"),
@@ -92,7 +92,7 @@ def suited_to_classes(table: ClassTable, batch: int) -> tuple[Suited, ...]:
                 "prototypes_of_these": by_prototype,
             }
             reasons = ("prototypes",) if by_prototype else ("classes",)
-            found.append(Suited(spec.name, reasons, _held(against)))
+            found.append(Suited(spec.name, reasons, _holding(against)))
     return _ranked(found, ("classes_alone" if is_alone else "classes",))
 
 
@@ -108,7 +108,7 @@ def _ranked(found: list[Suited], kinds: tuple[str, ...]) -> tuple[Suited, ...]:
 
 
 def _kinds(table: Table) -> tuple[str, ...]:
-    """What the columns are, in the words of `MADE_FOR`, the most telling first."""
+    """Kinds of the columns, in the words of `MADE_FOR`, the most telling first."""
     kinds = {
         "taught": table.profile.has_teacher,
         "triplets": table.triplets,
@@ -118,8 +118,8 @@ def _kinds(table: Table) -> tuple[str, ...]:
         "degrees": table.degrees,
         "yes_or_no": table.levels == 2 and not table.triplets,
     }
-    return _held(kinds)
+    return _holding(kinds)
 
 
-def _held(names: dict[str, bool]) -> tuple[str, ...]:
+def _holding(names: dict[str, bool]) -> tuple[str, ...]:
     return tuple(name for name, holds in names.items() if holds)

@@ -13,11 +13,11 @@ LATIN_ENDS, LATIN_EXTENDED = 0x370, (0x1E00, 0x1F00)
 # About how many tokens a tokenizer makes of a word; of a Chinese character or a kana it makes one.
 TOKENS_OF_WORD = 1.3
 _CHARACTERS = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
-TEXTS_A_REPORT = 2**13  # texts that are looked at before it is said how many
+TEXTS_A_REPORT = 2**13  # texts between two reports of progress
 
 
 def folded(text: str) -> str:
-    """The text by which twins are told: Unicode's NFKC, without case, each run of blanks as one.
+    """Fold a text to compare duplicates: Unicode's NFKC, without case, each run of blanks as one.
 
     >>> folded("  Ｔｗｏ   dogs "), folded("STRASSE") == folded("straße")
     ('two dogs', True)
@@ -34,8 +34,8 @@ def _folded_words(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Looked:
-    """Of each text of a column: the hash of what it folds to, about how many tokens it has, and
-    whether most of its letters are neither Latin nor accented Latin."""
+    """Figures of each text of a column: the hash of its folded form, its approximate number of
+    tokens, and the mask of texts whose letters are mostly neither Latin nor accented Latin."""
 
     hashes: np.ndarray
     tokens: np.ndarray
@@ -43,7 +43,8 @@ class Looked:
 
 
 def looked_at(texts: Sequence[str], tell: Callable[[int], None] = lambda done: None) -> Looked:
-    """Go through the texts of a column once; `tell` hears of how many, and may raise to stop."""
+    """Go through the texts of a column once; `tell` hears the number done, and may raise to
+    stop."""
     count = len(texts)
     hashes, tokens = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.float32)
     other = np.zeros(count, dtype=bool)
@@ -61,10 +62,10 @@ def looked_at(texts: Sequence[str], tell: Callable[[int], None] = lambda done: N
 
 
 def numbered(*hashes: np.ndarray) -> list[np.ndarray]:
-    """For each column the numbers of its texts, int64; equal for texts that fold to the same.
+    """Number the texts of each column, int64; equal for texts that fold to the same.
 
-    They are told apart by their 64-bit hashes: among a million texts, two that differ come out as
-    one once in some ten million data sets.
+    They are distinguished by their 64-bit hashes: among a million texts, two that differ come out
+    as one once in some ten million data sets.
     """
     _, numbers = np.unique(np.concatenate(hashes), return_inverse=True)
     return np.split(numbers, np.cumsum([len(side) for side in hashes])[:-1])
@@ -77,7 +78,7 @@ def together(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def foreign(text: str) -> bool:
-    """Whether most letters of a text are neither Latin nor accented Latin."""
+    """True if most letters of a text are neither Latin nor accented Latin."""
     letters = [letter for letter in text if letter.isalpha()]
     low, high = LATIN_EXTENDED
     latin = sum(ord(one) < LATIN_ENDS or low <= ord(one) < high for one in letters)

@@ -18,9 +18,11 @@ MINIMUM, SHARED, ALONE, WITHOUT_POSITIVE = MEASURES = (
 
 @dataclass(frozen=True)
 class Trial:
-    """One epoch of batches, drawn from `tried` of the `rows` of a table, with the value of its
-    `measure` (one of `MEASURES`) in today's batches, `before`, and in these, `after`: the minimum
-    of a softmax loss, or a share of rows or batches."""
+    """One epoch of batches, drawn from `tried` of the `rows` of a table.
+
+    The value of its `measure` (one of `MEASURES`) in today's batches, `before`, and in these,
+    `after`: the minimum of a softmax loss, or a share of rows or batches.
+    """
 
     rows: int
     tried: int
@@ -31,7 +33,7 @@ class Trial:
 
     @property
     def helps(self) -> bool:
-        """Whether a whole epoch of these batches is better than today's."""
+        """True if a whole epoch of these batches is better than today's."""
         return self.epoch.works and self.after < self.before
 
     @property
@@ -56,12 +58,12 @@ class Trial:
         return say(language, "doctor.tried", **self.values, **ends)
 
 
-# Code to paste, with the trial that shows what it does to the rows, the best first.
+# Code to paste, with the trial that shows its effect on the rows, the best first.
 Tried = dict[str, Trial]
 
 
 def helpful(tried: Tried) -> Tried:
-    """Those that help, the one that leaves least first."""
+    """Return those that help, the best first."""
     best_first = sorted(tried.items(), key=lambda one: one[1].after)
     return {paste: trial for paste, trial in best_first if trial.helps}
 

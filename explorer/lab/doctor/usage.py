@@ -1,5 +1,5 @@
-"""How common a loss or a library's class is in the field, by which Doctor ranks what a number may
-be: a table of groups, each with its reason."""
+"""Frequency of a loss or a library's class in practice, by which Doctor ranks the meanings of a
+number: a table of groups, each with its reason."""
 
 from __future__ import annotations
 

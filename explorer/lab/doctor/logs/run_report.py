@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from explorer.lab.doctor.axes import axes_of
-from explorer.lab.doctor.explain import Fitting
+from explorer.lab.doctor.explain import LossMatch
 from explorer.lab.doctor.faults import Fault, Severity
 from explorer.lab.doctor.known import COUNTS, SETTINGS
 from explorer.lab.doctor.logs.findings import OF_END, ExaminedRun, too_short_for
@@ -236,7 +236,7 @@ def scene_of(found: ExaminedRun) -> str | None:
     value = landmark(side, COLLAPSE, layout)
     if value is None or not math.isclose(value, collapse, rel_tol=SAME):
         return None
-    fit = Fitting(
+    fit = LossMatch(
         side.loss,
         side.convention,
         side.moved,

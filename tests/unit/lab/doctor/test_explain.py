@@ -15,7 +15,7 @@ import torch
 from explorer.core.explore import explore
 from explorer.lab.doctor.axes import axes_of, family_of
 from explorer.lab.doctor.explain import (
-    Fitting,
+    LossMatch,
     _computed_curves,
     explain,
     prepare_explanations,
@@ -25,7 +25,7 @@ from explorer.lab.doctor.explain import (
 from explorer.lab.doctor.inversion import counts_with, nearest_count, points
 from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.layouts import Layout
-from explorer.lab.doctor.number_report import lines, number_answer, standing_said
+from explorer.lab.doctor.number_report import lines, number_answer, position_sentence
 from explorer.lab.doctor.reference_values import COLLAPSE, FLOOR, START, landmark
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import plain
@@ -284,7 +284,7 @@ def test_above_collapse_nothing_is_said_of_the_embeddings():
     for loss, scaled in (("cosent", True), ("info_nce", True), ("pairwise_hinge", False)):
         counts = {"negatives": 0} if loss == "info_nce" else {}
         told = asked("9.4", loss=loss, batch=64, **counts)
-        said = standing_said(told.standing, 9.4)
+        said = position_sentence(told.standing, 9.4)
         assert told.standing.place in ("above", "starting")
         assert {"Spearman", "Explore"} <= {*re.findall(r"\w+", said)}
         assert ("at another" in said) == (scaled and told.standing.place == "above")
@@ -514,7 +514,7 @@ def fittings(loss, score):
             if value is not None:
                 settings = (side.loss, side.convention, side.moved, ())
                 found = (kind, value, None, 0.0, layout)
-                yield side.spec, Fitting(*settings, *found, score=side.score)
+                yield side.spec, LossMatch(*settings, *found, score=side.score)
 
 
 @pytest.mark.parametrize("score", ["", "cosine", "dot", "logit"])

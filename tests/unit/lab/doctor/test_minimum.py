@@ -13,7 +13,7 @@ from explorer.lab.doctor.known import Known, sides_for
 from explorer.lab.doctor.logs.findings import examine_run
 from explorer.lab.doctor.logs.log import Log, curves_of
 from explorer.lab.doctor.minimum import minimum_of, small_layouts
-from explorer.lab.doctor.reference_values import COLLAPSE, landmark, run_apart_and_alike
+from explorer.lab.doctor.reference_values import COLLAPSE, landmark, run_orthogonal_and_alike
 from explorer.lab.doctor.relatives import relative_called
 from explorer.runtime.problem import Problem
 from losses import LOSSES
@@ -116,7 +116,7 @@ def test_where_a_number_stands_follows_the_convention_of_the_class(value, known,
 
 
 # What many names select is run once.
-run_once = functools.cache(run_apart_and_alike)
+run_once = functools.cache(run_orthogonal_and_alike)
 
 
 @pytest.mark.parametrize("name", CLASSES)
