@@ -179,6 +179,9 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("finetune", "take"): [{"run": run, "what": what} for what in ("json", "script", "model")],
         ("finetune", "hand_in"): [FILE],
         ("finetune", "describe"): [of_file],
+        ("learn", "measured"): [{"lesson": "duplicate", "step": 1}],
+        ("learn", "cards"): [{}],
+        ("learn", "on_my_batch"): [{"lesson": "duplicate", "step": 1, "scene": link}],
     }
 
 

@@ -10,6 +10,7 @@ from html import escape
 from string import Template
 
 import brotli
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -26,20 +27,33 @@ QUALITY = 5  # of the compression, done once
 _PART = re.compile(r'data-part="([^"]+)"')
 
 
-def routes(path: str, folder: str, functions: Collection[str]) -> list[Route]:
-    """Return the route of a page below `path`, with the names of the functions that it may call."""
+def routes(
+    path: str, folder: str, functions: Collection[str], below: Collection[str] = ()
+) -> list[Route]:
+    """Return the routes of a page: `path`, and below it these names; with the names of the
+    functions that it may call."""
     names = tuple(functions)
 
     async def answer(request: Request) -> Response:
         root, link = request.scope.get("root_path", ""), request.query_params.get("scene", "")
-        html = document(folder, names, root, link, str(request.base_url))
+        # All addresses of the page are relative to it.
+        up = f"{root}/" if root else "../" if "name" in request.path_params else "./"
+        html = document(folder, names, up, link, str(request.base_url))
         return _response(html, request)
+
+    async def one_below(request: Request) -> Response:
+        if request.path_params["name"] not in below:
+            raise HTTPException(404)
+        return await answer(request)
 
     async def without_slash(_: Request) -> Response:
         return RedirectResponse(f"/{path}", status_code=301)
 
     page = Route(f"/{path}", answer, methods=["GET"])
-    return [page, Route(f"/{path}/", without_slash, methods=["GET"])] if path else [page]
+    if not path:
+        return [page]
+    found = [page, Route(f"/{path}/", without_slash, methods=["GET"])]
+    return [*found, Route(f"/{path}/{{name}}", one_below, methods=["GET"])] if below else found
 
 
 def _response(html: bytes, request: Request) -> Response:
@@ -57,18 +71,18 @@ def _packed(html: bytes) -> bytes:
 
 
 def document(
-    folder: str, functions: tuple[str, ...], root: str, link: str = "", base: str = ""
+    folder: str, functions: tuple[str, ...], up: str, link: str = "", base: str = ""
 ) -> bytes:
-    """Return the page of this folder; `root` is the path below which a proxy shows the app, `link`
-    the scene in its address, `base` the address of the app."""
-    html = _document(folder, functions, root)
+    """Return the page of this folder; `up` leads from its address to that of the first page, `link`
+    is the scene in its address, `base` the address of the app."""
+    html = _document(folder, functions, up)
     for name, text in tags(folder, link, base).items():
         html = html.replace(f"@{name}@", text)
     return html.encode()
 
 
 @functools.cache
-def _document(folder: str, functions: tuple[str, ...], root: str) -> str:
+def _document(folder: str, functions: tuple[str, ...], up: str) -> str:
     body = (assets.HERE / "pages" / folder / "page.html").read_text(encoding="utf-8")
     modules = [assets.MOUNT, f"pages/{folder}/state.js", *_PART.findall(body)]
     styles = [f'<link rel="stylesheet" href="{assets.BASE}/{n}">' for n in assets.styles(folder)]
@@ -78,7 +92,7 @@ def _document(folder: str, functions: tuple[str, ...], root: str) -> str:
     ]
     languages = {name: say(name, "ui.language") for name in LANGUAGES}
     return TEMPLATE.substitute(
-        base=f"{escape(root)}/" if root else "./",  # all addresses of the page are relative to it
+        base=escape(up),
         served=assets.BASE,
         styles="\n".join(styles),
         modules="\n".join(ahead),

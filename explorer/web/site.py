@@ -63,6 +63,7 @@ from explorer.web.pages.doctor import page as doctor_page
 from explorer.web.pages.explore import page as explore_page
 from explorer.web.pages.finetune import page as finetune_page
 from explorer.web.pages.large import page as large_page
+from explorer.web.pages.learn import page as learn_page
 from explorer.web.pages.missing import page as missing
 from explorer.web.pool import EndsWork
 from explorer.web.programs import endpoint
@@ -79,7 +80,10 @@ PAGES = (
     ("doctor", "doctor", doctor_page),
     ("large", "large", large_page),
     ("finetune", "finetune", finetune_page),
+    ("learn", "learn", learn_page),
 )
+# Names that a page also has addresses for, below its own.
+BELOW = {"learn": learn_page.BELOW}
 LINKS = [(path, f"page.{folder}") for path, folder, _ in PAGES]
 
 
@@ -142,7 +146,9 @@ def build(first: Scenario, address: str = "") -> gr.Server:
     pages = [
         route
         for path, folder, _ in PAGES
-        for route in documents.routes(path, folder, [one.__name__ for one in functions[folder]])
+        for route in documents.routes(
+            path, folder, [one.__name__ for one in functions[folder]], BELOW.get(folder, ())
+        )
     ]
     app = gr.Server(
         title="LossPrism",
@@ -240,6 +246,7 @@ def _launched(first: Scenario, host: str, port: int | None, address: str) -> tup
         app.get_blocks().title = app.title
         prepare(app.get_blocks())
         pages = [f"/{path}" for path, *_ in PAGES]
+        pages += [f"/{path}/{name}" for path, below in BELOW.items() for name in below]
         app.middleware_stack = Guard(app.middleware_stack, names, pages, urlsplit(address).path)
         yield
 

@@ -54,6 +54,8 @@ COMPLETE = {
     "large": "window.lossprism?.page('large').details"
     " && document.querySelector('#large-large_pairs tbody tr')",
     "finetune": "window.lossprism?.page('finetune').checked",
+    "learn": "window.lossprism?.page('learn')?.drawn",
+    "learn/temperature": "window.lossprism?.page('learn')?.drawn",
 }
 # Where each check of Doctor shows what it has found; the rest is looked at with the first.
 CHECKS = {
@@ -155,6 +157,8 @@ OTHERS = (
     ("doctor", "door=data"),
     ("doctor", "door=run"),
     ("large", ""),
+    ("learn", ""),
+    ("learn/temperature", "at=4&guess=1.5&shown=true"),
 )
 
 

@@ -158,6 +158,13 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.run.symptom.*",
         "doctor.data.symptom.*",
     ),
+    "what a lesson measures on its own scenario, recomputed by tests/unit/lab/learn": (
+        "learn.*.1.question",
+        "learn.*.1.conclusion",
+        "learn.move",
+        "learn.right",
+        "learn.wrong",
+    ),
     "how long something takes, by what was measured": (
         "finetune.takes",
         "finetune.takes_many",

@@ -34,7 +34,7 @@ const LETTERS = { pair: ["j", "i"], query: ["i", "i"], key: ["j", "j"] };
 export const nameOf = (numberOf, axis, item, pair) =>
   pageData.by_pair.includes(axis) && pair >= 0 ? numberOf(pair) : item + 1;
 /**
- * @param {{ numberOf: Numbering }} step
+ * @param {Pick<DrawnStep, "numberOf">} step
  * @param {Axis} axis
  * @param {number} place
  */

@@ -37,13 +37,9 @@ export default function header(root, channel, server) {
     },
     "◐",
   );
-  // Every page is served below the same address, its own path at the end.
-  const last = location.pathname.replace(/\/+$/, "").split("/").pop();
-  const here = pages.find(({ path }) => path && path === last) ?? pages[0];
-  const up = location.pathname
-    .replace(/\/+$/, "")
-    .slice(0, here.path ? -here.path.length : undefined)
-    .replace(/\/*$/, "/");
+  // Every page is served below the same address.
+  const here = pages.find(({ key }) => key === `page.${document.body.dataset.folder}`) ?? pages[0];
+  const up = new URL(document.baseURI).pathname;
   const links = pages.map(({ path, key }) =>
     worded("a", key, {
       href: up + path + location.search,

@@ -278,12 +278,13 @@ function landmarksOf({ landmarks, picture: { figures } }) {
 }
 
 /**
- * @param {ShownStep} step
+ * A step as the data of a matrix.
+ * @param {Pick<DrawnStep, "shown" | "arrays" | "batch" | "numberOf">} step
  * @returns {import("./matrix.js").MatrixData}
  */
-function matrixData(step) {
+export function matrixData(step) {
   const { shown, arrays, batch } = step;
-  const { name, latex } = chosenStep(step);
+  const { name, latex } = shown;
   const kind = shown.boolean ? "mask" : "number";
   const of = shown.boolean ? "mask" : undefined;
   /** @type {(side: import("../wire").Axis, count: number, isShown: boolean) => import("./matrix.js").Side} */

@@ -283,10 +283,53 @@ class FinetuneFacts(Facts):
     finetune: FinetuneOwn
 
 
+class LearnAnswer(TypedDict):
+    """A number to choose as a prediction, and how it is written."""
+
+    value: float
+    text: str
+
+
+class LearnStep(TypedDict):
+    """A step of a lesson: its numbers, what is predicted, and the places of its lever. Without
+    `answers` a place of the `axis` is marked, which is right within `near`."""
+
+    figures: list[str]
+    answers: list[LearnAnswer]
+    axis: list[float]
+    near: float
+    start: int
+    goal: int
+    stops: int
+    worded: bool
+
+
+class Lesson(TypedDict):
+    """A lesson, and how many minutes it takes."""
+
+    name: str
+    minutes: int
+    steps: list[LearnStep]
+
+
+class LearnOwn(TypedDict):
+    """What the Learn page alone is told."""
+
+    table: list[StateEntry]
+    lessons: list[Lesson]
+
+
+class LearnFacts(Facts):
+    """What the Learn page is told."""
+
+    learn: LearnOwn
+
+
 PAGES = {
     "explore": ExploreFacts,
     "compare": CompareFacts,
     "doctor": DoctorFacts,
     "large": LargeFacts,
     "finetune": FinetuneFacts,
+    "learn": LearnFacts,
 }

@@ -20,13 +20,16 @@ FOLDERS = [folder for _, folder, _ in site.PAGES]
 
 
 def client(root: str = "") -> TestClient:
-    listed = (documents.routes(path, folder, NAMES) for path, folder, _ in site.PAGES)
+    listed = (
+        documents.routes(path, folder, NAMES, site.BELOW.get(folder, ()))
+        for path, folder, _ in site.PAGES
+    )
     routes = [*itertools.chain.from_iterable(listed)]
     return TestClient(FastAPI(routes=routes, middleware=[Middleware(KnowsAddress, root)]))
 
 
 def page(folder: str) -> str:
-    return documents.document(folder, NAMES, "").decode()
+    return documents.document(folder, NAMES, "./").decode()
 
 
 def loaded(html: str, kind: str) -> list[str]:
@@ -80,6 +83,9 @@ def test_a_page_is_the_same_whatever_stands_behind_its_path(path, method):
 def test_addresses_count_from_the_first_page(root, base):
     for path in ("/", "/compare", ""):  # the last is led to the first
         assert f'<base href="{base}">' in client(root).get(root + path).text
+    below = client(root).get(f"{root}/learn/collapse").text
+    assert f'<base href="{base if root else "../"}">' in below
+    assert client(root).get(f"{root}/learn/nothing").status_code == 404
     led = client(root).get(f"{root}/compare/", follow_redirects=False)
     assert (led.status_code, led.headers["location"]) == (301, f"{root}/compare")
 
@@ -95,7 +101,7 @@ def test_a_page_that_goes_a_long_way_is_compressed(monkeypatch, hosted, accepted
         body = b"".join(answer.iter_raw())
     assert (answer.headers.get("content-encoding") == "br") == packed
     html = brotli.decompress(body) if packed else body
-    assert html == documents.document("explore", NAMES, "", base="http://testserver/")
+    assert html == documents.document("explore", NAMES, "./", base="http://testserver/")
     assert answer.headers["vary"] == "Accept-Encoding"
 
 

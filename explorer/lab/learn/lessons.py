@@ -1,0 +1,174 @@
+"""The ten lessons, in the order in which a lecture gives them."""
+
+from __future__ import annotations
+
+import functools
+
+from explorer.lab.learn import stages
+from explorer.lab.learn.lesson import Lesson, Lever, Moment, Prediction, Step, scene
+
+LESSONS = (
+    Lesson(
+        "collapse",
+        3,
+        (
+            Step(
+                scene("hard_negatives", "info_nce", shared=False),
+                stages.collapse,
+                Lever(stages.COLLAPSE_SHARES, 0, 10, "percent"),
+                Prediction("info_nce", answers=(0.0, 2.079, 8.0)),
+                ("info_nce", "triplet", "siglip"),
+                {"rows": "count"},
+            ),
+        ),
+    ),
+    Lesson(
+        "temperature",
+        3,
+        (
+            Step(
+                scene("hard_negatives", "info_nce"),
+                stages.temperature,
+                Lever((1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01), 0, 4),
+                Prediction("negatives", answers=(1.5, 6.0, 20.0)),
+                ("negatives", "loss"),
+                {"all": "count"},
+            ),
+        ),
+    ),
+    Lesson(
+        "duplicate",
+        2,
+        (
+            Step(
+                scene("hard_negatives", "info_nce", shared=False),
+                stages.duplicate,
+                Lever((1.0, 2.0), 0, 1, "word"),
+                Prediction("times", answers=(1.1, 2.0, 6.0)),
+                ("loss", "duplicate_share"),
+                {"times": "times", "duplicate_share": "percent"},
+            ),
+        ),
+    ),
+    Lesson(
+        "accumulation",
+        3,
+        (
+            Step(
+                scene("hard_negatives", "info_nce", shared=False),
+                stages.accumulation,
+                Lever((8.0, 4.0, 2.0, 1.0), 0, 3, "word"),
+                Prediction("loss", answers=(0.2284, 0.0285, 0.0)),
+                ("loss", "cells"),
+                {"negatives": "count", "cells": "count", "all": "count"},
+            ),
+        ),
+    ),
+    Lesson(
+        "spotlight",
+        3,
+        (
+            Step(
+                scene("graded_english", "cosent", order="label"),
+                stages.listening,
+                Lever((1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0), 0, 4),
+                Prediction("wrong_share", low=0.0, high=1.0, near=0.1),
+                ("wrong_share", "active"),
+                {
+                    "wrong_share": "percent",
+                    "labels": "percent",
+                    "mse": "percent",
+                    "active": "count",
+                    "terms": "count",
+                },
+            ),
+        ),
+    ),
+    Lesson(
+        "order",
+        3,
+        (
+            Step(
+                scene("graded_english", "cosent"),
+                stages.order,
+                Lever((0.0, 0.05, 0.1, 0.15, 0.2), 0, 4),
+                Prediction("cosent", answers=(15.3, 19.12, 22.9)),
+                ("cosent", "mse"),
+            ),
+        ),
+    ),
+    Lesson(
+        "libraries",
+        3,
+        (
+            Step(
+                scene("graded_english", "pairwise_logistic", scale=1.0),
+                stages.libraries,
+                Lever((0.0, 1.0, 2.0, 3.0), 0, 3, "word"),
+                Prediction("times", answers=(1.0, 10.0, 269.0)),
+                ("loss",),
+                {"times": "times", "terms": "count", "pairs": "count"},
+            ),
+        ),
+    ),
+    Lesson(
+        "filter",
+        3,
+        (
+            Step(
+                scene(
+                    "hard_negatives",
+                    "gist",
+                    temperature=0.05,
+                    contrast_anchors=False,
+                    contrast_positives=False,
+                ),
+                stages.filtered,
+                Lever((0.0, 1.0), 0, 1, "word"),
+                Prediction("false", answers=(0.0, 3.0, 5.0)),
+                ("loss", "masked"),
+                {"masked": "count", "false": "count"},
+            ),
+        ),
+    ),
+    Lesson(
+        "coverage",
+        3,
+        (
+            Step(
+                scene("hard_negatives", "info_nce"),
+                stages.coverage,
+                Lever((1.0, 2.0, 0.0), 0, 2, "word"),
+                Prediction("covered_share", low=0.0, high=1.0, near=0.1),
+                ("touched", "covered_share"),
+                {
+                    "covered_share": "percent",
+                    "touched": "count",
+                    "every": "count",
+                    "sentences": "count",
+                },
+            ),
+        ),
+    ),
+    Lesson(
+        "margin",
+        2,
+        (
+            Step(
+                scene("nli_triplets", "triplet", stages.TRIPLETS),
+                stages.margin,
+                Lever((0.05, 0.2, 0.5, 1.0, 2.0, 3.0, 5.0), 0, 6),
+                Prediction("floor", answers=(0.0, 3.0, 5.0)),
+                ("floor", "violated"),
+                {"violated": "count", "triplets": "count"},
+            ),
+        ),
+    ),
+)
+BY_NAME = {lesson.name: lesson for lesson in LESSONS}
+
+
+@functools.lru_cache(maxsize=len(LESSONS) * 2)
+def moments(name: str, step: int) -> tuple[Moment, ...]:
+    """Return what there is at each stop of a step, measured once. Raises Problem as `explore`."""
+    return tuple(BY_NAME[name].steps[step].moments())

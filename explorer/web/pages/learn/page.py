@@ -1,0 +1,38 @@
+"""The Learn page: ten lessons, each a question to predict, one lever and one picture."""
+
+from __future__ import annotations
+
+from explorer.lab.learn.lesson import Lesson, Step
+from explorer.lab.learn.lessons import LESSONS
+from explorer.runtime.wire import Json
+from explorer.web.pages.learn import requests
+from explorer.web.pages.learn.state import learn_table
+
+SERVED = requests.SERVED
+# The lessons have addresses of their own below that of the page.
+BELOW = [lesson.name for lesson in LESSONS]
+
+
+def page_data() -> Json:
+    """What the instruments of this page know from the start."""
+    return {"table": learn_table(), "lessons": [_lesson(one) for one in LESSONS]}
+
+
+def _lesson(lesson: Lesson) -> Json:
+    steps = [_step(one) for one in lesson.steps]
+    return {"name": lesson.name, "minutes": lesson.minutes, "steps": steps}
+
+
+def _step(step: Step) -> Json:
+    asked = step.prediction
+    answers = [{"value": one, "text": step.written(asked.of, one)} for one in asked.answers]
+    return {
+        "figures": list(step.figures),
+        "answers": answers,
+        "axis": [asked.low, asked.high],
+        "near": asked.near,
+        "start": step.lever.start,
+        "goal": step.lever.goal,
+        "stops": len(step.lever.stops),
+        "worded": step.lever.written == "word",
+    }

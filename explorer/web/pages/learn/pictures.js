@@ -1,0 +1,163 @@
+// The pictures of a step at one stop of its lever: a matrix of Explore, or a chart.
+import { bytes, floats } from "../../kit/arrays.js";
+import { cellWords, textsAt } from "../../kit/card.js";
+import { themeColour } from "../../kit/colours.js";
+import { h as element } from "../../kit/dom.js";
+import { Matrix } from "../../kit/matrix.js";
+import { percent } from "../../kit/numbers.js";
+import { matrixData } from "../../kit/picture.js";
+import { plotlyChart } from "../../kit/plotly.js";
+import { onTheme } from "../../kit/theme.js";
+import { h, hosted } from "../../kit/view.js";
+import { onLanguage, say } from "../../kit/words.js";
+
+/** @typedef {import("../../wire").Matrix} MatrixPicture */
+/** @typedef {import("../../wire").Chart} Chart */
+/** @typedef {import("../../kit/card.js").DrawnStep} DrawnStep */
+
+/** @type {Record<import("../../wire").Curve["role"], string>} */
+const COLOURS = { first: "side-1", second: "side-2", third: "side-3", faint: "faint" };
+const MARGIN = { l: 52, r: 12, t: 30, b: 44 };
+// Pixels of the height that are not for the cells.
+const AROUND = () => 330;
+
+/** @param {{ stop: import("../../wire").Stop }} properties */
+export const Pictures = ({ stop }) =>
+  h(
+    "div.lp-pictures",
+    null,
+    stop.pictures.map((picture, i) => h("curves" in picture ? ChartPicture : MatrixPicture, { key: i, picture })),
+  );
+
+/** @param {{ picture: any }} properties a chart */
+const ChartPicture = ({ picture }) => hosted({ make: chart, update: ({ draw }) => draw(picture) });
+
+/** @param {{ picture: any }} properties a matrix */
+const MatrixPicture = ({ picture }) => hosted({ make: matrix, update: ({ draw }) => draw(picture) });
+
+/** @param {HTMLElement} root */
+function matrix(root) {
+  /** @type {DrawnStep | null} */
+  let step = null;
+  const words = element("p.lp-cell-words");
+  /** @type {import("../../kit/matrix.js").Options["words"]} */
+  const keys = {
+    layer: (name) => `facet.${name}`,
+    scale: (name) => `legend.${name}`,
+    order: (name) => `order.${name}`,
+    sorted: "ui.sorted_by",
+  };
+  const view = new Matrix(
+    root,
+    {
+      layers: [],
+      orders: [],
+      hasBar: false,
+      words: keys,
+      around: AROUND,
+      speak: (cell) => (step ? cellWords(step, ...cell) : ""),
+    },
+    (what, value) => {
+      if (what !== "point") return;
+      view.update({ state: { cell: value } });
+      words.textContent = value && step ? shortWords(step, value) : say("learn.hover");
+    },
+  );
+  root.append(words);
+
+  /** @param {MatrixPicture} picture */
+  function draw(picture) {
+    const { shown, batch, facet, marked } = picture;
+    const arrays = {
+      value: floats(shown.value),
+      gradient: null,
+      weight: shown.weight ? floats(shown.weight) : null,
+      mask: shown.mask ? bytes(shown.mask) : null,
+      score: new Float32Array(0),
+    };
+    /** @param {number} pair */
+    const numberOf = (pair) => (marked.includes(pair) ? `✗${pair + 1}` : pair + 1);
+    step = /** @type {DrawnStep} */ (/** @type {unknown} */ ({ shown, arrays, batch, numberOf }));
+    const data = matrixData(step);
+    data.rowAxis.factsAt = data.columnAxis.factsAt = () => null;
+    data.title = "";
+    view.update({ data, state: { layer: facet } });
+    words.textContent = say("learn.hover");
+  }
+  onTheme(() => view.draw());
+  return { draw };
+}
+
+/**
+ * Both texts of a cell, and its weight.
+ * @param {DrawnStep} step
+ * @param {import("../../kit/frame.js").Cell} cell
+ */
+function shortWords(step, [row, column]) {
+  const { shown, arrays } = step;
+  const texts = [...textsAt(step, shown.row_axis, row), ...textsAt(step, shown.column_axis, column)];
+  const weight = arrays.weight ? [percent(arrays.weight[row * shown.columns + column])] : [];
+  return [...texts.map((text) => `“${text}”`), ...weight].join(" · ");
+}
+
+/** @param {HTMLElement} root */
+function chart(root) {
+  /** @type {Chart | null} */
+  let now = null;
+  const made = plotlyChart(() => now && figureOf(now));
+  root.append(made.box);
+  onLanguage(() => made.draw());
+  return {
+    /** @param {Chart} next */
+    draw(next) {
+      now = next;
+      made.box.setAttribute(
+        "aria-label",
+        [next.x, next.y].map(titleOf).filter(Boolean).join(", ") || say("learn.chart"),
+      );
+      made.draw();
+    },
+  };
+}
+
+/** @param {import("../../wire").Side} side */
+const titleOf = ({ name }) => (name ? say(`learn.axis.${name}`) : "");
+
+/** @param {Chart} chart */
+function figureOf({ curves, x, y, square }) {
+  const bars = curves.filter(({ kind }) => kind === "bars");
+  /** @param {import("../../wire").Side} side */
+  const axis = (side) => ({
+    title: { text: titleOf(side) },
+    type: side.logarithmic ? "log" : "linear",
+    range: [side.low, side.high].map(side.logarithmic ? Math.log10 : Number),
+    ...(square ? { visible: false, fixedrange: true } : {}),
+  });
+  return {
+    data: curves.map(traceOf),
+    layout: {
+      margin: MARGIN,
+      height: 360,
+      font: { size: 14, color: themeColour("ink"), family: getComputedStyle(document.body).fontFamily },
+      showlegend: curves.some(({ name }) => name),
+      legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
+      xaxis: {
+        ...axis(x),
+        ...(bars.length
+          ? { tickvals: bars.map((one) => one.x[0]), ticktext: bars.map((one) => say(one.texts[0])) }
+          : {}),
+      },
+      yaxis: { ...axis(y), ...(square ? { scaleanchor: "x", scaleratio: 1 } : {}) },
+    },
+  };
+}
+
+/** @param {import("../../wire").Curve} curve */
+function traceOf({ kind, role, x, y, name }) {
+  const color = themeColour(COLOURS[role]);
+  const common = { x, y, cliponaxis: false, name: name ? say(name) : "", showlegend: Boolean(name), hoverinfo: "x+y" };
+  if (kind === "bars") return { ...common, type: "bar", marker: { color }, hoverinfo: "y" };
+  return kind === "line"
+    ? { ...common, type: "scatter", mode: "lines", line: { color, width: 2.5 } }
+    : { ...common, type: "scatter", mode: "markers", marker: { color, size: 9, opacity: 0.75 } };
+}

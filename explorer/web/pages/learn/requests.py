@@ -1,0 +1,118 @@
+"""What the Learn page asks the server for."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+from explorer.core.scenario import Scenario
+from explorer.lab.learn.lesson import Chart, Lesson, Matrix, Number, Step, write
+from explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
+from explorer.runtime import jobs
+from explorer.runtime.numbers import json_number
+from explorer.runtime.validation import integer, misfit
+from explorer.runtime.wire import Json
+from explorer.web.serving import served
+
+
+@dataclass(frozen=True)
+class Stop:
+    """A stop of the lever: how it is written, what is measured there, and the pictures of it."""
+
+    text: str
+    numbers: dict[str, Number]
+    pictures: list[Matrix | Chart]
+
+
+@dataclass(frozen=True)
+class MeasuredStep:
+    """A step of a lesson, measured at each stop of its lever; `answer` is the number that was to be
+    predicted, and `right` the one of the offered answers that it is."""
+
+    stops: list[Stop]
+    answer: Number
+    right: float
+
+
+@dataclass(frozen=True)
+class Card:
+    """A lesson on the first page, with the picture at the goal of its lever."""
+
+    name: str
+    pictures: list[Matrix | Chart]
+
+
+@dataclass(frozen=True)
+class Cards:
+    """All lessons."""
+
+    cards: list[Card]
+
+
+@dataclass(frozen=True)
+class SceneLink:
+    """A scene of Explore as a link has it."""
+
+    scene: str
+
+
+def _lesson_in(request: Json) -> tuple[Lesson, int]:
+    """The lesson and the place of its step."""
+    name, step = request.get("lesson"), integer(request.get("step", 1), "step")
+    if not isinstance(name, str) or name not in BY_NAME:
+        raise misfit("lesson", name)
+    if not 1 <= step <= len(BY_NAME[name].steps):
+        raise misfit("step", step)
+    return BY_NAME[name], step - 1
+
+
+def _measured(request: Json) -> MeasuredStep:
+    """{lesson, step} → the step at each stop of its lever."""
+    lesson, place = _lesson_in(request)
+    with jobs.in_turn():
+        found = moments(lesson.name, place)
+    step = lesson.steps[place]
+    lever, asked = step.lever, step.prediction
+    stops = [
+        Stop(
+            text="" if lever.written == "word" else write(stop, lever.written),
+            numbers={name: _number(step, name, one) for name, one in moment.numbers.items()},
+            pictures=list(moment.pictures),
+        )
+        for stop, moment in zip(lever.stops, found, strict=True)
+    ]
+    value = found[lever.goal].numbers[asked.of]
+    return MeasuredStep(stops, _number(step, asked.of, value), asked.answered_by(value))
+
+
+def _number(step: Step, name: str, value: float) -> Number:
+    return Number(json_number(float(value)), step.written(name, value))
+
+
+def _cards(_request: Json) -> Cards:
+    """{} → every lesson with its picture."""
+    with jobs.in_turn():
+        return Cards(
+            [
+                Card(one.name, list(moments(one.name, 0)[one.steps[0].lever.goal].pictures))
+                for one in LESSONS
+            ]
+        )
+
+
+def _on_my_batch(request: Json) -> SceneLink:
+    """{lesson, step, scene: a link of Explore or ""} → the loss of the step on the batch of that
+    scene, or without one on its own."""
+    lesson, place = _lesson_in(request)
+    scenario, link = lesson.steps[place].scenario, str(request.get("scene", ""))
+    if link:
+        mine = Scenario.from_link(link)
+        scenario = dataclasses.replace(scenario, data=mine.data, rules=mine.rules)
+    return SceneLink(scenario.to_link())
+
+
+SERVED = [
+    served("measured", _measured),
+    served("cards", _cards),
+    served("on_my_batch", _on_my_batch),
+]

@@ -1,0 +1,181 @@
+// The state of the Learn page: a step of a lesson, where its lever stands and what was predicted. Which lesson it
+// is, the path of the address says; a lecture's list of lessons stands behind the "#", from lesson to lesson.
+import { Bus } from "../../kit/bus.js";
+import { History } from "../../kit/history.js";
+import * as link from "../../kit/link.js";
+import { pageData } from "../../kit/page_data.js";
+import { shareableLink, wholeLink } from "../../kit/scene_links.js";
+import { GONE } from "../../kit/server.js";
+import { store, stored } from "../../kit/storage.js";
+import { Store } from "../../kit/store.js";
+
+/** @typedef {import("../../wire").LearnServer} LearnServer */
+
+const LEARNED = "learned";
+
+export class LearnPage extends Bus {
+  constructor() {
+    super(["state", "measured", "problem"]);
+    this.store = new Store(pageData.learn.table);
+    const last = location.pathname.split("/").pop();
+    this.lesson = pageData.learn.lessons.find(({ name }) => name === last) ?? null;
+    this.isEmbedded = new URLSearchParams(location.search).has("embed");
+    /** @type {import("../../wire").MeasuredStep | null} */
+    this.measured = null;
+    /** @type {import("../../wire").Card[]} */
+    this.cards = [];
+    this.scene = ""; // of Explore: the loss of this step on the batch that the reader left there
+    /** @type {import("../../kit/types").Asking<LearnServer> | null} */
+    this.server = null;
+    /** @type {import("../../kit/problem.js").Remedy[]} */
+    this.remedies = [];
+    /** @type {History | null} */
+    this.history = null;
+    this.asked = 0;
+  }
+
+  /** The lessons of this lecture by name, in its order; all of them where the link lists none. */
+  get lecture() {
+    const known = pageData.learn.lessons.map(({ name }) => name);
+    /** @type {string[]} */
+    const listed = this.store.state.list.split(",").filter((/** @type {string} */ name) => known.includes(name));
+    return listed.length ? listed : known;
+  }
+  get isLecture() {
+    return this.store.state.list !== "";
+  }
+  get number() {
+    return Math.min(this.store.state.step, this.lesson?.steps.length ?? 1);
+  }
+  get step() {
+    return this.lesson?.steps[this.number - 1] ?? null;
+  }
+  get at() {
+    const { at } = this.store.state;
+    const { start = 0, stops = 1 } = this.step ?? {};
+    return at < 0 ? start : Math.min(at, stops - 1);
+  }
+  get stop() {
+    return this.measured?.stops[this.at] ?? null;
+  }
+  /** What was predicted, null before. */
+  get guess() {
+    const { guess } = this.store.state;
+    return guess === "" || Number.isNaN(Number(guess)) ? null : Number(guess);
+  }
+  /** Whether the lever may be moved: after a prediction, or by whoever teaches. */
+  get isUnlocked() {
+    return this.guess !== null || this.isLecture;
+  }
+  get isRight() {
+    const { step, measured, guess } = this;
+    if (!step || !measured || guess === null) return false;
+    return step.answers.length
+      ? guess === measured.right
+      : Math.abs(guess - Number(measured.answer.value)) <= step.near;
+  }
+  // What the tests wait for.
+  get drawn() {
+    return this.lesson ? Boolean(this.measured) : this.cards.length > 0;
+  }
+
+  /** @param {import("../../kit/types").Asking<LearnServer>} server */
+  async connect(server) {
+    this.server = server;
+    this.history = new History({
+      store: this.store,
+      write: () => ({ text: link.written(this.store) }),
+      open: (text) => this.open(text),
+    });
+    await this.history.revisit();
+  }
+
+  /** @param {string} text */
+  open(text) {
+    this.store.reset(this.store.known(link.read(this.store.table, text)));
+    this.publish("state");
+    this.ask();
+    return true;
+  }
+
+  async ask() {
+    this.asked += 1;
+    const { asked, lesson, number, server } = this;
+    if (!server) return;
+    if (!lesson) {
+      const answer = (await server.cards({})) ?? { error: GONE };
+      if (answer.error) return this.fail(answer.error);
+      this.cards = answer.cards;
+      return this.publish("measured");
+    }
+    const request = { lesson: lesson.name, step: number };
+    const answer = (await server.measured(request)) ?? { error: GONE };
+    if (asked !== this.asked) return;
+    this.fail(answer.error ?? null);
+    if (answer.error) return;
+    this.measured = answer;
+    this.publish("measured");
+    const scene = await server.on_my_batch({ ...request, scene: wholeLink(stored("scene") ?? "") });
+    this.scene = scene && !scene.error ? await shareableLink(scene.scene) : "";
+    this.publish("measured");
+  }
+
+  /** @param {object} change */
+  set(change) {
+    const before = this.number;
+    this.store.update(change);
+    this.history?.remember();
+    this.publish("state");
+    if (this.number !== before) {
+      this.measured = null;
+      this.ask();
+    }
+  }
+
+  /** @param {number} guess */
+  predict(guess) {
+    this.set({ guess: String(guess) });
+  }
+
+  /** @param {number} at */
+  move(at) {
+    const isThere = at === this.step?.goal;
+    this.set({ at, shown: this.store.state.shown || isThere });
+    if (isThere && this.lesson && this.number === this.lesson.steps.length) learn(this.lesson.name);
+  }
+
+  /** The address of a lesson, with the list of this lecture; "" is the page of all of them. */
+  addressOf(lesson = "") {
+    const { list } = this.store.state;
+    const path = new URL(lesson ? `learn/${lesson}` : "learn", document.baseURI).pathname;
+    return path + location.search + (list ? `#list=${list}` : "");
+  }
+
+  /**
+   * The step that is so many after this one, null after the last: where it stands.
+   * @param {1 | -1} way
+   * @returns {{ step: number } | { lesson: string } | null}
+   */
+  beside(way) {
+    if (!this.lesson) return { lesson: this.lecture[0] };
+    const step = this.number + way;
+    if (step >= 1 && step <= this.lesson.steps.length) return { step };
+    const lesson = this.lecture[this.lecture.indexOf(this.lesson.name) + way];
+    return lesson ? { lesson } : null;
+  }
+
+  /** @param {{ step: number } | { lesson: string } | null} to */
+  go(to) {
+    if (!to) return;
+    if ("lesson" in to) location.assign(this.addressOf(to.lesson));
+    else this.set({ step: to.step, at: -1, guess: "", shown: false });
+  }
+}
+
+/** @returns {string[]} */
+export const learned = () => JSON.parse(stored(LEARNED) ?? "[]");
+
+/** @param {string} lesson */
+const learn = (lesson) => store(LEARNED, JSON.stringify([...new Set([...learned(), lesson])]));
+
+export default () => new LearnPage();

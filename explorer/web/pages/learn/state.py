@@ -1,0 +1,20 @@
+"""The state of the Learn page: the step of a lesson, its lever, what was predicted, and a lecture's
+list of lessons. Which lesson it is, its address says."""
+
+from __future__ import annotations
+
+from explorer.web.state import Entry, table
+
+
+def learn_table() -> list[dict[str, object]]:
+    """Another step is a step of the browser's history; `at` is a stop of the lever, −1 for the one
+    it starts at."""
+    return table(
+        [
+            Entry("step", 1, "whole", 1, 9, link="step", history=True),
+            Entry("at", -1, "whole", -1, 99, link="at"),
+            Entry("guess", "", "text", link="guess"),
+            Entry("shown", False, "switch", link="shown"),
+            Entry("list", "", "text", link="list"),
+        ]
+    )

@@ -1,0 +1,228 @@
+// A step of a lesson: the question, a prediction, the lever, the picture, and what came of it.
+
+import { h as element } from "../../kit/dom.js";
+import { percent } from "../../kit/numbers.js";
+import { useState } from "../../kit/vendor/preact/hooks.js";
+import { group, h } from "../../kit/view.js";
+import { say } from "../../kit/words.js";
+import { Pictures } from "./pictures.js";
+
+/** @typedef {{ channel: import("./state.js").LearnPage }} Properties */
+
+/** @param {Properties} properties */
+export function LessonStep({ channel }) {
+  const { lesson, step, stop, measured } = channel;
+  if (!lesson || !step) return null;
+  const key = `learn.${lesson.name}.${channel.number}`;
+  const place = channel.lecture.indexOf(lesson.name) + 1;
+  const about = { place, count: channel.lecture.length, minutes: lesson.minutes };
+  return h(
+    "article.lp-lesson",
+    { "aria-busy": measured ? "false" : "true" },
+    h(
+      "header.lp-ask",
+      null,
+      h(
+        "p.lp-note.lp-place",
+        null,
+        h("a", { href: channel.addressOf() }, say("learn.all")),
+        ` · ${say("learn.place", about)}`,
+      ),
+      h("h1", null, say(`learn.${lesson.name}.title`)),
+      h("p.lp-lesson-question", null, say(`${key}.question`, startOf(measured))),
+    ),
+    h("div.lp-act", null, h(Predict, { channel }), h(Lever, { channel, name: say(`${key}.lever`), words: key })),
+    h(
+      "figure.lp-look",
+      { "aria-label": say(`${key}.picture`) },
+      h(Figures, { channel }),
+      stop && h(Pictures, { stop }),
+    ),
+    h("div.lp-learnt", { "aria-live": "polite" }, h(Outcome, { channel, name: key })),
+  );
+}
+
+/** @param {import("../../wire").MeasuredStep | null} measured */
+const startOf = (measured) => (measured ? textsOf(measured.stops[0]) : {});
+
+/** @param {import("../../wire").Stop} stop */
+const textsOf = ({ numbers }) => Object.fromEntries(Object.entries(numbers).map(([name, { text }]) => [name, text]));
+
+/** @param {Properties} properties */
+function Predict({ channel }) {
+  const { step, guess } = channel;
+  if (!step) return null;
+  return h(
+    "fieldset.lp-predict",
+    null,
+    h("legend", null, say(guess === null ? "learn.predict" : "learn.predicted")),
+    step.answers.length
+      ? h(Answers, { channel, answers: step.answers })
+      : h(Mark, { key: String(guess), channel, ends: step.axis }),
+  );
+}
+
+/** @param {Properties & { answers: import("../../wire").LearnAnswer[] }} properties */
+function Answers({ channel, answers }) {
+  const { guess, measured } = channel;
+  const { shown } = channel.store.state;
+  return h(
+    "div.lp-answers",
+    null,
+    answers.map(({ value, text }) => {
+      const isRight = shown && value === measured?.right;
+      return h(
+        "button.lp-answer",
+        {
+          key: text,
+          type: "button",
+          class: isRight ? "lp-right" : "",
+          "aria-pressed": value === guess ? "true" : "false",
+          onClick: () => channel.predict(value),
+        },
+        isRight ? `✓ ${text}` : text,
+      );
+    }),
+  );
+}
+
+/** @param {Properties & { ends: number[] }} properties */
+function Mark({ channel, ends: [low, high] }) {
+  const { guess, measured } = channel;
+  const [draft, setDraft] = useState(guess ?? (low + high) / 2);
+  const { shown } = channel.store.state;
+  const answer = shown && measured ? Number(measured.answer.value) : null;
+  /** @param {number} value */
+  const across = (value) => `${(100 * (value - low)) / (high - low)}%`;
+  return h(
+    "div.lp-mark",
+    null,
+    h("input", {
+      type: "range",
+      min: low,
+      max: high,
+      step: (high - low) / 100,
+      value: draft,
+      "aria-label": say("learn.predict"),
+      "aria-valuetext": percent(draft),
+      onInput: (event) => setDraft(Number(event.currentTarget.value)),
+    }),
+    h(
+      "div.lp-marks-on-axis",
+      null,
+      guess !== null ? h("i.lp-guess", { style: { left: across(guess) } }) : null,
+      answer !== null ? h("i.lp-measured", { style: { left: across(answer) } }) : null,
+    ),
+    h(
+      "button.lp-answer",
+      { type: "button", "aria-pressed": draft === guess ? "true" : "false", onClick: () => channel.predict(draft) },
+      draft === guess ? percent(draft) : say("learn.take", { value: percent(draft) }),
+    ),
+  );
+}
+
+/** @param {Properties & { name: string, words: string }} properties */
+function Lever({ channel, name, words }) {
+  const { step, measured, at, isUnlocked } = channel;
+  if (!step) return null;
+  /** @param {number} place */
+  const textOf = (place) => (step.worded ? say(`${words}.stop.${place + 1}`) : (measured?.stops[place].text ?? ""));
+  return h(
+    "label.lp-lesson-lever",
+    { class: isUnlocked ? "" : "lp-locked" },
+    h("span", null, name, " ", h("b", null, textOf(at))),
+    h("input", {
+      type: "range",
+      min: 0,
+      max: step.stops - 1,
+      step: 1,
+      value: at,
+      disabled: !isUnlocked || !measured,
+      "aria-valuetext": textOf(at),
+      onInput: (event) => channel.move(Number(event.currentTarget.value)),
+    }),
+    channel.store.state.shown
+      ? null
+      : h("small", null, say(isUnlocked ? "learn.move" : "learn.locked", { goal: textOf(step.goal) })),
+  );
+}
+
+/** @param {Properties} properties */
+function Figures({ channel }) {
+  const { step, stop, measured } = channel;
+  if (!step || !stop || !measured) return null;
+  const first = measured.stops[step.start];
+  return h(
+    "dl.lp-lesson-figures",
+    null,
+    step.figures.map((name) => {
+      const [now, before] = [stop.numbers[name].text, first.numbers[name].text];
+      return h(
+        "div",
+        { key: name },
+        h("dt", null, say(`learn.figure.${name}`)),
+        h("dd", null, h("b", null, now), now === before ? null : h("small", null, say("learn.before", { before }))),
+      );
+    }),
+  );
+}
+
+/** @param {Properties & { name: string }} properties */
+function Outcome({ channel, name }) {
+  const { step, measured, guess, isRight } = channel;
+  if (!channel.store.state.shown || !step || !measured) return null;
+  const { stops, answer } = measured;
+  const first = Object.fromEntries(
+    Object.entries(textsOf(stops[step.start])).map(([one, text]) => [`${one}_at_start`, text]),
+  );
+  const values = { ...first, ...textsOf(stops[step.goal]) };
+  return group(
+    guess === null
+      ? null
+      : h(
+          "p.lp-verdict-of-guess",
+          { class: isRight ? "lp-right" : "" },
+          say(isRight ? "learn.right" : "learn.wrong", { guess: guessText(step, guess), answer: answer.text }),
+        ),
+    h("p.lp-conclusion", null, say(`${name}.conclusion`, values)),
+    h(Onward, { channel }),
+  );
+}
+
+/**
+ * @param {import("../../wire").LearnStep} step
+ * @param {number} guess
+ */
+const guessText = ({ answers }, guess) => answers.find(({ value }) => value === guess)?.text ?? percent(guess);
+
+/** @param {Properties} properties */
+function Onward({ channel }) {
+  const next = channel.beside(1);
+  const explore = new URL(`.#${channel.scene}`, document.baseURI).href;
+  return h(
+    "p.lp-onward",
+    null,
+    channel.scene ? h("a.lp-link", { href: explore }, say("learn.mine")) : null,
+    channel.isEmbedded ? null : h(EmbedButton, { channel }),
+    next
+      ? h(
+          "button.lp-button.lp-next",
+          { type: "button", onClick: () => channel.go(next) },
+          "lesson" in next ? say("learn.next", { lesson: say(`learn.${next.lesson}.title`) }) : say("learn.go_on"),
+        )
+      : null,
+  );
+}
+
+/** @param {Properties} properties */
+function EmbedButton({ channel }) {
+  const [copied, setCopied] = useState(false);
+  const src = new URL(`learn/${channel.lesson?.name}?embed`, document.baseURI).href;
+  const title = say(`learn.${channel.lesson?.name}.title`);
+  const code = () => element("iframe", { src, title, width: "100%", height: "720" }).outerHTML;
+  return h(
+    "button.lp-link",
+    { type: "button", onClick: () => navigator.clipboard.writeText(code()).then(() => setCopied(true)) },
+    say(copied ? "ui.copied" : "learn.embed"),
+  );
+}

@@ -1,0 +1,125 @@
+"""Lessons, walked as a student and as a lecturer walks them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from explorer.lab.learn.lessons import LESSONS, moments
+from tests.browser.serving import Server
+
+DRAWN = "window.lossprism?.page('learn')?.drawn"
+MOST_WORDS, MOST_CONTROLS = 90, 8
+# Words and controls in sight, without what leads elsewhere and the names in a picture.
+WORDS = """() => {
+  const lesson = document.querySelector(".lp-lesson");
+  const walker = document.createTreeWalker(lesson, NodeFilter.SHOW_TEXT);
+  const words = [];
+  while (walker.nextNode()) {
+    const { parentElement: of, textContent } = walker.currentNode;
+    const counts = of.checkVisibility() && !of.closest(".lp-pictures, .lp-onward, .lp-place");
+    if (counts) words.push(...textContent.trim().split(/\\s+/).filter(Boolean));
+  }
+  return words.length;
+}"""
+CONTROLS = """() => [...document.querySelectorAll(
+    ".lp-lesson :is(button:not(.lp-next), input, select, canvas[tabindex])")]
+  .filter((one) => one.checkVisibility() && !one.closest(".lp-plot")).length"""
+
+
+def opened(page: Page, server: Server, path: str) -> Page:
+    page.goto(f"{server.address}/{path}", wait_until="domcontentloaded")
+    page.wait_for_function(DRAWN)
+    return page
+
+
+def lever(page: Page) -> Locator:
+    return page.locator(".lp-lesson-lever input")
+
+
+def to_goal(page: Page, name: str) -> None:
+    step = next(one for one in LESSONS if one.name == name).steps[0]
+    lever(page).focus()
+    for _ in range(step.lever.goal - step.lever.start):
+        page.keyboard.press("ArrowRight")
+
+
+def predict(page: Page, name: str, right: bool) -> None:
+    """Choose an answer, or mark a place of the axis, that is right or is not."""
+    step = next(one for one in LESSONS if one.name == name).steps[0]
+    asked, goal = step.prediction, moments(name, 0)[step.lever.goal]
+    value = goal.numbers[asked.of]
+    if asked.answers:
+        wanted = asked.answered_by(value)
+        place = next(at for at, one in enumerate(asked.answers) if (one == wanted) == right)
+        page.locator(".lp-answer").nth(place).click()
+        return
+    far = asked.low if value - asked.low > asked.near else asked.high
+    page.locator(".lp-mark input").fill(str(round(value, 2) if right else far))
+    page.locator(".lp-mark .lp-answer").click()
+
+
+@pytest.mark.parametrize("name", [one.name for one in LESSONS])
+def test_a_lesson_is_walked_with_a_wrong_and_a_right_prediction(
+    new_page: Callable[..., Page], server: Server, name: str
+) -> None:
+    page = opened(new_page(), server, f"learn/{name}")
+    verdict, conclusion = page.locator(".lp-verdict-of-guess"), page.locator(".lp-conclusion")
+    expect(lever(page)).to_be_disabled()
+    predict(page, name, right=False)
+    expect(lever(page)).to_be_enabled()
+    expect(conclusion).to_have_count(0)
+    to_goal(page, name)
+    expect(verdict).to_contain_text("Measured:")
+    assert page.evaluate(WORDS) <= MOST_WORDS
+    assert page.evaluate(CONTROLS) <= MOST_CONTROLS
+    assert page.evaluate("document.documentElement.scrollHeight") <= 900  # without scrolling
+    predict(page, name, right=True)
+    expect(verdict).to_contain_text("Right")
+    page.keyboard.press("l")
+    expect(verdict).to_contain_text("猜对了")
+    assert "{" not in conclusion.inner_text()
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function("document.documentElement.scrollWidth <= 390")
+    # The link opens the same: prediction, lever and answer.
+    page.wait_for_function("location.hash.includes('shown')")
+    page.reload()
+    page.wait_for_function(DRAWN)
+    expect(verdict).to_be_visible()
+
+
+def test_a_lecture_is_walked_by_one_key_and_a_lesson_stands_alone_in_a_frame(
+    new_page: Callable[..., Page], server: Server
+) -> None:
+    page = opened(new_page(), server, "learn#list=margin,duplicate")
+    cards = page.locator(".lp-cards a")
+    expect(cards).to_have_count(2)
+    page.keyboard.press("PageDown")
+    page.wait_for_url("**/learn/margin#list=margin*")
+    page.wait_for_function(DRAWN)
+    expect(lever(page)).to_be_enabled()  # whoever teaches asks the room
+    expect(page.locator(".lp-conclusion")).to_have_count(0)
+    page.keyboard.press("PageDown")
+    expect(page.locator(".lp-conclusion")).to_contain_text("The minimum is 3")
+    page.keyboard.press("PageDown")
+    page.wait_for_url("**/learn/duplicate#list=margin*")
+    page.wait_for_function(DRAWN)
+    page.keyboard.press("PageUp")
+    page.wait_for_url("**/learn/margin#list=margin*")
+    page.wait_for_function(DRAWN)
+
+    opened(page, server, "learn/duplicate?embed")
+    expect(page.locator("#learn-header")).to_be_hidden()
+    expect(page.locator("h1")).to_be_visible()
+
+    # Progress stays in this browser; the loss of a lesson opens on Explore.
+    predict(page, "duplicate", right=True)
+    to_goal(page, "duplicate")
+    page.locator(".lp-onward a").click()
+    page.wait_for_function("window.lossprism?.page()?.drawn")
+    scenario = page.evaluate("window.lossprism.page().scenario")
+    assert (scenario["loss"], scenario["data"]["example"]) == ("info_nce", "hard_negatives")
+    opened(page, server, "learn")
+    expect(page.locator(".lp-cards li", has_text="✓")).to_have_count(2)

@@ -1,0 +1,324 @@
+"""The lessons: their numbers, what they say in both languages, and what they measure by."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+
+import pytest
+import torch
+
+from explorer.core.batch import make_batch
+from explorer.core.explore import explore
+from explorer.lab.compare.what_if import Change, changed_batch
+from explorer.lab.learn import measures, pictures, stages
+from explorer.lab.learn.lesson import Chart, Lesson, Matrix, scene, write
+from explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
+from explorer.locale import LANGUAGES, catalogue, say
+
+MOST_WORDS = 90  # of a step, in English; as many characters as words of English in Chinese
+MOST_CHARACTERS = 200
+MOST_WORDS_OF_ALL = 150  # on the page of all lessons
+
+
+# What the lessons were planned by: lesson, stop, number, value, digits after the point.
+PLANNED = (
+    ("spotlight", 1.0, "wrong_share", 0.25, 2),
+    ("spotlight", 5.0, "wrong_share", 0.61, 2),
+    ("spotlight", 20.0, "wrong_share", 0.87, 2),
+    ("spotlight", 100.0, "wrong_share", 1.00, 2),
+    ("spotlight", 1.0, "active", 219, 0),
+    ("spotlight", 20.0, "active", 3, 0),
+    ("spotlight", 100.0, "active", 1, 0),
+    ("spotlight", 20.0, "terms", 269, 0),
+    ("spotlight", 20.0, "labels", 0.08, 2),
+    ("spotlight", 20.0, "mse", 0.49, 2),
+    ("spotlight", 100.0, "per_scale", 0.940, 3),
+    ("temperature", 1.0, "negatives", 22.6, 1),
+    ("temperature", 0.2, "negatives", 11.5, 1),
+    ("temperature", 0.1, "negatives", 2.96, 2),
+    ("temperature", 0.05, "negatives", 1.53, 2),
+    ("temperature", 0.01, "negatives", 1.15, 2),
+    ("temperature", 0.05, "all", 23, 0),
+    ("temperature", 1.0, "loss", 2.69, 2),
+    ("temperature", 0.1, "loss", 1.48, 2),
+    ("temperature", 0.05, "loss", 2.36, 2),
+    ("temperature", 0.01, "loss", 10.93, 2),
+    ("collapse", 1.0, "info_nce", math.log(8), 6),
+    ("collapse", 1.0, "triplet", 1.0, 6),
+    ("collapse", 1.0, "siglip", 8 * math.log(2), 3),
+    ("duplicate", 1.0, "loss", 0.0285, 4),
+    ("duplicate", 2.0, "loss", 0.182, 3),
+    ("duplicate", 2.0, "times", 6.4, 1),
+    ("duplicate", 2.0, "duplicate_share", 0.81, 2),
+    ("duplicate", 2.0, "floor", 2 * math.log(2) / 9, 6),
+    ("order", 0.0, "cosent", 19.12, 2),
+    ("order", 0.2, "cosent", 19.12, 2),
+    ("order", 0.0, "mse", 0.082, 3),
+    ("accumulation", 8.0, "loss", 0.0285, 4),
+    ("accumulation", 1.0, "loss", 0.0, 4),
+    ("libraries", 0.0, "loss", 161.5, 1),
+    ("libraries", 1.0, "loss", 6.73, 2),
+    ("libraries", 2.0, "loss", 0.866, 3),
+    ("libraries", 3.0, "loss", 0.600, 3),
+    ("margin", 5.0, "floor", 3.0, 6),
+    ("margin", 5.0, "loss", 4.877, 3),
+    ("margin", 5.0, "violated", 12, 0),
+    ("margin", 0.2, "violated", 8, 0),
+    ("margin", 0.05, "violated", 3, 0),
+    ("filter", 1.0, "masked", 5, 0),
+    ("filter", 1.0, "false", 0, 0),
+    ("filter", 0.0, "loss", 2.36, 2),
+    ("filter", 1.0, "loss", 0.252, 3),
+    ("coverage", 0.0, "touched", 24, 0),
+    ("coverage", 1.0, "touched", 192, 0),
+    ("coverage", 1.0, "every", 496, 0),
+    ("coverage", 1.0, "covered_share", 0.387, 3),
+)
+
+
+@pytest.mark.parametrize(("lesson", "stop", "name", "value", "digits"), PLANNED)
+def test_a_figure_comes_out_as_planned(
+    lesson: str, stop: float, name: str, value: float, digits: int
+) -> None:
+    place = BY_NAME[lesson].steps[0].lever.stops.index(stop)
+    found = moments(lesson, 0)[place].numbers[name]
+    assert found == pytest.approx(value, abs=0.5 * 10**-digits + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("lesson", "said"),
+    [
+        ("collapse", ("2.079", "5.545", "8")),
+        ("temperature", ("1.526", "22.64", "2.694", "2.36")),
+        ("duplicate", ("0.0285", "0.182", "×6.4", "81%", "0.154")),
+        ("accumulation", ("56",)),
+        ("spotlight", ("87%", "25%", "269", "49%")),
+        ("order", ("19.12", "0.0816", "0.128")),
+        ("libraries", ("×269", "24")),
+        ("filter", ("2.36", "0.252", "5")),
+        ("coverage", ("24", "496", "192", "5%")),
+        ("margin", ("3", "12")),
+    ],
+)
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_conclusion_says_its_numbers_in_both_languages(
+    language: str, lesson: str, said: tuple[str, ...]
+) -> None:
+    sentence = conclusion(language, BY_NAME[lesson])
+    assert not re.search(r"[{}]", sentence)
+    numbers = re.findall(r"×?[\d.]*\d%?", sentence)
+    assert set(said) <= set(numbers)
+
+
+def conclusion(language: str, lesson: Lesson) -> str:
+    step, found = lesson.steps[0], moments(lesson.name, 0)
+    start, goal = found[step.lever.start].numbers, found[step.lever.goal].numbers
+    values = {f"{name}_at_start": step.written(name, one) for name, one in start.items()}
+    values |= {name: step.written(name, one) for name, one in goal.items()}
+    return say(language, f"learn.{lesson.name}.1.conclusion", **values)
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda one: one.name)
+def test_a_lesson_is_whole(lesson: Lesson) -> None:
+    for place, step in enumerate(lesson.steps):
+        found, lever, asked = moments(lesson.name, place), step.lever, step.prediction
+        start, goal = found[lever.start].numbers, found[lever.goal].numbers
+        assert lever.start != lever.goal
+        assert {*step.figures, *step.formats, asked.of} <= set(goal)
+        # The lever moves something that is seen.
+        assert any(
+            step.written(name, start[name]) != step.written(name, goal[name])
+            for name in step.figures
+        )
+        if asked.answers:
+            written = [step.written(asked.of, one) for one in asked.answers]
+            assert len(set(written)) == len(written) == 3
+            right = asked.answered_by(goal[asked.of])
+            gaps = [abs(one - goal[asked.of]) for one in asked.answers]
+            assert sorted(gaps)[0] * 2 < sorted(gaps)[1], "two answers are about as near"
+            assert right in asked.answers
+        else:
+            assert asked.low <= goal[asked.of] <= asked.high
+            assert 0 < asked.near < (asked.high - asked.low) / 4
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda one: one.name)
+def test_a_lesson_is_short(lesson: Lesson) -> None:
+    def said(language: str) -> str:
+        words = catalogue(language)
+        whats = ("question", "lever")
+        parts = [words[f"learn.{lesson.name}.title"], conclusion(language, lesson)]
+        parts += [words[f"learn.{lesson.name}.1.{what}"] for what in whats]
+        return " ".join(parts)
+
+    assert len(said("en").split()) <= MOST_WORDS
+    assert len(re.findall(r"[一-鿿]", said("zh"))) <= MOST_CHARACTERS
+
+
+def test_the_page_of_all_lessons_is_short() -> None:
+    words = catalogue("en")
+    parts = [words["learn.heading"], words["learn.about"]]
+    parts += [f"{words[f'learn.{one.name}.title']} {one.minutes} min" for one in LESSONS]
+    assert len(" ".join(parts).split()) <= MOST_WORDS_OF_ALL
+    assert len(LESSONS) == 10
+    assert len(BY_NAME) == 10
+
+
+def test_nothing_of_a_prediction_is_drawn_before_the_lever_moves() -> None:
+    """The curves of the collapse and the bars of the libraries end where the lever stands."""
+    for name in ("collapse", "libraries"):
+        for place, moment in enumerate(moments(name, 0)):
+            chart = moment.pictures[-1]
+            assert isinstance(chart, Chart)
+            drawn = [one for one in chart.curves if one.kind != "points"]
+            furthest = max(x for one in drawn for x in one.x)
+            assert furthest == BY_NAME[name].steps[0].lever.stops[place]
+
+
+# ---- Measures ----------------------------------------------------------------------------------
+
+
+def test_all_negatives_count_where_none_weighs_more() -> None:
+    scenario = scene("hard_negatives", "info_nce", temperature=2.0)
+    batch = make_batch(scenario.data, scenario.rules)
+    same = torch.ones_like(batch.needed_vectors)
+    alike = dataclasses.replace(batch, vectors=same)
+    found = measures.effective_negatives(explore(scenario, alike))
+    assert found == pytest.approx(23)
+
+
+def test_effective_negatives_are_the_softmax_over_the_negatives_alone() -> None:
+    tau = 0.1
+    e = explore(scene("hard_negatives", "info_nce", temperature=tau))
+    cosines = e.trace.named("similarities").value.double()
+    counts = []
+    for query, row in enumerate(cosines.tolist()):
+        others = [one / tau for place, one in enumerate(row) if place != query]
+        total = sum(map(math.exp, others))
+        shares = [math.exp(one) / total for one in others]
+        counts.append(math.exp(-sum(one * math.log(one) for one in shares)))
+    assert measures.effective_negatives(e) == pytest.approx(sum(counts) / len(counts))
+
+
+def test_the_shares_of_all_pairs_are_the_whole_gradient() -> None:
+    e = explore(scene("graded_english", "cosent"))
+    every = range(len(e.batch))
+    assert measures.gradient_share(e, every) == pytest.approx(1)
+    shares = [measures.gradient_share(e, [one]) for one in every]
+    assert sum(shares) == pytest.approx(1)
+    assert min(shares) >= 0
+
+
+def test_what_the_duplicates_weigh_is_split_evenly_among_copies() -> None:
+    """A query and its duplicate cannot be told apart: each gives half of its own row to the other,
+    where nothing else is near."""
+    scenario = scene("hard_negatives", "info_nce", shared=False, temperature=0.01)
+    batch = make_batch(scenario.data, scenario.rules)
+    pair = int(batch.positives[stages.REPEATED])
+    e = explore(scenario, changed_batch(batch, Change("duplicate", pair)))
+    last = len(batch.positives)
+    assert measures.share_between(e, stages.REPEATED, last) == pytest.approx(1, abs=1e-3)
+    assert measures.share_between(e, 0, 1) == pytest.approx(0, abs=1e-3)
+
+
+def test_a_masked_cell_is_a_false_negative_where_the_labels_say_so() -> None:
+    batch = make_batch(scene("hard_negatives", "gist").data, scene("hard_negatives", "gist").rules)
+    assert measures.false_negatives_among(batch, [(one, one) for one in range(8)]) == 8
+    assert measures.false_negatives_among(batch, [(0, 1), (2, 21), (5, 9)]) == 0
+    doubled = changed_batch(batch, Change("duplicate", int(batch.positives[3])))
+    assert measures.false_negatives_among(doubled, [(3, 8), (8, 3), (3, 7)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("example", "loss", "touched", "every"),
+    [
+        ("graded_english", "cosent", 24, 1128),
+        ("hard_negatives", "cosent", 24, 496),
+        ("hard_negatives", "info_nce", 8 * 24, 496),
+        ("hard_negatives", "nt_xent", 16 * 15 // 2, 496),
+    ],
+)
+def test_covered_pairs_are_those_that_a_loss_compares(
+    example: str, loss: str, touched: int, every: int
+) -> None:
+    found = measures.covered(explore(scene(example, loss)))
+    assert bool((found == found.T).all())
+    assert not found.diagonal().any()
+    assert int(found.sum()) == 2 * touched
+    assert math.comb(len(found), 2) == every
+
+
+def test_a_smaller_batch_keeps_the_cells_of_its_own_pairs_alone() -> None:
+    for place, stop in enumerate((8, 4, 2, 1)):
+        moment = moments("accumulation", 0)[place]
+        assert moment.numbers["cells"] == 8 * (stop - 1)
+
+
+def test_micro_batches_of_every_choice_are_averaged() -> None:
+    """Exactly: of two of eight pairs there are 28."""
+    scenario = BY_NAME["accumulation"].steps[0].scenario
+    e = explore(scenario)
+    cosines = e.trace.named("similarities").value.double().tolist()
+    losses = []
+    for i in range(8):
+        for k in range(i):
+            gaps = ((cosines[a][b] - cosines[a][a]) / 0.05 for a, b in ((i, k), (k, i)))
+            losses.append(sum(math.log1p(math.exp(gap)) for gap in gaps) / 2)
+    assert moments("accumulation", 0)[2].numbers["loss"] == pytest.approx(
+        sum(losses) / len(losses), rel=1e-4
+    )
+
+
+def test_collapsed_vectors_are_one_point_on_the_sphere() -> None:
+    batch = make_batch(
+        scene("hard_negatives", "info_nce").data, scene("hard_negatives", "gist").rules
+    )
+    chart = moments("collapse", 0)[-1].pictures[0]
+    assert isinstance(chart, Chart)
+    points = chart.curves[-1]
+    assert len(points.x) == len(batch.classes)
+    assert points.x == pytest.approx([0] * len(points.x), abs=1e-5)
+    assert points.y == pytest.approx([1] * len(points.y), abs=1e-5)
+    start = moments("collapse", 0)[0].pictures[0]
+    assert isinstance(start, Chart)
+    assert all(
+        math.hypot(x, y) <= 1 + 1e-6
+        for x, y in zip(start.curves[-1].x, start.curves[-1].y, strict=True)
+    )
+
+
+def test_the_wrong_labels_are_marked() -> None:
+    found = moments("spotlight", 0)[0].pictures[0]
+    assert isinstance(found, Matrix)
+    assert found.marked == (6, 14)
+    others = pictures.matrix(explore(scene("graded_english", "cosent")))
+    assert others.marked == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "text"),
+    [
+        (5.5451774, "number", "5.545"),
+        (0.182264, "number", "0.182"),
+        (0.0, "number", "0"),
+        (0.8658, "percent", "87%"),
+        (0.9998, "percent", ">99%"),
+        (3.0, "count", "3"),
+        (6.384, "times", "×6.4"),
+        (269.0, "times", "×269"),
+    ],
+)
+def test_numbers_are_written_to_be_read(value: float, form: str, text: str) -> None:
+    assert write(value, form) == text
+
+
+def test_a_lesson_has_no_number_written_by_hand() -> None:
+    """Numbers of a conclusion are measured: what stands in the catalogue is a setting."""
+    settings = {"0.05", "1", "20", "90%", "5", "2"}
+    for lesson in LESSONS:
+        for language in LANGUAGES:
+            text = catalogue(language)[f"learn.{lesson.name}.1.conclusion"]
+            plain = re.sub(r"\{\w+\}", "", text)
+            assert set(re.findall(r"\d[\d.]*\d%?|\d%?", plain)) <= settings, (lesson.name, plain)
