@@ -1,1 +1,1 @@
-"""What is the matter with a run: its log, wherever it was kept, and what is found in it."""
+"""Diagnosis of a run: readers of its log, whatever the format, and the findings."""

@@ -15,24 +15,24 @@ NEAR = 0.005
 
 
 def below_minimum(
-    level: float, off: float, marks: Marks, said: Mapping[str, Value]
+    level: float, off: float, marks: Marks, values: Mapping[str, Value]
 ) -> Fault | None:
-    """The finding on a run that ended more than `off` below its minimum, None where it did not.
+    """Find a run that ended more than `off` below its minimum, None where it did not.
 
-    It is severe below what the loss can be whatever its scores and labels are, and not below what
-    it is on unit vectors and labels 1 and 0, which are only assumed.
+    It is severe below the minimum for any scores and labels, and not below the one on unit vectors
+    and labels 1 and 0, which are only assumed.
     """
     minimum, floor = marks.minimum, marks.floor
     if minimum.certain is not None and _is_below(level, minimum.certain, off):
-        told = {**said, "floor": display_number(minimum.certain, 4)}
+        numbers = {**values, "floor": display_number(minimum.certain, 4)}
         if minimum.label_ends is None:
-            return Fault("below_floor", SEVERE, told, room="run")
+            return Fault("below_floor", SEVERE, numbers, room="run")
         ends = dict(zip(("low", "high"), map(display_number, minimum.label_ends), strict=True))
-        return Fault("labels_outside", SEVERE, {**told, **ends}, room="run")
+        return Fault("labels_outside", SEVERE, {**numbers, **ends}, room="run")
     if floor is None or not _is_below(level, floor, off):
         return None
     severity = NOTE if minimum.cause == "labels" else WARNING
-    return Fault("below_assumed", severity, {**said}, room="run")
+    return Fault("below_assumed", severity, {**values}, room="run")
 
 
 def _is_below(level: float, minimum: float, off: float) -> bool:

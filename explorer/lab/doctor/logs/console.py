@@ -29,7 +29,7 @@ from explorer.lab.doctor.logs.sentences import losses_in, plain_signs
 from explorer.runtime.problem import Problem
 from explorer.sources.json_rows import is_json
 
-DETECTED_BYTES = 2**20  # of a file, in which its first entries are looked for
+DETECTED_BYTES = 2**20  # of a file, searched for its first entries
 MIN_SHARE = 0.2  # of the lines, that entries without braces must be
 MAX_BARS = 8  # progress bars with different totals that are followed at once
 
@@ -92,8 +92,8 @@ def plain_name(name: str) -> str:
 
 
 def is_console(content: bytes) -> bool:
-    """Whether a text has entries of a training loss: an object that ends its line, or at least one
-    in five of the lines. Bars count as no lines."""
+    """True if a text has entries of a training loss: an object that ends its line, or at least one
+    in five of the lines. Progress bars count as no lines."""
     if b"loss" not in content.lower() and "损失".encode() not in content:
         return False
     text = content[:DETECTED_BYTES].decode("utf-8-sig", "replace")
@@ -106,7 +106,7 @@ def is_console(content: bytes) -> bool:
 
 
 def prints_objects(content: bytes) -> bool:
-    """Whether lines are objects with a loss, as Python prints them; no table has these for rows."""
+    """True if lines are objects with a loss, as Python prints them; no table has these for rows."""
     text = content[:DETECTED_BYTES].decode("utf-8-sig", "replace")
     if "{" not in text or is_json(text):
         return False
@@ -118,7 +118,7 @@ def prints_objects(content: bytes) -> bool:
 
 
 def _ends_line(line: str) -> bool:
-    """Whether an object ends on this line, in no cell of a table."""
+    """True if an object ends on this line, in no cell of a table."""
     return "\t" not in line and line.rstrip(" ,]").endswith("}")
 
 
@@ -179,8 +179,8 @@ def _says_something(line: str) -> bool:
 
 
 def _pieces(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Each object, and each line of what stands between objects, with the line that it begins in
-    and whether it is an object; in the order of the text."""
+    """Yield each object, and each line between objects, with its first line and whether it is an
+    object; in the order of the text."""
     at, line = 0, 1
     for found in _OBJECT.finditer(text):
         for piece in text[at : found.start()].split("\n"):
@@ -208,9 +208,11 @@ def _follow(line: str, bars: dict[int, int]) -> bool:
 
 
 def _values(piece: str, braced: bool) -> dict[str, str]:
-    """What a line or an object says, by name. A share such as 3/8 is a value only of a step or an
-    epoch, whose first number it then is. Where an object quotes its names, nothing else is one: its
-    texts may say anything."""
+    """Read the values of a line or an object, by name.
+
+    A share such as 3/8 is a value only for a step or an epoch, and its first number counts. Where
+    an object quotes its names, unquoted ones are texts.
+    """
     found = {}
     quoted = braced and bool(re.search("[\"']", piece))
     for one in _ENTRY.finditer(piece):
@@ -226,7 +228,7 @@ def _values(piece: str, braced: bool) -> dict[str, str]:
 
 
 def _is_entry(values: dict[str, str], braced: bool) -> bool:
-    """Whether these are of a training and no settings: a loss, a held-out figure, or an object with
+    """True if these are of a training and no settings: a loss, a held-out figure, or an object with
     a step."""
     if any(is_loss(name) or _HELD_OUT.search(name) for name in values):
         return True

@@ -1,4 +1,4 @@
-"""TensorBoard's event files, without TensorBoard.
+"""Reader of TensorBoard's event files, without TensorBoard.
 
 A file is a row of records (TFRecord): the length, its checksum, the record, its checksum. A record
 is an `Event` of protocol buffers, of which the step and the scalars of the summary are read:
@@ -53,8 +53,10 @@ def is_events(content: bytes) -> bool:
 
 
 def read(name: str, content: bytes) -> Log:
-    """Raises Problem where a checksum is wrong or there is no scalar. A last record that is only
-    half there is left out: the training may still write."""
+    """Read the log. Leaves out an incomplete last record: the training may still write.
+
+    Raises Problem where a checksum is wrong or there is no scalar.
+    """
     try:
         points = [point for record in _records(content) for point in _scalars(record)]
     except (ValueError, IndexError, struct.error) as damage:
@@ -70,15 +72,15 @@ def _records(content: bytes) -> Iterator[bytes]:
     while at + 12 <= len(content):
         head = content[at : at + 8]
         (length,) = struct.unpack("<Q", head)
-        (said,) = struct.unpack("<I", content[at + 8 : at + 12])
-        if said != checksum(head):
+        (expected,) = struct.unpack("<I", content[at + 8 : at + 12])
+        if expected != checksum(head):
             raise ValueError(f"the checksum of the length at byte {at} is wrong")
         stop = at + 12 + length
         if stop + 4 > len(content):
             return
         record = content[at + 12 : stop]
-        (said,) = struct.unpack("<I", content[stop : stop + 4])
-        if said != checksum(record):
+        (expected,) = struct.unpack("<I", content[stop : stop + 4])
+        if expected != checksum(record):
             raise ValueError(f"the checksum of the record at byte {at} is wrong")
         yield record
         at = stop + 4
@@ -101,24 +103,24 @@ def _scalars(record: bytes) -> Iterator[tuple[str, float, float]]:
 
 def _value(value: bytes) -> tuple[str, float | None]:
     tag, scalar = "", None
-    for number, held in _fields(value):
-        if number == 1 and isinstance(held, bytes):
-            tag = held.decode("utf-8", "replace")
-        elif number == 2 and isinstance(held, bytes):
-            (scalar,) = struct.unpack("<f", held)
-        elif number == 8 and isinstance(held, bytes):
-            scalar = _tensor(held)
+    for number, field in _fields(value):
+        if number == 1 and isinstance(field, bytes):
+            tag = field.decode("utf-8", "replace")
+        elif number == 2 and isinstance(field, bytes):
+            (scalar,) = struct.unpack("<f", field)
+        elif number == 8 and isinstance(field, bytes):
+            scalar = _tensor(field)
     return tag, scalar
 
 
 def _tensor(tensor: bytes) -> float | None:
-    """A tensor of one float or double; None for any other, such as a text."""
+    """Read a tensor of one float or double; None for any other, such as a text."""
     kind, content = 0, b""
-    for number, held in _fields(tensor):
-        if number == 1 and isinstance(held, int):
-            kind = held
-        elif number in (4, 5, 6) and isinstance(held, bytes):
-            content = held
+    for number, field in _fields(tensor):
+        if number == 1 and isinstance(field, int):
+            kind = field
+        elif number in (4, 5, 6) and isinstance(field, bytes):
+            content = field
     form = {FLOAT: "<f", DOUBLE: "<d"}.get(kind)
     if form is None or len(content) != struct.calcsize(form):
         return None

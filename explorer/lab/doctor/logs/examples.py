@@ -12,72 +12,73 @@ from explorer.lab.doctor.logs.log import Log, curves_of
 
 STEPS = 120
 EVERY = 10  # steps between two values
-HELD_OUT = 24
+EVALUATIONS = 24
 MNRL = Known(loss="MultipleNegativesRankingLoss", batch=32)
 AT_COLLAPSE = math.log(32)
 NOISE = 0.05
 
 
 def collapsed() -> Log:
-    """Its loss begins above the logarithm of its 32 candidates, and stays there."""
+    """A run whose loss begins above the logarithm of its 32 candidates, and stays there."""
     return _log(_stays(AT_COLLAPSE, 0.4, seed=1))
 
 
 def learned_by_heart() -> Log:
-    """Its training loss falls to the end, its held-out loss turns after a third of the way."""
-    held = np.linspace(0, STEPS, HELD_OUT)
-    turned = 0.9 + 1.4 * np.exp(-held / 15) + 0.010 * np.maximum(held - 40, 0)
-    return _log(_falls(0.1, 25, seed=2), eval_loss=turned + _noise(0.02, 3)[:HELD_OUT])
+    """A run whose training loss falls to the end, while its held-out loss turns after a third of
+    the way."""
+    steps = np.linspace(0, STEPS, EVALUATIONS)
+    turned = 0.9 + 1.4 * np.exp(-steps / 15) + 0.010 * np.maximum(steps - 40, 0)
+    return _log(_falls(0.1, 25, seed=2), eval_loss=turned + _noise(0.02, 3)[:EVALUATIONS])
 
 
 def stays_high() -> Log:
-    """Its training loss falls to nearly 0, its held-out loss to a third and no further."""
-    return _log(_learned(), eval_loss=1.3 + 1.4 * np.exp(-np.arange(HELD_OUT) / 2))
+    """A run whose training loss falls to nearly 0, its held-out loss to a third and no further."""
+    return _log(_learned(), eval_loss=1.3 + 1.4 * np.exp(-np.arange(EVALUATIONS) / 2))
 
 
 def leaked() -> Log:
-    """Its training loss and its held-out loss fall to nearly 0, and to the same value."""
-    return _log(_learned(), eval_loss=0.03 + 2.4 * np.exp(-np.arange(HELD_OUT) / 2))
+    """A run whose training and held-out loss fall to nearly 0, and to the same value."""
+    return _log(_learned(), eval_loss=0.03 + 2.4 * np.exp(-np.arange(EVALUATIONS) / 2))
 
 
 def brief() -> Log:
-    """Like others, in a twentieth of the steps."""
+    """A run like others, in a twentieth of the steps."""
     log = _log(_falls(0.8, 45, seed=22))
     curves = {name: replace(one, steps=one.steps / 20) for name, one in log.curves.items()}
     return replace(log, curves=curves)
 
 
 def jumped() -> Log:
-    """It falls, and at two thirds of the way it is thrown up at once."""
+    """A run whose loss falls, and jumps up at two thirds of the way."""
     thrown = np.where(np.arange(STEPS) >= 80, 1.6, 0.0)
     return _log(_falls(0.6, 20, seed=4) + thrown)
 
 
 def apart() -> Log:
-    """Its loss stays where it is at collapse, and its negatives lie at right angles."""
+    """A run whose loss stays at its value at collapse, with negatives at right angles."""
     negatives = 0.05 + _noise(0.01, 6)
     return _log(_stays(AT_COLLAPSE, 0.4, seed=5), prism_negative_cosine=negatives)
 
 
 def too_high() -> Log:
-    """Its loss stays above what it is at collapse."""
+    """A run whose loss stays above its value at collapse."""
     return _log(_stays(AT_COLLAPSE + 0.6, 0.9, seed=7))
 
 
 def in_order() -> Log:
     """The same, and its held-out pairs follow their labels."""
-    figure = 0.3 + 0.5 * _rises() + _noise(0.01, 8)[:HELD_OUT]
+    figure = 0.3 + 0.5 * _rises() + _noise(0.01, 8)[:EVALUATIONS]
     return _log(_stays(AT_COLLAPSE + 0.6, 0.9, seed=7), eval_spearman_cosine=figure)
 
 
 def turned_round() -> Log:
     """The same, and its held-out pairs go against their labels."""
-    figure = -0.7 + 0.2 * _rises() + _noise(0.01, 9)[:HELD_OUT]
+    figure = -0.7 + 0.2 * _rises() + _noise(0.01, 9)[:EVALUATIONS]
     return _log(_stays(AT_COLLAPSE + 0.6, 0.9, seed=7), eval_spearman_cosine=figure)
 
 
 def too_low() -> Log:
-    """Of scale 1 it is said, with which its loss cannot be as small as it is."""
+    """A run said to have scale 1, with which its loss cannot be as small as it is."""
     return _of(_log(_falls(0.4, 25, seed=10)), replace(MNRL, scale=1.0, score="cosine"))
 
 
@@ -87,43 +88,44 @@ def of_dot_products() -> Log:
 
 
 def below_zero() -> Log:
-    """Of a reranker whose labels go from 0 to 4, and not to 1."""
+    """A run of a reranker whose labels go from 0 to 4, and not to 1."""
     return _of(_log(_falls(-0.9, 25, seed=20)), Known(loss="BinaryCrossEntropyLoss", batch=32))
 
 
 def too_wide() -> Log:
-    """Of a triplet loss whose margin no two unit vectors have between them."""
+    """A run of a triplet loss whose margin no two unit vectors have between them."""
     log = _log(3.6 + 1.2 * np.exp(-np.arange(STEPS) / 45) + _noise(NOISE, 18))
     return _of(log, Known(loss="TripletLoss", batch=32, margin=5.0))
 
 
 def solved() -> Log:
-    """Nearly all of the way is done after a fifth of its steps."""
+    """A run with nearly all of the way done after a fifth of its steps."""
     return _log(0.02 + 3.4 * np.exp(-np.arange(STEPS) / 5) + np.abs(_noise(0.004, 11)))
 
 
 def in_half_precision() -> Log:
-    """Its loss falls, in steps of float16."""
+    """A run whose loss falls in steps of float16."""
     return _log(_falls(0.5, 40, seed=12).astype(np.float16).astype(np.float64))
 
 
 def forgot() -> Log:
-    """Its loss falls to the end, its held-out figure is best after a third of the way."""
-    held = np.arange(HELD_OUT)
-    figure = 0.55 + 0.25 * np.minimum(held / 8, 1) - 0.012 * np.maximum(held - 8, 0)
-    noise = _noise(0.004, 14)[:HELD_OUT]
+    """A run whose loss falls to the end, while its held-out figure is best after a third of the
+    way."""
+    steps = np.arange(EVALUATIONS)
+    figure = 0.55 + 0.25 * np.minimum(steps / 8, 1) - 0.012 * np.maximum(steps - 8, 0)
+    noise = _noise(0.004, 14)[:EVALUATIONS]
     return _log(_falls(0.4, 45, seed=13), eval_spearman_cosine=figure + noise)
 
 
 def broke() -> Log:
-    """After two thirds of the way its loss is no number any more."""
+    """A run whose loss is NaN after two thirds of the way."""
     values = _falls(0.6, 45, seed=15)
     values[80:] = math.nan
     return _log(values)
 
 
 def vanished() -> Log:
-    """After two thirds of the way its loss is not logged any more, as pandas leaves out a NaN."""
+    """A run whose loss is not logged after two thirds of the way, as pandas leaves out a NaN."""
     log = _log(_falls(0.6, 45, seed=15), learning_rate=np.linspace(2e-5, 0, STEPS))
     loss = log.curves["loss"]
     cut = replace(loss, steps=loss.steps[:80], values=loss.values[:80], unit=loss.unit[:80])
@@ -131,21 +133,21 @@ def vanished() -> Log:
 
 
 def no_gradient() -> Log:
-    """From the middle on its gradient is no number, and its loss is logged as 0."""
+    """A run whose gradient is NaN from the middle on, with the loss logged as 0."""
     values, norm = _falls(0.5, 45, seed=16), 2.0 + _noise(0.2, 19)
     values[60:], norm[60:] = 0.0, math.nan
     return _log(values, grad_norm=norm)
 
 
 def idle() -> Log:
-    """From the middle on its loss is exactly 0."""
+    """A run whose loss is exactly 0 from the middle on."""
     values = _falls(0.5, 45, seed=16)
     values[60:] = 0.0
     return _log(values)
 
 
 def unnamed() -> Log:
-    """It falls, and nobody says what it is."""
+    """A run whose loss falls, and is unknown."""
     return _of(_log(_falls(0.8, 45, seed=17)), Known())
 
 
@@ -154,7 +156,7 @@ def _learned() -> np.ndarray:
 
 
 def _rises() -> np.ndarray:
-    return 1 - np.exp(-np.arange(HELD_OUT) / 8)
+    return 1 - np.exp(-np.arange(EVALUATIONS) / 8)
 
 
 def _falls(level: float, pace: float, seed: int) -> np.ndarray:
@@ -170,7 +172,7 @@ def _noise(size: float, seed: int) -> np.ndarray:
 
 
 def _log(loss: np.ndarray, **others: np.ndarray) -> Log:
-    """Of the loss and other curves, each spread over all steps, in four decimals."""
+    """Make a log of the loss and other curves, each spread over all steps, in four decimals."""
     points = [
         (name, EVERY * STEPS * (place + 1) / len(values), round(float(value), 4))
         for name, values in {"loss": loss, **others}.items()

@@ -17,8 +17,8 @@ _ACCURACY = re.compile(r"(?:^|[/_ ])acc(?:uracy)?$", re.I)
 
 
 def on_filtered(log: Log, curve: Curve, zeros: int) -> Iterator[Fault]:
-    """That loss and gradient are exactly 0 in the last `zeros` entries while an accuracy of the
-    same steps is below 1: what answers wrongly has a loss above 0."""
+    """Find loss and gradient exactly 0 in the last `zeros` entries while an accuracy of the same
+    steps is below 1: a wrong answer has a loss above 0."""
     steps = curve.steps[len(curve) - zeros :] if zeros else np.array([])
     gradient = [_at(one, steps) for name, one in log.curves.items() if GRADIENT.search(name)]
     if not any(len(values) and (values == 0).all() for values in gradient):
@@ -39,7 +39,7 @@ def _at(curve: Curve, steps: np.ndarray) -> np.ndarray:
 def _filtered(name: str, values: np.ndarray, of: Curve, curve: Curve, zeros: int) -> Fault:
     level = float(values.mean())
     step = float(curve.steps[len(curve) - zeros])
-    said: dict[str, int | float | str] = {
+    values_found: dict[str, int | float | str] = {
         "count": zeros,
         "step": int(step) if step == int(step) else step,
         "name": name,
@@ -48,6 +48,9 @@ def _filtered(name: str, values: np.ndarray, of: Curve, curve: Curve, zeros: int
     exact = max(float(of.unit.max(initial=0.0)), 1e-9)
     always_no = [one for one in chances_at(level, exact, Known()) if one.metric == "always_no"]
     if always_no:
-        said |= {"candidates": always_no[0].candidates, "wrong": always_no[0].candidates - 1}
+        values_found |= {
+            "candidates": always_no[0].candidates,
+            "wrong": always_no[0].candidates - 1,
+        }
     more = "zero_always_no" if always_no else "zero_filtered"
-    return Fault("zero", SEVERE, said, (int(step),), room="run", more=more)
+    return Fault("zero", SEVERE, values_found, (int(step),), room="run", more=more)

@@ -1,7 +1,7 @@
-"""What is the matter with a run, told from its curves and what is known of its loss.
+"""Findings about a run from its curves and the known values of its loss.
 
-Each finding is a pure function of a curve, or of two, with a test that was made for it: its claim,
-evidence and test stand in `tests.judgements.claims`, how often it is right in docs/judgements.md.
+Each finding is a pure function of a curve, or of two, with a test of its own: its claim, evidence
+and test stand in `tests.judgements.claims`, its error rates in docs/judgements.md.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from explorer.lab.doctor.logs.noise import noise_of, slope_of
 from explorer.runtime.numbers import display_number, percent
 from explorer.runtime.problem import Problem
 
-# Standard errors by which something must differ; of what is looked for in many places, more.
+# Standard errors of a difference that counts; more of them when many places are searched.
 MIN_STANDARD_ERRORS, MIN_STANDARD_ERRORS_AMONG_MANY = 3.0, 6.0
 # A rank correlation this far from 0 is no chance of some 200 held-out pairs or more.
 ORDERED = 0.2
@@ -42,14 +42,14 @@ MIN_PLATEAU_STEPS, MIN_DIGIT_VALUES = 40, 8
 # Above this share of the way from collapse to floor an error leaves open where on it a level lies.
 VAGUE = 0.1
 BLOCKS, OF_LEVEL = 20, 5
-# Steps before and after a place, between which a jump is looked for.
+# Steps before and after a place that are compared for a jump.
 NARROW, WIDE, WIDEST = 5, 10, 50
 LEAST_PLATEAU, LEAST_MOVE, MAX_REST = 0.25, 6.0, 0.1
 # Bits behind the point of a number in each format, the coarser first.
 BITS = {"bfloat16": 7, "float16": 10}
 MAX_BY_CHANCE = 1e-9
 ZEROS = 5
-# What is said of where the curve ended.
+# Findings about the end of the curve.
 OF_END = {*BELOW, "ordered", "turned", "at_collapse", "not_collapsed", "above_collapse",
           "at_floor", "between"}  # fmt: skip
 # Entries at the end, without a value or with none that is a number, that are no chance.
@@ -58,7 +58,7 @@ TRAILING = 5
 
 @dataclass(frozen=True)
 class ExaminedRun:
-    """What was found, the worst first, in which curve of a run."""
+    """The findings about a run, the worst first, and the examined curve."""
 
     log: Log
     curve: str
@@ -76,9 +76,9 @@ class ExaminedRun:
 def examine_run(
     log: Log, known: Known | None = None, curve: str = "", held_out: str = ""
 ) -> ExaminedRun:
-    """All findings of a run. What is told in `known` counts before what its log knows.
+    """Return all findings about a run. Values in `known` take precedence over those of its log.
 
-    Raises Problem where there is no curve of a training loss, or none of the name that was chosen.
+    Raises Problem where there is no curve of a training loss, or none of the chosen name.
     """
     known = known_of(log, known)
     name = curve or log.trained
@@ -87,18 +87,18 @@ def examine_run(
     if not name:
         raise Problem("run_no_loss", known=", ".join(log.curves)[:400] or "–")
     trained = log.curve(name)
-    held = log.curve(held_out).finite if held_out else None
-    held_name = held_out or log.held_out
-    if held is None and held_name:
-        held = log.curves[held_name].finite
+    evaluated = log.curve(held_out).finite if held_out else None
+    evaluated_name = held_out or log.held_out
+    if evaluated is None and evaluated_name:
+        evaluated = log.curves[evaluated_name].finite
     marks = marks_of(log, known)
     found, finite, level = [*on_numbers(trained)], trained.finite, None
-    if len(finite) and trained.ends:  # else nothing is said of how it ended
+    if len(finite) and trained.ends:  # else its end is unknown
         level = level_of(finite)[0]
         zeros = sum(int(fault.values["count"]) for fault in found if fault.name == "zero")
         if not zeros:
             found += on_level(finite, marks, known)
-        elif zeros >= last_of(finite):  # else its mean is of zeros and of what was before
+        elif zeros >= last_of(finite):  # else its mean mixes zeros and earlier values
             # It did not get there by learning.
             at_end = on_level(finite, marks, known)
             found += [fault for fault in at_end if fault.name != "at_floor"]
@@ -110,41 +110,41 @@ def examine_run(
     found += on_gradient(log) if trained.ends else ()
     if side := side_of(known):
         found += margin_beyond(side.spec, dict(side.parameters), room="run")
-    if held is not None and trained.ends and log.curve(held_name).ends:
-        turned = [*on_held_out(finite, held)]
-        found += turned or on_gap(finite, held, marks)
-        found += on_leak(finite, held, marks, log.epochs)
+    if evaluated is not None and trained.ends and log.curve(evaluated_name).ends:
+        turned = [*on_held_out(finite, evaluated)]
+        found += turned or on_gap(finite, evaluated, marks)
+        found += on_leak(finite, evaluated, marks, log.epochs)
     for figure in (log.curves[name] for name in log.figures):
         found += on_figure(figure.finite) if figure.ends else ()
     found.sort(key=lambda fault: SEVERITIES.index(fault.severity))
-    return ExaminedRun(log, name, held_name, known, marks, level, tuple(found))
+    return ExaminedRun(log, name, evaluated_name, known, marks, level, tuple(found))
 
 
 def too_short_for(found: ExaminedRun) -> tuple[str, ...]:
-    """What is looked for in a run and cannot be told of one with so few values."""
+    """Names of the checks that need more values than this run has."""
     trained = found.log.curve(found.curve)
     needed = {"end": LEAST_POINTS, "jump": 3 * NARROW, "plateau": MIN_PLATEAU_STEPS}
     short = [name for name, least in needed.items() if len(trained.finite) < least]
-    held = [found.held_out] if found.held_out else []
-    evaluated = [found.log.curve(name) for name in dict.fromkeys([*held, *found.log.figures])]
+    chosen = [found.held_out] if found.held_out else []
+    evaluated = [found.log.curve(name) for name in dict.fromkeys([*chosen, *found.log.figures])]
     if evaluated and min(map(len, evaluated)) < MIN_HELD_OUT_POINTS:
         short.append("held_out")
     return tuple(short)
 
 
-def known_of(log: Log, told: Known | None) -> Known:
-    """What was told, and of the rest what the log knows. Raises Problem for what cannot be."""
-    told = (told or Known()).checked()
-    if told.loss:  # a name that somebody gives is to be one of a loss
-        is_without_ends(told.loss)
+def known_of(log: Log, provided: Known | None) -> Known:
+    """Merge the provided values with those of the log. Raises Problem for impossible ones."""
+    provided = (provided or Known()).checked()
+    if provided.loss:  # a provided name must be one of a loss
+        is_without_ends(provided.loss)
     merged = {
-        field.name: getattr(told, field.name) or getattr(log.known, field.name)
+        field.name: getattr(provided, field.name) or getattr(log.known, field.name)
         for field in dataclasses.fields(Known)
     }
-    if told.temperature is not None or told.scale is not None:  # one is told by the other
-        merged |= {"temperature": told.temperature, "scale": told.scale}
-    if told.loss:  # which the log's own convention may not be one of
-        merged |= {"convention": told.convention}
+    if provided.temperature is not None or provided.scale is not None:  # each gives the other
+        merged |= {"temperature": provided.temperature, "scale": provided.scale}
+    if provided.loss:  # the log's convention may belong to another loss
+        merged |= {"convention": provided.convention}
     return Known(**merged).checked()
 
 
@@ -152,18 +152,18 @@ def known_of(log: Log, told: Known | None) -> Known:
 
 
 def level_of(curve: Curve) -> tuple[float, float]:
-    """Where the curve ended: the mean of its last tenth, and its standard error."""
+    """Mean of the last tenth of the curve, and its standard error."""
     last = last_of(curve)
     return float(curve.values[-last:].mean()), noise_of(curve.values).of_mean(last)
 
 
 def last_of(curve: Curve) -> int:
-    """How many values are its last tenth; three where there are so many."""
+    """Number of values of the last tenth; three where there are so many."""
     return max(len(curve) // 10, min(len(curve), 3))
 
 
 def on_numbers(curve: Curve) -> Iterator[Fault]:
-    """Values that are no numbers, and a loss that is exactly 0 at the end."""
+    """Find values that are no numbers, and a loss that is exactly 0 at the end."""
     broken = np.flatnonzero(~np.isfinite(curve.values))
     if len(broken):
         values: dict[str, int | float | str] = {
@@ -177,12 +177,15 @@ def on_numbers(curve: Curve) -> Iterator[Fault]:
     last = len(zero) if zero.all() else int(np.argmin(zero[::-1]))
     if last >= ZEROS:
         at = len(zero) - last
-        said: dict[str, int | float | str] = {"count": last, "step": curve.step_at(at)}
-        yield Fault("zero", WARNING, said, _steps(curve, np.flatnonzero(zero)[-last:]), room="run")
+        ending: dict[str, int | float | str] = {"count": last, "step": curve.step_at(at)}
+        yield Fault(
+            "zero", WARNING, ending, _steps(curve, np.flatnonzero(zero)[-last:]), room="run"
+        )
 
 
 def on_end(log: Log, curve: Curve) -> Iterator[Fault]:
-    """That it has no value any more while the log goes on: as pandas and JSON leave a NaN out."""
+    """Find a curve without further values while the log goes on: pandas and JSON leave a NaN
+    out."""
     if not len(curve):
         return
     last = float(curve.steps[-1])
@@ -192,15 +195,15 @@ def on_end(log: Log, curve: Curve) -> Iterator[Fault]:
     rows = np.union1d(curve.steps, log.blank) if log.blank else curve.steps
     for steps in (rows, *others):
         if _goes_on(curve.steps, steps):
-            said: dict[str, int | float | str] = {"step": curve.step_at(len(curve) - 1)}
+            values: dict[str, int | float | str] = {"step": curve.step_at(len(curve) - 1)}
             end = float(steps.max())
-            said["end"] = int(end) if end == int(end) else end
-            yield Fault("stops", WARNING, said, (int(last),), room="run")
+            values["end"] = int(end) if end == int(end) else end
+            yield Fault("stops", WARNING, values, (int(last),), room="run")
             return
 
 
 def _goes_on(own: np.ndarray, steps: np.ndarray) -> bool:
-    """Whether what was logged between the steps of a curve all along was logged after them for
+    """True if other entries, logged between the steps of a curve all along, went on after them for
     longer than ever between two of them."""
     if len(own) < LEAST_POINTS or not len(steps):
         return False
@@ -210,89 +213,90 @@ def _goes_on(own: np.ndarray, steps: np.ndarray) -> bool:
 
 
 def on_gradient(log: Log) -> Iterator[Fault]:
-    """A gradient that is no number in all of the last entries, beside a loss that is one. One that
-    is none now and then is what a scaler of float16 leaves out."""
+    """Find a gradient that is no number in all of the last entries, beside a loss that is one. A
+    float16 scaler skips an occasional one."""
     for name, curve in log.curves.items():
         broken = ~np.isfinite(curve.values)
         last = len(broken) if broken.all() else int(np.argmin(broken[::-1]))
         if GRADIENT.search(name) and last >= TRAILING:
             at = len(broken) - last
-            said: dict[str, int | float | str] = {
+            values: dict[str, int | float | str] = {
                 "name": name,
                 "kind": display_number(float(curve.values[at])),
                 "count": last,
                 "step": curve.step_at(at),
             }
             steps = _steps(curve, np.arange(at, len(broken)))
-            yield Fault("gradient_not_finite", SEVERE, said, steps, room="run")
+            yield Fault("gradient_not_finite", SEVERE, values, steps, room="run")
             return
 
 
 def on_level(curve: Curve, marks: Marks, known: Known) -> Iterator[Fault]:
-    """Where the curve ended between the least of its loss and its value at collapse."""
-    if len(curve) < LEAST_POINTS:  # the first steps of any training say nothing of its end
+    """Find where the curve ended between the minimum of its loss and its value at collapse."""
+    if len(curve) < LEAST_POINTS:  # the first steps do not show the end
         return
     level, error = level_of(curve)
     unit = float(curve.unit.max(initial=0.0))
-    said: dict[str, int | float | str] = {
+    values: dict[str, int | float | str] = {
         "level": display_number(level, 4),
         "collapse": display_number(marks.collapse, 4),
         "floor": display_number(marks.floor, 4),
     }
-    found = [*_against(level, MIN_STANDARD_ERRORS * error + unit, marks, said)]
+    found = [*_against(level, MIN_STANDARD_ERRORS * error + unit, marks, values)]
     for fault in found:
         assumed = "" if fault.name in BELOW - {"below_floor"} else marks.assumed
         yield dataclasses.replace(fault, assumed=assumed)
     if any(fault.name in BELOW for fault in found):
-        return  # it is not the loss that it is taken for, and says nothing of its candidates
+        return  # it is another loss, with other candidates
     side = side_of(known)
     if side is not None and is_softmax(side.loss) and 0 < level <= (marks.collapse or 0):
         counts = {
             "count": display_number(math.exp(level), 3),
             "candidates": display_number(math.exp(marks.collapse or 0), 3),
         }
-        told = {**counts, **said}
-        yield Fault("effective_candidates", NOTE, told, room="run", assumed=marks.assumed)
+        numbers = {**counts, **values}
+        yield Fault("effective_candidates", NOTE, numbers, room="run", assumed=marks.assumed)
 
 
-def _against(level: float, off: float, marks: Marks, said: dict) -> Iterator[Fault]:
+def _against(level: float, off: float, marks: Marks, values: dict) -> Iterator[Fault]:
     collapse, floor = marks.collapse, marks.floor
-    if below := below_minimum(level, off, marks, said):
+    if below := below_minimum(level, off, marks, values):
         yield below
         return
     if collapse is None:
         return
     if off > VAGUE * abs(collapse - (floor or 0)) and level < collapse + off:
-        return  # nobody can tell where between the two it is
+        return  # its place between the two is uncertain
     near = max(off, NEAR * abs(collapse))
     if level >= collapse - near and marks.order is not None and abs(marks.order[1]) >= ORDERED:
         name, figure = marks.order
-        told = {**said, "name": name, "figure": display_number(figure, 3)}
+        numbers = {**values, "name": name, "figure": display_number(figure, 3)}
         in_order = figure > 0
         severity = NOTE if in_order else WARNING
-        yield Fault("ordered" if in_order else "turned", severity, told, room="run")
+        yield Fault("ordered" if in_order else "turned", severity, numbers, room="run")
     elif abs(level - collapse) <= near:
-        yield _at_collapse(marks, said)
+        yield _at_collapse(marks, values)
     elif level > collapse:
-        yield Fault("above_collapse", NOTE, said, room="run")
+        yield Fault("above_collapse", NOTE, values, room="run")
     elif floor is not None and floor < collapse:
         share = (collapse - level) / (collapse - floor)
-        shared = {**said, "share": percent(min(share, 1.0))}
+        shared = {**values, "share": percent(min(share, 1.0))}
         yield Fault("at_floor" if share >= DONE else "between", NOTE, shared, room="run")
 
 
-def _at_collapse(marks: Marks, said: dict) -> Fault:
-    """Many batches have a loss of this size; those whose negatives lie apart have not collapsed."""
+def _at_collapse(marks: Marks, values: dict) -> Fault:
+    """Judge a loss at its value at collapse: with negatives apart from each other it has not
+    collapsed."""
     if marks.negatives is None:
-        return Fault("at_collapse", SEVERE, said, room="run")
-    told = {**said, "negative": display_number(marks.negatives, 2)}
+        return Fault("at_collapse", SEVERE, values, room="run")
+    numbers = {**values, "negative": display_number(marks.negatives, 2)}
     if marks.negatives > 1 - COLLAPSED:
-        return Fault("at_collapse", SEVERE, told, room="run", more="alike")
-    return Fault("not_collapsed", NOTE, told, room="run")
+        return Fault("at_collapse", SEVERE, numbers, room="run", more="alike")
+    return Fault("not_collapsed", NOTE, numbers, room="run")
 
 
 def on_plateau(curve: Curve) -> Iterator[Fault]:
-    """From which step on it has moved by less than a tenth of what it had moved before."""
+    """Find the step from which the loss moved by less than a tenth of its earlier move."""
     count = len(curve)
     if count < MIN_PLATEAU_STEPS:
         return
@@ -302,8 +306,8 @@ def on_plateau(curve: Curve) -> Iterator[Fault]:
     starts = np.cumsum([0, *map(len, parts)])
     level = float(means[-OF_LEVEL:].mean())
     error = noise.of_mean(count // BLOCKS)
-    apart = np.abs(means - level) > MIN_STANDARD_ERRORS * error * math.sqrt(1 + 1 / OF_LEVEL)
-    begins = int(np.flatnonzero(apart).max(initial=-1)) + 1
+    moving = np.abs(means - level) > MIN_STANDARD_ERRORS * error * math.sqrt(1 + 1 / OF_LEVEL)
+    begins = int(np.flatnonzero(moving).max(initial=-1)) + 1
     moved = float(means[0]) - level
     rest = values[starts[begins] :]
     if begins == 0 or len(rest) < LEAST_PLATEAU * count or moved < LEAST_MOVE * error:
@@ -312,12 +316,12 @@ def on_plateau(curve: Curve) -> Iterator[Fault]:
     if drift > MAX_REST * moved:
         return
     step, share = curve.step_at(int(starts[begins])), percent(len(rest) / count)
-    values_said = {"step": step, "share": share, "level": display_number(level, 4)}
-    yield Fault("plateau", NOTE, values_said, (int(curve.steps[starts[begins]]),), room="run")
+    numbers = {"step": step, "share": share, "level": display_number(level, 4)}
+    yield Fault("plateau", NOTE, numbers, (int(curve.steps[starts[begins]]),), room="run")
 
 
 def on_jumps(curve: Curve) -> Iterator[Fault]:
-    """Steps at which the loss rose at once, and stayed there for a while."""
+    """Find steps at which the loss rose at once, and stayed there for a while."""
     values, noise = curve.values, noise_of(curve.values)
     width = min(max(WIDE, len(values) // 50), WIDEST, len(values) // 3)
     if width < NARROW or noise.deviation <= 0:
@@ -334,13 +338,13 @@ def on_jumps(curve: Curve) -> Iterator[Fault]:
     if not places:
         return
     first = places[0]
-    said: dict[str, int | float | str] = {
+    numbers: dict[str, int | float | str] = {
         "count": len(places),
         "step": curve.step_at(first),
         "before": display_number(float(np.median(values[first - width : first])), 4),
         "after": display_number(float(np.median(values[first : first + width])), 4),
     }
-    yield Fault("jump", WARNING, said, _steps(curve, np.array(places)), room="run")
+    yield Fault("jump", WARNING, numbers, _steps(curve, np.array(places)), room="run")
 
 
 def _of_step(width: int, left_out: int) -> np.ndarray:
@@ -354,18 +358,18 @@ def _of_step(width: int, left_out: int) -> np.ndarray:
 
 
 def _without_spikes(values: np.ndarray, deviation: float) -> np.ndarray:
-    """What lies far from the middle of the five values about it gives its place to that middle."""
+    """Replace values far from the median of the five about them by that median."""
     padded = np.pad(values, 2, mode="edge")
     middle = np.median(np.lib.stride_tricks.sliding_window_view(padded, 5), axis=1)
     return np.where(np.abs(values - middle) > MIN_STANDARD_ERRORS * deviation, middle, values)
 
 
 def on_digits(curve: Curve) -> Iterator[Fault]:
-    """Values that are all numbers of a half format, where hardly one would be by chance."""
+    """Find values that are all numbers of a half format, where hardly one would be by chance."""
     finite = curve.finite
     values, places = np.unique(np.abs(finite.values), return_index=True)
-    kept = values > 2.0**-14  # below, the steps of float16 are even
-    values, units = values[kept], finite.unit[places][kept]
+    normal = values > 2.0**-14  # below, the steps of float16 are even
+    values, units = values[normal], finite.unit[places][normal]
     if len(values) < MIN_DIGIT_VALUES:
         return
     for name, bits in BITS.items():
@@ -375,13 +379,13 @@ def on_digits(curve: Curve) -> Iterator[Fault]:
         chance = np.clip(2 * slack / steps, 1e-12, 1.0)
         if (off <= 1.01 * slack).all() and np.log(chance).sum() < math.log(MAX_BY_CHANCE):
             step = float(steps[len(steps) // 2])
-            said: dict[str, int | float | str] = {
+            numbers: dict[str, int | float | str] = {
                 "format": name,
                 "unit": display_number(step, 2),
                 "count": len(values),
                 "values": len(finite),
             }
-            yield Fault("digits_lost", WARNING, said, room="run")
+            yield Fault("digits_lost", WARNING, numbers, room="run")
             return
 
 

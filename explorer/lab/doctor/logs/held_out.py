@@ -1,5 +1,5 @@
-"""What evaluations on held-out pairs say of a run: a loss or a figure that turns, a loss that stays
-far above that of the training, and one that is as low as it where hardly any is."""
+"""Findings from evaluations on held-out pairs: a loss or a figure that turns, a loss that stays far
+above that of the training, and one as low as it where hardly any is."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ REPEATED_EPOCHS = 1.5
 
 
 def on_held_out(trained: Curve, held: Curve) -> Iterator[Fault]:
-    """A held-out loss that rises visibly from its least on, while that of the training does not."""
+    """Find a held-out loss that rises visibly from its minimum on, while that of the training does
+    not."""
     found = _turned(held, 1.0)
     if found is None:
         return
@@ -45,26 +46,26 @@ def on_held_out(trained: Curve, held: Curve) -> Iterator[Fault]:
     off = TRAINED_STANDARD_ERRORS * noise_of(after).of_slope(max(len(after), 1))
     if len(after) >= MIN_TRAINED_POINTS and slope_of(after) > off:
         return  # it is the training that went wrong
-    said: dict[str, int | float | str] = {
+    values: dict[str, int | float | str] = {
         "name": held.name,
         "step": held.step_at(best),
         "best": display_number(least, 4),
         "last": display_number(least + rise, 4),
     }
     paste = ("load_best_model_at_end=True", 'metric_for_best_model="eval_loss"')
-    yield Fault("overfits", WARNING, said, (int(held.steps[best]),), paste, room="run")
+    yield Fault("overfits", WARNING, values, (int(held.steps[best]),), paste, room="run")
 
 
 @dataclass(frozen=True)
 class Left:
-    """How far the last values of a curve lie above the minimum, and the standard error of it."""
+    """Distance of the last values of a curve from the minimum, and its standard error."""
 
     level: float
     error: float
 
 
 def on_gap(trained: Curve, held: Curve, marks: Marks) -> Iterator[Fault]:
-    """A held-out loss that stays far above that of the training, whether or not it rises."""
+    """Find a held-out loss that stays far above that of the training, whether or not it rises."""
     left = _left(trained, held, marks)
     if left is None:
         return
@@ -74,12 +75,12 @@ def on_gap(trained: Curve, held: Curve, marks: Marks) -> Iterator[Fault]:
         own.level + TRAINED_STANDARD_ERRORS * own.error
     ):
         return
-    said = _both(trained, held, marks, own, other)
-    yield Fault("gap", WARNING, said, (int(held.steps[-1]),), room="run")
+    values = _both(trained, held, marks, own, other)
+    yield Fault("gap", WARNING, values, (int(held.steps[-1]),), room="run")
 
 
 def on_leak(trained: Curve, held: Curve, marks: Marks, epochs: float | None) -> Iterator[Fault]:
-    """A held-out loss as low as that of a training that has seen its rows several times, where
+    """Find a held-out loss as low as that of a training that has seen its rows several times, where
     hardly anything is left to learn: unseen rows are hardly ever learnt so well."""
     left = _left(trained, held, marks)
     if left is None or (epochs is not None and epochs < REPEATED_EPOCHS):
@@ -92,13 +93,13 @@ def on_leak(trained: Curve, held: Curve, marks: Marks, epochs: float | None) -> 
         off = LEAK_STANDARD_ERRORS * math.hypot(one.error, LEAK_TIMES * another.error)
         if one.level + off > LEAK_TIMES * another.level:
             return
-    said = _both(trained, held, marks, own, other)
-    yield Fault("leak", WARNING, said, (int(held.steps[-1]),), room="run")
+    values = _both(trained, held, marks, own, other)
+    yield Fault("leak", WARNING, values, (int(held.steps[-1]),), room="run")
 
 
 def _left(trained: Curve, held: Curve, marks: Marks) -> tuple[float, Left, Left] | None:
-    """What was left to learn at first, and what is left at last on the rows of the training and on
-    held-out ones; None where the minimum is not known or either curve is too short."""
+    """Loss left to learn at first, and at last on the rows of the training and on held-out ones;
+    None where the minimum is not known or either curve is too short."""
     floor = _minimum(trained, held, marks)
     if floor is None or len(trained) < MIN_TRAINED_POINTS or not len(held):
         return None
@@ -106,9 +107,15 @@ def _left(trained: Curve, held: Curve, marks: Marks) -> tuple[float, Left, Left]
     noise = noise_of(trained.values[-2 * last :])  # that of a loss fades as it falls
     own = Left(float(trained.values[-last:].mean()) - floor, noise.of_mean(last))
     start = float(trained.values[:3].mean()) - floor
-    few = max(len(held) // 3, 1)
-    scatter = noise_of_evaluations(held.values[-max(2 * few, 3) :]) if len(held) > 3 else Noise(0.0)
-    other = Left(float(held.values[-few:].mean()) - floor, scatter.of_mean(few))
+    last_evaluations = max(len(held) // 3, 1)
+    scatter = (
+        noise_of_evaluations(held.values[-max(2 * last_evaluations, 3) :])
+        if len(held) > 3
+        else Noise(0.0)
+    )
+    other = Left(
+        float(held.values[-last_evaluations:].mean()) - floor, scatter.of_mean(last_evaluations)
+    )
     below = (
         own.level + TRAINED_STANDARD_ERRORS * own.error < 0
     )  # it is not the loss that it is taken for
@@ -118,7 +125,7 @@ def _left(trained: Curve, held: Curve, marks: Marks) -> tuple[float, Left, Left]
 
 
 def _minimum(trained: Curve, held: Curve, marks: Marks) -> float | None:
-    """The minimum of the loss; 0 of one that is never below it, where none is known."""
+    """Minimum of the loss; 0 for one that is never below it, where none is known."""
     if marks.floor is not None:
         return marks.floor
     return 0.0 if min(trained.values.min(initial=0.0), held.values.min(initial=0.0)) >= 0 else None
@@ -135,24 +142,24 @@ def _both(trained: Curve, held: Curve, marks: Marks, own: Left, other: Left) -> 
 
 
 def on_figure(curve: Curve) -> Iterator[Fault]:
-    """A held-out figure that falls from its best on."""
+    """Find a held-out figure that falls from its best on."""
     found = _turned(curve, -1.0)
     if found is None:
         return
     best, fall = found
-    said: dict[str, int | float | str] = {
+    values: dict[str, int | float | str] = {
         "name": curve.name,
         "step": curve.step_at(best),
         "best": display_number(float(curve.values[best]), 4),
         "last": display_number(float(curve.values[best]) - fall, 4),
     }
     paste = ("load_best_model_at_end=True", f'metric_for_best_model="{curve.name}"')
-    yield Fault("figure_falls", WARNING, said, (int(curve.steps[best]),), paste, room="run")
+    yield Fault("figure_falls", WARNING, values, (int(curve.steps[best]),), paste, room="run")
 
 
 def _turned(curve: Curve, sign: float) -> tuple[int, float] | None:
-    """The place of the best value, and by how much the last ones are worse; None where that is no
-    more than its noise. The best is that of medians of three, so that no single one is."""
+    """Place of the best value, and the loss of the last ones against it; None where that is no more
+    than noise. The best is that of medians of three, so that no single one is."""
     values = sign * curve.values
     if len(values) < MIN_HELD_OUT_POINTS:
         return None
@@ -165,5 +172,5 @@ def _turned(curve: Curve, sign: float) -> tuple[int, float] | None:
     rise = float(last.mean() - smooth[best - 1])
     # What lies before the best may still be on its steep way, and is no noise.
     noise = noise_of_evaluations(values[best:])
-    most = HELD_OUT_STANDARD_ERRORS * math.hypot(noise.of_mean(len(last)), noise.of_mean(3))
-    return (best, rise) if rise > most else None
+    allowed = HELD_OUT_STANDARD_ERRORS * math.hypot(noise.of_mean(len(last)), noise.of_mean(3))
+    return (best, rise) if rise > allowed else None

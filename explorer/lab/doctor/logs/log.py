@@ -19,25 +19,25 @@ MAX_POINTS = 2_000_000
 MAX_CURVES = 10_000  # as a table has columns; each holds memory of its own, however short
 # Values, and their steps.
 Given = tuple[tuple[float, ...], tuple[float, ...] | None]
-# Names of a training loss and of a held-out one, without what stands before the last sign.
+# Names of a training loss and of a held-out one, without their prefixes.
 TRAINED = (
     *("loss", "train_loss", "training_loss", "train"),
     *("avg_loss", "mean_loss", "total_loss", "tr_loss", "running_loss"),
 )
 HELD_OUT = ("eval_loss", "val_loss", "valid_loss", "validation_loss", "test_loss", "dev_loss")
-# A held-out figure that is to rise.
+# A held-out figure that should rise.
 FIGURE = re.compile(
     r"spearman|pearson|accuracy|ndcg|mrr|recall|precision|f1|auc|(?:^|[^a-z])map(?:[^a-z]|$)", re.I
 )
-# Where such a figure parts pairs: no higher is any better.
+# The threshold of such a figure: a higher one is no better.
 THRESHOLD = re.compile("threshold", re.I)
-# One of them that says how far similarities follow the labels.
+# A correlation of similarities with labels.
 CORRELATION = re.compile(r"spearman|pearson", re.I)
 GRADIENT = re.compile(r"grad(ient)?_norm$", re.I)
-HELD = re.compile(r"eval|val|test|dev|held|验证|测试|评估", re.I)
+EVALUATED = re.compile(r"eval|val|test|dev|held|验证|测试|评估", re.I)
 OURS = "prism_"
 OF_RUN = " - "  # between a run and its curve, as wandb writes it
-BEFORE_CURVE = " [-·] "  # what may stand there
+BEFORE_CURVE = " [-·] "  # the characters there
 # Names of the step, the better first: "step" may be a logger's own count of its calls, as trackio's
 # and wandb's are.
 GLOBAL_STEPS = ("global_step", "train/global_step", "trainer/global_step")
@@ -47,7 +47,7 @@ STEP_NAMES = (
     *("步数", "训练步数", "迭代次数"),
 )
 EPOCH = re.compile(r"(?:^|/)(?:epoch|轮次|轮数)$", re.I)
-# Names of what came without one: pasted, or by standard input.
+# Names of input without one: pasted, or by standard input.
 PASTED, PIPED = "pasted.txt", "stdin.txt"
 ROWS = "#"  # in place of a column of steps: the number of the row
 NO_NUMBERS = ("NaN", "Infinity", "-Infinity")  # in place of a number in JSON, as many write it
@@ -72,7 +72,7 @@ class Curve:
 
     @property
     def ends(self) -> bool:
-        """Whether its last value is a number: what became none is not where it ended."""
+        """True if its last value is a number: a curve that became NaN did not end there."""
         return bool(len(self) and np.isfinite(self.values[-1]))
 
     def step_at(self, place: int) -> int | float:
@@ -82,7 +82,7 @@ class Curve:
 
     @property
     def finite(self) -> Curve:
-        """Without what is no number."""
+        """Return the curve without values that are no numbers."""
         there = np.isfinite(self.values)
         return replace(
             self, steps=self.steps[there], values=self.values[there], unit=self.unit[there]
@@ -91,13 +91,15 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """What was read of a run. `source` says from what, one of the names in `told`; `called` is the
-    class of its loss as it stands there; `precision` is "fp16", "bf16" or "". Of a table `steps`
-    are the columns that its steps may stand in, and `step` the one that was read, `ROWS` for none;
-    `blank` are the steps of its rows in which no curve has a value; `epochs`, how often it went
-    through its rows; `drawn_collapse`, the value at collapse of batches drawn from its rows, with
-    its standard error. `left_lines` and `left_columns`
-    are what was there and is in no curve."""
+    """The log of a run.
+
+    `source` names the format; `called` is the class of its loss as logged; `precision` is "fp16",
+    "bf16" or "". For a table, `steps` are the columns that may hold its steps, and `step` the one
+    that was read, `ROWS` for none; `blank` are the steps of its rows in which no curve has a value.
+    `epochs` is the number of passes over its rows; `drawn_collapse` the value at collapse of
+    batches drawn from its rows, with its standard error. `left_lines` and `left_columns` belong to
+    no curve.
+    """
 
     source: str
     curves: Mapping[str, Curve]
@@ -113,7 +115,7 @@ class Log:
     left_columns: tuple[str, ...] = ()
 
     def curve(self, name: str) -> Curve:
-        """Raises Problem where there is none of this name, naming those that are."""
+        """Return a curve by name. Raises Problem where there is none, naming those that exist."""
         if name not in self.curves:
             raise Problem("run_no_curve", name=name[:60], known=", ".join(self.curves)[:400])
         return self.curves[name]
@@ -121,22 +123,22 @@ class Log:
     @property
     def trained(self) -> str:
         """The curve of the training loss; "" where none goes by such a name."""
-        return self._first(TRAINED, lambda name: not HELD.search(name.rpartition("/")[0]))
+        return self._first(TRAINED, lambda name: not EVALUATED.search(name.rpartition("/")[0]))
 
     @property
     def held_out(self) -> str:
         """The curve of the held-out loss, "" for none."""
         named = self._first(HELD_OUT, lambda _: True)
-        return named or self._first(("loss",), lambda name: bool(HELD.search(name)))
+        return named or self._first(("loss",), lambda name: bool(EVALUATED.search(name)))
 
     @property
     def figures(self) -> list[str]:
-        """The curves of held-out figures that are to rise."""
-        held = [name for name in self.curves if FIGURE.search(name) and HELD.search(name)]
-        return [name for name in held if not THRESHOLD.search(name)]
+        """Names of the curves of held-out figures that should rise."""
+        names = [name for name in self.curves if FIGURE.search(name) and EVALUATED.search(name)]
+        return [name for name in names if not THRESHOLD.search(name)]
 
-    def _first(self, wanted: tuple[str, ...], fits) -> str:
-        for plain in wanted:
+    def _first(self, names: tuple[str, ...], fits) -> str:
+        for plain in names:
             for name in self.curves:
                 if _plain(name) == plain and fits(name):
                     return name
@@ -144,13 +146,13 @@ class Log:
 
 
 def is_loss(name: str) -> bool:
-    """Whether a curve of this name is a training loss, or a held-out one."""
+    """True if a curve of this name is a training loss, or a held-out one."""
     return _plain(name) in (*TRAINED, *HELD_OUT)
 
 
 def run_of(name: str) -> str:
-    """Of which run a curve is: "bold-sun-1" of "bold-sun-1 - train/loss" or "bold-sun-1 · loss"; ""
-    where none is named."""
+    """Name of the run of a curve: "bold-sun-1" for "bold-sun-1 - train/loss" or "bold-sun-1 ·
+    loss"; "" where none is named."""
     return OF_RUN.join(re.split(BEFORE_CURVE, name)[:-1])
 
 
@@ -159,12 +161,13 @@ def _plain(name: str) -> str:
     Lightning has it: "bold-sun-1 - train/loss" → "loss", "train_loss_step" → "train_loss"."""
     last = re.split(f"/|{BEFORE_CURVE}", name)[-1].strip().lower()
     if last.endswith("损失"):
-        return "eval_loss" if HELD.search(last) else "loss"
+        return "eval_loss" if EVALUATED.search(last) else "loss"
     return re.sub(r"loss_(step|epoch)$", "loss", last.replace(" ", "_").replace("-", "_"))
 
 
 def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:
-    """Curves from (name, step, value) in any order; of two values at one step the later counts.
+    """Make curves from (name, step, value) in any order; of two values at one step the later
+    counts.
 
     A value is a number, or text of one as it was written.
 
@@ -185,20 +188,21 @@ def curves_of(points: Iterable[tuple[str, object, object]]) -> dict[str, Curve]:
         found.setdefault(str(name), array("d")).extend((at, read, _half_unit(value, read)))
         if len(found) > MAX_CURVES:
             raise Problem("run_too_many_curves", most=MAX_CURVES)
-    return {name: _curve(name, np.array(given).reshape(-1, 3)) for name, given in found.items()}
+    return {name: _curve(name, np.array(rows).reshape(-1, 3)) for name, rows in found.items()}
 
 
-def _curve(name: str, given: np.ndarray) -> Curve:
-    """The curve of rows of step, value and half a unit, in the order in which they were written."""
-    ordered = given[given[:, 0].argsort(kind="stable")]
+def _curve(name: str, rows: np.ndarray) -> Curve:
+    """Make the curve of rows of step, value and half a unit, in the order in which they were
+    written."""
+    ordered = rows[rows[:, 0].argsort(kind="stable")]
     steps = ordered[:, 0]
     last = np.append(steps[1:] != steps[:-1], True)
     return Curve(name, *(np.ascontiguousarray(column) for column in ordered[last].T))
 
 
 def log_of(trained: Given, held: Given | None = None) -> Log:
-    """The log of numbers that a program gives: values, and their steps or None for 1, 2, 3 …; those
-    of the held-out loss are then spread over them."""
+    """Make the log of a program's numbers: values, and their steps or None for 1, 2, 3 …; those of
+    the held-out loss are then spread over them."""
     values, steps = trained
     steps = steps or tuple(range(1, len(values) + 1))
     points = (("loss", *one) for one in zip(steps, values, strict=True))
@@ -207,8 +211,8 @@ def log_of(trained: Given, held: Given | None = None) -> Log:
     others, at = held
     last = max(steps)
     at = at or tuple(last * (place + 1) / len(others) for place in range(len(others)))
-    of_held = (("eval_loss", *one) for one in zip(at, others, strict=True))
-    return Log("numbers", curves_of(itertools.chain(points, of_held)))
+    held_points = (("eval_loss", *one) for one in zip(at, others, strict=True))
+    return Log("numbers", curves_of(itertools.chain(points, held_points)))
 
 
 def last_epoch(values: Iterable[object]) -> float | None:
@@ -241,10 +245,10 @@ def number_in(value: object) -> float | None:
 
 
 def _half_unit(value: object, read: float) -> float:
-    """Half a unit of the last decimal that was written: of 0.6931 it is 0.00005; 0 of what is read
-    as no finite number.
+    """Half a unit of the last written decimal: 0.00005 for 0.6931; 0 for anything but a finite
+    number.
 
-    Of a number its shortest form counts, which has no digit too many.
+    For a number its shortest form counts, which has no digit too many.
     """
     if not math.isfinite(read):
         return 0.0

@@ -21,13 +21,15 @@ from explorer.runtime.problem import Problem
 
 @dataclass(frozen=True)
 class Marks:
-    """The value at collapse and the least of a loss, as the run itself logged them (`logged`), by
-    its counts, or of batches `drawn` from its rows; None for what is not known. Beside these ends,
-    which are compared, what the last batches say: the mean cosine of their negatives, and `order`,
-    the last value of a correlation of held-out pairs with their labels, by the name of its curve.
-    `assumed` is what labels that nobody told are taken to be, where the ends depend on them (see
-    `assumed_labels`). `errors` are the standard errors of the ends that were logged or drawn.
-    `minimum` is what the loss is never below, whatever is not known."""
+    """Reference values of a run: value at collapse and minimum of its loss.
+
+    As the run itself logged them (`logged`), by its counts, or of batches `drawn` from its rows;
+    None for unknown ones. Beside these ends, which are compared, the figures of the last batches:
+    the mean cosine of their negatives, and `order`, the last value of a correlation of held-out
+    pairs with their labels, by the name of its curve. `assumed` names the unknown labels on which
+    the ends depend (see `assumed_labels`). `errors` are the standard errors of the ends that were
+    logged or drawn. `minimum` is the lower bound of the loss, whatever is unknown.
+    """
 
     collapse: float | None = None
     floor: float | None = None
@@ -54,10 +56,10 @@ def side_of(known: Known) -> Side | None:
 
 
 def marks_of(log: Log, known: Known) -> Marks:
-    """Collapse and floor: as `PrismCallback` logged them, else by the counts of the batch, else the
-    collapse of batches drawn from the rows of our own run.
+    """Return value at collapse and minimum: as `PrismCallback` logged them, else by the counts of
+    the batch, else the value at collapse of batches drawn from the rows of our own run.
 
-    Of a loss on labels both depend on how many pairs have which, which nobody knows of a run.
+    For a loss on labels both depend on the numbers of pairs with each label, which are unknown.
     """
     logged = {kind: _logged(log, f"{OURS}{kind}") for kind in (COLLAPSE, FLOOR)}
     beside = {"negatives": _logged(log, f"{OURS}negative_cosine"), "order": _order(log)}
@@ -134,7 +136,7 @@ def _layouts(side: Side, known: Known) -> list[Layout]:
 
 
 def _minimum_by_counts(side: Side, known: Known) -> Minimum:
-    """What the loss is never below on any of these batches."""
+    """Return the lower bound of the loss on any of these batches."""
     found = [minimum_of(side, known, layout) for layout in _layouts(side, known)]
     certain = [one.certain for one in found if one.certain is not None]
     causes = [one.cause for one in found if one.cause]

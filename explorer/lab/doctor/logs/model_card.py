@@ -25,13 +25,13 @@ _HEADS = {"Training Loss": "loss", "Validation Loss": "eval_loss"}
 
 
 def read(name: str, content: bytes) -> Log:
-    """Raises Problem where the table of its logs cannot be read."""
+    """Read the log. Raises Problem where the table of its logs cannot be read."""
     text = content.decode("utf-8", "replace").replace("\r\n", "\n")
-    said = _LOSS.search(text)
-    called = ((said["linked"] or said["plain"]).rpartition(".")[2]) if said else ""
-    settings = _settings(name, said["settings"]) if said else {}
-    told = dict(_SETTING.findall(text))
-    batch = told.get("per_device_train_batch_size", "")
+    loss = _LOSS.search(text)
+    called = ((loss["linked"] or loss["plain"]).rpartition(".")[2]) if loss else ""
+    settings = _settings(name, loss["settings"]) if loss else {}
+    arguments = dict(_SETTING.findall(text))
+    batch = arguments.get("per_device_train_batch_size", "")
     scale, temperature = _number(settings, "scale"), _number(settings, "temperature")
     known = Known(
         loss=called,
@@ -42,8 +42,8 @@ def read(name: str, content: bytes) -> Log:
         margin=_number(settings, "margin", "triplet_margin"),
         score=_score(text, settings),
     )
-    precision = next((one for one in ("fp16", "bf16") if told.get(one) == "True"), "")
-    epochs = number_in(told.get("num_train_epochs", ""))
+    precision = next((one for one in ("fp16", "bf16") if arguments.get(one) == "True"), "")
+    epochs = number_in(arguments.get("num_train_epochs", ""))
     return Log("card", _curves(text), known, called, precision, epochs=epochs)
 
 
@@ -51,10 +51,10 @@ def _settings(name: str, text: str | None) -> Mapping[str, object]:
     if not text:
         return {}
     try:
-        held = json.loads(text)
+        settings = json.loads(text)
     except ValueError as damage:
         raise Problem("run_damaged", name=name, reason=f"Loss: {damage}") from None
-    return held if isinstance(held, dict) else {}
+    return settings if isinstance(settings, dict) else {}
 
 
 def _score(text: str, settings: Mapping[str, object]) -> str:

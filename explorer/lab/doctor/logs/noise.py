@@ -1,9 +1,9 @@
-"""How far the values of a curve scatter about their way, and how far that hangs together.
+"""Noise of the values of a curve about their trend, and its correlation.
 
-A training loss scatters in a way that hangs together from step to step: a warm optimizer, data in
-an order, values that a logger averages. A mean of such values errs further than one of independent
-draws, and successive values differ by less than they scatter. Both are read within short blocks, so
-that neither the way the curve takes over the run nor a jump or a spike is taken for noise.
+The noise of a training loss is correlated from step to step: a warm optimizer, data in an order,
+values that a logger averages. A mean of such values errs further than one of independent draws, and
+successive values differ by less than they scatter. Both are read within short blocks, so that
+neither the curve's trend over the run nor a jump or a spike is taken for noise.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ LEFT_OUT = 0.15
 MAX_CORRELATED = 0.9
 # What neighbours of a curve too short to show it may correlate by.
 ASSUMED = 0.4
-# And those of evaluations, of which there are fewer still: taken for less, they turn by chance.
-ASSUMED_HELD = 0.7
-# Steps by which nothing of the noise hangs together any more.
+# The same of evaluations, which are fewer still: with less assumed, they turn by chance.
+ASSUMED_OF_EVALUATIONS = 0.7
+# Steps after which the noise is uncorrelated.
 FAR = 200
 
 
@@ -35,13 +35,14 @@ class Noise:
     correlation: float = 0.0
 
     def of_mean(self, count: int) -> float:
-        """The standard deviation of the mean of so many successive values."""
-        apart = np.arange(1, min(count, FAR))
-        together = float(((1 - apart / count) * self.correlation**apart).sum())
+        """Standard deviation of the mean of `count` successive values."""
+        lags = np.arange(1, min(count, FAR))
+        together = float(((1 - lags / count) * self.correlation**lags).sum())
         return self.deviation * math.sqrt((1 + 2 * together) / count)
 
     def of_slope(self, count: int) -> float:
-        """That of the slope, a step, of a least-squares line through so many successive values."""
+        """Standard deviation of the slope, a step, of a least-squares line through `count`
+        successive values."""
         return math.sqrt(12) * self.of_mean(count) / count
 
     def of_sum(self, weights: np.ndarray) -> float:
@@ -51,11 +52,12 @@ class Noise:
 
 
 def noise_of(values: np.ndarray) -> Noise:
-    """The noise of a curve [n], about a line through each of its blocks of 10 to 40 values.
+    """Estimate the noise of a curve [n], about a line through each of its blocks of 10 to 40
+    values.
 
-    What a line takes away of correlated noise is known, and given back: the correlation is the one
-    of which neighbours would be left as alike as they are. Its own error, one standard deviation,
-    is added: noise that is taken for less correlated than it is makes claims that are wrong.
+    The correlated noise that a line takes away is known, and added again: the correlation is the
+    one that would leave neighbours as alike as they are. Its own error, one standard deviation, is
+    added: too small a correlation makes wrong claims.
     """
     count = len(values)
     if count < 2 * SHORTEST_BLOCK:
@@ -76,26 +78,29 @@ def noise_of(values: np.ndarray) -> Noise:
 
 
 def noise_of_few(values: np.ndarray) -> Noise:
-    """The noise of values too few to show how far it hangs together, most of which may lie on a
-    steep way: from how far successive ones lie apart, or from how far each leaves the middle of its
-    neighbours. Half of these count, so that a jump or a spike says nothing."""
+    """Estimate the noise of values too few to show their correlation, most of which may lie on a
+    steep trend.
+
+    From the differences of successive values, or of each from the middle of its neighbours. The
+    median counts, so that a jump or a spike has no effect.
+    """
     if len(values) < 3:
         return Noise(0.0)
     # Of noise of power 1, ρ being ASSUMED, these have a power of 2(1 − ρ) and 2(1 − ρ)(3 − ρ).
     powers = (2 * (1 - ASSUMED), 2 * (1 - ASSUMED) * (3 - ASSUMED))
-    apart = [
+    deviations = [
         1.4826 * float(np.median(np.abs(np.diff(values, n=order)))) / math.sqrt(power)
         for order, power in enumerate(powers, 1)
         if len(values) > order + 1
     ]
-    return Noise(min(apart), ASSUMED)
+    return Noise(min(deviations), ASSUMED)
 
 
 def noise_of_evaluations(values: np.ndarray) -> Noise:
-    """The noise of a few values [n] on a way that may be straight or bent, if neighbours correlate
-    by `ASSUMED_HELD`: by what a line through them leaves, or by how far each leaves the middle of
-    its neighbours, whichever is less. What either takes away of such noise is given back."""
-    count, correlation = len(values), ASSUMED_HELD
+    """Estimate the noise of a few values [n] on a straight or bent trend, if neighbours correlate
+    by `ASSUMED_OF_EVALUATIONS`: from the distances to a line, or of each from the middle of its
+    neighbours, whichever is less. The part of such noise that either takes away is added again."""
+    count, correlation = len(values), ASSUMED_OF_EVALUATIONS
     if count < 3:
         return Noise(0.0)
     beside = _beside_a_line(count)
@@ -107,7 +112,7 @@ def noise_of_evaluations(values: np.ndarray) -> Noise:
 
 
 def slope_of(values: np.ndarray) -> float:
-    """By how much a least-squares line through the values [n] rises from one to the next."""
+    """Rise of a least-squares line through the values [n] from one to the next."""
     places = np.arange(len(values)) - (len(values) - 1) / 2
     return float((places * values).sum() / np.square(places).sum())
 
@@ -121,8 +126,11 @@ def _beside_a_line(count: int) -> np.ndarray:
 
 @functools.cache
 def _left_by_a_line(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For correlations from 0 to the most, in n values beside their line: Σ of the products of
-    neighbours as a share of the power, and the power, where a value alone has 1."""
+    """Expected figures of n values beside their line, for correlations from 0 to the largest.
+
+    Σ of the products of neighbours as a share of the power, and the power, where a value alone has
+    1.
+    """
     correlations = np.linspace(0, MAX_CORRELATED, 46)
     beside = _beside_a_line(count)
     left = [beside @ _correlated(count, float(one)) @ beside for one in correlations]
@@ -131,6 +139,6 @@ def _left_by_a_line(count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _correlated(count: int, correlation: float) -> np.ndarray:
-    """Between every two of n successive values."""
+    """Correlation between every two of n successive values."""
     place = np.arange(count)
     return correlation ** np.abs(place[:, None] - place)

@@ -64,7 +64,7 @@ def read_run(place: str, step: str = "") -> Log:
 
 
 def must_fit(name: str, size: int) -> None:
-    """Raises Problem for a file of more bytes than are read of a log."""
+    """Check the size of a log. Raises Problem for a file of more bytes than are read."""
     if size > FILE_BYTES:
         raise Problem("run_too_large", name=name, most=FILE_BYTES // MIB)
 
@@ -78,8 +78,11 @@ def read_content(name: str, content: bytes, step: str = "") -> Log:
 
 
 def log_reader(name: str, content: bytes) -> Callable[[str], Log] | None:
-    """What reads the log in the content of a file, or in what was pasted, given the column of steps
-    ("" finds it); None where it holds none."""
+    """Return the reader of the log in the content of a file or of pasted text; None where it holds
+    none.
+
+    The reader takes the column of steps ("" finds it).
+    """
     for fits, read in _KINDS:
         if fits(content):
             return lambda step: read(name, content)
@@ -93,11 +96,11 @@ def log_reader(name: str, content: bytes) -> Callable[[str], Log] | None:
 
 
 def is_run(place: str) -> bool:
-    """Whether a file or folder is the log of a run, and no table of pairs."""
+    """True if a file or folder is the log of a run, and no table of pairs."""
     path = local_path(place)
     if not path.is_file():
         return path.is_dir() and not saved_set_files(path)
-    if path.suffix == OFFLINE_RUN:  # which `read_run` refuses with the command that exports it
+    if path.suffix == OFFLINE_RUN:  # `read_run` refuses it and names the export command
         return True
     if path.stat().st_size > FILE_BYTES:
         return False
@@ -121,7 +124,7 @@ _KINDS: tuple[tuple[Callable[[bytes], bool], Callable[[str, bytes], Log]], ...] 
 
 
 def _folder(folder: Path) -> Log:
-    """What a folder has of a run: its curves from the fullest log, its loss from the card."""
+    """Read a folder of a run: its curves from the fullest log, its loss from the card."""
     if (folder / "config.json").is_file() and (folder / "log.jsonl").is_file():
         return run_folder.read(folder)
     found: list[Log] = []
@@ -135,22 +138,22 @@ def _folder(folder: Path) -> Log:
     if not found and (database := _database_in(folder)):
         found.append(read_run(str(database)))
     cards = [path for path in (folder / "README.md", *folder.glob("*/README.md")) if path.is_file()]
-    told = next((one for one in map(_card_in, cards) if one is not None), None)
-    if not found and told is None:
+    card = next((one for one in map(_card_in, cards) if one is not None), None)
+    if not found and card is None:
         _refuse_wandb(folder)
         raise Problem("run_folder", name=shortened(str(folder)))
     if not found:
-        assert told is not None
-        return told
+        assert card is not None
+        return card
     best = max(found, key=lambda log: sum(map(len, log.curves.values())))
-    if told is None:
+    if card is None:
         return best
-    known = _filled(best.known, told.known)
+    known = _filled(best.known, card.known)
     return replace(
         best,
         known=known,
-        called=best.called or told.called,
-        precision=best.precision or told.precision,
+        called=best.called or card.called,
+        precision=best.precision or card.precision,
     )
 
 
@@ -169,7 +172,7 @@ def _head_of(path: Path) -> bytes:
 
 
 def _refuse_wandb(path: Path) -> None:
-    """Raise Problem for an offline run of wandb, or a folder of some, naming how to export it."""
+    """Raise Problem for an offline run of wandb, or a folder of some, naming the export command."""
     files = [path] if path.suffix == OFFLINE_RUN else []
     if path.is_dir():
         files = [one for at in WANDB for one in sorted(path.glob(at))]
@@ -181,8 +184,8 @@ def _refuse_wandb(path: Path) -> None:
 
 def _step_of(path: Path) -> int:
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-        return int(held["global_step"])
+        saved = json.loads(path.read_text(encoding="utf-8"))
+        return int(saved["global_step"])
     except (ValueError, KeyError, TypeError, OSError):
         return -1
 
@@ -193,7 +196,8 @@ def _card_in(path: Path) -> Log | None:
 
 
 def _filled(known: Known, other: Known) -> Known:
-    """With what only the other one knows; a scale is not added to a temperature, nor that to it."""
+    """Add the other's values to the known ones; a scale is not added to a temperature, nor that to
+    it."""
     if known.temperature is not None or known.scale is not None:
         other = replace(other, temperature=None, scale=None)
     blank = (None, "")

@@ -1,4 +1,4 @@
-"""What the values of two runs can say about each other, told from what is known of both."""
+"""Comparison of two runs by the known values of both."""
 
 from __future__ import annotations
 
@@ -18,38 +18,39 @@ MAX_TIMES = 2.0
 
 
 def compare_runs(one: ExaminedRun, other: ExaminedRun) -> tuple[Fault, ...]:
-    """What the values of two runs can say about each other, and what they cannot."""
+    """Return the findings about the values of two runs beside each other, or the reason not to
+    compare them."""
     first, second = (side_of(run.known) for run in (one, other))
     if first is None or second is None:
         return (Fault("untold", NOTE, {}, room="run"),)
     if broke := [run for run in (one, other) if run.level is None]:
         return tuple(fault for fault in broke[0].faults if fault.name == "not_finite")
-    said: dict[str, int | float | str] = {
+    values: dict[str, int | float | str] = {
         "one": display_number(one.level, 4),
         "other": display_number(other.level, 4),
     }
     if first.loss != second.loss or first.spec.definition is not second.spec.definition:
-        return (Fault("other_loss", WARNING, said, room="run"),)
+        return (Fault("other_loss", WARNING, values, room="run"),)
     ends = dict(second.parameters)
     moved = [name for name, value in first.parameters if ends[name] != value]
-    apart = _batches_differ(one, other)
+    batches_differ = _batches_differ(one, other)
     beyond = [fault for run in (one, other) for fault in run.faults if fault.name in BELOW]
-    if beyond and (moved or apart):
+    if beyond and (moved or batches_differ):
         return (beyond[-1],)  # how far it went to ends that are not its own means nothing
     if moved:
         names = ", ".join(moved)
-        return (_of_ways("other_scale", {**said, "names": names}, one, other),)
-    if apart is None:
-        return (Fault("untold_batch", NOTE, said, room="run"),)
-    if apart:
-        return (_of_ways("other_batch", said, one, other),)
-    if other_training := _trainings_differ(one, other, said):
+        return (_of_ways("other_scale", {**values, "names": names}, one, other),)
+    if batches_differ is None:
+        return (Fault("untold_batch", NOTE, values, room="run"),)
+    if batches_differ:
+        return (_of_ways("other_batch", values, one, other),)
+    if other_training := _trainings_differ(one, other, values):
         return (other_training,)
-    return (Fault("comparable", NOTE, said, room="run"),)
+    return (Fault("comparable", NOTE, values, room="run"),)
 
 
-def _trainings_differ(one: ExaminedRun, other: ExaminedRun, said: dict) -> Fault | None:
-    """That one run had far more rows, or went over them far more often, than the other."""
+def _trainings_differ(one: ExaminedRun, other: ExaminedRun, levels: dict) -> Fault | None:
+    """Find that one run had far more rows, or went over them far more often, than the other."""
     amounts = [_amounts_of(run) for run in (one, other)]
     if not any(_far_apart(*both) for both in zip(*amounts, strict=True)):
         return None
@@ -58,7 +59,7 @@ def _trainings_differ(one: ExaminedRun, other: ExaminedRun, said: dict) -> Fault
         for which, found in zip(("one", "other"), amounts, strict=True)
         for name, amount in zip(("rows", "epochs", "steps"), found, strict=True)
     }
-    return Fault("other_training", WARNING, {**said, **values}, room="run")
+    return Fault("other_training", WARNING, {**levels, **values}, room="run")
 
 
 def _amounts_of(run: ExaminedRun) -> tuple[float | None, float | None, float | None]:
@@ -71,39 +72,40 @@ def _amounts_of(run: ExaminedRun) -> tuple[float | None, float | None, float | N
 
 
 def _far_apart(one: float | None, other: float | None) -> bool:
-    """Whether one of two amounts is MAX_TIMES the other, or more."""
+    """True if one of two amounts is MAX_TIMES the other, or more."""
     if not one or not other:
         return False
     return max(one, other) >= MAX_TIMES * min(one, other)
 
 
-def _of_ways(name: str, said: dict, one: ExaminedRun, other: ExaminedRun) -> Fault:
-    """With how far each went between its own ends, where these are known of both."""
+def _of_ways(name: str, values: dict, one: ExaminedRun, other: ExaminedRun) -> Fault:
+    """Return the finding with each run's share of the way between its own ends, where these are
+    known."""
     ways = {"one_share": _share(one), "other_share": _share(other)}
     if None in ways.values():
-        return Fault(name, WARNING, said, room="run")
-    said = {**said, **{each: percent(share or 0.0) for each, share in ways.items()}}
-    return Fault(name, WARNING, said, room="run", more="ways")
+        return Fault(name, WARNING, values, room="run")
+    values = {**values, **{each: percent(share or 0.0) for each, share in ways.items()}}
+    return Fault(name, WARNING, values, room="run", more="ways")
 
 
 def _batches_differ(one: ExaminedRun, other: ExaminedRun) -> bool | None:
-    """Whether the values of one loss lie between other ends in both runs, for their batches are of
-    other sizes or kinds; None where that is not known."""
-    apart = [_ends_differ(one.marks, other.marks, kind) for kind in (COLLAPSE, FLOOR)]
-    if True in apart:
+    """True if the ends of one loss differ in both runs, for their batches are of other sizes or
+    kinds; None where that is not known."""
+    ends_differ = [_ends_differ(one.marks, other.marks, kind) for kind in (COLLAPSE, FLOOR)]
+    if True in ends_differ:
         return True
     counts = [[getattr(run.known, name) for name in COUNTS] for run in (one, other)]
-    if apart[0] is False:  # of such a loss the batch, if another, has the same value at collapse
+    if ends_differ[0] is False:  # another batch would have the same value at collapse
         return False
-    told = [(a, b) for a, b in zip(*counts, strict=True) if a is not None and b is not None]
-    if any(a != b for a, b in told):
+    pairs_known = [(a, b) for a, b in zip(*counts, strict=True) if a is not None and b is not None]
+    if any(a != b for a, b in pairs_known):
         return True
     return False if one.known.batch is not None and other.known.batch is not None else None
 
 
 def _ends_differ(one: Marks, other: Marks, kind: str) -> bool | None:
-    """Whether the landmarks of two runs differ by more than those of their batches scatter; None
-    where one is not known."""
+    """True if the reference values of two runs differ by more than those of their batches scatter;
+    None where one is not known."""
     found = [(getattr(marks, kind), marks.errors.get(kind)) for marks in (one, other)]
     (a, error), (b, other_error) = found
     if a is None or b is None:
@@ -115,7 +117,7 @@ def _ends_differ(one: Marks, other: Marks, kind: str) -> bool | None:
 
 
 def _share(run: ExaminedRun) -> float | None:
-    """How far it went from collapse to floor."""
+    """Share of the way from collapse to minimum."""
     collapse, floor = run.marks.collapse, run.marks.floor
     if collapse is None or floor is None or run.level is None or floor >= collapse:
         return None

@@ -21,13 +21,13 @@ from explorer.lab.training.teaching import vectors_of
 from explorer.runtime.problem import Problem
 from losses import LOSSES
 
-# Of a step's record and of an evaluation's: what is a curve.
+# Curves of a step's record and of an evaluation's.
 OF_STEPS = ("loss", "gradient_norm", "learning_rate")
 APART = ("kind", "step", "seconds", "probe")
 
 
 def read(folder: Path) -> Log:
-    """Raises Problem where the folder is damaged or has no step yet."""
+    """Read the log. Raises Problem where the folder is damaged or has no step yet."""
     run = RunFolder(folder)
     config = run.read("config.json")
     plan = config.get("plan")
@@ -43,11 +43,13 @@ def read(folder: Path) -> Log:
 
 
 def _of_rows(run: RunFolder, config: dict, log: Log) -> dict[str, Any]:
-    """What the rows of the run say of it: its epochs, and the value at collapse of its batches.
-    Nothing where they are not there, or the plan is none of this version."""
+    """Return the epochs and the value at collapse of batches from the rows of the run.
+
+    Nothing where they are not there, or the plan is none of this version.
+    """
     try:
         plan, material = TrainingPlan.from_run(config["plan"]), material_of(run)
-        if plan.loss not in LOSSES:  # it came from a file, which is not run to look at a log
+        if plan.loss not in LOSSES:  # a loss from a file, which is not run to read a log
             return {}
         rules = rules_of(run, plan)
         labelled, taught = bool(config.get("labelled", True)), vectors_of(run, plan)
@@ -63,10 +65,10 @@ def _of_rows(run: RunFolder, config: dict, log: Log) -> dict[str, Any]:
 
 
 def _negatives(run: RunFolder, config: dict) -> int | None:
-    """How many negatives of its own each query was given; None of pairs that came as no
+    """Number of each query's own negatives in the training; None for pairs that came as no
     triplets."""
-    given = material_of(run).given_triplets if config.get("triplets") else []
-    return len(given[0][1]) if given else None
+    triplets = material_of(run).given_triplets if config.get("triplets") else []
+    return len(triplets[0][1]) if triplets else None
 
 
 def _known(plan: dict, negatives: Callable[[], int | None]) -> Known:
@@ -75,8 +77,8 @@ def _known(plan: dict, negatives: Callable[[], int | None]) -> Known:
         return Known()
     chosen = plan.get("parameters")
     chosen = dict(chosen) if isinstance(chosen, dict | list | tuple) else {}
-    given = negatives() if "negatives" in LOSSES[name].reads.values() else None
-    known = known_as_trained(name, chosen, batch if isinstance(batch, int) else None, given)
+    own_negatives = negatives() if "negatives" in LOSSES[name].reads.values() else None
+    known = known_as_trained(name, chosen, batch if isinstance(batch, int) else None, own_negatives)
     score = {"cross": "logit", "bi": "cosine"}.get(str(plan.get("kind", "")), "")
     return replace(known, convention=str(plan.get("convention", "")), score=score)
 

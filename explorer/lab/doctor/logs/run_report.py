@@ -24,11 +24,11 @@ from losses import LOSSES
 # What ends a link to Doctor's first door with everything filled in.
 DOOR = "doctor"
 USUAL_COUNT = 4  # of a batch whose count changes nothing
-SAME = 1e-3  # within which a value at collapse that a run logged is that of a scene
+SAME = 1e-3  # relative difference of a run's logged value at collapse from a scenario's
 
 
 def lines(found: ExaminedRun, language: str = "en") -> Iterator[str]:
-    """What was read and is known, then each finding with what to do about it."""
+    """Yield the read and known values, then each finding with its advice."""
     yield from about(found, language)
     for fault in found.faults:
         yield ""
@@ -57,14 +57,14 @@ def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
         source = "logged" if marks.logged else "drawn" if marks.drawn else "counted"
         key = f"doctor.run.marks_{source}"
         ends = (display_number(one, 4) for one in (marks.collapse, marks.floor))
-        told = say(language, key, **dict(zip(("collapse", "floor"), ends, strict=True)))
+        sentence = say(language, key, **dict(zip(("collapse", "floor"), ends, strict=True)))
         wrapped = f"doctor.run.if.{marks.assumed}"
-        yield say(language, wrapped, said=told) if marks.assumed else told
+        yield say(language, wrapped, said=sentence) if marks.assumed else sentence
     else:
         yield _without_marks(found, language)
     short = too_short_for(found)
-    told_of_end = OF_END & {fault.name for fault in found.faults}
-    if found.level is not None and not told_of_end and "end" not in short:
+    end_findings = OF_END & {fault.name for fault in found.faults}
+    if found.level is not None and not end_findings and "end" not in short:
         yield _ended(found, language)
     if short:
         words = (say(language, f"doctor.run.of.{name}") for name in short)
@@ -75,7 +75,7 @@ def about(found: ExaminedRun, language: str = "en") -> Iterator[str]:
 
 
 def _left(log: Log, language: str) -> Iterator[str]:
-    """What was there and is in no curve."""
+    """Report lines and columns that are in no curve."""
     if log.left_lines:
         lines = {"count": len(log.left_lines), "line": log.left_lines[0]}
         yield say(language, "doctor.run.left_lines", **lines)
@@ -84,7 +84,7 @@ def _left(log: Log, language: str) -> Iterator[str]:
 
 
 def _without_marks(found: ExaminedRun, language: str) -> str:
-    """Why its ends are not known."""
+    """Explain why its ends are not known."""
     if side_of(found.known):
         return say(language, "doctor.run.no_marks")
     if called := found.known.loss or found.log.called:
@@ -93,13 +93,13 @@ def _without_marks(found: ExaminedRun, language: str) -> str:
 
 
 def _ended(found: ExaminedRun, language: str) -> str:
-    """Where it ended, of a curve of which nothing is found there."""
-    told = say(language, "doctor.run.ended", level=display_number(found.level, 4))
+    """Describe the end of a curve without a finding there."""
+    sentence = say(language, "doctor.run.ended", level=display_number(found.level, 4))
     collapse, floor = found.marks.collapse, found.marks.floor
     zero = any(fault.name == "zero" for fault in found.faults)
     if zero or collapse is None or floor is None or floor >= collapse:
-        return told
-    return say(language, "doctor.run.vague", said=told)
+        return sentence
+    return say(language, "doctor.run.vague", said=sentence)
 
 
 def _known(found: ExaminedRun, language: str) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _known(found: ExaminedRun, language: str) -> Iterator[str]:
 def beside_lines(
     other: ExaminedRun, name: str, faults: Iterable[Fault], language: str = "en"
 ) -> Iterator[str]:
-    """What a person reads of the other run, of this name, and of what both together show."""
+    """Yield the report of the other run, of this name, and of the comparison."""
     key = "doctor.beside_title" if other.level is None else "doctor.run.two"
     yield f"\n{say(language, key, name=name, level=display_number(other.level, 4))}"
     for fault in faults:
@@ -135,7 +135,7 @@ def beside_lines(
 
 @dataclass(frozen=True)
 class RunFinding(Whole):
-    """What is the matter with a run."""
+    """A finding about a run."""
 
     name: str
     severity: Severity
@@ -171,7 +171,7 @@ class ReadRun(Whole):
 
 @dataclass(frozen=True)
 class RunBeside(ReadRun):
-    """Another run, and what the values of both can say about each other."""
+    """Another run, and the findings of the comparison."""
 
     compared: list[RunFinding]
 
@@ -226,8 +226,10 @@ def run_findings(faults: Iterable[Fault], language: str) -> list[RunFinding]:
 
 
 def scene_of(found: ExaminedRun) -> str | None:
-    """The link of a scene whose loss is the run's value at collapse, and whose floor is its least;
-    None where the counts are not known, or Explore shows no batch so large."""
+    """Link to a scenario whose loss is the run's value at collapse, and whose minimum is its own.
+
+    None where the counts are not known, or Explore shows no batch so large.
+    """
     side, collapse = side_of(found.known), found.marks.collapse
     axis = None if side is None else next(axes_of(side, found.known), None)
     if side is None or axis is None or collapse is None:
@@ -248,8 +250,8 @@ def scene_of(found: ExaminedRun) -> str | None:
         layout,
         score=side.score,
     )
-    scene = fit.scene()
-    return None if scene is None else scene.to_link()
+    scenario = fit.scene()
+    return None if scenario is None else scenario.to_link()
 
 
 def link_of(found: ExaminedRun) -> str | None:

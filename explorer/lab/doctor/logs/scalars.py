@@ -39,7 +39,7 @@ NAMES = ("tag", "metric", "name", "metric_name", "metricname", "key", "variable"
 VALUES = ("value", "metric_value", "scalar", "val")
 RUNS = ("run", "run_name", "run name", "experiment", "run_id")
 POINT = ("step", "loss")  # names of the first columns of a table without names
-# Objects of a row that hold its curves, whose names say all.
+# Objects of a row that hold its curves by their full names.
 HOLDERS = ("metrics", "logs", "log", "scalars", "values", "data")
 TAGGED = "-tag-"  # before the curve's name, in the name of a file that TensorBoard gives
 # Of these wandb's table of runs has some three, whichever columns are shown.
@@ -48,7 +48,7 @@ _REPEATED = re.compile(r" \(\d+\)$")  # after a name that another column has
 _SHARE = re.compile(r"(\d+)/\d+")
 MAX_KINDS = 100  # of rows, by which curves have a number in them
 # What is no curve: clocks, trackio's number of a row, and wandb's ends of a smoothed one.
-APART = re.compile(
+NO_CURVE = re.compile(
     r"^(id|wall[_ ]time|_?timestamp|_runtime|relative time.*|epoch|.*/epoch|.*__(min|max)|"
     r"(?!.*loss).*[_ /]step)$",
     re.I,
@@ -98,7 +98,7 @@ def read(name: str, grid: Grid, step: str = "") -> Log:
             for place, head in enumerate(grid.columns)
             if place != at
             and head.strip().lower() not in STEP_NAMES
-            and not _is_apart(head.strip(), place)
+            and not _is_no_curve(head.strip(), place)
             and _is_numeric(grid, place)
         }
         points = _wide(rows, curves, counted)
@@ -127,10 +127,13 @@ def _epochs(grid: Grid, rows: _Rows) -> float | None:
 
 
 def _left_columns(grid: Grid, curves: Mapping[int, tuple[str, int | None]]) -> Iterator[str]:
-    """Of a wide table the columns that are neither a curve nor steps, clocks or names of runs."""
+    """Yield the columns of a wide table that are neither a curve nor steps, clocks or names of
+    runs."""
     for place, head in enumerate(grid.columns if curves else ()):
         plain = head.strip().lower()
-        known = place in curves or plain in (*STEP_NAMES, *RUNS) or _is_apart(head.strip(), place)
+        known = (
+            place in curves or plain in (*STEP_NAMES, *RUNS) or _is_no_curve(head.strip(), place)
+        )
         if not known and not _rises(grid, place):
             yield head
 
@@ -146,7 +149,7 @@ def grid_of(name: str, content: bytes) -> Grid:
     if grid.header and not all(_reads(_REPEATED.sub("", head)) for head in grid.columns):
         return grid
     grid = read_grid(content, name, False)
-    if grid.header:  # as that of a kind of file whose columns always have names
+    if grid.header:  # a kind of file whose columns always have names
         return grid
     rows = [[str(cell) for _, cell in written(cells)] for cells in _first(grid)]
     return replace(grid, columns=(*POINT, *grid.columns[2:])) if are_steps(rows) else grid
@@ -189,7 +192,7 @@ def _steps_in(grid: Grid, heads: Mapping[str, int]) -> tuple[str, ...]:
 
 
 def _rises(grid: Grid, place: int) -> bool:
-    """Whether every cell is a number above that before it; read no further than the first that is
+    """True if every cell is a number above that before it; reads no further than the first that is
     not."""
     cells = grid.column(place)
     if is_loss(grid.columns[place]) or len(cells) <= 2:
@@ -206,15 +209,15 @@ def _is_of_runs(heads: Iterable[str]) -> bool:
 
 
 def _own_steps(grid: Grid, shared: Sequence[str] = ()) -> dict[str, int]:
-    """The columns of each run's own steps, by the run: in an export of wandb over another axis,
+    """Columns of each run's own steps, by the run: in an export of wandb over another axis,
     "bold-sun-1 - _step" beside "bold-sun-1 - train/loss". Beside a column of steps that all runs
     share only those of a better name count."""
     found: dict[str, int] = {}
     ranks = [STEP_NAMES.index(one.strip().lower()) for one in shared]
-    for wanted in STEP_NAMES[: min(ranks, default=None)]:
+    for step_name in STEP_NAMES[: min(ranks, default=None)]:
         for place, head in enumerate(grid.columns):
             run = _run_in(head)
-            if run and head.strip().lower() == f"{run.lower()}{OF_RUN}{wanted}":
+            if run and head.strip().lower() == f"{run.lower()}{OF_RUN}{step_name}":
                 found.setdefault(run, place)
     return found
 
@@ -224,15 +227,19 @@ def _run_in(head: str) -> str:
     return head.strip().rpartition(OF_RUN)[0]
 
 
-def _is_apart(head: str, place: int) -> bool:
-    """Also a column without a name, called by its number: the rows as pandas counts them."""
-    return head == str(place + 1) or bool(APART.match(head))
+def _is_no_curve(head: str, place: int) -> bool:
+    """True for a column that is no curve; also one without a name, called by its number: the rows
+    as pandas counts them."""
+    return head == str(place + 1) or bool(NO_CURVE.match(head))
 
 
 def grid_if_scalars(name: str, content: bytes) -> Grid | None:
-    """The table, where it has steps and numbers beside them, and no two columns of text; or numbers
-    alone, of which `read` counts the rows, or says that steps are missing; or is to have losses, of
-    which it has no row yet. Else None."""
+    """Return the table, if it has scalars; else None.
+
+    It has steps and numbers beside them, and no two columns of text; or numbers alone, of which
+    `read` counts the rows, or says that steps are missing; or names of losses, of which it has no
+    row yet.
+    """
     try:
         grid = grid_of(name, content)
     except Problem:
@@ -246,11 +253,11 @@ def _has_scalars(grid: Grid) -> bool:
         return any(map(is_loss, heads))
     if len(heads) == 1 and (is_loss(heads[0]) or not grid.header):
         return _is_numeric(grid, 0)
-    if _is_of_runs(heads):  # `read` says what it is
+    if _is_of_runs(heads):  # `read` raises the problem
         return True
     if grid.header and len(heads) > 1 and all(_is_numeric(grid, at) for at in range(len(heads))):
         return True
-    beside = [at for at, head in enumerate(heads) if head in RUNS or _is_apart(head, at)]
+    beside = [at for at, head in enumerate(heads) if head in RUNS or _is_no_curve(head, at)]
     others = set(range(len(heads))) - set(beside)
     texts = sum(grid.is_text(place, or_reference=True) for place in others)
     if set(heads) & {*NAMES} and set(heads) & {*VALUES}:
@@ -277,16 +284,16 @@ def _reads(cell: object) -> bool:
 
 
 def _is_nothing(cell: object) -> bool:
-    """Whether nothing was written; NaN is the value of a loss."""
+    """True if nothing was written; NaN is the value of a loss."""
     if not isinstance(cell, str):
         return cell is None
-    # Most cells are numbers, which are seen at their first letter.
+    # Most cells are numbers: the first letter shows it.
     return not cell[:1].isdecimal() and cell.strip().lower() in NOTHING
 
 
 class _Rows:
-    """The rows of a table, gone through as often as anybody asks; each of the run that is named in
-    this column, where it names several. `without_values` are those in which `_wide` found none."""
+    """The rows of a table, iterable any number of times; each of the run named in this column,
+    where it names several. `without_values` are those in which `_wide` found none."""
 
     def __init__(self, grid: Grid, run: int | None) -> None:
         self.grid, self.run = grid, run
@@ -319,19 +326,19 @@ class _Rows:
 def _wide(
     rows: _Rows, curves: dict[int, tuple[str, int | None]], counted: bool = False
 ) -> Iterator[tuple[str, object, object]]:
-    """Of each column that is a curve its name, and which column has its steps; `counted`: where
-    none has, the number of the row is the step."""
-    apart = _never_together(rows, curves)
+    """Yield name, step and value of each curve's column; `counted`: without a column of steps, the
+    number of the row is the step."""
+    exclusive = _never_together(rows, curves)
     for row, cells in rows:
         if curves.keys().isdisjoint(cells):
             rows.without_values.append(cells)
-        there = {place for place in curves if _is_finite(cells.get(place))} if apart else set()
+        there = {place for place in curves if _is_finite(cells.get(place))} if exclusive else set()
         for place, (name, step) in curves.items():
             at = cells.get(step) if step is not None else row if counted else None
             value = cells.get(place)
             if at is None or value is None:
                 continue
-            if there and _is_nan(value) and apart.get(place, set()) & there:
+            if there and _is_nan(value) and exclusive.get(place, set()) & there:
                 continue  # it was not logged in this row: another curve was
             yield rows.called(name, cells), rows.number(at), rows.number(value)
 
@@ -339,8 +346,8 @@ def _wide(
 def _never_together(
     rows: _Rows, curves: Mapping[int, tuple[str, int | None]]
 ) -> dict[int, set[int]]:
-    """Of each curve those that have no number in any row in which it has one: what is logged at
-    other times, and has "NaN" in the table in between. None where hardly a "NaN" is written."""
+    """Curves that have no number in any row in which each curve has one: they are logged at other
+    times, with "NaN" in between. None where hardly a "NaN" is written."""
     first = [cells for _, cells in itertools.islice(rows, SAMPLE)]
     with_nan = (any(_is_nan(cells.get(place)) for cells in first) for place in curves)
     if sum(with_nan) < 2:

@@ -23,7 +23,7 @@ _TOPIC = re.compile(
     r"precision|hit)(?:@\d+)?(?![a-z])|f1|召回率)",
     re.I,
 )
-# Numbers that are no value of a loss: by what stands before them, and by what stands after.
+# Numbers that are no value of a loss, by the words before and after them.
 _SETTING = re.compile(
     r"(?:(?<![a-z])(?:batch(?:es)?|size|temperature|temp|tau|τ|scale|margin|lr|rate|steps?|epochs?|seed|version|"
     r"group|k|from|per)|批大小|批量|批次|温度(?:系数)?|学习率|间隔|步数?|轮|第|从|每)"
@@ -46,7 +46,7 @@ _PERCENT = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*%")
 
 
 class Statement(NamedTuple):
-    """What a sentence is about, "loss", "eval_loss" or "metric", and the values in it as text."""
+    """Topic of a sentence, "loss", "eval_loss" or "metric", and the values in it as text."""
 
     topic: str
     values: tuple[str, ...]
@@ -88,11 +88,11 @@ def statements_of(line: str) -> list[Statement]:
     topics = [*_TOPIC.finditer(plain)]
     starts = [0, *(topic.start() for topic in topics[1:])]
     ends = [*starts[1:], len(plain)]
-    said = (
-        _said_of(topic, [*_values_between(plain, start, end)])
+    statements = (
+        _statement(topic, [*_values_between(plain, start, end)])
         for topic, start, end in zip(topics, starts, ends, strict=False)
     )
-    return [one for one in said if one.values]
+    return [one for one in statements if one.values]
 
 
 def _values_between(text: str, start: int, end: int) -> Iterator[str]:
@@ -101,7 +101,7 @@ def _values_between(text: str, start: int, end: int) -> Iterator[str]:
             yield found[0]
 
 
-def _said_of(topic: re.Match[str], numbers: Sequence[str]) -> Statement:
+def _statement(topic: re.Match[str], numbers: Sequence[str]) -> Statement:
     numbers = [one for one in numbers if not one.isdecimal()] or numbers
     if re.match("loss|损失", topic["topic"], re.I):
         return Statement("eval_loss" if topic["held"] else "loss", tuple(numbers))
@@ -117,9 +117,9 @@ def losses_in(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
     if len(written) > MAX_LINES or marked or (len(written) > 1 and is_delimited(written)):
         return
     for number, line in enumerate(lines, 1):
-        for said in statements_of(line):
-            if said.topic != "metric":
-                yield from ((number, said.topic, value) for value in said.values)
+        for statement in statements_of(line):
+            if statement.topic != "metric":
+                yield from ((number, statement.topic, value) for value in statement.values)
 
 
 def _share(percent: str) -> str:

@@ -1,6 +1,8 @@
-"""``trainer_state.json``, as transformers' Trainer saves it. A value that is NaN stands there as
-such, as a word or, where another program has written it again, as null: a name is only there with a
-value."""
+"""Reader of ``trainer_state.json``, as transformers' Trainer saves it.
+
+A NaN stands there as such, as a word or, where another program has written it again, as null: a
+name is only there with a value.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,10 @@ APART = ("step", "epoch")
 
 
 def read(name: str, content: bytes) -> Log:
-    """Raises Problem where it is damaged or has nothing logged."""
+    """Read the log. Raises Problem where it is damaged or has nothing logged."""
     try:
-        held = json.loads(content.decode("utf-8-sig"))
-        history = held["log_history"]
+        state = json.loads(content.decode("utf-8-sig"))
+        history = state["log_history"]
         points = [*_points(history)]
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as damage:
         reason = str(damage)[:120] or type(damage).__name__
@@ -29,28 +31,28 @@ def read(name: str, content: bytes) -> Log:
     curves = curves_of(points)
     if not curves:
         raise Problem("run_nothing_logged", name=name)
-    batch = held.get("train_batch_size")
+    batch = state.get("train_batch_size")
     counted = isinstance(batch, int) and not isinstance(batch, bool) and batch > 0
-    known, called = _told(held, batch if counted else None)
+    known, called = _recorded_loss(state, batch if counted else None)
     epochs = last_epoch(record.get("epoch") for record in history)
     return Log("trainer_state", curves, known, called, epochs=epochs)
 
 
-def _told(held: dict, batch: int | None) -> tuple[Known, str]:
-    """What `PrismCallback` has put there of the loss, and the class of that loss."""
-    callbacks = held.get("stateful_callbacks")
-    told = callbacks.get(TOLD) if isinstance(callbacks, dict) else None
-    if not isinstance(told, dict):
+def _recorded_loss(state: dict, batch: int | None) -> tuple[Known, str]:
+    """Read the loss that `PrismCallback` saved there, and the class of that loss."""
+    callbacks = state.get("stateful_callbacks")
+    record = callbacks.get(TOLD) if isinstance(callbacks, dict) else None
+    if not isinstance(record, dict):
         return Known(batch=batch), ""
-    called, columns = str(told.get("called", "")), told.get("columns")
-    parameters = told.get("parameters")
+    called, columns = str(record.get("called", "")), record.get("columns")
+    parameters = record.get("parameters")
     parameters = parameters if isinstance(parameters, dict) else {}
     negatives = max(columns - 2, 0) if isinstance(columns, int) else None
     known = known_as_trained(
-        str(told.get("loss", "")), parameters, batch=batch, negatives=negatives
+        str(record.get("loss", "")), parameters, batch=batch, negatives=negatives
     )
     # The class is of the library's convention, where it is one of the library's.
-    library = known.loss and told.get("convention")
+    library = known.loss and record.get("convention")
     if not library:
         return known, called
     return replace(known, loss=called, convention=str(library)), called

@@ -48,8 +48,10 @@ def journal_of(path: Path) -> Path | None:
 
 
 def with_journal(path: Path) -> bytes:
-    """What a database holds with its write-ahead log, while it may be written to. Raises Problem
-    where it is damaged, or its folder does not let it be read so."""
+    """Read a database with its write-ahead log, while it may be written to.
+
+    Raises Problem where it is damaged, or its folder does not let it be read so.
+    """
     try:
         address = f"{path.absolute().as_uri()}?mode=ro"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as database:
@@ -59,15 +61,15 @@ def with_journal(path: Path) -> bytes:
 
 
 def read(name: str, content: bytes) -> Log:
-    """Curves of one run by their names; of several by run and name.
+    """Read curves of one run by their names; of several by run and name.
 
     Raises Problem where it is damaged or no project of trackio's.
     """
     try:
         rows = _rows(content)
         if rows is None:
-            apart = content[18:20] == IN_JOURNAL
-            raise Problem("run_journal" if apart else "run_no_trackio", name=name)
+            in_journal = content[18:20] == IN_JOURNAL
+            raise Problem("run_journal" if in_journal else "run_no_trackio", name=name)
         called = _called(dict.fromkeys((key, name) for key, name, _, _ in rows))
         curves = curves_of(
             (f"{called[key]} · {name}" if len(called) > 1 else name, step, value)
@@ -84,11 +86,10 @@ def read(name: str, content: bytes) -> Log:
 
 
 def _rows(content: bytes) -> list[tuple[object, object, object, str | bytes]] | None:
-    """What tells the run apart, its name, step and metrics of each row; None where no table has
-    these.
+    """Read the run's key, its name, step and metrics of each row; None where no table has these.
 
-    Raises ValueError where the rows hold more than the file does: what stands once in it, such as
-    the default of a column, can be that of every row.
+    Raises ValueError where the rows hold more than the file does: one stored text, such as the
+    default of a column, can be that of every row.
     """
     database = sqlite3.connect(":memory:")
     looks = itertools.count()
@@ -108,10 +109,10 @@ def _rows(content: bytes) -> list[tuple[object, object, object, str | bytes]] | 
             return None
         quoted = table.replace('"', '""')
         key = "run_id" if "run_id" in _columns(database, table) else "run_name"
-        rows, held = [], 0
+        rows, size = [], 0
         for row in database.execute(f'SELECT {key}, run_name, step, metrics FROM "{quoted}"'):
-            held += sum(len(one) for one in {*row} if isinstance(one, str | bytes))
-            if held > len(content):
+            size += sum(len(one) for one in {*row} if isinstance(one, str | bytes))
+            if size > len(content):
                 raise ValueError("its rows hold more than the file does")
             if len(rows) == MAX_POINTS:
                 raise Problem("run_too_long", most=MAX_POINTS)
@@ -122,7 +123,7 @@ def _rows(content: bytes) -> list[tuple[object, object, object, str | bytes]] | 
 
 
 def _called(runs: Iterable[tuple[object, object]]) -> dict[object, str]:
-    """What each run is called: by its name, and by a number where an earlier one has that too."""
+    """Name each run, with a number where an earlier one has the same name."""
     found: dict[object, str] = {}
     so_far: Counter[object] = Counter()
     for key, name in runs:
@@ -146,16 +147,16 @@ def _columns(database: sqlite3.Connection, table: str) -> set[str]:
 
 
 def _points(count: object, metrics: dict) -> Iterator[tuple[str, object, float]]:
-    """The scalars of one call of `trackio.log` at their step: the global step, where they have one,
-    else the count of the call."""
-    held = dict(_scalars(metrics))
-    named = (held[name] for name in GLOBAL_STEPS if name in held)
+    """Yield the scalars of one call of `trackio.log` at their step: the global step, where they
+    have one, else the count of the call."""
+    scalars = dict(_scalars(metrics))
+    named = (scalars[name] for name in GLOBAL_STEPS if name in scalars)
     step = next(named, count)
-    return ((name, step, value) for name, value in held.items() if name not in GLOBAL_STEPS)
+    return ((name, step, value) for name, value in scalars.items() if name not in GLOBAL_STEPS)
 
 
-def _scalars(held: dict) -> Iterator[tuple[str, float]]:
-    for name, value in held.items():
+def _scalars(metrics: dict) -> Iterator[tuple[str, float]]:
+    for name, value in metrics.items():
         if isinstance(value, int | float) and not isinstance(value, bool):
             yield name, value
         elif value in NO_NUMBERS:
