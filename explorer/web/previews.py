@@ -55,7 +55,7 @@ def shared_scene(link: str) -> Scenario | None:
 def tags(folder: str, link: str, base: str) -> dict[str, str]:
     """Title, sentence and address of the picture, as text of attributes."""
     scene = shared_scene(link)
-    title, about = say("en", f"page.{folder}"), say("en", "page.description")
+    title, about = say("en", f"page.{folder}"), say("en", f"page.about.{folder}")
     if scene is not None:
         spec = resolve(scene).spec
         title = spelled("en", "loss", title_word(spec))

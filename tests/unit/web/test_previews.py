@@ -46,6 +46,13 @@ def picture(client, address):
     return Image.open(io.BytesIO(answer.content)).convert("RGB")
 
 
+def test_each_page_has_a_title_and_a_sentence_of_its_own():
+    found = [previews.tags(folder, "", "") for _, folder, _ in site.PAGES]
+    assert (
+        len({one["title"] for one in found}) == len({one["about"] for one in found}) == len(found)
+    )
+
+
 def test_a_page_has_a_picture_of_what_it_opens_with(client):
     for path, folder in (("/", "explore"), ("/compare", "compare")):
         found = said(client.get(path).text)
