@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import traceback
+from typing import TYPE_CHECKING
 
 from explorer.lab.compare import commands as comparing
 from explorer.lab.doctor import UNUSABLE
@@ -23,6 +24,9 @@ from explorer.runtime.deployment_policy import (
     use_owner_policy,
 )
 from explorer.runtime.one_folder import keep_all_in
+
+if TYPE_CHECKING:
+    from explorer.core.scenario import Scenario
 
 EXAMINES = ("explain", "doctor")  # whose status 1 says that something severe was found
 STOP_S = 5.0  # for work under way to end
@@ -129,12 +133,34 @@ def _written(chosen: argparse.Namespace, asked: dict) -> str:
     if chosen.out.lower().endswith(".html"):
         from explorer.export.interactive import write_interactive
 
-        write_interactive(chosen.scenario, chosen.out, **asked)
+        write_interactive(_scene(chosen.scenario), chosen.out, **asked)
         return ""
     from explorer.export.figure.files import write_figure as write
 
     asked |= {"palette": chosen.palette or "", "size": chosen.size}
-    return write(chosen.scenario, chosen.out, picture_only=chosen.picture_only, **asked)
+    return write(_scene(chosen.scenario), chosen.out, picture_only=chosen.picture_only, **asked)
+
+
+def _scene(address: str) -> Scenario | str:
+    """The batch and the first loss that Compare opens with, of its bare address; any other address
+    is left as it is."""
+    from explorer.core.scenario import OPENING, Data, Rules, Scenario
+    from explorer.export.figure.files import page_at
+
+    if "#" in address or page_at(address) != "compare":
+        return address
+    from explorer.web.pages.compare import questions
+
+    opening = questions.QUESTIONS[questions.OPENING]
+    first = opening["sides"][0]
+    return Scenario(
+        data=Data(example=opening["example"]),
+        rules=Rules(**opening["rules"]),
+        loss=first["loss"],
+        convention=first["convention"],
+        parameters=tuple(first["parameters"].items()),
+        view=OPENING.view,
+    )
 
 
 def main() -> int:

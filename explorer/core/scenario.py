@@ -14,6 +14,7 @@ import json
 import zlib
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 from explorer.core.loss_lookup import name_as_registered
 from explorer.runtime import validation
@@ -192,7 +193,7 @@ class Scenario:
 
     @classmethod
     def from_link(cls, link: str) -> Scenario:
-        """Read a link.
+        """Read a link: the whole address that "Copy link" copies, or the piece that is the scene.
 
         A loss at the end, ``1.….siglip``, replaces the scenario's own, with its defaults, so that
         one text of the rows serves many losses.
@@ -200,7 +201,7 @@ class Scenario:
         Raises:
             Problem: for an unknown version, and another one for a damaged link.
         """
-        version, _, body = link.partition(".")
+        version, _, body = _scene_in(link).partition(".")
         body, _, loss = body.partition(".")
         if not (version.isdecimal() and body):  # it is none, or no whole one
             raise Problem("link_damaged")
@@ -221,6 +222,15 @@ class Scenario:
     def with_loss(self, loss: str) -> Scenario:
         """Return the same rows and rules with another loss and its defaults."""
         return dataclasses.replace(self, loss=loss, convention="", parameters=(), view=View())
+
+
+def _scene_in(address: str) -> str:
+    """Return the scene in an address: its query's `scene`, or what follows "#"."""
+    before, mark, after = address.strip().rpartition("#")
+    if mark and after:
+        return after
+    named = parse_qs(urlsplit(before or after).query).get("scene")
+    return named[0] if named else after
 
 
 def _differences(chosen: dict, default: dict) -> dict:

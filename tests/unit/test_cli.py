@@ -8,6 +8,9 @@ import pytest
 
 from explorer import cli
 from explorer.lab.doctor import commands, explain
+from explorer.locale import catalogue
+from explorer.web.pages.compare.questions import OPENING, QUESTIONS
+from losses import LOSSES
 
 
 def broken(*_, **__):
@@ -51,3 +54,17 @@ def test_control_c_ends_a_command_without_a_word(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["app.py", "explain", "5.545"])
     assert cli.main() == 128 + 2
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("address", ["/compare", "http://127.0.0.1:7860/compare"])
+def test_the_figure_of_compares_address_is_its_first_loss_on_its_batch(
+    address, tmp_path, monkeypatch, capsys
+):
+    asked = QUESTIONS[OPENING]
+    out = tmp_path / "figure.svg"
+    monkeypatch.setattr(sys, "argv", ["app.py", "figure", address, "--out", str(out)])
+    assert cli.main() == 0, capsys.readouterr().err
+    drawn = out.read_text(encoding="utf-8")
+    title = catalogue("en")[f"example.{asked['example']}.title"]
+    assert title in drawn
+    assert LOSSES[asked["sides"][0]["loss"]].title in drawn

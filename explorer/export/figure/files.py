@@ -11,7 +11,7 @@ from typing import Any, Unpack
 from urllib.parse import urlsplit
 
 from explorer.core.explore import explore
-from explorer.core.scenario import OPENING, Scenario
+from explorer.core.scenario import LINK_VERSION, OPENING, Scenario
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.chart import chart_figure
 from explorer.export.figure.chart_request import read_chart
@@ -71,26 +71,30 @@ def save(drawn: str | bytes, out: Path) -> None:
 
 
 def read_scenario(source: Scenario | str | Path) -> Scenario:
-    """The scenario that a link, an address with a link, or a .json file holds; that a page opens
-    with, of an address without a link (`/compare`)."""
+    """The scenario that a link, an address with a link, or a .json file holds; that Explore opens
+    with, of an address without a link (`http://127.0.0.1:7860/`)."""
     if isinstance(source, Scenario):
         return source
     text = str(source).strip()
     address, _, link = text.partition("#")
     if not link and address.lower().endswith(".json"):
         return _scenario_in(local_path(address))
-    if not link and "/" in address:
-        return _opening_of(address)
-    return Scenario.from_link(text.rpartition("#")[2])
+    page = page_at(address)
+    if page in OTHER_PAGES and not link.startswith(f"{LINK_VERSION}."):
+        raise Problem("figure_page", name=text[:QUOTED_LETTERS])
+    is_bare = page is not None and not link and "scene=" not in urlsplit(address).query
+    return OPENING if is_bare else Scenario.from_link(text)
 
 
-def _opening_of(address: str) -> Scenario:
-    """What the page at this address opens with."""
-    page = urlsplit(address).path.rpartition("/")[2]
-    if page not in OPENING_PAGES:
-        known = ", ".join(f"/{name}" for name in OPENING_PAGES)
-        raise Problem("figure_page", name=address[:QUOTED_LETTERS], known=known)
-    return OPENING
+def page_at(address: str) -> str | None:
+    """Return the last piece of the path of an address, None for what is no address of a page.
+
+    Explore may stand at any path of a server (`https://huggingface.co/spaces/somebody/losses`).
+    """
+    found = urlsplit(address)
+    if found.scheme not in ("http", "https") and not re.fullmatch(r"/\w*", found.path):
+        return None
+    return found.path.rstrip("/").rpartition("/")[2]
 
 
 def _scenario_in(path: Path) -> Scenario:
@@ -128,7 +132,7 @@ def chart_text(request: Json) -> Text:
 
 
 NAME_LETTERS, QUOTED_LETTERS = 80, 60
-# Pages that open with a batch that a figure can show, by their paths.
-OPENING_PAGES = ("", "compare", "finetune")
+# Pages whose links are not of a scene that a figure can show, by their paths.
+OTHER_PAGES = ("compare", "doctor", "large", "finetune", "learn")
 MADE_OF_SVG = {".png": rasterised, ".pdf": as_pdf}
 FIGURES = {"matrix": matrix_figure, "bars": bars_figure}

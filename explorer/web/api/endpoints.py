@@ -571,7 +571,7 @@ def figure(
         if not isinstance(switch, bool):
             raise Problem("parameter_switch", name=name, value=shortened(switch, write=repr))
     if read_text("scene", scene):
-        resolved, reading = resolve(Scenario.from_link(scene.strip().rpartition("#")[2])), ()
+        resolved, reading = resolve(Scenario.from_link(scene)), ()
     else:
         sent = (sentences1, sentences2, scores)
         rules = rules_of(threshold, label_range, extra_negatives, prototypes, twins)

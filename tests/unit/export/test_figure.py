@@ -14,12 +14,12 @@ import pytest
 from PIL import Image
 
 from explorer.core.explore import explore
-from explorer.core.scenario import Data, Rules, Scenario, View
+from explorer.core.scenario import OPENING, Data, Rules, Scenario, View
 from explorer.export.caption import caption, pair_numbers
 from explorer.export.figure.bars import bars_figure
 from explorer.export.figure.cells import Cells
 from explorer.export.figure.embedded_fonts import with_fonts
-from explorer.export.figure.files import read_scenario, write_figure
+from explorer.export.figure.files import OTHER_PAGES, read_scenario, write_figure
 from explorer.export.figure.formula import runs
 from explorer.export.figure.matrix import matrix_figure
 from explorer.export.figure.svg import clean, clipped, png, width_of
@@ -31,6 +31,7 @@ from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import plain
 from explorer.sources.random_batch import RandomBatch
 from explorer.sources.textbook import EXAMPLES
+from explorer.web.site import PAGES
 from losses import LOSSES
 from tests.scenes import data_for
 
@@ -440,10 +441,11 @@ def test_a_link_an_address_and_a_file_make_the_same_figure(tmp_path):
     link = scenario.to_link()
     stored = tmp_path / "scene.json"
     stored.write_text(json.dumps(scenario.to_json()), encoding="utf-8")
-    sources = [scenario, link, f"http://127.0.0.1:7860/#{link}", stored, str(stored)]
+    copied = f"http://127.0.0.1:7860/?motion=off&scene={link}"  # as "Copy link" copies it
+    sources = [scenario, link, f"http://127.0.0.1:7860/#{link}", copied, stored, str(stored)]
     written = [written_to(tmp_path / f"{at}.svg", one) for at, one in enumerate(sources)]
     assert set(written) == {with_fonts(matrix_figure(explore(scenario)))}
-    assert read_scenario(sources[2]) == scenario
+    assert read_scenario(sources[2]) == read_scenario(copied) == scenario
     bars = written_to(tmp_path / "b.svg", link, kind="bars", language="zh", dark=True)
     assert bars == with_fonts(bars_figure(explore(scenario), language="zh", dark=True))
 
@@ -451,6 +453,26 @@ def test_a_link_an_address_and_a_file_make_the_same_figure(tmp_path):
 def written_to(out, source, **options):
     assert write_figure(source, out, **options) == ""
     return out.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *(
+            "/",
+            "http://127.0.0.1:7860",
+            "http://127.0.0.1:7860/",
+            "https://a-b.hf.space/?__theme=dark",
+        ),
+        "https://huggingface.co/spaces/somebody/losses",
+    ],
+)
+def test_the_bare_address_of_explore_is_what_it_opens_with(address):
+    assert read_scenario(address) == OPENING
+
+
+def test_every_other_page_is_known():
+    assert {path for path, *_ in PAGES} <= {"", *OTHER_PAGES}
 
 
 def problem_of(*arguments, **options):
@@ -466,6 +488,11 @@ def test_what_cannot_be_written_is_said(tmp_path):
     assert problem_of(link, tmp_path / "no" / "f.svg") == "problem.figure_not_written"
     assert problem_of(link[: len(link) // 2], tmp_path / "f.svg") == "problem.link_damaged"
     assert problem_of(tmp_path / "no.json", tmp_path / "f.svg") == "problem.file_unreadable"
+    assert problem_of(tmp_path / "no", tmp_path / "f.svg") == "problem.link_damaged"
+    compared = f"http://127.0.0.1:7860/compare#1=cosent&2=info_nce&scene={link}"
+    assert problem_of(compared, tmp_path / "f.svg") == "problem.figure_page"
+    for page in OTHER_PAGES:
+        assert problem_of(f"/{page}", tmp_path / "f.svg") == "problem.figure_page"
     broken = tmp_path / "broken.json"
     broken.write_text("{not json", encoding="utf-8")
     assert problem_of(broken, tmp_path / "f.svg") == "problem.scenario_file"
