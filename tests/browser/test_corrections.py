@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from explorer.lab.training.folder import RunFolder
-from tests.browser.reading import CHANNEL, redrawn
+from tests.browser.reading import CHANNEL, redrawn, unfold
 from tests.browser.serving import Server
 
 pytestmark = pytest.mark.browser
@@ -71,7 +71,7 @@ def test_another_model_is_asked(page: Page) -> None:
 
 
 def test_trials_are_queued_by_one_press(page: Page, server: Server) -> None:
-    page.locator("summary[data-say='sweep.title']").click()
+    unfold(page, "sweep.title")
     button = page.locator("#lp-sweep-trials")
     expect(button).to_have_text("Train at scale 5 · 10 · 20 · 40 · 80")
     expect(page.locator("#main-sweep")).to_contain_text("15 short trainings, 5 values")

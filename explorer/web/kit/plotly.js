@@ -60,6 +60,26 @@ export const band = (colour, opacity, at) => ({
   ...at,
 });
 
+/**
+ * A layout with what every chart has; all of it so many times larger.
+ * @param {Record<string, any>} own
+ * @param {number} times
+ */
+function wholeLayout(own, times) {
+  const common = template();
+  /** @param {Record<string, number>} lengths */
+  const larger = (lengths) => Object.fromEntries(Object.entries(lengths).map(([name, one]) => [name, one * times]));
+  return {
+    ...common,
+    ...own,
+    font: { ...common.font, size: common.font.size * times },
+    margin: larger(own.margin),
+    height: own.height * times,
+    xaxis: { ...common.xaxis, ...own.xaxis },
+    yaxis: { ...common.yaxis, ...own.yaxis },
+  };
+}
+
 /** Of Plotly's buttons those that a chart of ours has, in the language of the page. */
 function config() {
   const dictionary = {
@@ -94,25 +114,6 @@ export function plotlyChart(figure, begin = () => undefined) {
   /** @type {number | null} */
   let marked = null;
   let failed = false;
-
-  /**
-   * @param {Record<string, any>} own
-   * @param {number} times how much larger all of it is
-   */
-  function wholeLayout(own, times = 1) {
-    const common = template();
-    /** @param {Record<string, number>} lengths */
-    const larger = (lengths) => Object.fromEntries(Object.entries(lengths).map(([name, one]) => [name, one * times]));
-    return {
-      ...common,
-      ...own,
-      font: { ...common.font, size: common.font.size * times },
-      margin: larger(own.margin),
-      height: own.height * times,
-      xaxis: { ...common.xaxis, ...own.xaxis },
-      yaxis: { ...common.yaxis, ...own.yaxis },
-    };
-  }
 
   async function draw() {
     if (!element.clientWidth || failed) return;

@@ -42,7 +42,7 @@ def test_the_page_shows_what_is_computed(compare: Page) -> None:
     expected = compared(Scenario(), [Side("cosent"), Side("info_nce")])
     assert near(values(compare), [one.figures.loss for one in expected.sides])
     # Two losses: their values say nothing beside each other, and it is said why.
-    assert "not beside A" in compare.locator(TABLE).nth(1).inner_text()
+    assert "not comparable with A" in compare.locator(TABLE).nth(1).inner_text()
     said = compare.locator(".lp-judged").inner_text()
     assert all(f"{one}" in said for one in ("two losses", "two kinds", "read different things"))
     between = expected.between[0]

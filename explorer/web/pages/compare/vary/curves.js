@@ -2,8 +2,10 @@
 import { heightsOf } from "../../../kit/axis.js";
 import { themeColour } from "../../../kit/colours.js";
 import { show } from "../../../kit/numbers.js";
-import { axisOver, band, plotlyChart } from "../../../kit/plotly.js";
-import { h, hosted } from "../../../kit/view.js";
+import { Plot } from "../../../kit/plot.js";
+import { axisOver, band } from "../../../kit/plotly.js";
+import { useMemo } from "../../../kit/vendor/preact/hooks.js";
+import { h } from "../../../kit/view.js";
 import { say } from "../../../kit/words.js";
 import { letterOf } from "../legend.js";
 
@@ -27,7 +29,7 @@ const HEIGHT = 220;
 const FILE_WIDTH = 420; // pixels of a panel in a file
 const DASHES = ["solid", "dash", "dot", "longdashdot", "6px,3px", "2px,4px"];
 
-/** @typedef {ReturnType<typeof curveChart>} CurveChart */
+/** @typedef {import("../../../kit/plot.js").PlotlyChart} PlotlyChart */
 
 /**
  * The traces of a curve: the band it lies in, the line it tends to, itself with its letter, its dot.
@@ -94,76 +96,34 @@ function figureOf({ curves, axis, bands = [], logarithmic, range, also = [] }) {
 }
 
 /**
- * @param {HTMLElement} root
- * @param {(what: "reach" | "press", value: number | null) => void} hear
- */
-function curveChart(root, hear) {
-  /** @type {Shown | null} */
-  let shown = null;
-  const chart = plotlyChart(
-    () => shown && figureOf(shown),
-    (plot) => {
-      plot.on("plotly_hover", ({ points }) => hear("reach", points[0].x));
-      plot.on("plotly_unhover", () => hear("reach", null));
-      plot.on("plotly_click", ({ points }) => hear("press", points[0].x));
-    },
-  );
-  root.append(chart.box);
-  return {
-    /**
-     * Draw what is new, and mark the value where the curves are read.
-     * @param {Shown} next
-     * @param {string} label
-     * @param {number | null} at
-     */
-    update(next, label, at) {
-      if (next !== shown) {
-        shown = next;
-        chart.draw();
-      }
-      chart.box.setAttribute("aria-label", label);
-      chart.mark(at);
-    },
-    /** @param {string} title */
-    panel: (title) => chart.panel(FILE_WIDTH, HEIGHT, title),
-  };
-}
-
-/**
  * A chart below its title. `hear` is called with the value under the pointer ("reach", or null) and the one that
  * is clicked ("press"); `at` is the marked value. The chart is drawn again where `shown` is another object.
  * `charts` has it under its title.
  * @param {{ title: string, shown: Shown, at: number | null, write?: (value: number) => string,
- *   charts: Map<string, CurveChart>, hear: Parameters<typeof curveChart>[1] }} properties
+ *   charts: Map<string, PlotlyChart>, hear: import("../../../kit/plot.js").Hear }} properties
  */
 export function Curves({ title, shown, at, write = (v) => show(v, 3), charts, hear }) {
   const parts = shown.curves.map(({ place, y }) =>
     say("compare.vary.curve", { letter: letterOf(place), first: write(y[0]), last: write(y[y.length - 1]) }),
   );
   const label = [title, ...parts].join(" ");
-  // The chart was made once and keeps the first `hear`, so this calls the newest.
-  const newest = hosted({
-    make: (root) => {
-      /** @type {{ hear: typeof hear }} */
-      const listener = { hear };
-      return { chart: curveChart(root, (what, value) => listener.hear(what, value)), listener };
-    },
-    update: ({ chart, listener }) => {
-      listener.hear = hear;
-      chart.update(shown, label, at);
-      charts.set(title, chart);
-    },
-  });
-  return h("div.lp-curves-panel", null, h("div.lp-curves-head", null, title), newest);
+  const figure = useMemo(() => () => figureOf(shown), [shown]);
+  const keep = (/** @type {PlotlyChart} */ chart) => charts.set(title, chart);
+  return h(
+    "div.lp-curves-panel",
+    null,
+    h("div.lp-curves-head", null, title),
+    h(Plot, { figure, label, at, hear, keep }),
+  );
 }
 
 /**
  * Several charts as one figure, each under its title.
- * @param {Map<string, CurveChart>} charts
+ * @param {Map<string, PlotlyChart>} charts
  * @param {string[]} titles of those that are drawn
  */
 export const sheet = (charts, titles) => ({
-  panels: titles.flatMap((title) => charts.get(title)?.panel(title) ?? []),
+  panels: titles.flatMap((title) => charts.get(title)?.panel(FILE_WIDTH, HEIGHT, title) ?? []),
   across: 2,
 });
 
