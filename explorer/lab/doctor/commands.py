@@ -56,9 +56,6 @@ from explorer.runtime.sendable import plain
 from explorer.sources.columns import CHOOSE_COLUMNS
 from losses import LossSpec
 
-HOW_TO_CHOOSE = (
-    " Here that is: --column first=NAME --column second=NAME --column score=NAME (or score=none)."
-)
 MAX_NUMBERS_BYTES = 10_000  # of a file that may hold a few numbers and nothing else
 
 
@@ -70,8 +67,8 @@ def doctor(chosen: argparse.Namespace) -> int:
     try:
         return _doctor(chosen)
     except (ValueError, OSError) as problem:
-        hint = HOW_TO_CHOOSE if getattr(problem, "about", None) in CHOOSE_COLUMNS else ""
-        return refused(problem, chosen, hint=hint)
+        of_columns = getattr(problem, "about", None) in CHOOSE_COLUMNS
+        return refused(problem, chosen, hint="doctor.how_to_choose" if of_columns else "")
 
 
 def _doctor(chosen: argparse.Namespace) -> int:

@@ -16,9 +16,11 @@ def refused(
     key: str = "doctor.not_examined",
     hint: str = "",
 ) -> int:
-    """Print the sentence of a problem to standard error; return the status of the command."""
+    """Print the sentence of a problem to standard error, and that of the key `hint` after it;
+    return the status of the command."""
     language = chosen.language
     of_ours = isinstance(problem, Problem)
     message = say(language, problem.key, **problem.values) if of_ours else str(problem)
-    print(say(language, key, problem=f"{message}{hint}"), file=sys.stderr)
+    said = f"{message} {say(language, hint)}" if hint else message
+    print(say(language, key, problem=said), file=sys.stderr)
     return UNUSABLE

@@ -140,6 +140,11 @@ def test_where_columns_are_not_recognised_it_is_said_how_to_choose_them(tmp_path
     said = capsys.readouterr().err
     assert "not clear which columns" in said
     assert "--column first=NAME --column second=NAME" in said
+    assert "--column text=NAME --column class=NAME" in said
+    assert doctor(typed_doctor(str(path), "--language", "zh")) == 2
+    said = capsys.readouterr().err
+    assert "--column first=列名 --column second=列名" in said
+    assert "Here" not in said
 
 
 def test_a_terminal_is_told_how_far_it_is(table, capsys, monkeypatch):
