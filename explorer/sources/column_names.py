@@ -211,6 +211,14 @@ CLASS_NAMES = (
     "意图",
     "主题",
 )
+# "class_name", "label_text", "fine_label", "sentiment": what a text is, in words or numbers.
+NAMES_CLASS = re.compile(
+    r"(.+[\s_\-])?(class|category|intent|topic|cluster|sentiment|emotion|domain|genre|tag)"
+    r"([\s_\-](names?|labels?|texts?|str|index))?|label[\s_\-](names?|texts?|str)"
+    r"|(fine|coarse)[\s_\-]label|(类别|分类|意图|主题|领域|情感)(名称?|标签)?"
+)
+# What a row belongs to, and says nothing of its texts.
+BOOKKEEPING = ("split", "partition", "fold", "subset", "lang", "language", "locale")
 # Those that never name a score.
 ONLY_CLASSES = frozenset(CLASS_NAMES) - frozenset(SCORE_NAMES)
 # Above a table without a header these two would be an odd pair.

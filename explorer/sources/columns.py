@@ -10,6 +10,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources.column_names import (
     ANCHOR_NAMES,
     BESIDE_IDS,
+    BOOKKEEPING,
     CLASS_NAMES,
     COUNTS_ROWS,
     DIALOGUES,
@@ -17,6 +18,7 @@ from explorer.sources.column_names import (
     INSTRUCTION_NAMES,
     LIKE_SCORE,
     MARGIN_NAMES,
+    NAMES_CLASS,
     NAMES_GUIDE,
     NEGATIVE,
     OF_NEGATIVES,
@@ -66,15 +68,31 @@ def recognised(names: Sequence[str]) -> int:
 
 
 def name_classes(names: Sequence[str]) -> bool:
-    """Whether two columns are called a text and its class, and are no known pair.
+    """Whether columns are called a text and its class, beside ids perhaps, and are no known pair.
 
     >>> name_classes(("utterance", "intent")), name_classes(("source", "target"))
     (True, False)
+    >>> name_classes(("id", "text", "label", "label_text"))
+    True
     """
-    plain = {plain_name(name) for name in names}
-    if len(names) != 2 or len(plain.intersection(CLASS_NAMES)) != 1:
+    said = [name for name in names if not _is_beside(name)]
+    texts = [name for name in said if not may_name_class(name)]
+    if len(texts) != 1 or len(said) < 2:
         return False
-    return all(plain != set(pair) for pair in PAIR_NAMES + POSITIVE_NAMES)
+    plain = {plain_name(name) for name in said}
+    return not any(plain.issuperset(pair) for pair in PAIR_NAMES + POSITIVE_NAMES)
+
+
+def may_name_class(name: str) -> bool:
+    """Whether a column of this name may hold the classes of texts: "intent", "label_text"."""
+    is_class = NAMES_CLASS.fullmatch(name.strip().casefold()) is not None
+    return is_class or plain_name(name) in CLASS_NAMES
+
+
+def _is_beside(name: str) -> bool:
+    """Whether a column of this name has ids, or what a row belongs to."""
+    counts = COUNTS_ROWS.fullmatch(name.casefold()) and not may_name_class(name)
+    return names_ids(name) or bool(counts) or plain_name(name) in BOOKKEEPING
 
 
 def heads_classes(cells: Sequence[str]) -> bool:
@@ -149,6 +167,7 @@ def _choose(
     if of_pair:
         pair = pair if unscored else _scored_by_content(pair, names, is_score)
     pair = _by_name(names, _anchored_by_name(names, pair), POSITIVE_NAMES)
+    named = set(POSITIVE_ROLES) <= set(pair)
     pair = _texts_by_content(pair, names, is_text)
     others = [
         position
@@ -161,8 +180,12 @@ def _choose(
     ]
     if set(pair) == set(PAIR_ROLES):
         return {role: pair[role] for role in PAIR_ROLES}
-    scores = (at for at in others if may_be_score(at) or _may_name_score(names[at]))
-    if set(pair) == set(POSITIVE_ROLES) and (unscored or next(scores, None) is None):
+    scored = any(may_be_score(at) or _may_name_score(names[at]) for at in others)
+    if set(pair) == set(POSITIVE_ROLES) and not named:
+        # A few words that come again, beside texts and under no known name, may be their classes.
+        both = [(is_text(at, False), may_be_score(at)) for at in pair.values()]
+        scored |= sorted(both) == [(True, False), (True, True)]
+    if set(pair) == set(POSITIVE_ROLES) and (unscored or not scored):
         return {role: pair[role] for role in POSITIVE_ROLES}
     raise Problem("columns_not_recognised", about="columns", columns=listed(names), none=NO_SCORE)
 

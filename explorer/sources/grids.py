@@ -59,6 +59,8 @@ KINDS = {
 }
 # More different words than these are no grades.
 MAX_GRADES = 5
+# A longer text is no grade, however often it comes again.
+MAX_GRADE_LETTERS = 40
 # Fewer whole numbers in a column of texts may be texts.
 LEAST_IDS = 2
 # "qid 0 docid relevance", or of a run "qid Q0 docid rank score name".
@@ -152,7 +154,8 @@ class Grid:
             return False
         cells = [str(cell) for cell in self.column(position)]
         kinds = len(set(cells))
-        graded = 2 <= kinds <= MAX_GRADES and len(cells) >= 4 * kinds
+        short = all(len(cell) <= MAX_GRADE_LETTERS for cell in cells)
+        graded = short and 2 <= kinds <= MAX_GRADES and len(cells) >= 4 * kinds
         return bool(cells) and (graded or not self.is_text(position, or_reference=True))
 
     def is_ids(self, position: int) -> bool:

@@ -26,9 +26,10 @@ from explorer.runtime.limits import LARGE_PAIRS
 from explorer.runtime.numbers import percent
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import read_sentence, shortened
-from explorer.sources.column_names import CLASS_NAMES
+from explorer.sources.column_names import CLASS_NAMES, TEXT_NAMES
 from explorer.sources.columns import (
     CLASS_ROLES,
+    may_name_class,
     name_classes,
     plain_name,
     position_of,
@@ -262,14 +263,18 @@ def _chosen(grid: Grid, columns: Mapping[str, str]) -> dict[str, int]:
 
 
 def _columns(grid: Grid, chosen: Mapping[str, int]) -> tuple[int, int]:
-    """Positions of texts and classes: as chosen, a column of a class's name, or the other one of
-    two."""
+    """Positions of texts and classes: as chosen, a column of a class's name, in words before one in
+    numbers, or the other one of two; of several columns of texts the one that is called so."""
     plain = [plain_name(one) for one in grid.columns]
     taken = chosen.get("text")
-    named = [at for name in CLASS_NAMES for at, one in enumerate(plain) if one == name]
-    of = chosen.get("class", next((at for at in named if at != taken), None))
+    named = [at for at, name in enumerate(grid.columns) if at != taken and may_name_class(name)]
+    known = sorted(named, key=lambda at: (not grid.is_text(at), plain[at] not in CLASS_NAMES))
+    of = chosen.get("class", next(iter(known), None))
     if taken is None:
-        texts = [at for at in range(len(plain)) if at != of and grid.is_text(at)]
+        of_classes = {of} if "class" in chosen else {of, *named}
+        texts = [at for at in range(len(plain)) if at not in of_classes and grid.is_text(at)]
+        if len(texts) > 1 and "class" not in chosen:
+            texts = [at for at in texts if plain[at] in TEXT_NAMES] or texts
     else:
         texts = [taken]
     if of is None and len(plain) == 2 and len(texts) == 1:

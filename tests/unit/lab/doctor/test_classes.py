@@ -27,8 +27,10 @@ from explorer.lab.doctor.scenes import (
 from explorer.lab.doctor.suitable_losses import suited_to_classes
 from explorer.lab.training.rows import classes_of
 from explorer.runtime.problem import Problem
+from explorer.sources import tables
 from losses import LOSSES
 from tests.unit.lab.doctor.test_commands import typed_doctor
+from tests.unit.sources.test_positives import as_file
 
 
 def quiet(what, done, total):
@@ -269,3 +271,50 @@ def test_the_command_reads_it(tmp_path, capsys):
     assert doctor(typed_doctor(str(path), "--batch", "2", "--json")) == 1
     answer = json.loads(capsys.readouterr().out)
     assert [one["name"] for one in answer["findings"]] == ["rows_alone"]
+
+
+KINDS = ("cancel", "weather", "booking", "refund")
+BESIDE = {
+    "SetFit": ("text", "label", "label_text"),
+    "ids": ("id", "text", "label"),
+    "a split": ("text", "intent", "split"),
+    "a channel": ("id", "utterance", "intent", "channel"),
+    "class_name": ("sentence", "class_name"),
+    "sentiment": ("review", "sentiment"),
+    "fine_label": ("text", "coarse_label", "fine_label"),
+    "Chinese": ("编号", "问题", "类别"),
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+@pytest.mark.parametrize("names", BESIDE.values(), ids=BESIDE)
+def test_texts_with_classes_are_no_pairs_whatever_stands_beside_them(names, kind):
+    values = {"id": str, "编号": str, "label": lambda n: n % 4, "split": lambda n: "train",
+              "channel": lambda n: "web", "coarse_label": lambda n: n % 2}  # fmt: skip
+    texts = {"text", "utterance", "sentence", "review", "问题"}
+
+    def cell(name, n):
+        if name in texts:
+            return f"please tell me more about {n}"
+        return values.get(name, lambda n: KINDS[n % 4])(n)
+
+    rows = [tuple(cell(name, n) for name in names) for n in range(24)]
+    read = read_table(as_file(rows, names, kind), f"x.{kind}", lambda *_: None)
+    assert isinstance(read, ClassTable)
+    (text,) = texts & set(names)
+    assert read.columns["text"] == text
+    assert len(read.names) in (2, 4)
+    if "label_text" in names:
+        assert set(read.names) == set(KINDS)  # in words, not in numbers
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_few_short_words_beside_texts_are_asked_about(swapped):
+    """They may be classes; the same few long answers are second texts."""
+    rows = [(f"please tell me more about {n}", KINDS[n % 4]) for n in range(24)]
+    rows = [row[::-1] for row in rows] if swapped else rows
+    with pytest.raises(Problem) as caught:
+        tables.read_table(as_file(rows, None, "tsv"), "x.tsv", header=False)
+    assert caught.value.key == "problem.columns_not_recognised"
+    long = [tuple(f"{cell} " * 10 for cell in row) for row in rows]
+    assert len(tables.read_table(as_file(long, None, "tsv"), "x.tsv", header=False).pairs) == 24
