@@ -57,13 +57,12 @@ def tags(folder: str, link: str, base: str) -> dict[str, str]:
     scene = shared_scene(link)
     title, about = say("en", f"page.{folder}"), say("en", f"page.about.{folder}")
     if scene is not None:
-        spec = resolve(scene).spec
-        title = spelled("en", "loss", title_word(spec))
-        known = {one.name: one for one in spec.parameters}
+        resolved, named = resolve(scene), dict(scene.parameters)
+        title = spelled("en", "loss", title_word(resolved.spec))
         said = [
-            parameter_words("en", known[name], value)
-            for name, value in scene.parameters
-            if name in known and value is not None
+            parameter_words("en", one, value)
+            for one in resolved.spec.parameters
+            if one.name in named and (value := resolved.parameters[one.name]) is not None
         ]
         about = " · ".join([scene.convention, *said, about]).removeprefix(" · ")
     query = f"?{urlencode({'scene': link})}" if scene else ""
