@@ -1,27 +1,27 @@
 """Short fine-tuning of a real encoder, in a process of its own, by sentence-transformers' trainers.
 
-What to call (the page, the command line and the API call nothing else):
+Its interface (the page, the command line and the API use nothing else):
 
-    from explorer.lab.training.plan import TrainingPlan, TrainingData     # what is to be done
-    from explorer.lab.training.runs import Runs, estimate                 # doing it
-    from explorer.lab.training import compare, moved, source, takeaway    # looking at what was done
-    from explorer.lab.training import unseen                              # on a file of the user's
+    from explorer.lab.training.plan import TrainingPlan, TrainingData     # the plan of a run
+    from explorer.lab.training.runs import Runs, estimate                 # running it
+    from explorer.lab.training import before_after, compare, source, takeaway    # its results
+    from explorer.lab.training import unseen_pairs                        # on a file of the user's
 
     runs = Runs()                          # the folder of all runs; Runs(path) for another
     name = runs.start(plan)                # queued at once, raises Problem where it cannot run
-    runs.status(name, offset=0)            # a dict, see below; poll with the offset it answered
+    runs.status(name, offset=0)            # a dict, see below; poll with the returned offset
     runs.pause(name); runs.resume(name); runs.stop(name); runs.delete(name)
     runs.listed()                          # the same dict for every run, newest first, no records
-    compare.table(runs, names, unseen.read(file, name))   # on a file of the user's; else held out
-    estimate(plan, wanted=…)               # seconds, from two trial steps in a process of its own
+    compare.table(runs, names, unseen_pairs.read(file, name))    # on a file; else held out
+    estimate(plan, is_needed=…)            # seconds, from two trial steps in a process of its own
                                            # (takes as long as they and its start); None once
-                                           # `wanted()`, asked all the while, is no longer true
+                                           # `is_needed()`, called all the while, is False
 
-`status` answers
+`status` returns
     id, loss, encoder, kind, plan (JSON of the plan), created (seconds since 1970);
     state: queued, loading, training, paused, saving, then finished, stopped, failed or
-        interrupted (the process ended without a word; `resume` continues from the last checkpoint);
-    shared: whether others may read it by a link that whoever asks has given out;
+        interrupted (the process died; `resume` continues from the last checkpoint);
+    shared: whether others may read it by its link;
     queue_position: 0 while it runs, 1 for the next, null when it has ended;
     queue_seconds: of training that the runs before a queued one still have, estimated from their
         pace; null where one of them has none yet, or is paused;
@@ -29,7 +29,7 @@ What to call (the page, the command line and the API call nothing else):
     loading: null, or while it loads {part: libraries, encoder or held_out, seconds so far};
     problem: null or {key, values}, a sentence of the catalogues;
     summary: null or the contents of summary.json, see below;
-    records, offset: the log's records since the given offset, and the offset to ask from next.
+    records, offset: the log's records since the given offset, and the next offset.
 
 Records, each with `kind` and `step`:
     step        loss, gradient_norm, learning_rate, seconds
@@ -54,17 +54,17 @@ Records, each with `kind` and `step`:
 
 `runs.history(name)` is the list of records that count (those dropped are left out), and
 `runs.probe(name)` the probe batch {first, second, labels, bands: [[low, high], …], size of the
-live sample as live}, None before it is chosen. `moved.exploration(runs, name, step, scenario)`
-computes any loss on the probe batch as it stood at a recorded step, as `explore` does: its
-`picture` is the matrix.
+live sample as live}, None before it is chosen. `before_after.exploration(runs, name, step,
+scenario)` computes any loss on the probe batch as it stood at a recorded step, as `explore` does:
+its `picture` is the matrix.
 
 summary.json: loss (of the last step), steps, seconds, steps_per_second, before and after (the
 figures of the held-out pairs), threshold, label_range, pairs (train, held_out), skipped, shared
 (sentences that stand in both, only with a held-out file of one's own), repeated (how many of the
-held-out pairs are told to repeat another, see `influence.repeats`), examples (their `form` and
+held-out pairs repeat another, see `influence.repeats`), examples (their `form` and
 `count`: pairs, classes, triplets or lists, see `rows`), kept_step.
 
-On a Space, which strangers share (`quota`): `start`, `compare.start_all` and a `resume` that
+On a shared Space (`quota`): `start`, `compare.start_all` and a `resume` that
 begins again raise Problem where a run would be too large, or its visitor has too many under way;
 `quota.why_not(plan, corpus)` is the same reason beforehand. A run whose time is up ends as
 stopped, its model kept, with the problem training_time_up. Elsewhere nothing is bounded.

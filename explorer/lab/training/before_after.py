@@ -49,9 +49,9 @@ class MovedPair:
     label_rank: float
 
 
-def neighbours(runs: Runs, name: str, most: int = 5) -> list[Neighbours]:
-    """The nearest held-out sentences before and after, those that changed most first. A
-    cross-encoder has none."""
+def neighbours(runs: Runs, name: str, count: int = 5) -> list[Neighbours]:
+    """Return the `count` nearest held-out sentences before and after, those that changed most
+    first. A cross-encoder has none."""
     before, after = (measured(runs.folder(name), when) for when in ("before", "after"))
     if "vectors" not in before:
         return []
@@ -61,7 +61,7 @@ def neighbours(runs: Runs, name: str, most: int = 5) -> list[Neighbours]:
         unit = directions(side["vectors"])
         cosines = unit @ unit.T
         np.fill_diagonal(cosines, -np.inf)
-        order = np.argsort(-cosines, axis=1, kind="stable")[:, :most]
+        order = np.argsort(-cosines, axis=1, kind="stable")[:, :count]
         sides.append((order, cosines))
     found = []
     for place, text in enumerate(sentences):
@@ -69,21 +69,21 @@ def neighbours(runs: Runs, name: str, most: int = 5) -> list[Neighbours]:
             [Neighbour(sentences[k], float(cosines[place, k])) for k in order[place]]
             for order, cosines in sides
         ]
-        kept = len(set(sides[0][0][place]) & set(sides[1][0][place]))
-        found.append(Neighbours(text, lists[0], lists[1], kept))
+        common = len(set(sides[0][0][place]) & set(sides[1][0][place]))
+        found.append(Neighbours(text, lists[0], lists[1], common))
     return sorted(found, key=lambda entry: entry.kept)
 
 
-def rank_changes(found: HeldOutScores, most: int = 20) -> list[MovedPair]:
-    """The pairs whose rank by score changed most, of a run that has ended; of positives, the place
-    of the own key among all keys."""
+def rank_changes(found: HeldOutScores, count: int = 20) -> list[MovedPair]:
+    """Return the `count` pairs whose rank by score changed most, for a run that has ended; for
+    positives, the place of the own key among all keys."""
     before, after = (found.scores[when] for when in ("before", "after"))
     ranks = [mid_ranks(-side) for side in (before, after)]
     by_label = mid_ranks(-found.labels)
     if found.places:
         ranks = [found.places[when] for when in ("before", "after")]
         by_label = np.ones(len(before))
-    order = np.argsort(-np.abs(ranks[1] - ranks[0]), kind="stable")[:most]
+    order = np.argsort(-np.abs(ranks[1] - ranks[0]), kind="stable")[:count]
     return [
         MovedPair(
             first=found.pairs[place][0],

@@ -1,4 +1,4 @@
-"""What a saved model says of how it was trained, added to the card that the library writes."""
+"""The card of a saved model: sections on its training, added to those that the library writes."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ def complete(
     history: Sequence[Mapping],
     gained: Remark | None = None,
 ) -> None:
-    """Add data, loss, parameters, curves and what was `gained` to the README of a model folder."""
+    """Add data, loss, parameters, curves and the `gained` remark to the README of a model
+    folder."""
     for figure in ("loss", _leading(summary)):
         drawn = curve(history, figure)
         (folder / f"{figure}.svg").write_text(drawn, encoding="utf-8")
     card = folder / "README.md"
     text = card.read_text(encoding="utf-8") if card.exists() else ""
-    title, details, rest = text.partition("## Model Details")  # ours is what one looks for first
-    told = f"{title.rstrip()}\n\n{section(plan, summary, history, gained)}\n{details}{rest}"
-    card.write_text(told, encoding="utf-8")
+    title, details, rest = text.partition("## Model Details")  # our section comes first
+    completed = f"{title.rstrip()}\n\n{section(plan, summary, history, gained)}\n{details}{rest}"
+    card.write_text(completed, encoding="utf-8")
 
 
 def shown(text: str) -> str:
@@ -50,7 +51,7 @@ def shown(text: str) -> str:
 
 
 def show_examples(model: Any) -> None:
-    """Have the library write examples of the data into its card as `shown` does, not as HTML."""
+    """Have the library write examples of the data into its card by `shown`, not as HTML."""
 
     def cell(value: object) -> str:
         text = str(value)
@@ -81,7 +82,7 @@ def section(
         *_examples(summary),
         ("Steps", f"{summary['steps']} of {plan.batch_size} {_form(summary)}"),
         *(
-            [("The same text twice", TWINS_SAID[_twins(plan)])]
+            [("The same text twice", DUPLICATE_TEXTS[_duplicate_rule(plan)])]
             if plan.spec.negatives_of_batch
             else []
         ),
@@ -109,7 +110,9 @@ def section(
         ]
     table = "".join(f"| {name} | {value} |\n" for name, value in rows)
     leading = _leading(summary)
-    measured = f"![Held-out {TITLES[leading]} by step]({leading}.svg)\n{_on_few(summary, history)}"
+    measured = (
+        f"![Held-out {TITLES[leading]} by step]({leading}.svg)\n{_on_sample(summary, history)}"
+    )
     if leading != LEADING[0]:
         measured = f"{measured}\n{ON_POSITIVES}\n"
     if gained is not None:
@@ -118,25 +121,25 @@ def section(
         measured = f"{measured}\n{on_repeats(summary['pairs']['held_out'], repeated)}\n"
     if lists:
         ends = (display_number(at) for at in (summary["threshold"], lists["floor"]))
-        measured = f"{measured}\n{in_lists.told(lists, *ends)}\n"
+        measured = f"{measured}\n{in_lists.described(lists, *ends)}\n"
     curves = f"![Loss by step](loss.svg)\n\n{measured}"
     return f"## Trained with LossPrism\n\n| | |\n|---|---|\n{table}\n{curves}"
 
 
 def on_repeats(held_out: int, repeated: int) -> str:
-    """How many of the held-out pairs repeat another, and what becomes of them."""
-    told = {"pairs": held_out_pairs(held_out), "repeated": repeated}
-    return say("en", "remark.run_repeats", **told)
+    """Describe the held-out pairs that repeat another, and their treatment."""
+    values = {"pairs": held_out_pairs(held_out), "repeated": repeated}
+    return say("en", "remark.run_repeats", **values)
 
 
 def _form(summary: Mapping) -> str:
-    """What a batch counts; runs of earlier versions do not say."""
+    """Name the unit of a batch; runs of earlier versions have none."""
     form = summary.get("examples", {}).get("form", PAIRS)
     return "sentences" if form == CLASSES else form
 
 
 def _examples(summary: Mapping) -> list[tuple[str, str]]:
-    """How many rows were learnt from, where these are no pairs."""
+    """Number of training rows, where these are no pairs."""
     if _form(summary) == PAIRS:
         return []
     return [("Examples", f"{summary['examples']['count']} {_form(summary)}")]
@@ -155,7 +158,7 @@ DRAWN = {
     "in_order": "in the order of the data",
     "group_by_label": "every label in it at least twice (sampler group_by_label)",
 }
-TWINS_SAID = {
+DUPLICATE_TEXTS = {
     "apart": "kept out of the batch (sampler no_duplicates)",
     "leave_out": "its keys left out of the loss",
     "keep": "kept, a negative like any other",
@@ -163,7 +166,7 @@ TWINS_SAID = {
 
 
 def _leading(summary: Mapping) -> str:
-    """What the model is judged by: Spearman, or of positives alone what it finds."""
+    """Name of the figure that judges the model: Spearman, or for positives alone the retrieval."""
     ranked, found = LEADING
     return ranked if summary["after"].get(found) is None else found
 
@@ -173,25 +176,25 @@ def _prompts(plan: TrainingPlan) -> list[tuple[str, str]]:
     return [(f"Prompt “{side}”", f"“{shown(text)}”") for side, text in plan.prompts.items() if text]
 
 
-def _twins(plan: TrainingPlan) -> str:
+def _duplicate_rule(plan: TrainingPlan) -> str:
     if plan.keeps_texts_apart:
         return "apart"
-    return "leave_out" if plan.leaves_twins_out else "keep"
+    return "leave_out" if plan.leaves_duplicates_out else "keep"
 
 
-def _on_few(summary: Mapping, history: Sequence[Mapping]) -> str:
-    """That the curve is of fewer pairs than the table, where it is."""
-    # Records of earlier versions do not say; a run of theirs may be resumed.
+def _on_sample(summary: Mapping, history: Sequence[Mapping]) -> str:
+    """Note that the curve is of fewer pairs than the table, where it is."""
+    # Earlier versions did not record it, and their runs may be resumed.
     live = next((r.get("pairs", 0) for r in history if r["kind"] == "evaluation"), 0)
     whole = summary["pairs"]["held_out"]
     if not 0 < live < whole:
         return ""
-    told = f"The curve is of {live} of the {whole} held-out pairs, measured during the training;"
-    return f"\n{told} the figures above are of all of them.\n"
+    note = f"The curve is of {live} of the {whole} held-out pairs, measured during the training;"
+    return f"\n{note} the figures above are of all of them.\n"
 
 
 def _named(data: TrainingData) -> str:
-    """What the data is called, as the cell of a table."""
+    """Name of the data, as the cell of a table."""
     own = {"example": data.example, "hub": data.hub}
     name = own.get(data.source) or data.name
     return shown(catalogue("en").get(f"example.{name}.title", name)) or data.source

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # the command answers --help without torch
 # Nothing here loads torch before the arguments are read: --help should not wait for it.
 
 
-# What a plan can be told, by its names and with its defaults; 0 and "" are explained.
+# Options of a plan, by its names and with its defaults; 0 and "" are explained.
 _KNOBS: dict[str, dict[str, tuple[object, str]]] = {
     "what is trained": {
         "encoder": ("all-MiniLM-L6-v2", "an id of the hub, a folder, or scratch: learnt anew"),
@@ -154,19 +154,19 @@ def _plan(chosen: argparse.Namespace, loss: str | None, seed: int) -> TrainingPl
     from explorer.lab.training.plan import TrainingData, TrainingPlan
     from losses.aliases import LIBRARY
 
-    given = vars(chosen)
-    if own_loss := given.get("own_loss"):
+    options = vars(chosen)
+    if own_loss := options.get("own_loss"):
         own = add_own_loss(own_loss).name
         compared = isinstance(chosen.loss, list)  # others may stand beside it
         if not compared and loss not in (None, own):
             raise ValueError(f"--own-loss trains {own}: leave --loss {loss} out")
         loss = loss or own
     data = {
-        entry.name: given[entry.name] for entry in fields(TrainingData) if given.get(entry.name)
+        entry.name: options[entry.name] for entry in fields(TrainingData) if options.get(entry.name)
     }
     data["source"] = next(source for source in ("file", "hub", "example") if source in data)
     data["columns"] = dict(_pairs(data.get("columns", ())))
-    knobs = {name: given[name] for group in _KNOBS.values() for name in group if name in given}
+    knobs = {name: options[name] for group in _KNOBS.values() for name in group if name in options}
     if loss is not None:
         if "convention" in knobs:
             loss = registered_loss(loss)
@@ -178,9 +178,9 @@ def _plan(chosen: argparse.Namespace, loss: str | None, seed: int) -> TrainingPl
     )
 
 
-def _pairs(given: Iterable[str]) -> Iterable[tuple[str, object]]:
-    """NAME=VALUE, the value as JSON where it is JSON, else as text."""
-    for text in given:
+def _pairs(assignments: Iterable[str]) -> Iterable[tuple[str, object]]:
+    """Parse NAME=VALUE, the value as JSON where it is JSON, else as text."""
+    for text in assignments:
         name, equals, value = text.partition("=")
         if not equals:
             raise ValueError(f"“{text}” is not of the form NAME=VALUE")
@@ -211,7 +211,7 @@ def train(chosen: argparse.Namespace) -> int:
             shutil.copytree(runs.folder(name).model, chosen.out)
             print(f"The model is in {chosen.out}")
         if chosen.script:
-            own = getattr(chosen, "own_loss", "")  # who typed it gives leave to pack it
+            own = getattr(chosen, "own_loss", "")  # typing its name is permission to pack it
             print(f"The script is in {takeaway.script_zip(runs, name, chosen.script, own)}")
     except (ValueError, OSError) as problem:
         print(f"No model was trained: {problem}", file=sys.stderr)
@@ -221,8 +221,8 @@ def train(chosen: argparse.Namespace) -> int:
 
 
 def compare(chosen: argparse.Namespace) -> int:
-    """Train with each loss under each seed, or take runs that have ended, and print what came
-    out: on the held-out pairs, or on those of a file."""
+    """Train with each loss under each seed, or take runs that have ended, and print their
+    comparison on the held-out pairs, or on those of a file."""
     from explorer.lab.training import compare as comparing
     from explorer.lab.training import unseen_pairs
     from explorer.lab.training.runs import Runs
@@ -235,8 +235,8 @@ def compare(chosen: argparse.Namespace) -> int:
         on = unseen_pairs.read(file, Path(file).name, columns, encoding) if file else None
         _print_notes({on.name: on.notes} if on else {})
         names = _ended(runs, chosen) or _trained(runs, chosen)
-        with _asking() as told:
-            found = comparing.table(runs, names, on, told)
+        with _scoring_bar() as report:
+            found = comparing.table(runs, names, on, report)
         if chosen.out:
             Path(chosen.out).write_text(json.dumps(plain(found), indent=1), encoding="utf-8")
     except (ValueError, OSError) as problem:
@@ -247,14 +247,14 @@ def compare(chosen: argparse.Namespace) -> int:
 
 
 def _print_notes(notes: Mapping[str, Iterable[ReadingNote]]) -> None:
-    """Print which columns of each file were taken as what, beside the progress."""
+    """Print the roles of each file's columns, beside the progress."""
     for name, of_file in notes.items():
-        said = [f"{name}:"] if len(notes) > 1 else []
-        print(*said, *(note.written() for note in of_file), sep="\n", file=sys.stderr)
+        heading = [f"{name}:"] if len(notes) > 1 else []
+        print(*heading, *(note.written() for note in of_file), sep="\n", file=sys.stderr)
 
 
 def _ended(runs: Runs, chosen: argparse.Namespace) -> list[str]:
-    """The runs that were named, all of which have ended."""
+    """Return the named runs, all of which must have ended."""
     from explorer.lab.training.outcome import outcome
 
     if chosen.ended and chosen.loss:
@@ -285,31 +285,31 @@ def _trained(runs: Runs, chosen: argparse.Namespace) -> list[str]:
 
 
 @contextlib.contextmanager
-def _asking() -> Iterator[Callable[..., None]]:
-    """A progress bar for the models that are asked about the pairs of a file."""
+def _scoring_bar() -> Iterator[Callable[..., None]]:
+    """Show a progress bar for the models that score the pairs of a file."""
     from tqdm import tqdm
 
     with tqdm(file=sys.stderr, disable=None, leave=False) as bar:
 
-        def told(_what: str, done: int = 0, total: int = 0, **values: int) -> None:
+        def report(_what: str, done: int = 0, total: int = 0, **values: int) -> None:
             bar.total, bar.n = total or None, done
             bar.set_description("model {model} of {models}".format(**values) if values else "")
 
-        yield told
+        yield report
 
 
 def _watch(runs: Runs, name: str) -> dict:
-    """How long it will take, as soon as two steps tell, and a progress bar until it has ended."""
+    """Show the expected time, as soon as two steps tell, and a progress bar until it has ended."""
     from tqdm import tqdm
 
     from explorer.lab.training.run_files import LIVE
 
-    told = False
+    is_estimated = False
     with tqdm(desc=name, unit="step", file=sys.stderr) as bar:
         while (status := runs.status(name))["state"] in LIVE:
-            if not told and status["seconds_left"] is not None:
-                bar.write(_time_told(status), file=sys.stderr)
-                told = True
+            if not is_estimated and status["seconds_left"] is not None:
+                bar.write(_time_estimate(status), file=sys.stderr)
+                is_estimated = True
             try:
                 _show(bar, status)
                 time.sleep(0.2)
@@ -319,21 +319,21 @@ def _watch(runs: Runs, name: str) -> dict:
     return status
 
 
-def _time_told(status: dict) -> str:
+def _time_estimate(status: dict) -> str:
     whole = max(status["seconds"] + status["seconds_left"], 1)
-    said = f"{whole:.0f} s" if whole < 90 else f"{whole / 60:.0f} minutes"
+    duration = f"{whole:.0f} s" if whole < 90 else f"{whole / 60:.0f} minutes"
     if whole >= 5400:
-        said = f"{whole / 3600:.1f} hours"
-    return f"{status['steps']} steps will take about {said}, by the pace of the first ones"
+        duration = f"{whole / 3600:.1f} hours"
+    return f"{status['steps']} steps will take about {duration}, by the pace of the first ones"
 
 
 def _show(bar: tqdm, status: dict) -> None:
-    said = _postfix(status)
-    # On a terminal the clock goes on; in a file only what is new is written.
-    if sys.stderr.isatty() or (status["step"], said) != (bar.n, bar.postfix):
+    postfix = _postfix(status)
+    # On a terminal the clock goes on; a file gets changes only.
+    if sys.stderr.isatty() or (status["step"], postfix) != (bar.n, bar.postfix):
         bar.total = status["steps"]
         bar.n = status["step"]
-        bar.set_postfix_str(said, refresh=True)
+        bar.set_postfix_str(postfix, refresh=True)
 
 
 def _postfix(status: dict) -> str:
@@ -344,18 +344,18 @@ def _postfix(status: dict) -> str:
         about = "" if left is None else f", some {left:.0f} s of training before it"
         return f"{status['state']}, place {status['queue_position']}{about}"
     last = {record["kind"]: record for record in status["records"]}
-    said = [status["state"]]
+    parts = [status["state"]]
     if "step" in last:
-        said.append(f"loss {display_number(last['step']['loss'])}")
+        parts.append(f"loss {display_number(last['step']['loss'])}")
     live = last.get("evaluation", {})
     for figure in ("spearman", "accuracy_at_1"):
         if live.get(figure) is not None:
             # Fewer pairs, perhaps, than the figures at the end are of.
-            said.append(f"{_title(figure)} {_figure(live[figure])} on {live['pairs']} pairs")
+            parts.append(f"{_title(figure)} {_figure(live[figure])} on {live['pairs']} pairs")
     if (lists := live.get("lists")) and lists["count"]:
         of = "list" if lists["count"] == 1 else "lists"
-        said.append(f"NDCG@10 {_figure(lists['ndcg_at_10'])} on {lists['count']} {of}")
-    return ", ".join(said)
+        parts.append(f"NDCG@10 {_figure(lists['ndcg_at_10'])} on {lists['count']} {of}")
+    return ", ".join(parts)
 
 
 def _print_figures(run: RunFolder, status: dict) -> None:
@@ -373,8 +373,8 @@ def _print_figures(run: RunFolder, status: dict) -> None:
         before, after = summary["before"].get(name), summary["after"].get(name)
         if after is not None:
             print(f"held-out {_title(name)}: {_figure(before)} → {_figure(after)}")
-    told = gained(run)
-    print(say("en", f"remark.{told.key}", **told.values))
+    remark = gained(run)
+    print(say("en", f"remark.{remark.key}", **remark.values))
     if repeated := summary.get("repeated"):
         from explorer.lab.training import card
 
@@ -390,19 +390,19 @@ def _print_lists(summary: dict) -> None:
         return
     for name, title in in_lists.TITLES.items():
         if figures[name] is not None:
-            said = _figure(earlier[name] if earlier else None)
-            print(f"held-out {title}: {said} → {_figure(figures[name])}")
+            before = _figure(earlier[name] if earlier else None)
+            print(f"held-out {title}: {before} → {_figure(figures[name])}")
     ends = (display_number(at) for at in (summary["threshold"], figures["floor"]))
-    print(in_lists.told(figures, *ends))
+    print(in_lists.described(figures, *ends))
 
 
 def _title(figure: str) -> str:
-    """As people write it: accuracy@1."""
+    """Spell a figure as people write it: accuracy@1."""
     return figure.replace("_at_", "@")
 
 
 def _figure(value: float | None) -> str:
-    """With as many digits as the sentences have."""
+    """Format a figure with as many digits as the sentences have."""
     from explorer.lab.training.compare import LEAST_PLACES
 
     return fixed(value, LEAST_PLACES)
@@ -415,25 +415,25 @@ def _table(found: Comparison) -> str:
     lines = [f"On {spelled('en', 'pairs', found.pairs)}:"]
     for group in found.groups:
         figures = {
-            name: _figure(told.mean) + ("" if told.spread is None else f" ± {_figure(told.spread)}")
-            for name, told in group.figures.items()
+            name: _figure(one.mean) + ("" if one.spread is None else f" ± {_figure(one.spread)}")
+            for name, one in group.figures.items()
         }
-        # Of the training pairs, and so not what the line above says.
+        # This is of the training pairs, unlike the line above.
         trained = f"loss of the last training batch {figures.pop('loss', '—')}"
         figures.pop("steps_per_second", None)
-        said = ", ".join(f"{_title(name)} {value}" for name, value in figures.items())
+        figures_line = ", ".join(f"{_title(name)} {value}" for name, value in figures.items())
         seeds = len(group.runs)
         named = f"{group.label} ({seeds} {'seed' if seeds == 1 else 'seeds'})"
-        lines.append(f"{named}: {said}; {trained}")
+        lines.append(f"{named}: {figures_line}; {trained}")
     for one in found.differences:
         between = one.between
         count = len(between.seeds)
         seeds = f"{count} {'seed' if count == 1 else 'seeds'}, {grouped(between.pairs)} pairs"
-        told = signed_ends(between.difference, between.low, between.high)
-        ends = f"{found.level}: {told['low']} to {told['high']}, "
+        signed = signed_ends(between.difference, between.low, between.high)
+        ends = f"{found.level}: {signed['low']} to {signed['high']}, "
         ends = "" if between.is_blank else ends
         compared = f"{one.b} − {one.a}, {_title(one.figure)}"
-        lines.append(f"{compared}: {told['difference']} ({ends}{seeds})")
+        lines.append(f"{compared}: {signed['difference']} ({ends}{seeds})")
     lines += [say("en", f"remark.{one.key}", **one.values) for one in found.verdict]
     if on := found.unseen:
         counts = {"count": on.shared, "all": on.count}

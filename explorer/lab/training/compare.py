@@ -70,7 +70,7 @@ class Group:
 
 @dataclass(frozen=True)
 class GroupDifference:
-    """How far group b lies above group a, by their labels, in a figure that both have."""
+    """Difference of group b to group a, by their labels, in a figure that both have."""
 
     a: str
     b: str
@@ -144,8 +144,8 @@ class _Group:
 
     @property
     def tested_on(self) -> HeldOutScores | None:
-        """Whose held-out pairs are those of every run; None where the runs were measured on
-        different ones."""
+        """Held-out pairs of all its runs, as the scores of one; None where the runs were measured
+        on different ones."""
         if len(self.outcomes) < len(self.names):
             return None
         first, *others = self.outcomes.values()
@@ -153,7 +153,8 @@ class _Group:
 
     @property
     def leading(self) -> str:
-        """What its runs are judged by, if all of them can be: one of `influence.LEADING`."""
+        """Name of the figure that judges its runs, if it is one for all of them: one of
+        `influence.LEADING`."""
         known = {one.leading for one in self.outcomes.values()}
         return known.pop() if len(known) == 1 else LEADING[0]
 
@@ -168,22 +169,22 @@ def table(
     runs: Runs,
     names: Sequence[str],
     unseen: Unseen | None = None,
-    told: Callable[..., None] = jobs.step,
+    report: Callable[..., None] = jobs.step,
 ) -> Comparison:
-    """Compare finished runs by what they tried, on their held-out pairs, or on those of a file
-    (`unseen.outcomes`, which `told` hears of).
+    """Compare finished runs by group, on their held-out pairs, or on those of a file
+    (`unseen.outcomes`, which reports to `report`).
 
     The verdict names by their labels the best group and another, then the share that λ, τ or a
-    margin has in it, or that no second value was tried; of a single run on a file, what it gained
-    there. Groups that were measured on different pairs have no difference.
+    margin has in it, or that no second value was tried; for a single run on a file, its gain there.
+    Groups that were measured on different pairs have no difference.
     """
-    groups = list(_in_groups(runs, names, unseen, told).values())
+    groups = list(_in_groups(runs, names, unseen, report).values())
     for group, label in zip(groups, _labels([group.plan for group in groups]), strict=True):
         group.label = label
     return Comparison(
         pairs=_pairs_of(groups, unseen),
         unseen=_about(unseen, runs, groups) if unseen else None,
-        groups=[_told(group, unseen) for group in groups],
+        groups=[_summed_up(group, unseen) for group in groups],
         differences=_differences(groups),
         verdict=_verdict(groups, unseen),
         level=whole_percent(LEVEL),
@@ -211,11 +212,11 @@ def _pairs_of(groups: Sequence[_Group], unseen: Unseen | None) -> Word:
 
 
 def _in_groups(
-    runs: Runs, names: Sequence[str], unseen: Unseen | None, told: Callable[..., None]
+    runs: Runs, names: Sequence[str], unseen: Unseen | None, report: Callable[..., None]
 ) -> dict[str, _Group]:
     groups: dict[str, _Group] = {}
     ended = {name: runs.folder(name) for name in names if has_ended(runs.folder(name))}
-    on_file = measuring.outcomes(ended, unseen, told) if unseen else {}
+    on_file = measuring.outcomes(ended, unseen, report) if unseen else {}
     for name in names:
         summary = runs.status(name)["summary"]
         if summary is None:
@@ -224,30 +225,31 @@ def _in_groups(
         seed = plan.pop("seed")
         group = groups.setdefault(json.dumps(plan, sort_keys=True), _Group(plan))
         group.names[seed], group.summaries[seed] = name, summary
-        if name in ended:  # a folder may have lost what was measured
+        if name in ended:  # a folder may have lost its measurements
             group.outcomes[seed] = on_file[name] if unseen else outcome(ended[name])
     return groups
 
 
 def _labels(plans: Sequence[Json]) -> list[str]:
-    """The loss, and whatever else tells the groups apart."""
-    told = [
+    """Label each group by its loss and its other differences from the rest."""
+    varying = [
         key
         for key in (plans[0] if plans else ())
         if key not in ("loss", "data") and len({json.dumps(p[key]) for p in plans}) > 1
     ]
     return [
-        " ".join([p["loss"], *(f"{key}={_short(p[key])}" for key in told if p[key])]) for p in plans
+        " ".join([p["loss"], *(f"{key}={_short(p[key])}" for key in varying if p[key])])
+        for p in plans
     ]
 
 
 def _short(value: object) -> str:
     if isinstance(value, dict):
-        return ",".join(f"{name}={given}" for name, given in value.items())
+        return ",".join(f"{name}={one}" for name, one in value.items())
     return str(value)
 
 
-def _told(group: _Group, unseen: Unseen | None) -> Group:
+def _summed_up(group: _Group, unseen: Unseen | None) -> Group:
     figures = {}
     for figure in ("loss", *ALL_FIGURES, "steps_per_second"):
         if unseen and figure in ALL_FIGURES:
@@ -271,7 +273,8 @@ def _told(group: _Group, unseen: Unseen | None) -> Group:
 
 
 def _figure(summary: Json, figure: str) -> float | None:
-    """None where it has no value, or was not measured yet when the run was made."""
+    """Return a figure; None where it has no value, or was not measured yet when the run was
+    made."""
     return summary["after"].get(figure) if figure in ALL_FIGURES else summary[figure]
 
 
@@ -284,7 +287,7 @@ def _gain(group: _Group) -> Gain | None:
 
 
 def _comparable(groups: Sequence[_Group]) -> HeldOutScores | None:
-    """Whose held-out pairs are those of all groups; None where there is no such."""
+    """Held-out pairs of all groups, as the scores of one; None where they differ."""
     tested = [group.tested_on for group in groups]
     first = tested[0] if tested else None
     alike = all(first and one and first.on_the_same_pairs(one) for one in tested)
@@ -341,7 +344,7 @@ def _verdict(groups: Sequence[_Group], unseen: Unseen | None) -> list[Remark]:
 def _tried(
     having: Sequence[tuple[_Group, dict[int, Measured]]], order: Sequence[int]
 ) -> list[Tried]:
-    """What the groups tried, the best first."""
+    """Return the settings that the groups tried, the best first."""
     means = [np.mean([one.value for one in measured.values()]) for _, measured in having]
     return [tried(having[place][0].plan, float(means[place])) for place in order]
 
@@ -363,32 +366,32 @@ def pairs_of_file(unseen: Unseen) -> Word:
 def of_difference(
     best: str, other: str, found: Difference | None, pairs: Word, figure: str = LEADING[0]
 ) -> Remark:
-    """What is said of the best and another, each named by the label of its group, on these pairs
-    in a figure of `LEADING`."""
-    said: dict[str, Value] = {"best": best, "other": other, "least": LEAST_SEEDS}
+    """Remark on the best and another, each named by the label of its group, on these pairs in a
+    figure of `LEADING`."""
+    values: dict[str, Value] = {"best": best, "other": other, "least": LEAST_SEEDS}
     if found is None:
-        return Remark("verdict_no_seed", said)
-    said |= {"seeds": len(found.seeds), "pairs": pairs, "figure": figure_word(figure)}
+        return Remark("verdict_no_seed", values)
+    values |= {"seeds": len(found.seeds), "pairs": pairs, "figure": figure_word(figure)}
     if found.is_blank:
-        return Remark("verdict_alike", said)
-    said |= interval_values(found)
+        return Remark("verdict_alike", values)
+    values |= interval_values(found)
     if found.covers == "pairs":
-        return Remark(f"verdict_models_{'ahead' if found.is_told else 'untold'}", said)
-    if found.is_told:
-        return Remark("verdict_ahead", said)
+        return Remark(f"verdict_models_{'ahead' if found.is_significant else 'untold'}", values)
+    if found.is_significant:
+        return Remark("verdict_ahead", values)
     if found.pairs_needed is None:
-        return Remark("verdict_untold", said)
-    return Remark("verdict_untold_needed", {**said, "needed": rounded(found.pairs_needed)})
+        return Remark("verdict_untold", values)
+    return Remark("verdict_untold_needed", {**values, "needed": rounded(found.pairs_needed)})
 
 
 def figure_word(figure: str) -> Word:
-    """What a figure is called in a sentence, in each language."""
+    """Return the name of a figure in a sentence, in each language."""
     return word(f"finetune.{figure}", figure)
 
 
 def on_gain(found: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Remark:
-    """Whether a model that has ended does better on these pairs in a figure of `LEADING`; None:
-    they have no order."""
+    """Remark on the gain of a finished model on these pairs in a figure of `LEADING`; None: they
+    have no order."""
     if found is None:
         return Remark("run_no_order", {"pairs": pairs})
     key = "run_rose" if found.low > 0 else "run_fell" if found.high < 0 else "run_chance"
@@ -401,7 +404,7 @@ def on_gain(found: Gain | None, pairs: Word, figure: str = LEADING[0]) -> Remark
 
 
 def on_repeats(tested: Sequence[tuple[str, str]], pairs: Word) -> list[Remark]:
-    """That pairs stand there repeatedly, where it matters, and what becomes of them."""
+    """Remark on repeated pairs, where they matter, and on their treatment."""
     repeated = repeats(tested)
     return [Remark("run_repeats", {"pairs": pairs, "repeated": repeated})] if repeated else []
 
@@ -412,15 +415,18 @@ def interval_values(found: Difference) -> dict[str, Value]:
 
 
 def signed_ends(difference: float, low: float, high: float) -> dict[str, str]:
-    """A difference and the ends of its interval, with as many places as it takes for the ends to
-    differ and for what is not 0 to have its sign; where no such number does, with the fewest."""
+    """Format a difference and the ends of its interval.
+
+    With as many decimals as it takes for the ends to differ and for a number other than 0 to have
+    its sign; with the fewest where no such number exists.
+    """
     ends = {"difference": difference, "low": low, "high": high}
 
     def tell(places: int) -> bool:
-        said = [float(signed(end, places).replace("−", "-")) for end in ends.values()]
-        apart = said[1] != said[2] or low == high
-        return apart and all(
-            one != 0 or end == 0 for one, end in zip(said, ends.values(), strict=True)
+        shown = [float(signed(end, places).replace("−", "-")) for end in ends.values()]
+        differ = shown[1] != shown[2] or low == high
+        return differ and all(
+            one != 0 or end == 0 for one, end in zip(shown, ends.values(), strict=True)
         )
 
     places = next(filter(tell, range(LEAST_PLACES, MAX_PLACES + 1)), LEAST_PLACES)

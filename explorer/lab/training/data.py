@@ -1,4 +1,4 @@
-"""From a source to pairs to learn from and pairs held out, and what a loss can do with them."""
+"""Training and held-out pairs from a source, and the losses that can learn from them."""
 
 from __future__ import annotations
 
@@ -53,16 +53,15 @@ LEAST_TRAIN, LEAST_HELD_OUT = 4, 4
 
 @dataclass(frozen=True)
 class Corpus:
-    """What a run learns from and is measured by.
+    """The training pairs and the held-out pairs of a run.
 
-    Pairs to learn from that nobody gave labels (not `labelled`) are positives. `skipped` counts
-    rows that could not be read, `shared` the sentences that stand on both sides (only a held-out
-    file of the user's own can do that). `teacher` is what another model gave each pair of `train`,
-    NaN for nothing, `held_out_teacher` each of `held_out`; None where it gave none. Whether they
-    came as `triplets` says how they make lists (`Material`), `awaits_teacher` that a model will
-    give its own; `brings_guide` says that there are a guide's vectors, which no trainer reads.
-    `threshold`, from which on a label is positive where the plan has none; `notes`, which columns
-    were taken as what.
+    Training pairs without labels (not `labelled`) are positives. `skipped` counts unreadable rows,
+    `shared` the sentences that stand on both sides (only a held-out file of the user's own can have
+    some). `teacher` is another model's score of each pair of `train`, NaN for none,
+    `held_out_teacher` of each of `held_out`; None without any. `triplets` determines how pairs make
+    lists (`Material`); `awaits_teacher`: a model will score them; `brings_guide`: there are a
+    guide's vectors, which no trainer reads. `threshold` is that of positive labels where the plan
+    has none; `notes` are the roles of the columns.
     """
 
     train: tuple[Pair, ...]
@@ -88,7 +87,7 @@ class Corpus:
 
 
 def load(plan: TrainingPlan) -> Corpus:
-    """What `read` gives, once it is sure that the loss can learn from it."""
+    """Read the corpus of a plan. Raises Problem where the loss cannot learn from it."""
     corpus = under_teacher(plan, read(plan))
     if reason := why_not(plan, corpus):
         raise reason
@@ -137,7 +136,7 @@ def under_teacher(plan: TrainingPlan, corpus: Corpus) -> Corpus:
 
 
 def _on_one_scale(train: Pairs, held_out: Pairs) -> tuple[list[Taught], list[Taught]]:
-    """Both as rows; where one has no labels, its pairs get the highest of the other."""
+    """Return both as rows; where one has no labels, its pairs get the highest of the other."""
     if train.labelled == held_out.labelled or not len(held_out):
         return rows_of(train), rows_of(held_out)
     highest = max((train if train.labelled else held_out).labels)
@@ -148,15 +147,16 @@ def _on_one_scale(train: Pairs, held_out: Pairs) -> tuple[list[Taught], list[Tau
     return one, other
 
 
-def data_of_scene(scene: Data, pairs: Pairs | None = None) -> TrainingData:
-    """The pairs of a scene of Explore, or those given in their place, as corrected, to learn from.
+def data_of_scenario(source: Data, pairs: Pairs | None = None) -> TrainingData:
+    """Training data from the pairs of a scenario of Explore, or from `pairs` in their place, as
+    corrected.
 
     Raises Problem where they are no sentences.
     """
-    if not has_words(scene):
-        raise Problem("training_no_words", name=scene.source)
-    pairs = load_pairs(scene) if pairs is None else corrected(pairs, scene.corrections)
-    name = scene.file or scene.example
+    if not has_words(source):
+        raise Problem("training_no_words", name=source.source)
+    pairs = load_pairs(source) if pairs is None else corrected(pairs, source.corrections)
+    name = source.file or source.example
     return TrainingData(source="rows", name=name, rows=pairs.rows, teacher=pairs.taught_rows)
 
 
@@ -166,18 +166,18 @@ def data_of_scene(scene: Data, pairs: Pairs | None = None) -> TrainingData:
 def split(pairs: Sequence[AnyPair], share: float, seed: int) -> tuple[list[AnyPair], list[AnyPair]]:
     """Hold out about `share` of the pairs so that no sentence stands on both sides.
 
-    Pairs that hang together by a sentence stay together; of these groups as many are held out,
-    in random order, as fit into the share.
+    Pairs that are linked by sentences stay together; of these groups as many are held out, in
+    random order, as fit into the share.
     """
     if len(pairs) < LEAST_TRAIN + LEAST_HELD_OUT:
         least = LEAST_TRAIN + LEAST_HELD_OUT
         raise Problem("training_too_few", count=len(pairs), least=least)
     groups = _groups(pairs)
     random.Random(seed).shuffle(groups)
-    wanted = max(round(share * len(pairs)), LEAST_HELD_OUT)
+    target = max(round(share * len(pairs)), LEAST_HELD_OUT)
     held_out: set[int] = set()
     for group in groups:
-        if len(held_out) + len(group) <= wanted:
+        if len(held_out) + len(group) <= target:
             held_out.update(group)
     if len(held_out) < LEAST_HELD_OUT or len(pairs) - len(held_out) < LEAST_TRAIN:
         largest = max(map(len, groups))
@@ -220,10 +220,12 @@ def rules_of(run: RunFolder, plan: TrainingPlan) -> LabelRules:
 
 @dataclass(frozen=True)
 class Facts:
-    """What decides which losses can learn: how many different `labels` there are, of one which, how
-    many of the pairs are positives, whether there is a teacher's score of them, and a model to be
-    `asked`, and, with and without a teacher, how many lists there are and how many of these have
-    candidates on both sides of the threshold."""
+    """Facts that decide which losses can learn.
+
+    Number of different `labels`, and the one of a single label; number of positives; whether there
+    is a teacher's score, and a teacher model (`asked`); and, with and without a teacher, the number
+    of lists and of those with candidates on both sides of the threshold.
+    """
 
     kind: str
     labelled: bool
@@ -264,22 +266,23 @@ def _facts(plan: TrainingPlan, corpus: Corpus) -> Facts:
 
 
 def why_not(plan: TrainingPlan, corpus: Corpus) -> Problem | None:
-    """Why the loss cannot learn from this data with this kind of encoder; None if it can."""
+    """Return the reason why the loss cannot learn from this data with this kind of encoder; None if
+    it can."""
     (reason,) = _reasons(plan, corpus, [plan.spec])
     return reason or no_epoch(plan, corpus.material, rules_for(plan, corpus))
 
 
 def no_epoch(plan: TrainingPlan, material: Material, rules: LabelRules) -> Problem | None:
-    """Why the sampler of the plan fills no whole epoch from what the loss learns from; None where
-    it does."""
+    """Return the reason why the sampler of the plan fills no whole epoch with the loss's rows; None
+    where it does."""
     if plan.drawn_by == "no_duplicates":
         return _duplicates(plan, material, rules)
     return _by_label(plan, material, rules) if plan.drawn_by == "group_by_label" else None
 
 
 def _by_label(plan: TrainingPlan, material: Material, rules: LabelRules) -> Problem | None:
-    """Why batches in which every label stands twice do not make an epoch: the sampler leaves the
-    rest of the rows out once only one label is left."""
+    """Return the reason why batches with every label twice make no epoch: the sampler leaves out
+    the rest of the rows once only one label is left."""
     form, size = form_of(plan, material), plan.batch_size
     if form not in (PAIRS, CLASSES):
         return Problem("training_no_label", about="size")
@@ -300,8 +303,11 @@ def _by_label(plan: TrainingPlan, material: Material, rules: LabelRules) -> Prob
 
 
 def _duplicates(plan: TrainingPlan, material: Material, rules: LabelRules) -> Problem | None:
-    """Why batches in which no text stands twice do not make an epoch. The trainer would end
-    without a word, or before its first step, where its sampler fills fewer than it promises."""
+    """Return the reason why batches without duplicate texts make no epoch.
+
+    The trainer would end without a message, or before its first step, where its sampler fills fewer
+    than it promises.
+    """
     columns = columns_for(plan, material, rules)
     sides = [column for name, column in columns.items() if name != "label"]
     numbers: dict[str, int] = {}
@@ -321,7 +327,8 @@ def _duplicates(plan: TrainingPlan, material: Material, rules: LabelRules) -> Pr
 
 
 def _reasons(plan: TrainingPlan, corpus: Corpus, specs: Sequence[LossSpec]) -> list[Problem | None]:
-    """Why each of these losses cannot; what is the same for all is found once."""
+    """Return the reason why each of these losses cannot learn, or None; common parts are computed
+    once."""
     facts = _facts(plan, corpus)
     able = [title_word(one) for one in LOSSES.values() if not _obstacle(one, "—", facts)]
     outside = beyond_scale(corpus.labels, facts.label_range)
@@ -332,10 +339,10 @@ def _reasons(plan: TrainingPlan, corpus: Corpus, specs: Sequence[LossSpec]) -> l
 
 
 def _obstacle(spec: LossSpec, known: object, facts: Facts) -> Problem | None:
-    """What keeps a loss from learning from these pairs; `known` are losses that can."""
-    said = {"loss": title_word(spec), "known": known}
+    """Return the obstacle of a loss on these pairs; `known` are losses that can learn."""
+    values = {"loss": title_word(spec), "known": known}
     if not trains_as_one(spec):
-        return Problem("training_sum_apart", about="loss", **said)
+        return Problem("training_sum_apart", about="loss", **values)
     learns = "teacher" in spec.needs
     if not facts.labelled:
         if facts.kind == "cross" and not learns:
@@ -344,36 +351,37 @@ def _obstacle(spec: LossSpec, known: object, facts: Facts) -> Problem | None:
         if reason := refused(spec):
             return reason
     if facts.kind == "cross" and not spec.reads_scores_only:
-        return Problem("training_needs_vectors", **said)
+        return Problem("training_needs_vectors", **values)
     if "teacher_vectors" in spec.needs and not facts.asked:
-        return Problem("training_needs_teacher_vectors", about="loss", **said)
+        return Problem("training_needs_teacher_vectors", about="loss", **values)
     if learns and not facts.taught:
-        return Problem("training_needs_teacher", about="loss", **said)
+        return Problem("training_needs_teacher", about="loss", **values)
     if "lists" in spec.needs and not facts.lists[learns]:
         key = "training_teacher_gaps" if facts.lists[0] else "training_needs_lists"
-        return Problem(key, about="loss", **said)
+        return Problem(key, about="loss", **values)
     if "order" in spec.needs and facts.labels < 2:
-        return Problem("training_one_label", label=display_number(facts.label), **said)
-    said["threshold"] = display_number(facts.threshold)
+        return Problem("training_one_label", label=display_number(facts.label), **values)
+    values["threshold"] = display_number(facts.threshold)
     if "sides" in spec.needs:
         if facts.positives in (0, facts.count):
-            return Problem("training_one_side", **said)
+            return Problem("training_one_side", **values)
         if "lists" in spec.needs and not facts.sided[learns]:
-            return Problem("training_lists_one_side", **said)
+            return Problem("training_lists_one_side", **values)
     if "positives" in spec.needs and facts.positives < 2:
-        return Problem("training_no_positives", count=facts.positives, **said)
+        return Problem("training_no_positives", count=facts.positives, **values)
     return None
 
 
 def losses_for(plan: TrainingPlan, corpus: Corpus) -> dict[str, Problem | None]:
-    """Every loss, and the sums that are trained with, with the reason where one cannot learn from
-    this data."""
+    """Return every loss, and the sums that are trained with, with the reason where one cannot learn
+    from this data."""
     names = (*LOSSES, *RECIPES)
     return dict(zip(names, _reasons(plan, corpus, [LOSSES[name] for name in names]), strict=True))
 
 
 def material_of(run: RunFolder) -> Material:
-    """What a run learns from; one of an earlier version knows of no teacher and no triplets."""
+    """Read the training pairs of a run; one of an earlier version has no teacher and no
+    triplets."""
     config = run.read("config.json")
     pairs, teacher = run.read_taught("train.jsonl")
     awaits = teacher is None and bool(config["plan"].get("teacher_model", "").strip())

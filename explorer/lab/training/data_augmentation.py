@@ -1,4 +1,4 @@
-"""More of the same pairs: copies with words left out, or with clauses in another order."""
+"""Augmentation of pairs: copies with words left out, or with clauses in another order."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ _CLAUSES = re.compile(r"[^,;:.!?，；：。！？、]+[,;:.!?，；：。！？
 
 
 def augmented(pairs: Sequence[AnyPair], kinds: Sequence[str], seed: int) -> list[AnyPair]:
-    """For each kind and pair a copy with one of its sentences varied, where it can be; pairs of one
-    first sentence are copied together, under that one varied, so that they stay a list."""
+    """Return for each kind and pair a copy with one of its sentences varied, where it can be.
+
+    Pairs of one first sentence are copied together, with that one varied, so that they stay a list.
+    """
     draw = random.Random(seed)
     added: list[AnyPair] = []
     for kind in kinds:

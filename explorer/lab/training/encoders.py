@@ -33,11 +33,11 @@ MOVING = "moving.safetensors"
 def starting_model(
     plan: TrainingPlan, pairs: Sequence[Pair], start: Path, device: str | None
 ) -> Encoder:
-    """The model to be trained, with what does not move frozen.
+    """Load the model to train, with its frozen part frozen.
 
-    An encoder from scratch learns its word pieces from the `pairs` and is kept in the folder
+    An encoder from scratch learns its word pieces from the `pairs` and is saved in the folder
     `start`, to start from again. The caller sets the seed. Raises Problem where there is no such
-    model, or it is not of the kind asked for.
+    model, or it is of another kind.
     """
     if plan.encoder == SCRATCH:
         if not start.exists():
@@ -73,8 +73,8 @@ def trained(plan: TrainingPlan, folder: Path, device: str | None) -> Encoder:
 
 
 def _with_prompts(plan: TrainingPlan, model: Encoder) -> Encoder:
-    """Have a bi-encoder take the prompts of the plan, and none that nobody names, wherever it is
-    asked and in the configuration that it is saved with: as it is trained it is measured."""
+    """Set the prompts of the plan, and no others, on a bi-encoder and in its saved configuration:
+    it is measured as it is trained."""
     if plan.kind == "bi":
         prompts: dict[str, str | None] = {**plan.prompts}
         model.prompts = prompts
@@ -95,7 +95,7 @@ def own_prompts(name: str) -> dict[str, str]:
     try:
         file = _folder(name, encodes=True).path / "config_sentence_transformers.json"
         prompts = json.loads(file.read_text(encoding="utf-8")).get("prompts")
-    except (OSError, ValueError, AttributeError):  # without one, or one that is no such file
+    except (OSError, ValueError, AttributeError):  # there is none, or it is no such file
         return {}
     found = prompts.items() if isinstance(prompts, dict) else ()
     return {str(called): text for called, text in found if isinstance(text, str) and text}
@@ -145,8 +145,11 @@ def _folder(name: str, encodes: bool) -> ModelFolder:
 
 
 def check(plan: TrainingPlan) -> None:
-    """Say at once what is wrong with a model on this computer, or which one has to be fetched and
-    nobody agreed to that; the hub answers later."""
+    """Check the models on this computer at once, and the permission to fetch others; the hub
+    answers later.
+
+    Raises Problem for the first that cannot be used.
+    """
     for name in models_of(plan):
         check_leave(name)
     if plan.encoder != SCRATCH and is_here(plan.encoder):
@@ -187,14 +190,14 @@ def add_adapters(model: Encoder, rank: int) -> None:
     if inside is None or not layer_stack(model):
         raise Problem("training_no_layers")
     wide = LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear")
-    # Not `add_adapter`: transformers refuses there what its newest version has not been tried with.
+    # Not `add_adapter`: transformers refuses untested versions of peft there.
     inject_adapter_in_model(wide, inside)
 
 
 def keeping_adapters(kind: Any) -> Callable[..., Trainer]:
-    """This class of trainer, with checkpoints that hold the weights that move, and no others.
+    """Return this class of trainer with checkpoints of the trainable weights alone.
 
-    The frozen ones are at a second start what they were at the first.
+    The frozen ones are the same again at a second start.
     """
 
     class KeepsWhatMoves(kind):
@@ -207,8 +210,8 @@ def keeping_adapters(kind: Any) -> Callable[..., Trainer]:
         def _load_from_checkpoint(self, checkpoint_path: str) -> None:
             moving = load_file(Path(checkpoint_path) / MOVING)
             if unknown := self.model.load_state_dict(moving, strict=False).unexpected_keys:
-                held = ", ".join(unknown)
-                raise ValueError(f"{checkpoint_path} holds {held}, which the model does not have")
+                names = ", ".join(unknown)
+                raise ValueError(f"{checkpoint_path} holds {names}, which the model does not have")
 
     return KeepsWhatMoves
 

@@ -1,4 +1,5 @@
-"""What ends a training, told apart: the memory, a number that is none, a function of one's own."""
+"""Failures of a training: out of memory, a value that is no finite number, a function of the user's
+own."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from explorer.runtime.problem import Problem
 from losses import LossSpec
 from losses.inputs import NotFinite
 
-# What oneDNN says, whole, where it gets no memory for its work.
+# oneDNN's whole message when it gets no memory.
 NO_ROOM = {
     "could not create a primitive",
     "could not create a memory object",
@@ -31,21 +32,22 @@ class OwnNotFinite(NotFinite):
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:
-    said = str(error)
+    message = str(error)
     return (
         isinstance(error, torch.OutOfMemoryError | MemoryError)
-        or "out of memory" in said
-        or "can't allocate memory" in said
-        or said in NO_ROOM
+        or "out of memory" in message
+        or "can't allocate memory" in message
+        or message in NO_ROOM
     )
 
 
 def watched(spec: LossSpec, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The function of a loss of one's own, whose faults are told as its own while it trains.
+    """Wrap the function of a user's own loss so that its faults are reported as its own during
+    training.
 
-    What it raises is a Problem with its type, message, file and line; so are an answer that is not
-    one number and, at its first batch, one that no gradient leads from to what it was given. NaN
-    or infinities that it, or its gradient, makes of numbers raise `OwnNotFinite`.
+    An error it raises becomes a Problem with its type, message, file and line; so does an answer
+    that is not one number and, at its first batch, one without a gradient to its inputs. NaN or
+    infinities that it, or its gradient, makes of finite numbers raise `OwnNotFinite`.
     """
     felt = False
 
@@ -62,8 +64,8 @@ def watched(spec: LossSpec, function: Callable[..., Tensor]) -> Callable[..., Te
         if not isinstance(value, Tensor) or value.dim():
             shape = tuple(value.shape) if isinstance(value, Tensor) else type(value).__name__
             raise Problem("not_one_number", name=spec.name, shape=shape)
-        given = [one for one in (*arguments, *named.values()) if isinstance(one, Tensor)]
-        learned = [one for one in given if one.requires_grad]
+        tensors = [one for one in (*arguments, *named.values()) if isinstance(one, Tensor)]
+        learned = [one for one in tensors if one.requires_grad]
         if not torch.is_grad_enabled() or not learned:
             return value
         if not felt and not _reaches(value, learned):
@@ -88,10 +90,10 @@ def largest_fitting(size: int, fits: Callable[[int], bool]) -> int:
     return 0
 
 
-def _reaches(value: Tensor, given: list[Tensor]) -> bool:
+def _reaches(value: Tensor, tensors: list[Tensor]) -> bool:
     if not value.requires_grad:
         return False
-    found = torch.autograd.grad(value, given, retain_graph=True, allow_unused=True)
+    found = torch.autograd.grad(value, tensors, retain_graph=True, allow_unused=True)
     return any(one is not None for one in found)
 
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 _NAME = re.compile(r"[\w-]{1,80}")
-# With fewer bytes free a disk is full: what could not be written takes none.
+# A disk with fewer bytes free is full.
 LEAST_FREE = 2**20
 # What the guide of a run makes of the sentences of its probe batch.
 PROBE_GUIDE = "probe_guide.npy"
@@ -58,7 +58,7 @@ def choose_root(folder: str | Path | None) -> None:
 
 
 def default_root() -> Path:
-    """Where runs live: as chosen, or the user's data directory."""
+    """Folder of runs: the chosen one, or the user's data directory."""
     if _chosen:
         return _chosen
     return platformdirs.user_data_path("lossprism", appauthor=False) / "runs"
@@ -70,13 +70,13 @@ def _write_text(path: Path, text: str) -> None:
 
 
 def nulled(scores: Iterable[float]) -> list[float | None]:
-    """As JSON has them: NaN, which is nothing, is null there."""
+    """Return scores as JSON has them: null for NaN."""
     return [None if math.isnan(score) else score for score in scores]
 
 
-def from_nulls(given: Iterable[float | None]) -> list[float]:
-    """What `nulled` was made of."""
-    return [math.nan if score is None else float(score) for score in given]
+def from_nulls(scores: Iterable[float | None]) -> list[float]:
+    """Return scores from JSON: NaN for null."""
+    return [math.nan if score is None else float(score) for score in scores]
 
 
 class RunFolder:
@@ -122,12 +122,12 @@ class RunFolder:
 
     @property
     def is_mine(self) -> bool:
-        """Whether whoever asks may change it, and not only read it: at home any."""
+        """True if the visitor may change it, and not only read it: at home any."""
         return not deployment_policy().knows_visitors or self.owner == visitor()
 
     @property
     def token(self) -> str:
-        """What the link of a run that was shared carries; "" where it was not."""
+        """Token in the link of a shared run; "" for any other."""
         return self._owner.get("token", "")
 
     @property
@@ -136,23 +136,23 @@ class RunFolder:
             return self.read("owner.json") if (self.path / "owner.json").exists() else {}
         except FileNotFoundError:
             return {}
-        except Problem:  # somebody's, and nobody can tell whose
+        except Problem:  # of an unknown owner
             return {"visitor": "?"}
 
     def read(self, name: str) -> dict:
-        """What stands in a file of the run.
+        """Read a file of the run.
 
         Raises Problem where it is damaged: it is written whole, and disks fail.
         """
         try:
-            held = read_object(self.file(name))
+            content = read_object(self.file(name))
         except FileNotFoundError:
             if not self.path.is_dir():  # the run was deleted meanwhile
                 raise
-            held = None
-        if held is None:
+            content = None
+        if content is None:
             raise self._damaged(name)
-        return held
+        return content
 
     def file(self, name: str) -> Path:
         """The path of a file of the run. Raises Problem where a link leads out of the folder."""
@@ -162,8 +162,8 @@ class RunFolder:
         return path
 
     def check_links(self) -> None:
-        """Raise Problem where anything in the folder is a link that leads out of it: what reads,
-        packs or writes the run would reach other files of this computer."""
+        """Raise Problem for a link in the folder that leads out of it: reading, packing or writing
+        the run would reach other files of this computer."""
         for place, folders, files in os.walk(self.path):
             for name in (*folders, *files):
                 path = Path(place, name)
@@ -171,15 +171,15 @@ class RunFolder:
                     self.file(str(path.relative_to(self.path)))
 
     def read_arrays(self, name: str) -> dict[str, np.ndarray]:
-        """The arrays of an .npz file of the run; raises Problem where it is damaged."""
+        """Read the arrays of an .npz file of the run. Raises Problem where it is damaged."""
         import numpy as np  # a run that waits should not hold it
 
         try:
-            held = np.load(self.file(name), allow_pickle=False)
-            if not isinstance(held, np.lib.npyio.NpzFile):
+            arrays = np.load(self.file(name), allow_pickle=False)
+            if not isinstance(arrays, np.lib.npyio.NpzFile):
                 raise ValueError("one array in place of several")
-            with held:
-                return {key: held[key] for key in held.files}
+            with arrays:
+                return {key: arrays[key] for key in arrays.files}
         except FileNotFoundError:
             raise
         except (OSError, ValueError, EOFError, MemoryError, zipfile.BadZipFile, zlib.error):
@@ -210,7 +210,7 @@ class RunFolder:
         _write_text(self.path / name, "".join(f"{line}\n" for line in lines))
 
     def read_pairs(self, name: str) -> list[tuple[str, str, float]]:
-        """Raises Problem where the file is damaged."""
+        """Read the pairs of a file. Raises Problem where it is damaged."""
         return self.read_taught(name)[0]
 
     def read_taught(self, name: str) -> tuple[list[tuple[str, str, float]], list[float] | None]:
@@ -264,7 +264,7 @@ class RunFolder:
 
     @property
     def is_alive(self) -> bool:
-        """Whether the process that holds this run still runs (and is not another of its number)."""
+        """True if the process of this run still runs (and is not another of its number)."""
         state = self.state
         try:
             process = psutil.Process(state["process"])
@@ -284,20 +284,20 @@ class RunFolder:
 
     @property
     def standing(self) -> str:
-        """The state, or "interrupted" where it says live and the process is gone."""
-        said = self.state["state"]
-        if said not in LIVE or self.is_alive:
-            return said
-        said = self.state["state"]  # it may have ended while we looked
-        return said if said not in LIVE else "interrupted"
+        """The state, or "interrupted" where that is live and the process is gone."""
+        live_state = self.state["state"]
+        if live_state not in LIVE or self.is_alive:
+            return live_state
+        live_state = self.state["state"]  # it may have ended while we looked
+        return live_state if live_state not in LIVE else "interrupted"
 
     def ahead(self) -> int:
-        """How many live runs of the same root took their ticket before this one."""
+        """Number of live runs of the same root with an earlier ticket."""
         ticket = self.state["ticket"]
         return sum(other.is_live(before=ticket) for other in all_runs(self.path.parent))
 
     def is_live(self, before: float = math.inf) -> bool:
-        """Whether it is under way or waits, with a ticket from `before` this one."""
+        """True if it is under way or waits, with a ticket earlier than `before`."""
         try:
             return self.state["ticket"] < before and self.standing in LIVE
         except (FileNotFoundError, Problem):  # it was deleted while we looked, or is damaged
@@ -312,7 +312,7 @@ class RunFolder:
 
     @property
     def ticket(self) -> int:
-        """Its place in the queue; 0 where nobody can tell."""
+        """Its place in the queue; 0 if unknown."""
         try:
             return self.state["ticket"]
         except (FileNotFoundError, Problem):
@@ -324,7 +324,8 @@ class RunFolder:
         """Leave a word for the worker: "pause", "stop", or "" to go on."""
         _write_text(self.path / "control", word)
 
-    def told(self) -> str:
+    def command(self) -> str:
+        """The last command to the run; "" for none that can be read."""
         try:
             return self.file("control").read_text(encoding="utf-8")
         except (OSError, ValueError):  # no word, or none that can be read
@@ -351,10 +352,10 @@ class RunFolder:
         except OSError:
             return io.BytesIO()
 
-    def tail(self, most: int = 20_000) -> list[dict]:
-        """The last records, whole ones of the last `most` bytes."""
+    def tail(self, max_bytes: int = 20_000) -> list[dict]:
+        """Return the last records, whole ones of the last `max_bytes` bytes."""
         with self._open_log() as file:
-            begin = max(file.seek(0, os.SEEK_END) - most, 0)
+            begin = max(file.seek(0, os.SEEK_END) - max_bytes, 0)
             file.seek(begin)
             lines = file.read().split(b"\n")
         # The last line may be half written, the first half cut off.
@@ -398,16 +399,16 @@ class RunFolder:
 
 
 def _birth(process: int) -> str:
-    """Which process of this number is meant, whatever the clock is set to: since which tick of
-    which start of the system it runs. "" where the system does not tell."""
+    """Identify the process of this number, whatever the clock is set to: the boot of the system and
+    the tick at which it started. "" where the system does not have them."""
     try:
         start = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        told = Path(f"/proc/{process}/stat").read_text()
+        stat = Path(f"/proc/{process}/stat").read_text()
     except OSError:
         return ""
-    return f"{start} {told.rpartition(')')[2].split()[19]}"  # its name may have spaces
+    return f"{start} {stat.rpartition(')')[2].split()[19]}"  # its name may have spaces
 
 
 def all_runs(root: Path) -> list[RunFolder]:
-    """Every run of the root, in no order; what is hidden there is being deleted."""
+    """Return every run of the root, in no order; hidden folders are being deleted."""
     return [RunFolder(path.parent) for path in root.glob("[!.]*/state.json")]

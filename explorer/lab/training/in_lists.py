@@ -1,4 +1,4 @@
-"""Held-out lists: how well a model orders the candidates of one query.
+"""Figures of held-out lists: how well a model orders the candidates of one query.
 
 A list is the held-out pairs with the same first sentence, two at least. `data.split` keeps pairs
 that share a sentence on one side, so none of it was learnt from; a held-out file of the user's may
@@ -7,7 +7,7 @@ hold lists of the training file too, and then `Corpus.shared` counts their sente
 NDCG@10 (Järvelin & Kekäläinen 2002): the gain of a candidate is its label above `floor`, the low
 end of the labels' scale, so that the least label is worth nothing; on a scale from 0 on this is
 what scikit-learn and sentence-transformers compute. Candidates of equal scores share their places,
-so that a model that has collapsed gets what a random order would.
+so that a collapsed model gets the value of a random order.
 
 MRR@10: 1/place of the first relevant candidate, 0 beyond the tenth. Relevant is a label that
 reaches the run's threshold. An irrelevant candidate of an equal score stands before it, as with the
@@ -28,11 +28,11 @@ from losses.labels import LabelRules
 
 
 def list_figures(pairs: Sequence[Pair], scores: np.ndarray, rules: LabelRules) -> dict | None:
-    """The figures of the lists among pairs with these scores [n]: means over `count` lists, None
-    where that is 0. Left out are the lists in which all labels are equal (`alike`), and of the
-    others those `without` a relevant candidate.
+    """Return the figures of the lists among pairs with these scores [n]: means over `count` lists,
+    None where that is 0.
 
-    None where there is no list, or a score is no number.
+    Lists in which all labels are equal (`alike`) are left out, and of the others those `without` a
+    relevant candidate. None where there is no list, or a score is no number.
     """
     lists = lists_among(pairs)
     if not lists or not np.isfinite(scores).all():
@@ -42,13 +42,13 @@ def list_figures(pairs: Sequence[Pair], scores: np.ndarray, rules: LabelRules) -
     found: list[tuple[float, float]] = []
     alike = without = 0
     for places in lists:
-        own, given = labels[places], np.asarray(scores, dtype=np.float64)[places]
+        own, own_scores = labels[places], np.asarray(scores, dtype=np.float64)[places]
         if own.min() == own.max():
             alike += 1
         elif own.max() < rules.threshold:
             without += 1
         else:
-            found.append((ndcg(given, own - floor), mrr(given, own >= rules.threshold)))
+            found.append((ndcg(own_scores, own - floor), mrr(own_scores, own >= rules.threshold)))
     means = np.mean(found, axis=0).tolist() if found else (None, None)
     return {
         "ndcg_at_10": means[0],
@@ -89,15 +89,16 @@ def mrr(scores: np.ndarray, relevant: np.ndarray) -> float:
 TITLES = {"ndcg_at_10": "NDCG@10 of lists", "mrr_at_10": "MRR@10 of lists"}
 
 
-def told(figures: dict, threshold: str, floor: str) -> str:
-    """Which lists were measured and how, in a sentence or two of Markdown or plain text."""
-    count, apart = figures["count"], []
+def described(figures: dict, threshold: str, floor: str) -> str:
+    """Describe which lists were measured and how, in a sentence or two of Markdown or plain
+    text."""
+    count, left_out = figures["count"], []
     if figures["alike"]:
-        apart.append(f"{figures['alike']} with equal labels throughout")
+        left_out.append(f"{figures['alike']} with equal labels throughout")
     if figures["without"]:
-        apart.append(f"{figures['without']} without a label of {threshold} or more")
+        left_out.append(f"{figures['without']} without a label of {threshold} or more")
     lists = "list" if count == 1 else "lists"
     among = f"Measured on {count} held-out {lists} (pairs with the same first sentence)"
-    left = f"; left out: {', '.join(apart)}" if apart else ""
+    left = f"; left out: {', '.join(left_out)}" if left_out else ""
     rule = f"A candidate gains its label above {floor}, and is relevant from {threshold} on."
     return f"{among}{left}. {rule}"

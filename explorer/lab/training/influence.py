@@ -1,4 +1,4 @@
-"""How far each held-out pair moves a figure: what the uncertainty of the figure is made of.
+"""Influence of each held-out pair on a figure, from which the uncertainty of the figure follows.
 
 The influence of a pair is the derivative of the figure with respect to the pair's weight in the
 sample (its influence function, Hampel 1974), so that figure ≈ truth + mean of the influences. That
@@ -68,7 +68,7 @@ def accuracy(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
 
 
 def auc(scores: np.ndarray, labels: np.ndarray) -> Measured | None:
-    """How often a positive pair scores above a negative one. None for other labels than 0 and 1.
+    """Share of positive pairs' scores above negative ones'. None for other labels than 0 and 1.
 
     A pair moves it by its placement among those of the other label (DeLong et al. 1988).
     """
@@ -119,7 +119,7 @@ RETRIEVAL: dict[str, Callable[[np.ndarray], Measured]] = {
     "mrr_at_10": mrr_at_10,
 }
 ALL_FIGURES = (*FIGURES, *RETRIEVAL)
-# What models are judged by: the first of these that their held-out pairs allow.
+# Leading figures of models: the first of these that their held-out pairs allow.
 LEADING = ("spearman", "accuracy_at_1")
 
 
@@ -142,9 +142,9 @@ def sampling_variance(influence: np.ndarray, pairs: Sequence[tuple[str, str]]) -
 
 @dataclass(frozen=True)
 class _Sharing:
-    """Which pairs share sentences: the number of the `first` sentence of each pair, [n]; of those
-    `apart`, [n], which are not a sentence with itself, the `second` one and which have the `same`
-    two sentences."""
+    """Sentences that pairs share: the number of the `first` sentence of each pair, [n]; of those
+    `apart`, [n], which are not a sentence with itself, the number of the `second` one, and of the
+    pair that is the `same`."""
 
     sentences: int
     first: np.ndarray
@@ -157,50 +157,52 @@ class _Sharing:
 def _sharing(pairs: tuple[tuple[str, str], ...]) -> _Sharing:
     numbers: dict[str, int] = {}
     ends = np.array([[numbers.setdefault(text, len(numbers)) for text in pair] for pair in pairs])
-    apart = ends[:, 0] != ends[:, 1]
-    _, same = np.unique(np.sort(ends[apart], axis=1), axis=0, return_inverse=True)
-    return _Sharing(len(numbers), ends[:, 0], apart, ends[apart, 1], same.reshape(-1))
+    differ = ends[:, 0] != ends[:, 1]
+    _, same = np.unique(np.sort(ends[differ], axis=1), axis=0, return_inverse=True)
+    return _Sharing(len(numbers), ends[:, 0], differ, ends[differ, 1], same.reshape(-1))
 
 
 def _by_sentence(influence: np.ndarray, sharing: _Sharing) -> np.ndarray:
-    """Of each sentence the sum of the influences of its pairs."""
+    """Sum of the influences of each sentence's pairs."""
     sums = np.bincount(sharing.first, influence, sharing.sentences)
     return sums + np.bincount(sharing.second, influence[sharing.apart], sharing.sentences)
 
 
 def witnesses(influence: np.ndarray, pairs: Sequence[tuple[str, str]]) -> float:
-    """How many witnesses of equal weight, independent of each other, `sampling_variance` rests on:
-    pairs, or, where they are fewer, sentences with all of their pairs, by what these pairs move or
-    by how many they are. Ten queries with forty candidates each are about ten: what such few move
-    may cancel out, and would look like many."""
+    """Number of independent witnesses of equal weight behind `sampling_variance`.
+
+    Pairs, or, where they are fewer, sentences with all of their pairs, by the influence of these
+    pairs or by their number. Ten queries with forty candidates each are about ten: the influences
+    of so few may cancel out, and would look like many.
+    """
     sharing = _sharing(tuple(pairs))
     moved, counted = (_by_sentence(each, sharing) for each in (influence, np.ones(len(influence))))
     return min(map(_weighty, (influence, moved, counted)))
 
 
 # Where pairs that stand there repeatedly make the variance of a mean larger by this factor, it is
-# said: the interval is wider by a twentieth.
+# remarked on: the interval is wider by a twentieth.
 WIDER = 1.1
 
 
 def repeats(pairs: Sequence[tuple[str, str]]) -> int:
-    """How many of the pairs have the two sentences of an earlier one, in either order; 0 where so
-    few do that the intervals would hardly be narrower without."""
+    """Number of pairs with the two sentences of an earlier one, in either order; 0 where the
+    intervals would hardly be narrower without them."""
     times = Counter(map(frozenset, pairs))
     wider = sum(count**2 for count in times.values()) / max(len(pairs), 1)
     return len(pairs) - len(times) if wider >= WIDER else 0
 
 
-def apart(pairs: Sequence[tuple[str, str]]) -> float:
-    """How many pairs of equal weight without a sentence in common say as much as these of whether
-    similarities go with labels, where all that share a sentence go together."""
+def independent_pairs(pairs: Sequence[tuple[str, str]]) -> float:
+    """Number of pairs of equal weight without a common sentence that say as much as these about the
+    agreement of similarities and labels, if all that share a sentence vary together."""
     times = Counter(itertools.chain.from_iterable(map(frozenset, pairs)))
     together = sum(max(times[first], times[second]) for first, second in pairs)
     return len(pairs) ** 2 / max(together, 1)
 
 
 def _weighty(values: np.ndarray) -> float:
-    """How many equal values would be as uncertain: (Σx²)² / Σx⁴."""
+    """Number of equal values that would be as uncertain: (Σx²)² / Σx⁴."""
     squares = np.square(values)
     total = float(np.square(squares).sum())
     return float(squares.sum()) ** 2 / total if total > 0 else 0.0
@@ -216,7 +218,7 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 
 
 def _above(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """For each pair the mean over all of the weights of those above its value; ties count half."""
+    """Mean over all of the weights above each pair's value; ties count half."""
     order = np.argsort(values, kind="stable")
     ranked = values[order]
     sums = np.concatenate([[0.0], np.cumsum(weights[order])])

@@ -1,4 +1,4 @@
-"""What held-out pairs say of a model: ranks, what it finds, histogram by label, the lie of its
+"""Figures of a model on held-out pairs: ranks, retrieval, histogram by label, geometry of its
 vectors."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def unnoticed() -> Iterator[None]:
 
 @runtime_checkable
 class Encodes(Protocol):
-    """What tells a bi-encoder from a cross-encoder."""
+    """The method that distinguishes a bi-encoder from a cross-encoder."""
 
     def encode(self, *given: Any, **named: Any) -> Any: ...
 
@@ -84,7 +84,7 @@ class HeldOut:
 
     @property
     def is_positive(self) -> bool:
-        """Whether all pairs are positives of one label: nothing to rank, but queries and keys."""
+        """True if all pairs are positives of one label: nothing to rank, but queries and keys."""
         label = float(self.labels.max(initial=0.0))
         return label > 0 and label >= self.threshold and label == float(self.labels.min())
 
@@ -106,12 +106,12 @@ class HeldOut:
             return float(scores.min()), float(scores.max())
         unit = torch.nn.functional.normalize(torch.as_tensor(vectors).float(), dim=1)
         seconds = unit[self.second.unique()].T
-        # Some at a time: of all held-out sentences the matrix may be larger than the memory.
+        # Some at a time: the matrix of all held-out sentences may exceed the memory.
         found = [(part @ seconds).aminmax() for part in unit[self.first.unique()].split(AT_ONCE)]
         return min(float(one.min) for one in found), max(float(one.max) for one in found)
 
     def figures(self, model: Encoder) -> tuple[dict, np.ndarray, np.ndarray | None]:
-        """The figures, the score of each pair, and the vectors [S, D] of a bi-encoder."""
+        """Return the figures, the score of each pair, and the vectors [S, D] of a bi-encoder."""
         scores, encoded = self.scored(model)
         if encoded is None:
             nothing = {**retrieval(None), **dict.fromkeys(GEOMETRY)}
@@ -119,24 +119,24 @@ class HeldOut:
         vectors = _normed(encoded)
         finite = bool(vectors.isfinite().all())
         lie = geometry(vectors, self) if finite else dict.fromkeys(GEOMETRY)
-        held = encoded.numpy()
-        return {**self._ranks(scores), **retrieval(self.places(held)), **lie}, scores, held
+        arrays = encoded.numpy()
+        return {**self._ranks(scores), **retrieval(self.places(arrays)), **lie}, scores, arrays
 
     def scored(
-        self, model: Encoder, most: int = 0, told: Callable[[int], None] = lambda done: None
+        self, model: Encoder, at_once: int = 0, report: Callable[[int], None] = lambda done: None
     ) -> tuple[np.ndarray, Tensor | None]:
-        """The score of each pair, [n], and the vectors [S, D] of a bi-encoder.
+        """Return the score of each pair, [n], and the vectors [S, D] of a bi-encoder.
 
-        With `most` no more than so many `items` are handed to the model at once; `told` hears
-        after each time how many of them are done.
+        The model gets at most `at_once` `items` at a time, or all for 0; `report` hears after each
+        time how many are done.
         """
         items = self.items(model)
-        some = most or len(items)
+        some = at_once or len(items)
         parts = []
         for begin in range(0, len(items), some):
             end = min(begin + some, len(items))
             parts.append(self._answers(model, items[begin:end], range(begin, end)))
-            told(end)
+            report(end)
         found = torch.cat(parts)
         if not isinstance(model, Encodes):
             return found.double().reshape(-1).numpy(), None
@@ -145,7 +145,8 @@ class HeldOut:
         return cosines.clamp(-1, 1).numpy(), found
 
     def items(self, model: Encoder) -> list:
-        """What the model reads: the distinct sentences of a bi-encoder, the pairs of another."""
+        """Return the inputs of the model: the distinct sentences for a bi-encoder, the pairs for
+        another."""
         if isinstance(model, Encodes):
             return list(self.sentences)
         ends = zip(self.first.tolist(), self.second.tolist(), strict=True)
@@ -197,26 +198,27 @@ class HeldOut:
 def own_places(
     vectors: Tensor, first: Tensor, second: Tensor, sentences: Sequence[Hashable] = ()
 ) -> np.ndarray:
-    """Where each pair's second sentence, its key, stands among all keys by its cosine to the first,
-    its query: [N], from 1. `vectors` [S, D] are unit vectors, `first` and `second` [N] their rows.
-    `sentences` [S] are their texts, where one may have two rows.
+    """Places of each pair's second sentence, its key, among all keys by its cosine to the first,
+    its query: [N], from 1.
 
-    Other keys of the same query and the query itself are passed over. A wrong key that is just as
-    near stands before the right one: collapse is no success.
+    `vectors` [S, D] are unit vectors, `first` and `second` [N] their rows. `sentences` [S] are
+    their texts, where one may have two rows. Other keys of the same query and the query itself are
+    passed over. A wrong key that is just as near stands before the right one: collapse is no
+    success.
     """
     keys, key = second.unique(return_inverse=True)
     right: dict[int, list[int]] = {}
     for query, at in zip(first.tolist(), key.tolist(), strict=True):
         right.setdefault(query, []).append(at)
-    said = sentences or range(len(vectors))
-    column = {said[sentence]: at for at, sentence in enumerate(keys.tolist())}
+    texts = sentences or range(len(vectors))
+    column = {texts[sentence]: at for at, sentence in enumerate(keys.tolist())}
     found = []
     for some in torch.arange(len(first)).split(max(CELLS // len(keys), 1)):
         near = vectors[first[some]] @ vectors[keys].T
         own = near.gather(1, key[some, None])
         passed = torch.zeros_like(near, dtype=torch.bool)
         for row, query in enumerate(first[some].tolist()):
-            itself = [column[said[query]]] if said[query] in column else []
+            itself = [column[texts[query]]] if texts[query] in column else []
             passed[row, [*right[query], *itself]] = True
         found.append(1 + ((near >= own - TIED) & ~passed).sum(dim=1))
     return torch.cat(found).numpy()
@@ -229,7 +231,7 @@ CELLS = 2**24
 
 
 def retrieval(places: np.ndarray | None) -> dict[str, float | None]:
-    """How often a query finds its own key first, and the mean of 1/place up to MAX_PLACES."""
+    """Share of queries that find their own key first, and the mean of 1/place up to MAX_PLACES."""
     if places is None:
         return {"accuracy_at_1": None, "mrr_at_10": None}
     return {
@@ -256,11 +258,11 @@ GEOMETRY = ("alignment", "uniformity", "effective_rank", "mean_cosine")
 
 
 def geometry(vectors: Tensor, held_out: HeldOut) -> dict[str, float | None]:
-    """How the unit vectors [S, D] lie: alignment and uniformity (Wang & Isola 2020), the
+    """Geometry of the unit vectors [S, D]: alignment and uniformity (Wang & Isola 2020), the
     exponential of the entropy of the singular values, and the mean cosine of two sentences."""
     positive = torch.from_numpy(held_out.labels >= held_out.threshold)
-    apart = vectors[held_out.first] - vectors[held_out.second]
-    distances = apart.square().sum(dim=1)[positive]
+    differences = vectors[held_out.first] - vectors[held_out.second]
+    distances = differences.square().sum(dim=1)[positive]
     cosines = vectors @ vectors.T
     upper = cosines[torch.triu(torch.ones_like(cosines, dtype=torch.bool), diagonal=1)]
     spread = (2 * (2 * upper - 2)).logsumexp(dim=0) - np.log(max(len(upper), 1))
@@ -301,14 +303,14 @@ def best_accuracy(scores: np.ndarray, labels: np.ndarray) -> tuple[float, float]
 
 
 def area_under_curve(scores: np.ndarray, labels: np.ndarray) -> float:
-    """How often a positive pair scores above a negative one; a tie counts half."""
+    """Share of positive pairs' scores above negative ones'; a tie counts half."""
     ranks, positive = mid_ranks(scores), labels == 1
     count, others = positive.sum(), (~positive).sum()
     return float((ranks[positive].sum() - count * (count + 1) / 2) / (count * others))
 
 
 def bands_of(labels: Sequence[float]) -> tuple[tuple[float, float], ...]:
-    """Each label where there are few, else equal parts of their range."""
+    """Return each label where there are few, else equal parts of their range."""
     distinct = sorted(set(labels))
     if len(distinct) <= MAX_BANDS:
         return tuple((label, label) for label in distinct)
@@ -320,10 +322,11 @@ def bands_of(labels: Sequence[float]) -> tuple[tuple[float, float], ...]:
 def live_sample(
     pairs: Sequence[Pair], in_lists: bool = False, sides_alike: bool = True
 ) -> tuple[list[Pair], int]:
-    """The pairs that are measured during a run, and how many of the first are the probe batch.
+    """Pick the pairs that are measured during a run, and the number of the first that are the probe
+    batch.
 
-    They are the same ones for every run on these pairs, and a list (pairs with one first sentence)
-    is among them whole or not at all. For a loss on lists the probe batch is lists too, where there
+    They are the same for every run on these pairs, and a list (pairs with one first sentence) is
+    among them whole or not at all. For a loss on lists the probe batch is lists too, where there
     are any; else no sentence stands twice in it, as far as the pairs allow it. Where the model does
     not encode both `sides_alike`, a list whose candidate is also a first sentence is left out of
     it: that text has two vectors.
@@ -344,21 +347,21 @@ def live_sample(
             return [pairs[place] for place in (*probe, *others)], len(probe)
     chosen = [pairs[place] for places in kept for place in places]
     seen: set[str] = set()
-    apart, again = [], []
+    distinct, again = [], []
     for pair in chosen:
         fresh = pair[0] not in seen and pair[1] not in seen and pair[0] != pair[1]
-        (apart if fresh else again).append(pair)
+        (distinct if fresh else again).append(pair)
         seen.update(pair[:2])
-    return [*apart, *again], min(len(apart) or 1, MAX_PROBE)
+    return [*distinct, *again], min(len(distinct) or 1, MAX_PROBE)
 
 
-def _within(groups: Sequence[list[int]], most: int) -> list[list[int]]:
-    """The first of them that make no more than so many pairs together; of one that is too long by
-    itself its first pairs, where there is no other."""
+def _within(groups: Sequence[list[int]], limit: int) -> list[list[int]]:
+    """Return the first groups that have at most `limit` pairs together; of a longer first one its
+    first pairs, where there is no other."""
     kept: list[list[int]] = []
-    room = most
+    left = limit
     for places in groups:
-        if len(places) <= room:
+        if len(places) <= left:
             kept.append(places)
-            room -= len(places)
-    return kept or [places[:most] for places in groups[:1]]
+            left -= len(places)
+    return kept or [places[:limit] for places in groups[:1]]

@@ -76,8 +76,8 @@ def _from_file(data: TrainingData, path: str | Path, name: str) -> Origin:
 
 
 def columns_read(data: TrainingData) -> dict[str, tuple[ReadingNote, ...]]:
-    """Which columns of a plan's file or data set, and of its held-out file, are taken as what, by
-    the name of each; nothing of other sources."""
+    """Roles of the columns of a plan's file or data set, and of its held-out file, by the name of
+    each; nothing for other sources."""
     found = {}
     if data.source in ("file", "hub"):
         found[data.name or data.hub] = pairs_of(data).notes
@@ -100,7 +100,7 @@ def _json_lines(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _from_hub(data: TrainingData) -> Origin:
-    """A data set of the hub, read as the same rows in a file would be."""
+    """Read a data set of the hub, as the same rows in a file would be."""
     from datasets import disable_progress_bars, load_dataset
 
     disable_progress_bars()
@@ -109,20 +109,20 @@ def _from_hub(data: TrainingData) -> Origin:
         whole = hub_sets.fits_here(data.hub, hub_sets.about(data.hub))
         folder = hub_cache.begin("dataset", repo, whole)
         prepared = folder and str(folder / hub_cache.PREPARED)
-        held = load_dataset(
+        rows = load_dataset(
             repo, subset, split=data.split, token=hub_sets.token(), cache_dir=prepared
         )
-    if len(held) > data.most:
-        held = held.shuffle(seed=DRAW).select(range(data.most))
+    if len(rows) > data.most:
+        rows = rows.shuffle(seed=DRAW).select(range(data.most))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "hub.jsonl"
-        held.to_json(path, force_ascii=False)
+        rows.to_json(path, force_ascii=False)
         return _from_file(data, path, path.name)
 
 
 def held_out_of(data: TrainingData) -> tables.Table:
-    """The held-out file, by the columns chosen for the other one, else by those it has; likewise
-    in its own encoding, else, where that cannot be told, in the one that was chosen."""
+    """Read the held-out file, by the columns chosen for the other one, else by its own; likewise in
+    its own encoding, or if that is unclear, in the chosen one."""
     columns, encoding = dict(data.columns) or None, ""
     while True:
         try:
@@ -157,12 +157,12 @@ def reworded(data: TrainingData, held_out: set[str]) -> list[Taught]:
         table = tables.read_file(
             place, name, columns=columns, most=data.most, seed=DRAW, encoding=encoding
         )
-        # The other wording of a held-out pair still has its second sentence.
+        # A held-out pair in its other wording still has its second sentence.
         added += [pair for pair in rows_of(table.pairs) if pair[0] not in held_out | {pair[1]}]
     return [pair for pair in added if pair[1] not in held_out]
 
 
 def rows_of(pairs: Pairs) -> list[Taught]:
-    """Both texts, the label, and what a teacher gave, NaN for nothing."""
-    given = pairs.teacher or (math.nan,) * len(pairs)
-    return list(zip(pairs.first, pairs.second, pairs.labels, given, strict=True))
+    """Return both texts, the label, and a teacher's score, NaN for none."""
+    scores = pairs.teacher or (math.nan,) * len(pairs)
+    return list(zip(pairs.first, pairs.second, pairs.labels, scores, strict=True))

@@ -1,4 +1,4 @@
-"""What a run that has ended scored its held-out pairs, before and after."""
+"""Scores of the held-out pairs of a run that has ended, before and after."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class HeldOutScores:
 
     @property
     def leading(self) -> str:
-        """What the model is judged by: one of `influence.LEADING`."""
+        """Name of the figure that judges the model: one of `influence.LEADING`."""
         ranked, found = LEADING
         return found if self.places else ranked
 
@@ -51,10 +51,10 @@ def has_ended(run: RunFolder) -> bool:
 
 
 def measured(run: RunFolder, when: str) -> dict[str, np.ndarray]:
-    """What was measured on the held-out pairs "before" or "after": their scores [n], the distinct
-    sentences [S], of a bi-encoder the vectors [S, D], and of positives the places [n] of the keys.
+    """Read the measurements on the held-out pairs "before" or "after".
 
-    Raises Problem where the run has not ended.
+    Their scores [n], the distinct sentences [S], for a bi-encoder the vectors [S, D], and for
+    positives the places [n] of the keys. Raises Problem where the run has not ended.
     """
     if not has_ended(run):
         raise Problem("training_not_finished", name=run.name)
@@ -62,14 +62,15 @@ def measured(run: RunFolder, when: str) -> dict[str, np.ndarray]:
 
 
 def outcome(run: RunFolder) -> HeldOutScores:
-    """Raises Problem where the run has not ended."""
+    """Read the scores of a run. Raises Problem where it has not ended."""
     if not has_ended(run):
         raise Problem("training_not_finished", name=run.name)
     return _read(run.path, measured_at(run))
 
 
 def measured_at(run: RunFolder) -> int:
-    """When a run that has ended was measured, in nanoseconds: one that went on has another."""
+    """Time at which a run that has ended was measured, in nanoseconds: one that went on has
+    another."""
     return _after(run).stat().st_mtime_ns
 
 

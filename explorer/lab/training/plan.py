@@ -1,4 +1,4 @@
-"""Everything that decides a run, as one frozen value that fits into a file."""
+"""The plan of a run: all of its settings, as one frozen value that fits into a file."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ KINDS = ("bi", "cross")
 SOURCES = ("rows", "file", "example", "hub")
 SCHEDULES = ("linear", "cosine", "source")
 AUGMENTATIONS = ("cutoff", "reorder")
-TRAINED_TWINS = ("apart", "leave_out", "keep")
-# What draws the batches, by the names of a batch that is explored, and what the trainer calls it.
+DUPLICATE_RULES = ("apart", "leave_out", "keep")
+# Samplers of batches by Explore's names, with the trainer's names.
 TRAINERS = {
     "in_order": "in_order",
     "shuffled": "batch_sampler",
@@ -41,19 +41,18 @@ TRAINERS = {
 
 @dataclass(frozen=True)
 class TrainingData:
-    """Which pairs to learn from, and which to hold out.
+    """The pairs to learn from, and those to hold out.
 
-    `rows` are typed (sentence, sentence, score) as text, `teacher` what another model gave them, in
-    the same form; with `triplets` each positive is followed by the negatives of its row; `file` is
-    a path, `name` what the user calls it, or else the name of the file,
-    `columns` its roles and `encoding` how its text is written, as `read_file` takes them;
-    `example` a textbook example; `hub` the id of a data set on the hub, `split` its part. A
-    `held_out_file` (`held_out_name` to the user) has its roles in the same columns where it has
-    those; without one, the `held_out_share` of the pairs is held out, so that no sentence stands
-    on both sides.
-    `alternatives` are columns of the file with another wording of the first sentence (a
-    back-translation, synonyms), `augment` the kinds of `AUGMENTATIONS` that add a varied copy of
-    each training pair. Of more than `most` pairs a random sample is taken.
+    `rows` are typed (sentence, sentence, score) as text, `teacher` another model's scores, in the
+    same form; with `triplets` each positive is followed by the negatives of its row; `file` is a
+    path, `name` the user's name for it, or else that of the file, `columns` its roles and
+    `encoding` that of its text, as `read_file` takes them; `example` a textbook example; `hub` the
+    id of a data set on the hub, `split` its part. A `held_out_file` (`held_out_name` to the user)
+    has its roles in the same columns where it has those; without one, the `held_out_share` of the
+    pairs is held out, so that no sentence stands on both sides. `alternatives` are columns of the
+    file with another wording of the first sentence (a back-translation, synonyms), `augment` the
+    kinds of `AUGMENTATIONS` that add a varied copy of each training pair. Of more than `most` pairs
+    a random sample is taken.
     """
 
     source: str = "example"
@@ -82,31 +81,32 @@ class TrainingData:
 
 @dataclass(frozen=True)
 class TrainingPlan:
-    """One run.
+    """The settings of one run.
 
     `encoder` is `EMBEDDED`, an id of the hub, a folder, or `SCRATCH`: a static embedding of
     `dimension` numbers for each of `vocabulary` word pieces, learnt from the training sentences.
     `query_prompt` stands before every first sentence and `document_prompt` before every other one
     ("query: ", "passage: "), in training as in measuring; "" for none, whatever prompts the encoder
-    has of its own.
-    `kind` is "bi" or "cross". `guide` is a second encoder for a loss that asks one which negatives
-    to believe; "" has the model guide itself. A loss that has a teacher learns the cosines, or the
-    scores, of the `teacher_model`, an encoder or a cross-encoder, in place of what a column of the
-    data says; one that learns vectors has those of the `teacher_model`, an encoder. `own_loss` is
-    the file.py:function of a loss of one's own.
-    `similarity` is what a bi-encoder's scores are under a convention on dot products: "dot", or
-    "cosine" in runs of before it was written down; "" for any other loss.
-    `threshold`, `label_range` and `extra_negatives` are the rules of the page. `twins` says what
-    becomes of a text that would stand in a batch twice, for a loss whose negatives are the others
-    of the batch: its pair is kept out of the batch ("apart", the sampler no_duplicates), or, for a
-    loss that reads texts, its keys are left out of the loss ("leave_out"), or it is kept. Batches
-    are drawn by a `sampler` of `SAMPLERS`, whatever `twins` says of that; with "" by no_duplicates
-    where texts are kept apart, and shuffled elsewhere. With `steps` 0 it runs `epochs`.
-    `learning_rate` 0 is the default of the encoder. `schedule` "source" is S1 eq. 51;
-    `warmup` is a share of the steps. `layers` of a transformer that move, from the last on: −1
-    for all and the embeddings too. `lora` is the rank of adapters that move in place of the
-    weights, 0 for none. `evaluations` are spread evenly over the run. A checkpoint is written
-    every `checkpoint_seconds`.
+    has of its own. `kind` is "bi" or "cross". `guide` is a second encoder for a loss that excludes
+    negatives by one; "" has the model guide itself. A loss that has a teacher learns the cosines,
+    or the scores, of the `teacher_model`, an encoder or a cross-encoder, in place of a column of
+    the data; one that learns vectors has those of the `teacher_model`, an encoder. `own_loss` is
+    the file.py:function of a user's own loss.
+
+    `similarity` is that of a bi-encoder's scores under a convention on dot products: "dot", or
+    "cosine" in runs of before it was written down; "" for any other loss. `threshold`,
+    `label_range` and `extra_negatives` are the rules of the page. `twins` is the rule for a text
+    that would stand in a batch twice, for a loss whose negatives are the others of the batch: its
+    pair is kept out of the batch ("apart", the sampler no_duplicates), or, for a loss that reads
+    texts, its keys are left out of the loss ("leave_out"), or it is kept. Batches are drawn by a
+    `sampler` of `SAMPLERS`, whatever `twins` is; with "" by no_duplicates where texts are kept
+    apart, and shuffled elsewhere.
+
+    With `steps` 0 it runs `epochs`. `learning_rate` 0 is the default of the encoder. `schedule`
+    "source" is S1 eq. 51; `warmup` is a share of the steps. `layers` of a transformer that move,
+    from the last on: −1 for all and the embeddings too. `lora` is the rank of adapters that move in
+    place of the weights, 0 for none. `evaluations` are spread evenly over the run. A checkpoint is
+    written every `checkpoint_seconds`.
     """
 
     data: TrainingData = field(default_factory=TrainingData)
@@ -149,7 +149,7 @@ class TrainingPlan:
         object.__setattr__(self, "similarity", self._similarity())
 
     def _similarity(self) -> str:
-        """What a bi-encoder compares, where the convention does not compare cosines."""
+        """Similarity of a bi-encoder, where the convention does not compare cosines."""
         own = "cosine" if self.kind == "cross" else self.spec.similarity
         named = "similarity" in self.spec.defaults  # it is a parameter, and stored as one
         return "" if own == "cosine" or named else self.similarity or own
@@ -179,7 +179,7 @@ class TrainingPlan:
 
     @property
     def forms_classes(self) -> bool:
-        """Whether the loss learns from sentences with classes instead of from pairs."""
+        """True if the loss learns from sentences with classes instead of from pairs."""
         return "prototypes" in self.spec.reads.values()
 
     @property
@@ -192,17 +192,17 @@ class TrainingPlan:
 
     @property
     def learns_vectors(self) -> bool:
-        """Whether the loss learns the vectors of another encoder."""
+        """True if the loss learns the vectors of another encoder."""
         return "teacher_vectors" in self.spec.needs
 
     @property
-    def leaves_twins_out(self) -> bool:
+    def leaves_duplicates_out(self) -> bool:
         return self.twins == "leave_out" and self.spec.reads_texts
 
     @property
     def keeps_texts_apart(self) -> bool:
-        """Whether no text stands twice in a batch, where the others of it are the negatives."""
-        kept = self.twins == "keep" or self.leaves_twins_out or self.sampler
+        """True if no text stands twice in a batch, where the others of it are the negatives."""
+        kept = self.twins == "keep" or self.leaves_duplicates_out or self.sampler
         return self.sampler == "no_duplicates" or (self.spec.negatives_of_batch and not kept)
 
     @property
@@ -217,7 +217,7 @@ class TrainingPlan:
 
     @property
     def encodes_sides_alike(self) -> bool:
-        """Whether a text has the same vector as a first sentence and as a second one."""
+        """True if a text has the same vector as a first sentence and as a second one."""
         return self.query_prompt == self.document_prompt
 
     def prompts_for(self, columns: Iterable[str]) -> dict[str, str]:
@@ -254,16 +254,16 @@ class TrainingPlan:
     def loss_arguments(
         self, threshold: float, label_range: tuple[float, float], classes: int
     ) -> Json:
-        """What the loss of `losses.sentence_transformers` is told beside its model."""
+        """Return the arguments of the loss of `losses.sentence_transformers` beside its model."""
         own = {"class_count": classes} if self.forms_classes else {}
         named = {"convention": self.convention} if self.convention else {}
         rules = {"threshold": threshold, "label_range": label_range}
         rules["extra_negatives"] = self.extra_negatives
-        if self.leaves_twins_out:
+        if self.leaves_duplicates_out:
             rules["twins"] = self.twins
         if self.similarity:
             rules["similarity"] = self.similarity
-        # What a convention has otherwise for given triplets it decides by the columns.
+        # A convention that treats given triplets otherwise goes by the columns.
         by_columns = LOSSES[self.loss].for_given_triplets(self.convention)
         left = set(by_columns) - set(dict(self.parameters))
         settings = {name: v for name, v in self.settings.items() if name not in left}
@@ -310,7 +310,7 @@ _CHOICES = {
     "kind": KINDS,
     "schedule": SCHEDULES,
     "source": SOURCES,
-    "twins": TRAINED_TWINS,
+    "twins": DUPLICATE_RULES,
     "sampler": ("", *SAMPLERS),
     "similarity": ("", "cosine", "dot"),
 }
@@ -323,13 +323,13 @@ def _check(plan: TrainingPlan) -> None:
             if entry.name in RANGES:
                 low, high = RANGES[entry.name]
                 if not low <= value <= high:
-                    said = {"low": typed(low), "high": typed(high), "value": value}
-                    raise Problem("parameter_range", about="loss", name=entry.name, **said)
+                    details = {"low": typed(low), "high": typed(high), "value": value}
+                    raise Problem("parameter_range", about="loss", name=entry.name, **details)
             known = _CHOICES.get(entry.name)
             if known and value not in known:
-                said = ", ".join(filter(None, known))
+                details = ", ".join(filter(None, known))
                 raise Problem(
-                    "parameter_choice", about="loss", name=entry.name, value=value, known=said
+                    "parameter_choice", about="loss", name=entry.name, value=value, known=details
                 )
     for kind in plan.data.augment:
         if kind not in AUGMENTATIONS:
@@ -347,7 +347,8 @@ def _check(plan: TrainingPlan) -> None:
 
 
 def _check_prefixes(plan: TrainingPlan) -> None:
-    """Of encoders whose width is known before they are loaded; of others the loss asks itself."""
+    """Check the prefixes of encoders whose width is known before they are loaded; for others the
+    loss does."""
     width = plan.dimension if plan.encoder == SCRATCH else 0
     if is_embedded(plan.encoder):
         width = EMBEDDED_WIDTH

@@ -19,7 +19,7 @@ from explorer.runtime.problem import Problem
 from explorer.sources.pairs import Pairs, distinct
 from losses.labels import LabelRules
 
-# Batches of a run that are drawn again, each of so many pairs at most.
+# Batches of a run that are drawn again, and the most pairs of each.
 DRAWN_BATCHES, MAX_DRAWN_PAIRS = 16, 1024
 TeacherVectors = Callable[[Sequence[str]], torch.Tensor]
 
@@ -46,9 +46,9 @@ def explored(
         threshold=probe["threshold"],
         label_range=tuple(ends) if ends else None,
         extra_negatives=plan.extra_negatives,
-        twins="leave_out" if plan.leaves_twins_out else "keep",
+        twins="leave_out" if plan.leaves_duplicates_out else "keep",
     )
-    crosses = plan.encoder if plan.kind == "cross" else ""  # whose scores are logits
+    crosses = plan.encoder if plan.kind == "cross" else ""  # its scores are logits
     data = dataclasses.replace(scenario.data, cross_encoder=crosses)
     scenario = dataclasses.replace(scenario, rules=rules, data=data)
     pairs = Pairs(
@@ -92,7 +92,7 @@ def values_at_collapse(
         places = [place for row in chosen for place in rows[row]][:MAX_DRAWN_PAIRS]
         try:
             found.append(_collapse_of(plan, material, rules, labelled, vectors_of, places, draw))
-        except Problem:  # it reads what only the training had, such as a guide
+        except Problem:  # it needs inputs that only the training had, such as a guide
             return []
     return [value for value in found if value is not None]
 
@@ -124,16 +124,16 @@ def _collapse_of(
 def _with_classes(
     plan: TrainingPlan, material: Material, rules: LabelRules, draw: np.random.Generator
 ) -> list[float]:
-    """The same of sentences with classes: each class of the data has a prototype."""
+    """Draw values for sentences with classes: each class of the data has a prototype."""
     classes = np.array([*classes_of(material.pairs, rules.threshold).values()])
     assert plan.spec.collapse is not None
     found = []
     for _ in range(DRAWN_BATCHES):
         drawn = torch.from_numpy(draw.permutation(classes)[: plan.batch_size])
-        given = {
+        inputs = {
             "embeddings": torch.zeros(len(drawn), 1),
             "classes": drawn,
             "prototypes": torch.zeros(len(set(classes.tolist())), 1),
         }
-        found.append(plan.spec.collapse(given, **plan.settings))
+        found.append(plan.spec.collapse(inputs, **plan.settings))
     return [value for value in found if value is not None]

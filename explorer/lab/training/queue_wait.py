@@ -1,4 +1,4 @@
-"""How long a queued run waits for its turn, as far as the runs before it tell."""
+"""Waiting time of a queued run, estimated from the runs before it."""
 
 from __future__ import annotations
 

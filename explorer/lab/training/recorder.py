@@ -28,7 +28,7 @@ from losses.inputs import NotFinite
 if TYPE_CHECKING:
     from explorer.lab.training.encoders import Encoder
 
-# How often the log is written out, and the word of whoever steers the run is looked up.
+# Seconds between writes of the log, and between reads of commands.
 FLUSH_SECONDS, ASK_SECONDS = 0.1, 0.1
 # One for all records: the json module would make one for each.
 _ENCODER = json.JSONEncoder(allow_nan=False)
@@ -38,11 +38,11 @@ SHOWN_PAIRS = 3
 
 
 class Recorder(TrainerCallback):
-    """Writes the log of a run.
+    """Writer of the log of a run.
 
-    `live` are the pairs of `held_out` that are measured all along. `loss_at_collapse` gives
-    (loss, collapse value) of the probe batch from its scores and vectors, `lists_of` the figures of
-    the lists among the live pairs from their scores.
+    `live` are the pairs of `held_out` that are measured all along. `loss_at_collapse` returns
+    (loss, value at collapse) of the probe batch from its scores and vectors, `lists_of` the figures
+    of the lists among the live pairs from their scores. The run ends after `time_limit` seconds.
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class Recorder(TrainerCallback):
         probe: int,
         every: int,
         checkpoint_seconds: float,
-        most_seconds: float,
+        time_limit: float,
         loss_at_collapse: Callable[[np.ndarray, np.ndarray | None], tuple],
         lists_of: Callable[[np.ndarray], dict | None],
         learning: nn.Module,
@@ -61,7 +61,7 @@ class Recorder(TrainerCallback):
         self.run, self.live, self.probe = run, live, probe
         self.held_out = held_out
         self.every, self.checkpoint_seconds = every, checkpoint_seconds
-        self.most_seconds = most_seconds
+        self.time_limit = time_limit
         self.loss_at_collapse, self.lists_of = loss_at_collapse, lists_of
         self.learning = learning  # the loss, which may learn weights of its own
         self.batches: deque[list[dict]] = deque(maxlen=AHEAD)
@@ -79,8 +79,8 @@ class Recorder(TrainerCallback):
         self.learning.register_forward_hook(self._note_loss)
         clip, collate = trainer.accelerator.clip_grad_norm_, trainer.data_collator
 
-        def clip_and_note(*given: object, **named: object) -> torch.Tensor:
-            self.norm = clip(*given, **named)
+        def clip_and_note(*arguments: object, **named: object) -> torch.Tensor:
+            self.norm = clip(*arguments, **named)
             return self.norm
 
         def collate_and_keep(rows: list[dict]) -> dict:
@@ -93,7 +93,7 @@ class Recorder(TrainerCallback):
         trainer.accelerator.clip_grad_norm_ = clip_and_note
         trainer.data_collator = collate_and_keep
 
-    def _note_loss(self, _loss: nn.Module, _given: tuple, value: torch.Tensor) -> None:
+    def _note_loss(self, _loss: nn.Module, _inputs: tuple, value: torch.Tensor) -> None:
         self.used += 1
         self.loss = value.detach()
 
@@ -128,7 +128,7 @@ class Recorder(TrainerCallback):
         if state.global_step % self.every == 0 or state.global_step == state.max_steps:
             self.measure(model, state.global_step)
         self._obey(state, control)
-        if self.stopped_early and state.global_step % self.every:  # what was reached is seen too
+        if self.stopped_early and state.global_step % self.every:  # the last state is measured, too
             self.measure(model, state.global_step)
         due = time.perf_counter() - self.saved >= self.checkpoint_seconds
         if due or self.stopped_early:  # at the end the model itself is saved
@@ -148,10 +148,10 @@ class Recorder(TrainerCallback):
         if now - self.asked < ASK_SECONDS:
             return
         self.asked = now
-        word = self.run.told()
+        word = self.run.command()
         if word == "pause":
             self._wait(state.global_step)
-            word = self.run.told()
+            word = self.run.command()
         if word == "stop" or self.time_is_up:
             self.stopped_early = state.global_step < state.max_steps
             control.should_training_stop = True
@@ -161,7 +161,7 @@ class Recorder(TrainerCallback):
         self.write("paused", step)
         self.flush()
         self.run.say("paused")
-        while self.run.told() == "pause" and not self.time_is_up:
+        while self.run.command() == "pause" and not self.time_is_up:
             time.sleep(ASK_SECONDS)
         self.run.say("training")
         self.write("continued", step)
@@ -191,9 +191,11 @@ class Recorder(TrainerCallback):
     def _watch(
         self, model: Encoder, step: int, scores: np.ndarray, vectors: np.ndarray | None
     ) -> None:
-        """Raise the alarm when all similarities are one: first of the pairs that are measured all
-        along, and then, for it is said, of all held-out pairs. Not before the first step: nothing
-        has collapsed where a head is new, which scores all alike."""
+        """Raise the alarm when all similarities are one, first of the live pairs, and then of all
+        held-out pairs.
+
+        Not before the first step: a new head scores all alike without a collapse.
+        """
         low, high = self.live.ends(scores, vectors)
         if high - low < COLLAPSED and len(self.held_out.labels) > len(self.live.labels):
             every, encoded = self.held_out.scored(model)
@@ -211,7 +213,7 @@ class Recorder(TrainerCallback):
 
     @property
     def time_is_up(self) -> bool:
-        return time.perf_counter() - self.began > self.most_seconds
+        return time.perf_counter() - self.began > self.time_limit
 
     # The log
 
@@ -233,25 +235,27 @@ class Recorder(TrainerCallback):
         self.flushed = time.perf_counter()
 
     def why_not_finite(self, step: int, kept: int, error: NotFinite, name: Word) -> Problem:
-        """The sentence for a run of the loss of this `name` that NotFinite ended, with the pairs
-        of its batch. Of a function of one's own, and of the first step, which no earlier one
-        brought about, the learning rate is not to be looked at."""
+        """Return the problem of a run, of the loss of this `name`, that NotFinite ended, with the
+        pairs of its batch.
+
+        For a user's own function, and for the first step, the learning rate is not to blame.
+        """
         rows = self.batch if self.batches else []
         texts = [" | ".join(str(v) for k, v in row.items() if k != "label") for row in rows]
         shown = "; ".join(f"“{text[:80]}”" for text in texts[:SHOWN_PAIRS])
         more = max(len(texts) - SHOWN_PAIRS, 0)
-        said = {"step": step, "pairs": shown, "more": more, "kept": kept}
+        values = {"step": step, "pairs": shown, "more": more, "kept": kept}
         if isinstance(error, OwnNotFinite):
             what = word(f"finetune.none_of.{error.what}", error.what)
-            return Problem("training_own_not_finite", about="loss", name=name, what=what, **said)
+            return Problem("training_own_not_finite", about="loss", name=name, what=what, **values)
         key = "training_not_finite_at_once" if step == 1 else "training_not_finite"
-        return Problem(key, **said)
+        return Problem(key, **values)
 
 
 def own_weights(loss: nn.Module) -> dict[str, torch.Tensor]:
-    """What the loss has learnt or kept beside the model: prototypes, a classifier, a queue."""
-    held = loss.state_dict()
-    return {n: w.contiguous() for n, w in held.items() if not n.startswith("model.")}
+    """Return the loss's own weights beside the model's: prototypes, a classifier, a queue."""
+    weights = loss.state_dict()
+    return {n: w.contiguous() for n, w in weights.items() if not n.startswith("model.")}
 
 
 def load_own_weights(loss: nn.Module, checkpoint: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is striking about a run, in sentences: first whether it was worth it."""
+"""Remarks on a run: first whether it was worth it."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from explorer.runtime.numbers import display_number
 # A mean cosine that moved by less than this is no news.
 MOVED = 0.1
 # Fewer steps than these show no trend.
-FEW_STEPS = 20
-# Of fewer sentences nothing is said.
-FEW_SENTENCES = 10
+MIN_STEPS = 20
+# With fewer sentences there is no remark.
+MIN_SENTENCES = 10
 
 
 def gain_of(runs: Runs, name: str) -> Gain | None:
-    """What a run that has ended gained in what it is judged by: the interval covers other held-out
-    pairs and this very model. None of a run that has not ended, and where one side has no order."""
+    """Gain of a run that has ended in its leading figure: the interval covers other held-out pairs
+    and this very model. None for a run that has not ended, and where one side has no order."""
     run = runs.folder(name)
     return _gain(run) if has_ended(run) else None
 
@@ -39,8 +39,8 @@ def _gain(run: RunFolder) -> Gain | None:
     return gain({0: before}, {0: after}, found.pairs) if before and after else None
 
 
-def remarks(runs: Runs, name: str, most: int = 5) -> list[Remark]:
-    """At most `most` remarks on a run, whether it still trains or has ended."""
+def remarks(runs: Runs, name: str, limit: int = 5) -> list[Remark]:
+    """Return at most `limit` remarks on a run, whether it still trains or has ended."""
     history = runs.history(name)
     steps = [record for record in history if record["kind"] == "step"]
     run = runs.folder(name)
@@ -51,11 +51,11 @@ def remarks(runs: Runs, name: str, most: int = 5) -> list[Remark]:
         *on_loss([record["loss"] for record in steps]),
         *(_on_space(run) if ended else ()),
     ]
-    return found[:most]
+    return found[:limit]
 
 
 def gained(run: RunFolder) -> Remark:
-    """Whether what a run that has ended is judged by changed on its held-out pairs, and within what
+    """Remark on the change of the leading figure of a finished run on its held-out pairs, with its
     interval."""
     found = outcome(run)
     return on_gain(_gain(run), held_out_pairs(len(found.pairs)), found.leading)
@@ -89,22 +89,23 @@ def _on_pairs(runs: Runs, name: str) -> list[Remark]:
 
 
 def on_loss(losses: Sequence[float]) -> list[Remark]:
-    """Whether a line through the loss of all steps moves further than the noise of the batches
-    carries it, and the first and the last tenth of them lie the same way."""
+    """Remark on the loss: a fall or rise counts if a line through all steps moves further than the
+    noise of the batches carries it, and the first and the last tenth differ the same way."""
     count = len(losses)
-    if count < FEW_STEPS:
+    if count < MIN_STEPS:
         return []
     window = max(count // 10, 2)
     first, last = float(np.mean(losses[:window])), float(np.mean(losses[-window:]))
     found = trend_of(np.asarray(losses))
     moved = found.moved
-    is_told = abs(moved) > found.by_chance and moved * (last - first) > 0
-    key = "flat" if not is_told else "fell" if moved < 0 else "rose"
+    is_significant = abs(moved) > found.by_chance and moved * (last - first) > 0
+    key = "flat" if not is_significant else "fell" if moved < 0 else "rose"
     values = {"first": short(first), "last": short(last), "window": str(window)}
     values |= {"steps": grouped(count), "noise": short(found.by_chance)}
     return [
         Remark(
-            f"run_loss_{key}", {**values, "moved": short(abs(moved)) if is_told else _signed(moved)}
+            f"run_loss_{key}",
+            {**values, "moved": short(abs(moved)) if is_significant else _signed(moved)},
         )
     ]
 
@@ -121,25 +122,28 @@ def _on_space(run: RunFolder) -> list[Remark]:
 
 
 def on_space(before: np.ndarray, after: np.ndarray) -> list[Remark]:
-    """Whether the held-out sentences moved together or apart by MOVED or more, from their vectors
-    [S, D]. Of other sentences that says nothing: these may be of a few topics, of which others
-    would have others, and no count of sentences shows how many."""
-    if len(before) < FEW_SENTENCES:
+    """Remark on held-out sentences that moved together or apart by MOVED or more, from their
+    vectors [S, D].
+
+    The remark does not extend to other sentences: these may be of a few topics, and other topics
+    may have moved otherwise.
+    """
+    if len(before) < MIN_SENTENCES:
         return []
     first, last = (_mean_cosine(side) for side in (before, after))
     if abs(last - first) < MOVED:
         return []
     key = "run_closer" if last > first else "run_apart"
-    said: dict[str, Value] = {"before": short(first), "after": short(last), "count": len(before)}
-    return [Remark(key, said)]
+    values: dict[str, Value] = {"before": short(first), "after": short(last), "count": len(before)}
+    return [Remark(key, values)]
 
 
 def _mean_cosine(vectors: np.ndarray) -> float:
-    """Of every two of the S vectors [S, D]."""
+    """Mean cosine of every two of the S vectors [S, D]."""
     unit, count = directions(vectors), len(vectors)
     together = float(np.square(unit.sum(axis=0)).sum() - np.square(unit).sum())
     return together / (count * (count - 1))
 
 
-def _clipped(text: str, most: int = 60) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _clipped(text: str, letters: int = 60) -> str:
+    return text if len(text) <= letters else f"{text[: letters - 1]}…"

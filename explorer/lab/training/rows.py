@@ -1,4 +1,4 @@
-"""What a trainer is given to learn from: pairs, sentences with classes, triplets, or whole lists.
+"""Rows for a trainer: pairs, sentences with classes, triplets, or whole lists.
 
     pairs      sentence1, sentence2, label                for losses on scored pairs and positives
     classes    sentence, label                            for losses against prototypes
@@ -6,8 +6,8 @@
                                                           negatives, of data that came as triplets
     lists      sentence1, sentence2 [K], label [K]        for losses on lists and from a teacher
 
-A list is what has one first sentence; of data that came as triplets, a row of them. For a loss that
-learns from a teacher the label of a candidate is two numbers: its label, and what the teacher gave.
+A list has one first sentence; for data that came as triplets, it is a row of them. For a loss that
+learns from a teacher the label of a candidate is two numbers: its label, and the teacher's score.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from losses import LossSpec
 from losses.labels import LabelRules
 
 Pair = tuple[str, str, float]
-# A pair, and what a teacher gave it, NaN for nothing.
+# A pair, and a teacher's score, NaN for none.
 Taught = tuple[str, str, float, float]
 AnyPair = TypeVar("AnyPair", Pair, Taught)
 
 FORMS = PAIRS, CLASSES, TRIPLETS, LISTS = "pairs", "classes", "triplets", "lists"
 LEAST_CANDIDATES = 2
-# What a loss reads that takes negatives which were given.
+# Inputs of a loss that takes given negatives.
 _NEGATIVES = {"negatives", "embeddings"}
 
 
@@ -55,21 +55,21 @@ class Material:
 
     @cached_property
     def taught_lists(self) -> list[list[int]]:
-        """Those in which the teacher gave every candidate a score."""
-        given = self.teacher
+        """Lists in which the teacher scored every candidate."""
+        scores = self.teacher
         if self.awaits_teacher:
             return self.lists
-        if given is None:
+        if scores is None:
             return []
-        return [one for one in self.lists if not any(math.isnan(given[place]) for place in one)]
+        return [one for one in self.lists if not any(math.isnan(scores[place]) for place in one)]
 
     def lists_for(self, spec: LossSpec) -> list[list[int]]:
         return self.taught_lists if "teacher" in spec.needs else self.lists
 
     @cached_property
     def given_triplets(self) -> list[tuple[int, tuple[int, ...]]]:
-        """Each positive with the negatives of its row; where rows have more or fewer of them, each
-        negative by itself, so that each is learnt from."""
+        """Each positive with the negatives of its row; where rows have different numbers of them,
+        each negative by itself, so that each is learnt from."""
         found = []
         for places in self.lists if self.triplets else ():
             negatives = tuple(p for p in places if self.pairs[p][2] <= NEGATIVE)
@@ -101,18 +101,18 @@ def by_first(pairs: Iterable[Sequence]) -> list[list[int]]:
 
 
 def form_of(plan: TrainingPlan, material: Material) -> str:
-    """Which of `FORMS` the loss of a plan learns from."""
+    """Return which of `FORMS` the loss of a plan learns from."""
     spec = plan.spec
     if plan.forms_classes:
         return CLASSES
     if "lists" in spec.needs:
         return LISTS
-    takes_given = spec.of_positives and bool(_NEGATIVES & set(spec.reads.values()))
-    return TRIPLETS if takes_given and material.given_triplets else PAIRS
+    takes_negatives = spec.of_positives and bool(_NEGATIVES & set(spec.reads.values()))
+    return TRIPLETS if takes_negatives and material.given_triplets else PAIRS
 
 
 def examples(plan: TrainingPlan, material: Material) -> int:
-    """How many rows a run learns from."""
+    """Number of rows that a run learns from."""
     form = form_of(plan, material)
     if form == CLASSES:
         return len(sentences_of(material.pairs))
@@ -122,7 +122,7 @@ def examples(plan: TrainingPlan, material: Material) -> int:
 
 
 def pairs_in(plan: TrainingPlan, material: Material) -> tuple[float, int]:
-    """How many pairs a row has: the mean, and the most."""
+    """Number of pairs of a row: the mean, and the largest."""
     form = form_of(plan, material)
     if form == LISTS:
         sizes = [len(places) for places in material.lists_for(plan.spec)] or [1]
@@ -134,7 +134,7 @@ def pairs_in(plan: TrainingPlan, material: Material) -> tuple[float, int]:
 
 
 def columns_for(plan: TrainingPlan, material: Material, rules: LabelRules) -> dict[str, list]:
-    """The columns of the data set, by name."""
+    """Return the columns of the data set, by name."""
     form, pairs = form_of(plan, material), material.pairs
     if form == CLASSES:
         classes = classes_of(pairs, rules.threshold)
@@ -145,12 +145,12 @@ def columns_for(plan: TrainingPlan, material: Material, rules: LabelRules) -> di
         first, second, labels = (list(column) for column in zip(*pairs, strict=True))
         return {"sentence1": first, "sentence2": second, "label": labels}
     lists = material.lists_for(plan.spec)
-    given = material.teacher if "teacher" in plan.spec.needs else None
+    scores = material.teacher if "teacher" in plan.spec.needs else None
     return {
         "sentence1": [pairs[places[0]][0] for places in lists],
         "sentence2": [[pairs[place][1] for place in places] for places in lists],
         "label": [
-            [pairs[p][2] if given is None else [pairs[p][2], given[p]] for p in places]
+            [pairs[p][2] if scores is None else [pairs[p][2], scores[p]] for p in places]
             for places in lists
         ],
     }

@@ -1,6 +1,5 @@
-"""What the files of a run folder must hold. A folder may come from a stranger, or from a disk that
-failed, so each entry that a reader uses has a type here.
-"""
+"""Types of the entries of a run folder's files. A folder may come from a stranger, or from a disk
+that failed, so each entry that a reader uses has a type here."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ def is_count(value: object) -> bool:
 
 
 def _is_step(value: object) -> bool:
-    """−1 stands for a resumed run that had no checkpoint."""
+    """True for a step; −1 stands for a resumed run that had no checkpoint."""
     return type(value) is int and -1 <= value <= MAX_WHOLE
 
 
@@ -100,7 +99,7 @@ _PLAN: Checks = {
 }
 _MEASURED: Checks = {"pairs": is_count, "lists": _or_null(_is_object)}
 
-# By file: what each entry has to be, and which of them must be there.
+# The checks of each file's entries, and the entries that it needs.
 FILES: dict[str, tuple[Checks, frozenset[str]]] = {
     "state.json": (
         {
@@ -169,7 +168,7 @@ _RECORD: Checks = {
 
 
 def is_row(row: Sequence[object]) -> bool:
-    """Whether a row is a pair with its label and, perhaps, what a teacher gave it."""
+    """True if a row is a pair with its label and, perhaps, a teacher's score."""
     return (
         3 <= len(row) <= 4
         and is_text(row[0])
@@ -179,15 +178,15 @@ def is_row(row: Sequence[object]) -> bool:
     )
 
 
-def fits(held: Mapping[str, object], checks: Checks, needed: Iterable[str]) -> bool:
-    """Whether the entries that are needed are there, and each that is known is of its type."""
-    if any(name not in held for name in needed):
+def fits(entries: Mapping[str, object], checks: Checks, needed: Iterable[str]) -> bool:
+    """True if the needed entries are there, and each known one is of its type."""
+    if any(name not in entries for name in needed):
         return False
-    return all(check(held[name]) for name, check in checks.items() if name in held)
+    return all(check(entries[name]) for name, check in checks.items() if name in entries)
 
 
 def is_shallow(value: object, levels: int = MAX_NESTING) -> bool:
-    """Whether no list or object in this value is nested deeper than this."""
+    """True if no list or object in this value is nested deeper than `levels`."""
     if not levels:
         return False
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -195,19 +194,19 @@ def is_shallow(value: object, levels: int = MAX_NESTING) -> bool:
 
 
 def read_object(path: Path) -> dict | None:
-    """The JSON object in a file of a run; None where it is damaged, or not as `FILES` says.
+    """Read the JSON object in a file of a run; None where it is damaged, or does not fit `FILES`.
 
     Raises FileNotFoundError where there is no such file.
     """
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise
     except (OSError, ValueError, RecursionError):  # a folder in its place, half of it, none of it
         return None
     checks, needed = FILES.get(path.name, ({}, frozenset()))
-    is_right = isinstance(held, dict) and is_shallow(held) and fits(held, checks, needed)
-    return held if is_right else None
+    is_right = isinstance(content, dict) and is_shallow(content) and fits(content, checks, needed)
+    return content if is_right else None
 
 
 def records_in(lines: Iterable[bytes]) -> list[dict]:

@@ -32,7 +32,7 @@ from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from explorer.lab.training.queue_wait import seconds_before
 from explorer.lab.training.rows import examples
 from explorer.lab.training.run_files import ENDED, LIVE
-from explorer.lab.training.run_status import died, loading, progress, told, without_rows
+from explorer.lab.training.run_status import died, loading, problem_of, progress, without_rows
 from explorer.locale import word
 from explorer.runtime import device, downloads
 from explorer.runtime.arrays import load_array
@@ -46,22 +46,22 @@ from explorer.sources.encoders import check_download
 HOME = Path(__file__).resolve().parents[3]
 # Between the name of a shared run and the token of its link.
 TOKEN = "~"
-LETTERS = 40  # so many of a loss's name stand in that of its run
+LETTERS = 40  # of a loss's name in that of its run
 # At step 0, and on all held-out pairs before and after.
 MORE_EVALUATIONS = 3
 
 
-# The children of this process: whoever asks must be able to tell that one has ended.
+# The children of this process, to notice when one has ended.
 _processes: dict[Path, subprocess.Popen] = {}
-# Between a look at how a run stands and what is then done nobody else does something.
+# Held from a look at a run's state to the action on it.
 _acting = threading.Lock()
 
 
 class Runs:
-    """All runs of one folder. Every method may be called from any thread or process.
+    """The runs of one folder. Every method may be called from any thread or process.
 
-    On a hosted page these are the visitor's own, and of others what they shared (`share`), to be
-    read only: for whoever may not read a run there is none of its name.
+    On a hosted page these are the visitor's own, and of others the shared ones (`share`), to be
+    read only: a run that a visitor may not read does not exist for them.
     """
 
     def __init__(self, root: str | Path | None = None, device: str | None = None) -> None:
@@ -84,8 +84,8 @@ class Runs:
             return self._begin(plan, corpus)
 
     def room(self, least: int = 0) -> int | None:
-        """How many more runs may be queued; None where all may. Raises Problem if fewer than so
-        many."""
+        """Number of further runs that may be queued; None where all may. Raises Problem if fewer
+        than `least`."""
         if least:
             quota.check_queue(self.root, least)
         return quota.room(self.root)
@@ -133,7 +133,7 @@ class Runs:
     def _spawn(self, run: RunFolder, *options: str) -> None:
         """Start the run's own process: it outlives the page, and its memory ends with it."""
         for process in list(_processes.values()):  # others come and go meanwhile
-            process.poll()  # one that nobody looked at since it ended is a zombie until then
+            process.poll()  # a process that ended is a zombie until it is polled
         run.tell("")
         command = [sys.executable, "-m", "explorer.lab.training.worker", str(run.path), *options]
         paths = [str(HOME), os.environ.get("PYTHONPATH", "")]
@@ -148,16 +148,16 @@ class Runs:
         run.take_ticket(process.pid)
 
     def pause(self, name: str) -> None:
-        """Hold a run after its current step; the process keeps what it has."""
+        """Hold a run after its current step; the process keeps its memory."""
         run = self._standing_in(name, ("loading", "training", "paused"))
         run.tell("pause")
 
     def resume(self, name: str, own_loss: str = "") -> None:
-        """Go on: a paused run at once, one that ended early from its last checkpoint, in turn.
+        """Continue: a paused run at once, one that ended early from its last checkpoint, in turn.
 
-        `own_loss` repeats the file.py:function that the run's config.json names, as leave to run
-        it: the folder may come from somebody else. Raises Problem where it is another, and where
-        the folder has a link that leads out of it.
+        `own_loss` repeats the file.py:function that the run's config.json names, as permission to
+        run it: the folder may come from somebody else. Raises Problem where it is another, and
+        where the folder has a link that leads out of it.
         """
         run = self._own(name)
         with _acting:
@@ -175,7 +175,7 @@ class Runs:
                 self._spawn(run)
 
     def _check_leave(self, run: RunFolder, own_loss: str) -> None:
-        """Raise Problem where nobody agreed to its own loss, or to fetch its models."""
+        """Raise Problem without permission for its own loss, or to fetch its models."""
         plan = run.read("config.json")["plan"]
         check_leave(plan.get("own_loss", ""), own_loss)
         for name in ("encoder", "guide", "teacher_model"):
@@ -195,7 +195,7 @@ class Runs:
         shutil.rmtree(gone)
 
     def share(self, name: str) -> str:
-        """The name under which whoever is told it may read the run, and do nothing else."""
+        """Return the name by which others may read the run, and do nothing else."""
         run = self._own(name)
         with _acting:
             if not run.token:
@@ -203,8 +203,8 @@ class Runs:
         return f"{run.name}{TOKEN}{run.token}"
 
     def unshare(self, name: str) -> None:
-        """Take the link of a run back: by the name that it had nobody reads it any more, nor what
-        was packed of it; shared again, it has another one."""
+        """Take the link of a run back: its name and its packed downloads end; shared again, it has
+        another one."""
         run = self._own(name)
         with _acting:
             if run.token:
@@ -228,11 +228,11 @@ class Runs:
                         self._end(run)
                     elif run.is_finished:  # it is not resumed
                         shutil.rmtree(run.checkpoints, ignore_errors=True)
-        self._drop_most()
+        self._delete_oldest()
         for gone in self.root.glob(".deleted-*"):  # by a process that was killed meanwhile
             shutil.rmtree(gone, ignore_errors=True)
 
-    def _drop_most(self) -> None:
+    def _delete_oldest(self) -> None:
         """Remove those that ended longest ago where there are more than a hosted page keeps."""
         ended = []
         for run in all_runs(self.root):
@@ -252,15 +252,15 @@ class Runs:
             shutil.rmtree(gone, ignore_errors=True)
 
     def _aside(self, run: RunFolder) -> Path:
-        """Away at once, so that whoever reads it meanwhile finds all of it or no run."""
+        """Move the run away at once, so that a concurrent reader finds all of it or no run."""
         return run.path.rename(self.root / f".deleted-{run.name}")
 
     def busy(self) -> bool:
-        """Whether any run is under way or waits for its turn."""
+        """True if any run is under way or waits for its turn."""
         return any(run.is_live() for run in all_runs(self.root))
 
     def wait(self, name: str, seconds: float = float("inf"), every: float = 0.2) -> dict:
-        """Its status once it has ended, or when the time is up."""
+        """Return its status once it has ended, or when the time is up."""
         end = time.monotonic() + seconds
         while self._standing(self._run(name)) in LIVE and time.monotonic() < end:
             time.sleep(every)
@@ -269,7 +269,8 @@ class Runs:
     # Watching
 
     def status(self, name: str, offset: int = 0) -> dict:
-        """How a run is doing, and what its log has since `offset`: see the package."""
+        """Return the status of a run, and the records of its log since `offset`: see the
+        package."""
         run = self._run(name)
         with _there(run):
             about = self._about(run)  # first: one that has ended by then has all its records
@@ -277,7 +278,7 @@ class Runs:
         return {**about, "id": name, "records": records, "offset": offset}
 
     def listed(self) -> list[dict]:
-        """How every run is doing, the newest first."""
+        """Return the status of every run, the newest first."""
         found = []
         for run in all_runs(self.root):
             if not run.is_mine:
@@ -286,7 +287,7 @@ class Runs:
                 found.append(self._about(run))
             except FileNotFoundError:  # it was deleted while we looked
                 continue
-            except Problem as damaged:  # the others are told of all the same
+            except Problem as damaged:  # the others are listed all the same
                 print(damaged, file=sys.stderr, flush=True)
         return sorted(found, key=lambda status: status["created"], reverse=True)
 
@@ -303,7 +304,7 @@ class Runs:
         return load_array(self._run(name).file(f"probe/{int(step)}.npy"))
 
     def probe_guide(self, name: str) -> np.ndarray | None:
-        """What a guide made of the probe sentences; None for a run without one."""
+        """Return the guide's vectors of the probe sentences; None for a run without one."""
         return load_array(self._run(name).file(PROBE_GUIDE))
 
     def probe_teacher(self, name: str) -> np.ndarray | None:
@@ -338,7 +339,7 @@ class Runs:
             "steps": steps,
             "seconds": last["seconds"],
             "seconds_left": None if ended else left,
-            "problem": told(state) or died(run, standing),
+            "problem": problem_of(state) or died(run, standing),
             "summary": run.read("summary.json") if done.exists() else None,
         }
 
@@ -350,7 +351,7 @@ class Runs:
             return run.standing
 
     def _run(self, name: object) -> RunFolder:
-        """The run of this name, for whoever asks to read it."""
+        """Return the run of this name, if the visitor may read it."""
         plain, _, token = str(name).partition(TOKEN)
         run = RunFolder.named(self.root, plain)
         sent, known = (one.encode("utf-8", "replace") for one in (token, run.token))
@@ -360,7 +361,7 @@ class Runs:
         return run
 
     def _own(self, name: object) -> RunFolder:
-        """The run of this name, for whoever may change it."""
+        """Return the run of this name, if the visitor may change it."""
         run = self._run(name)
         if not run.is_mine:
             raise Problem("training_read_only", name=run.name)
@@ -377,7 +378,7 @@ class Runs:
 
 @functools.cache
 def _usual_plan() -> dict:
-    """What an entry of a plan is that its file leaves out."""
+    """Return the defaults for entries of a plan that its file leaves out."""
     return TrainingPlan().to_json()
 
 
@@ -397,8 +398,9 @@ def _there(run: RunFolder) -> Iterator[None]:
 
 
 def one_gpu(device: str | None, visible: str | None) -> dict[str, str]:
-    """What hides all GPUs but the chosen one from a process: the trainer would use them all, each
-    with a batch of its own. `visible` is CUDA_VISIBLE_DEVICES as it stands."""
+    """Return the environment that hides all GPUs but the chosen one from a process: the trainer
+    would use them all, each with a batch of its own. `visible` is CUDA_VISIBLE_DEVICES as it
+    stands."""
     kind, _, place = (device or "cuda").partition(":")
     if kind != "cuda" or visible == "":
         return {}
@@ -407,12 +409,12 @@ def one_gpu(device: str | None, visible: str | None) -> dict[str, str]:
 
 
 def estimate(
-    plan: TrainingPlan, device: str | None = None, wanted: Callable[[], bool] = lambda: True
+    plan: TrainingPlan, device: str | None = None, is_needed: Callable[[], bool] = lambda: True
 ) -> dict[str, float] | None:
-    """How long a run will take, from two trial steps and one evaluation in a process of its own.
+    """Estimate the time of a run, from two trial steps and one evaluation in a process of its own.
 
-    Answers seconds (all of it), seconds_to_load, seconds_per_step, seconds_per_evaluation and
-    steps; None once `wanted`, which is asked all the while, no longer holds.
+    Returns seconds (all of it), seconds_to_load, seconds_per_step, seconds_per_evaluation and
+    steps; None once `is_needed`, which is called all the while, returns False.
     """
     corpus = data.load(plan)
     if reason := quota.why_not(plan, corpus):
@@ -423,7 +425,7 @@ def estimate(
         name = runs._begin(dataclasses.replace(plan, evaluations=1), corpus, "--trial")
         try:
             while (status := runs.wait(name, seconds=0.0))["state"] in LIVE:
-                if not wanted():
+                if not is_needed():
                     return None
                 time.sleep(0.1)
         finally:

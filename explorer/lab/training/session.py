@@ -57,7 +57,7 @@ TRIAL_STEPS = 2
 
 @dataclass
 class Session:
-    """What a run works with."""
+    """The objects of a run."""
 
     run: RunFolder
     plan: TrainingPlan
@@ -166,11 +166,11 @@ def loss_and_data(
     rules: LabelRules,
     guide: SentenceTransformer | None = None,
 ) -> tuple[TrainingLoss, Dataset]:
-    """The loss around the model, beside its guide, and the columns that it learns from."""
+    """Make the loss around the model, beside its guide, and its data set."""
     columns = columns_for(plan, material, rules)
     count = len(set(columns["label"])) if plan.forms_classes else 0
-    given = plan.loss_arguments(rules.threshold, rules.label_range, count)
-    loss = training_loss(plan.loss)(model, guide=guide, **given)
+    arguments = plan.loss_arguments(rules.threshold, rules.label_range, count)
+    loss = training_loss(plan.loss)(model, guide=guide, **arguments)
     if plan.own_loss:
         loss.function = watched(loss.spec, loss.function)
     return loss, Dataset.from_dict(columns)
@@ -199,7 +199,7 @@ def _trainer(
         model=session.model,
         args=arguments(
             output_dir=str(session.run.checkpoints),
-            save_strategy="no",  # the recorder says when
+            save_strategy="no",  # the recorder decides when
             save_total_limit=2,
             logging_strategy="no",
             logging_nan_inf_filter=False,
@@ -234,8 +234,8 @@ def make_recorder(session: Session) -> Recorder:
     about = {"first": first, "second": second, "labels": labels, "bands": bands}
     about |= {"live": len(chosen), **rules._asdict()}
     about |= {"labelled": session.run.read("config.json").get("labelled", True)}
-    if given := session.held_out_teacher:
-        by_pair = {pair[:2]: score for pair, score in zip(session.held_out, given, strict=True)}
+    if teacher := session.held_out_teacher:
+        by_pair = {pair[:2]: score for pair, score in zip(session.held_out, teacher, strict=True)}
         about |= {"teacher": nulled(by_pair[pair[:2]] for pair in chosen[:probe])}
     session.run.write("probe.json", about)
     guided, taught = _guided(session, first, second), _taught(session, first, second)
@@ -254,7 +254,7 @@ def make_recorder(session: Session) -> Recorder:
         probe=probe,
         every=math.ceil(session.steps / plan.evaluations),
         checkpoint_seconds=plan.checkpoint_seconds,
-        most_seconds=quota.most_seconds(),
+        time_limit=quota.time_limit(),
         loss_at_collapse=at_collapse,
         lists_of=lambda scores: list_figures(chosen, scores, rules),
         learning=session.loss,
@@ -268,7 +268,7 @@ def _measured_by(session: Session, pairs: Sequence[Pair]) -> HeldOut:
 
 @unnoticed()
 def _guided(session: Session, *sides: Sequence[str]) -> np.ndarray | None:
-    """What the guide makes of the probe batch, kept for whoever looks at it."""
+    """Return the guide's vectors of the probe batch, and save them for the page."""
     if session.guide is None:
         return None
     sentences = distinct(*sides)
@@ -339,7 +339,7 @@ def _finish(session: Session, recorder: Recorder) -> None:
     save_model(session, summary, history)
     run.write("summary.json", summary)
     if recorder.stopped_early and recorder.time_is_up:
-        minutes = display_number(recorder.most_seconds / 60)
+        minutes = display_number(recorder.time_limit / 60)
         problem = Problem("training_time_up", step=last["step"], minutes=minutes)
         run.say("stopped", problem=problem.to_json(), time_is_up=True)
     else:
@@ -368,7 +368,7 @@ def _save_alone(session: Session, folder: Path) -> None:
 
 
 def _put_in_place(part: Path, model: Path) -> None:
-    """Whoever reads the model meanwhile finds the whole old one, or the whole new one."""
+    """Replace the model; a concurrent reader finds the whole old one or the whole new one."""
     old = model.with_suffix(".old")
     shutil.rmtree(old, ignore_errors=True)
     if model.exists():
@@ -417,7 +417,7 @@ def _too_large(session: Session, batch: list[dict], error: Exception) -> Problem
 
 
 def loss_of(session: Session, rows: list[dict]) -> torch.Tensor:
-    """The loss of these rows of the data set."""
+    """Compute the loss of these rows of the data set."""
     from sentence_transformers.util import batch_to_device
 
     at = session.model.device
@@ -434,13 +434,13 @@ def loss_of(session: Session, rows: list[dict]) -> torch.Tensor:
         for name, column in zip(names, texts, strict=True)
     ]
     if session.vectors_of:
-        for column, said in zip(columns, texts, strict=True):
-            column[BESIDE] = session.vectors_of(said)
+        for column, own_texts in zip(columns, texts, strict=True):
+            column[BESIDE] = session.vectors_of(own_texts)
     return session.loss([batch_to_device(one, at) for one in columns], labels)
 
 
 def _labels_of(rows: list[dict], at: torch.device) -> torch.Tensor | list[torch.Tensor] | None:
-    """As the trainer's collator has them."""
+    """Return the labels as the trainer's collator does."""
     if "label" not in rows[0]:
         return None
     if isinstance(rows[0]["label"], list):

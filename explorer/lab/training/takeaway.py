@@ -1,4 +1,4 @@
-"""What one takes away from a run: the model, the log, and a script that trains it again."""
+"""Downloads of a run: the model, the log, and a script that trains it again."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def model_zip(runs: Runs, name: str, path: str | Path) -> Path:
 
 
 def _version_of(folder: Path) -> tuple[int, int] | None:
-    """What tells a folder from another in its place; None where there is none."""
+    """Identify a folder, to notice another in its place; None where there is none."""
     try:
         about = folder.stat()
     except FileNotFoundError:
@@ -128,8 +128,8 @@ def _requirements(plan: TrainingPlan) -> str:
 
 
 def _needs_embedded(plan: TrainingPlan) -> bool:
-    asked = [plan.guide] * plan.asks_guide + [plan.teacher_model] * plan.asks_teacher
-    return any(is_embedded(name) for name in (plan.encoder, *asked))
+    models = [plan.guide] * plan.asks_guide + [plan.teacher_model] * plan.asks_teacher
+    return any(is_embedded(name) for name in (plan.encoder, *models))
 
 
 def _files(folder: Path, under: str, kind: str = "*") -> Iterable[tuple[str, bytes]]:
@@ -156,7 +156,7 @@ def _examples(plan: TrainingPlan, run: RunFolder) -> str:
 
 
 def _untaught(plan: TrainingPlan, material: Material) -> Material:
-    """As the pairs were before a teacher of the plan was asked."""
+    """Return the pairs as they were before the plan's teacher scored them."""
     return replace(material, teacher=None, awaits_teacher=True) if plan.asks_teacher else material
 
 
@@ -169,7 +169,7 @@ def _lines(rows: Iterable[dict]) -> str:
 
 
 def script(runs: Runs, name: str) -> str:
-    """Python that trains the model of a run again, outside LossPrism."""
+    """Return Python that trains the model of a run again, outside LossPrism."""
     plan, run = runs.plan(name), runs.folder(name)
     material, rules = _untaught(plan, material_of(run)), rules_of(run, plan)
     held_out_pairs = run.read_pairs("held_out.jsonl")
@@ -178,14 +178,14 @@ def script(runs: Runs, name: str) -> str:
     examples = len(next(iter(columns.values())))
     classes = len(set(columns["label"])) if plan.forms_classes else 0
     in_lists = form_of(plan, material) == LISTS
-    told = plan.trainer_arguments(plan.steps_for(examples), examples, columns)
-    del told["per_device_train_batch_size"]
+    arguments = plan.trainer_arguments(plan.steps_for(examples), examples, columns)
+    del arguments["per_device_train_batch_size"]
     follows = plan.drawn_by == "in_order"
     if follows:
-        del told["batch_sampler"]
+        del arguments["batch_sampler"]
     is_bi = plan.kind == "bi"
     model = "SentenceTransformer" if is_bi else "CrossEncoder"
-    teacher_scores = plan.asks_teacher and teaching.gives_scores(run, plan)
+    teacher_scores = plan.asks_teacher and teaching.teacher_scores_pairs(run, plan)
     moves_some = plan.layers >= 0 and not plan.lora
     return render(
         "train.py",
@@ -215,7 +215,7 @@ def script(runs: Runs, name: str) -> str:
         teacher_scores=teacher_scores,
         vectors=plan.learns_vectors,
         guide=python_name(plan.guide) if plan.asks_guide else "",
-        trainer_arguments=told,
+        trainer_arguments=arguments,
         encoder=python_name(plan.encoder),
         prompts=_prompts(plan),
         default_prompt=encoders.default_prompt(plan),
@@ -239,14 +239,15 @@ def _prompts(plan: TrainingPlan) -> dict[str, str]:
 
 
 def _imported(plan: TrainingPlan, model: str, teacher_scores: bool) -> list[str]:
-    """What the script takes of sentence-transformers."""
+    """Names that the script imports from sentence-transformers."""
     teacher = "CrossEncoder" if teacher_scores else "SentenceTransformer"
-    asked = [teacher] * plan.asks_teacher + ["SentenceTransformer"] * plan.asks_guide
-    return sorted({model, f"{model}Trainer", *asked})
+    classes = [teacher] * plan.asks_teacher + ["SentenceTransformer"] * plan.asks_guide
+    return sorted({model, f"{model}Trainer", *classes})
 
 
 def _lists(held_out: Sequence[Pair], rules: LabelRules) -> dict | None:
-    """What the script has to know to measure lists; None where no held-out list can be measured."""
+    """Return the script's settings to measure lists; None where no held-out list can be
+    measured."""
     found = list_figures(held_out, np.zeros(len(held_out)), rules)
     if not (found and found["count"]):
         return None
@@ -254,7 +255,7 @@ def _lists(held_out: Sequence[Pair], rules: LabelRules) -> dict | None:
 
 
 def _headline(summary: dict | None) -> list[str]:
-    """What the run measured on its held-out pairs, where it has ended."""
+    """List the run's measurements on its held-out pairs, where it has ended."""
     before, after = (_named(summary[when]) if summary else {} for when in ("before", "after"))
     return [
         f"held-out {name}: {before.get(name, math.nan):.6f} -> {value:.6f}"
@@ -263,13 +264,13 @@ def _headline(summary: dict | None) -> list[str]:
 
 
 def _named(figures: dict) -> dict[str, float]:
-    """Those of the figures that have a value, by the names that the script prints."""
+    """Return the figures that have a value, by the names that the script prints."""
     named = {name: figures.get(name) for name in ALL_FIGURES}
     return {**{n: value for n, value in named.items() if value is not None}, **_of_lists(figures)}
 
 
 def _of_lists(figures: dict) -> dict[str, float]:
-    """Those of lists that have a value."""
+    """Return those of lists that have a value."""
     lists = figures.get("lists") or {}
     return {f"{n}_of_lists": lists[n] for n in TITLES if lists.get(n) is not None}
 

@@ -1,4 +1,4 @@
-"""What becomes of the runs of a command that somebody terminates."""
+"""End of a command's runs when the command is terminated."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ ENDING = ("SIGTERM", "SIGHUP")
 
 @contextlib.contextmanager
 def ended_with_us(runs: Runs) -> Iterator[list[str]]:
-    """A list for the names of runs. Each has a process that outlives this one: where somebody
-    terminates the command, or closes its terminal, those of these runs are ended."""
+    """Yield a list for the names of runs. Each has a process that outlives this one: when the
+    command is terminated, or its terminal closed, those of these runs are ended."""
 
     def leave(number: int, _frame: object) -> None:
-        raise SystemExit(128 + number)  # as a shell says it
+        raise SystemExit(128 + number)  # the shell's convention
 
     names: list[str] = []
     signals = [getattr(signal, name) for name in ENDING if hasattr(signal, name)]

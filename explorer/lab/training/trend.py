@@ -1,6 +1,6 @@
-"""How far a line through a curve moves, and how far the curve's noise alone would carry it.
+"""Movement of a line through a curve, and the part that the curve's noise alone explains.
 
-The noise of a training loss hangs together from step to step: a warm optimizer, data in an order,
+The noise of a training loss is correlated from step to step: a warm optimizer, data in an order,
 values that a logger averages. A line through such noise moves further than through independent
 draws, by √((1 + ρ)/(1 − ρ)) where neighbours correlate by ρ.
 """
@@ -11,19 +11,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-# Of curves that are noise alone so many are called a trend, if all that is assumed here holds.
+# Share of curves of noise alone that are called a trend, if all assumptions hold.
 MISTAKEN = 0.01
 # What a falling loss looks like beside a line: the rates of two exponentials, over the whole run.
 RATES = (20.0, 5.0)
-# A jump that explains this share of what these leave is none of the noise.
+# A jump that explains this share of the rest is no noise.
 JUMP = 0.9
 MAX_CORRELATED, LEAST_FREE = 0.97, 1.0
 
 
 @dataclass(frozen=True)
 class Trend:
-    """By how much a least-squares line moves from the first step to the last, and how far, either
-    way, noise alone carries one in 99 of 100 curves."""
+    """Movement of a least-squares line from the first step to the last, and the bound, either way,
+    of that of noise alone in 99 of 100 curves."""
 
     moved: float
     by_chance: float
@@ -55,13 +55,14 @@ def trend_of(values: np.ndarray) -> Trend:
 
 
 def _noise(values: np.ndarray) -> tuple[np.ndarray, int]:
-    """What no smooth curve and no jump explains, and how many numbers were fitted to them."""
+    """Return the rest that no smooth curve and no jump explains, and the number of fitted
+    parameters."""
     count = len(values)
     at = np.linspace(0, 1, count)
     curves = np.stack([np.ones(count), at, *(np.exp(-rate * at) for rate in RATES)], axis=1)
     smooth = np.linalg.qr(curves)[0]
     left = values - smooth @ (smooth.T @ values)
-    # Of a jump at each step: what of it is smooth, and how much of the rest it explains.
+    # For a jump at each step: its smooth part, and the part of the rest that it explains.
     shared = np.cumsum(smooth[::-1], axis=0)[::-1]
     size = np.arange(count, 0, -1) - np.square(shared).sum(axis=1)
     along = np.cumsum(left[::-1])[::-1]

@@ -1,4 +1,4 @@
-"""Short trainings at several values of one parameter: what a rule of thumb cannot know."""
+"""Short trainings at several values of one parameter."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from explorer.core.parameters import chosen_numeric, numeric_parameters, spread
 from explorer.core.resolve import resolve
 from explorer.core.scenario import Rules, Scenario
-from explorer.lab.training.data import data_of_scene
+from explorer.lab.training.data import data_of_scenario
 from explorer.lab.training.origin import DRAW
 from explorer.lab.training.plan import TrainingPlan
 from explorer.lab.training.verdict import LEAST_SEEDS
@@ -46,9 +46,9 @@ class Offer:
     batch: int
 
 
-def twins_of(rules: Rules) -> str:
-    """What becomes of texts that stand in a batch twice, in the words of a plan: where the rules of
-    a scene keep them, the plan has its own way."""
+def duplicate_rule(rules: Rules) -> str:
+    """Return the plan's rule for duplicate texts; where the rules of a scenario keep them, the
+    plan's default."""
     return rules.twins if rules.twins == "leave_out" else TrainingPlan.twins
 
 
@@ -58,17 +58,18 @@ def trials(
     room: int | None = None,
     whole: Pairs | None = None,
 ) -> list[TrainingPlan]:
-    """The plans that try a scene's loss at several values of a parameter (the first numeric one if
-    unnamed), everything else as in the scene, each under as many seeds as a comparison needs; no
-    more of them than there is `room` for. A scene that is a batch of a file learns from the `whole`
-    file, of which it is given all pairs.
+    """Return the plans that try a scenario's loss at several values of a parameter (the first
+    numeric one if unnamed).
+
+    Everything else is as in the scenario, each under as many seeds as a comparison needs; at most
+    `room` plans. A scenario that is a batch of a file learns from all pairs of the `whole` file.
 
     Raises:
-        Problem: if the loss has no such parameter, or the scene no sentences to encode.
+        Problem: if the loss has no such parameter, or the scenario no sentences to encode.
     """
     data = scenario.data
     plan = TrainingPlan(
-        data=data_of_scene(data, whole and _sample(whole)),
+        data=data_of_scenario(data, whole and _sample(whole)),
         encoder=data.cross_encoder or data.encoder,
         kind="cross" if data.cross_encoder else "bi",
         loss=scenario.loss,
@@ -77,7 +78,7 @@ def trials(
         threshold=scenario.rules.threshold,
         label_range=scenario.rules.label_range,
         extra_negatives=scenario.rules.extra_negatives,
-        twins=twins_of(scenario.rules),
+        twins=duplicate_rule(scenario.rules),
         guide=data.guide,
         teacher_model=data.teacher_model,
         steps=STEPS,
@@ -87,7 +88,7 @@ def trials(
 
 
 def tried(plan: TrainingPlan, parameter: str = "", room: int | None = None) -> list[TrainingPlan]:
-    """As `trials`, everything else as in a plan, but for no more than STEPS steps."""
+    """Return plans as `trials` does, everything else as in a plan, but for at most STEPS steps."""
     made = _offer(plan.spec, plan.settings, plan.steps, plan.batch_size, parameter, room)
     return [
         dataclasses.replace(
@@ -102,13 +103,15 @@ def tried(plan: TrainingPlan, parameter: str = "", room: int | None = None) -> l
 
 
 def offer_of(scenario: Scenario, parameter: str = "", room: int | None = None) -> Offer:
-    """What `trials` tries of a parameter. Raises Problem if there is no such one."""
+    """Return the values that `trials` tries of a parameter. Raises Problem if there is no such
+    one."""
     found = resolve(scenario)
     return _offer(found.spec, found.parameters, STEPS, BATCH, parameter, room)
 
 
 def offers(plan: TrainingPlan, room: int | None = None) -> list[Offer]:
-    """What `tried` tries, of each numeric parameter of the plan's loss that is not off."""
+    """Return the values that `tried` tries of each numeric parameter of the plan's loss that is not
+    off."""
     return [
         _offer(plan.spec, plan.settings, plan.steps, plan.batch_size, one.name, room)
         for one in numeric_parameters(plan.spec)
@@ -117,7 +120,7 @@ def offers(plan: TrainingPlan, room: int | None = None) -> list[Offer]:
 
 
 def _sample(pairs: Pairs) -> Pairs:
-    """These pairs, of too many of them so many at random."""
+    """Return these pairs, or MAX_PAIRS of more at random."""
     if len(pairs) <= MAX_PAIRS:
         return pairs
     return pairs.at(sorted(random.Random(DRAW).sample(range(len(pairs)), MAX_PAIRS)))
@@ -152,13 +155,13 @@ def trial_values(parameter: Parameter, now: float) -> tuple[float, ...]:
     return tuple(sorted(set(typed)))
 
 
-def fitting(values: Sequence[float], now: float, most: int) -> tuple[float, ...]:
-    """At most so many of the ascending values: that in force, and those that lie farthest from it
-    and from one another; of fewer than LEAST_VALUES none."""
-    if most < LEAST_VALUES:
+def fitting(values: Sequence[float], now: float, count: int) -> tuple[float, ...]:
+    """Pick at most `count` of the ascending values: the present one, and those farthest from it and
+    from one another; none if fewer than LEAST_VALUES."""
+    if count < LEAST_VALUES:
         return ()
     chosen = {min(range(len(values)), key=lambda place: abs(values[place] - now))}
-    while len(chosen) < min(most, len(values)):
+    while len(chosen) < min(count, len(values)):
         others = [place for place in range(len(values)) if place not in chosen]
         # Of two as far away the larger value.
         chosen.add(max(others, key=lambda one: (min(abs(one - k) for k in chosen), one)))

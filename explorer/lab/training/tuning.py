@@ -18,8 +18,8 @@ PLACES = 3
 
 @dataclass(frozen=True)
 class Tried:
-    """A loss at one value of its setting, and what it reached in a figure of which more is better.
-    `value` is None of a loss without a setting, and so is `usual`, the value of its convention.
+    """A loss at one value of its setting, and its value of a figure of which more is better.
+    `value` is None for a loss without a setting, and so is `usual`, the value of its convention.
     `others` is all else of the plan."""
 
     loss: str
@@ -41,7 +41,7 @@ class Tried:
 
 
 def tried(plan: Json, figure: float) -> Tried:
-    """What a plan, as JSON without its seed, tried."""
+    """Return the setting that a plan, as JSON without its seed, tried."""
     read = TrainingPlan.from_run(plan)
     numbers = (one for one in read.spec.parameters if one.role and one.kind == "number")
     setting = next(numbers, None)
@@ -81,7 +81,7 @@ def _sweep(one: Tried, found: Iterable[Tried]) -> list[Tried]:
 
 
 def _share(one: Sequence[Tried], other: Sequence[Tried]) -> Iterator[Remark]:
-    """By how much one loss is ahead at the usual values, and with each at its best."""
+    """Remark on the lead of one loss at the usual values, and with each at its best."""
     if one[0].figure < other[0].figure:
         one, other = other, one
     usual = one[0].figure - other[0].figure

@@ -33,7 +33,7 @@ from explorer.sources.reading_notes import ReadingNote, reading_notes
 if TYPE_CHECKING:
     from explorer.lab.training.encoders import Encoder
 
-# So many sentences, or pairs, are read by a model between two moments at which it may be cancelled.
+# Sentences, or pairs, that a model reads before the next chance to cancel.
 TEXTS_AT_ONCE = 256
 WAIT_SECONDS = 0.2
 WHEN = ("before", "after")
@@ -56,11 +56,11 @@ class Unseen:
 
     @functools.cached_property
     def digest(self) -> str:
-        """What tells these pairs, with their labels, from others."""
+        """Digest of these pairs with their labels."""
         return digest(str(part) for pair in self.pairs for part in pair)
 
     def shared(self, runs: Sequence[RunFolder]) -> int:
-        """How many of the pairs have a sentence that one of the runs was trained on."""
+        """Number of the pairs with a sentence that one of the runs was trained on."""
         known = set().union(*(sentences_of(run.read_pairs("train.jsonl")) for run in runs))
         return sum(first in known or second in known for first, second, _ in self.pairs)
 
@@ -87,25 +87,25 @@ def read(
 
 
 def outcomes(
-    runs: Mapping[str, RunFolder], unseen: Unseen, told: Callable[..., None] = jobs.step
+    runs: Mapping[str, RunFolder], unseen: Unseen, report: Callable[..., None] = jobs.step
 ) -> dict[str, HeldOutScores]:
-    """What each of the runs, by name, scores the pairs before and after its training.
+    """Score the pairs by each of the runs, by name, before and after its training.
 
-    What was scored once is in the folder of its run. `told(what, done, total, **values)` hears how
-    far it is, and may raise to end it; what was scored by then is kept.
+    Scores are cached in the folder of the run. `report(what, done, total, **values)` hears the
+    progress, and may raise to end it; finished scores stay.
 
     Raises:
-        Problem: where a run has no model, or a Space that is shared could not bear it.
+        Problem: where a run has no model, or it is too much for a shared Space.
     """
-    found = {name: _kept(run, unseen) for name, run in runs.items()}
+    found = {name: _cached(run, unseen) for name, run in runs.items()}
     missing = {name: run for name, run in runs.items() if found[name] is None}
     if missing:
-        work = _Work(missing, unseen, told)
+        work = _Work(missing, unseen, report)
         if work.held_out.is_positive and any(p.kind == "cross" for p in work.plans.values()):
             raise Problem("unseen_cross", name=unseen.name)
         if reason := quota.why_not_measured(len(unseen.pairs), len(work.models)):
             raise reason
-        with _turn(told):
+        with _turn(report):
             for name in missing:
                 found[name] = work.scores(name)
     pairs = tuple((first, second) for first, second, _ in unseen.pairs)
@@ -121,15 +121,15 @@ def _outcome(
 
 
 def _places(when: str) -> str:
-    """Under which name the places of the keys are kept."""
+    """Return the name under which the places of the keys are stored."""
     return f"{when}_places"
 
 
 @contextlib.contextmanager
-def _turn(told: Callable[..., None]) -> Iterator[None]:
-    """One measuring at a time; who waits may be cancelled."""
+def _turn(report: Callable[..., None]) -> Iterator[None]:
+    """Measure one at a time; a waiting caller may be cancelled."""
     while not _measuring.acquire(timeout=WAIT_SECONDS):
-        told("unseen_waits")
+        report("unseen_waits")
     try:
         yield
     finally:
@@ -137,13 +137,13 @@ def _turn(told: Callable[..., None]) -> Iterator[None]:
 
 
 class _Work:
-    """The models that are still to be asked: those of every run `after`, and each that several
-    runs began with once."""
+    """The models that are still to score the pairs: those of every run `after`, and each that
+    several runs began with once."""
 
     def __init__(
-        self, runs: Mapping[str, RunFolder], unseen: Unseen, told: Callable[..., None]
+        self, runs: Mapping[str, RunFolder], unseen: Unseen, report: Callable[..., None]
     ) -> None:
-        self.runs, self.unseen, self.told = runs, unseen, told
+        self.runs, self.unseen, self.report = runs, unseen, report
         self.plans = {
             name: TrainingPlan.from_run(run.read("config.json")["plan"])
             for name, run in runs.items()
@@ -154,7 +154,7 @@ class _Work:
         self.known: dict[tuple, tuple[np.ndarray, np.ndarray | None]] = {}
 
     def key(self, name: str, when: str) -> tuple:
-        """What tells the model from others."""
+        """Identify the model."""
         plan = self.plans[name]
         if when == "after" or plan.encoder == SCRATCH:
             return (when, name)
@@ -163,8 +163,8 @@ class _Work:
         return (when, plan.kind, plan.encoder, plan.query_prompt, plan.document_prompt, seed)
 
     def scores(self, name: str) -> dict[str, np.ndarray]:
-        """By "before" and "after" the scores [n] of a run, and of positives the places [n] of the
-        keys; they are kept in its folder."""
+        """Scores [n] of a run by "before" and "after", and for positives the places [n] of the
+        keys; they are cached in its folder."""
         found = {}
         for when in WHEN:
             scores, places = self._of(name, when)
@@ -173,7 +173,7 @@ class _Work:
                 found[_places(when)] = places
         run, place = self.runs[name], _place(self.runs[name], self.unseen)
         if not run.is_mine:
-            return found  # a run of somebody else is read only
+            return found  # another visitor's run is read only
         place.parent.mkdir(exist_ok=True)
         with atomic_write(place) as file:
             np.savez(file, allow_pickle=False, measured=measured_at(run), **found)
@@ -183,13 +183,13 @@ class _Work:
         key = self.key(name, when)
         if key not in self.known:
             values = {"model": len(self.known) + 1, "models": len(self.models)}
-            self.told("unseen", **values)
+            self.report("unseen", **values)
             model = self._model(name, when)
             alike = self.plans[name].encodes_sides_alike
             held_out = self.held_out if alike else self.by_side
             total = len(held_out.items(model))
             scores, vectors = held_out.scored(
-                model, TEXTS_AT_ONCE, lambda done: self.told("unseen", done, total, **values)
+                model, TEXTS_AT_ONCE, lambda done: self.report("unseen", done, total, **values)
             )
             self.known[key] = scores, held_out.places(vectors)
         return self.known[key]
@@ -214,10 +214,11 @@ def _place(run: RunFolder, unseen: Unseen) -> Path:
     return run.path / "unseen" / f"{unseen.digest}.npz"
 
 
-def _kept(run: RunFolder, unseen: Unseen) -> dict[str, np.ndarray] | None:
-    """What was scored before; None where there is none, it is damaged, or the run went on since."""
+def _cached(run: RunFolder, unseen: Unseen) -> dict[str, np.ndarray] | None:
+    """Read the cached scores; None where there are none, they are damaged, or the run went on
+    since."""
     try:
         held = run.read_arrays(str(_place(run, unseen).relative_to(run.path)))
-    except (FileNotFoundError, Problem):  # it is scored anew
+    except (FileNotFoundError, Problem):  # it is scored again
         return None
     return held if int(held.pop("measured")) == measured_at(run) else None

@@ -1,18 +1,18 @@
-"""Whether runs differ by more than chance: over the seeds and over the held-out pairs together.
+"""Significance of differences of runs, over the seeds and over the held-out pairs together.
 
-Two losses that were trained under S shared seeds and measured on the same n pairs differ by
-D = mean over seeds of (b − a). Another S seeds would give another D, and so would another n pairs.
-The variance of D is the sum of both parts, each estimated from what it varies over:
+Two losses that were trained under S shared seeds and measured on the same n pairs differ by D =
+mean over seeds of (b − a). Another S seeds would give another D, and so would another n pairs. The
+variance of D is the sum of both parts, each estimated from what it varies over:
 
     seeds   variance of the S differences / S; of more than two groups, pooled where that is larger
-    pairs   from the influence of each pair on D (`influence.sampling_variance`), and by how many
-            witnesses of their own that is (`influence.witnesses`): of lists, by queries
+    pairs   from the influence of each pair on D (`influence.sampling_variance`), and by the number
+            of independent witnesses (`influence.witnesses`): for lists, queries
 
-What varies with both is in either part and is taken out once. The interval is Student's; its
-quantile is the mean of those of both parts, weighted by them (Cochran 1964), which keeps the level
-at three seeds, where degrees of freedom by Satterthwaite are wrong twice as often as they say. It
-holds for all pairs of groups of a comparison together, by Bonferroni, so that the best of many is
-not the luckiest.
+Variation with both is in either part and is taken out once. The interval is Student's; its quantile
+is the mean of those of both parts, weighted by them (Cochran 1964), which keeps the level at three
+seeds, where degrees of freedom by Satterthwaite are wrong twice as often as stated. It holds for
+all pairs of groups of a comparison together, by Bonferroni, so that the best of many is not the
+luckiest.
 """
 
 from __future__ import annotations
@@ -24,13 +24,18 @@ from typing import Literal
 
 import numpy as np
 
-from explorer.lab.training.influence import Measured, apart, sampling_variance, witnesses
+from explorer.lab.training.influence import (
+    Measured,
+    independent_pairs,
+    sampling_variance,
+    witnesses,
+)
 
 # How sure an interval is, for all comparisons that are made at once.
 LEVEL = 0.98
 # Fewer seeds show no spread.
 LEAST_SEEDS = 3
-# With fewer degrees of freedom scores that say nothing may stand in any order.
+# With fewer degrees of freedom, scores of no meaning may stand in any order.
 LEAST_FREEDOM = 0.1
 # So many pairs are as good as never.
 MAX_NEEDED = 1_000_000
@@ -43,12 +48,12 @@ Pairs = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Difference:
-    """b − a, the mean over the shared seeds, and where it lies at LEVEL.
+    """b − a, the mean over the shared seeds, and its interval at LEVEL.
 
-    `covers` says what the interval covers: "both" seeds and pairs, or, with fewer than
-    LEAST_SEEDS, other "pairs" for these very models. `pairs_needed` of the same kind would tell a
-    difference of this size from 0 with these seeds: None where it is told already, where no number
-    of pairs would, or where it is beyond MAX_NEEDED.
+    `covers`: "both" seeds and pairs, or, with fewer than LEAST_SEEDS, other "pairs" for these very
+    models. `pairs_needed` pairs of the same kind would distinguish a difference of this size from 0
+    with these seeds: None where it is significant already, where no number of pairs would, or where
+    it is beyond MAX_NEEDED.
     """
 
     difference: float
@@ -60,21 +65,21 @@ class Difference:
     pairs_needed: int | None
 
     @property
-    def is_told(self) -> bool:
-        """Whether chance would rarely do this."""
+    def is_significant(self) -> bool:
+        """True if chance would rarely do this."""
         return self.low > 0 or self.high < 0
 
     @property
     def is_blank(self) -> bool:
-        """Whether no pair varies, so that nothing tells what others would show."""
+        """True if no pair varies, so that other pairs are unpredictable."""
         return max(abs(self.low), abs(self.high)) < BLANK
 
 
 def difference(a: By, b: By, pairs: Pairs, beside: Sequence[By] = ()) -> Difference | None:
-    """How far b lies above a; None where they share no seed.
+    """Return the difference of b to a; None where they share no seed.
 
-    `beside` are all groups of the comparison, a and b among them: they say how many comparisons
-    the level holds for, and how far runs of this data vary by their seed.
+    `beside` are all groups of the comparison, a and b among them: they give the number of
+    comparisons that the level holds for, and the variation of runs of this data by their seed.
     """
     seeds = tuple(sorted(a.keys() & b.keys()))
     if not seeds:
@@ -83,7 +88,7 @@ def difference(a: By, b: By, pairs: Pairs, beside: Sequence[By] = ()) -> Differe
     moved = np.array([b[seed].influence - a[seed].influence for seed in seeds])
     mean, count = float(found.mean()), len(seeds)
     unseen = float(np.mean([a[seed].unseen + b[seed].unseen for seed in seeds]))
-    # What is added to a share stands for the few pairs that would weigh most.
+    # The addition to a share stands for the few pairs that would weigh most.
     weight = np.ones(len(pairs)) if unseen else moved.mean(axis=0)
     known = witnesses(weight, pairs)
     by_pairs = sampling_variance(moved.mean(axis=0), pairs) + unseen
@@ -101,27 +106,28 @@ def difference(a: By, b: By, pairs: Pairs, beside: Sequence[By] = ()) -> Differe
     if not variance > 0:  # the same scores throughout
         return Difference(mean, mean, mean, seeds, len(pairs), covers, None)
     comparisons = max(len(beside) * (len(beside) - 1) // 2, 1)
-    sure_of_pairs = _quantile(comparisons, max(known - 1, 1.0))
-    sure_of_seeds = _quantile(comparisons, freedom_of_seeds)
+    pairs_quantile = _quantile(comparisons, max(known - 1, 1.0))
+    seeds_quantile = _quantile(comparisons, freedom_of_seeds)
     share = by_seeds / variance
-    sure = share * sure_of_seeds + (1 - share) * sure_of_pairs
-    half = sure * math.sqrt(variance)
-    needed = _needed(mean, sure, by_seeds, variance, len(pairs)) if half >= abs(mean) else None
-    most = 1.0 if unseen else 2.0  # two shares, and two correlations, differ by no more
-    low, high = max(mean - half, -most), min(mean + half, most)
+    quantile = share * seeds_quantile + (1 - share) * pairs_quantile
+    half = quantile * math.sqrt(variance)
+    needed = _needed(mean, quantile, by_seeds, variance, len(pairs)) if half >= abs(mean) else None
+    bound = 1.0 if unseen else 2.0  # two shares, and two correlations, differ by no more
+    low, high = max(mean - half, -bound), min(mean + half, bound)
     return Difference(mean, low, high, seeds, len(pairs), covers, needed)
 
 
 @dataclass(frozen=True)
 class Gain(Difference):
-    """What training moved: from the mean `before` to the mean `after`, over the seeds."""
+    """Change by training: from the mean `before` to the mean `after`, over the seeds."""
 
     before: float
     after: float
 
 
 def gain(before: By, after: By, pairs: Pairs) -> Gain | None:
-    """How far a figure rose, of one model or over several seeds; None where they share none."""
+    """Return the rise of a figure, of one model or over several seeds; None where they share
+    none."""
     found = difference(before, after, pairs)
     if found is None:
         return None
@@ -130,19 +136,19 @@ def gain(before: By, after: By, pairs: Pairs) -> Gain | None:
 
 
 def by_chance(pairs: Pairs) -> float | None:
-    """Within which Spearman, above and below 0, scores that say nothing of the labels stay on these
-    pairs, at LEVEL; None of fewer than three.
+    """Bound, above and below 0, of the Spearman of scores without relation to the labels of these
+    pairs, at LEVEL; None for fewer than three.
 
     r √(n − 2) / √(1 − r²) is Student's with n − 2 degrees of freedom (Kendall & Stuart 1973), where
-    n are pairs that stand alone: those that share a sentence may go together.
+    n are independent pairs: those that share a sentence may vary together.
     """
     if len(pairs) < 3:
         return None
-    freedom = apart(pairs) - 2
+    freedom = independent_pairs(pairs) - 2
     if freedom < LEAST_FREEDOM:
         return 1.0
-    sure = _quantile(1, freedom)
-    return sure / math.sqrt(freedom + sure**2)
+    quantile = _quantile(1, freedom)
+    return quantile / math.sqrt(freedom + quantile**2)
 
 
 def _pooled(groups: Sequence[By], seeds: Sequence[int]) -> tuple[float, int]:
@@ -163,12 +169,14 @@ def _quantile(comparisons: int, freedom: float) -> float:
     return float(stdtrit(freedom, 1 - (1 - LEVEL) / 2 / comparisons))
 
 
-def _needed(mean: float, sure: float, by_seeds: float, variance: float, pairs: int) -> int | None:
-    """The pairs at which the interval of a difference of this size would end at 0."""
-    room = (mean / sure) ** 2 - by_seeds
-    if room <= 0:
+def _needed(
+    mean: float, quantile: float, by_seeds: float, variance: float, pairs: int
+) -> int | None:
+    """Number of pairs at which the interval of a difference of this size would end at 0."""
+    remaining = (mean / quantile) ** 2 - by_seeds
+    if remaining <= 0:
         return None
-    needed = math.ceil((variance - by_seeds) * pairs / room)
+    needed = math.ceil((variance - by_seeds) * pairs / remaining)
     return max(needed, pairs + 1) if needed <= MAX_NEEDED else None
 
 
@@ -185,7 +193,7 @@ class Verdict:
 
 
 def judged(groups: Sequence[By], pairs: Pairs) -> Verdict:
-    """Two or more groups, each a figure by seed, all measured on the same pairs."""
+    """Judge two or more groups, each a figure by seed, all measured on the same pairs."""
     means = [float(np.mean([one.value for one in group.values()])) for group in groups]
     best, *others = order = sorted(range(len(groups)), key=lambda place: -means[place])
     found = [difference(groups[other], groups[best], pairs, groups) for other in others]

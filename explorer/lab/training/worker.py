@@ -32,34 +32,34 @@ def main(folder: str, *options: str) -> int:
     bound_memory(budget("training_mib"))
     places = 1
     while not run.belongs_to(os.getpid()) or (places := run.ahead()):
-        # To look at all runs is work; whoever is far back looks less often.
+        # Looking at all runs is work: a run far back looks less often.
         for _ in range(min(places, RARELY)):
             time.sleep(TURN_SECONDS)
-            if run.told() == "stop":
+            if run.command() == "stop":
                 run.say("stopped")
                 return 0
     return work(run, trial="--trial" in options)
 
 
 def bound_memory(mib: float) -> None:
-    """Take no more memory than this from the system: what asks for more is refused it, which ends
-    as a sentence, where the system would else end some process or other."""
+    """Limit the memory of this process: an allocation beyond it fails with a sentence, where the
+    system would else end some process or other."""
     if math.isfinite(mib) and sys.platform == "linux":
         import resource
 
-        most = int(mib * MIB)
-        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        limit = int(mib * MIB)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 def work(run: RunFolder, trial: bool = False) -> int:
     """Train; what goes wrong becomes the state of the run."""
     run.say("loading", part="libraries", began=time.time())
     try:
-        # Only now: a run that waits should not hold what these take.
+        # Imported only now: a waiting run should not take their memory.
         from explorer.lab.training.session import train
 
         train(run, trial)
-    except Cancelled:  # told to stop before there was a model to keep
+    except Cancelled:  # stopped before there was a model to keep
         run.say("stopped")
     except Exception as error:
         traceback.print_exc()
@@ -73,8 +73,10 @@ def _problem(run: RunFolder, error: Exception) -> Problem:
         return error
     # The writers of weights have errors of their own kinds, some with the system's words in them.
     free = shutil.disk_usage(run.path).free
-    told = getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(error)
-    if told or free < LEAST_FREE:
+    is_full = getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(
+        error
+    )
+    if is_full or free < LEAST_FREE:
         return Problem("training_disk_full", folder=run.path, free=free // 2**20)
     reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
     return Problem("training_crashed", reason=reason, file=run.path / "worker.txt")

@@ -16,7 +16,7 @@ from explorer.core.scenario import Data, Scenario
 from explorer.export.code import with_package
 from explorer.export.csv import corrected_csv, pairs_csv
 from explorer.export.picture import describe_batch, picture
-from explorer.lab.training.data import data_of_scene
+from explorer.lab.training.data import data_of_scenario
 from explorer.locale import LANGUAGES, say
 from explorer.runtime.problem import Problem
 from explorer.sources.tables import read_table
@@ -108,7 +108,7 @@ def test_what_is_written_has_no_labels_and_is_read_as_it_was():
     assert [row["score"] for row in csv.DictReader(pairs_csv(found).splitlines())] == [""] * 4
     linked = Scenario.from_link(of("info_nce").to_link())
     assert explore(linked).loss == found.loss
-    assert data_of_scene(TYPED.data).rows == ROWS
+    assert data_of_scenario(TYPED.data).rows == ROWS
 
 
 def test_a_corrected_label_makes_the_others_labels_too():

@@ -17,7 +17,7 @@ from explorer.lab.training.plan import TrainingData, TrainingPlan
 from explorer.lab.training.rows import Pair, examples, form_of
 from explorer.lab.training.runs import default_runs as runs
 from explorer.lab.training.runs import estimate
-from explorer.lab.training.trials import Offer, offers, twins_of
+from explorer.lab.training.trials import Offer, duplicate_rule, offers
 from explorer.lab.training.verdict import LEVEL, by_chance
 from explorer.runtime import jobs
 from explorer.runtime.cache import Cache
@@ -131,7 +131,7 @@ def check(request: dict) -> Checked:
         labels=(min(corpus.labels), max(corpus.labels), len(set(corpus.labels))),
         labelled=corpus.labelled,
         taught=corpus.teacher is not None,
-        asked=teaching.pairs_asked(plan, corpus.material),
+        asked=teaching.taught_pairs(plan, corpus.material),
         guide_unread=corpus.brings_guide or _has_vectors(chosen["data"]),
         rules=_rules(plan, corpus),
         skipped=corpus.skipped,
@@ -140,7 +140,7 @@ def check(request: dict) -> Checked:
         rate=plan.rate,
         encoder_prompts=encoders.own_prompts(plan.encoder) if plan.kind == "bi" else {},
         trials=list(offers(plan, runs().room())),
-        minutes=quota.most_seconds() / 60 if deployment_policy().bounded else None,
+        minutes=quota.time_limit() / 60 if deployment_policy().bounded else None,
     )
 
 
@@ -185,7 +185,7 @@ def _chosen_in(given: dict) -> ChosenThere | None:
         threshold=scene.rules.threshold,
         label_range=scene.rules.label_range,
         extra_negatives=scene.rules.extra_negatives,
-        twins=cast("Any", twins_of(scene.rules)),
+        twins=cast("Any", duplicate_rule(scene.rules)),
         guide=scene.data.guide,
         teacher_model=scene.data.teacher_model,
     )
@@ -225,7 +225,7 @@ def estimate_pace(request: dict) -> Pace:
     if runs().busy() or not _trial.acquire(blocking=False):
         return Pace()
     try:
-        found = estimate(plan, runs().device, wanted=_nobody_trains)
+        found = estimate(plan, runs().device, is_needed=_nobody_trains)
         if found is None:
             return Pace()
         return _paces.put(key, Pace(**{name: found[name] for name in PACE}))

@@ -9,7 +9,7 @@ from typing import cast
 
 from explorer.core.scenario import Scenario
 from explorer.lab.training import unseen_pairs
-from explorer.lab.training.data import data_of_scene
+from explorer.lab.training.data import data_of_scenario
 from explorer.lab.training.origin import held_out_of
 from explorer.lab.training.plan import (
     RANGES,
@@ -78,7 +78,7 @@ def _found(known: TrainingData, given: dict) -> TrainingData:
         rows = _text(practice_pairs(name))
         return dataclasses.replace(known, source="rows", name=name, rows=rows)
     if where == "link":
-        linked = data_of_scene(scene_of(given).data)
+        linked = data_of_scenario(scene_of(given).data)
         taken = {"name": linked.name, "rows": linked.rows, "teacher": linked.teacher}
         return dataclasses.replace(known, source="rows", **taken)
     if where == "file":

@@ -202,7 +202,7 @@ def _compare(request: dict) -> Compared:
         **found,
         run=ended[0],
         moved=before_after.rank_changes(scores),
-        neighbours=[] if on else before_after.neighbours(runs(), ended[0], most=3)[:20],
+        neighbours=[] if on else before_after.neighbours(runs(), ended[0], count=3)[:20],
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from explorer.lab.training.plan import RANGES, SCHEDULES, TRAINED_TWINS, TrainingPlan
+from explorer.lab.training.plan import DUPLICATE_RULES, RANGES, SCHEDULES, TrainingPlan
 from explorer.runtime.limits import SEEDS
 from explorer.sources.batches import SAMPLERS
 from explorer.sources.practice import PRACTICE
@@ -22,7 +22,7 @@ _KINDS = {
 }
 _CHOICES = {
     "schedule": tuple(SCHEDULES),
-    "twins": TRAINED_TWINS,
+    "twins": DUPLICATE_RULES,
     "sampler": ("", *SAMPLERS),
     "practice": tuple(PRACTICE),
 }

@@ -14,7 +14,7 @@ from explorer.lab.training.commands import (
     _plan,
     _postfix,
     _table,
-    _time_told,
+    _time_estimate,
     add_to,
     compare,
     train,
@@ -36,7 +36,7 @@ from losses import LOSSES
 )
 def test_a_time_is_said_in_a_fitting_unit(seconds, said):
     status = {"seconds": 1.0, "seconds_left": seconds - 1.0, "steps": 60}
-    assert f"60 steps will take about {said}," in _time_told(status)
+    assert f"60 steps will take about {said}," in _time_estimate(status)
 
 
 def test_a_figure_of_the_way_says_of_how_many_pairs_it_is():

@@ -121,7 +121,7 @@ def test_the_order_of_the_data_is_that_of_the_seed(runs, trained):
 
 def test_nearest_before_and_after(several):
     runs, (name, *_) = several
-    found = before_after.neighbours(runs, name, most=3)
+    found = before_after.neighbours(runs, name, count=3)
     texts = {text for pair in corpus().held_out for text in pair[:2]}
     assert {entry.sentence for entry in found} == texts
     assert [entry.kept for entry in found] == sorted(entry.kept for entry in found)
@@ -138,11 +138,11 @@ def test_nearest_before_and_after(several):
 
 def test_pairs_whose_rank_changed_most(several):
     runs, (name, *_) = several
-    pairs = before_after.rank_changes(outcome(runs.folder(name)), most=5)
+    pairs = before_after.rank_changes(outcome(runs.folder(name)), count=5)
     jumps = [abs(pair.rank_after - pair.rank_before) for pair in pairs]
     assert jumps == sorted(jumps, reverse=True)
     assert jumps[0] > 0
-    every = before_after.rank_changes(outcome(runs.folder(name)), most=1000)
+    every = before_after.rank_changes(outcome(runs.folder(name)), count=1000)
     assert len(every) == len(corpus().held_out)
     assert sorted(p.rank_after for p in every)[0] == 1
 

@@ -10,7 +10,7 @@ from sklearn.metrics import ndcg_score
 
 from explorer.lab.training import card, commands, data
 from explorer.lab.training.data import Corpus
-from explorer.lab.training.in_lists import list_figures, lists_among, mrr, ndcg, told
+from explorer.lab.training.in_lists import described, list_figures, lists_among, mrr, ndcg
 from explorer.lab.training.plan import SCRATCH, TrainingPlan
 from losses.labels import LabelRules
 from tests.tiny import sentence
@@ -84,7 +84,7 @@ def test_lists_that_cannot_tell_are_left_out_and_counted():
     found = list_figures(pairs, np.arange(len(pairs)) * -0.01, RULES)
     assert (found["count"], found["alike"], found["without"]) == (2, 1, 1)
     assert found["mrr_at_10"] == pytest.approx((1 + 1 / 2) / 2)
-    said = told(found, "2.5", "0")
+    said = described(found, "2.5", "0")
     assert "on 2 held-out lists" in said
     assert "1 with equal labels throughout, 1 without a label of 2.5 or more" in said
 
@@ -127,8 +127,8 @@ def test_a_run_says_how_lists_are_ordered(runs, run_of_lists, capsys):
     readme = (folder.model / "README.md").read_text(encoding="utf-8")
     for said in ("| Held-out NDCG@10 of lists |", "| Held-out MRR@10 of lists |"):
         assert said in readme
-    assert told(after, f"{rules.threshold:g}", "0") in printed
-    assert told(after, f"{rules.threshold:g}", "0") in readme
+    assert described(after, f"{rules.threshold:g}", "0") in printed
+    assert described(after, f"{rules.threshold:g}", "0") in readme
 
 
 def test_a_run_of_an_earlier_version_still_opens(runs, run_of_lists, capsys):

@@ -219,7 +219,7 @@ def test_vectors_of_a_text_on_both_sides_differ_by_its_prompt(bert):
     plan = TrainingPlan(encoder=bert, **PROMPTS)
     model = encoders.untrained(plan, None, "cpu")
     held_out = HeldOut.of([("two dogs", "two dogs", 1.0)], (), 0.5, sides_alike=False)
-    scores, vectors = held_out.scored(model, most=1)
+    scores, vectors = held_out.scored(model, at_once=1)
     assert vectors.shape[0] == 2
     assert scores[0] == pytest.approx(
         by_hand(bert, [("two dogs",) * 2], PROMPTS.values())[0], abs=1e-5

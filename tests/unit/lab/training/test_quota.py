@@ -62,7 +62,7 @@ def test_the_length_that_is_named_is_accepted(space):
 def test_at_home_nothing_is_too_large(key):
     chosen, pairs = TOO_MUCH[key]
     assert quota.why_not(dataclasses.replace(PLAN, **chosen), pairs) is None
-    assert quota.most_seconds() == float("inf")
+    assert quota.time_limit() == float("inf")
 
 
 def waiting(runs, count):
@@ -99,7 +99,7 @@ def test_the_queue_at_home_is_as_long_as_one_likes(runs, ask_as):
 @pytest.mark.parametrize("paused", [False, True])
 def test_a_run_ends_when_its_time_is_up(paused, runs, monkeypatch):
     """Also one that its owner has left paused: the others wait."""
-    monkeypatch.setattr(quota, "most_seconds", lambda: 0.0)
+    monkeypatch.setattr(quota, "time_limit", lambda: 0.0)
     run = runs.prepare(PLAN, corpus())
     run.take_ticket(os.getpid())
     if paused:

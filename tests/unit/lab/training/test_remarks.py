@@ -84,7 +84,7 @@ def ended(run, before, after):
 
 
 def said(run):
-    return {r.key: r.values for r in remarks(Runs(run.path.parent), run.name, most=9)}
+    return {r.key: r.values for r in remarks(Runs(run.path.parent), run.name, limit=9)}
 
 
 @pytest.mark.parametrize(

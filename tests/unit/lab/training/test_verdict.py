@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from explorer.lab.training.compare import rounded, signed_ends
-from explorer.lab.training.influence import Measured, apart, repeats, spearman
+from explorer.lab.training.influence import Measured, independent_pairs, repeats, spearman
 from explorer.lab.training.verdict import LEAST_SEEDS, by_chance, difference, gain, judged
 
 PAIRS = [(f"a{i}", f"b{i}") for i in range(400)]
@@ -48,7 +48,7 @@ def test_the_pairs_that_are_needed_would_do():
     values = [0.5, 0.5001, 0.4999]
     a, b = by_seed(draw, values), by_seed(draw, [v + 0.03 for v in values])
     found = difference(a, b, PAIRS)
-    assert not found.is_told
+    assert not found.is_significant
     assert found.pairs_needed > len(PAIRS)
     times = -(-found.pairs_needed // len(PAIRS))
 
@@ -56,13 +56,13 @@ def test_the_pairs_that_are_needed_would_do():
         return {s: Measured(one.value, np.tile(one.influence, times)) for s, one in group.items()}
 
     many = [(f"{a}{i}", f"{b}{i}") for i in range(times) for a, b in PAIRS]
-    assert difference(more(a), more(b), many).is_told
+    assert difference(more(a), more(b), many).is_significant
     fewer = many[: int(len(many) * 0.6)]
     less = [
         {s: Measured(one.value, one.influence[: len(fewer)]) for s, one in more(group).items()}
         for group in (a, b)
     ]
-    assert not difference(*less, fewer).is_told
+    assert not difference(*less, fewer).is_significant
 
 
 def test_where_seeds_are_what_lacks_no_pairs_are_asked_for():
@@ -131,7 +131,7 @@ def test_three_queries_with_many_candidates_are_three_witnesses():
         labels = draw.normal(size=len(of))
         found = gain(model(labels), model(labels), pairs)
         assert -2 <= found.low <= found.high <= 2
-        told += found.is_told
+        told += found.is_significant
     assert told <= 0.05 * 200
 
 
@@ -148,8 +148,8 @@ def test_a_pair_that_stands_there_55_times_is_one_witness():
         truth, labels = draw.normal(size=246), draw.normal(size=246)
         labels += truth
         one, other = ({0: spearman((truth + draw.normal(size=246))[of], labels[of])} for _ in "ab")
-        told += gain(one, other, pairs).is_told
-        naive += gain(one, other, apart).is_told
+        told += gain(one, other, pairs).is_significant
+        naive += gain(one, other, apart).is_significant
     assert told <= 0.05 * 200 < naive
 
 
@@ -166,9 +166,9 @@ def test_scores_that_say_nothing_stay_within_a_reach_that_grows_as_pairs_go_toge
     alone = [(f"a{i}", f"b{i}") for i in range(20)]
     lists = [(f"q{i // 4}", f"d{i}") for i in range(20)]
     one = [("a", "b")] * 20
-    assert apart(alone) == 20
-    assert apart(lists) == 5
-    assert apart(one) == 1
-    assert apart([("x", "x"), ("y", "z")]) == 2
+    assert independent_pairs(alone) == 20
+    assert independent_pairs(lists) == 5
+    assert independent_pairs(one) == 1
+    assert independent_pairs([("x", "x"), ("y", "z")]) == 2
     assert by_chance(alone) < by_chance(lists) < by_chance(one) == 1
     assert by_chance(alone[:2]) is None
