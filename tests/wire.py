@@ -21,19 +21,17 @@ import numpy as np
 import explorer.web
 from explorer.core.scenario import SentScenario
 from explorer.lab.compare import parity
+from explorer.lab.training import run_records
 from explorer.runtime import jobs, numbers, problem
 from explorer.runtime import wire as runtime_wire
 from explorer.runtime.problem import Problem
 from explorer.runtime.sendable import plain
 from explorer.runtime.wire import Packed, Sparse
 from explorer.web.serving import Refused
-from explorer.web.wire import (
-    facts,
-    runs,
-)
+from explorer.web.wire import facts
 
 DECLARED = Path(inspect.getfile(explorer.web)).parent / "wire.d.ts"
-MODULES = (numbers, problem, runtime_wire, runs, facts, parity)
+MODULES = (numbers, problem, runtime_wire, run_records, facts, parity)
 MAPPINGS = (dict, Mapping)
 PLAIN = {
     object: "unknown",

@@ -25,6 +25,7 @@ from explorer.lab.doctor.explain import explain
 from explorer.lab.doctor.known import Known
 from explorer.lab.doctor.number_report import ExplainedValue, number_answer
 from explorer.lab.training.plan import TrainingPlan
+from explorer.lab.training.run_records import Followed
 from explorer.lab.training.runs import Runs
 from explorer.locale import LANGUAGES, say
 from explorer.runtime import jobs
@@ -68,7 +69,6 @@ from explorer.web.api.reading import (
     table_of,
     whoever_has,
 )
-from explorer.web.wire.runs import Followed
 from losses import LOSSES
 
 

@@ -28,6 +28,7 @@ from explorer.lab.saved_batches import SavedBatchScenario
 from explorer.lab.training.compare import Started
 from explorer.lab.training.data import Corpus
 from explorer.lab.training.plan import SCRATCH
+from explorer.lab.training.run_records import Followed
 from explorer.lab.training.runs import Runs
 from explorer.lab.training.session import train
 from explorer.runtime import downloads, jobs
@@ -62,7 +63,6 @@ from explorer.web.pages.large import taking as large_taking
 from explorer.web.serving import Nothing, Refused
 from explorer.web.site import page_data
 from explorer.web.wire import facts
-from explorer.web.wire.runs import Followed
 from losses import LOSSES
 from losses.sentence_transformers.saved_batch import SavedBatch
 from tests import wire

@@ -22,6 +22,7 @@ from explorer.lab.training import (
     unseen_pairs,
 )
 from explorer.lab.training.outcome import has_ended, outcome
+from explorer.lab.training.run_records import FollowedRun, RunStatus
 from explorer.lab.training.runs import default_runs as runs
 from explorer.lab.training.trials import LEAST_RUNS, tried
 from explorer.lab.training.verdict import LEVEL, Gain
@@ -42,7 +43,6 @@ from explorer.web.pages.finetune.plans import (
     uploaded_pairs,
 )
 from explorer.web.serving import JOBS, Nothing, served
-from explorer.web.wire.runs import FollowedRun, RunStatus
 
 Named = TypeVar("Named", dict[Any, Any], tuple[str, ...])
 

@@ -1,4 +1,4 @@
-"""A training run as it is told: its plan, its log, how it is doing."""
+"""A training run as JSON: its plan, the records of its log, how it is doing."""
 
 from __future__ import annotations
 
