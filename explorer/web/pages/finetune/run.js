@@ -30,13 +30,16 @@ function Head({ channel }) {
   const titles = [...new Set(groups.map(({ plan }) => titleOf(plan.loss)))];
   const named = runs.length > 1 ? titles.join(say("ui.versus")) : about ? titleOf(about.plan.loss) : "";
   useLayoutEffect(() => entitle([named, say("page.finetune")].filter(Boolean).join(" · ")));
-  const { problem } = channel;
+  const { problem, isStarting } = channel;
+  useLayoutEffect(() => {
+    if (isStarting) window.scrollTo(0, 0); // to where the run is followed
+  }, [isStarting]);
   return group(
     h("div.lp-problem", { role: "alert", hidden: !problem }, problem && say(problem.key, problem.values)),
     runs.length > 1 ? h(Verdict, { channel, groups, runs, titles }) : null,
     trace && about ? h(Run, { channel, trace, about, isAlone: runs.length < 2 }) : null,
-    !about && (channel.isStarting || channel.shown.length) ? h(Starting, null) : null,
-    !about && !channel.isStarting && !channel.shown.length ? h(Invitation, { channel }) : null,
+    !about && (isStarting || channel.shown.length) ? h(Starting, null) : null,
+    !about && !isStarting && !channel.shown.length ? h(Invitation, { channel }) : null,
   );
 }
 
