@@ -69,8 +69,8 @@ def test_on_a_phone_the_controls_stand_in_a_drawer(finetune: Page) -> None:
     expect(page.locator(".lp-preparation")).to_be_in_viewport()
     expect(controls).to_be_hidden()
     page.wait_for_function(f"{CHANNEL}.trace()?.done")
-    page.click("#lp-finetune-reuse")
-    expect(controls.locator("#lp-finetune-start")).to_be_in_viewport()
+    page.click("#lp-drawer")
+    expect(controls.locator("#lp-finetune-reuse")).to_be_in_viewport()
     page.click("#lp-drawer")
     expect(page.locator(".lp-large-charts .lp-plot-box").first).to_be_in_viewport()
 

@@ -26,11 +26,6 @@ export const RunProgress = ({ channel, about }) =>
       h(
         "div.lp-row",
         null,
-        h(Button, {
-          id: "lp-finetune-reuse",
-          name: say("finetune.reuse"),
-          act: () => channel.reuse(about.plan),
-        }),
         ACTIONS.filter(({ fits }) => fits(about)).map(({ what }) =>
           h(Button, {
             key: what,

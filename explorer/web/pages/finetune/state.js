@@ -311,7 +311,6 @@ export class FinetunePage extends Bus {
         ? { source: data.source, example: data.example, hub: data.hub, split: data.split }
         : {};
     const { held_out_share: share, augment } = data;
-    this.publish("open_controls");
     return this.takeOver({ ...plan, data: { ...source, held_out_share: share, augment } });
   }
 
