@@ -51,9 +51,9 @@ def machine(monkeypatch):
     """A machine on which no run is under way, and how often its trial steps were timed."""
     state = SimpleNamespace(busy=False, trials=[])
 
-    def timed(plan, device, wanted):
+    def timed(plan, device, is_needed):
         state.trials.append(plan)
-        return dict.fromkeys(checking.PACE, 0.5) if wanted() else None
+        return dict.fromkeys(checking.PACE, 0.5) if is_needed() else None
 
     monkeypatch.setattr(checking, "estimate", timed)
     monkeypatch.setattr(checking, "_paces", Cache(PACES))
