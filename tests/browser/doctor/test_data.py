@@ -57,7 +57,7 @@ def test_a_stranger_brings_data(
     page.get_by_role("button", name="Without", exact=True).click()
     expect(finding(page, "false_negatives")).to_have_count(0)
     # Loss and batch are moved, and the findings follow.
-    page.fill("input[aria-label='batch size'].lp-number", "8")
+    page.fill("input[aria-label='Batch size'].lp-number", "8")
     expect(page.locator(ABOUT)).to_contain_text("batches of 8")
     page.select_option("#lp-doctor-for", "cosent")
     expect(twins).to_have_count(0)
