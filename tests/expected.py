@@ -87,7 +87,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("explore", "trials"): [{"scenario": {}, "parameter": "scale"}],
         ("explore", "second_opinion"): [{**few, "model": "/tmp"}],
         ("explore", "take"): [{**few, **of_file, "what": what, "dark": True} for what in takes],
-        **{(page, "chart"): [CHART] for page in ("explore", "compare", "finetune")},
+        **{(page, "chart"): [CHART] for page in ("explore", "compare", "finetune", "learn")},
         ("explore", "own"): ["mine"],
         ("explore", "own_text"): ["mine"],
         ("explore", "own_write"): [{"name": "mine", "text": "", "digest": ""}],
@@ -181,6 +181,7 @@ def known_requests(file: str, run: str) -> dict[tuple[str, str], list]:
         ("finetune", "describe"): [of_file],
         ("learn", "measured"): [{"lesson": "duplicate", "step": 1}],
         ("learn", "cards"): [{}],
+        ("learn", "take"): [{"lesson": "duplicate", "step": 1, "at": 1}],
         ("learn", "on_my_batch"): [{"lesson": "duplicate", "step": 1, "scene": link}],
     }
 

@@ -29,7 +29,7 @@ from explorer.export.figure.look import Look
 from explorer.export.figure.sheet import document, head
 from explorer.export.figure.svg import Pen, attributes, clean, line, px, rectangle, width_of
 from explorer.export.picture import picture
-from explorer.export.picture_data import Step
+from explorer.export.picture_data import Shown, Step
 from explorer.runtime.numbers import display_number
 
 WIDEST, TALLEST, LARGEST_CELL, STRIP = 560.0, 560.0, 64.0, 44.0
@@ -37,13 +37,20 @@ LEGEND_GAP = 20.0
 LEAST_WORDS = 70.0  # beside a row of a figure on paper; with less room it has ticks
 
 
-def matrix_figure(exploration: Exploration, *, origin: str = "", **look: Unpack[Look]) -> str:
+def matrix_figure(
+    exploration: Exploration,
+    *,
+    origin: str = "",
+    shown: Shown | None = None,
+    **look: Unpack[Look],
+) -> str:
     """The step and facet that `scenario.view` chooses, as an SVG with legend and caption.
 
-    `origin` is the last line of the caption, in place of what the scenario says of the data.
+    `origin` is the last line of the caption, in place of what the scenario says of the data, and
+    `shown` other cells of that facet, in place of those of the step.
     """
     made = picture(exploration)
-    shown, step = made.shown, made.steps[made.chosen]
+    shown, step = shown or made.shown, made.steps[made.chosen]
     pen = Pen.of(**look)
     told = told_of(exploration, pen.language, clean(origin))
     if step.value is not None:

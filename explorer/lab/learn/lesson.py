@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from explorer.core.explore import Exploration
 from explorer.core.scenario import Data, Rules, Scenario, View
 from explorer.export.picture_data import BatchData, Shown
 from explorer.runtime.numbers import Real, display_number, whole_percent
@@ -68,10 +69,11 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Moment:
-    """What there is at one stop of the lever."""
+    """What there is at one stop of the lever; a matrix in the pictures is of `seen`."""
 
     numbers: Mapping[str, float]
     pictures: tuple[Matrix | Chart, ...]
+    seen: Exploration | None = None
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def listening(scenario: Scenario, scale: float) -> Moment:
         "mse": measures.gradient_share(even, marked),
         "per_scale": e.loss / scale,
     }
-    return Moment(numbers, (dataclasses.replace(pictures.matrix(e), marked=marked),))
+    return Moment(numbers, (dataclasses.replace(pictures.matrix(e), marked=marked),), e)
 
 
 def temperature(scenario: Scenario, value: float) -> Moment:
@@ -57,7 +57,7 @@ def temperature(scenario: Scenario, value: float) -> Moment:
         "all": e.weights.shares.shape[1] - 1,
         "loss": e.loss,
     }
-    return Moment(numbers, (pictures.matrix(e),))
+    return Moment(numbers, (pictures.matrix(e),), e)
 
 
 def collapse(scenario: Scenario, share: float) -> Moment:
@@ -99,7 +99,7 @@ def duplicate(scenario: Scenario, times: float) -> Moment:
         "duplicate_share": 0.0 if times == 1 else measures.share_between(e, REPEATED, last),
         "floor": e.floor or 0.0,
     }
-    return Moment(numbers, (pictures.matrix(e),))
+    return Moment(numbers, (pictures.matrix(e),), e)
 
 
 def order(scenario: Scenario, shift: float) -> Moment:
@@ -122,7 +122,7 @@ def accumulation(scenario: Scenario, size: float) -> Moment:
         "cells": cut.comparisons,
         "all": cut.whole_comparisons,
     }
-    return Moment(numbers, (pictures.cells_left(e, cut.cells > 0),))
+    return Moment(numbers, (pictures.cells_left(e, cut.cells > 0),), e)
 
 
 def libraries(scenario: Scenario, place: float) -> Moment:
@@ -181,7 +181,7 @@ def filtered(scenario: Scenario, place: float) -> Moment:
         "false": measures.false_negatives_among(e.batch, cells),
         "loss": e.loss,
     }
-    return Moment(numbers, (pictures.matrix(e),))
+    return Moment(numbers, (pictures.matrix(e),), e)
 
 
 def coverage(scenario: Scenario, place: float) -> Moment:
@@ -197,4 +197,4 @@ def coverage(scenario: Scenario, place: float) -> Moment:
         "sentences": count,
     }
     formula = LOSSES[e.spec.name].symbols["scores" if e.spec.reads_scores else "similarities"].latex
-    return Moment(numbers, (pictures.sentence_matrix(e.batch, found, formula),))
+    return Moment(numbers, (pictures.sentence_matrix(e.batch, found, formula),), e)

@@ -25,7 +25,7 @@ WORDS = """() => {
   return words.length;
 }"""
 CONTROLS = """() => [...document.querySelectorAll(
-    ".lp-lesson :is(button:not(.lp-next), input, select, canvas[tabindex])")]
+    ".lp-lesson :is(button:not(.lp-next), summary, input, select, canvas[tabindex])")]
   .filter((one) => one.checkVisibility() && !one.closest(".lp-plot")).length"""
 
 
@@ -96,6 +96,10 @@ def test_a_lecture_is_walked_by_one_key_and_a_lesson_stands_alone_in_a_frame(
     page = opened(new_page(), server, "learn#list=margin,duplicate")
     cards = page.locator(".lp-cards a")
     expect(cards).to_have_count(2)
+    page.fill("#lp-list", "margin,duplicate,order")
+    expect(cards).to_have_count(3)
+    page.fill("#lp-list", "margin,duplicate")
+    page.locator("h1").click()
     page.keyboard.press("PageDown")
     page.wait_for_url("**/learn/margin#list=margin*")
     page.wait_for_function(DRAWN)
@@ -103,6 +107,10 @@ def test_a_lecture_is_walked_by_one_key_and_a_lesson_stands_alone_in_a_frame(
     expect(page.locator(".lp-conclusion")).to_have_count(0)
     page.keyboard.press("PageDown")
     expect(page.locator(".lp-conclusion")).to_contain_text("The minimum is 3")
+    page.locator(".lp-look summary").first.click()
+    with page.expect_download() as taken:
+        page.locator(".lp-downloads [data-say='take.svg']").click()
+    assert "learn.curve" not in taken.value.path().read_text(encoding="utf-8")
     page.keyboard.press("PageDown")
     page.wait_for_url("**/learn/duplicate#list=margin*")
     page.wait_for_function(DRAWN)
@@ -117,6 +125,10 @@ def test_a_lecture_is_walked_by_one_key_and_a_lesson_stands_alone_in_a_frame(
     # Progress stays in this browser; the loss of a lesson opens on Explore.
     predict(page, "duplicate", right=True)
     to_goal(page, "duplicate")
+    page.locator(".lp-look summary").first.click()
+    with page.expect_download() as taken:
+        page.locator(".lp-downloads [data-say='take.svg']").click()
+    assert taken.value.suggested_filename == "lossprism-duplicate.svg"
     page.locator(".lp-onward a").click()
     page.wait_for_function("window.lossprism?.page()?.drawn")
     scenario = page.evaluate("window.lossprism.page().scenario")

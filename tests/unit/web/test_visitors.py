@@ -69,7 +69,7 @@ OWN_ONLY = {
     "doctor": "explain read_pasted fetch kept hand_in stop forget look cancel",
     "large": "hand_in stop forget",
     "finetune": "chart hand_in loss forget look cancel",
-    "learn": "measured cards on_my_batch forget",
+    "learn": "measured cards on_my_batch take chart forget",
 }
 
 

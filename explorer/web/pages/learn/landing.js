@@ -1,4 +1,5 @@
 // All lessons as cards: a question, a picture of what it is about, how long it takes.
+import { Fold, TextField } from "../../kit/components.js";
 import { pageData } from "../../kit/page_data.js";
 import { h } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
@@ -33,5 +34,23 @@ export function Landing({ channel }) {
         );
       }),
     ),
+    h(Teach, { channel }),
+  );
+}
+
+/** @param {{ channel: import("./state.js").LearnPage }} properties */
+function Teach({ channel }) {
+  const { list } = channel.store.state;
+  return h(
+    Fold,
+    { title: say("learn.teach"), open: channel.isLecture },
+    h("p", null, say("learn.teach_about")),
+    h(TextField, {
+      name: say("learn.list"),
+      id: "lp-list",
+      value: list,
+      example: channel.lecture.join(","),
+      change: (value) => channel.set({ list: value }),
+    }),
   );
 }

@@ -124,7 +124,7 @@ function chart(root) {
 const titleOf = ({ name }) => (name ? say(`learn.axis.${name}`) : "");
 
 /** @param {Chart} chart */
-function figureOf({ curves, x, y, square }) {
+export function figureOf({ curves, x, y, square }) {
   const bars = curves.filter(({ kind }) => kind === "bars");
   /** @param {import("../../wire").Side} side */
   const axis = (side) => ({
@@ -155,8 +155,16 @@ function figureOf({ curves, x, y, square }) {
 /** @param {import("../../wire").Curve} curve */
 function traceOf({ kind, role, x, y, name }) {
   const color = themeColour(COLOURS[role]);
-  const common = { x, y, cliponaxis: false, name: name ? say(name) : "", showlegend: Boolean(name), hoverinfo: "x+y" };
-  if (kind === "bars") return { ...common, type: "bar", marker: { color }, hoverinfo: "y" };
+  const common = {
+    x,
+    y,
+    colour: color,
+    cliponaxis: false,
+    name: name ? say(name) : "",
+    showlegend: Boolean(name),
+    hoverinfo: "x+y",
+  };
+  if (kind === "bars") return { ...common, type: "bar", width: x.map(() => 0.8), marker: { color }, hoverinfo: "y" };
   return kind === "line"
     ? { ...common, type: "scatter", mode: "lines", line: { color, width: 2.5 } }
     : { ...common, type: "scatter", mode: "markers", marker: { color, size: 9, opacity: 0.75 } };

@@ -6,9 +6,14 @@ import dataclasses
 from dataclasses import dataclass
 
 from explorer.core.scenario import Scenario
+from explorer.export.figure.files import chart_text, figure_text
+from explorer.export.figure.look import look_in
+from explorer.export.figure.matrix import matrix_figure
 from explorer.lab.learn.lesson import Chart, Lesson, Matrix, Number, Step, write
 from explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
+from explorer.locale import say
 from explorer.runtime import jobs
+from explorer.runtime.downloads import Text
 from explorer.runtime.numbers import json_number
 from explorer.runtime.validation import integer, misfit
 from explorer.runtime.wire import Json
@@ -111,8 +116,43 @@ def _on_my_batch(request: Json) -> SceneLink:
     return SceneLink(scenario.to_link())
 
 
+def _take(request: Json) -> Text:
+    """{lesson, step, at, and what `look_in` and `figure_text` read} → the matrix at a stop of the
+    lever as a figure."""
+    lesson, place = _lesson_in(request)
+    at, found = integer(request.get("at"), "at"), moments(lesson.name, place)
+    if not 0 <= at < len(found):
+        raise misfit("at", at)
+    seen, pictures = found[at].seen, found[at].pictures
+    drawn = next((one for one in pictures if isinstance(one, Matrix)), None)
+    if seen is None or drawn is None:
+        raise misfit("lesson", lesson.name)
+    look = look_in(request)
+    origin = _said(look.get("language", "en"), lesson, place, at)
+    with jobs.in_turn():
+        viewed = seen.seen(facet=drawn.facet)
+        figure = matrix_figure(viewed, origin=origin, shown=drawn.shown, **look)
+    return figure_text(f"lossprism-{lesson.name}", figure, request)
+
+
+def _said(language: str, lesson: Lesson, place: int, at: int) -> str:
+    """The lesson, its lever and its numbers at a stop, in a line."""
+    step, numbers = lesson.steps[place], moments(lesson.name, place)[at].numbers
+    key, stop = f"learn.{lesson.name}.{place + 1}", step.lever.stops[at]
+    written = step.lever.written
+    word = say(language, f"{key}.stop.{at + 1}") if written == "word" else write(stop, written)
+    figures = [
+        f"{say(language, f'learn.figure.{name}')} {step.written(name, numbers[name])}"
+        for name in step.figures
+    ]
+    title = say(language, f"learn.{lesson.name}.title")
+    return " · ".join([title, f"{say(language, f'{key}.lever')} {word}", *figures])
+
+
 SERVED = [
     served("measured", _measured),
     served("cards", _cards),
     served("on_my_batch", _on_my_batch),
+    served("take", _take),
+    served("chart", chart_text),
 ]

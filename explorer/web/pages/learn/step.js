@@ -6,6 +6,7 @@ import { useState } from "../../kit/vendor/preact/hooks.js";
 import { group, h } from "../../kit/view.js";
 import { say } from "../../kit/words.js";
 import { Pictures } from "./pictures.js";
+import { Slide } from "./slide.js";
 
 /** @typedef {{ channel: import("./state.js").LearnPage }} Properties */
 
@@ -37,6 +38,7 @@ export function LessonStep({ channel }) {
       { "aria-label": say(`${key}.picture`) },
       h(Figures, { channel }),
       stop && h(Pictures, { stop }),
+      stop && h(Slide, { channel }),
     ),
     h("div.lp-learnt", { "aria-live": "polite" }, h(Outcome, { channel, name: key })),
   );
