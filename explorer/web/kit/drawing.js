@@ -25,7 +25,7 @@ const DOWN = ["y", "y1", "y2", "cy"];
  * @param {Element} drawn
  * @returns {Record<string, string | number>[]}
  */
-export function shapesOf(drawn, [x, y] = [0, 0]) {
+function shapesOf(drawn, [x, y] = [0, 0]) {
   return [...drawn.children].flatMap((element) => {
     const of = Object.fromEntries([...element.attributes].map(({ name, value }) => [name, writtenOut(value)]));
     if (of.visibility === "hidden") return [];

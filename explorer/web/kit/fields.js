@@ -162,13 +162,6 @@ export const numberField = ({ kind, low = 0, high = 1, default: initial }, optio
  */
 export const section = (key, ...children) => h("section", {}, worded("h2", key), ...children);
 /**
- * Folded where the screen is small, so that the first picture is in sight.
- * @param {string} key
- * @param {...import("./types").Child} children
- */
-export const foldable = (key, ...children) =>
-  h("details.lp-fold", { open: window.innerWidth > 760 }, worded("summary", key), ...children);
-/**
  * @param {string} key
  * @param {HTMLElement} control
  */

@@ -119,7 +119,7 @@ export async function saved({ name, type, text }, ratio = 1) {
  * @param {number} ratio
  * @returns {Promise<Blob>}
  */
-export async function rasterised(svg, ratio) {
+async function rasterised(svg, ratio) {
   const picture = new Image();
   const address = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   picture.src = address;

@@ -63,8 +63,7 @@ export function registered(name) {
 }
 
 // The other names of losses, to choose from, each beside the title in the language of the page.
-export const nameOptions = () =>
-  pageData.names.map(([name, loss]) => h("option", { value: name, label: titleOf(loss) }));
+const nameOptions = () => pageData.names.map(([name, loss]) => h("option", { value: name, label: titleOf(loss) }));
 
 /**
  * A box that takes any name of a loss, and says what it found; `offered(loss)`: whether this page has it.

@@ -12,7 +12,7 @@ import { language, onLanguage, say } from "./words.js";
 let library;
 
 /** Plotly, fetched once. Rejects where it cannot be fetched. */
-export function loadPlotly() {
+function loadPlotly() {
   library ??= new Promise((resolve, reject) => {
     const src = new URL("./vendor/plotly.min.js", import.meta.url).href;
     const script = h("script", { src, onload: () => resolve(window.Plotly), onerror: reject });

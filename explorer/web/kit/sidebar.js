@@ -252,32 +252,6 @@ const groupOf = ({ label, losses }) =>
   );
 
 /**
- * The conventions of a loss, hidden where it has but its own.
- * @param {string} id
- * @param {(convention: string) => void} change
- */
-export function conventionField(id, change) {
-  const select = h("select", { id, onchange: () => change(select.value) });
-  const element = labelled("ui.convention", select);
-  return {
-    element,
-    /**
-     * @param {import("../wire").Loss} spec
-     * @param {string} chosen
-     */
-    set(spec, chosen) {
-      const others = Object.keys(spec.conventions).filter(Boolean);
-      select.replaceChildren(
-        worded("option", "ui.own_convention", { value: "" }),
-        ...others.map((name) => h("option", { value: name }, name)),
-      );
-      select.value = chosen;
-      element.hidden = !others.length;
-    },
-  };
-}
-
-/**
  * The controls of a loss's parameters.
  * @param {(name: string, value: import("../wire").Setting) => void} change
  */

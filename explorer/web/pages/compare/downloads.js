@@ -90,7 +90,7 @@ function captionOf({ comparedSides, batch, store }, note) {
  * Comma-separated values (RFC 4180); what a spreadsheet would take for a formula is written as text.
  * @param {Rows} rows
  */
-export const csvText = (rows) => `${rows.map((row) => row.map(cellOf).join(",")).join("\r\n")}\r\n`;
+const csvText = (rows) => `${rows.map((row) => row.map(cellOf).join(",")).join("\r\n")}\r\n`;
 
 /** @param {string | number} value */
 function cellOf(value) {

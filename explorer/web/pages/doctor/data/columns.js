@@ -14,7 +14,7 @@ import { say } from "../../../kit/words.js";
  * @param {string[]} names
  * @returns {Record<string, string>}
  */
-export function guessed(ofClasses, chosen, names) {
+function guessed(ofClasses, chosen, names) {
   const known = (/** @type {string | undefined} */ name) => (name && names.includes(name) ? name : "");
   const other = (/** @type {string} */ name) => names.find((one) => one !== name) ?? "";
   const text = known(chosen.text) || known(chosen.first) || known(chosen.anchor);
