@@ -11,9 +11,10 @@ import torch
 
 from explorer.core.batch import make_batch
 from explorer.core.explore import explore
+from explorer.lab.compare.mechanics import expected_of_parts, mechanics
 from explorer.lab.compare.what_if import Change, changed_batch
 from explorer.lab.learn import measures, pictures, stages
-from explorer.lab.learn.lesson import Chart, Lesson, Matrix, scene, write
+from explorer.lab.learn.lesson import Chart, Lesson, Matrix, scene, with_parameters, write
 from explorer.lab.learn.lessons import BY_NAME, LESSONS, moments
 from explorer.locale import LANGUAGES, catalogue, say
 
@@ -269,6 +270,25 @@ def test_micro_batches_of_every_choice_are_averaged() -> None:
     assert moments("accumulation", 0)[2].numbers["loss"] == pytest.approx(
         sum(losses) / len(losses), rel=1e-4
     )
+
+
+def test_what_else_the_lessons_were_planned_by() -> None:
+    """Facts of the plan that no lever reaches."""
+    # Half the spread of the cosines is half the scale.
+    ranked = scene("graded_english", "cosent")
+    batch = make_batch(ranked.data, ranked.rules)
+    halved = explore(ranked, changed_batch(batch, Change("spread", 0, 0.5))).loss
+    assert halved == pytest.approx(explore(with_parameters(ranked, scale=10.0)).loss)
+    # In fours CoSENT has 35 of 269 comparisons left, the mean over all ways to choose them.
+    assert round(expected_of_parts(explore(ranked), 4).comparisons) == 35
+    # Four copies of a batch add ln 4; a cache leaves it as it is.
+    paired = explore(BY_NAME["accumulation"].steps[0].scenario)
+    copied = mechanics(paired, "copies", 4).loss
+    assert copied == pytest.approx(paired.loss + math.log(4), abs=1e-4)
+    assert mechanics(paired, "cached", 2).equal
+    # Qwen3's rule, own + 0.1, masks four.
+    above = scene("hard_negatives", "info_nce", temperature=0.05, mask_above=0.1)
+    assert len(measures.masked_cells(explore(above))) == 4
 
 
 def test_collapsed_vectors_are_one_point_on_the_sphere() -> None:
