@@ -1,1 +1,1 @@
-"""Where batches come from: tables and files, textbook examples, random batches, encoders."""
+"""Sources of batches: tables and files, textbook examples, random batches, encoders."""

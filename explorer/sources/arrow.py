@@ -30,7 +30,7 @@ _NOT_COMPRESSED = -1  # in place of the length of a buffer
 
 
 def batches(data: bytes, name: str) -> Batches:
-    """What goes through the rows of a file. Raises Problem if it is damaged or too large."""
+    """Return an iterator over the rows of a file. Raises Problem if it is damaged or too large."""
     with refuse_damaged(name, "Arrow"):
         schema = _stream(data).schema
         rows, size = _rows_and_bytes(data)
@@ -48,8 +48,8 @@ def batches(data: bytes, name: str) -> Batches:
 
 
 def unpacked_bytes(data: bytes) -> int:
-    """How much the file holds once it is unpacked; its own length where it is damaged, which
-    whoever reads it says."""
+    """Size of the file once it is unpacked; its own length where it is damaged, which its reader
+    reports."""
     try:
         rows, size = _rows_and_bytes(data)
         return max(size, rows * ROW_BYTES)
@@ -138,12 +138,12 @@ class _Table:
             yield struct.unpack_from("<qq", self._data, start + 4 + 16 * at)
 
     def _target(self, field: int) -> int:
-        """Where the table or vector of a field begins."""
+        """Start of the table or vector of a field."""
         place = self._start + self._offset(field)
         return place + self._number("<I", place)
 
     def _offset(self, field: int) -> int:
-        """Where a field stands after the start of the table; 0 where it is left out."""
+        """Offset of a field from the start of the table; 0 where it is left out."""
         fields = self._start - self._number("<i", self._start)
         place = 4 + 2 * field
         return self._number("<H", fields + place) if place < self._number("<H", fields) else 0

@@ -25,10 +25,10 @@ class Draw:
 
     A row is a pair, or all pairs of one row of the file where some hold several (`Pairs.in_rows`):
     then a batch has no more rows than make EXPLORED_PAIRS pairs, however many each of them holds.
-    "in_order" takes the rows as they stand; "shuffled" in another order each epoch, from
-    `seed` + epoch; "no_duplicates" and "group_by_label" are sentence-transformers' samplers of
-    these names: no sentence in two rows of a batch, and every label at least twice. What does not
-    fill a batch at the end of an epoch is left out. Of `size` 0 nothing is known.
+    "in_order" takes the rows as they stand; "shuffled" in another order each epoch, from `seed` +
+    epoch; "no_duplicates" and "group_by_label" are sentence-transformers' samplers of these names:
+    no sentence in two rows of a batch, and every label at least twice. The incomplete batch at the
+    end of an epoch is left out. A `size` of 0 is unknown.
     """
 
     sampler: str = "in_order"
@@ -61,7 +61,7 @@ def successive(pairs: Pairs, draw: Draw) -> Iterator[tuple[int, ...]]:
 
 
 def batch_rows(pairs: Pairs, size: int) -> int:
-    """How many rows a batch has of which `size` were asked for."""
+    """Number of rows of a batch for which `size` were requested."""
     rows = _rows(pairs)
     if len(pairs) <= EXPLORED_PAIRS:
         return min(size, len(rows))
@@ -69,7 +69,7 @@ def batch_rows(pairs: Pairs, size: int) -> int:
 
 
 def epoch_of(pairs: Pairs, draw: Draw) -> int:
-    """How many batches the first epoch has."""
+    """Number of batches of the first epoch."""
     return len(_epoch(pairs, draw.sampler, draw.size, draw.seed, 0))
 
 

@@ -1,4 +1,4 @@
-"""One cell of a table: a sentence or a score, or the Problem that says why it is neither."""
+"""Reader of one cell of a table: a sentence or a score, or the Problem why it is neither."""
 
 from __future__ import annotations
 
@@ -119,14 +119,14 @@ class Foreign:
 
 
 def is_blank(value: object) -> bool:
-    """Nothing was entered. Tables from the page and from pandas write NaN for that too."""
+    """True if nothing was entered. Tables from the page and from pandas write NaN for that too."""
     if isinstance(value, float):
         return math.isnan(value)
     return value is None or (isinstance(value, str) and not value.strip())
 
 
 def is_reference(value: object) -> bool:
-    """Whether a cell is a path, an address or an id: it names a text or an image, and is no
+    """True if a cell is a path, an address or an id: it names a text or an image, and is no
     sentence.
 
     >>> is_reference("img_000.jpg"), is_reference("Q17"), is_reference("A cat.")
@@ -151,7 +151,7 @@ def listed_in(value: object) -> list[object]:
 
 
 def read_sentence(value: object, column: str, most: float = math.inf) -> str:
-    """The sentence without surrounding blanks; numbers are written out.
+    """Return the sentence without surrounding blanks; numbers are written out.
 
     Raises Problem if the cell of `column` is empty, holds something that is not text, or has more
     than `most` characters.
@@ -216,7 +216,7 @@ def read_inference(value: object, column: str) -> float:
 
 
 def inference_kind(value: object) -> int | None:
-    """Which of the three it is, as their data sets number them; None for anything else."""
+    """Return the kind of inference, as its data sets number the three; None for anything else."""
     word = label_word(value)
     if word in INFERENCE:
         return INFERENCE[word]
@@ -253,10 +253,10 @@ def number_in(value: object) -> float | None:
 
 
 def is_score(value: object) -> bool:
-    """Whether the cell reads as a score, or would if it were known what its mark parts.
+    """True if the cell reads as a score, or would if the meaning of its mark were known.
 
-    A single letter, such as the y of yes, and what may be the name of a column, such as "positive",
-    is a label only in a column that is known to hold them.
+    A single letter, such as the y of yes, and a word that may be the name of a column, such as
+    "positive", is a label only in a column that is known to hold them.
     """
     try:
         read_score(value, "", _MARKS)
@@ -267,7 +267,7 @@ def is_score(value: object) -> bool:
 
 
 def shortened(value: object, most: int = 40, write: Callable[[object], str] = str) -> str:
-    """The value as it fits into a message, written by `str` or by `repr`."""
+    """Shorten the value to fit into a message, written by `str` or by `repr`."""
     text = text_of(value, write)
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -283,8 +283,8 @@ def decimal_mark(value: object) -> str:
 
 
 def _plain_number(text: str) -> str:
-    """With the digits and signs of ASCII in place of those of other scripts and widths; a digit
-    that is a footnote is none."""
+    """Replace the digits and signs of other scripts and widths by those of ASCII; a digit that is a
+    footnote is none."""
     text = text.strip()
     if not text.isascii():
         text = "".join(map(_plain_letter, text))
@@ -306,8 +306,8 @@ def _score_from_text(text: str, column: str, decimal: Collection[str]) -> float:
         grouped = _GROUPED.fullmatch(plain)
         if grouped and (mark := grouped[2] or grouped[3]) not in decimal:
             one, thousands = plain.replace(mark, "."), plain.replace(mark, "")
-            said = {"value": shortened(text), "one": f"{float(one):g}", "thousands": thousands}
-            raise AmbiguousScore("score_ambiguous", column=column, **said)
+            values = {"value": shortened(text), "one": f"{float(one):g}", "thousands": thousands}
+            raise AmbiguousScore("score_ambiguous", column=column, **values)
         return float(plain.replace(",", "."))
     if (word := _word_in(plain)) is not None:
         return WORD_SCORES[word]

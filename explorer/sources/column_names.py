@@ -47,7 +47,7 @@ PAIR_NAMES = (
 QUERY_NAMES = ("query", "question", "topic", "查询", "问题", "提问")
 # Beside these, three whole numbers are kinds of inference and no degrees.
 INFERENCE_NAMES = (("premise", "hypothesis"), ("前提", "假设"))
-# What tells positives beside PAIR_NAMES.
+# Further names of positives, beside PAIR_NAMES.
 POSITIVE_NAMES = (
     ("sent0", "sent1"),
     ("query", "answer"),
@@ -101,7 +101,7 @@ NEGATIVE = re.compile(
 )
 # Lists of turns, of which the last answer is a positive.
 DIALOGUES = ("messages", "conversations")
-# What tells a model how to read a text, and is no part of one.
+# Instructions to a model, which are no part of a text.
 INSTRUCTION_NAMES = re.compile(
     r"(query|passage|document|corpus|task)?(instruction|prompt)s?|(系统)?(提示词?|指令)"
     r"|(messages|conversations|positive|negative)?system(prompt|message)?s?"

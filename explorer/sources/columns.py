@@ -1,4 +1,4 @@
-"""Which column of a table is the first sentence, which the second, which the score."""
+"""Roles of the columns of a table: first sentence, second sentence, score and others."""
 
 from __future__ import annotations
 
@@ -63,17 +63,15 @@ def plain_name(name: str) -> str:
 
 
 def recognised(names: Sequence[str]) -> int:
-    """How many of these cells are names that a header would hold."""
+    """Number of these cells that are names of a header."""
     return sum(plain_name(name) in _ALL_NAMES or names_candidate(name) for name in names)
 
 
 def name_classes(names: Sequence[str]) -> bool:
-    """Whether columns are called a text and its class, beside ids perhaps, and are no known pair.
+    """True if two columns are called a text and its class, and are no known pair.
 
     >>> name_classes(("utterance", "intent")), name_classes(("source", "target"))
     (True, False)
-    >>> name_classes(("id", "text", "label", "label_text"))
-    True
     """
     said = [name for name in names if not _is_beside(name)]
     texts = [name for name in said if not may_name_class(name)]
@@ -96,7 +94,7 @@ def _is_beside(name: str) -> bool:
 
 
 def heads_classes(cells: Sequence[str]) -> bool:
-    """Whether a first row can only be the header of a table of texts with classes."""
+    """True if a first row can only be the header of a table of texts with classes."""
     plain = {plain_name(cell) for cell in cells}
     return name_classes(cells) and not plain.isdisjoint(TEXT_NAMES)
 
@@ -108,33 +106,32 @@ def choose_columns(
     is_text: Callable[[int, bool], bool],
     may_be_score: Callable[[int], bool],
 ) -> dict[str, int]:
-    """The position of the column that serves each role: PAIR_ROLES, POSITIVE_ROLES where there is
-    no score, or TRIPLET_ROLES; also TEACHER, if one is chosen or has such a name.
+    """Return the position of the column for each role: PAIR_ROLES, POSITIVE_ROLES where there is no
+    score, or TRIPLET_ROLES; also TEACHER, if one is chosen or has such a name.
 
-    What the user wants comes first (for the score also NO_SCORE), then the names, then the
-    contents: where the names leave exactly one way to read two text columns and one column of
-    scores, it is taken. Two columns of sentences are positives only where none of the others
-    may be a score.
+    The user's choice comes first (for the score also NO_SCORE), then the names, then the contents:
+    where the names leave exactly one way to read two text columns and one column of scores, it is
+    taken. Two columns of sentences are positives only where none of the others may be a score.
 
-    Raises Problem if no reading is found, or none is wanted and the names are those of a text and
-    its class; the message lists the columns that exist.
+    Raises Problem if no reading is found, or none is requested and the names are those of a text
+    and its class; the message lists the columns that exist.
     """
     # A role left open on the page arrives as None or "".
-    given = {role: name for role, name in (wanted or {}).items() if name}
-    unscored = given.get("score") == NO_SCORE and NO_SCORE not in names
+    provided = {role: name for role, name in (wanted or {}).items() if name}
+    unscored = provided.get("score") == NO_SCORE and NO_SCORE not in names
     if unscored:
-        del given["score"]
-    if not given and not unscored and name_classes(names):
+        del provided["score"]
+    if not provided and not unscored and name_classes(names):
         raise Problem("columns_name_classes", about="columns", columns=listed(names), none=NO_SCORE)
-    without = given.get(TEACHER) == NO_SCORE and NO_SCORE not in names
+    without = provided.get(TEACHER) == NO_SCORE and NO_SCORE not in names
     if without:
-        del given[TEACHER]
-    chosen = _wanted_columns(names, given)
+        del provided[TEACHER]
+    chosen = _requested_columns(names, provided)
     teacher = chosen.pop(TEACHER, None)
     if teacher is None and not without:
         teacher = _teacher_by_name(names, chosen)
     found = _choose(names, chosen, unscored, teacher, is_score, is_text, may_be_score)
-    if "anchor" in found and TEACHER not in given and not without:
+    if "anchor" in found and TEACHER not in provided and not without:
         teacher = _teacher_of_triplets(names, found)
     return found if teacher is None else {**found, TEACHER: teacher}
 
@@ -148,10 +145,10 @@ def _choose(
     is_text: Callable[[int, bool], bool],
     may_be_score: Callable[[int], bool],
 ) -> dict[str, int]:
-    """The roles beside the teacher's, whose column is none of theirs."""
+    """Return the other roles; the teacher's column has none of them."""
     is_score, may_be_score = (
-        lambda place, asked=asked: place != teacher and asked(place)
-        for asked in (is_score, may_be_score)
+        lambda place, test=test: place != teacher and test(place)
+        for test in (is_score, may_be_score)
     )
     pair = dict(chosen)
     of_pair = not set(chosen) & set(TRIPLET_ROLES)
@@ -191,37 +188,37 @@ def _choose(
 
 
 def names_ids(name: str) -> bool:
-    """Whether a column of this name holds ids: "query-id", "corpus_id", "qid", "docid"."""
+    """True if a column of this name holds ids: "query-id", "corpus_id", "qid", "docid"."""
     return ID_NAMES.fullmatch(plain_name(name)) is not None
 
 
 def names_degree(name: str) -> bool:
-    """Whether a column of this name holds what stands beside ids: a degree, a rank, a tag."""
+    """True if a column of this name holds the companion of ids: a degree, a rank, a tag."""
     return plain_name(name) in (*SCORE_NAMES, *BESIDE_IDS) or names_rank(name)
 
 
 def names_rank(name: str) -> bool:
-    """Whether a column of this name holds places in an order, of which 1 is the best."""
+    """True if a column of this name holds places in an order, of which 1 is the best."""
     return RANK_NAMES.fullmatch(name.strip().casefold()) is not None
 
 
 def names_text(name: str) -> bool:
-    """Whether a column of this name holds one of the texts of a pair or triplet."""
+    """True if a column of this name holds one of the texts of a pair or triplet."""
     return plain_name(name) in _TEXTS or names_candidate(name)
 
 
 def names_instruction(name: str) -> bool:
-    """Whether a column of this name tells a model how to read a text: "system", "prompt"."""
+    """True if a column of this name tells a model how to read a text: "system", "prompt"."""
     return INSTRUCTION_NAMES.fullmatch(plain_name(name)) is not None
 
 
 def names_class(name: str) -> bool:
-    """Whether a column of this name holds classes of texts, and never a score: "category"."""
+    """True if a column of this name holds classes of texts, and never a score: "category"."""
     return plain_name(name) in ONLY_CLASSES
 
 
 def is_inner(name: str, names: Sequence[str]) -> bool:
-    """Whether a column holds what a chat or passage says beside its text: "passages.score"."""
+    """True if a column is a part of a chat or passage beside its text: "passages.score"."""
     return name.rpartition(".")[0] in (*names, *DIALOGUES)
 
 
@@ -242,7 +239,7 @@ def candidate_columns(
 
 
 def names_guide(name: str) -> bool:
-    """Whether a column of this name would hold a guide's vectors."""
+    """True if a column of this name would hold a guide's vectors."""
     return NAMES_GUIDE.fullmatch(plain_name(name)) is not None
 
 
@@ -252,19 +249,19 @@ def _named(names: Sequence[str], known: re.Pattern) -> list[int]:
 
 
 def names_candidate(name: str) -> bool:
-    """Whether a column of this name holds positives or negatives: "chosen", "HN1"."""
+    """True if a column of this name holds positives or negatives: "chosen", "HN1"."""
     return any(known.fullmatch(plain_name(name)) for known in (POSITIVE, NEGATIVE))
 
 
 def listed(names: Sequence[str], most: int = 20) -> str:
-    """The names in quotation marks, cut off where a message would become unreadable."""
+    """List the names in quotation marks, cut off where a message would become unreadable."""
     shown = ", ".join(f"“{name[:40]}”" for name in names[:most])
     return shown + (", …" if len(names) > most else "")
 
 
-def _wanted_columns(names: Sequence[str], wanted: Mapping[str, str]) -> dict[str, int]:
+def _requested_columns(names: Sequence[str], requested: Mapping[str, str]) -> dict[str, int]:
     chosen = {}
-    for role, name in wanted.items():
+    for role, name in requested.items():
         if role not in (*PAIR_ROLES, TEACHER, *TRIPLET_ROLES):
             raise Problem("column_role_unknown", role=role)
         position = position_of(names, str(name))
@@ -286,7 +283,7 @@ def _teacher_by_name(names: Sequence[str], chosen: Mapping[str, int]) -> int | N
 
 
 def is_name(column: str) -> bool:
-    """Whether a chosen column is called by a name, and not by its number or NO_SCORE."""
+    """True if a chosen column is called by a name, and not by its number or NO_SCORE."""
     return bool(column) and column != NO_SCORE and not _is_number(column)
 
 
@@ -313,7 +310,7 @@ def teacher_columns(names: Sequence[str], teacher: int) -> tuple[int, ...]:
 
 
 def position_of(names: Sequence[str], name: str) -> int:
-    """By name, else by its number counted from 1, which is how unnamed columns are called.
+    """Find a column by name, else by its number counted from 1, for unnamed columns.
 
     Raises Problem if there is no such column.
     """
@@ -327,7 +324,7 @@ def position_of(names: Sequence[str], name: str) -> int:
 def _by_name(
     names: Sequence[str], chosen: Mapping[str, int], known: Sequence[tuple[str, str]]
 ) -> dict[str, int]:
-    """With the two sentences, where neither is chosen and two names are among the known ones."""
+    """Add the two sentences, where neither is chosen and two names are among the known ones."""
     plain = [plain_name(name) for name in names]
     if not {"first", "second"} & set(chosen):
         for first, second in known:
@@ -362,7 +359,7 @@ def _scored_by_name(pair: Mapping[str, int], names: Sequence[str]) -> dict[str, 
 def _scored_by_content(
     pair: Mapping[str, int], names: Sequence[str], is_score: Callable[[int], bool]
 ) -> dict[str, int]:
-    """With the score, if one of the columns still free can be it and no other can."""
+    """Add the score, if one of the columns still free can be it and no other can."""
     free = [position for position in range(len(names)) if position not in pair.values()]
     if "score" not in pair:
         scores = [p for p in free if is_score(p) and not _is_no_score(names[p])]
@@ -374,20 +371,20 @@ def _scored_by_content(
 
 
 def _may_name_score(name: str) -> bool:
-    """Whether a column of this name may hold scores in words of its own: "esci_label"."""
+    """True if a column of this name may hold scores in words of its own: "esci_label"."""
     return LIKE_SCORE.fullmatch(name.strip().casefold()) is not None
 
 
 def _is_no_score(name: str) -> bool:
-    """Whether a column of numbers is called like what counts rows, or ranks them."""
+    """True if a column of numbers is named as a counter or rank of rows."""
     return names_rank(name) or COUNTS_ROWS.fullmatch(name.casefold()) is not None
 
 
 def _texts_by_content(
     pair: Mapping[str, int], names: Sequence[str], is_text: Callable[[int, bool], bool]
 ) -> dict[str, int]:
-    """With the sentences still open, if there are as many columns of text; of instructions, paths
-    and ids only where there is nothing else."""
+    """Add the sentences still open, if there are as many columns of text; instructions, paths and
+    ids only where there is nothing else."""
     open_roles = [role for role in POSITIVE_ROLES if role not in pair]
     taken = pair.values()
     free = [p for p, name in enumerate(names) if p not in taken and not names_ids(name)]
@@ -402,7 +399,7 @@ def _texts_by_content(
 def _triplet_by_name(
     names: Sequence[str], chosen: Mapping[str, int], is_score: Callable[[int], bool]
 ) -> dict[str, int]:
-    """With the three sentences, where two are called like an anchor and its positive, or like any
+    """Add the three sentences, where two are called like an anchor and its positive, or like any
     pair, and a third like a negative and holds no numbers."""
     negatives = [place for place in _named(names, NEGATIVE) if not is_score(place)]
     pair = _by_name(names, _anchored_by_name(names, {}), POSITIVE_NAMES + PAIR_NAMES)

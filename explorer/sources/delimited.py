@@ -26,7 +26,7 @@ NAME_LETTERS = 60
 _NAME = re.compile(r"[^\W\d][\w\-.]*( [\w\-.]+)?")
 _LEAST_SENTENCE = 8
 _SENTENCE_ENDS = (".", "!", "。", "！", "？", "…")
-# Letters, and records, between two moments at which the parsing says how far it is.
+# Letters, and records, between two reports of the parsing's progress.
 _BLOCK = 2**16
 _STEP = 2**12
 
@@ -118,12 +118,12 @@ def _plain(text: str, delimiter: str, tell: Tell) -> Iterator[Split]:
 
 
 def _quoted_records(text: str, delimiter: str, tell: Tell = to_nobody) -> Iterator[Split]:
-    """The records of quoted text (RFC 4180) with their numbers, forgiving a mark that is part of a
-    sentence.
+    """Yield the records of quoted text (RFC 4180) with their numbers, tolerating a mark that is
+    part of a sentence.
 
-    A cell is quoted only if its closing mark ends the cell; otherwise its marks are its own, and
-    it must not begin with one that nothing closes. So a mark that never closes costs its row at
-    most, not the rest of the file.
+    A cell is quoted only if its closing mark ends the cell; otherwise its marks are its own, and it
+    must not begin with one that nothing closes. So a mark that never closes costs its row at most,
+    not the rest of the file.
     """
     width = None
     position = number = count = 0
@@ -155,8 +155,8 @@ def _quoted_records(text: str, delimiter: str, tell: Tell = to_nobody) -> Iterat
             yield number, Problem("row_many_fields", most=COLUMNS)
             end = max(end, line_end + 1)
         elif is_open:
-            said = shortened(text[position : min(end - 1, position + 80)])
-            yield number, Problem("row_unclosed_quote", text=said)
+            excerpt = shortened(text[position : min(end - 1, position + 80)])
+            yield number, Problem("row_unclosed_quote", text=excerpt)
         else:
             yield number, cells
         number += 1
@@ -194,11 +194,11 @@ def _cell_patterns(delimiter: str) -> tuple[re.Pattern, re.Pattern]:
 
 
 def _properly_quoted(text: str, tell: Tell) -> bool:
-    """Whether the quotation marks of a tab-separated file are quoting, and not part of sentences.
+    """True if the quotation marks of a tab-separated file are quoting, and not part of sentences.
 
-    A program that quotes doubles the marks inside. So the file is quoted if every cell with a
-    mark is well-formed and the quoting was needed (a mark, tab or line break inside), or if
-    every cell that is not a number is quoted.
+    A program that quotes doubles the marks inside. So the file is quoted if every cell with a mark
+    is well-formed and the quoting was needed (a mark, tab or line break inside), or if every cell
+    that is not a number is quoted.
     """
     width = 0
     well_formed = all_doubled = all_quoted = True
@@ -221,7 +221,7 @@ def _properly_quoted(text: str, tell: Tell) -> bool:
 
 
 def _consistent(records: Iterable[Split]) -> bool:
-    """Whether all non-empty records are readable and equally wide."""
+    """True if all non-empty records are readable and equally wide."""
     width = 0
     for _, cells in records:
         if isinstance(cells, Problem):
@@ -269,7 +269,7 @@ def _usual_width(records: Iterable[list[str] | Problem]) -> int:
 
 
 def _has_one(first: Sequence[str] | Problem, names: frozenset[str]) -> bool:
-    """Whether the row has one of these names; of the others it is then said that it has not."""
+    """True if the row has one of these names; the missing others are reported later."""
     return not isinstance(first, Problem) and not names.isdisjoint(distinct(first))
 
 
@@ -302,7 +302,7 @@ def _is_header(first: Sequence[str] | Problem, below: Sequence[Sequence[str] | P
 
 
 def _are_names_above(first: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Whether all cells of the first row are written like names, none comes again in its column,
+    """True if all cells of the first row are written like names, none comes again in its column,
     and there are sentences in some column below."""
     columns = list(zip(*below, strict=True))
     if len(set(first)) < len(first) or not all(_NAME.fullmatch(name.strip()) for name in first):
@@ -314,7 +314,7 @@ def _are_names_above(first: Sequence[str], below: Sequence[Sequence[str]]) -> bo
 
 
 def _is_sentence(cell: str) -> bool:
-    """Whether a cell is too much of a sentence to be a name."""
+    """True if a cell is too much of a sentence to be a name."""
     plain = cell.strip()
     return len(plain) > NAME_LETTERS or plain.endswith(_SENTENCE_ENDS)
 

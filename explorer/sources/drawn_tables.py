@@ -122,15 +122,15 @@ def _left(lines: Lines, first: int, last: int) -> tuple[int, ...]:
 
 def _framed(lines: Lines) -> _Found | None:
     """Find the most lines with a bar at both ends."""
-    return _most_barred(lines, lambda line: line.startswith("|") and line.endswith("|"))
+    return _largest_barred(lines, lambda line: line.startswith("|") and line.endswith("|"))
 
 
 def _ruled(lines: Lines) -> _Found | None:
     """Find the most lines with a bar in each, below a rule."""
-    return _most_barred(lines, lambda line: bool(_BAR.search(line)), needs_rule=True)
+    return _largest_barred(lines, lambda line: bool(_BAR.search(line)), needs_rule=True)
 
 
-def _most_barred(
+def _largest_barred(
     lines: Lines, has_bars: Callable[[str], bool], needs_rule: bool = False
 ) -> _Found | None:
     plain = [(number, line.translate(_BARS).strip()) for number, line in lines]

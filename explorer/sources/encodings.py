@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from explorer.runtime.problem import Problem
 
-# What is read, as it is said, by the codec that reads it: the widest of its family.
+# Encodings by their names, with their codecs: the widest of each family.
 ENCODINGS = {
     "UTF-8": "utf-8-sig",
     "UTF-16": "utf-16",
@@ -53,7 +53,7 @@ ENCODINGS = {
     "MacRoman": "mac-roman",
     "MacCyrillic": "mac-cyrillic",
 }
-# Other names of the same, and of what is a part of them.
+# Other names of these, and of parts of them.
 _PARTS = {
     "utf_8": "UTF-8",
     "utf_16_le": "UTF-16",
@@ -81,10 +81,10 @@ _CODE_PAGES = tuple(
 WESTERN = "Windows-1252"
 
 # How sure chardet has to be where another encoding is nearly as likely; and of next to nothing.
-SURE, NEAR = 0.1, 0.9
+MIN_CONFIDENCE, NEAR = 0.1, 0.9
 FAINT, FAINTLY_NEAR = 0.02, 0.5
 SAMPLE_BYTES = 2**16
-_SAID_LETTERS = 60
+_PREVIEW_LETTERS = 60
 
 _HIGH = re.compile(rb"[\x80-\xff]")
 _ESCAPES = re.compile(rb"\x1b|~\{|\+[A-Za-z0-9+/]{3}")
@@ -93,27 +93,27 @@ _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1b\x7f]")
 
 
 def decode(data: bytes, name: str, encoding: str = "") -> tuple[str, str]:
-    """The text of a file, without byte-order marks, and the encoding it was read in, as one of
-    ENCODINGS. `encoding` says which ("" finds out).
+    """Return the text of a file, without byte-order marks, and its encoding, as one of ENCODINGS.
+    `encoding` is the chosen one ("" finds out).
 
-    Raises Problem where the bytes are no text, or it cannot be told in which encoding they are.
+    Raises Problem where the bytes are no text, or the encoding is unclear.
     """
-    text, said = _said(data, name, encoding) if encoding else _found(data, name)
-    return text.replace("\ufeff", ""), said
+    text, used = _decode_chosen(data, name, encoding) if encoding else _found(data, name)
+    return text.replace("\ufeff", ""), used
 
 
 def named(encoding: str) -> str:
-    """One of ENCODINGS, by any of its names. Raises Problem."""
-    for said in ENCODINGS:
-        if said.casefold() == encoding.casefold():
-            return said
+    """Return one of ENCODINGS, by any of its names. Raises Problem."""
+    for one in ENCODINGS:
+        if one.casefold() == encoding.casefold():
+            return one
     try:
         codec = codecs.lookup(encoding).name
     except (LookupError, ValueError):  # a name with a null character in it is a ValueError
         codec = ""
-    for said, known in ENCODINGS.items():
+    for one, known in ENCODINGS.items():
         if codec and codecs.lookup(known).name == codec:
-            return said
+            return one
     if (part := codec.replace("-", "_")) in _PARTS:
         return _PARTS[part]
     raise Problem(
@@ -122,38 +122,40 @@ def named(encoding: str) -> str:
 
 
 def offered(content: Callable[[], bytes], found: str, said: str = "") -> list[tuple[str, str]]:
-    """`previews` of a file that was read as `found`, where that was told by its letters alone or
-    by who `said` it; nothing where the bytes themselves say it."""
+    """Return `previews` of a file that was read as `found`, where only its letters or the user
+    (`said`) determined that; nothing where the bytes themselves do."""
     return previews(content()) if said or (found in ENCODINGS and found not in _UNICODE) else []
 
 
 def previews(data: bytes) -> list[tuple[str, str]]:
-    """The encodings that a file can be read in, the likeliest first, each with how the first words
-    of it that tell would read."""
+    """Return the encodings that a file can be read in, the likeliest first, each with a reading of
+    its first distinctive words."""
     sample = _telling(data, _ESCAPES if data.isascii() else _HIGH)
-    likely = [said for said, _ in _ranked(sample)] if not data.isascii() else []
+    likely = [one for one, _ in _ranked(sample)] if not data.isascii() else []
     found: dict[str, str] = {}
-    for said in (*likely, *ENCODINGS):
+    for one in (*likely, *ENCODINGS):
         try:
-            text = sample.decode(ENCODINGS[said])
+            text = sample.decode(ENCODINGS[one])
         except UnicodeError:
             continue
         foreign = next((at for at, letter in enumerate(text) if letter > "\x7f"), None)
-        tells = foreign is not None or said == "UTF-8"
-        if said not in found and tells and not _CONTROL.search(text):
+        tells = foreign is not None or one == "UTF-8"
+        if one not in found and tells and not _CONTROL.search(text):
             start = max(0, (foreign or 0) - 8)
-            found[said] = " ".join(text[start : start + _SAID_LETTERS].split())
+            found[one] = " ".join(text[start : start + _PREVIEW_LETTERS].split())
     return list(found.items())
 
 
-def _said(data: bytes, name: str, encoding: str) -> tuple[str, str]:
-    said = named(encoding)
-    if said in ("UTF-16", "UTF-32") and not data.startswith(
+def _decode_chosen(data: bytes, name: str, encoding: str) -> tuple[str, str]:
+    chosen = named(encoding)
+    if chosen in ("UTF-16", "UTF-32") and not data.startswith(
         (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe")
     ):
         wide = _wide(data)
-        return _decode_as(data, wide if wide.startswith(said.lower()) else f"{said}-LE", name), said
-    return _decode_as(data, said, name), said
+        return _decode_as(
+            data, wide if wide.startswith(chosen.lower()) else f"{chosen}-LE", name
+        ), chosen
+    return _decode_as(data, chosen, name), chosen
 
 
 def _found(data: bytes, name: str) -> tuple[str, str]:
@@ -166,28 +168,28 @@ def _found(data: bytes, name: str) -> tuple[str, str]:
         if not wide:
             raise Problem("file_binary", name=name)
         return _decode_as(data, wide, name), wide[:6].upper()
-    if data.isascii() and (said := _escaped(data)):
-        return _decode_as(data, said, name), said
+    if data.isascii() and (likeliest := _escaped(data)):
+        return _decode_as(data, likeliest, name), likeliest
     try:
         # Half characters pass, and cost their rows instead of the whole file.
         return data.decode("utf-8-sig", "surrogatepass"), "UTF-8"
     except UnicodeDecodeError as error:
         sample = _telling(data)
         _refuse_damaged_utf8(data, sample, error.start, name)
-    said = _code_page(sample)
-    if not said:
+    likeliest = _code_page(sample)
+    if not likeliest:
         raise Problem("file_encoding", about="encoding", name=name)
-    return _decode_as(data, said, name), said
+    return _decode_as(data, likeliest, name), likeliest
 
 
-def _decode_as(data: bytes, said: str, name: str) -> str:
-    codec = ENCODINGS.get(said, said)
+def _decode_as(data: bytes, encoding: str, name: str) -> str:
+    codec = ENCODINGS.get(encoding, encoding)
     try:
         text = data.decode(codec, "surrogatepass" if codec == "utf-8-sig" else "strict")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
         raise Problem(
-            "file_not_in_encoding", about="encoding", name=name, encoding=said, line=line
+            "file_not_in_encoding", about="encoding", name=name, encoding=encoding, line=line
         ) from None
     except UnicodeError:
         raise Problem("file_encoding", about="encoding", name=name) from None
@@ -244,43 +246,45 @@ def _wide(data: bytes) -> str:
 
 
 def _escaped(data: bytes) -> str:
-    """The encoding of plain bytes among which some switch to other letters; else nothing."""
+    """Return the encoding of plain bytes among which some switch to other letters; else ""."""
     sample = _telling(data, _ESCAPES)
     if not sample:
         return ""
     import chardet
 
     found = chardet.detect(sample, compat_names=False, prefer_superset=False)["encoding"] or ""
-    said = next((said for said in _ESCAPED if found.startswith(ENCODINGS[said][:10])), "")
+    escaped = next(
+        (escaped for escaped in _ESCAPED if found.startswith(ENCODINGS[escaped][:10])), ""
+    )
     try:
-        return said if said and not sample.decode(ENCODINGS[said]).isascii() else ""
+        return escaped if escaped and not sample.decode(ENCODINGS[escaped]).isascii() else ""
     except UnicodeError:
         return ""
 
 
 def _code_page(sample: bytes) -> str:
-    """The likeliest encoding; "" where others that read otherwise are as likely."""
+    """Return the likeliest encoding; "" where others that read otherwise are as likely."""
     ranked = _ranked(sample)
     if not ranked:
         return ""
-    read = {said: sample.decode(ENCODINGS[said], "replace") for said, _ in ranked}
-    (said, sure), *_ = ranked
-    near = FAINTLY_NEAR if sure < FAINT else NEAR
-    likely = [other for other, how in ranked if how >= near * sure]
-    if sure < SURE and any(read[other] != read[said] for other in likely):
-        said = WESTERN if WESTERN in read and _looks_western(sample, WESTERN in likely) else ""
-    return WESTERN if said and read.get(WESTERN) == read[said] else said
+    read = {best: sample.decode(ENCODINGS[best], "replace") for best, _ in ranked}
+    (best, confidence), *_ = ranked
+    near = FAINTLY_NEAR if confidence < FAINT else NEAR
+    likely = [other for other, how in ranked if how >= near * confidence]
+    if confidence < MIN_CONFIDENCE and any(read[other] != read[best] for other in likely):
+        best = WESTERN if WESTERN in read and _looks_western(sample, WESTERN in likely) else ""
+    return WESTERN if best and read.get(WESTERN) == read[best] else best
 
 
 def _looks_western(sample: bytes, is_likely: bool) -> bool:
-    """Whether its letters with marks stand alone, or it has none, only dashes and quotes."""
+    """True if its letters with marks stand alone, or it has none, only dashes and quotes."""
     alone = [len(run) == 1 for run in re.findall(rb"[\x80-\xff]+", sample)]
     letters = any(map(str.isalpha, b"".join(_HIGH.findall(sample)).decode("cp1252", "replace")))
     return not letters or (is_likely and sum(alone) > len(alone) / 2)
 
 
 def _ranked(sample: bytes) -> list[tuple[str, float]]:
-    """The encodings that the sample can be read in, with how sure chardet is of each."""
+    """Return the encodings that the sample can be read in, with chardet's confidence in each."""
     import chardet
 
     found = chardet.detect_all(
@@ -291,17 +295,17 @@ def _ranked(sample: bytes) -> list[tuple[str, float]]:
         include_encodings=_CODE_PAGES,
         no_match_encoding="cp1252",
     )
-    by_codec = {codec: said for said, codec in ENCODINGS.items()}
+    by_codec = {codec: one for one, codec in ENCODINGS.items()}
     known = [
         (by_codec[answer["encoding"]], answer["confidence"])
         for answer in found
         if answer["encoding"] in by_codec
     ]
-    return [(said, sure) for said, sure in known if _reads(sample, said)]
+    return [(one, confidence) for one, confidence in known if _reads(sample, one)]
 
 
-def _reads(sample: bytes, said: str) -> bool:
+def _reads(sample: bytes, encoding: str) -> bool:
     try:
-        return not _CONTROL.search(sample.decode(ENCODINGS[said]))
+        return not _CONTROL.search(sample.decode(ENCODINGS[encoding]))
     except UnicodeError:
         return False

@@ -88,13 +88,12 @@ PACKED = {"Parquet": parquet, "Arrow": arrow}
 
 @dataclass(frozen=True)
 class Grid:
-    """A table that is gone through a row at a time, as often as anybody asks, and held by nobody.
+    """A table that is read a row at a time, any number of times, and never stored.
 
-    `records(tell)` gives (row, cells or the Problem that made the row unreadable). Rows are counted
-    as the user sees them: 1 is the first row below the header. Empty rows are left out but
-    counted, so that the numbers agree with an editor's. `tell` hears how far it is, and of how
-    much, and may raise to stop. `left_lines` are the numbers of the lines of pasted text that stand
-    around the table.
+    `records(tell)` yields (row, cells or the Problem that made the row unreadable). Rows are
+    counted as the user sees them: 1 is the first row below the header. Empty rows are left out but
+    counted, so that the numbers agree with an editor's. `tell` hears the progress, and may raise to
+    stop. `left_lines` are the numbers of the lines of pasted text around the table.
     """
 
     columns: tuple[str, ...]
@@ -105,8 +104,7 @@ class Grid:
 
     @cached_property
     def _sample(self) -> dict[int, list[object]]:
-        """Of the first rows, as far as they are readable, the cells of each column that are not
-        blank."""
+        """Cells of each column that are not blank, in the first readable rows."""
         found: dict[int, list[object]] = {}
         seen = 0
         for count, (_, cells) in enumerate(itertools.islice(self.records(to_nobody), SAMPLE), 1):
@@ -122,13 +120,13 @@ class Grid:
         return self._sample.get(position, ())
 
     def is_score(self, position: int) -> bool:
-        """Whether nearly every cell of the column reads as a score."""
+        """True if nearly every cell of the column reads as a score."""
         cells = [is_score(cell) for cell in self.column(position)]
         return bool(cells) and sum(cells) >= 0.8 * len(cells)
 
     def is_text(self, position: int, or_reference: bool = False) -> bool:
-        """Whether the column holds text that is no score, and no numbers written as a list; paths,
-        addresses and ids only where these are not left out."""
+        """True if the column holds text that is no score, and no numbers written as a list; paths,
+        addresses and ids only with `or_reference`."""
         cells = [isinstance(cell, str) and not is_score(cell) for cell in self.column(position)]
         texts = bool(cells) and sum(cells) >= 0.5 * len(cells)
         if not texts or self.is_vectors(position):
@@ -136,18 +134,18 @@ class Grid:
         return or_reference or not self.is_reference(position)
 
     def is_reference(self, position: int) -> bool:
-        """Whether nearly every cell is a path, an address or an id: it names a text or an image,
+        """True if nearly every cell is a path, an address or an id: it names a text or an image,
         and is no sentence."""
         return self._mostly(is_reference, position)
 
     def is_vectors(self, position: int) -> bool:
-        """Whether the column holds lists of numbers, or lists of such."""
+        """True if the column holds lists of numbers, or lists of such."""
         cells = [_begins_vector(cell) for cell in self.column(position)]
         return bool(cells) and sum(cells) >= 0.5 * len(cells)
 
     def may_be_score(self, position: int) -> bool:
-        """Whether somebody may have written scores there: anything but text, or a few words that
-        come again and again; nothing where a guide's vectors stand."""
+        """True if the column may hold scores: anything but text, or a few words that come again and
+        again; not a guide's vectors."""
         if names_guide(self.columns[position]) and self.is_vectors(position):
             return False
         if self._mostly(_lists_words, position):
@@ -159,11 +157,11 @@ class Grid:
         return bool(cells) and (graded or not self.is_text(position, or_reference=True))
 
     def is_ids(self, position: int) -> bool:
-        """Whether the column holds ids and no texts: nearly every cell is one word with a digit."""
+        """True if the column holds ids and no texts: nearly every cell is one word with a digit."""
         return self._mostly(lambda cell: ID.fullmatch(str(cell).strip()) is not None, position)
 
     def is_written(self, position: int) -> bool:
-        """Whether nearly every cell is a list or an object that is written as text."""
+        """True if nearly every cell is a list or an object that is written as text."""
         return self._mostly(is_written, position) and not self.is_vectors(position)
 
     def _mostly(self, holds: Callable[[object], bool], position: int) -> bool:
@@ -171,14 +169,14 @@ class Grid:
         return bool(cells) and sum(cells) >= 0.9 * len(cells)
 
     def is_blank(self, position: int) -> bool:
-        """Whether no readable row has anything in the column."""
+        """True if no readable row has anything in the column."""
         if self.column(position):
             return False
         rows = (cells for _, cells in self.records(step) if not isinstance(cells, Problem))
         return all(is_blank(row[position]) for row in rows)
 
     def has_nothing(self, position: int) -> bool:
-        """Whether no readable row has anything in the column, but perhaps an empty list."""
+        """True if no readable row has anything in the column, but perhaps an empty list."""
         if any(cell not in ([], "[]") for cell in self.column(position)):
             return False
         rows = (cells for _, cells in self.records(step) if not isinstance(cells, Problem))
@@ -197,8 +195,8 @@ class Grid:
         raise Problem("table_of_ids", columns=listed(names))
 
     def _holds_ids(self, position: int) -> bool:
-        """Whether a column holds ids, by its name, or in the place of a text: whole numbers
-        and hashes where its name is that of a text, anything like an id where it has none."""
+        """True if a column holds ids, by its name, or in the place of a text: whole numbers and
+        hashes where its name is that of a text, anything like an id where it has none."""
         name = self.columns[position]
         cells = [str(one).strip() for cell in self.column(position) for one in _entries(cell)]
         if not self.header:
@@ -213,7 +211,7 @@ class Grid:
         return degree or self.is_ids(position) or self._holds_ids(position)
 
     def _is_judgements(self, position: int) -> bool:
-        """Whether a column holds whole lines of judgements or of a run, with blanks in them."""
+        """True if a column holds whole lines of judgements or of a run, with blanks in them."""
         cells = self.column(position)
         return bool(cells) and all(_JUDGEMENT.fullmatch(str(cell).strip()) for cell in cells)
 
@@ -237,7 +235,7 @@ def _lists_words(cell: object) -> bool:
 
 
 def step(done: int, total: int) -> None:
-    """What hears of the reading unless somebody else does: the job that it is done for."""
+    """Report the progress of reading to the current job."""
     jobs.step("reading", done, total)
 
 
@@ -258,14 +256,14 @@ def read_grid(
     chosen: Iterable[str] = (),
     rows: bool = True,
 ) -> Grid:
-    """The table that the file holds. `header` None means: find out, where a first row that has one
+    """Read the table of a file. `header` None finds out whether there is one: a first row with one
     of the names of `chosen` columns is one; `encoding` as `decode` takes it.
 
-    `tell` hears how much of the text is parsed, and of how much, and may raise to stop.
+    `tell` hears the progress of the parsing, and may raise to stop.
 
-    Raises Problem if the file is empty, is not what its name says, is no table of a known kind,
-    is in an encoding that cannot be told, or has a header and nothing below it, unless `rows` is
-    False. On a hosted page a large file is read when it is the visitor's turn.
+    Raises Problem if the file is empty, is not what its name says, is no table of a known kind, is
+    in an unclear encoding, or has a header and nothing below it, unless `rows` is False. On a
+    hosted page a large file is read when it is the visitor's turn.
     """
     with in_turn_to_read(data):
         known = frozenset(filter(is_name, chosen))

@@ -1,4 +1,4 @@
-"""Which columns of a table have the vectors that a guide gave the texts of others."""
+"""Columns of a table with a guide's vectors of the texts of others."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _OF_GUIDE = {
 
 
 def guides_chosen(names: Sequence[str], wanted: Mapping[str, str] | None) -> dict[str, int]:
-    """The position of each column that is chosen for a guide; NO_SCORE is none.
+    """Return the position of each column that is chosen for a guide; NO_SCORE is none.
 
-    Raises Problem for one that there is not, or that was chosen twice.
+    Raises Problem for a column that does not exist, or was chosen twice.
     """
     found: dict[str, int] = {}
     for role in GUIDE_ROLES:
@@ -53,15 +53,15 @@ def guide_columns(
     wanted: Mapping[str, str] | None,
     is_vectors: Callable[[int], bool],
 ) -> dict[str, int]:
-    """The position of the column of a guide's vectors for the text of each chosen role, by
+    """Return the position of the column of a guide's vectors for the text of each chosen role, by
     GUIDE_ROLES.
 
-    What the user wants comes first (NO_SCORE: none), then the names, where those of all texts say
-    so and the columns hold vectors.
+    The user's choice comes first (NO_SCORE: none), then the names, where those of all texts match
+    and the columns hold vectors.
 
     Raises Problem where a column would serve two roles, or there is none of that name.
     """
-    given = {role: name for role, name in (wanted or {}).items() if name}
+    provided = {role: name for role, name in (wanted or {}).items() if name}
     texts = {role: GUIDES[role] for role in GUIDES if role in chosen}
     found = {
         role: place
@@ -76,14 +76,14 @@ def guide_columns(
     named = {
         guide: _guide_named(names, free, plain_name(names[chosen[role]]), *_OF_GUIDE[role])
         for role, guide in texts.items()
-        if guide not in given
+        if guide not in provided
     }
     by_name = {guide: place for guide, place in named.items() if place is not None}
     return {**found, **by_name} if len(by_name) == len(named) else found
 
 
 def guides_of(names: Sequence[str], chosen: Mapping[str, int]) -> dict[int, int]:
-    """Which column has the guide's vectors of a column of texts, both by position; of several
+    """Return the column of a guide's vectors for each column of texts, both by position; of several
     columns of positives or negatives those beside the chosen one by their names."""
     found = {chosen[role]: chosen[guide] for role, guide in GUIDES.items() if guide in chosen}
     free = [place for place in range(len(names)) if place not in chosen.values()]

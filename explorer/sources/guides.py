@@ -26,8 +26,8 @@ _KINDS = (float, int, Decimal)
 
 
 class Guide:
-    """The vectors that a guide gave the sentences of a table, all of as many numbers: `columns`
-    says which column has those of which column of texts, both by their place in `names`.
+    """A guide's vectors of the sentences of a table, all of one dimension: `columns` maps each
+    column of texts to that of its vectors, both by their place in `names`.
 
     A row is read, and then kept or not.
     """
@@ -41,7 +41,7 @@ class Guide:
 
     @property
     def places(self) -> frozenset[int]:
-        """Where the columns stand that have its vectors."""
+        """Positions of the columns with its vectors."""
         return frozenset(self._columns.values())
 
     def read(self, cells: Cells, is_list: Callable[[Cells, int], bool]) -> None:
@@ -126,14 +126,14 @@ def _vector(cell: object, column: str) -> np.ndarray:
 
 
 def _points(vector: np.ndarray) -> bool:
-    """Whether a vector is long enough to have a direction, of which cosines are made."""
+    """True if a vector is long enough to have a direction, from which cosines are made."""
     from losses.geometry import SHORTEST  # with torch, which other examples and files do without
 
     return bool(np.linalg.norm(vector.astype(np.float64)) >= SHORTEST)
 
 
 def _same(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether two vectors are one, but for what rounding makes of it."""
+    """True if two vectors are one, but for rounding."""
     return bool(np.linalg.norm(one - other) <= SAME_WITHIN * np.linalg.norm(one))
 
 

@@ -1,9 +1,9 @@
-"""What a hosted page has fetched from the hub: so many models, and as many data sets, of which the
-ones that were not used for longest leave.
+"""Cache of a hosted page's downloads from the hub: models and data sets, up to a number of each;
+the least recently used leave.
 
-What it fetched has a mark in its folder, whose age says when it was used last, from before the
-first byte came: so nothing of a process that was killed stays, and nothing leaves that was there
-before it, such as the models of whoever tries `--hosted` on a machine of their own.
+A download has a mark in its folder from before its first byte, whose age is that of its last use:
+so nothing of a killed process stays, and nothing leaves that was there before it, such as the
+models of someone who tries `--hosted` on a machine of their own.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def begin(kind: Kind, repo: str, size: int = 0) -> Path | None:
 
 
 def used(kind: Kind, repo: str) -> None:
-    """Say that this is used now, if a hosted page fetched it."""
+    """Mark a download of a hosted page as used now."""
     if deployment_policy().bounded:
         try:
             os.utime(_folder(kind, repo) / MARK)
@@ -55,14 +55,14 @@ def used(kind: Kind, repo: str) -> None:
 
 
 def prune(kind: Kind, coming: int = 0) -> None:
-    """Keep as many as the budgets say, and no more bytes, the `coming` ones included; the one that
-    was used last stays."""
-    most, bytes_ = budget("hub_kept"), budget("hub_kept_mib") * MIB
+    """Keep as many as the budgets allow, and no more bytes, the `coming` ones included; the last
+    used one stays."""
+    limit, bytes_ = budget("hub_kept"), budget("hub_kept_mib") * MIB
     with _lock:
         total = coming
         for place, folder in enumerate(_marked(kind)):
             total += _size(folder)
-            if place and (place >= most or total > bytes_):
+            if place and (place >= limit or total > bytes_):
                 _remove(folder)
 
 
@@ -103,7 +103,7 @@ def _marks(kind: Kind) -> Iterator[Path]:
 
 
 def _size(folder: Path) -> int:
-    """In bytes; what only points at another file of the folder is counted there."""
+    """Size in bytes; links to other files of the folder are not counted."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:
@@ -116,7 +116,7 @@ def _size(folder: Path) -> int:
 
 
 def _remove(folder: Path) -> None:
-    """At once for whoever looks for it: half of a model would be one that is broken."""
+    """Remove a folder at once for concurrent readers: half of a model would be a broken one."""
     aside = _root() / f"{_LEAVING}{uuid.uuid4().hex}"
     try:
         folder.rename(aside)

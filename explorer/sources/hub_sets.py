@@ -25,7 +25,7 @@ from explorer.sources.encoders.hub import within
 if TYPE_CHECKING:
     from huggingface_hub import DatasetInfo
 
-TOLD_EVERY = 256  # rows
+REPORT_ROWS = 256  # rows
 _AHEAD = 1024  # rows that may wait to be written
 _END = object()
 
@@ -44,7 +44,8 @@ def named(hub: str) -> tuple[str, str | None]:
 
 
 def token() -> bool | None:
-    """Strangers must not reach the private data sets of whoever owns the hosted page."""
+    """Token of the hub; none on a hosted page, whose visitors must not reach its owner's private
+    data sets."""
     return None if deployment_policy().uses_token else False
 
 
@@ -58,21 +59,21 @@ def leave_name(hub: str) -> str:
 
 
 def about(hub: str) -> DatasetInfo:
-    """What the hub says of a data set. Where that fails, `told_of` names what for.
+    """Ask the hub about a data set. `failures_of` turns a failure into a Problem.
 
-    Raises Problem, before the hub is asked, where nobody agreed to that.
+    Raises Problem, before any request, without permission.
     """
     from huggingface_hub import HfApi
 
     require_leave(leave_name(hub), "hub_set_leave")
-    asked: dict[str, Any] = {"timeout": limits.HUB_S, "files_metadata": True}
+    options: dict[str, Any] = {"timeout": limits.HUB_S, "files_metadata": True}
     api = HfApi(token=token())
-    return within(limits.HUB_S + 1, lambda: api.dataset_info(named(hub)[0], **asked))
+    return within(limits.HUB_S + 1, lambda: api.dataset_info(named(hub)[0], **options))
 
 
 @contextlib.contextmanager
-def told_of(hub: str) -> Iterator[None]:
-    """Whatever keeps a data set from being read is raised as a Problem that says so."""
+def failures_of(hub: str) -> Iterator[None]:
+    """Turn any failure to read a data set into a Problem with its reason."""
     try:
         yield
     except (Problem, Cancelled):
@@ -95,14 +96,14 @@ def told_of(hub: str) -> Iterator[None]:
 
 
 def first_rows(hub: str, split: str, most: int, report: Report) -> bytes:
-    """The first rows of a data set as JSON lines, at most so many: no more of it is fetched than
-    they stand in. `report` hears how many there are and may raise to stop.
+    """Return the first rows of a data set as JSON lines, at most `most`: no more of it is fetched.
+    `report` hears the number of rows and may raise to stop.
 
     Raises Problem where there is no such data set or part, or the hub cannot be reached.
     """
     lines: list[bytes] = []
     size = 0
-    with told_of(hub):
+    with failures_of(hub):
         about(hub)
         for row in _streamed(hub, split, most, lambda: report("fetching", len(lines), most)):
             line = json.dumps(row, ensure_ascii=False, default=str)
@@ -111,7 +112,7 @@ def first_rows(hub: str, split: str, most: int, report: Report) -> bytes:
             if size > limits.LARGE_FILE_BYTES:
                 mib = limits.LARGE_FILE_BYTES // limits.MIB
                 raise Problem("hub_set_rows", name=hub, count=len(lines), most=mib)
-            if len(lines) % TOLD_EVERY == 0:
+            if len(lines) % REPORT_ROWS == 0:
                 report("fetching", len(lines), most)
     if not lines:
         raise Problem("no_pairs")
@@ -121,8 +122,8 @@ def first_rows(hub: str, split: str, most: int, report: Report) -> bytes:
 def _streamed(
     hub: str, split: str, most: int, tick: Callable[[], None]
 ) -> Iterator[dict[str, Any]]:
-    """The rows, fetched by a thread of their own: a hub that has fallen silent keeps nobody from
-    stopping. `tick` is called while none comes."""
+    """Yield the rows, fetched by a thread of their own, so that a silent hub can be stopped. `tick`
+    is called while no row comes."""
     rows: queue.Queue = queue.Queue(_AHEAD)
     left = threading.Event()
     thread = threading.Thread(target=_fetch, args=(hub, split, most, rows, left), daemon=True)
@@ -152,7 +153,7 @@ _TICK_S = 0.25
 
 
 def _fetch(hub: str, split: str, most: int, rows: queue.Queue, left: threading.Event) -> None:
-    """Put the rows into the queue, then the end or what went wrong."""
+    """Put the rows into the queue, then the end or the error."""
 
     def put(row: object) -> None:
         while not left.is_set():
@@ -164,23 +165,25 @@ def _fetch(hub: str, split: str, most: int, rows: queue.Queue, left: threading.E
 
         disable_progress_bars()
         repo, subset = named(hub)
-        held = load_dataset(repo, subset, split=split, token=token(), streaming=True)
-        if held.features is not None:  # of known ones, pictures and sounds stay what they are
-            held = held.decode(False)
-        for row in held.take(most):
+        rows_of_set = load_dataset(repo, subset, split=split, token=token(), streaming=True)
+        if (
+            rows_of_set.features is not None
+        ):  # of known ones, pictures and sounds stay what they are
+            rows_of_set = rows_of_set.decode(False)
+        for row in rows_of_set.take(most):
             if left.is_set():
                 return
             put(row)
         put(_END)
-    except Exception as error:  # raised again where the rows are wanted
+    except Exception as error:  # raised again where the rows are read
         put(error)
 
 
 def fits_here(hub: str, info: DatasetInfo) -> int:
-    """The bytes of a whole data set. Raises Problem where a hosted page has no room for it, or the
-    owner agreed to fewer."""
+    """Return the bytes of a whole data set. Raises Problem where it is too large for a hosted page,
+    or the owner agreed to fewer."""
     whole = sum(file.size or 0 for file in info.siblings or ())
-    if (size := whole // limits.MIB) > (most := budget("hub_mib")):
-        raise logged(Problem("hub_set_large", name=hub, size=size, most=most))
+    if (size := whole // limits.MIB) > (limit := budget("hub_mib")):
+        raise logged(Problem("hub_set_large", name=hub, size=size, most=limit))
     require_leave_for_size(leave_name(hub), whole, "hub_set_size")
     return whole

@@ -19,9 +19,9 @@ _OF_LISTS = re.compile(r"\s*\[\s*(?=\[)")
 _BLANK = re.compile(r"[ \t\n\r]*")
 # A string, also one that nothing closes, or a bracket. Possessive repeats keep it linear.
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"?|[\[\]{}]', re.DOTALL)
-# Of an integer of more digits Python refuses to say anything; as a float it is infinite.
+# Python refuses to parse an integer of more digits; as a float it is infinite.
 _DIGITS = 400
-# Entries between two moments at which the parsing says how far it is.
+# Entries between two reports of the parsing's progress.
 _STEP = 2**10
 
 Object = dict[str, object]
@@ -93,7 +93,7 @@ def _named(row: list[object], names: Sequence[str]) -> Object:
 def object_records(
     entries: Callable[[Tell], Iterator[tuple[int, Object | Problem]]], name: str, tell: Tell
 ) -> tuple[tuple[str, ...], Callable[[Tell], Iterator[Record]]]:
-    """All keys of the entries as columns, and what goes through the entries as records.
+    """Return all keys of the entries as columns, and an iterator over the entries as records.
 
     Raises Problem if there are too many keys.
     """
@@ -205,7 +205,7 @@ def _after_blanks(text: str, position: int) -> int:
 
 
 def _is_long(text: str, position: int) -> bool:
-    """Whether the entry that begins here is longer than a row may be."""
+    """True if the entry that begins here is longer than a row may be."""
     depth = 0
     for found in _TOKEN.finditer(text, position, position + ROW_LETTERS + 1):
         depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found[0], 0)

@@ -1,8 +1,7 @@
-"""How the labels of one column are written: numbers, yes and no, or kinds of inference.
+"""Notations of the labels of one column: numbers, yes and no, or kinds of inference.
 
-One column has one way. A column of two ways, such as yes and no beside entailment, could be read
-in two ways, and is refused with what to write; a cell that is not written as the others of its
-column are makes its row one that cannot be used.
+One column has one notation. A column of two, such as yes and no beside entailment, is ambiguous,
+and is refused with advice; a cell in another notation makes its row unusable.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ _INFERENCE_NUMBERS = frozenset(map(float, INFERENCE.values()))
 
 
 class Kind(StrEnum):
-    """One way of writing labels."""
+    """One notation of labels."""
 
     NUMBER = "number"
     YES_NO = "yes_no"
@@ -58,11 +57,11 @@ _WORDS: Mapping[Kind, Mapping[str, float]] = {
 
 @dataclass(frozen=True)
 class LabelKind:
-    """The way in which a column's labels are written.
+    """The notation of a column's labels.
 
-    `numbered` says whether numbers may stand among its words: 0 and 1 for yes and no, and the
-    numbers of inference where the columns are called premise and hypothesis. With `unjudged`, −1
-    says that nobody judged the pair, as in relevance judgements of whole degrees from 0 on.
+    `numbered`: numbers may stand among its words: 0 and 1 for yes and no, and the numbers of
+    inference where the columns are called premise and hypothesis. With `unjudged`, −1 marks a pair
+    that was not judged, as in relevance judgements of whole degrees from 0 on.
     """
 
     kind: Kind = Kind.NUMBER
@@ -71,7 +70,7 @@ class LabelKind:
 
     @property
     def is_inference(self) -> bool:
-        """Whether the labels are the three kinds of inference."""
+        """True if the labels are the three kinds of inference."""
         return self.kind in (Kind.INFERENCE, Kind.INFERENCE_LETTERS)
 
     def word_label(self, value: object, column: str) -> float | None:
@@ -94,8 +93,8 @@ class LabelKind:
     def number_label(self, number: float, value: object, column: str) -> float:
         """Return the label of a cell that holds this number.
 
-        Raises Problem if the column is written in words that are not numbered, or if the number
-        says that nobody judged the pair.
+        Raises Problem if the column is written in words that are not numbered, or if the pair was
+        not judged.
         """
         if self.unjudged and number == -1:
             raise Problem("label_not_judged", column=column)
@@ -105,10 +104,11 @@ class LabelKind:
 
 
 def numbered_inference(cells: Iterable[object], column: str) -> LabelKind:
-    """Whether all numbers of a column beside premise and hypothesis are kinds: 0, 1 and 2.
+    """Return the notation of the numbers of a column beside premise and hypothesis: kinds, if they
+    are 0, 1 and 2.
 
-    Raises Problem where there are fewer than these three: 0 and 1 may be entailment and neutral,
-    or no and yes.
+    Raises Problem where there are fewer than these three: 0 and 1 may be entailment and neutral, or
+    no and yes.
     """
     numbers = (number_in(cell) for cell in cells if str(cell).strip() not in NO_INFERENCE)
     found = {number for number in numbers if number is not None}
@@ -116,25 +116,25 @@ def numbered_inference(cells: Iterable[object], column: str) -> LabelKind:
         return LabelKind(numbered=found <= _BINARY)
     if found == _INFERENCE_NUMBERS:
         return LabelKind(Kind.INFERENCE)
-    said = ", ".join(f"{number:g}" for number in sorted(found))
-    raise Problem("labels_some_kinds", about="columns", column=column, numbers=said)
+    shown = ", ".join(f"{number:g}" for number in sorted(found))
+    raise Problem("labels_some_kinds", about="columns", column=column, numbers=shown)
 
 
 def label_kind(
     cells: Iterable[object], column: str, named_inference: bool, of_queries: bool = False
 ) -> LabelKind:
-    """How a column's labels are written, by its cells.
+    """Return the notation of a column's labels, by its cells.
 
     Args:
         cells: the column's, in which a list has a label for each candidate.
-        column: its name, for what is said of it.
-        named_inference: whether the two texts are called premise and hypothesis, beside which 0,
-            1 and 2 are kinds and no degrees.
-        of_queries: whether the first text is called a query or a question, whose documents have
-            whole degrees of relevance.
+        column: its name, for messages.
+        named_inference: the two texts are called premise and hypothesis, beside which 0, 1 and 2
+            are kinds and no degrees.
+        of_queries: the first text is called a query or a question, whose documents have whole
+            degrees of relevance.
 
-    Raises Problem if the labels can be read in two ways, or if a word that is not known is more
-    than the odd cell.
+    Raises Problem if the labels can be read in two ways, or if an unknown word is more than the odd
+    cell.
     """
     labels = [
         label
@@ -174,14 +174,14 @@ def label_kind(
 
 
 def _are_letters_of_inference(labels: Sequence[object]) -> bool:
-    """Whether all labels are e, n or c; n alone is a no."""
+    """True if all labels are e, n or c; n alone is a no."""
     words = set(map(label_word, labels))
     return words <= INFERENCE_LETTERS.keys() and not words <= {"n"}
 
 
 def _check_words(labels: Sequence[object], column: str) -> None:
-    """Raise Problem if a word that is not known stands for a class of the pairs, where these are
-    no degrees: leaving out its rows would leave out that class."""
+    """Raise Problem if an unknown word stands for a class of the pairs, where these are no degrees:
+    leaving out its rows would leave out that class."""
     words = Counter(
         str(label).strip().casefold()
         for label in labels

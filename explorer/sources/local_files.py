@@ -1,4 +1,4 @@
-"""What a table on this computer holds: a file, or a folder that `datasets.save_to_disk` wrote."""
+"""Reader of a table on this computer: a file, or a folder that `datasets.save_to_disk` wrote."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STATE, SPLITS, USUAL_SPLIT = "state.json", "dataset_dict.json", "train"
 def content_of_table(
     path: str | Path, name: str | None, most: int, too_large: str
 ) -> tuple[bytes, str]:
-    """What the table holds, and its name, which is `name` where the user calls it so.
+    """Return the content of the table, and its name: the user's `name`, if there is one.
 
     Raises Problem where it cannot be read, or `too_large` where it has more than `most` bytes.
     """

@@ -103,28 +103,28 @@ def _chats(value: list) -> list:
 
 
 def _is_dialogue(value: object) -> TypeGuard[list[Row]]:
-    """Whether it is a chat whose turns say who speaks; a passage has no role."""
+    """True for a chat whose turns have roles; a passage has none."""
     return _is_chat(value) and all(_role(turn) is not None for turn in value)
 
 
 def _of_candidate(name: str, chat: list[Row], before: Row) -> Row:
-    """The last answer of a chat that is a candidate, and what was asked, where the row has it only
-    there."""
+    """Return the last answer of a chat that is a candidate, and its question, where the row has it
+    only there."""
     if _role(chat[-1]) not in _ANSWERS:
-        return {name: _said(chat)}
-    asked = _said(chat[:-1])
-    known = not asked or not before.keys().isdisjoint(ANCHOR_NAMES)
-    return {name: _words(chat[-1])} if known else {"query": asked, name: _words(chat[-1])}
+        return {name: _turns_text(chat)}
+    question = _turns_text(chat[:-1])
+    known = not question or not before.keys().isdisjoint(ANCHOR_NAMES)
+    return {name: _words(chat[-1])} if known else {"query": question, name: _words(chat[-1])}
 
 
 def _of_chats(name: str, chats: list) -> Row:
-    """What was said in each chat, and the instructions before it where there are some."""
-    found: Row = {name: [_said(chat) if _is_chat(chat) else chat for chat in chats]}
-    before = [_said(chat, instructing=True) if _is_chat(chat) else "" for chat in chats]
+    """Return the text of each chat, and the instructions before it where there are some."""
+    found: Row = {name: [_turns_text(chat) if _is_chat(chat) else chat for chat in chats]}
+    before = [_turns_text(chat, instructing=True) if _is_chat(chat) else "" for chat in chats]
     return {**found, f"{name}.system": before} if any(before) else found
 
 
-def _said(chat: list[Row], instructing: bool = False) -> str:
+def _turns_text(chat: list[Row], instructing: bool = False) -> str:
     """The words of all turns; those of instructions apart."""
     turns = (turn for turn in chat if (_role(turn) in _INSTRUCTING) == instructing)
     return "\n".join(_words(turn) or "" for turn in turns)
@@ -145,13 +145,13 @@ def _words(turn: Row) -> str | None:
 
 
 def _of_chat(name: str, chat: list[Row]) -> Row:
-    """What was asked, with all that was said before, the last answer where there is one, and the
+    """Return the question, with all turns before it, the last answer where there is one, and the
     instructions, which are part of neither."""
     has_answer = len(chat) > 1 and _role(chat[-1]) in _ANSWERS
-    found: Row = {"query": _said(chat[:-1] if has_answer else chat)}
+    found: Row = {"query": _turns_text(chat[:-1] if has_answer else chat)}
     if has_answer:
         found["response"] = _words(chat[-1])
-    if before := _said(chat, instructing=True):
+    if before := _turns_text(chat, instructing=True):
         found[f"{name}.system"] = before
     return found
 
@@ -188,7 +188,7 @@ def _transposed(value: Row) -> Row | list[Row]:
 
 
 def _text_name(passage: Row) -> str | None:
-    """Where the passage has its text; None where it has none."""
+    """Name of the passage's text; None where it has none."""
     return next((name for name in _TEXTS if isinstance(passage.get(name), str)), None)
 
 

@@ -24,20 +24,19 @@ Correction = tuple[str, str, str]
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """N sentence pairs, each with the score a person (or a random draw) gave it.
+    """N sentence pairs, each with the score of a person (or of a random draw).
 
-    `labels` is that score. Usually the sentences are encoded later; a source that already knows
-    more says so: `scores` holds a similarity for each pair (a printed example, a cross-encoder),
-    `vectors` one row for each distinct sentence, in the order of `sentences`. `places` are those
-    of the pairs in their source, where some were left out (`corrected`). `label_range` are the
-    ends of the scale of all labels that these were drawn from, where they are known. Pairs that
-    nobody gave labels are not `labelled`: all are positives, and each label is POSITIVE. Labels of
-    natural language `inference` are kinds, in the numbers of `cells.WORD_SCORES`. `teacher`
-    is what another model gave each pair, on any scale of its own, NaN for nothing; `guide` has a
-    second encoder's vectors of the distinct sentences, where the source has them, NaN for a
-    sentence that has none, and `teacher_vectors` a teacher's. `in_rows` are the rows of the file
-    that the pairs come from, where some hold several (a triplet, a list of candidates); those of
-    one row follow one another.
+    `labels` is that score. Usually the sentences are encoded later; a source may bring more:
+    `scores` holds a similarity for each pair (a printed example, a cross-encoder), `vectors` one
+    row for each distinct sentence, in the order of `sentences`. `places` are those of the pairs in
+    their source, where some were left out (`corrected`). `label_range` are the ends of the scale of
+    all labels that these were drawn from, where they are known. Pairs without labels are not
+    `labelled`: all are positives, and each label is POSITIVE. Labels of natural language
+    `inference` are kinds, in the numbers of `cells.WORD_SCORES`. `teacher` is another model's
+    score, on any scale of its own, NaN for none; `guide` has a second encoder's vectors of the
+    distinct sentences, where the source has them, NaN for a sentence without one, and
+    `teacher_vectors` a teacher's. `in_rows` are the rows of the file that the pairs come from,
+    where some hold several (a triplet, a list of candidates); those of one row follow one another.
     """
 
     first: tuple[str, ...]
@@ -59,7 +58,7 @@ class Pairs:
 
     @property
     def rows(self) -> tuple[tuple[str, str, str], ...]:
-        """As they would be typed: what has no label has none there either, a kind its word."""
+        """The rows as typed: a pair without a label has none there either, a kind its word."""
         kinds = INFERENCE_WORDS if self.inference else {}
         labels = (
             kinds.get(label) or typed(label) if self.labelled else "" for label in self.labels
@@ -68,13 +67,13 @@ class Pairs:
 
     @property
     def threshold(self) -> float | None:
-        """From which label on a pair is positive, where their kind says so: of inference
-        entailment alone is. None where it is the middle of their scale."""
+        """Label from which on a pair is positive, where their kind determines it: for inference
+        entailment alone. None where it is the middle of their scale."""
         return ENTAILMENT if self.inference else None
 
     @property
     def taught_rows(self) -> tuple[tuple[str, str, str], ...]:
-        """What the teacher gave, by the two sentences of its pair, as it would be typed."""
+        """The teacher's scores, by the two sentences of each pair, as typed."""
         scored = zip(self.first, self.second, self.teacher or (), strict=bool(self.teacher))
         return tuple((a, b, typed(score)) for a, b, score in scored if not math.isnan(score))
 
@@ -85,7 +84,7 @@ class Pairs:
 
     @cached_property
     def positions(self) -> tuple[np.ndarray, np.ndarray]:
-        """Where the first and the second sentence of each pair stand in `sentences`."""
+        """Positions of the first and the second sentence of each pair in `sentences`."""
         place = {sentence: index for index, sentence in enumerate(self.sentences)}
         return (
             np.array([place[a] for a in self.first], dtype=np.int64),
@@ -132,7 +131,7 @@ def text_numbers(sentences: Iterable[str]) -> np.ndarray:
 
 
 def given_by(teacher: Iterable[float]) -> tuple[float, ...] | None:
-    """What a teacher gave each pair, NaN for nothing; None where it gave nothing to any."""
+    """Return a teacher's scores of each pair, NaN for none; None without any."""
     scores = tuple(teacher)
     return None if all(map(math.isnan, scores)) else scores
 
@@ -150,7 +149,7 @@ def taught(pairs: Pairs, teacher: Iterable[Correction]) -> Pairs:
 
 
 def corrected(pairs: Pairs, corrections: Iterable[Correction]) -> Pairs:
-    """The pairs with other labels, and without those that were left out.
+    """Return the pairs with corrected labels, and without those that were left out.
 
     Each correction names a pair by its two sentences and gives its label as text, "" to leave it
     out; it counts for every pair of them, and of several the last one does.
@@ -168,10 +167,10 @@ def corrected(pairs: Pairs, corrections: Iterable[Correction]) -> Pairs:
         if pair not in chosen or pair in labels
     ]
     part = pairs.at(kept)
-    told = zip(part.first, part.second, part.labels, strict=True)
+    remaining = zip(part.first, part.second, part.labels, strict=True)
     return dataclasses.replace(
         part,
-        labels=tuple(labels.get((first, second), label) for first, second, label in told),
+        labels=tuple(labels.get((first, second), label) for first, second, label in remaining),
         places=tuple(kept) if len(kept) < len(pairs) else None,
         labelled=pairs.labelled or bool(labels),
     )

@@ -28,7 +28,7 @@ _INT96 = 12
 
 
 def batches(data: bytes, name: str) -> Batches:
-    """What goes through the rows of a file. Raises Problem if it is damaged or too large."""
+    """Return an iterator over the rows of a file. Raises Problem if it is damaged or too large."""
     import pyarrow
     import pyarrow.parquet
 
@@ -52,8 +52,8 @@ def batches(data: bytes, name: str) -> Batches:
 
 
 def unpacked_bytes(data: bytes) -> int:
-    """How much the file says that it holds once it is unpacked; its own length where it is damaged,
-    which whoever reads it says."""
+    """Size of the file once it is unpacked, by its footer; its own length where it is damaged,
+    which its reader reports."""
     import pyarrow
     import pyarrow.parquet
 

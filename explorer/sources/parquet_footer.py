@@ -1,7 +1,7 @@
-"""How many values the columns of a Parquet file hold, read off its footer.
+"""Number of values of the columns of a Parquet file, from its footer.
 
-pyarrow says it too, but ends the whole process where a footer is damaged in some places: it throws
-where nothing catches. So the footer, a Thrift struct in the compact protocol, is gone through here.
+pyarrow reads it too, but ends the whole process where a footer is damaged in some places: it throws
+where nothing catches. So the footer, a Thrift struct in the compact protocol, is read here.
 https://parquet.apache.org/docs/file-format/metadata/
 """
 
@@ -17,7 +17,8 @@ _ROW_GROUPS, _COLUMNS, _META_DATA, _PATH, _NUM_VALUES = 4, 1, 3, 3, 5
 
 
 def values_by_path(data: bytes) -> dict[str, int]:
-    """By the path of each column, the values in all row groups, nulls and places in lists counted.
+    """Return the number of values in all row groups by the path of each column, nulls and places in
+    lists counted.
 
     Raises ValueError if the footer is damaged.
     """

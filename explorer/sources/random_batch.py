@@ -26,22 +26,21 @@ RANGES = {
     "seed": (0, 2**32 - 1),
 }
 LOWEST_COSINE, HIGHEST_COSINE = -0.1, 0.9
-TEACHER = (-5.0, 5.0)  # what the teacher gives a pair of the lowest and of the highest level
+TEACHER = (-5.0, 5.0)  # the teacher's scores of the lowest and of the highest level
 
 
 @dataclass(frozen=True)
 class RandomBatch:
-    """What to draw. `RANGES` holds the lowest and highest value of each number.
+    """Settings of a random batch. `RANGES` holds the lowest and highest value of each number.
 
-    `labels` is "binary" (0 and 1), "graded" (the whole numbers 0 … `grades` − 1) or "continuous"
-    (0 … 1). `agreement` is how strongly the cosine follows the label: at 1 it is a rising
-    function of it, at 0 it knows nothing of it. `mislabelled` is the share of pairs with a wrong
-    label. `imbalance` tilts the labels: the highest is (1 + imbalance)/(1 − imbalance) times as
-    frequent as the lowest. `hard_negatives` is the share of the rightly labelled pairs of the
-    lower half whose cosine is raised to that of the upper half. So many pairs one after the other
-    share their first sentence: the `candidates` of a list. `guide` is the agreement of a second
-    encoder with the levels that the labels would have, had none been made wrong; at 0 there is
-    none.
+    `labels` is "binary" (0 and 1), "graded" (the whole numbers 0 … `grades` − 1) or "continuous" (0
+    … 1). `agreement` is the strength of the relation of cosine and label: at 1 the cosine is a
+    rising function of the label, at 0 it is independent of it. `mislabelled` is the share of pairs
+    with a wrong label. `imbalance` tilts the labels: the highest is (1 + imbalance)/(1 − imbalance)
+    times as frequent as the lowest. `hard_negatives` is the share of the rightly labelled pairs of
+    the lower half whose cosine is raised to that of the upper half. `candidates` successive pairs
+    share their first sentence: a list. `guide` is the agreement of a second encoder with the true
+    levels of the labels; at 0 there is none.
     """
 
     pairs: int = 64
@@ -59,10 +58,10 @@ class RandomBatch:
 
 @dataclass(frozen=True)
 class Composition:
-    """What the pairs will be before they have vectors: for N pairs, `labels` and `cosines` of
-    shape (N,), and the positions of the pairs with a wrong label and of the hard negatives.
-    `label_range` are the least and the largest label that could be drawn; `levels` what each label
-    would be on a scale from 0 to 1, had none been made wrong."""
+    """The pairs before they have vectors: for N pairs, `labels` and `cosines` of shape (N,), and
+    the positions of the pairs with a wrong label and of the hard negatives. `label_range` are the
+    least and the largest label that could be drawn; `levels` the true labels on a scale from 0 to
+    1."""
 
     labels: np.ndarray
     cosines: np.ndarray
@@ -73,16 +72,17 @@ class Composition:
 
 
 def draw(settings: RandomBatch, *, most: int = EXPLORED_PAIRS, with_teacher: bool = True) -> Pairs:
-    """The batch of at most `most` pairs: sentences "#1 a", "#1 b", "#2 a" …, labels, unit vectors
-    of the sentences (2N, D), float32, and a teacher's scores, which know the level of every pair,
-    also of one whose label is wrong. Of lists, "#1 a" stands in several pairs. With a `guide`, its
-    vectors of the sentences (2N, D) are drawn likewise, from streams of their own; no negative is
-    hard for it. The teacher's vectors are the batch's own, but that every pair has the cosine that
-    its level asks for; `with_teacher` says whether they are wanted.
+    """Draw the batch of at most `most` pairs: sentences "#1 a", "#1 b", "#2 a" …, labels, unit
+    vectors of the sentences (2N, D), float32, and a teacher's scores, which follow the true level
+    of every pair, also of one whose label is wrong.
 
-    The first vector of a pair has a uniformly random direction; the second is
-    cos · first + √(1 − cos²) · (a random unit vector orthogonal to the first), with the cosine
-    that `composed` gave the pair.
+    In lists, "#1 a" stands in several pairs. With a `guide`, its vectors of the sentences (2N, D)
+    are drawn likewise, from streams of their own; no negative is hard for it. The teacher's
+    vectors, drawn if `with_teacher`, are the batch's own, except that every pair has the cosine of
+    its level.
+
+    The first vector of a pair has a uniformly random direction; the second is cos · first + √(1 −
+    cos²) · (a random unit vector orthogonal to the first), with the cosine of `composed`.
 
     Raises Problem if a setting is out of its range, naming it.
     """
@@ -143,12 +143,12 @@ def mislabelled_pairs(settings: RandomBatch) -> tuple[int, ...]:
 
 
 def composed(settings: RandomBatch, *, most: int = EXPLORED_PAIRS) -> Composition:
-    """Labels and target cosines of at most `most` pairs, and which pairs were tampered with.
+    """Draw labels and target cosines of at most `most` pairs, and choose the pairs to tamper with.
 
-    1. Each pair gets a true level q between 0 and 1, in the proportions that `imbalance` asks for.
-    2. Its cosine is −0.1 + (agreement · q + (1 − agreement) · u), u uniform between 0 and 1.
-    3. Mislabelled pairs keep that cosine; their label moves by half the scale, wrapping around.
-    4. Hard negatives keep their label; the cosine is made from the q of a pair of the upper half.
+    1. Each pair gets a true level q between 0 and 1, in the proportions of `imbalance`. 2. Its
+    cosine is −0.1 + (agreement · q + (1 − agreement) · u), u uniform between 0 and 1. 3.
+    Mislabelled pairs keep that cosine; their label moves by half the scale, wrapping around. 4.
+    Hard negatives keep their label; the cosine is made from the q of a pair of the upper half.
 
     Raises Problem if a setting is out of its range, naming it.
     """

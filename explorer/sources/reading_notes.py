@@ -1,4 +1,4 @@
-"""What is said of a table that was read: which column was taken as what, and which was left."""
+"""Notes on a table that was read: the roles of its columns, and the unread ones."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ _SHOWN = (*POSITIVE_ROLES, "score", *TRIPLET_ROLES, TEACHER, *CLASS_ROLES)
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnsRead:
-    """Which columns of a table are read as what.
+    """The roles of a table's columns.
 
     `chosen` maps each role to the name of its column. `positives`, `negatives` and `taught` are all
     columns of triplets that have these (of pairs without labels `positives` are all second texts),
-    `unread` those of which nothing is read, and `references` those of texts that hold paths,
-    addresses or ids. `several_positives` says that some row has more than one, `without_texts`
-    are the columns of negatives, where no row has one, and `left_lines` are the numbers of the
-    lines of pasted text around the table.
+    `unread` those that are not read, and `references` those of texts that hold paths, addresses or
+    ids. `several_positives`: some row has more than one; `without_texts` are the columns of
+    negatives, where no row has one; `left_lines` are the numbers of the lines of pasted text around
+    the table.
     """
 
     columns: tuple[str, ...]
@@ -88,8 +88,8 @@ class ReadingNote:
 
 
 def reading_notes(table: ColumnsRead) -> tuple[ReadingNote, ...]:
-    """Which columns were taken as what, which were left, and where sentence-transformers, which
-    goes by the position of columns, would take others; and what the values of some do not say."""
+    """Return notes on the roles of the columns, on the unread ones, on sentence-transformers'
+    different reading by position, and on missing values."""
     instructions = tuple(filter(names_instruction, table.unread))
     known = (*instructions, *table.without_texts)
     unread = tuple(name for name in table.unread if name not in known)

@@ -66,7 +66,7 @@ def refuse_damaged(name: str, kind: str) -> Iterator[None]:
 
 
 def check_counts(name: str, columns: int, rows: int) -> None:
-    """Raise Problem where a file says that it has more columns or rows than are read."""
+    """Raise Problem for a file with more columns or rows than are read, by its own account."""
     if columns > COLUMNS:
         raise Problem("file_many_columns", name=name, most=COLUMNS)
     if rows > UNPACKED_ROWS:
@@ -74,7 +74,7 @@ def check_counts(name: str, columns: int, rows: int) -> None:
 
 
 def check_bytes(name: str, size: int) -> None:
-    """Raise Problem where a file unpacks to more bytes than are read."""
+    """Raise Problem for a file that unpacks to more bytes than are read."""
     if size > UNPACKED_BYTES:
         raise Problem("file_too_large", name=name, most=UNPACKED_BYTES // MIB)
 
@@ -213,14 +213,14 @@ def _lists_numbers(kind: Any) -> bool:
 
 
 def holds_objects(kind: Any) -> bool:
-    """Whether a column of this type has objects, or lists of such."""
+    """True if a column of this type has objects, or lists of such."""
     from pyarrow import types
 
     return types.is_struct(kind) or (_is_list(kind) and holds_objects(kind.value_type))
 
 
 def _words(column: Any) -> list[object]:
-    """Of each row the word that it asks for; a word that comes often is there once."""
+    """Return the word of each row; each distinct word is made once."""
     used = column.indices.drop_null().unique()
     words = dict(zip(used.to_pylist(), _taken(column.dictionary, used), strict=True))
     return [words.get(index) for index in column.indices.to_pylist()]

@@ -1,4 +1,4 @@
-"""What the cells of one row are as pairs: two sentences, or a list of candidates, or a triplet."""
+"""Reader of one row's cells as pairs: two sentences, a list of candidates, or a triplet."""
 
 from __future__ import annotations
 
@@ -33,18 +33,20 @@ from explorer.sources.label_kinds import Kind, LabelKind, label_kind, numbered_i
 from explorer.sources.pairs import NEGATIVE, POSITIVE
 from explorer.sources.reading_notes import ColumnsRead
 
-# Two sentences, their label, and what the teacher gave them, NaN for nothing.
+# Two sentences, their label, and the teacher's score, NaN for none.
 Pair = tuple[str, str, float, float]
 
 
 class RowReader:
-    """Makes the pairs of each row of a grid: one, or of a list of candidates one for each, or of a
-    triplet one for each sentence beside the anchor. `labelled` says whether there are any scores,
-    `chosen` which columns are read, `label_kind` how the scores are written, and `inference`
-    whether they are kinds of natural language inference; of what was read so far `listed` which
-    roles some cell has a list for, `several_positives` whether some row has more than one, and
-    `margins` whether a teacher's were those of negatives alone. `guide` has the vectors of a
-    guide, of the rows that were kept."""
+    """Reader of the pairs of each row of a grid: one, or for a list of candidates one each, or for
+    a triplet one for each sentence beside the anchor.
+
+    `labelled`: there are scores; `chosen` are the columns that are read, `label_kind` is the
+    notation of the scores; `inference`: they are kinds of natural language inference. Of the rows
+    so far, `listed` are the roles for which some cell has a list; `several_positives`: some row has
+    more than one; `margins`: a teacher's were those of negatives alone. `guide` has the vectors of
+    a guide, of the rows that were kept.
+    """
 
     def __init__(self, grid: Grid, chosen: Mapping[str, int]) -> None:
         self.grid = grid
@@ -74,14 +76,14 @@ class RowReader:
         self.chosen = named if self.is_triplet else {**named, "score": named.get("score", NO_SCORE)}
 
     def _serving(self, role: str) -> tuple[int, ...]:
-        """All columns that serve a role; of labelled candidates it is one."""
+        """Return all columns of a role; for labelled candidates it is one."""
         if role not in self.positions or (role == "second" and self.labelled):
             return ()
         return candidate_columns(self.names, self.positions, role)
 
     @property
     def used(self) -> ColumnsRead:
-        """Which columns were read as what."""
+        """Roles of the columns."""
         candidates = (*self.positives, *self.negatives)
         read = {*self.positions.values(), *candidates, *self.taught, *self.guide.places}
         texts = {self.positions.get(role) for role in (*POSITIVE_ROLES, *TRIPLET_ROLES)}
@@ -131,27 +133,27 @@ class RowReader:
         self.several_positives |= len(positives) > 1
         texts = [*positives, *negatives]
         labels = [POSITIVE] * len(positives) + [NEGATIVE] * len(negatives)
-        given = self._taught_candidates(cells, len(positives), len(negatives))
-        return tuple(zip([anchor] * len(texts), texts, labels, given, strict=True))
+        teacher_scores = self._taught_candidates(cells, len(positives), len(negatives))
+        return tuple(zip([anchor] * len(texts), texts, labels, teacher_scores, strict=True))
 
     def _taught_candidates(self, cells: Cells, positives: int, negatives: int) -> list[float]:
-        """What the teacher gave each of them, where it is margins 0 to the positive."""
-        given = [
+        """Return the teacher's score of each of them; for margins 0 for the positive."""
+        teacher_scores = [
             self.number(one, position)
             for position in self.taught
             for one in self._entries(cells, TEACHER, position)
         ]
-        if not given:
+        if not teacher_scores:
             return [math.nan] * (positives + negatives)
-        if len(given) == positives + negatives:
-            return given
-        if positives == 1 and len(given) == negatives and len(self.taught) == 1:
+        if len(teacher_scores) == positives + negatives:
+            return teacher_scores
+        if positives == 1 and len(teacher_scores) == negatives and len(self.taught) == 1:
             self.margins = True
-            return [0.0, *(-margin for margin in given)]
+            return [0.0, *(-margin for margin in teacher_scores)]
         raise Problem(
             "teacher_count",
             column=self.names[self.positions[TEACHER]],
-            count=len(given),
+            count=len(teacher_scores),
             candidates=positives + negatives,
             negatives=negatives,
         )
@@ -191,7 +193,7 @@ class RowReader:
         return tuple((first, *pair) for pair in zip(seconds, *columns, strict=True))
 
     def _is_list(self, cells: Cells, position: int) -> bool:
-        """Whether a cell of texts is read as a list of them."""
+        """True if a cell of texts is read as a list of them."""
         if self.is_triplet:
             listed = position != self.positions["anchor"]
             return listed and listed_in(cells[position]) != [cells[position]]
@@ -200,7 +202,8 @@ class RowReader:
         return isinstance(cells[position], list)
 
     def _taught(self, cells: Cells) -> float:
-        """What the teacher gave the pair; NaN where no column has it, or the cell is empty."""
+        """Return the teacher's score of the pair; NaN where no column has it, or the cell is
+        empty."""
         if TEACHER not in self.positions or is_blank(cells[self.positions[TEACHER]]):
             return math.nan
         return self.score(cells, TEACHER)
@@ -222,7 +225,7 @@ class RowReader:
         return self.label_kind.number_label(self.number(value, position), value, name)
 
     def number(self, value: object, position: int) -> float:
-        """A score of the column, of which the other cells may tell what its mark parts."""
+        """Read a score of the column, whose other cells may determine the meaning of its mark."""
         name = self.names[position]
         try:
             return read_score(value, name, self.marks.get(position, ()))
@@ -233,12 +236,13 @@ class RowReader:
         return read_score(value, name, self.marks[position])
 
     def _decimal_marks(self, position: int) -> frozenset[str]:
-        """What stands before the fraction of some score of the column, beyond doubt."""
+        """Marks that certainly stand before the fraction of some score of the column."""
         rows = (cells for _, cells in self.grid.records(step) if not isinstance(cells, Problem))
         return frozenset(filter(None, (decimal_mark(cells[position]) for cells in rows)))
 
     def _sentences(self, cells: Cells, role: str, positions: Sequence[int]) -> list[str]:
-        """Those of all these columns, of which one may hold a list and some may be empty."""
+        """Read the sentences of all these columns, of which one may hold a list and some may be
+        empty."""
         found = [
             read_sentence(text, self.names[position], self.sentence_letters)
             for position in positions
@@ -249,7 +253,7 @@ class RowReader:
         return found or [self.sentence(cells, positions[0])]
 
     def _entries(self, cells: Cells, role: str, position: int) -> list[object]:
-        """What a cell holds, or each entry of its list, without what is blank."""
+        """Return the cell, or each entry of its list, without blank ones."""
         cell = cells[position]
         found = listed_in(cell)
         if len(found) != 1 or found[0] is not cell:
@@ -266,7 +270,7 @@ def _negatives_without_texts(grid: Grid, chosen: Mapping[str, int]) -> tuple[str
 
 
 def _label_kind(grid: Grid, chosen: Mapping[str, int]) -> LabelKind:
-    """How the column of labels is written. Raises Problem if it can be read in two ways."""
+    """Return the notation of the column of labels. Raises Problem if it can be read in two ways."""
     position = chosen["score"]
     column = grid.columns[position]
     named = of_queries = False

@@ -37,25 +37,27 @@ def shuffled(count: int, size: int, generator: torch.Generator) -> Batches:
 
 
 def no_duplicates(texts: Sequence[Texts], size: int, generator: torch.Generator) -> Batches:
-    """No text in two rows of a batch; `texts` are those of each row, each once.
+    """Draw batches without a text in two rows; `texts` are those of each row, each once.
 
     As many batches as rows allow, fewer where three passes do not fill them.
     """
-    wanted, found = len(texts) // size, []
+    target, found = len(texts) // size, []
     for _ in range(1 + MORE_PASSES):
         order = torch.randperm(len(texts), generator=generator).tolist()
         batches = _one_pass([texts[row] for row in order], size)
         found += (tuple(order[row] for row in batch) for batch in batches)
-        if not found or len(found) >= wanted:
+        if not found or len(found) >= target:
             break
-    return tuple(found[:wanted])
+    return tuple(found[:target])
 
 
 @dataclass(frozen=True)
 class Epoch:
-    """One epoch of full batches: how many places its rows have in whole batches, how many batches
-    the sampler promises, how many there are, how many different rows these hold, and how many of
-    their places go to a row that stood in an earlier batch."""
+    """One epoch of full batches.
+
+    Number of places of its rows in whole batches, number of promised batches and of actual ones,
+    number of different rows in these, and number of their places with a row of an earlier batch.
+    """
 
     places: int
     expected: int
@@ -84,7 +86,7 @@ class Epoch:
 
     @property
     def works(self) -> bool:
-        """Whether all batches are there and hold most of the rows."""
+        """True if all batches are there and hold most of the rows."""
         return self.batches >= self.expected and self.seen >= self.least_seen * self.places
 
 
@@ -104,23 +106,25 @@ def largest_without_duplicates(texts: Sequence[Texts], size: int, seed: int = 0)
 
 
 def _one_pass(texts: Sequence[Texts], size: int) -> Iterator[list[int]]:
-    """Each batch takes in turn every row that shares no text with those that it has; what it
-    passes over waits for the next, behind the text that it shares: as long as the batch has that,
-    nothing there needs to be looked at."""
+    """Yield batches; each takes in turn every row that shares no text with its own.
+
+    A row that is passed over waits for the next batch, behind the text that it shares: as long as
+    the batch has that, it needs no further look.
+    """
     left = Counter(itertools.chain.from_iterable(texts))
     waiting: dict[int, list[int]] = defaultdict(list)  # heaps of rows, by text
     heads: list[tuple[int, int]] = []  # a heap of the first row behind each text, and the text
     ahead = 0
     while heads or ahead < len(texts):
         batch: list[int] = []
-        held: set[int] = set()
+        batch_texts: set[int] = set()
         passed: set[int] = set()  # the texts behind which rows wait for the next batch
         while len(batch) < size and (heads or ahead < len(texts)):
             if heads:
                 row, text = heappop(heads)
                 if not waiting[text] or waiting[text][0] != row:
                     continue
-                if text in held:
+                if text in batch_texts:
                     passed.add(text)
                     continue
                 heappop(waiting[text])
@@ -128,30 +132,30 @@ def _one_pass(texts: Sequence[Texts], size: int) -> Iterator[list[int]]:
                     heappush(heads, (waiting[text][0], text))
             else:
                 row, ahead = ahead, ahead + 1
-            shared = next((text for text in texts[row] if text in held), None)
+            shared = next((text for text in texts[row] if text in batch_texts), None)
             if shared is not None:
                 heappush(waiting[shared], row)
                 passed.add(shared)
                 continue
             batch.append(row)
-            held.update(texts[row])
+            batch_texts.update(texts[row])
         for text in passed:
             heappush(heads, (waiting[text][0], text))
         left.subtract(text for row in batch for text in texts[row])
         if len(batch) == size:
             yield batch
-        elif _most(left, (texts[row] for row in batch)) < size:
+        elif _max_rows(left, (texts[row] for row in batch)) < size:
             return
 
 
-def _most(left: Mapping[int, int], batch: Iterable[Texts]) -> int:
-    """How many rows without a text in common there are at most, where every row that is left has
-    one in common with these: as many as these have texts that are left, or one where none is."""
+def _max_rows(left: Mapping[int, int], batch: Iterable[Texts]) -> int:
+    """Largest number of rows without a common text, where every remaining row has a text in common
+    with these: the number of their remaining texts, or one where there is none."""
     return sum(max(1, sum(left[text] > 0 for text in texts)) for texts in batch)
 
 
 def group_by_label(labels: Sequence[float], size: int, generator: torch.Generator) -> Batches:
-    """Two rows of each label in turn, so that a batch has every one of its labels twice.
+    """Draw two rows of each label in turn, so that a batch has every one of its labels twice.
 
     Raises Problem for an odd size, one below 4, and where no two labels have two rows each.
     """

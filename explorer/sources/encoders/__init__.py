@@ -49,14 +49,14 @@ def is_trainable(name: str) -> bool:
 
 
 def check_leave(name: str) -> None:
-    """Raise Problem where the owner of the machine has to agree to this model first. The hub is not
+    """Raise Problem without the permission of the machine's owner for this model. The hub is not
     asked."""
     _backend_of(name).check_leave(name.strip())
 
 
 def check_download(name: str) -> None:
-    """Raise Problem where the owner has to agree to a model first, or to its size. The hub is asked
-    for the size, once the owner agreed to that."""
+    """Raise Problem without the owner's permission for a model, or for its size. The hub is asked
+    for the size, with that permission."""
     check_leave(name)
     _backend_of(name).check_size(name.strip())
 

@@ -14,13 +14,13 @@ Report = Callable[[int, int], None]  # done, total; may raise to stop
 
 
 def ignore(*_: object) -> None:
-    """Agree to a name, and report to nobody."""
+    """Agree to a name, or ignore a report."""
 
 
 @dataclass(frozen=True, eq=False)
 class TokenLengths:
-    """How many tokens each text has [S], special ones included, and the `most` that the model reads
-    of one text."""
+    """Number of tokens of each text [S], special ones included, and the model's limit `most` for
+    one text."""
 
     counts: np.ndarray
     most: int

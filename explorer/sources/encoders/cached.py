@@ -37,7 +37,7 @@ _work_locks: dict[Hashable, threading.Lock] = {}
 
 
 def limit_cache(most: int) -> None:
-    """Keep no more than so many bytes of vectors and scores in memory."""
+    """Keep at most so many bytes of vectors and scores in memory."""
     _cache.limit(min(most, VECTOR_CACHE_BYTES))
 
 
@@ -54,8 +54,8 @@ def cached_rows(
 ) -> list[np.ndarray]:
     """Return the float32 row of each input, from the cache or, batch by batch, computed.
 
-    `what` names the work to whoever follows the job. Raises Problem for an input that is longer
-    than a hosted page reads.
+    `what` names the work in its progress. Raises Problem for an input that is longer than a hosted
+    page reads.
     """
     _check_lengths(inputs)
     keys = {entry: (encoder.identity, _digest(entry)) for entry in inputs}
@@ -87,7 +87,8 @@ def _check_lengths(inputs: Sequence[Entry]) -> None:
 
 
 def _turn_for(count: int) -> AbstractContextManager[None]:
-    """What somebody types is encoded at once; much takes its turn among what others ask for."""
+    """Return the context in which to encode: a few typed sentences at once, more in turn with other
+    requests."""
     return jobs.in_turn() if count > BATCH else nullcontext()
 
 

@@ -33,10 +33,10 @@ class PairScorer(ModelFolder):
 
         def load() -> Compute:
             model = self.model(device)
-            most = letters_read(model.max_length)
+            letters = letters_read(model.max_length)
 
             def compute(batch: list[tuple[str, str]]) -> np.ndarray:
-                texts = [(first[:most], second[:most]) for first, second in batch]
+                texts = [(first[:letters], second[:letters]) for first, second in batch]
                 return self._one_each(model.predict(texts, show_progress_bar=False), len(batch))
 
             return compute
@@ -47,8 +47,8 @@ class PairScorer(ModelFolder):
     def _one_each(self, predicted: object, count: int) -> np.ndarray:
         scores = np.asarray(predicted, dtype=np.float32)
         if scores.ndim > 1 and scores.shape[1] > 1:
-            said = {"encoder": self.name, "count": scores.shape[1]}
-            raise Problem("cross_many_outputs", about="encoder", **said)
+            values = {"encoder": self.name, "count": scores.shape[1]}
+            raise Problem("cross_many_outputs", about="encoder", **values)
         return scores.reshape(count, 1)
 
     def model(self, device: str | None) -> CrossEncoder:

@@ -84,7 +84,8 @@ def _check_size(name: str, files: Iterable[RepoSibling]) -> int:
 
 
 def _hub_client() -> HfApi:
-    """Strangers must not reach the private models of whoever owns the hosted page."""
+    """Return a client of the hub; a hosted page's visitors must not reach its owner's private
+    models."""
     from huggingface_hub import HfApi
 
     return HfApi(token=None if deployment_policy().uses_token else False)
@@ -113,10 +114,10 @@ def _on_hub(api: HfApi, name: str, act: Callable[[str, ModelInfo], Answer]) -> A
     """
     from huggingface_hub.errors import RepositoryNotFoundError
 
-    asked = {"timeout": limits.HUB_S, "files_metadata": True}
+    options = {"timeout": limits.HUB_S, "files_metadata": True}
     for model_id in _ids_of(name):
         try:
-            info = within(limits.HUB_S + 1, lambda i=model_id: api.model_info(i, **asked))
+            info = within(limits.HUB_S + 1, lambda i=model_id: api.model_info(i, **options))
             check_files(name, [file.rfilename for file in info.siblings or ()])
             return act(model_id, info)
         except RepositoryNotFoundError:

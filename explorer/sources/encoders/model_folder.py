@@ -19,7 +19,7 @@ from explorer.sources.encoders.cached import forget_rows
 
 PICKLED = (".bin", ".pt", ".pth", ".ckpt", ".pkl")
 LETTERS_OF_TOKEN = 100
-MAX_TOKENS = 1_000_000  # a tokenizer that knows no limit says a number of thirty digits
+MAX_TOKENS = 1_000_000  # a tokenizer without a limit has a number of thirty digits
 Model = TypeVar("Model")
 
 _models: Cache[Any] = Cache(LOADED_MODELS)
@@ -69,8 +69,8 @@ def open_model(
         )
     except Exception as error:  # whatever a broken file can cause in three libraries
         reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
-        said = {"encoder": name, "kind": called, "reason": reason}
-        raise Problem("encoder_unreadable", about="encoder", **said) from error
+        values = {"encoder": name, "kind": called, "reason": reason}
+        raise Problem("encoder_unreadable", about="encoder", **values) from error
 
 
 def forget() -> None:
@@ -84,7 +84,7 @@ def identity_of(name: str, path: Path) -> str:
 
     Raises Problem where it is no folder, or holds no model that is safe to load.
     """
-    # No deeper: whoever enters "/" must not wait for the whole disk.
+    # No deeper: "/" must not take a walk over the whole disk.
     found = sorted((str(file), about.st_mtime_ns, about.st_size) for file, about in files_in(path))
     check_files(name, [Path(file).relative_to(path).as_posix() for file, _, _ in found])
     return hashlib.sha256(repr(found).encode()).hexdigest()

@@ -14,7 +14,7 @@ from explorer.sources.encoders.backend import Backend, Encoder
 
 ALIKE, APART = "all alike", "all apart"
 # A vector for each of more sentences than these would be a matrix beyond any batch that is shown.
-MAX_APART = 2048
+MAX_ORTHOGONAL = 2048
 DIMENSIONS = (2, 4096)
 _NAMED = re.compile(rf"({ALIKE}|{APART})(?: (\d{{1,4}}))?")
 
@@ -34,18 +34,19 @@ class PlainEncoder(Encoder):
         return self.name.startswith(APART)
 
     def encode(self, sentences: Sequence[str], device: str | None = None) -> np.ndarray:
-        """Raises Problem for other dimensions, and for more sentences at right angles than 2048."""
+        """Return the vectors. Raises Problem for other dimensions, and for more sentences at right
+        angles than 2048."""
         found = _NAMED.fullmatch(self.name)
         assert found is not None  # by `is_plain`
         count, (name, named) = len(sentences), found.groups()
         low, high = DIMENSIONS
         dimensions = max(count, low) if name == APART else int(named or low)
-        if (name == APART and named) or not low <= dimensions <= max(high, MAX_APART):
-            said = {"encoder": self.name, "low": low, "high": high}
-            raise Problem("encoder_dimensions", about="encoder", **said)
-        if name == APART and count > MAX_APART:
-            said = {"encoder": APART, "count": count, "most": MAX_APART}
-            raise Problem("encoder_apart", about="encoder", **said)
+        if (name == APART and named) or not low <= dimensions <= max(high, MAX_ORTHOGONAL):
+            values = {"encoder": self.name, "low": low, "high": high}
+            raise Problem("encoder_dimensions", about="encoder", **values)
+        if name == APART and count > MAX_ORTHOGONAL:
+            values = {"encoder": APART, "count": count, "most": MAX_ORTHOGONAL}
+            raise Problem("encoder_apart", about="encoder", **values)
         vectors = np.zeros((count, dimensions), dtype=np.float32)
         vectors[range(count), range(count) if name == APART else 0] = 1
         return vectors

@@ -32,10 +32,10 @@ class SentenceEncoder(ModelFolder):
 
         def load() -> Compute:
             model = self.model(device)
-            most = letters_read(model.max_seq_length)
+            letters = letters_read(model.max_seq_length)
 
             def compute(batch: list[str]) -> np.ndarray:
-                texts = [text[:most] for text in batch]
+                texts = [text[:letters] for text in batch]
                 return model.encode(texts, convert_to_numpy=True, show_progress_bar=False)
 
             return compute
