@@ -136,6 +136,7 @@ DESCRIBED: dict[str, tuple[str, ...]] = {
         "doctor.none",
         "doctor.about*",
         "doctor.encoder_note",
+        "doctor.how_to_choose",
         "doctor.file_again",
         "doctor.hub_about",
         "doctor.kept_note",
